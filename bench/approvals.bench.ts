@@ -2,8 +2,8 @@
 // requests that wait (1,000), and makes calls that need no approval through two real gates in turns, one
 // of which has them: both must take the same time.
 
-import type { ApprovalAsk } from '@sluice/policy/core/decision'
-import type { HeldCall } from '../packages/sluice/src/approvals/approval-submission.ts'
+import type { ApprovalRequirement } from '@sluice/policy/core/decision'
+import type { ApprovalSubmission } from '../packages/sluice/src/approvals/approval-submission.ts'
 import type { ApprovalEngine } from '../packages/sluice/src/approvals/engine.ts'
 import type { RunOptions } from '../scripts/dispatch.ts'
 import { endOwnGates, type OwnGate, ownGate } from '../test/support/own-gate.ts'
@@ -68,8 +68,8 @@ async function timed(work: () => unknown): Promise<number> {
   return performance.now() - began
 }
 
-function heldCall(at: number): HeldCall {
-  const ask: ApprovalAsk = {
+function heldCall(at: number): ApprovalSubmission {
+  const ask: ApprovalRequirement = {
     ...{ rule: '/tools/office~1create_payment', reason: '', timeoutMs: 3_600_000, waitMs: 25_000 },
     ...{ approvers: [], quorum: 1, channels: ['console', 'terminal'], separateDuties: false },
     ...{ editArgs: false, says: 'bench' },

@@ -4,7 +4,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { account, classify } from '../packages/sluice/src/catalogue/classify/classify.ts'
+import { assessTool, classify } from '../packages/sluice/src/catalogue/classify/classify.ts'
 import { inspectDefinition } from '../packages/sluice/src/guard/inspect-definition.ts'
 import type { RunOptions } from '../scripts/dispatch.ts'
 
@@ -18,7 +18,7 @@ export function run(options: RunOptions): number {
       : made()
   const measured = [
     { name: 'class and risk', work: (tool: ToolDefinition) => void classify(tool) },
-    { name: 'whole account', work: (tool: ToolDefinition) => void account(tool) },
+    { name: 'whole account', work: (tool: ToolDefinition) => void assessTool(tool) },
     { name: 'poison check', work: (tool: ToolDefinition) => void inspectDefinition(tool as never) },
   ].map(({ name, work }) => ({ name, ...measure(tools, work) }))
   if (options.json) console.log(JSON.stringify({ tools: tools.length, measured }))

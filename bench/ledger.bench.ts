@@ -11,7 +11,7 @@ import { Ledger } from '../packages/sluice/src/ledger/ledger.ts'
 import { queryLedger } from '../packages/sluice/src/ledger/query/query.ts'
 import { RecordIndex } from '../packages/sluice/src/ledger/query/record-index.ts'
 import { restoreLimits } from '../packages/sluice/src/ledger/query/restore-limits.ts'
-import { digestOf, type Judgement } from '../packages/sluice/src/ledger/records/record.ts'
+import { type DecisionEntry, digestText } from '../packages/sluice/src/ledger/records/record.ts'
 import { verifyLedger } from '../packages/sluice/src/ledger/verify/verify.ts'
 import type { Sync } from '../packages/sluice/src/store/sqlite/open.ts'
 import type { RunOptions } from '../scripts/dispatch.ts'
@@ -19,7 +19,7 @@ import { grown } from './ledger/grow.ts'
 
 const CONCURRENCIES = [1, 16, 64]
 const SYNCS: readonly Sync[] = ['normal', 'full']
-const DIGEST = digestOf('{"amount":100}')
+const DIGEST = digestText('{"amount":100}')
 
 interface Row {
   readonly sync: Sync
@@ -139,7 +139,7 @@ function told(row: Row): string {
   ].join('  ')
 }
 
-function judgement(number: number): Judgement {
+function judgement(number: number): DecisionEntry {
   return {
     ...{ atMs: Date.now(), callId: `01HZX3T9V0000000000000${number}` },
     ...{ principal: { id: 'ann', kind: 'grant' }, agent: null, session: `session-${number % 4}` },

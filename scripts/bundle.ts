@@ -1,7 +1,7 @@
 // The command in few files: dist/sluice/dist/bundle, from what the compiler wrote beside it. A start would else
 // open some hundred and seventy of them. Packages stay where they are installed, and so does what is
 // started by its file's name (threads, processes): it is told where its file stands. Part of the build;
-// the tests make theirs of the sources (test/bundle-command.ts).
+// the tests make theirs of the sources (test/support/bundle-command.ts).
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'

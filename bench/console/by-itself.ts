@@ -10,11 +10,11 @@ import { join } from 'node:path'
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import type { Decision } from '@sluice/policy/core/decision'
 import { LiveHub } from '../../packages/sluice/src/admin/endpoints/live-hub.ts'
-import { Events } from '../../packages/sluice/src/admin/http/events.ts'
+import { EventStreamResponse } from '../../packages/sluice/src/admin/http/events.ts'
 import { SignIns } from '../../packages/sluice/src/admin/sign-in/sign-ins.ts'
 import {
-  CallWatch,
-  type Watched,
+  CallInstrumentation,
+  type CallWithFacts,
 } from '../../packages/sluice/src/gateway/metrics/instrument-calls.ts'
 import { Meter } from '../../packages/sluice/src/gateway/metrics/meter.ts'
 import { People } from '../../packages/sluice/src/identity/people/people.ts'
@@ -33,7 +33,7 @@ const ALLOWED: Decision = {
 
 export async function byItself(folder: string, rounds: number): Promise<void> {
   const meter = new Meter()
-  const watch = new CallWatch(meter, undefined)
+  const watch = new CallInstrumentation(meter, undefined)
   const hub = new LiveHub({ meter, watch, nowMs: Date.now })
   const people = People.open(folder, { pinCost: 2 ** 4 })
   const person = { name: 'ada', kind: 'person', roles: ['viewer'], groups: [], owns: [] } as const
@@ -41,7 +41,7 @@ export async function byItself(folder: string, rounds: number): Promise<void> {
   const signIns = new SignIns(people, Date.now)
   const { token } = signIns.redeem(signIns.makeCode('ada', 'pin', 60_000))
   const server = createServer((_, response) => {
-    const events = new Events((feed) => hub.join(feed, undefined).leave)
+    const events = new EventStreamResponse((feed) => hub.join(feed, undefined).leave)
     events.serve(
       response,
       () => signIns.who(token) !== undefined,
@@ -50,7 +50,7 @@ export async function byItself(folder: string, rounds: number): Promise<void> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const calls: Watched[] = Array.from({ length: TOOLS }, (_, at) => ({
+  const calls: CallWithFacts[] = Array.from({ length: TOOLS }, (_, at) => ({
     call: { server: `server-${at}`, method: 'tools/call', name: 'echo', args: {} },
     facts: sampleFacts(undefined),
   }))
@@ -79,12 +79,15 @@ export async function byItself(folder: string, rounds: number): Promise<void> {
 }
 
 /** Processor time in ms of this thread while calls pass for a second. */
-async function stretch(watch: CallWatch, calls: readonly Watched[]): Promise<number> {
+async function stretch(
+  watch: CallInstrumentation,
+  calls: readonly CallWithFacts[],
+): Promise<number> {
   const before = process.threadCpuUsage()
   let made = 0
   for (let beat = 1; beat <= STRETCH_MS / BEAT_MS; beat++) {
     for (; made < (beat * BEAT_MS * CALLS_PER_SECOND) / 1_000; made++) {
-      const call = watch.begin(calls[made % calls.length] as Watched, undefined)
+      const call = watch.begin(calls[made % calls.length] as CallWithFacts, undefined)
       call.decided(ALLOWED, `call-${made}`)
       call.settled({ status: 'answered' } as never)
     }
@@ -94,7 +97,11 @@ async function stretch(watch: CallWatch, calls: readonly Watched[]): Promise<num
   return (user + system) / 1_000
 }
 
-async function looking(asked: Watch, hub: LiveHub, watch: CallWatch): Promise<ChildProcess> {
+async function looking(
+  asked: Watch,
+  hub: LiveHub,
+  watch: CallInstrumentation,
+): Promise<ChildProcess> {
   const viewers = fork(join(import.meta.dirname, 'viewers.ts'), { stdio: 'inherit' })
   viewers.send(asked)
   while (watch.tap !== hub || hub.viewers < asked.viewers)

@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { compile } from '@sluice/policy/compile/compile'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { restoreSlots } from '../../packages/sluice/src/gateway/data/restore-sessions.ts'
+import { restoreSessions } from '../../packages/sluice/src/gateway/data/restore-sessions.ts'
 import { restoreState } from '../../packages/sluice/src/gateway/data/restore-state.ts'
 import { writeState } from '../../packages/sluice/src/gateway/data/state-file.ts'
-import { Slots } from '../../packages/sluice/src/identity/callers/session-quota.ts'
+import { SessionQuota } from '../../packages/sluice/src/identity/callers/session-quota.ts'
 import { InstallationKey } from '../../packages/sluice/src/identity/keys/installation-key.ts'
 import { signingKeyOf } from '../../packages/sluice/src/identity/keys/signing-key.ts'
 import { Chain } from '../../packages/sluice/src/ledger/chain/chain.ts'
@@ -23,15 +23,15 @@ import { restoreLimits } from '../../packages/sluice/src/ledger/query/restore-li
 import { runSql } from '../../packages/sluice/src/ledger/query/run-sql.ts'
 import { CHECKPOINTS_FILE } from '../../packages/sluice/src/ledger/records/files.ts'
 import {
-  digestOf,
-  type Entry,
+  digestText,
+  type LedgerEntry,
   outcomeEntry,
 } from '../../packages/sluice/src/ledger/records/record.ts'
 import { proveRecord } from '../../packages/sluice/src/ledger/verify/proof.ts'
 import { verifyLedger } from '../../packages/sluice/src/ledger/verify/verify.ts'
 
 const CALLS_PER_SECOND = 100
-const DIGEST = digestOf('{"amount":100}')
+const DIGEST = digestText('{"amount":100}')
 const DAY_MS = 86_400_000
 const { policy } = compile(
   {
@@ -120,7 +120,7 @@ export async function grown(directory: string, records: number): Promise<Record<
     note(`restore limits of a ${name}, ms`, restored.ms)
     note(`restore limits of a ${name}, ms of CPU`, restored.cpuMs)
   }
-  const slots = timed(() => restoreSlots(new Slots(), ledger, nowMs, () => []))
+  const slots = timed(() => restoreSessions(new SessionQuota(), ledger, nowMs, () => []))
   note('restore sessions, ms', slots.ms)
   note('restore sessions, ms of CPU', slots.cpuMs)
   ledger.close()
@@ -138,11 +138,11 @@ export function writeRecords(directory: string, records: number, endMs: number):
   const chain = new Chain(directory, 'normal')
   const calls = Math.ceil(records / 2)
   const beginMs = endMs - (calls / CALLS_PER_SECOND) * 1_000
-  let last: Entry | undefined
+  let last: LedgerEntry | undefined
   for (let number = 0, seq = 0; seq < records; number++) {
     const atMs = Math.round(beginMs + (number * 1_000) / CALLS_PER_SECOND)
     const isRefused = number % 33 === 0
-    const entries: Entry[] = last === undefined ? [] : [last]
+    const entries: LedgerEntry[] = last === undefined ? [] : [last]
     entries.push(callOf(number, atMs, isRefused))
     if (seq + entries.length > records) entries.length = records - seq
     // Half a second of calls lies between an intent and the first record that may be open.
@@ -154,7 +154,7 @@ export function writeRecords(directory: string, records: number, endMs: number):
   chain.close(endMs)
 }
 
-function callOf(number: number, atMs: number, isRefused: boolean): Entry {
+function callOf(number: number, atMs: number, isRefused: boolean): LedgerEntry {
   const person = `person-${(number * 7) % 40}`
   const beganMs = atMs - (atMs % 10_000_000)
   return {
@@ -181,7 +181,7 @@ function callOf(number: number, atMs: number, isRefused: boolean): Entry {
           ],
     },
     ...{ judged: { 'args.amount': number }, argsDigest: DIGEST },
-  } as Entry
+  } as LedgerEntry
 }
 
 /** `cpuMs` is what it would take on a machine with nothing else to do. */

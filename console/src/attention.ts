@@ -2,15 +2,15 @@
 // together: six that nobody looks at would leave none for the one that is opened next, which would hang
 // without a word. So a page that is not seen lets go, but for the first, which tells of what waits.
 
-export interface Attention {
+export interface StreamPermit {
   readonly isGiven: boolean
   /** Returns what ends it. */
   onChange(listener: () => void): () => void
 }
 
-export type Keeps = 'always' | 'while seen' | 'while seen or first'
+export type StreamPolicy = 'always' | 'while seen' | 'while seen or first'
 
-export function attentionFor(name: string, keeps: Keeps, ending: AbortSignal): Attention {
+export function attentionFor(name: string, keeps: StreamPolicy, ending: AbortSignal): StreamPermit {
   const listeners = new Set<() => void>()
   let isFirst = false
   const changed = () => {
@@ -47,7 +47,7 @@ export function attentionFor(name: string, keeps: Keeps, ending: AbortSignal): A
 }
 
 /** Resolves when it is given, or nobody waits for it any more. */
-export function given(attention: Attention, ending: AbortSignal): Promise<void> {
+export function given(attention: StreamPermit, ending: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {
       if (!attention.isGiven && !ending.aborted) return

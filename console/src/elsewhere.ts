@@ -4,8 +4,8 @@
 // somebody else had sent to this page is not even looked at.
 
 import type {
+  ExternalSignInStart,
   IssuerAnswer,
-  SignInElsewhere,
 } from '../../packages/sluice/src/admin/contract/contract.ts'
 import { ApiError, post } from './api.ts'
 import { go } from './route.ts'
@@ -13,7 +13,7 @@ import { go } from './route.ts'
 const KEPT = 'sluice.sign-in'
 const ERROR_LENGTH_MAX = 300
 
-interface Left {
+interface PendingSignIn {
   readonly issuer: string
   readonly state: string
   readonly verifier: string
@@ -26,9 +26,9 @@ export async function leaveFor(issuer: string): Promise<void> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))
   const challenge = base64url(new Uint8Array(digest))
   const path = `/sign-in/issuers/${encodeURIComponent(issuer)}`
-  const { address, state } = await post<SignInElsewhere>(path, { challenge })
+  const { address, state } = await post<ExternalSignInStart>(path, { challenge })
   const back = location.pathname + location.search
-  const left: Left = { issuer, state, verifier, back }
+  const left: PendingSignIn = { issuer, state, verifier, back }
   sessionStorage.setItem(KEPT, JSON.stringify(left))
   location.assign(address)
 }
@@ -66,10 +66,10 @@ export function takeAnswer(): IssuerAnswer | undefined {
   return { code, state: left.state, verifier, ...(iss === null ? {} : { iss }) }
 }
 
-function takeLeft(): Left | undefined {
+function takeLeft(): PendingSignIn | undefined {
   const kept = sessionStorage.getItem(KEPT)
   sessionStorage.removeItem(KEPT)
-  return kept === null ? undefined : (JSON.parse(kept) as Left)
+  return kept === null ? undefined : (JSON.parse(kept) as PendingSignIn)
 }
 
 function base64url(bytes: Uint8Array): string {

@@ -6,31 +6,36 @@ import { startAuthentication, startRegistration } from '@simplewebauthn/browser'
 import { useSyncExternalStore } from 'react'
 import type {
   ApprovalRequest,
-  Me,
+  ApprovalVerdict,
+  CurrentPerson,
   Revealed,
   SignedIn,
-  SignInWays,
-  Verdict,
+  SignInMethods,
 } from '../../packages/sluice/src/admin/contract/contract.ts'
 import { ApiError, authorised, call, get, holdToken, post, refusal, whenSignedOut } from './api.ts'
 import { leaveFor, takeAnswer } from './elsewhere.ts'
 
-export interface Session {
+export interface ConsoleSession {
   readonly state: 'starting' | 'out' | 'in'
-  readonly me: Me | undefined
-  readonly ways: SignInWays | undefined
+  readonly me: CurrentPerson | undefined
+  readonly ways: SignInMethods | undefined
   readonly error: ApiError | undefined
 }
 
-let session: Session = { state: 'starting', me: undefined, ways: undefined, error: undefined }
+let session: ConsoleSession = {
+  state: 'starting',
+  me: undefined,
+  ways: undefined,
+  error: undefined,
+}
 const listeners = new Set<() => void>()
 
-function change(next: Partial<Session>): void {
+function change(next: Partial<ConsoleSession>): void {
   session = { ...session, ...next }
   for (const listener of listeners) listener()
 }
 
-export function useSession(): Session {
+export function useSession(): ConsoleSession {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener)
@@ -40,12 +45,15 @@ export function useSession(): Session {
   )
 }
 
-export function useMe(): Me | undefined {
+export function useMe(): CurrentPerson | undefined {
   return useSession().me
 }
 
 /** An admin may do everything. */
-export function mayAct(me: Me | undefined, role: 'approver' | 'policy-manager' | 'admin'): boolean {
+export function mayAct(
+  me: CurrentPerson | undefined,
+  role: 'approver' | 'policy-manager' | 'admin',
+): boolean {
   return me?.roles.includes(role) === true || me?.roles.includes('admin') === true
 }
 
@@ -80,7 +88,7 @@ export async function startSession(): Promise<void> {
 }
 
 async function findWays(): Promise<void> {
-  const ways = await get<SignInWays>('/sign-in').catch((error) => {
+  const ways = await get<SignInMethods>('/sign-in').catch((error) => {
     change({ error: asFault(error) })
     return undefined
   })
@@ -124,7 +132,7 @@ async function enter(by: object): Promise<void> {
 }
 
 export async function refreshMe(): Promise<void> {
-  change({ me: await get<Me>('/me') })
+  change({ me: await get<CurrentPerson>('/me') })
 }
 
 export function signOut(): void {
@@ -139,13 +147,13 @@ export async function addPasskey(label: string, pin: string): Promise<void> {
   const { challenge: optionsJSON } = await post<{ challenge: never }>('/passkeys/challenge')
   const attestation = await startRegistration({ optionsJSON })
   const body = { label, attestation, ...(pin === '' ? {} : { pin }) }
-  if (pin === '' && session.me?.passkeys.length) await proven('POST', '/passkeys', body)
+  if (pin === '' && session.me?.passkeys.length) await sendWithProof('POST', '/passkeys', body)
   else await post('/passkeys', body)
   await refreshMe()
 }
 
 /** A request with a passkey assertion for just this one. */
-export async function proven<Answer>(
+export async function sendWithProof<Answer>(
   method: 'POST' | 'PUT' | 'DELETE',
   path: string,
   body?: unknown,
@@ -167,15 +175,19 @@ export async function proven<Answer>(
 
 export async function decideRequest(
   { id, edits }: Pick<ApprovalRequest, 'id' | 'edits'>,
-  verdict: Verdict,
+  verdict: ApprovalVerdict,
 ): Promise<ApprovalRequest> {
-  const body: Verdict = { ...verdict, edits }
-  return proven<ApprovalRequest>('POST', `/approvals/${encodeURIComponent(id)}/verdict`, body)
+  const body: ApprovalVerdict = { ...verdict, edits }
+  return sendWithProof<ApprovalRequest>(
+    'POST',
+    `/approvals/${encodeURIComponent(id)}/verdict`,
+    body,
+  )
 }
 
 export async function revealArguments(id: string): Promise<Revealed> {
   const path = `/approvals/${encodeURIComponent(id)}/reveal`
-  return proven<Revealed>('POST', path, {})
+  return sendWithProof<Revealed>('POST', path, {})
 }
 
 function asFault(error: unknown): ApiError {

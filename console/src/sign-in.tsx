@@ -5,7 +5,7 @@ import type { JSX } from 'react'
 import { signInElsewhere, signInWithPasskey, tryAgain, useSession } from './session.ts'
 import { Button } from './ui/button.tsx'
 import { Icon } from './ui/icons.tsx'
-import { Fault } from './ui/page.tsx'
+import { ErrorNotice } from './ui/page.tsx'
 
 export function SignIn(): JSX.Element {
   const { state, ways, error } = useSession()
@@ -24,7 +24,7 @@ export function SignIn(): JSX.Element {
         ) : (
           <>
             {error !== undefined && (
-              <Fault error={error} {...(isDown ? { again: () => void tryAgain() } : {})} />
+              <ErrorNotice error={error} {...(isDown ? { again: () => void tryAgain() } : {})} />
             )}
             {ways?.passkey === true && (
               <Button kind="primary" large onPress={() => signInWithPasskey()}>

@@ -2,7 +2,7 @@
 // breaks is taken up again after its last event; what comes is handed on event by event.
 
 import { authorised, refusal } from './api.ts'
-import { attentionFor, given, type Keeps } from './attention.ts'
+import { attentionFor, given, type StreamPolicy } from './attention.ts'
 
 const PAUSE_MS_MIN = 500
 const PAUSE_MS_MAX = 10_000
@@ -18,7 +18,7 @@ export interface StreamHandlers {
   /** `why`: what the gate said, where it refused. */
   readonly onState?: (state: 'open' | 'lost', why?: string) => void
   /** When the stream is kept open; it is taken up again where it was. */
-  readonly keeps?: Keeps
+  readonly keeps?: StreamPolicy
 }
 
 /** Returns what ends it. */

@@ -1,10 +1,13 @@
 // `npm run eval -- catalogue --data FILE [--kept] [--compare] [--misses] [--write]`: learns the weights from
 // the labels and the written definitions in the repository and scores them with whole servers left out.
 // `--kept` scores the fifths of the servers that are kept for the end, `--compare` the other methods,
-// `--write` puts the weights into src/catalogue; the kept fifth of the written ones teaches nobody.
+// `--write` puts the weights into packages/sluice/src/catalogue; the kept fifth of the written ones teaches nobody.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { account, CONFIDENCE_MIN } from '../../packages/sluice/src/catalogue/classify/classify.ts'
+import {
+  assessTool,
+  CONFIDENCE_MIN,
+} from '../../packages/sluice/src/catalogue/classify/classify.ts'
 import type { Weights } from '../../packages/sluice/src/catalogue/classify/score.ts'
 import {
   amountsOf,
@@ -122,7 +125,7 @@ function leaveServersOut(
 
 function verdictOf({ tool, category, risk }: Labelled, weights: Weights): Verdict {
   const { annotations: _withheld, ...definition } = tool
-  const found = account(definition as ToolDefinition, weights)
+  const found = assessTool(definition as ToolDefinition, weights)
   return {
     id: `${tool.server}/${tool.name}`,
     truth: category,

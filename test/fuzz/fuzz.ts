@@ -1,6 +1,6 @@
 // The fuzzing loop: runs a target on mutated inputs, keeps those that reach a new edge (or an edge a new
 // number of times), and reports the first input that breaks the target's promise or takes too long.
-// `npm run fuzz` runs it for minutes, test/fuzz.test.ts for some thousand executions.
+// `npm run fuzz` runs it for minutes, test/gate/fuzz.test.ts for some thousand executions.
 
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { elementsOf, membersOf } from '../../packages/sluice/src/protocol/json/raw-members.ts'
+import { splitElements, splitMembers } from '../../packages/sluice/src/protocol/json/raw-members.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { type RealClient, straight, throughGate } from '../support/real-client.ts'
 import {
@@ -54,8 +54,8 @@ const textOf = (result: object): string =>
 /** Every tool of a list as it was written. */
 function toolsIn(reply: string): string[] {
   const [message = ''] = /\{"jsonrpc.*"result".*$/m.exec(reply) ?? []
-  const result = membersOf(message).get('result') ?? ''
-  return elementsOf(membersOf(result).get('tools') ?? '')
+  const result = splitMembers(message).get('result') ?? ''
+  return splitElements(splitMembers(result).get('tools') ?? '')
 }
 
 test('what any server can do is there, and what each says, under its name', () => {

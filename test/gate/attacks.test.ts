@@ -11,7 +11,7 @@ import {
   linkAttacks,
   ruleAgainst,
 } from '../../packages/sluice/src/catalogue/attacks/link-attacks.ts'
-import { account } from '../../packages/sluice/src/catalogue/classify/classify.ts'
+import { assessTool } from '../../packages/sluice/src/catalogue/classify/classify.ts'
 import { attacksPage } from '../../packages/sluice/src/catalogue/pages/attacks-page.ts'
 import { markdownOf } from '../../packages/sluice/src/catalogue/pages/page-markdown.ts'
 import { ROOT } from '../support/rooms.ts'
@@ -45,7 +45,7 @@ describe('the library', () => {
 
 describe('a tool', () => {
   const links = (definition: ToolDefinition, others: ToolDefinition[] = []) =>
-    linkAttacks(definition, account(definition), others).map(({ id }) => id)
+    linkAttacks(definition, assessTool(definition), others).map(({ id }) => id)
   const properties = (...names: string[]) => ({
     inputSchema: {
       type: 'object',
@@ -89,7 +89,7 @@ describe('a tool', () => {
       description: 'Refund a payment',
       ...properties('amount'),
     }
-    const linked = linkAttacks(pay, account(pay))
+    const linked = linkAttacks(pay, assessTool(pay))
     expect(linked.find(({ id }) => id === 'A22')?.argument).toBe('amount')
   })
 

@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { toDecimal } from '@sluice/policy/core/decimal'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { describe, expect, test } from 'vitest'
-import { ShortLived } from '../../packages/sluice/src/admin/sign-in/expiring-map.ts'
+import { ExpiringMap } from '../../packages/sluice/src/admin/sign-in/expiring-map.ts'
 import {
   ada,
   EngineBench,
@@ -13,7 +13,7 @@ import {
   proposed,
   yes,
 } from '../../packages/sluice/src/approvals/engine.test-support.ts'
-import { Slots } from '../../packages/sluice/src/identity/callers/session-quota.ts'
+import { SessionQuota } from '../../packages/sluice/src/identity/callers/session-quota.ts'
 import { SLOT_IDLE_MS } from '../../packages/sluice/src/identity/limits.ts'
 import { ProcessClock } from '../../packages/sluice/src/store/process-clock.ts'
 
@@ -91,7 +91,7 @@ describe.each([HOUR_MS, YEAR_MS])('the clock is set by %i ms', (jump) => {
 
   test('a session keeps what it saw, and ends after its idle time', () => {
     const { clock, pass, set } = driven()
-    const slots = new Slots()
+    const slots = new SessionQuota()
     const slot = slots.open('p', 1, clock.steadyMs())
     slot.see(['secret'], clock.steadyMs())
     slot.asked(clock.steadyMs())
@@ -129,7 +129,7 @@ describe.each([HOUR_MS, YEAR_MS])('the clock is set by %i ms', (jump) => {
 
   test('a code for the console that has expired is not good again', () => {
     const { clock, pass, set } = driven()
-    const codes = new ShortLived<string>(10, clock.nowMs)
+    const codes = new ExpiringMap<string>(10, clock.nowMs)
     codes.put('code', 'ada', 1_000)
     pass(1_000)
     set(-jump)

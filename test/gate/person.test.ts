@@ -17,8 +17,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Page } from '../../packages/sluice/src/admin/admin.test-support.ts'
 import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
-import { Links } from '../../packages/sluice/src/identity/keys/approval-links.ts'
-import { makeOwnToken } from '../../packages/sluice/src/identity/keys/gate-tokens.ts'
+import { ApprovalLinks } from '../../packages/sluice/src/identity/keys/approval-links.ts'
+import { createGateToken } from '../../packages/sluice/src/identity/keys/gate-tokens.ts'
 import { InstallationKey } from '../../packages/sluice/src/identity/keys/installation-key.ts'
 import { People } from '../../packages/sluice/src/identity/people/people.ts'
 import { makePerson, PIN, runAtTerminal } from '../support/person.ts'
@@ -168,7 +168,7 @@ describe('an agent with a shell', () => {
       expect([path, (await page.ask('GET', path)).status]).toEqual([path, 401])
     for (const path of ['/api/thaw', '/api/grants', '/api/people', '/api/approvals/x/verdict'])
       expect([path, (await page.ask('POST', path, {})).status]).toEqual([path, 401])
-    page.token = makeOwnToken('in')
+    page.token = createGateToken('in')
     expect((await page.ask('GET', '/api/me')).status).toBe(401)
     const elsewhere = { origin: 'http://localhost:1' }
     expect((await page.ask('GET', '/api/sign-in', undefined, elsewhere)).status).toBe(403)
@@ -290,7 +290,7 @@ test('a held call passes by the word of an approver, and by nothing an agent has
   expect((await agent.ask('POST', path, yes)).status).toBe(401)
   expect((await looker.ask('POST', path, yes)).body.error.code).toBe('API_ROLE')
   for (const kind of ['in', 'sys', 'code'] as const) {
-    agent.token = makeOwnToken(kind)
+    agent.token = createGateToken(kind)
     expect((await agent.ask('POST', path, yes)).status).toBe(401)
   }
   expect(existsSync(join(mail, 'sent'))).toBe(false)
@@ -304,13 +304,13 @@ test('a held call passes by the word of an approver, and by nothing an agent has
 })
 
 test('links and tokens of the gate are gone from what is read through it', async () => {
-  const links = new Links(InstallationKey.at(gate.data))
+  const links = new ApprovalLinks(InstallationKey.at(gate.data))
   const link = { approval: 'r1', approver: 'bea', untilMs: Date.now() + 60_000 }
   const secrets = [
     links.address('https://gate.example', link) ?? '',
     `sluice_${'0123456789abcdef'.repeat(4)}`,
-    makeOwnToken('sys'),
-    makeOwnToken('code'),
+    createGateToken('sys'),
+    createGateToken('code'),
   ]
   const text = `Dear Bea,\n${secrets.join('\n')}\nNote: sluice_case is a name, sluice_removed too\n`
   writeFileSync(join(mail, 'inbox.txt'), text)

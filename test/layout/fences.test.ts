@@ -27,7 +27,8 @@ const FENCES = join(ROOT, 'test/layout/fences')
 const pureFixtures = readdirSync(join(FENCES, 'pure')).map((file) => {
   const text = readFileSync(join(FENCES, 'pure', file), 'utf8')
   const code = /^\/\/ error: (TS\d+)$/m.exec(text)?.[1]
-  if (code === undefined) throw new Error(`test/fences/pure/${file} does not say \`// error: TS…\``)
+  if (code === undefined)
+    throw new Error(`test/layout/fences/pure/${file} does not say \`// error: TS…\``)
   return { file, text, code }
 })
 

@@ -15,7 +15,7 @@ import {
 } from '../support/rooms.ts'
 
 const LINES_MAX = 399
-const OPENING_LINES_MIN = 2
+const OPENING_LINES_MIN = 1
 const OPENING_LINES_MAX = 8
 const NOT_OURS = ['.git', 'node_modules', 'dist', 'coverage', '.sluice']
 const ALLOWED = /allowed: \S/
@@ -35,7 +35,7 @@ describe('files', () => {
     expect(long.map(say)).toEqual([])
   })
 
-  test('open with a comment of 2 to 8 lines on what they are', () => {
+  test('open with a comment of 1 to 8 lines on what they are', () => {
     const wrong = modules.filter(({ text }) => {
       const lines = openingCommentLines(text)
       return lines < OPENING_LINES_MIN || lines > OPENING_LINES_MAX

@@ -6,14 +6,14 @@ import type { ServerPlace } from '@sluice/policy/core/call'
 import { parseDecimal } from '@sluice/policy/core/decimal'
 import { readsOnly } from '@sluice/policy/core/sql-reads'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { namesOwnFiles } from '@sluice/policy/decide/protected-files'
+import { mentionsProtectedFile } from '@sluice/policy/decide/protected-files'
 import { DOCUMENT_LENGTH_MAX } from '@sluice/policy/document/limits'
 import { nearest } from '@sluice/policy/document/nearest'
 import { Problems } from '@sluice/policy/document/problem'
 import { readDocument } from '@sluice/policy/document/read-document'
 import { parseCel } from '@sluice/policy/expression/cel'
 import { parseEmail } from '@sluice/policy/expression/functions/email'
-import { parsePath } from '@sluice/policy/expression/functions/path'
+import { parsePolicyPath } from '@sluice/policy/expression/functions/path'
 import { parseUrl } from '@sluice/policy/expression/functions/url'
 import { wildcardMatches } from '@sluice/policy/language/glob'
 import { INSTRUCTIONS_LENGTH_MAX } from '../../packages/sluice/src/agents/shared/limits.ts'
@@ -25,7 +25,7 @@ import {
 import { readImport } from '../../packages/sluice/src/agents/transfer/read-import.ts'
 import { EMPTY, readRvf, writeRvf } from '../../packages/sluice/src/agents/transfer/rvf.ts'
 import { Redactor } from '../../packages/sluice/src/agents/transfer/secrets.ts'
-import { canonicalText } from '../../packages/sluice/src/approvals/json-text.ts'
+import { toCanonicalJsonText } from '../../packages/sluice/src/approvals/json-text.ts'
 import { maskText } from '../../packages/sluice/src/approvals/mask-text.ts'
 import { skeletonOf } from '../../packages/sluice/src/catalogue/attacks/look-alike.ts'
 import { classify } from '../../packages/sluice/src/catalogue/classify/classify.ts'
@@ -35,7 +35,7 @@ import { toolPage } from '../../packages/sluice/src/catalogue/pages/tool-page.ts
 import { gradeChange } from '../../packages/sluice/src/catalogue/pins/grade-change.ts'
 import { readLock } from '../../packages/sluice/src/catalogue/pins/lock-file.ts'
 import { foldLookAlikes } from '../../packages/sluice/src/core/look-alikes.ts'
-import { PlainReader } from '../../packages/sluice/src/gateway/front/fast-path/request-reader.ts'
+import { FastPathReader } from '../../packages/sluice/src/gateway/front/fast-path/request-reader.ts'
 import { stripOwnTokens } from '../../packages/sluice/src/gateway/session/strip-gate-tokens.ts'
 import {
   DEFINITION_LENGTH_MAX,
@@ -53,7 +53,7 @@ import { parseJson } from '../../packages/sluice/src/init/files/json-entries.ts'
 import { parseToml } from '../../packages/sluice/src/init/files/toml-entries.ts'
 import { decode as decodeRecord } from '../../packages/sluice/src/ledger/records/decoding.ts'
 import { NAME_LENGTH_MAX, URI_LENGTH_MAX } from '../../packages/sluice/src/protocol/json/limits.ts'
-import { membersOf } from '../../packages/sluice/src/protocol/json/raw-members.ts'
+import { splitMembers } from '../../packages/sluice/src/protocol/json/raw-members.ts'
 import { readJson } from '../../packages/sluice/src/protocol/json/read-json.ts'
 import { LineSplitter } from '../../packages/sluice/src/protocol/lines.ts'
 import { readMessages } from '../../packages/sluice/src/protocol/read-message.ts'
@@ -128,11 +128,11 @@ export const TEXT_READERS: readonly TextReader[] = [
   ),
   reader('catalogue: skeletonOf', NAME_LENGTH_MAX, skeletonOf),
   reader('catalogue: readLock', MB, readLock),
-  reader('policy: namesOwnFiles', MESSAGE, (text) => namesOwnFiles(text, OWN_PATHS, PLACE)),
+  reader('policy: namesOwnFiles', MESSAGE, (text) => mentionsProtectedFile(text, OWN_PATHS, PLACE)),
   reader('policy: namesOwnFiles, many texts', MESSAGE, (text) =>
-    namesOwnFiles(strings(text), OWN_PATHS, PLACE),
+    mentionsProtectedFile(strings(text), OWN_PATHS, PLACE),
   ),
-  reader('policy: parsePath', MESSAGE, parsePath),
+  reader('policy: parsePath', MESSAGE, parsePolicyPath),
   reader('policy: parseUrl', MESSAGE, parseUrl),
   reader('policy: parseEmail', MESSAGE, parseEmail),
   reader('policy: wildcardMatches', URI_LENGTH_MAX, (text) =>
@@ -163,7 +163,7 @@ export const TEXT_READERS: readonly TextReader[] = [
   reader('wire: readMessages, a string', MESSAGE, (text) =>
     readMessages(call(`{"a":"${text}"}`), { batches: false }),
   ),
-  reader('wire: membersOf', MESSAGE, (text) => membersOf(`{"a":${text}}`)),
+  reader('wire: membersOf', MESSAGE, (text) => splitMembers(`{"a":${text}}`)),
   reader('wire: EventParser, one chunk', CHUNK, (text) =>
     new EventParser(decode).push(Buffer.from(text).subarray(0, CHUNK)),
   ),
@@ -179,7 +179,7 @@ export const TEXT_READERS: readonly TextReader[] = [
   reader('wire: UriTemplate', 4_096, (text) => new UriTemplate(text).fits(text.slice(0, 2_048))),
   reader('gateway: PlainReader', 64 * KB, (text) => {
     const head = 'POST /mcp HTTP/1.1\r\nHost: a\r\n'
-    return new PlainReader().read(Buffer.from(head + text, 'latin1'))
+    return new FastPathReader().read(Buffer.from(head + text, 'latin1'))
   }),
   reader('gateway: stripOwnTokens (in slices)', MESSAGE, (text) => stripOwnTokens(resultOf(text))),
   reader('gateway: stripOwnTokens, many texts (in slices)', MESSAGE, (text) =>
@@ -190,7 +190,7 @@ export const TEXT_READERS: readonly TextReader[] = [
     const body = jsonWithin(text, MB)
     return readJson(body).ok && JSON.parse(body)
   }),
-  reader('approvals: canonicalText', MB, (text) => canonicalText(text)),
+  reader('approvals: canonicalText', MB, (text) => toCanonicalJsonText(text)),
   reader('agents: readRvf', RVF, (text) => readRvf(rvfOf(text))),
   reader('agents: scanTemplate', INSTRUCTIONS_LENGTH_MAX, (text) =>
     scanTemplate({ ...(BUILTIN_TEMPLATES[0] as Template), instructions: text }),

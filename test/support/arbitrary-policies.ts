@@ -5,7 +5,7 @@ import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import { type CompileOptions, compile } from '@sluice/policy/compile/compile'
 import { ACTIONS, type Action } from '@sluice/policy/core/actions'
 import type { Call, Facts } from '@sluice/policy/core/call'
-import type { Take, Usage } from '@sluice/policy/core/counters'
+import type { LimitCharge, LimitUsage } from '@sluice/policy/core/counters'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { CATEGORIES, type KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
@@ -225,8 +225,8 @@ export const asked: fc.Arbitrary<Asked> = fc
   })
 
 /** Some counters are full: which, depends on the key alone, in shadow or not. */
-export const usage: fc.Arbitrary<Usage> = fc.nat({ max: 1_000 }).map((salt) => ({
-  look(take: Take) {
+export const usage: fc.Arbitrary<LimitUsage> = fc.nat({ max: 1_000 }).map((salt) => ({
+  look(take: LimitCharge) {
     const hash = hashOf(`${salt} ${take.key.replace(/^shadow:/, '')}`)
     const passes = hash % 3 !== 0 && take.amount.units < take.max.units * 1_000n
     return { passes, remaining: take.max, retryAfterMs: passes ? 0 : hash % 5 }

@@ -2,7 +2,14 @@
 // that holds a driver's answers against the list, and short ways to say what is taken when.
 
 import type { Instant } from '@sluice/policy/core/clock'
-import type { Consumed, Counters, Receipt, Room, Take, Usage } from '@sluice/policy/core/counters'
+import type {
+  ConsumeResult,
+  Counters,
+  LimitCharge,
+  LimitStatus,
+  LimitUsage,
+  Receipt,
+} from '@sluice/policy/core/counters'
 import { type Decimal, formatDecimal, parseDecimal } from '@sluice/policy/core/decimal'
 import fc from 'fast-check'
 import { expect } from 'vitest'
@@ -144,7 +151,7 @@ export function expectNoStretchOver(limits: readonly KeyLimit[], events: readonl
 }
 
 /** Tenths written in two ways, so that scales differ. */
-function takeOf(key: number, tenths: number, { maxTenths, windowMs }: KeyLimit): Take {
+function takeOf(key: number, tenths: number, { maxTenths, windowMs }: KeyLimit): LimitCharge {
   const amount =
     tenths % 10 === 0
       ? { units: BigInt(tenths / 10), scale: 0 }
@@ -157,7 +164,7 @@ export function instant(monotonicMs: number): Instant {
   return { wallMs: 1_700_000_000_000, monotonicMs }
 }
 
-export function rate(max: number, said: Partial<Take> = {}): Take {
+export function rate(max: number, said: Partial<LimitCharge> = {}): LimitCharge {
   return {
     key: 'calls',
     kind: 'rate',
@@ -168,7 +175,7 @@ export function rate(max: number, said: Partial<Take> = {}): Take {
   }
 }
 
-export function spend(amount: string, max: string, said: Partial<Take> = {}): Take {
+export function spend(amount: string, max: string, said: Partial<LimitCharge> = {}): LimitCharge {
   return { ...rate(1), kind: 'spend', max: decimal(max), amount: decimal(amount), ...said }
 }
 
@@ -180,8 +187,8 @@ function decimal(text: string): Decimal {
 
 /** Consumes, and where the driver can look, sees that looking says the same and takes nothing. */
 export async function consume(
-  counters: Counters & Partial<Usage>,
-  takes: readonly Take[],
+  counters: Counters & Partial<LimitUsage>,
+  takes: readonly LimitCharge[],
   atMs: number,
 ): Promise<string> {
   const rooms = takes.map((take) => counters.look?.(take, instant(atMs)))
@@ -198,7 +205,7 @@ export async function consume(
 
 export async function receiptOf(
   counters: Counters,
-  takes: readonly Take[],
+  takes: readonly LimitCharge[],
   atMs: number,
 ): Promise<Receipt> {
   const answer = await counters.consume(takes, instant(atMs))
@@ -213,12 +220,12 @@ export interface Told {
   readonly retryAfterMs: number
 }
 
-export function told(answer: Consumed): Told {
+export function told(answer: ConsumeResult): Told {
   if (answer.ok) return { ok: true } as Told
   return { ok: false, refused: answer.refused, ...plain(answer.room) }
 }
 
-function plain(room: Room): { remaining: string; retryAfterMs: number } {
+function plain(room: LimitStatus): { remaining: string; retryAfterMs: number } {
   expect(room.passes).toBe(false)
   return { remaining: formatDecimal(room.remaining), retryAfterMs: room.retryAfterMs }
 }

@@ -6,7 +6,7 @@ import { appendFileSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openLedgerReadOnly } from '../../packages/sluice/src/ledger/chain/read.ts'
-import { digestOf } from '../../packages/sluice/src/ledger/records/record.ts'
+import { digestText } from '../../packages/sluice/src/ledger/records/record.ts'
 import { verifyLedger } from '../../packages/sluice/src/ledger/verify/verify.ts'
 import { serveHttp } from '../servers/http.ts'
 import { bytesTo, PlainClient, recordsOf, sentTo } from './plain-client.ts'
@@ -125,7 +125,7 @@ function wrongIn(gate: RunningGate, arrived: readonly string[]): string[] {
   )
   const ended = new Set(records.map((record) => record.kind === 'outcome' && record.intent))
   const open = records.filter(({ kind, seq }) => kind === 'intent' && !ended.has(seq))
-  const unknown = arrived.filter((args) => !intents.has(digestOf(args)))
+  const unknown = arrived.filter((args) => !intents.has(digestText(args)))
   const database = openLedgerReadOnly(gate.data)
   const { problems } = verifyLedger(database)
   database.close()

@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { elementsOf, membersOf } from '../../packages/sluice/src/protocol/json/raw-members.ts'
+import { splitElements, splitMembers } from '../../packages/sluice/src/protocol/json/raw-members.ts'
 import { PlainClient } from './plain-client.ts'
 import type { RunningGate } from './start-gate.ts'
 
@@ -44,6 +44,6 @@ export async function listDirectly({ command, env }: Started): Promise<string[]>
 }
 
 function definitionsOf(message: string): string[] {
-  const result = membersOf(message).get('result') ?? '{}'
-  return elementsOf(membersOf(result).get('tools') ?? '[]')
+  const result = splitMembers(message).get('result') ?? '{}'
+  return splitElements(splitMembers(result).get('tools') ?? '[]')
 }

@@ -17,7 +17,7 @@ import {
   readDocuments,
 } from '../../packages/sluice/src/gateway/state/documents.ts'
 import { People } from '../../packages/sluice/src/identity/people/people.ts'
-import { controlOf } from '../../packages/sluice/src/operations/commands.ts'
+import { createCommands } from '../../packages/sluice/src/operations/commands.ts'
 import type { GateSpec, RunningGate } from './start-gate.ts'
 
 export interface OwnGate extends Pick<RunningGate, 'folder' | 'url' | 'data'> {
@@ -48,7 +48,7 @@ export async function ownGate(
   const say: Log = (_level, message, fields) =>
     void log.push(`${message} ${JSON.stringify(fields ?? {})}`)
   const gate = await runGate(config, compiled, {
-    ...{ piped: false, log: say, control: controlOf },
+    ...{ piped: false, log: say, control: createCommands },
     ...(agents === undefined ? {} : { startAgents: agents(config, say) }),
   })
   const parts = { folder, url: gate.url, data: join(folder, 'data'), approvals: gate.approvals }

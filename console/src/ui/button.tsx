@@ -4,7 +4,7 @@ import type { JSX, MouseEvent, ReactNode } from 'react'
 import { Button as AriaButton, type ButtonProps } from 'react-aria-components/Button'
 import { go } from '../route.ts'
 
-type Kind = 'plain' | 'primary' | 'approve' | 'refuse' | 'quiet'
+type ButtonKind = 'plain' | 'primary' | 'approve' | 'refuse' | 'quiet'
 
 export function Button({
   kind = 'plain',
@@ -12,7 +12,7 @@ export function Button({
   large = false,
   ...props
 }: Omit<ButtonProps, 'className' | 'style'> & {
-  kind?: Kind
+  kind?: ButtonKind
   icon?: boolean
   large?: boolean
 }): JSX.Element {

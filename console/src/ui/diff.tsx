@@ -2,7 +2,7 @@
 
 import type { JSX } from 'react'
 import { hunksOf, lineDiff } from './line-diff.ts'
-import { Said } from './said.tsx'
+import { UntrustedText } from './said.tsx'
 
 const LINES_MAX = 2_000
 
@@ -26,7 +26,7 @@ export function Diff({ before, after }: { before: string; after: string }): JSX.
                 {line.kind === 'gone' ? 'removed: ' : 'added: '}
               </span>
             )}
-            <Said text={line.text} />
+            <UntrustedText text={line.text} />
           </div>
         ),
       )}

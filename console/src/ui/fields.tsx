@@ -93,7 +93,7 @@ export interface Choice {
   readonly says: string
 }
 
-export function Pick({
+export function SelectField({
   label,
   value,
   onChange,

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { hasHidden, stretchesOf } from './hidden-text.ts'
+import { hasHidden, splitHiddenText } from './hidden-text.ts'
 
 test('every hidden character is a mark, the first among them, however often one looks', () => {
   const text = 'a\u202Eb\u200Bc\u{E0069}\u0007'
   for (let look = 0; look < 3; look++) {
     expect(hasHidden(text)).toBe(true)
-    expect(stretchesOf(text)).toEqual([
+    expect(splitHiddenText(text)).toEqual([
       { text: 'a' },
       { hidden: 'RLO', code: 'U+202E' },
       { text: 'b' },
@@ -27,6 +27,6 @@ test('what people write in any script stays as it is', () => {
     '👩‍💻'.replaceAll('\u200d', ''),
   ]) {
     expect(hasHidden(text)).toBe(false)
-    expect(stretchesOf(text)).toEqual(text === '' ? [] : [{ text }])
+    expect(splitHiddenText(text)).toEqual(text === '' ? [] : [{ text }])
   }
 })

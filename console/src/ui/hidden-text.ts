@@ -1,5 +1,5 @@
 // What a server says may hold characters that nobody sees and a model reads. Cut into stretches to
-// show as they are and characters to show as marks; the ranges are the gate's own (src/guard).
+// show as they are and characters to show as marks; the ranges are the gate's own (packages/sluice/src/guard).
 
 const RANGES: readonly (readonly [from: number, to: number])[] = [
   ...([
@@ -61,10 +61,12 @@ const NAMES: Readonly<Record<number, string>> = {
   65279: 'BOM',
 }
 
-export type Stretch = { readonly text: string } | { readonly hidden: string; readonly code: string }
+export type TextSegment =
+  | { readonly text: string }
+  | { readonly hidden: string; readonly code: string }
 
-export function stretchesOf(text: string): Stretch[] {
-  const found: Stretch[] = []
+export function splitHiddenText(text: string): TextSegment[] {
+  const found: TextSegment[] = []
   let done = 0
   for (const match of text.matchAll(ALL)) {
     if (match.index > done) found.push({ text: text.slice(done, match.index) })

@@ -7,14 +7,14 @@ import { type ComponentType, type JSX, useEffect, useLayoutEffect, useState } fr
 const STEP = 4
 const FIRST_ROWS = 40
 
-export interface Shown {
+export interface VisibleRange {
   readonly first: number
   /** Behind the last. */
   readonly end: number
 }
 
 /** Which rows of a place that scrolls are to be there. */
-export function useShown(place: HTMLElement | null, count: number, px: number): Shown {
+export function useShown(place: HTMLElement | null, count: number, px: number): VisibleRange {
   const [at, setAt] = useState({ first: 0, rows: FIRST_ROWS })
   useLayoutEffect(() => {
     if (place === null) return
@@ -42,7 +42,7 @@ export interface RowOf<Item> {
 }
 
 /** `Row` is a memo, and `onOpen` and `keyOf` are the same every time. */
-export function LongList<Item>({
+export function VirtualList<Item>({
   items,
   px,
   keyOf,

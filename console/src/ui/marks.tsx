@@ -3,11 +3,11 @@
 import type { JSX } from 'react'
 import { Icon } from './icons.tsx'
 
-export type Word = 'allow' | 'ask' | 'deny' | 'hide' | 'limited'
+export type OutcomeLabel = 'allow' | 'ask' | 'deny' | 'hide' | 'limited'
 
-export const WORDS: readonly Word[] = ['allow', 'ask', 'deny', 'hide', 'limited']
+export const WORDS: readonly OutcomeLabel[] = ['allow', 'ask', 'deny', 'hide', 'limited']
 
-const SAID: Readonly<Record<Word, string>> = {
+const SAID: Readonly<Record<OutcomeLabel, string>> = {
   allow: 'Allow',
   ask: 'Ask',
   deny: 'Deny',
@@ -16,19 +16,19 @@ const SAID: Readonly<Record<Word, string>> = {
 }
 
 /** The gate's words in the console's: a limit is a denial of its own colour. */
-export function wordOf(action: string, code = ''): Word {
+export function toOutcomeLabel(action: string, code = ''): OutcomeLabel {
   if (code === 'RATE_LIMITED' || code === 'SPEND_LIMITED') return 'limited'
   if (code.startsWith('APPROVAL_PENDING')) return 'ask'
   if (action === 'require_approval') return 'ask'
   return action === 'allow' || action === 'hide' ? action : 'deny'
 }
 
-export function Mark({
+export function OutcomeBadge({
   word,
   says,
   bare = false,
 }: {
-  word: Word
+  word: OutcomeLabel
   says?: string
   bare?: boolean
 }): JSX.Element {

@@ -59,7 +59,13 @@ export function Notice({
   )
 }
 
-export function Fault({ error, again }: { error: ApiError; again?: () => void }): JSX.Element {
+export function ErrorNotice({
+  error,
+  again,
+}: {
+  error: ApiError
+  again?: () => void
+}): JSX.Element {
   return (
     <Notice kind="bad">
       <span className="strong">

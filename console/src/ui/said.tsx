@@ -3,11 +3,17 @@
 
 import { type JSX, useState } from 'react'
 import { Button } from './button.tsx'
-import { hasHidden, stretchesOf } from './hidden-text.ts'
+import { hasHidden, splitHiddenText } from './hidden-text.ts'
 
 export const FOLD_LENGTH = 1_200
 
-export function Said({ text, className = '' }: { text: string; className?: string }): JSX.Element {
+export function UntrustedText({
+  text,
+  className = '',
+}: {
+  text: string
+  className?: string
+}): JSX.Element {
   return <bdi className={`said ${className}`}>{marked(text)}</bdi>
 }
 
@@ -16,7 +22,7 @@ export function ToolName({ server, name }: { server: string; name: string }): JS
   return (
     <span className="strong tool-name">
       <span className="muted">{server}/</span>
-      <Said text={name} />
+      <UntrustedText text={name} />
     </span>
   )
 }
@@ -31,10 +37,10 @@ export function SaidByGate({ text }: { text: string }): JSX.Element {
         if (isQuoted)
           return (
             <code key={key}>
-              <Said text={part} />
+              <UntrustedText text={part} />
             </code>
           )
-        return <Said key={key} text={at % 2 === 1 ? `\`${part}` : part} />
+        return <UntrustedText key={key} text={at % 2 === 1 ? `\`${part}` : part} />
       })}
     </>
   )
@@ -64,7 +70,7 @@ export function SaidAtLength({
   return (
     <div className="stack">
       <div className={code ? 'code' : undefined}>
-        <Said text={shown} />
+        <UntrustedText text={shown} />
         {isLong && !whole && '…'}
       </div>
       {isLong && (
@@ -80,7 +86,7 @@ export function SaidAtLength({
 
 function marked(text: string): JSX.Element[] | string {
   if (!hasHidden(text)) return text
-  return stretchesOf(text).map((stretch, at) =>
+  return splitHiddenText(text).map((stretch, at) =>
     'text' in stretch ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: the stretches of one text never move
       <span key={at}>{stretch.text}</span>

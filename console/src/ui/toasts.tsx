@@ -22,7 +22,7 @@ function change(next: readonly Toast[]): void {
   for (const listener of listeners) listener()
 }
 
-export function say(text: string, kind: Toast['kind'] = 'good'): void {
+export function showToast(text: string, kind: Toast['kind'] = 'good'): void {
   const toast = { id: ++made, kind, text }
   change([...toasts.slice(-3), toast])
   setTimeout(() => change(toasts.filter(({ id }) => id !== toast.id)), SHOWN_MS)
@@ -31,7 +31,7 @@ export function say(text: string, kind: Toast['kind'] = 'good'): void {
 export function complain(error: unknown): void {
   const { message } = error as Error
   const help = error instanceof ApiError && error.help !== '' ? `: ${error.help}` : ''
-  say(`${message}${help}`, 'bad')
+  showToast(`${message}${help}`, 'bad')
 }
 
 export function Toasts(): JSX.Element {

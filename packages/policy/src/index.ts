@@ -2,21 +2,33 @@
 // program. Everything here is pure.
 
 export { sampleFacts } from './cases/sample-facts.ts'
-export { type Compiled, type CompileOptions, compile, type Source } from './compile/compile.ts'
-export { type Action, isStronger, stronger } from './core/actions.ts'
+export {
+  type CompileOptions,
+  type CompileResult,
+  compile,
+  type PolicySource,
+} from './compile/compile.ts'
+export { type Action, isStronger, pickStronger } from './core/actions.ts'
 export type { Call, Facts } from './core/call.ts'
 export type { Instant } from './core/clock.ts'
-export type { Consumed, Counters, Receipt, Room, Take, Usage } from './core/counters.ts'
 export type {
-  ApprovalAsk,
+  ConsumeResult,
+  Counters,
+  LimitCharge,
+  LimitStatus,
+  LimitUsage,
+  Receipt,
+} from './core/counters.ts'
+export type {
+  ApprovalRequirement,
   Decision,
   DecisionCode,
   GuardrailMatch,
-  ShadowVerdict,
+  ShadowDecision,
 } from './core/decision.ts'
 export { ExactNumber, type JsonObject, type JsonValue } from './core/json.ts'
 export type { Category, KnownTool, Risk, ToolDefinition } from './core/tools.ts'
-export { decide, visible } from './decide/decide.ts'
+export { decide, isVisible } from './decide/decide.ts'
 export type { TraceStep } from './decide/trace.ts'
 export type { Problem, Severity } from './document/problem.ts'
 export { ERRORS, type PolicyErrorCode } from './language/errors.ts'

@@ -3,10 +3,10 @@
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import {
-  account,
+  assessTool,
   CONFIDENCE_MIN,
 } from '../../../packages/sluice/src/catalogue/classify/classify.ts'
-import { valueAt } from '../../../packages/sluice/src/catalogue/classify/evidence.ts'
+import { readPointer } from '../../../packages/sluice/src/catalogue/classify/evidence.ts'
 import type { Weights } from '../../../packages/sluice/src/catalogue/classify/score.ts'
 
 interface Faithfulness {
@@ -29,11 +29,11 @@ export function faithfulness(tools: readonly ToolDefinition[], weights: Weights)
   let fellAtRandom = 0
   tools.forEach((tool, index) => {
     const { annotations: _withheld, ...definition } = tool
-    const { category, evidence } = account(definition, weights)
+    const { category, evidence } = assessTool(definition, weights)
     if (category === 'Read') return
     judged++
     const falls = (spans: readonly Span[]) => {
-      const after = account(blank(definition, spans), weights)
+      const after = assessTool(blank(definition, spans), weights)
       return after.category !== category || after.confidence < CONFIDENCE_MIN
     }
     const shown = evidence.filter(({ start, end }) => end > start)
@@ -48,7 +48,7 @@ function blank(definition: ToolDefinition, spans: readonly Span[]): ToolDefiniti
   const copy = structuredClone(definition) as unknown as Record<string, unknown>
   for (const { at, start, end } of spans) {
     const cut = at.lastIndexOf('/')
-    const holder = (cut === 0 ? copy : valueAt(copy, at.slice(0, cut))) as
+    const holder = (cut === 0 ? copy : readPointer(copy, at.slice(0, cut))) as
       | Record<string, unknown>
       | undefined
     const key = at

@@ -2,7 +2,7 @@
 
 import { isObject } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { account } from '../../../packages/sluice/src/catalogue/classify/classify.ts'
+import { assessTool } from '../../../packages/sluice/src/catalogue/classify/classify.ts'
 import { isKept } from './split.ts'
 
 export interface HintsScore {
@@ -20,7 +20,7 @@ export function hintsScore(tools: readonly ToolDefinition[]): HintsScore {
       return typeof hint === 'boolean' ? [{ definition, reads: hint }] : []
     })
   const disagree = hinted
-    .map(({ definition, reads }) => ({ definition, reads, found: account(definition).category }))
+    .map(({ definition, reads }) => ({ definition, reads, found: assessTool(definition).category }))
     .filter(({ reads, found }) => reads !== (found === 'Read'))
     .map(
       ({ definition, reads, found }) =>

@@ -4,7 +4,10 @@
 
 import { isObject } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { splitName, splitText } from '../../../packages/sluice/src/catalogue/signals/split-words.ts'
+import {
+  splitNameWords,
+  splitText,
+} from '../../../packages/sluice/src/catalogue/signals/split-words.ts'
 import type { Example } from './train.ts'
 
 const SERVERS_MIN = 3
@@ -13,7 +16,7 @@ const LETTERS = [4, 5]
 
 export function wordsOf(tool: ToolDefinition): string[] {
   const told = new Set<string>()
-  const names = splitName(tool.name).map(({ text }) => text)
+  const names = splitNameWords(tool.name).map(({ text }) => text)
   names.forEach((word, index) => {
     told.add(`n ${word}`)
     if (index === 0) told.add(`n^ ${word}`)
@@ -32,10 +35,10 @@ export function wordsOf(tool: ToolDefinition): string[] {
   const schema = tool.inputSchema
   if (isObject(schema) && isObject(schema.properties))
     for (const [name, property] of Object.entries(schema.properties)) {
-      for (const { text: word } of splitName(name)) told.add(`a ${word}`)
+      for (const { text: word } of splitNameWords(name)) told.add(`a ${word}`)
       if (isObject(property) && Array.isArray(property.enum))
         for (const value of property.enum)
-          if (typeof value === 'string') told.add(`e ${splitName(value)[0]?.text ?? ''}`)
+          if (typeof value === 'string') told.add(`e ${splitNameWords(value)[0]?.text ?? ''}`)
     }
   return [...told]
 }

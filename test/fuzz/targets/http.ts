@@ -3,8 +3,8 @@
 
 import { readByNode } from '../../../packages/sluice/src/gateway/front/fast-path/node-request.test-support.ts'
 import {
-  PlainReader,
-  type PlainRequest,
+  FastPathReader,
+  type FastPathRequest,
 } from '../../../packages/sluice/src/gateway/front/fast-path/request-reader.ts'
 
 const BODY = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
@@ -24,7 +24,7 @@ export const tokens = [
 ]
 
 export async function run(input: Buffer): Promise<void> {
-  const reader = new PlainReader()
+  const reader = new FastPathReader()
   const plain = reader.read(input)
   if (plain === 'more' || plain === 'not plain') return
   await expectSame(input, plain)
@@ -34,7 +34,7 @@ export async function run(input: Buffer): Promise<void> {
     throw new Error('read differently the second time')
 }
 
-async function expectSame(input: Buffer, plain: PlainRequest): Promise<void> {
+async function expectSame(input: Buffer, plain: FastPathRequest): Promise<void> {
   const read = await readByNode(input.subarray(0, plain.end))
   if (read === undefined) throw new Error('node:http takes no such request')
   const { request, body } = read

@@ -4,7 +4,7 @@
 
 import type { compile } from '@sluice/policy/compile/compile'
 import { formatDecimal } from '@sluice/policy/core/decimal'
-import type { Decision, ShadowVerdict } from '@sluice/policy/core/decision'
+import type { Decision, ShadowDecision } from '@sluice/policy/core/decision'
 import type { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { decide } from '@sluice/policy/decide/decide'
 import type { RefDecision, RefEvent, RefVerdict } from './document.ts'
@@ -129,7 +129,7 @@ function plain({ action, code, rule, takes }: RefVerdict): object {
   }
 }
 
-function ofVerdict({ action, code, rule, limits }: ShadowVerdict | Decision): object {
+function ofVerdict({ action, code, rule, limits }: ShadowDecision | Decision): object {
   const takes = action === 'allow' ? limits.filter((take) => take.amount.units !== 0n) : []
   return {
     action,

@@ -1,10 +1,10 @@
 // The reference: "How a call is decided" of docs/policy-language.md, written down as plainly as it
 // reads, with no compile step and no cache. It knows one document (no `house`, no own paths) and
 // takes the past as a list of events. The real engine must say the same; nothing here is shared
-// with it but the types of src/core.
+// with it but the types of packages/policy/src/core.
 
 import type { Action } from '@sluice/policy/core/actions'
-import { stronger } from '@sluice/policy/core/actions'
+import { pickStronger } from '@sluice/policy/core/actions'
 import type { Call, Facts } from '@sluice/policy/core/call'
 import type { Category } from '@sluice/policy/core/tools'
 import type {
@@ -110,7 +110,7 @@ function decideByRules(document: RefDocument, moment: Moment, category?: Categor
   for (const { pointer, rule } of laidOver) {
     if (rule.action) words.push({ pointer, word: rule.action })
   }
-  const strongest = words.map(({ word }) => word).reduce(stronger)
+  const strongest = words.map(({ word }) => word).reduce(pickStronger)
   const pointer = words.find(({ word }) => word === strongest)?.pointer ?? ''
 
   // 4. Limits.
@@ -126,7 +126,7 @@ function decideByRules(document: RefDocument, moment: Moment, category?: Categor
     const outcome = holds(rule)
     if (outcome === true) return rule.action
     const otherwise = rule.otherwise ?? 'deny'
-    return outcome === false ? otherwise : stronger(rule.action, otherwise)
+    return outcome === false ? otherwise : pickStronger(rule.action, otherwise)
   }
 
   /** A rule without `when` holds. */
@@ -180,7 +180,7 @@ function withoutOf({ action, code, rule, takes }: RefVerdict): RefVerdict {
 
 function stricterVerdict(a: RefVerdict, b: RefVerdict): RefVerdict & { of: 'guess' | 'doubt' } {
   const { action, code, rule, takes } = a
-  if (a.action !== b.action && stronger(a.action, b.action) === b.action)
+  if (a.action !== b.action && pickStronger(a.action, b.action) === b.action)
     return { action: b.action, code: b.code, rule: b.rule, takes: b.takes, of: 'doubt' }
   if (a.action !== b.action) return { action, code, rule, takes, of: 'guess' }
   const known = new Set(takes.map((take) => JSON.stringify(take)))

@@ -24,7 +24,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'an undecidable condition takes the action as if it were true',
     file: 'policy/src/decide/combine-rules.ts',
-    find: 'return stronger(action, otherwise)',
+    find: 'return pickStronger(action, otherwise)',
     put: 'return action',
   },
   {
@@ -103,7 +103,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'a number that no double holds is rounded',
     file: 'policy/src/expression/evaluate/walk-arguments.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: text of the engine
-    find: '    throw new Undecided(`\\`${nameOf(slot)}\\` is a number that no double holds exactly`)',
+    find: '    throw new UndecidableError(`\\`${nameOf(slot)}\\` is a number that no double holds exactly`)',
     put: '    return Number(value.text)',
   },
 ]

@@ -13,9 +13,9 @@ import { Button, Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextArea } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { Fault, Loading, Notice } from '../../ui/page.tsx'
-import { Said, SaidAtLength, SaidLine } from '../../ui/said.tsx'
-import { complain, say } from '../../ui/toasts.tsx'
+import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
+import { SaidAtLength, SaidLine, UntrustedText } from '../../ui/said.tsx'
+import { complain, showToast } from '../../ui/toasts.tsx'
 import { bytes, clock, count, short } from '../../ui/words.ts'
 import { State } from './agents.tsx'
 import { Conversation } from './conversation.tsx'
@@ -43,7 +43,7 @@ export function Agent({ id }: { id: string }): JSX.Element {
   const turns = (turn === undefined ? value : now.value)?.turns ?? value?.turns ?? 0
   const act = (what: string, body: object, done: string) =>
     post<{ id?: string }>(`${path}/${what}`, body).then((answer) => {
-      say(done)
+      showToast(done)
       reload()
       return answer
     }, complain)
@@ -75,7 +75,7 @@ export function Agent({ id }: { id: string }): JSX.Element {
       </header>
       {error !== undefined && (
         <div className="page-body">
-          <Fault error={error} again={reload} />
+          <ErrorNotice error={error} again={reload} />
         </div>
       )}
       {value === undefined && error === undefined && <Loading />}
@@ -98,14 +98,14 @@ export function Agent({ id }: { id: string }): JSX.Element {
                 Stopped: {value.stop.reason}
                 {value.stop.detail !== '' && (
                   <>
-                    , <Said text={value.stop.detail} />
+                    , <UntrustedText text={value.stop.detail} />
                   </>
                 )}
               </Notice>
             )}
             {value.waitingFor !== null && (
               <Notice kind="warn">
-                Waits: <Said text={value.waitingFor} />
+                Waits: <UntrustedText text={value.waitingFor} />
               </Notice>
             )}
             <Conversation messages={value.messages} />
@@ -196,7 +196,7 @@ function Todos({ todos }: { todos: AgentPage['todos'] }): JSX.Element {
         {todos.map(({ id, content, status }) => (
           <li key={id} className={`todo ${status}`} data-status={status}>
             <Icon name={TODO[status][0]} />
-            <Said text={content} />
+            <UntrustedText text={content} />
             <span className="tag">{TODO[status][1]}</span>
           </li>
         ))}
@@ -226,7 +226,7 @@ function Budgets({ agent }: { agent: AgentPage }): JSX.Element {
       </p>
       {agent.grants.length > 0 && (
         <p className="muted small">
-          may call <Said text={agent.grants.join(', ')} className="mono" />
+          may call <UntrustedText text={agent.grants.join(', ')} className="mono" />
         </p>
       )}
     </section>
@@ -273,7 +273,7 @@ function FileDialog({
   )
   return (
     <Dialog title={<SaidLine text={path} className="mono" />} onClose={onClose} side>
-      {error !== undefined && <Fault error={error} />}
+      {error !== undefined && <ErrorNotice error={error} />}
       {value?.isText === false && <Notice>It is no text; this is base64.</Notice>}
       {value !== undefined && <SaidAtLength text={value.text} code />}
     </Dialog>

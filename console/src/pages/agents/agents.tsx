@@ -9,9 +9,9 @@ import { useMe } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { useNow } from '../../ui/now.ts'
-import { Empty, Fault, Loading, PageHead } from '../../ui/page.tsx'
+import { Empty, ErrorNotice, Loading, PageHead } from '../../ui/page.tsx'
 import { SaidLine } from '../../ui/said.tsx'
-import { complain, say } from '../../ui/toasts.tsx'
+import { complain, showToast } from '../../ui/toasts.tsx'
 import { ago, count, short } from '../../ui/words.ts'
 import { Agent } from './agent.tsx'
 import './agents.css'
@@ -38,7 +38,7 @@ function List(): JSX.Element {
         {value?.running === true && <Import onDone={reload} />}
       </PageHead>
       <div className="page-body">
-        {error !== undefined && <Fault error={error} again={reload} />}
+        {error !== undefined && <ErrorNotice error={error} again={reload} />}
         {value === undefined && error === undefined && <Loading />}
         {value !== undefined && value.agents.length === 0 && (
           <Empty icon="agents" title={value.running ? 'No agents yet' : 'This gate runs no agents'}>
@@ -117,7 +117,7 @@ function Import({ onDone }: { onDone: () => void }): JSX.Element {
       const owner = me?.owns[0] ?? 'local'
       const agent = JSON.parse(await file.text()) as unknown
       const { id } = await post<{ id: string }>('/agents', { owner, agent })
-      say(`brought in for ${owner}`)
+      showToast(`brought in for ${owner}`)
       onDone()
       go(pathTo('agents', id))
     } catch (error) {

@@ -4,9 +4,9 @@
 import type { JSX } from 'react'
 import type { AgentMessage } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { Icon } from '../../ui/icons.tsx'
-import { Mark } from '../../ui/marks.tsx'
+import { OutcomeBadge } from '../../ui/marks.tsx'
 import { Empty } from '../../ui/page.tsx'
-import { Said, SaidAtLength } from '../../ui/said.tsx'
+import { SaidAtLength, UntrustedText } from '../../ui/said.tsx'
 
 const REFUSED =
   /\b(DENIED|RATE_LIMITED|SPEND_LIMITED|DEFINITION_CHANGED|FROZEN|APPROVAL_\w+|POLICY_FAULT)\b/
@@ -40,11 +40,11 @@ function Call({ call }: { call: AgentMessage['calls'][number] }): JSX.Element {
     <details className="call">
       <summary>
         <Icon name="next" />
-        <Said text={call.name.replace('__', '/')} className="mono strong" />
+        <UntrustedText text={call.name.replace('__', '/')} className="mono strong" />
         {call.result === null ? (
           <span className="muted small">…</span>
         ) : refused !== undefined ? (
-          <Mark
+          <OutcomeBadge
             word={
               refused.endsWith('LIMITED')
                 ? 'limited'
@@ -55,7 +55,11 @@ function Call({ call }: { call: AgentMessage['calls'][number] }): JSX.Element {
             says={refused}
           />
         ) : (
-          <Mark word={call.isError ? 'deny' : 'allow'} says={call.isError ? 'error' : 'ok'} bare />
+          <OutcomeBadge
+            word={call.isError ? 'deny' : 'allow'}
+            says={call.isError ? 'error' : 'ok'}
+            bare
+          />
         )}
       </summary>
       <div className="stack call-body">

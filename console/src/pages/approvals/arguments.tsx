@@ -2,7 +2,7 @@
 // their lines, everything else as indented JSON. Exactly what will be sent, secrets masked.
 
 import type { JSX } from 'react'
-import { FOLD_LENGTH, Said } from '../../ui/said.tsx'
+import { FOLD_LENGTH, UntrustedText } from '../../ui/said.tsx'
 
 /** Whether a value is so long that it is folded until somebody asks for all of it. */
 export function hasLongValues(json: string): boolean {
@@ -21,7 +21,7 @@ export function Arguments({ json, whole }: { json: string; whole: boolean }): JS
       {members.map(([name, value]) => (
         <div key={name} className="arg">
           <dt>
-            <Said text={name} className="mono" />
+            <UntrustedText text={name} className="mono" />
           </dt>
           <dd>
             <Value value={value} whole={whole} />
@@ -41,7 +41,7 @@ function Long({ text, whole }: { text: string; whole: boolean }): JSX.Element {
   const hidden = whole ? 0 : Math.max(0, text.length - FOLD_LENGTH)
   return (
     <div className="code">
-      <Said text={hidden > 0 ? text.slice(0, FOLD_LENGTH) : text} />
+      <UntrustedText text={hidden > 0 ? text.slice(0, FOLD_LENGTH) : text} />
       {hidden > 0 && `… (${hidden.toLocaleString('en')} more characters)`}
     </div>
   )
@@ -51,7 +51,11 @@ function Value({ value, whole }: { value: unknown; whole: boolean }): JSX.Elemen
   if (typeof value === 'string') {
     if (value === '') return <span className="muted">empty text</span>
     const isBlock = value.length > 80 || value.includes('\n')
-    return isBlock ? <Long text={value} whole={whole} /> : <Said text={value} className="mono" />
+    return isBlock ? (
+      <Long text={value} whole={whole} />
+    ) : (
+      <UntrustedText text={value} className="mono" />
+    )
   }
   if (typeof value === 'object' && value !== null)
     return <Long text={textOf(value)} whole={whole} />

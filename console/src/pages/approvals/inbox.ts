@@ -41,7 +41,7 @@ export function openInbox(): () => void {
     return get<{ requests: ApprovalRequest[] }>('/approvals').then(
       ({ requests }) => {
         change({ requests, state: 'open' })
-        for (const request of told) put(request)
+        for (const request of told) upsertRequest(request)
       },
       () => change({ state: 'lost' }),
     )
@@ -53,7 +53,7 @@ export function openInbox(): () => void {
     onEvent: ({ data }) => {
       const request = JSON.parse(data) as ApprovalRequest
       told.push(request)
-      put(request)
+      upsertRequest(request)
     },
   })
   ending = () => {
@@ -63,16 +63,16 @@ export function openInbox(): () => void {
   return ending
 }
 
-export function put(request: ApprovalRequest): void {
+export function upsertRequest(request: ApprovalRequest): void {
   const before = inbox.requests.find(({ id }) => id === request.id)
   const others = inbox.requests.filter(({ id }) => id !== request.id)
   const requests = [request, ...others].sort((a, b) => b.atMs - a.atMs).slice(0, KEPT_MAX)
   change({ requests })
-  if (before === undefined && request.state === 'pending') tell(request)
+  if (before === undefined && request.state === 'pending') notifyBrowser(request)
 }
 
 /** Only names that the gate checked: a notification must not carry what a caller wrote. */
-function tell({ server, name, principal }: ApprovalRequest): void {
+function notifyBrowser({ server, name, principal }: ApprovalRequest): void {
   if (!document.hidden || !('Notification' in window) || Notification.permission !== 'granted')
     return
   const plain = (text: string) => text.replace(/[^\x20-\x7e]/g, '?').slice(0, 80)

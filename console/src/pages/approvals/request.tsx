@@ -9,17 +9,17 @@ import type {
 import { pathTo } from '../../route.ts'
 import { decideRequest, revealArguments, useMe } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
-import { Pick, TextArea } from '../../ui/fields.tsx'
+import { SelectField, TextArea } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { Category, Mark, Risk, wordOf } from '../../ui/marks.tsx'
+import { Category, OutcomeBadge, Risk, toOutcomeLabel } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Notice } from '../../ui/page.tsx'
-import { Said, SaidLine } from '../../ui/said.tsx'
-import { complain, say } from '../../ui/toasts.tsx'
+import { SaidLine, UntrustedText } from '../../ui/said.tsx'
+import { complain, showToast } from '../../ui/toasts.tsx'
 import { ago, clock, date, left } from '../../ui/words.ts'
 import { Arguments, hasLongValues } from './arguments.tsx'
-import { put } from './inbox.ts'
-import { forAWhile, ONCE, WHILES, While } from './while.tsx'
+import { upsertRequest } from './inbox.ts'
+import { ONCE, StandingForm, toStandingTerms, WHILES } from './while.tsx'
 
 export function Request({ request }: { request: ApprovalRequest }): JSX.Element {
   const now = useNow()
@@ -42,17 +42,17 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
         </div>
         <h2 className="request-name">
           <span className="muted">{request.server}/</span>
-          <Said text={request.name} />
+          <UntrustedText text={request.name} />
         </h2>
         {request.looksLike !== undefined && (
           <Notice kind="warn">
-            The name looks like <Said text={request.looksLike} className="mono strong" />, and is
-            not.
+            The name looks like <UntrustedText text={request.looksLike} className="mono strong" />,
+            and is not.
           </Notice>
         )}
         <p className="muted">
-          asked by <Said text={request.principal.id} className="strong" /> ({request.principal.kind}
-          )
+          asked by <UntrustedText text={request.principal.id} className="strong" /> (
+          {request.principal.kind})
           {request.agent !== null && (
             <>
               {' '}
@@ -74,9 +74,11 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
               <li key={ask.rule} className="ask-row">
                 <Icon name="ask" />
                 <div>
-                  <Said text={ask.reason === '' ? 'the policy asks for a person' : ask.reason} />
+                  <UntrustedText
+                    text={ask.reason === '' ? 'the policy asks for a person' : ask.reason}
+                  />
                   <div className="muted small">
-                    rule <span className="mono">{placeOf(ask.rule)}</span>
+                    rule <span className="mono">{formatPointer(ask.rule)}</span>
                     {' · '}
                     {ask.approvedBy.length} of {ask.quorum} approved
                     {ask.approvers.length > 0 && ` · by ${ask.approvers.join(', ')}`}
@@ -119,7 +121,7 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
               {request.before.map((step) => (
                 <li key={`${step.atMs}${step.server}${step.name}`} className="row">
                   <span className="muted num small">{clock(step.atMs)}</span>
-                  <Mark word={wordOf(step.action)} bare />
+                  <OutcomeBadge word={toOutcomeLabel(step.action)} bare />
                   <SaidLine text={`${step.server}/${step.name}`} className="mono" />
                 </li>
               ))}
@@ -133,7 +135,7 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
             <ul className="stack">
               {request.votes.map((vote) => (
                 <li key={`${vote.by}${vote.atMs}`} className="row">
-                  <Mark
+                  <OutcomeBadge
                     word={vote.verdict === 'approve' ? 'allow' : 'deny'}
                     says={vote.verdict === 'approve' ? 'Approved' : 'Denied'}
                   />
@@ -144,7 +146,7 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
                   {vote.gone === true && (
                     <span className="tag critical">may no longer decide: counts for nothing</span>
                   )}
-                  {vote.comment !== '' && <Said text={`“${vote.comment}”`} />}
+                  {vote.comment !== '' && <UntrustedText text={`“${vote.comment}”`} />}
                 </li>
               ))}
             </ul>
@@ -176,7 +178,7 @@ const STATES = {
 
 export function StateMark({ request }: { request: ApprovalRequest }): JSX.Element {
   const [word, says] = STATES[request.state]
-  return <Mark word={word} says={says} />
+  return <OutcomeBadge word={word} says={says} />
 }
 
 /** What is not seen, and where: the caller wrote the arguments, and with them what looks secret. */
@@ -187,7 +189,7 @@ function MaskedNotice({ masked }: { masked: ApprovalRequest['masked'] }): JSX.El
       {characters.toLocaleString('en')} characters are masked:{' '}
       {parts.slice(0, MASKED_NAMED_MAX).map(({ path, from, characters: many }) => (
         <span key={`${path} ${from}`}>
-          <Said text={path} className="mono" /> ({many} from character {from + 1} on){' '}
+          <UntrustedText text={path} className="mono" /> ({many} from character {from + 1} on){' '}
         </span>
       ))}
       {count > MASKED_NAMED_MAX && `and ${count - MASKED_NAMED_MAX} more places`}
@@ -222,14 +224,14 @@ function Verdict({
     setBusy(true)
     try {
       const isYes = verdict === 'approve'
-      const lasts = forAWhile(wish, args)
+      const lasts = toStandingTerms(wish, args)
       const asked = {
         ...{ verdict, comment },
         ...(isYes && lasts !== undefined ? { forAWhile: lasts } : {}),
         ...(isYes && changed !== undefined ? { args: changed } : {}),
       }
-      put(await decideRequest(request, asked))
-      say(
+      upsertRequest(await decideRequest(request, asked))
+      showToast(
         verdict === 'approve'
           ? `approved ${request.server}/${request.name}`
           : `denied ${request.server}/${request.name}`,
@@ -287,7 +289,7 @@ function Verdict({
               onChange={setChanged}
             />
           )}
-          {wish.forMs !== '' && <While args={args} wish={wish} onChange={setWish} />}
+          {wish.forMs !== '' && <StandingForm args={args} wish={wish} onChange={setWish} />}
         </div>
       )}
       <footer className="verdict">
@@ -312,7 +314,7 @@ function Verdict({
             <Icon name="deny" /> Deny <kbd>D</kbd>
           </Button>
           {changed === undefined && !request.edited && (
-            <Pick
+            <SelectField
               label="How long it holds"
               value={wish.forMs}
               onChange={(forMs) => setWish({ ...wish, forMs })}
@@ -344,7 +346,7 @@ function bringUp(element: HTMLElement | null): void {
 }
 
 /** A rule's place in its document, as a person would say it. */
-function placeOf(pointer: string): string {
+function formatPointer(pointer: string): string {
   const parts = pointer.split('/').slice(1)
   return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join(' › ')
 }

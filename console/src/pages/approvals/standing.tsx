@@ -3,27 +3,27 @@
 
 import type { JSX } from 'react'
 import type {
-  Barred,
-  Bound,
-  Standing,
-  StandingTold,
+  ApprovalBlock,
+  ArgumentBound,
+  StandingApproval,
+  StandingResponse,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { call } from '../../api.ts'
 import { useResource } from '../../resource.ts'
-import { mayAct, proven, useMe } from '../../session.ts'
+import { mayAct, sendWithProof, useMe } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
-import { Mark } from '../../ui/marks.tsx'
+import { OutcomeBadge } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
-import { Empty, Fault, Loading } from '../../ui/page.tsx'
-import { Said, ToolName } from '../../ui/said.tsx'
-import { complain, say } from '../../ui/toasts.tsx'
+import { Empty, ErrorNotice, Loading } from '../../ui/page.tsx'
+import { ToolName, UntrustedText } from '../../ui/said.tsx'
+import { complain, showToast } from '../../ui/toasts.tsx'
 import { left, plural } from '../../ui/words.ts'
 
 const REFRESH_MS = 3_000
 
 export function StandingApprovals(): JSX.Element {
-  const { value, error, reload } = useResource<StandingTold>('/standing', REFRESH_MS)
-  if (error !== undefined) return <Fault error={error} again={reload} />
+  const { value, error, reload } = useResource<StandingResponse>('/standing', REFRESH_MS)
+  if (error !== undefined) return <ErrorNotice error={error} again={reload} />
   if (value === undefined) return <Loading />
   const { standing, barred } = value
   if (standing.length === 0 && barred.length === 0)
@@ -44,37 +44,44 @@ export function StandingApprovals(): JSX.Element {
   )
 }
 
-function Stands({ standing, reload }: { standing: Standing; reload: () => void }): JSX.Element {
+function Stands({
+  standing,
+  reload,
+}: {
+  standing: StandingApproval
+  reload: () => void
+}): JSX.Element {
   const me = useMe()
   const now = useNow(5_000)
   const { id, principal, server, name, bounds, by, untilMs, used, calls } = standing
   const end = () =>
     call('DELETE', `/standing/${encodeURIComponent(id)}`).then(() => {
-      say(`ended: ${server}/${name} asks again`)
+      showToast(`ended: ${server}/${name} asks again`)
       reload()
     }, complain)
   return (
     <article className="card card-body stack" aria-label={`${server}/${name}, for a while`}>
       <div className="row spread">
         <div className="row">
-          <Mark word="allow" says="For a while" />
+          <OutcomeBadge word="allow" says="For a while" />
           <ToolName server={server} name={name} />
           <span className="muted small num">{left(untilMs, now)}</span>
         </div>
         {mayAct(me, 'approver') && <Button onPress={end}>End it</Button>}
       </div>
       <p className="muted">
-        for <Said text={principal} />, approved by <Said text={by.join(', ')} />; used{' '}
-        {calls === null ? plural(used, 'time') : `${used} of ${calls} times`}
+        for <UntrustedText text={principal} />, approved by <UntrustedText text={by.join(', ')} />
+        {'; '}
+        used {calls === null ? plural(used, 'time') : `${used} of ${calls} times`}
       </p>
       <dl className="args">
         {Object.entries(bounds).map(([argument, bound]) => (
           <div key={argument} className="arg">
             <dt>
-              <Said text={argument} className="mono" />
+              <UntrustedText text={argument} className="mono" />
             </dt>
             <dd>
-              <Said text={boundText(bound)} className="mono" />
+              <UntrustedText text={boundText(bound)} className="mono" />
             </dd>
           </div>
         ))}
@@ -83,28 +90,29 @@ function Stands({ standing, reload }: { standing: Standing; reload: () => void }
   )
 }
 
-function boundText(bound: Bound): string {
+function boundText(bound: ArgumentBound): string {
   if ('any' in bound) return 'anything'
   if ('oneOf' in bound) return bound.oneOf.join(' or ')
   const { min = '0', max } = bound
   return max === undefined ? `at least ${min}` : `${min} to ${max}`
 }
 
-function Bars({ barred, reload }: { barred: Barred; reload: () => void }): JSX.Element {
+function Bars({ barred, reload }: { barred: ApprovalBlock; reload: () => void }): JSX.Element {
   const me = useMe()
   const { session, server, name, denials } = barred
   const lift = () =>
-    proven('POST', '/barred/lift', { session, server, name }).then(() => {
-      say(`lifted: ${server}/${name} may be asked for again`)
+    sendWithProof('POST', '/barred/lift', { session, server, name }).then(() => {
+      showToast(`lifted: ${server}/${name} may be asked for again`)
       reload()
     }, complain)
   return (
     <article className="card card-body row spread" aria-label={`${server}/${name}, barred`}>
       <div className="row">
-        <Mark word="deny" says="Not asked any more" />
+        <OutcomeBadge word="deny" says="Not asked any more" />
         <ToolName server={server} name={name} />
         <span className="muted small">
-          denied {plural(denials, 'time')} in session <Said text={session} className="mono" />
+          denied {plural(denials, 'time')} in session{' '}
+          <UntrustedText text={session} className="mono" />
         </span>
       </div>
       {mayAct(me, 'approver') && <Button onPress={lift}>Let it ask again</Button>}

@@ -2,9 +2,12 @@
 // argument whether it must be exactly this or may be another, within bounds.
 
 import type { JSX } from 'react'
-import type { Bound, ForAWhile } from '../../../../packages/sluice/src/admin/contract/contract.ts'
-import { Pick, TextArea, TextField } from '../../ui/fields.tsx'
-import { Said } from '../../ui/said.tsx'
+import type {
+  ArgumentBound,
+  StandingTerms,
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import { SelectField, TextArea, TextField } from '../../ui/fields.tsx'
+import { UntrustedText } from '../../ui/said.tsx'
 import { membersOf } from './arguments.tsx'
 
 export const WHILES = [
@@ -17,33 +20,33 @@ export const WHILES = [
 const MASK = /\[masked: \d+ characters?\]/
 const SHOWN_LENGTH = 60
 
-type Kind = 'exact' | 'any' | 'range' | 'list'
+type BoundKind = 'exact' | 'any' | 'range' | 'list'
 
-interface Wish {
-  readonly kind: Kind
+interface BoundFormState {
+  readonly kind: BoundKind
   readonly min: string
   readonly max: string
   /** One a line. */
   readonly list: string
 }
 
-export interface WhileWish {
+export interface StandingFormState {
   readonly forMs: string
   readonly calls: string
-  readonly wishes: Readonly<Record<string, Wish>>
+  readonly wishes: Readonly<Record<string, BoundFormState>>
 }
 
-export const ONCE: WhileWish = { forMs: '', calls: '', wishes: {} }
+export const ONCE: StandingFormState = { forMs: '', calls: '', wishes: {} }
 
 /** Undefined where it is for this call only. */
-export function forAWhile(
-  { forMs, calls, wishes }: WhileWish,
+export function toStandingTerms(
+  { forMs, calls, wishes }: StandingFormState,
   args: string,
-): ForAWhile | undefined {
+): StandingTerms | undefined {
   if (forMs === '') return undefined
   const members = new Map(membersOf(args) ?? [])
   const bounds = Object.fromEntries(
-    Object.entries(wishes).flatMap(([name, wish]): [string, Bound][] => {
+    Object.entries(wishes).flatMap(([name, wish]): [string, ArgumentBound][] => {
       const bound = boundOf(wish, members.get(name))
       return bound === undefined ? [] : [[name, bound]]
     }),
@@ -51,7 +54,10 @@ export function forAWhile(
   return { forMs: Number(forMs), bounds, ...(calls === '' ? {} : { calls: Number(calls) }) }
 }
 
-function boundOf({ kind, min, max, list }: Wish, value: unknown): Bound | undefined {
+function boundOf(
+  { kind, min, max, list }: BoundFormState,
+  value: unknown,
+): ArgumentBound | undefined {
   if (kind === 'any') return { any: true }
   if (kind === 'range') return { ...(min === '' ? {} : { min }), ...(max === '' ? {} : { max }) }
   if (kind === 'exact') return undefined
@@ -61,14 +67,14 @@ function boundOf({ kind, min, max, list }: Wish, value: unknown): Bound | undefi
   return { oneOf: [...new Set([JSON.stringify(value), ...texts])] }
 }
 
-export function While({
+export function StandingForm({
   args,
   wish,
   onChange,
 }: {
   args: string
-  wish: WhileWish
-  onChange: (wish: WhileWish) => void
+  wish: StandingFormState
+  onChange: (wish: StandingFormState) => void
 }): JSX.Element {
   const members = membersOf(args) ?? []
   return (
@@ -98,7 +104,7 @@ export function While({
   )
 }
 
-const EXACT: Wish = { kind: 'exact', min: '', max: '', list: '' }
+const EXACT: BoundFormState = { kind: 'exact', min: '', max: '', list: '' }
 
 function Argument({
   name,
@@ -108,25 +114,25 @@ function Argument({
 }: {
   name: string
   value: unknown
-  wish: Wish
-  onChange: (wish: Wish) => void
+  wish: BoundFormState
+  onChange: (wish: BoundFormState) => void
 }): JSX.Element {
   const shown = typeof value === 'string' ? value : JSON.stringify(value)
   const isMasked = MASK.test(shown)
   const isNumber = /^-?\d/.test(JSON.stringify(value))
   const kinds = [
-    { value: 'exact', says: isMasked ? 'exactly as it is' : `exactly ${cut(shown)}` },
+    { value: 'exact', says: isMasked ? 'exactly as it is' : `exactly ${ellipsize(shown)}` },
     ...(isNumber ? [{ value: 'range', says: 'a number between' }] : []),
     ...(isMasked ? [] : [{ value: 'list', says: 'this, or one of' }]),
     { value: 'any', says: 'anything' },
   ]
   return (
     <div className="while-row">
-      <Said text={name} className="mono while-name" />
-      <Pick
+      <UntrustedText text={name} className="mono while-name" />
+      <SelectField
         label={`What ${name} may be`}
         value={wish.kind}
-        onChange={(kind) => onChange({ ...wish, kind: kind as Kind })}
+        onChange={(kind) => onChange({ ...wish, kind: kind as BoundKind })}
         choices={kinds}
       />
       {wish.kind === 'range' && (
@@ -161,6 +167,6 @@ function Argument({
   )
 }
 
-function cut(text: string): string {
+function ellipsize(text: string): string {
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text
 }

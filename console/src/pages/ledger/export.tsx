@@ -4,9 +4,9 @@
 import { type JSX, useRef, useState } from 'react'
 import { download } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
-import { Pick } from '../../ui/fields.tsx'
+import { SelectField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { complain, say } from '../../ui/toasts.tsx'
+import { complain, showToast } from '../../ui/toasts.tsx'
 import { bytes } from '../../ui/words.ts'
 
 const FORMATS = [
@@ -28,14 +28,14 @@ export function Export({ filters }: { filters: string }): JSX.Element {
     const query = `${filters === '' ? '?' : `${filters}&`}format=${format}`
     download(`/ledger/export${query}`, { signal: mine.signal, onProgress: setCame })
       .then(
-        (name) => say(`saved ${name}`),
+        (name) => showToast(`saved ${name}`),
         (error) => mine.signal.aborted || complain(error),
       )
       .finally(() => setCame(undefined))
   }
   return (
     <>
-      <Pick label="Export as" value={format} onChange={setFormat} choices={FORMATS} />
+      <SelectField label="Export as" value={format} onChange={setFormat} choices={FORMATS} />
       {came === undefined ? (
         <Button onPress={begin}>
           <Icon name="download" /> {filters === '' ? 'Export all' : 'Export these'}

@@ -5,21 +5,21 @@ import { type JSX, memo, useState } from 'react'
 import type {
   CallRecord,
   LedgerEvents,
-  LedgerVerified,
+  VerificationView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { post, queryOf } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { Button } from '../../ui/button.tsx'
-import { Chips, Pick, TextField } from '../../ui/fields.tsx'
+import { Chips, SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { LongList, type RowOf } from '../../ui/long-list.tsx'
-import { Mark } from '../../ui/marks.tsx'
-import { Empty, Fault, Loading, Notice, PageHead } from '../../ui/page.tsx'
-import { Said, SaidLine } from '../../ui/said.tsx'
+import { type RowOf, VirtualList } from '../../ui/long-list.tsx'
+import { OutcomeBadge } from '../../ui/marks.tsx'
+import { Empty, ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
+import { SaidLine, UntrustedText } from '../../ui/said.tsx'
 import { complain } from '../../ui/toasts.tsx'
 import { count, date, millis } from '../../ui/words.ts'
-import { Explained } from '../live/explained.tsx'
+import { CallExplanationDrawer } from '../live/explained.tsx'
 import { useCalls } from './calls.ts'
 import { Export } from './export.tsx'
 import './ledger.css'
@@ -76,7 +76,7 @@ function Calls(): JSX.Element {
             onChange={(value) => setQuery({ [name]: value })}
           />
         ))}
-        <Pick
+        <SelectField
           label="Decision"
           value={filter.action ?? ''}
           onChange={(action) => setQuery({ action })}
@@ -115,7 +115,7 @@ function Calls(): JSX.Element {
           <span>Reason</span>
           <span>Outcome</span>
         </div>
-        {fault !== undefined && <Fault error={fault} again={again} />}
+        {fault !== undefined && <ErrorNotice error={fault} again={again} />}
         {state === undefined && fault === undefined && <Loading />}
         {state !== undefined && state.behind > 0 && (
           <div className="ledger-behind" role="status">
@@ -141,19 +141,19 @@ function Calls(): JSX.Element {
             {key === '' ? 'Every call is recorded here before it is made.' : 'Take a filter away.'}
           </Empty>
         )}
-        <LongList
-          {...{ items: state?.calls ?? NONE, px: 34, keyOf, Row: CallRow, onOpen: setOpen }}
+        <VirtualList
+          {...{ items: state?.calls ?? NONE, px: 34, keyOf: getSeq, Row: CallRow, onOpen: setOpen }}
           className="ledger-scroll"
           onNearEnd={more}
         />
       </section>
-      {open !== undefined && <Explained at={open} onClose={() => setOpen(undefined)} />}
+      {open !== undefined && <CallExplanationDrawer at={open} onClose={() => setOpen(undefined)} />}
     </div>
   )
 }
 
 const NONE: readonly CallRecord[] = []
-const keyOf = ({ seq }: CallRecord): number => seq
+const getSeq = ({ seq }: CallRecord): number => seq
 
 const CallRow = memo(function CallRow({ item: call, onOpen }: RowOf<CallRecord>): JSX.Element {
   return (
@@ -161,7 +161,7 @@ const CallRow = memo(function CallRow({ item: call, onOpen }: RowOf<CallRecord>)
       <span className="num muted">{call.seq}</span>
       <span className="num muted">{date(call.atMs)}</span>
       <span>
-        <Mark word={call.word} />
+        <OutcomeBadge word={call.word} />
       </span>
       <SaidLine
         text={`${call.server}/${call.name === '' ? call.method : call.name}`}
@@ -190,7 +190,7 @@ function Events(): JSX.Element {
             <span className="num muted">{event.seq}</span>
             <span className="num muted">{date(event.atMs)}</span>
             <span className="tag">{event.name}</span>
-            <Said text={event.detail.slice(0, 600)} className="mono small muted" />
+            <UntrustedText text={event.detail.slice(0, 600)} className="mono small muted" />
           </li>
         ))}
       </ol>
@@ -199,10 +199,10 @@ function Events(): JSX.Element {
 }
 
 function Verify(): JSX.Element {
-  const [result, setResult] = useState<LedgerVerified | 'busy'>()
+  const [result, setResult] = useState<VerificationView | 'busy'>()
   const verify = () => {
     setResult('busy')
-    post<LedgerVerified>('/ledger/verify').then(setResult, (error) => {
+    post<VerificationView>('/ledger/verify').then(setResult, (error) => {
       setResult(undefined)
       complain(error)
     })
@@ -218,7 +218,7 @@ function Verify(): JSX.Element {
             {result.ok ? (
               `${count(result.records)} records are as they were written (${millis(result.durationMs)})`
             ) : (
-              <Said text={result.says} />
+              <UntrustedText text={result.says} />
             )}
           </Notice>
         </div>

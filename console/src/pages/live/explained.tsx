@@ -2,15 +2,15 @@
 // in the document, guardrails, limits, what was judged, what became of it.
 
 import type { JSX, ReactNode } from 'react'
-import type { CallExplained } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type { CallExplanation } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { queryOf } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { pathTo } from '../../route.ts'
 import { Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Category, Mark } from '../../ui/marks.tsx'
-import { Fault, Loading } from '../../ui/page.tsx'
-import { Said, SaidAtLength } from '../../ui/said.tsx'
+import { Category, OutcomeBadge } from '../../ui/marks.tsx'
+import { ErrorNotice, Loading } from '../../ui/page.tsx'
+import { SaidAtLength, UntrustedText } from '../../ui/said.tsx'
 import { bytes, date, millis } from '../../ui/words.ts'
 
 export interface CallAddress {
@@ -21,50 +21,50 @@ export interface CallAddress {
   readonly seq?: number
 }
 
-export function Explained({
+export function CallExplanationDrawer({
   at: { callId, session, atMs, seq },
   onClose,
 }: {
   at: CallAddress
   onClose: () => void
 }): JSX.Element {
-  const { value, error, reload } = useResource<CallExplained>(
+  const { value, error, reload } = useResource<CallExplanation>(
     `/calls/${encodeURIComponent(callId)}${queryOf({ session, atMs, seq })}`,
   )
   return (
     <Dialog title="One call, explained" onClose={onClose} side>
-      {error !== undefined && <Fault error={error} again={reload} />}
+      {error !== undefined && <ErrorNotice error={error} again={reload} />}
       {value === undefined && error === undefined && <Loading />}
       {value !== undefined && <Whole call={value} />}
     </Dialog>
   )
 }
 
-function Whole({ call }: { call: CallExplained }): JSX.Element {
+function Whole({ call }: { call: CallExplanation }): JSX.Element {
   return (
     <div className="stack explained">
       <div className="row">
-        <Mark word={call.word} />
+        <OutcomeBadge word={call.word} />
         <Category name={call.category} />
         <span className="tag">{call.code}</span>
       </div>
       <div className="explained-name">
         <span className="muted">{call.server}/</span>
-        <Said text={call.name === '' ? call.method : call.name} className="strong" />
+        <UntrustedText text={call.name === '' ? call.method : call.name} className="strong" />
       </div>
       {call.reason !== '' && (
         <p>
-          <Said text={call.reason} />
+          <UntrustedText text={call.reason} />
         </p>
       )}
       <Part title="The rule">
         <p className="mono small">
-          <Said text={call.rule === '' ? 'none' : call.rule} />
+          <UntrustedText text={call.rule === '' ? 'none' : call.rule} />
         </p>
         {call.ruleText !== null && (
           <>
             <pre className="code">
-              <Said text={call.ruleText.text} />
+              <UntrustedText text={call.ruleText.text} />
             </pre>
             <p className="muted small">
               {call.ruleText.file}, line {call.ruleText.line}
@@ -77,7 +77,8 @@ function Whole({ call }: { call: CallExplained }): JSX.Element {
           <ul className="stack">
             {call.guardrails.map(({ name, action, undecided }) => (
               <li key={name}>
-                <Said text={name} className="strong" /> {action !== null && `says ${action}`}
+                <UntrustedText text={name} className="strong" />{' '}
+                {action !== null && `says ${action}`}
                 {undecided && ', undecidable, so it counts'}
               </li>
             ))}
@@ -90,7 +91,7 @@ function Whole({ call }: { call: CallExplained }): JSX.Element {
             {call.limits.map(({ key, amount, max }) => (
               <li key={key}>
                 <span className="num strong">{amount}</span> of {max}{' '}
-                <Said text={key} className="mono small muted" />
+                <UntrustedText text={key} className="mono small muted" />
               </li>
             ))}
           </ul>
@@ -101,7 +102,8 @@ function Whole({ call }: { call: CallExplained }): JSX.Element {
           <ul className="stack">
             {call.shadow.map(({ rule, action, reason }) => (
               <li key={rule}>
-                {action}: <Said text={reason} /> <span className="mono small muted">{rule}</span>
+                {action}: <UntrustedText text={reason} />{' '}
+                <span className="mono small muted">{rule}</span>
               </li>
             ))}
           </ul>
@@ -113,7 +115,7 @@ function Whole({ call }: { call: CallExplained }): JSX.Element {
             {call.judged.map(({ path, value }) => (
               <div key={path} className="contents">
                 <dt className="mono small">
-                  <Said text={path} />
+                  <UntrustedText text={path} />
                 </dt>
                 <dd className="mono small">
                   <SaidAtLength text={value} />
@@ -129,7 +131,7 @@ function Whole({ call }: { call: CallExplained }): JSX.Element {
           <dd className="num">{date(call.atMs)}</dd>
           <dt>Who</dt>
           <dd>
-            <Said text={call.principal} />
+            <UntrustedText text={call.principal} />
           </dd>
           {call.agent !== null && (
             <>
@@ -142,7 +144,7 @@ function Whole({ call }: { call: CallExplained }): JSX.Element {
           <dt>Session</dt>
           <dd>
             <Link to={`/ledger${queryOf({ session: call.session })}`}>
-              <Said text={call.session} className="mono small" />
+              <UntrustedText text={call.session} className="mono small" />
             </Link>
           </dd>
           <dt>Record</dt>

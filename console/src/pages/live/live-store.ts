@@ -2,10 +2,10 @@
 // told to the page at most four times a second, whatever passes.
 
 import type {
-  CallWord,
-  LiveHello,
   LiveRow,
+  LiveSnapshot,
   LiveTick,
+  OutcomeLabel,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { listen } from '../../stream.ts'
 import { WORDS } from '../../ui/marks.tsx'
@@ -15,7 +15,7 @@ const ROWS_MAX = 1_000
 
 export interface Second {
   /** Calls by server and word; the past before the page was opened is no server's. */
-  readonly words: Map<string, Record<CallWord, number>>
+  readonly words: Map<string, Record<OutcomeLabel, number>>
   /** What to take off the sums by tool once this second is no longer shown. */
   readonly tools: Map<Tool, number>
   latency: number[]
@@ -25,7 +25,7 @@ export interface Second {
 interface Tool {
   readonly server: string
   readonly tool: string
-  readonly word: CallWord
+  readonly word: OutcomeLabel
   n: number
 }
 
@@ -71,14 +71,14 @@ export class LiveStore {
         this.#soon()
       },
       onEvent: ({ event, data }) => {
-        if (event === 'hello') this.#hello(JSON.parse(data) as LiveHello)
+        if (event === 'hello') this.#hello(JSON.parse(data) as LiveSnapshot)
         else if (event === 'tick') this.#tick(JSON.parse(data) as LiveTick)
         this.#soon()
       },
     })
   }
 
-  #hello({ boundsMs, rows, past, stretchMs }: LiveHello): void {
+  #hello({ boundsMs, rows, past, stretchMs }: LiveSnapshot): void {
     this.#boundsMs = boundsMs
     const known = new Set(this.#rows.map(({ callId }) => callId))
     this.#rows = [...rows.filter(({ callId }) => !known.has(callId)), ...this.#rows]
@@ -90,7 +90,7 @@ export class LiveStore {
       for (let second = first; second < first + length; second++) {
         if (told.has(second)) continue
         for (const [word, n] of Object.entries(counts))
-          this.#second(second, '')[word as CallWord] += (n as number) / length
+          this.#second(second, '')[word as OutcomeLabel] += (n as number) / length
       }
     }
   }
@@ -128,7 +128,7 @@ export class LiveStore {
     return second
   }
 
-  #second(at: number, server: string): Record<CallWord, number> {
+  #second(at: number, server: string): Record<OutcomeLabel, number> {
     const { words } = this.#at(at)
     let of = words.get(server)
     if (of === undefined) {
@@ -138,7 +138,7 @@ export class LiveStore {
     return of
   }
 
-  #add(at: number, server: string, tool: string, word: CallWord, n: number): void {
+  #add(at: number, server: string, tool: string, word: OutcomeLabel, n: number): void {
     this.#second(at, server)[word] += n
     const key = `${server}\n${tool}\n${word}`
     let of = this.#tools.get(key)
@@ -191,7 +191,13 @@ export function fits(filter: Filter, row: LiveRow): boolean {
 export function figuresOf({ seconds, tools }: LiveState, nowS: number, server: string) {
   const from = nowS - WINDOW_S
   const times: number[] = []
-  const words: Record<CallWord, number[]> = { allow: [], ask: [], deny: [], hide: [], limited: [] }
+  const words: Record<OutcomeLabel, number[]> = {
+    allow: [],
+    ask: [],
+    deny: [],
+    hide: [],
+    limited: [],
+  }
   for (let at = from; at <= nowS; at++) {
     times.push(at)
     const sums = { allow: 0, ask: 0, deny: 0, hide: 0, limited: 0 }

@@ -5,15 +5,15 @@ import { type JSX, memo, useEffect, useMemo, useState, useSyncExternalStore } fr
 import type { LiveRow } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { Button } from '../../ui/button.tsx'
-import { Chips, Pick, TextField } from '../../ui/fields.tsx'
+import { Chips, SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { LongList, type RowOf } from '../../ui/long-list.tsx'
-import { Mark, WORDS, type Word } from '../../ui/marks.tsx'
+import { type RowOf, VirtualList } from '../../ui/long-list.tsx'
+import { OutcomeBadge, type OutcomeLabel, WORDS } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Empty, PageHead } from '../../ui/page.tsx'
 import { SaidLine } from '../../ui/said.tsx'
 import { clock, count, millis, short } from '../../ui/words.ts'
-import { Explained } from './explained.tsx'
+import { CallExplanationDrawer } from './explained.tsx'
 import {
   figuresOf,
   fits,
@@ -97,7 +97,7 @@ export function Live(): JSX.Element {
           onChange={(word) => setQuery({ word: word === 'all' ? '' : word })}
           choices={CHOICES}
         />
-        <Pick
+        <SelectField
           label="Server"
           value={filter.server}
           onChange={(server) => setQuery({ server })}
@@ -156,7 +156,7 @@ export function Live(): JSX.Element {
         </div>
         <Rows rows={rows} onOpen={setOpen} left={state.left} />
       </div>
-      {open !== undefined && <Explained at={open} onClose={() => setOpen(undefined)} />}
+      {open !== undefined && <CallExplanationDrawer at={open} onClose={() => setOpen(undefined)} />}
     </div>
   )
 }
@@ -166,14 +166,19 @@ function timeOr(ms: number | null | undefined): string {
   return ms === null || ms === undefined ? '–' : millis(ms)
 }
 
-function Legend({ words }: { words: Readonly<Record<Word, readonly number[]>> }): JSX.Element {
+function Legend({
+  words,
+}: {
+  words: Readonly<Record<OutcomeLabel, readonly number[]>>
+}): JSX.Element {
   const total = (list: readonly number[]) => Math.round(list.reduce((sum, n) => sum + n, 0))
   return (
     <div className="plot-head">
       <h2 className="small-head">Calls a second</h2>
       {WORDS.map((word) => (
         <span key={word} className="row small">
-          <Mark word={word} bare says={word} /> <b className="num">{count(total(words[word]))}</b>
+          <OutcomeBadge word={word} bare says={word} />{' '}
+          <b className="num">{count(total(words[word]))}</b>
         </span>
       ))}
       <span className="muted small">in {WINDOW_S / 60} min</span>
@@ -188,7 +193,7 @@ function Tops({
 }: {
   title: string
   list: readonly [string, number][]
-  word: Word
+  word: OutcomeLabel
 }): JSX.Element {
   const most = list[0]?.[1] ?? 1
   return (
@@ -216,14 +221,14 @@ function Tops({
   )
 }
 
-const keyOf = ({ callId }: LiveRow): string => callId
+const getCallId = ({ callId }: LiveRow): string => callId
 
 const Row = memo(function Row({ item: row, onOpen }: RowOf<LiveRow>): JSX.Element {
   return (
     <button type="button" className="live-row" title={row.reason} onClick={() => onOpen(row)}>
       <span className="num muted">{clock(row.atMs)}</span>
       <span>
-        <Mark word={row.word} />
+        <OutcomeBadge word={row.word} />
       </span>
       <SaidLine
         text={`${row.server}/${row.name === '' ? row.method : row.name}`}
@@ -269,7 +274,10 @@ function Rows({
         <span>Reason</span>
         <span>Took</span>
       </div>
-      <LongList {...{ items: rows, px: 32, keyOf, Row, onOpen }} className="live-scroll" />
+      <VirtualList
+        {...{ items: rows, px: 32, keyOf: getCallId, Row, onOpen }}
+        className="live-scroll"
+      />
       {left > 0 && (
         <p className="live-left muted small">
           {count(left)} calls were counted but have no row: 50 a second are shown, refusals first.

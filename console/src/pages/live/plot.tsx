@@ -5,7 +5,7 @@ import { type JSX, memo, useEffect, useMemo, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 
-export interface Line {
+export interface PlotLine {
   readonly says: string
   /** A custom property of the page. */
   readonly colour: string
@@ -23,7 +23,7 @@ export const Plot = memo(function Plot({
 }: {
   label: string
   times: readonly number[]
-  lines: readonly Line[]
+  lines: readonly PlotLine[]
   stacked?: boolean
   height?: number
   unit: (value: number) => string
@@ -78,7 +78,7 @@ export const Plot = memo(function Plot({
   )
 })
 
-function stack(lines: readonly Line[]): (number | null)[][] {
+function stack(lines: readonly PlotLine[]): (number | null)[][] {
   const sums: number[] = []
   const stacked = [...lines].reverse().map(({ values }) =>
     values.map((value, at) => {
@@ -92,7 +92,7 @@ function stack(lines: readonly Line[]): (number | null)[][] {
 function optionsOf(
   width: number,
   height: number,
-  lines: readonly Line[],
+  lines: readonly PlotLine[],
   stacked: boolean,
   unit: (value: number) => string,
 ): uPlot.Options {

@@ -10,12 +10,12 @@ import type {
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { useShown } from '../../ui/long-list.tsx'
-import { Mark, wordOf } from '../../ui/marks.tsx'
+import { OutcomeBadge, toOutcomeLabel } from '../../ui/marks.tsx'
 import { SaidLine } from '../../ui/said.tsx'
-import { say } from '../../ui/toasts.tsx'
+import { showToast } from '../../ui/toasts.tsx'
 import { count, plural } from '../../ui/words.ts'
 import { useCarrying } from './carry.ts'
-import type { Move } from './draft.ts'
+import type { BoardMove } from './draft.ts'
 
 const COLUMNS = [
   { action: 'allow', says: 'Allow' },
@@ -38,7 +38,7 @@ interface Item {
   readonly lock: string
   readonly limits: readonly string[]
   readonly column: string
-  readonly move: (to: string) => Move
+  readonly move: (to: string) => BoardMove
 }
 
 export function Board({
@@ -49,7 +49,7 @@ export function Board({
 }: {
   board: NonNullable<PolicyDraft['board']>
   filter: string
-  onMove: (move: Move) => void
+  onMove: (move: BoardMove) => void
   onLocked: (rule: string) => void
 }): JSX.Element {
   const items = useMemo(() => [...categoriesOf(board), ...board.tools.map(itemOf)], [board])
@@ -64,7 +64,7 @@ export function Board({
     const item = items.find((one) => one.id === id)
     if (item === undefined || item.column === to) return
     if (item.lock !== '') {
-      say(`${item.name}: ${item.lock}. Change it in the text.`, 'bad')
+      showToast(`${item.name}: ${item.lock}. Change it in the text.`, 'bad')
       return onLocked(item.name)
     }
     onMove(item.move(to))
@@ -105,9 +105,13 @@ const Column = memo(function Column({
     ...(current >= end && items.length > 0 ? [current] : []),
   ]
   return (
-    <section className={`column ${wordOf(action)}-column`} aria-label={says} data-column={action}>
+    <section
+      className={`column ${toOutcomeLabel(action)}-column`}
+      aria-label={says}
+      data-column={action}
+    >
       <header className="column-head">
-        <Mark word={wordOf(action)} says={says} />
+        <OutcomeBadge word={toOutcomeLabel(action)} says={says} />
         {moving === undefined ? (
           <span className="muted num small">{count(tools)}</span>
         ) : (

@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from 'react'
 
 const TYPE = 'application/x-sluice-rule'
 
-export interface Carrying {
+export interface BoardDrag {
   /** The piece that was taken by its grip and waits for a column. */
   readonly taken: string | undefined
 }
@@ -14,7 +14,7 @@ export interface Carrying {
 export function useCarrying(
   board: HTMLElement | null,
   onDrop: (id: string, column: string) => void,
-): Carrying {
+): BoardDrag {
   const [taken, setTaken] = useState<string>()
   const latest = useRef({ onDrop, taken })
   latest.current = { onDrop, taken }

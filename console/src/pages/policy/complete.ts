@@ -33,7 +33,7 @@ export function completeFrom(
   const value = /^\s*(?:- )?("?[^"#]*?"?):\s+(\S*)$/.exec(before)
   if (value !== null) {
     const [, key = '', word = ''] = value
-    const options = wordsOf(schema, [...path, unquoted(key)])
+    const options = listSchemaValues(schema, [...path, unquoted(key)])
     return options.length === 0 ? null : { from: context.pos - word.length, options }
   }
   const typed = /^\s*(?:- )?"?([\w./*-]*)$/.exec(before)
@@ -105,7 +105,7 @@ function keysOf(root: Schema, path: readonly string[], names: readonly string[])
   ]
 }
 
-function wordsOf(root: Schema, path: readonly string[]): Completion[] {
+function listSchemaValues(root: Schema, path: readonly string[]): Completion[] {
   const words = schemasAt(root, path).flatMap((schema) => [
     ...(schema.enum ?? []),
     ...(schema.const === undefined ? [] : [String(schema.const)]),

@@ -11,26 +11,26 @@ import { complain } from '../../ui/toasts.tsx'
 
 const PAUSE_MS = 250
 
-export type Move =
+export type BoardMove =
   | { readonly tool: string; readonly to: string }
   | { readonly category: string; readonly to: string }
 
-export interface Draft {
+export interface PolicyEditState {
   readonly text: string
   readonly meaning: PolicyDraft | undefined
   readonly changed: boolean
   readonly edit: (text: string) => void
   /** False where it cannot be done by a move. */
-  readonly move: (move: Move) => Promise<boolean>
+  readonly move: (move: BoardMove) => Promise<boolean>
 }
 
-export function useDraft(document: PolicyDocumentView): Draft {
+export function useDraft(document: PolicyDocumentView): PolicyEditState {
   const { name, text: saved, digest } = document
   const [text, setText] = useState(saved)
   const [meaning, setMeaning] = useState<PolicyDraft>()
   const asked = useRef(0)
   const ask = useCallback(
-    async (of: string, move?: Move): Promise<PolicyDraft | undefined> => {
+    async (of: string, move?: BoardMove): Promise<PolicyDraft | undefined> => {
       const mine = ++asked.current
       const draft = await post<PolicyDraft>('/policy/draft', {
         name,
@@ -62,7 +62,7 @@ export function useDraft(document: PolicyDocumentView): Draft {
   const latest = useRef(text)
   latest.current = text
   const move = useCallback(
-    async (one: Move): Promise<boolean> => {
+    async (one: BoardMove): Promise<boolean> => {
       try {
         const draft = await ask(latest.current, one)
         if (draft !== undefined) setText(draft.text)

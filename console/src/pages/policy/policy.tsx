@@ -13,11 +13,11 @@ import { setQuery, useRoute } from '../../route.ts'
 import { mayAct, useMe } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Pick, TextField } from '../../ui/fields.tsx'
+import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { Empty, Fault, Loading, Notice, PageHead } from '../../ui/page.tsx'
-import { Said } from '../../ui/said.tsx'
-import { complain, say } from '../../ui/toasts.tsx'
+import { Empty, ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
+import { UntrustedText } from '../../ui/said.tsx'
+import { complain, showToast } from '../../ui/toasts.tsx'
 import { date } from '../../ui/words.ts'
 import { Board } from './board.tsx'
 import type { Schema } from './complete.ts'
@@ -38,7 +38,7 @@ export function Policy(): JSX.Element {
         <PageHead title="Policy" />
         {error !== undefined && (
           <div className="page-body">
-            <Fault error={error} again={reload} />
+            <ErrorNotice error={error} again={reload} />
           </div>
         )}
         {value === undefined && error === undefined && <Loading />}
@@ -97,7 +97,7 @@ function Working({
         lead={`What happens to a plain call of each tool, as ${document.file.split('/').at(-1)} says${document.versioned ? ', which is under version control' : ''}.`}
       >
         {names.length > 1 && (
-          <Pick
+          <SelectField
             label="Document"
             value={document.name}
             onChange={(name) => setQuery({ document: name })}
@@ -135,7 +135,7 @@ function Working({
       )}
       {why !== '' && (
         <div className="banner">
-          <Icon name="warn" /> <Said text={why} />
+          <Icon name="warn" /> <UntrustedText text={why} />
         </div>
       )}
       <div className="policy-body">
@@ -199,10 +199,10 @@ function Problems({
           >
             <Icon name={problem.severity === 'error' ? 'deny' : 'warn'} />
             <span>
-              line {problem.line}: <Said text={problem.message} />
+              line {problem.line}: <UntrustedText text={problem.message} />
               <br />
               <span className="muted">
-                <Said text={problem.help} />
+                <UntrustedText text={problem.help} />
               </span>
             </span>
           </button>
@@ -226,12 +226,12 @@ function History({
   const take = (id: number) =>
     get<{ text: string }>(`/policy/versions/${id}`).then(({ text }) => {
       onTake(text)
-      say('that version is in the editor; save it to go back')
+      showToast('that version is in the editor; save it to go back')
       onClose()
     }, complain)
   return (
     <Dialog title="Versions that were saved here" onClose={onClose} side>
-      {error !== undefined && <Fault error={error} />}
+      {error !== undefined && <ErrorNotice error={error} />}
       {value !== undefined && versions.length === 0 && (
         <Notice>None yet. Each save keeps the text, who saved it and why.</Notice>
       )}
@@ -240,7 +240,7 @@ function History({
           <li key={version.id} className="card card-body row spread">
             <div>
               <div className="strong">
-                <Said text={version.why === '' ? 'no reason was given' : version.why} />
+                <UntrustedText text={version.why === '' ? 'no reason was given' : version.why} />
               </div>
               <div className="muted small">
                 {date(version.atMs)}

@@ -9,15 +9,15 @@ import type {
   PolicySaved,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { ApiError, post, save } from '../../api.ts'
-import { proven } from '../../session.ts'
+import { sendWithProof } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Diff } from '../../ui/diff.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { Fault, Notice } from '../../ui/page.tsx'
-import { Said } from '../../ui/said.tsx'
-import { complain, say } from '../../ui/toasts.tsx'
+import { ErrorNotice, Notice } from '../../ui/page.tsx'
+import { UntrustedText } from '../../ui/said.tsx'
+import { complain, showToast } from '../../ui/toasts.tsx'
 import { count, plural } from '../../ui/words.ts'
 
 export function SaveDialog({
@@ -44,9 +44,14 @@ export function SaveDialog({
     setBusy(true)
     setError(undefined)
     try {
-      const saved = await proven<PolicySaved>('PUT', '/policy', { name, text, base: digest, why })
+      const saved = await sendWithProof<PolicySaved>('PUT', '/policy', {
+        name,
+        text,
+        base: digest,
+        why,
+      })
       if (saved.patch !== undefined) return setPatch(saved.patch)
-      say('saved, and in force')
+      showToast('saved, and in force')
       onSaved()
     } catch (fault) {
       if (fault instanceof ApiError) setError(fault)
@@ -63,7 +68,7 @@ export function SaveDialog({
           file is kept; the gate sees the change by itself.
         </p>
         <pre className="code">
-          <Said text={patch} />
+          <UntrustedText text={patch} />
         </pre>
         <div className="row">
           <Button kind="primary" onPress={() => save(new Blob([patch]), 'policy.patch')}>
@@ -82,7 +87,7 @@ export function SaveDialog({
         <Meaning meaning={meaning} />
       )}
       <Diff before={document.text} after={text} />
-      {error !== undefined && <Fault error={error} />}
+      {error !== undefined && <ErrorNotice error={error} />}
       <TextField
         label="Why (kept with the version)"
         value={why}
@@ -109,7 +114,7 @@ function Meaning({ meaning }: { meaning: PolicyDraft }): JSX.Element {
       {loosens.length > 0 && (
         <Notice kind="warn">
           It may loosen {plural(loosens.length, 'place')}:{' '}
-          <Said text={loosens.map(({ where, what }) => `${where} ${what}`).join('; ')} />
+          <UntrustedText text={loosens.map(({ where, what }) => `${where} ${what}`).join('; ')} />
         </Notice>
       )}
       <div className="row">
@@ -129,7 +134,7 @@ function Meaning({ meaning }: { meaning: PolicyDraft }): JSX.Element {
         <ul className="verdicts small">
           {changes.slice(0, 200).map(({ tool, from, to, change }) => (
             <li key={tool}>
-              <Said text={tool} className="mono" />: {from} → <b>{to}</b>{' '}
+              <UntrustedText text={tool} className="mono" />: {from} → <b>{to}</b>{' '}
               <span className="muted">({change})</span>
             </li>
           ))}
@@ -143,7 +148,7 @@ function Meaning({ meaning }: { meaning: PolicyDraft }): JSX.Element {
           {replay.flips.slice(0, 5).map(({ tool, from, to, count: n }) => (
             <span key={`${tool}${from}${to}`}>
               {' '}
-              <Said text={tool} className="mono" />: {n} × {from} → {to}.
+              <UntrustedText text={tool} className="mono" />: {n} × {from} → {to}.
             </span>
           ))}
         </p>

@@ -3,25 +3,25 @@
 // until somebody accepts it after all.
 
 import { type JSX, useState } from 'react'
-import type { HeldPin } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type { PendingDefinitionView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { post } from '../../api.ts'
-import { mayAct, proven, useMe } from '../../session.ts'
+import { mayAct, sendWithProof, useMe } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Diff } from '../../ui/diff.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { Category, Mark } from '../../ui/marks.tsx'
+import { Category, OutcomeBadge } from '../../ui/marks.tsx'
 import { Notice } from '../../ui/page.tsx'
-import { Said, ToolName } from '../../ui/said.tsx'
-import { complain, say } from '../../ui/toasts.tsx'
+import { ToolName, UntrustedText } from '../../ui/said.tsx'
+import { complain, showToast } from '../../ui/toasts.tsx'
 import { date, plural } from '../../ui/words.ts'
 
-interface Listed {
-  readonly held: readonly HeldPin[]
+interface PendingProps {
+  readonly held: readonly PendingDefinitionView[]
   readonly reload: () => void
 }
 
-export function Pending({ held, reload }: Listed): JSX.Element {
+export function PendingDefinitions({ held, reload }: PendingProps): JSX.Element {
   const waiting = held.filter(({ refused }) => refused === null)
   const refused = held.filter((pin) => pin.refused !== null)
   return (
@@ -46,19 +46,19 @@ export function Pending({ held, reload }: Listed): JSX.Element {
   )
 }
 
-function Held({ pin, reload }: { pin: HeldPin; reload: () => void }): JSX.Element {
+function Held({ pin, reload }: { pin: PendingDefinitionView; reload: () => void }): JSX.Element {
   const me = useMe()
   const [open, setOpen] = useState(false)
   const [why, setWhy] = useState<string>()
   const { server, name, digest, refused } = pin
   const accept = () =>
-    proven('POST', '/pins/accept', { server, name, digest }).then(() => {
-      say(`accepted the definition of ${server}/${name}`)
+    sendWithProof('POST', '/pins/accept', { server, name, digest }).then(() => {
+      showToast(`accepted the definition of ${server}/${name}`)
       reload()
     }, complain)
   const refuse = () =>
     post('/pins/refuse', { server, name, digest, why }).then(() => {
-      say(`refused: ${server}/${name} stays blocked`)
+      showToast(`refused: ${server}/${name} stays blocked`)
       setWhy(undefined)
       reload()
     }, complain)
@@ -66,7 +66,11 @@ function Held({ pin, reload }: { pin: HeldPin; reload: () => void }): JSX.Elemen
     <article className="card held" data-refused={refused !== null} aria-label={`${server}/${name}`}>
       <div className="row spread">
         <div className="row">
-          {refused === null ? <Mark word="ask" says="Held" /> : <Mark word="deny" says="Refused" />}
+          {refused === null ? (
+            <OutcomeBadge word="ask" says="Held" />
+          ) : (
+            <OutcomeBadge word="deny" says="Refused" />
+          )}
           <ToolName server={server} name={name} />
           <Category name={pin.category} unknown={pin.unknown} />
         </div>
@@ -95,20 +99,20 @@ function Held({ pin, reload }: { pin: HeldPin; reload: () => void }): JSX.Elemen
       {refused !== null && (
         <Notice kind="bad">
           <span className="strong">
-            Refused by <Said text={refused.by} />, {date(refused.atMs)}.
+            Refused by <UntrustedText text={refused.by} />, {date(refused.atMs)}.
           </span>{' '}
-          {refused.why !== '' && <Said text={`“${refused.why}” `} />}
+          {refused.why !== '' && <UntrustedText text={`“${refused.why}” `} />}
           Nobody can call it until it is accepted, or its server goes back to the one before.
         </Notice>
       )}
       <p>
-        <Said text={pin.because} />
+        <UntrustedText text={pin.because} />
       </p>
       {pin.changes.length > 0 && (
         <ul className="changes">
           {pin.changes.map((change) => (
             <li key={change}>
-              <Said text={change} />
+              <UntrustedText text={change} />
             </li>
           ))}
         </ul>

@@ -3,21 +3,21 @@
 
 import { type JSX, memo, useEffect, useMemo, useRef } from 'react'
 import type {
-  HeldPin,
+  PendingDefinitionView,
   ServerView,
   ToolView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { useResource } from '../../resource.ts'
 import { go, pathTo, setQuery, useRoute } from '../../route.ts'
 import { Link } from '../../ui/button.tsx'
-import { Pick, TextField } from '../../ui/fields.tsx'
+import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { LongList, type RowOf } from '../../ui/long-list.tsx'
-import { Category, Mark, Risk, WORDS, wordOf } from '../../ui/marks.tsx'
-import { Empty, Fault, Loading, Notice, PageHead } from '../../ui/page.tsx'
-import { Said, SaidLine } from '../../ui/said.tsx'
+import { type RowOf, VirtualList } from '../../ui/long-list.tsx'
+import { Category, OutcomeBadge, Risk, toOutcomeLabel, WORDS } from '../../ui/marks.tsx'
+import { Empty, ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
+import { SaidLine, UntrustedText } from '../../ui/said.tsx'
 import { count, plural } from '../../ui/words.ts'
-import { Pending } from './pending.tsx'
+import { PendingDefinitions } from './pending.tsx'
 import { ToolDrawer } from './tool.tsx'
 import './servers.css'
 
@@ -29,7 +29,7 @@ const CATEGORIES = ['Read', 'Write', 'Execute', 'Destructive', 'Financial']
 
 export function Servers(): JSX.Element {
   const servers = useResource<{ servers: ServerView[] }>('/servers', REFRESH_MS)
-  const pins = useResource<{ held: HeldPin[] }>('/pins', REFRESH_MS)
+  const pins = useResource<{ held: PendingDefinitionView[] }>('/pins', REFRESH_MS)
   const tools = useResource<{ tools: ToolView[] }>('/tools', TOOLS_REFRESH_MS)
   const { rest, query } = useRoute()
   const chosen = rest[0]
@@ -54,7 +54,9 @@ export function Servers(): JSX.Element {
         lead="Where calls go, what each server offers, and definitions that wait for you."
       />
       <div className="page-body stack">
-        {servers.error !== undefined && <Fault error={servers.error} again={servers.reload} />}
+        {servers.error !== undefined && (
+          <ErrorNotice error={servers.error} again={servers.reload} />
+        )}
         {servers.value === undefined && servers.error === undefined && <Loading />}
         <ul className="server-grid">
           {list.map((server) => (
@@ -63,7 +65,7 @@ export function Servers(): JSX.Element {
             </li>
           ))}
         </ul>
-        {held.length > 0 && <Pending held={held} reload={pins.reload} />}
+        {held.length > 0 && <PendingDefinitions held={held} reload={pins.reload} />}
         <Tools tools={shown} loading={tools.value === undefined} server={chosen} />
       </div>
       {open !== null && <ToolDrawer name={open} onClose={() => setQuery({ tool: '' })} />}
@@ -98,7 +100,7 @@ function Server({ server, current }: { server: ServerView; current: boolean }): 
       <SaidLine text={server.where} className="mono small muted" />
       {server.why !== '' && (
         <Notice kind={server.state === 'frozen' ? 'warn' : 'bad'}>
-          <Said text={server.why} />
+          <UntrustedText text={server.why} />
         </Notice>
       )}
       <div className="row small muted num">
@@ -114,7 +116,7 @@ function Server({ server, current }: { server: ServerView; current: boolean }): 
       <div className="row small">
         {WORDS.filter((word) => (server.calls[word] ?? 0) > 0).map((word) => (
           <span key={word} className="row">
-            <Mark word={word} bare says={count(server.calls[word] ?? 0)} />
+            <OutcomeBadge word={word} bare says={count(server.calls[word] ?? 0)} />
             <span className="visually-hidden">{word}</span>
           </span>
         ))}
@@ -150,7 +152,7 @@ function Tools({
           <span className="muted num">{count(shown.length)}</span>
         </h2>
         <span className="spacer" />
-        <Pick
+        <SelectField
           label="Category"
           value={category}
           onChange={(value) => setQuery({ category: value })}
@@ -173,8 +175,8 @@ function Tools({
           {loading ? undefined : 'A server’s tools are known once a client has listed them.'}
         </Empty>
       ) : (
-        <LongList
-          {...{ items: shown, px: 34, keyOf, Row: ToolRow, onOpen: openTool }}
+        <VirtualList
+          {...{ items: shown, px: 34, keyOf: toToolId, Row: ToolRow, onOpen: openTool }}
           className="tools-scroll"
         />
       )}
@@ -182,11 +184,11 @@ function Tools({
   )
 }
 
-const keyOf = ({ server, name }: ToolView): string => `${server}/${name}`
+const toToolId = ({ server, name }: ToolView): string => `${server}/${name}`
 
 function openTool(tool: ToolView): void {
   const query = new URLSearchParams(location.search)
-  query.set('tool', keyOf(tool))
+  query.set('tool', toToolId(tool))
   go(`${location.pathname}?${query}`)
 }
 
@@ -203,13 +205,13 @@ const ToolRow = memo(function ToolRow({ item: tool, onOpen }: RowOf<ToolView>): 
       </span>
       <span>
         {tool.refusedBy !== null ? (
-          <Mark word="deny" says="Definition refused" />
+          <OutcomeBadge word="deny" says="Definition refused" />
         ) : tool.held ? (
-          <Mark word="ask" says="Definition held" />
+          <OutcomeBadge word="ask" says="Definition held" />
         ) : tool.verdict === 'depends' ? (
-          <Mark word="limited" says="Depends" />
+          <OutcomeBadge word="limited" says="Depends" />
         ) : (
-          <Mark word={wordOf(tool.verdict)} />
+          <OutcomeBadge word={toOutcomeLabel(tool.verdict)} />
         )}
       </span>
     </button>

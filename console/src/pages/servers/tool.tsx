@@ -8,8 +8,8 @@ import { useResource } from '../../resource.ts'
 import { Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Category, Risk } from '../../ui/marks.tsx'
-import { Fault, Loading, Notice } from '../../ui/page.tsx'
-import { Said, SaidAtLength } from '../../ui/said.tsx'
+import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
+import { SaidAtLength, UntrustedText } from '../../ui/said.tsx'
 
 export function ToolDrawer({ name, onClose }: { name: string; onClose: () => void }): JSX.Element {
   const slash = name.indexOf('/')
@@ -20,13 +20,13 @@ export function ToolDrawer({ name, onClose }: { name: string; onClose: () => voi
       title={
         <span className="tool-title">
           <span className="muted">{server}/</span>
-          <Said text={tool} />
+          <UntrustedText text={tool} />
         </span>
       }
       onClose={onClose}
       side
     >
-      {error !== undefined && <Fault error={error} />}
+      {error !== undefined && <ErrorNotice error={error} />}
       {value === undefined && error === undefined && <Loading />}
       {value !== undefined && <Whole tool={value} />}
     </Dialog>
@@ -42,12 +42,12 @@ function Whole({ tool }: { tool: ToolPage }): JSX.Element {
         <span className="muted small">{Math.round(tool.confidence * 100)} % sure</span>
       </div>
       <p>
-        <Said text={tool.riskBecause} />
+        <UntrustedText text={tool.riskBecause} />
       </p>
       {tool.disagreements.length > 0 && (
         <Notice kind="warn">
           {tool.disagreements.map((text) => (
-            <Said key={text} text={text} />
+            <UntrustedText key={text} text={text} />
           ))}
         </Notice>
       )}
@@ -65,7 +65,8 @@ function Whole({ tool }: { tool: ToolPage }): JSX.Element {
           <ul className="stack small">
             {tool.evidence.slice(0, 8).map(({ text, at, says }) => (
               <li key={`${at}${text}${says}`}>
-                <Said text={`“${text}”`} className="mono" /> in {at}: <Said text={says} />
+                <UntrustedText text={`“${text}”`} className="mono" /> in {at}:{' '}
+                <UntrustedText text={says} />
               </li>
             ))}
           </ul>

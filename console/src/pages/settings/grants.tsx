@@ -2,19 +2,19 @@
 // made; revoking ends its sessions.
 
 import { type JSX, useState } from 'react'
-import type { GrantTold } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type { GrantDetails } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { useResource } from '../../resource.ts'
-import { mayAct, proven, useMe } from '../../session.ts'
+import { mayAct, sendWithProof, useMe } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Pick, TextField } from '../../ui/fields.tsx'
+import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { Fault, Notice } from '../../ui/page.tsx'
-import { complain, say } from '../../ui/toasts.tsx'
+import { ErrorNotice, Notice } from '../../ui/page.tsx'
+import { complain, showToast } from '../../ui/toasts.tsx'
 import { date, namesIn } from '../../ui/words.ts'
 
-interface Told {
-  readonly grants: readonly GrantTold[]
+interface GrantsResponse {
+  readonly grants: readonly GrantDetails[]
   readonly policies: readonly string[]
   /** There is no grant yet: whoever is on this machine may call. */
   readonly localUser: boolean
@@ -22,13 +22,13 @@ interface Told {
 
 export function Grants(): JSX.Element {
   const me = useMe()
-  const { value, error, reload } = useResource<Told>('/grants')
+  const { value, error, reload } = useResource<GrantsResponse>('/grants')
   const [making, setMaking] = useState(false)
   const [token, setToken] = useState<string>()
   const may = mayAct(me, 'admin')
   const revoke = (name: string) =>
-    proven('DELETE', `/grants/${encodeURIComponent(name)}`).then(() => {
-      say(`revoked ${name}`)
+    sendWithProof('DELETE', `/grants/${encodeURIComponent(name)}`).then(() => {
+      showToast(`revoked ${name}`)
       reload()
     }, complain)
   return (
@@ -41,7 +41,7 @@ export function Grants(): JSX.Element {
           </Button>
         )}
       </div>
-      {error !== undefined && <Fault error={error} again={reload} />}
+      {error !== undefined && <ErrorNotice error={error} again={reload} />}
       {value?.localUser === true && (
         <Notice>
           There is no grant: whoever is on this machine may call. With the first grant everybody
@@ -115,14 +115,14 @@ function NewGrant({
   const [policy, setPolicy] = useState(policies[0] ?? 'policy')
   const [groups, setGroups] = useState('')
   const make = () =>
-    proven<{ token: string }>('POST', '/grants', {
+    sendWithProof<{ token: string }>('POST', '/grants', {
       ...{ name, policy },
       groups: namesIn(groups),
     }).then(({ token }) => onMade(token), complain)
   return (
     <Dialog title="A new grant" onClose={onClose}>
       <TextField label="Name" value={name} onChange={setName} placeholder="ci-bot" />
-      <Pick
+      <SelectField
         label="Policy"
         quiet={false}
         value={policy}
@@ -145,7 +145,7 @@ function NewGrant({
 }
 
 export function Token({ token, onClose }: { token: string; onClose: () => void }): JSX.Element {
-  const copy = () => navigator.clipboard.writeText(token).then(() => say('copied'), complain)
+  const copy = () => navigator.clipboard.writeText(token).then(() => showToast('copied'), complain)
   return (
     <Dialog title="Shown this once" onClose={onClose}>
       <p>Only its hash is kept. Put it where the caller reads it, then close this.</p>

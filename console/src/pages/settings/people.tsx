@@ -2,18 +2,18 @@
 // signed in.
 
 import { type JSX, useState } from 'react'
-import type { PersonTold } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type { PersonView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { useResource } from '../../resource.ts'
-import { addPasskey, mayAct, proven, refreshMe, signOut, useMe } from '../../session.ts'
+import { addPasskey, mayAct, refreshMe, sendWithProof, signOut, useMe } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Pick, TextField } from '../../ui/fields.tsx'
+import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { useNow } from '../../ui/now.ts'
-import { Fault, Notice } from '../../ui/page.tsx'
-import { Said } from '../../ui/said.tsx'
+import { ErrorNotice, Notice } from '../../ui/page.tsx'
+import { UntrustedText } from '../../ui/said.tsx'
 import { ThemeSwitch } from '../../ui/theme-switch.tsx'
-import { complain, say } from '../../ui/toasts.tsx'
+import { complain, showToast } from '../../ui/toasts.tsx'
 import { date, namesIn, span } from '../../ui/words.ts'
 import { Token } from './grants.tsx'
 
@@ -28,7 +28,7 @@ export function You(): JSX.Element {
     <section className="card card-body row spread" aria-label="You">
       <div>
         <h2>
-          <Said text={me?.name ?? ''} />
+          <UntrustedText text={me?.name ?? ''} />
         </h2>
         <p className="muted">
           {me?.roles.join(', ')}; this sign-in ends in{' '}
@@ -54,10 +54,10 @@ export function OwnPasskeys(): JSX.Element {
   const add = () =>
     addPasskey(label === '' ? 'This browser' : label, pin).then(() => {
       setPin('')
-      say('the passkey is added')
+      showToast('the passkey is added')
     }, complain)
   const remove = (id: string) =>
-    proven('DELETE', `/passkeys/${encodeURIComponent(id)}`)
+    sendWithProof('DELETE', `/passkeys/${encodeURIComponent(id)}`)
       .then(refreshMe)
       .catch(complain)
   return (
@@ -73,7 +73,7 @@ export function OwnPasskeys(): JSX.Element {
         {me?.passkeys.map((key) => (
           <li key={key.id} className="row spread">
             <span className="row">
-              <Icon name="key" /> <Said text={key.label} className="strong" />
+              <Icon name="key" /> <UntrustedText text={key.label} className="strong" />
               <span className="muted small">since {date(key.createdMs)}</span>
             </span>
             {me.passkeys.length > 1 && (
@@ -104,13 +104,13 @@ export function OwnPasskeys(): JSX.Element {
 
 export function People(): JSX.Element {
   const me = useMe()
-  const { value, error, reload } = useResource<{ people: PersonTold[] }>('/people', REFRESH_MS)
+  const { value, error, reload } = useResource<{ people: PersonView[] }>('/people', REFRESH_MS)
   const [adding, setAdding] = useState(false)
   const [once, setOnce] = useState<string>()
   const may = mayAct(me, 'admin')
   const remove = (name: string) =>
-    proven('DELETE', `/people/${encodeURIComponent(name)}`).then(() => {
-      say(`${name} decides no more`)
+    sendWithProof('DELETE', `/people/${encodeURIComponent(name)}`).then(() => {
+      showToast(`${name} decides no more`)
       reload()
     }, complain)
   return (
@@ -123,7 +123,7 @@ export function People(): JSX.Element {
           </Button>
         )}
       </div>
-      {error !== undefined && <Fault error={error} again={reload} />}
+      {error !== undefined && <ErrorNotice error={error} again={reload} />}
       <table className="table" hidden={value === undefined}>
         <thead>
           <tr>
@@ -172,7 +172,7 @@ export function People(): JSX.Element {
   )
 }
 
-function waysOf({ passkeys, pinSet, token }: PersonTold): string {
+function waysOf({ passkeys, pinSet, token }: PersonView): string {
   const ways = [
     passkeys > 0 ? `${passkeys} passkey${passkeys === 1 ? '' : 's'}` : '',
     pinSet === null ? '' : 'PIN',
@@ -193,7 +193,7 @@ function AddPerson({
   const [groups, setGroups] = useState('')
   const [kind, setKind] = useState('person')
   const add = () =>
-    proven<{ invitation?: unknown; token?: string }>('POST', '/people', {
+    sendWithProof<{ invitation?: unknown; token?: string }>('POST', '/people', {
       ...{ name, roles: role === 'viewer' ? ['viewer'] : ['viewer', role] },
       groups: namesIn(groups),
       ...(kind === 'system' ? { token: true } : {}),
@@ -207,7 +207,7 @@ function AddPerson({
   return (
     <Dialog title="Let somebody decide" onClose={onClose}>
       <TextField label="Name" value={name} onChange={setName} />
-      <Pick
+      <SelectField
         label="Kind"
         quiet={false}
         value={kind}
@@ -217,7 +217,7 @@ function AddPerson({
           { value: 'system', says: 'A system, which gets a credential' },
         ]}
       />
-      <Pick
+      <SelectField
         label="Role"
         quiet={false}
         value={role}

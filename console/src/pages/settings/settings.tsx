@@ -4,8 +4,8 @@
 import type { JSX } from 'react'
 import type { SettingsView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { useResource } from '../../resource.ts'
-import { Fault, Loading, Notice, PageHead } from '../../ui/page.tsx'
-import { Said } from '../../ui/said.tsx'
+import { ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
+import { UntrustedText } from '../../ui/said.tsx'
 import { bytes, count, date, span } from '../../ui/words.ts'
 import { Grants } from './grants.tsx'
 import { OwnPasskeys, People, You } from './people.tsx'
@@ -31,13 +31,13 @@ function Place(): JSX.Element {
   return (
     <section className="card card-body stack" aria-label="Where the data lies">
       <h2>Where the data lies</h2>
-      {error !== undefined && <Fault error={error} again={reload} />}
+      {error !== undefined && <ErrorNotice error={error} again={reload} />}
       {value === undefined && error === undefined && <Loading />}
       {value !== undefined && (
         <>
           {value.why !== '' && (
             <Notice kind={value.ready ? 'warn' : 'bad'}>
-              <Said text={value.why} />
+              <UntrustedText text={value.why} />
             </Notice>
           )}
           <dl className="facts">
@@ -58,7 +58,7 @@ function Place(): JSX.Element {
           </dl>
           {value.frozen.map((frozen) => (
             <Notice key={frozen.what} kind="warn">
-              {frozen.what} is frozen since {date(frozen.atMs)}: <Said text={frozen.why} />
+              {frozen.what} is frozen since {date(frozen.atMs)}: <UntrustedText text={frozen.why} />
             </Notice>
           ))}
           <table className="table">

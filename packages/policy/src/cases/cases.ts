@@ -10,15 +10,15 @@ import { scalar, strings } from '../document/fields.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import { type Problem, Problems } from '../document/problem.ts'
 import {
-  entry,
-  type Located,
+  findEntry,
   type LocatedMap,
+  type LocatedNode,
   type LocatedScalar,
   readDocument,
 } from '../document/read-document.ts'
 import { parseDuration, type Shape } from '../document/shape.ts'
 import { CONTENT_METHODS, TOOL_CALL } from '../language/methods.ts'
-import { factFields, type SampleFacts, splitName } from './sample-facts.ts'
+import { factFields, type SampleFacts, splitServerAndName } from './sample-facts.ts'
 
 export interface PolicyCase {
   readonly name: string
@@ -121,7 +121,7 @@ export function readCases(source: { file: string; text: string }): {
   const map = asMap(tree)
   const policy = scalar(map, 'policy')
   const tools = scalar(map, 'tools')
-  const node = entry(map, 'cases')
+  const node = findEntry(map, 'cases')
   const items = node?.kind === 'list' ? node.items : []
   const cases = items.map((item, index) => readCase(asMap(item), index, problems, source.text))
   if (problems.hasErrors) return { problems: problems.sorted() }
@@ -137,15 +137,15 @@ export function readCases(source: { file: string; text: string }): {
 
 function readCase(map: LocatedMap, index: number, problems: Problems, text: string): PolicyCase {
   const call = String(scalar(map, 'call'))
-  const parts = splitName(call)
+  const parts = splitServerAndName(call)
   if (parts === undefined)
     problems.error(
       'DOCUMENT_BAD_NAME',
-      entry(map, 'call')?.at ?? map.at,
+      findEntry(map, 'call')?.at ?? map.at,
       `\`${call}\` is no \`<server>/<tool>\``,
       'name the server before the `/`',
     )
-  const args = entry(map, 'args')
+  const args = findEntry(map, 'args')
   if (args !== undefined && args.kind !== 'map' && !(args.kind === 'scalar' && args.value === null))
     problems.error(
       'DOCUMENT_WRONG_TYPE',
@@ -158,7 +158,7 @@ function readCase(map: LocatedMap, index: number, problems: Problems, text: stri
   if (atMs === undefined)
     problems.error(
       'DOCUMENT_WRONG_TYPE',
-      entry(map, 'at')?.at ?? map.at,
+      findEntry(map, 'at')?.at ?? map.at,
       `\`${at}\` is no time`,
       'write `2026-01-01T12:00:00Z`',
     )
@@ -173,14 +173,14 @@ function readCase(map: LocatedMap, index: number, problems: Problems, text: stri
     atMs: atMs ?? 0,
     repeat: Number(scalar(map, 'repeat') ?? 1),
     everyMs: (parseDuration(scalar(map, 'every')) ?? 0) * 1_000,
-    expect: readExpectation(entry(map, 'expect') as Located, problems),
+    expect: readExpectation(findEntry(map, 'expect') as LocatedNode, problems),
   }
 }
 
 function readFacts(map: LocatedMap): SampleFacts {
   const category = scalar(map, 'category')
   const part = (name: string) => {
-    const node = entry(map, name)
+    const node = findEntry(map, name)
     return node === undefined ? {} : { [name]: toJson(node) }
   }
   return {
@@ -192,7 +192,7 @@ function readFacts(map: LocatedMap): SampleFacts {
   }
 }
 
-function readExpectation(node: Located, problems: Problems): Expectation {
+function readExpectation(node: LocatedNode, problems: Problems): Expectation {
   if (node.kind === 'scalar') return { action: node.value as Action }
   const map = asMap(node)
   if (map.entries.length === 0)
@@ -202,7 +202,7 @@ function readExpectation(node: Located, problems: Problems): Expectation {
       '`expect` expects nothing: every verdict would pass',
       'write an action, or what else must hold',
     )
-  const guardrails = entry(map, 'guardrails')
+  const guardrails = findEntry(map, 'guardrails')
   return {
     ...(Object.fromEntries(
       ['action', 'code', 'rule', 'reason', 'visible'].flatMap((name) => {
@@ -215,7 +215,7 @@ function readExpectation(node: Located, problems: Problems): Expectation {
 }
 
 /** A YAML node as JSON, numbers by their text. */
-export function toJson(node: Located): JsonValue {
+export function toJson(node: LocatedNode): JsonValue {
   if (node.kind === 'list') return node.items.map(toJson)
   if (node.kind === 'map')
     return Object.fromEntries(

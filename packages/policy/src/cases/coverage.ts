@@ -2,7 +2,7 @@
 // reached; and which known tools no case calls.
 
 import type { KnownTool } from '../core/tools.ts'
-import { toolScope } from '../decide/resolve.ts'
+import { getRulesForTool } from '../decide/resolve.ts'
 import type { TraceStep } from '../decide/trace.ts'
 import { type CompiledPolicy, rulesOf } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
@@ -61,7 +61,7 @@ export function measureCoverage(
 }
 
 function rulesOfTool(policy: CompiledPolicy, tool: KnownTool): string[] {
-  const { rules, doubted } = toolScope(policy, tool)
+  const { rules, doubted } = getRulesForTool(policy, tool)
   return [...new Set([...rules, ...(doubted?.rules ?? [])].map(({ pointer }) => pointer))]
 }
 

@@ -8,9 +8,9 @@ import { scalar } from '../document/fields.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import { type Problem, Problems } from '../document/problem.ts'
 import {
-  entry,
-  type Located,
+  findEntry,
   type LocatedMap,
+  type LocatedNode,
   type LocatedScalar,
   readDocument,
 } from '../document/read-document.ts'
@@ -86,15 +86,15 @@ export function readProperties(source: { file: string; text: string }): {
   const tree = readDocument(source.text, problems)
   if (tree === undefined || !checkShape(tree, FILE, 'the file', problems))
     return { problems: problems.sorted() }
-  const node = entry(asMap(tree), 'properties')
+  const node = findEntry(asMap(tree), 'properties')
   const items = node?.kind === 'list' ? node.items : []
   const properties = items.map((item) => readProperty(asMap(item), problems, source.text))
   return problems.hasErrors ? { problems: problems.sorted() } : { properties, problems: [] }
 }
 
 function readProperty(map: LocatedMap, problems: Problems, source: string): Property {
-  const never = entry(map, 'never')
-  const always = entry(map, 'always')
+  const never = findEntry(map, 'never')
+  const always = findEntry(map, 'always')
   if ((never === undefined) === (always === undefined))
     problems.error(
       'CASES_INVALID',
@@ -104,7 +104,7 @@ function readProperty(map: LocatedMap, problems: Problems, source: string): Prop
     )
   const kind = never === undefined ? 'always' : 'never'
   const claim = asMap(never ?? always)
-  for (const tool of each(entry(claim, 'tool')) ?? [])
+  for (const tool of each(findEntry(claim, 'tool')) ?? [])
     if (!/^[^/]+\/.+/s.test(tool))
       problems.error(
         'DOCUMENT_BAD_NAME',
@@ -112,14 +112,14 @@ function readProperty(map: LocatedMap, problems: Problems, source: string): Prop
         `\`${tool}\` is no \`<server>/<tool>\``,
         `write \`*/${tool}\` for every server`,
       )
-  const categories = each(entry(claim, 'category')) as Category[] | undefined
-  const risks = each(entry(claim, 'risk')) as Risk[] | undefined
-  const tools = each(entry(claim, 'tool'))
-  const servers = each(entry(claim, 'server'))
-  const actions = (each(entry(claim, 'action')) ?? []) as Action[]
+  const categories = each(findEntry(claim, 'category')) as Category[] | undefined
+  const risks = each(findEntry(claim, 'risk')) as Risk[] | undefined
+  const tools = each(findEntry(claim, 'tool'))
+  const servers = each(findEntry(claim, 'server'))
+  const actions = (each(findEntry(claim, 'action')) ?? []) as Action[]
   return {
     name: String(
-      scalar(map, 'name') ?? describe(kind, [categories, risks, tools, servers], actions),
+      scalar(map, 'name') ?? describeProperty(kind, [categories, risks, tools, servers], actions),
     ),
     line: source.slice(0, map.at).split('\n').length,
     kind,
@@ -131,7 +131,7 @@ function readProperty(map: LocatedMap, problems: Problems, source: string): Prop
   }
 }
 
-function describe(
+function describeProperty(
   kind: string,
   parts: readonly (readonly string[] | undefined)[],
   actions: readonly string[],
@@ -140,7 +140,7 @@ function describe(
   return `${kind} ${actions.join(' or ')}: ${which}`
 }
 
-function each(node: Located | undefined): string[] | undefined {
+function each(node: LocatedNode | undefined): string[] | undefined {
   if (node === undefined) return undefined
   return (node.kind === 'list' ? node.items : [node]).map((item) =>
     String((item as LocatedScalar).value),

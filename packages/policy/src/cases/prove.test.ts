@@ -17,7 +17,7 @@ import { MemoryCounters } from '../counters/memory-counters.ts'
 import { decide } from '../decide/decide.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import { type Property, readProperties } from './properties.ts'
-import { type Proof, prove, type ToolProof } from './prove.ts'
+import { type PropertyProof, prove, type ToolProof } from './prove.ts'
 import { sampleFacts } from './sample-facts.ts'
 
 const tool = (id: string, properties: object, category: KnownTool['category']): KnownTool => {
@@ -42,7 +42,7 @@ const READ = tool('shop/get', { id: { type: 'string' } }, 'Read')
 const DROP = tool('db/drop', {}, 'Destructive')
 const KNOWN = [REFUND, READ, DROP]
 
-function proofOf(document: object, claim: string, house?: object): Proof {
+function proofOf(document: object, claim: string, house?: object): PropertyProof {
   const { properties } = readProperties({ file: 'p', text: `properties: [{ ${claim} }]` })
   const over = house && compiled({ version: 1, default: 'deny', ...house }, { name: 'house' })
   const policy = compiled({ version: 1, default: 'deny', ...document }, over ? { house: over } : {})

@@ -5,21 +5,21 @@
 
 import type { Action } from '../core/actions.ts'
 import type { Call } from '../core/call.ts'
-import type { Usage } from '../core/counters.ts'
+import type { LimitUsage } from '../core/counters.ts'
 import { compareDecimal } from '../core/decimal.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { decide, decideAssuming } from '../decide/decide.ts'
-import { toolScope } from '../decide/resolve.ts'
-import type { Program } from '../expression/evaluate/bind-expression.ts'
-import type { Truth } from '../expression/evaluate/evaluate.ts'
+import { getRulesForTool } from '../decide/resolve.ts'
+import type { BoundExpression } from '../expression/evaluate/bind-expression.ts'
+import type { ConditionResult } from '../expression/evaluate/evaluate.ts'
 import { globMatches, wildcardMatches } from '../language/glob.ts'
 import { PROVE_BRANCHES_MAX, PROVE_TRIES_MAX } from '../language/limits.ts'
 import { TOOL_CALL } from '../language/methods.ts'
-import { type Ready, readiesOf, type Scope } from '../model/applicable-rules.ts'
+import { type ApplicableRules, type PreparedRule, readiesOf } from '../model/applicable-rules.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import type { Property } from './properties.ts'
-import { type Sample, samples } from './sample-calls.ts'
+import { type SampleCall, samples } from './sample-calls.ts'
 import { sampleFacts } from './sample-facts.ts'
 
 export type ToolProof =
@@ -29,11 +29,11 @@ export type ToolProof =
       readonly result: 'refuted'
       readonly action: Action
       readonly rule: string
-      readonly sample: Sample
+      readonly sample: SampleCall
     }
   | { readonly tool: string; readonly result: 'not proved'; readonly branch: string }
 
-export interface Proof {
+export interface PropertyProof {
   readonly property: Property
   /** The worst of its tools. */
   readonly result: 'proved' | 'refuted' | 'not proved'
@@ -44,7 +44,7 @@ export function prove(
   policy: CompiledPolicy,
   property: Property,
   tools: readonly KnownTool[],
-): Proof {
+): PropertyProof {
   const proofs = tools
     .filter((tool) => speaksOf(policy, property, tool))
     .map((tool) => proveTool(policy, property, tool))
@@ -58,7 +58,7 @@ export function prove(
 
 function speaksOf(policy: CompiledPolicy, property: Property, tool: KnownTool): boolean {
   const { server, name } = tool.definition
-  const { category, classified } = toolScope(policy, tool)
+  const { category, classified } = getRulesForTool(policy, tool)
   // A guess counts as any class and any risk, until the document says which.
   const open = tool.unknown === true && !classified
   if (property.categories && !open && !property.categories.includes(category)) return false
@@ -79,7 +79,7 @@ function breaks(property: Property, action: Action): boolean {
 function proveTool(policy: CompiledPolicy, property: Property, tool: KnownTool): ToolProof {
   const { server, name } = tool.definition
   const id = `${server}/${name}`
-  const scope = toolScope(policy, tool)
+  const scope = getRulesForTool(policy, tool)
   const branch = breakingBranch(policy, property, tool, scope)
   if (branch === undefined) return { tool: id, result: 'proved' }
   let tries = 0
@@ -94,7 +94,7 @@ function proveTool(policy: CompiledPolicy, property: Property, tool: KnownTool):
 }
 
 /** Nothing was called before; what alone is over `max` does not pass, as nowhere. */
-const UNUSED: Usage = {
+const UNUSED: LimitUsage = {
   look: ({ amount, max }) => ({
     passes: compareDecimal(amount, max) <= 0,
     remaining: max,
@@ -107,7 +107,7 @@ function breakingBranch(
   policy: CompiledPolicy,
   property: Property,
   tool: KnownTool,
-  scope: Scope,
+  scope: ApplicableRules,
 ): string | undefined {
   const conditional = readiesOf(scope).filter((ready) => ready.program !== undefined)
   const combinations = 2 ** conditional.length
@@ -124,22 +124,22 @@ function breakingBranch(
     const outcome = (index: number) => ((combination >> index) & 1) === 0
     const assumed = new Map(
       conditional.map((ready, index) => [
-        ready.program as Program,
-        (outcome(index) ? TRUE : FALSE) as Truth,
+        ready.program as BoundExpression,
+        (outcome(index) ? TRUE : FALSE) as ConditionResult,
       ]),
     )
     const { action } = decideAssuming(policy, call, facts, assumed)
-    if (breaks(property, action)) return describe(conditional, outcome, action)
+    if (breaks(property, action)) return describeBranch(conditional, outcome, action)
     if (action !== 'deny' && action !== 'hide' && breaks(property, 'deny') && readsAmounts(scope))
       return 'an amount or `per: args` that cannot be read, which is a denial'
   }
   return undefined
 }
 
-const TRUE: Truth = { is: 'true' }
-const FALSE: Truth = { is: 'false' }
+const TRUE: ConditionResult = { is: 'true' }
+const FALSE: ConditionResult = { is: 'false' }
 
-function readsAmounts(scope: Scope): boolean {
+function readsAmounts(scope: ApplicableRules): boolean {
   return readiesOf(scope).some(({ rule }) =>
     rule.limits.some(
       (limit) => limit.amount !== undefined || limit.per.some((part) => part.by === 'args'),
@@ -147,8 +147,8 @@ function readsAmounts(scope: Scope): boolean {
   )
 }
 
-function describe(
-  conditional: readonly Ready<Rule | Guardrail>[],
+function describeBranch(
+  conditional: readonly PreparedRule<Rule | Guardrail>[],
   outcome: (index: number) => boolean,
   action: Action,
 ): string {

@@ -13,7 +13,7 @@ import {
 import type { Call, Facts } from '../core/call.ts'
 import { ExactNumber, type JsonObject } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
-import { judgedValues } from '../decide/collect-inputs.ts'
+import { collectInputs } from '../decide/collect-inputs.ts'
 import { decide } from '../decide/decide.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import { replayCall } from './replay-call.ts'
@@ -59,7 +59,7 @@ function callOf(args: JsonObject): Call {
 
 describe('kept are', () => {
   const keep = (args: JsonObject, texts = false) =>
-    judgedValues(POLICY, callOf(args), sampleFacts(tool), texts)
+    collectInputs(POLICY, callOf(args), sampleFacts(tool), texts)
 
   test('numbers, booleans and words of an enum; of other things that they came', () => {
     const args = { amount: 2.5, to: 'secret', currency: 'EUR', deep: { ok: true }, list: [1] }
@@ -94,7 +94,7 @@ describe('kept are', () => {
 
   test('nothing where no rule reads an argument', () => {
     const policy = compiled({ version: 1, default: 'allow' })
-    expect(judgedValues(policy, callOf({ amount: 1 }), sampleFacts(tool), true)).toEqual({})
+    expect(collectInputs(policy, callOf({ amount: 1 }), sampleFacts(tool), true)).toEqual({})
   })
 })
 
@@ -105,7 +105,7 @@ describe('judged anew', () => {
     { call, facts }: { call: Call; facts: Facts },
     texts = true,
   ) {
-    const judged = judgedValues(judgedBy, call, facts, texts)
+    const judged = collectInputs(judgedBy, call, facts, texts)
     const { args: _, ...bare } = call
     const { principal, agent } = facts
     const told: Facts = {

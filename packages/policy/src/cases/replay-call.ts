@@ -4,9 +4,9 @@
 
 import type { Call, Facts, Principal } from '../core/call.ts'
 import type { Instant } from '../core/clock.ts'
-import type { Usage } from '../core/counters.ts'
+import type { LimitUsage } from '../core/counters.ts'
 import type { Decision } from '../core/decision.ts'
-import { isNotKept, type Judged } from '../core/decision-inputs.ts'
+import { type DecisionInputs, isOmittedInput } from '../core/decision-inputs.ts'
 import type { JsonValue } from '../core/json.ts'
 import {
   bearingOn,
@@ -17,38 +17,38 @@ import {
   UNDECLARED,
 } from '../decide/collect-inputs.ts'
 import { decide, decideAssuming } from '../decide/decide.ts'
-import { resolve } from '../decide/resolve.ts'
+import { resolveRules } from '../decide/resolve.ts'
 import { COMPLETION, hasOtherReadings, RESOURCE_METHODS, readsUris } from '../decide/weigh-uri.ts'
-import type { Program } from '../expression/evaluate/bind-expression.ts'
-import { evaluate, type Truth } from '../expression/evaluate/evaluate.ts'
-import type { Slot } from '../expression/expression-slots.ts'
+import type { BoundExpression } from '../expression/evaluate/bind-expression.ts'
+import { type ConditionResult, evaluate } from '../expression/evaluate/evaluate.ts'
+import type { ExpressionSlot } from '../expression/expression-slots.ts'
 import { pathText } from '../language/argument-path.ts'
 import { REPLAY_UNKNOWNS_MAX } from '../language/limits.ts'
-import { readiesOf, type Scope } from '../model/applicable-rules.ts'
+import { type ApplicableRules, readiesOf } from '../model/applicable-rules.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 
-export interface PastCall {
+export interface RecordedCall {
   readonly call: Omit<Call, 'args'>
   /** As far as they are known; `saw` and `calls` as they were at that moment. */
   readonly facts: Facts
-  readonly judged: Judged
+  readonly judged: DecisionInputs
   /** What the session had seen is on record. */
   readonly sawKnown: boolean
   /** What the tool declares is known. */
   readonly schemaKnown: boolean
 }
 
-export type Replayed =
+export type ReplayResult =
   | { readonly decision: Decision; readonly unknown?: undefined }
   | { readonly unknown: string }
 
 /** Consumes nothing: what an allowed call takes is in the decision. */
 export function replayCall(
   policy: CompiledPolicy,
-  past: PastCall,
-  usage: Usage,
+  past: RecordedCall,
+  usage: LimitUsage,
   now: Instant,
-): Replayed {
+): ReplayResult {
   const { facts, judged } = past
   if (RESOURCE_METHODS.has(past.call.method) && readsUris(policy))
     if (past.call.name.includes('***')) return { unknown: 'only a part of the URI is on record' }
@@ -57,7 +57,7 @@ export function replayCall(
   if (past.call.method === COMPLETION)
     return { unknown: 'which prompt or resource the completion was for is not on record' }
   const bare = { ...past.call, args: {} }
-  const scope = resolve(policy, bare, facts)
+  const scope = resolveRules(policy, bare, facts)
   if (typeof scope === 'string') return { decision: decide(policy, bare, facts, usage, now) }
   const bearing = readiesOf(scope)
   if (!past.schemaKnown && bearing.some(({ rule }) => rule.when?.expression.readsArgs))
@@ -87,15 +87,15 @@ export function replayCall(
   return { decision: decideAssuming(policy, call, facts, assumed, { usage, now, scope }) }
 }
 
-interface Open {
-  readonly program: Program
+interface UnknownCondition {
+  readonly program: BoundExpression
   readonly why: string
 }
 
 /** What every condition comes to, and those that cannot be told. */
-function settleConditions(scope: Scope, past: PastCall, now: Instant) {
-  const assumed = new Map<Program, Truth>()
-  const open: Open[] = []
+function settleConditions(scope: ApplicableRules, past: RecordedCall, now: Instant) {
+  const assumed = new Map<BoundExpression, ConditionResult>()
+  const open: UnknownCondition[] = []
   const classes = [scope, ...(scope.doubted ? [scope.doubted] : [])].flatMap((one) =>
     bearingOn(one).map(({ program }) => ({ program, category: one.category })),
   )
@@ -114,31 +114,31 @@ function settleConditions(scope: Scope, past: PastCall, now: Instant) {
 
 /** Every way the open conditions may have come out; none where they are too many. */
 function openEnds(
-  open: readonly Open[],
-  assumed: ReadonlyMap<Program, Truth>,
-): ReadonlyMap<Program, Truth>[] {
+  open: readonly UnknownCondition[],
+  assumed: ReadonlyMap<BoundExpression, ConditionResult>,
+): ReadonlyMap<BoundExpression, ConditionResult>[] {
   if (open.length > REPLAY_UNKNOWNS_MAX) return []
-  let ends: ReadonlyMap<Program, Truth>[] = [assumed]
-  const ways: Truth[] = [{ is: 'true' }, { is: 'false' }, { is: 'undecidable', why: '' }]
+  let ends: ReadonlyMap<BoundExpression, ConditionResult>[] = [assumed]
+  const ways: ConditionResult[] = [{ is: 'true' }, { is: 'false' }, { is: 'undecidable', why: '' }]
   for (const { program } of open)
     ends = ends.flatMap((end) => ways.map((truth) => new Map(end).set(program, truth)))
   return ends
 }
 
 /** Why a condition cannot be told from the record; undefined where it can. */
-function unknownIn(program: Program, past: PastCall): string | undefined {
+function unknownIn(program: BoundExpression, past: RecordedCall): string | undefined {
   if (program.closedTo !== undefined && past.judged[UNDECLARED] === undefined)
     return 'which arguments came is not on record'
   const slot = program.slots.find((each) => !isKnown(each, past))
   return slot && `\`${[slot.root, ...slot.path].join('.')}\` is not on record`
 }
 
-function isKnown({ root, path, presence }: Slot, past: PastCall): boolean {
+function isKnown({ root, path, presence }: ExpressionSlot, past: RecordedCall): boolean {
   const [name] = path
   switch (root) {
     case 'args': {
       const value = past.judged[pathText(path)]
-      return value !== undefined && (presence || !isNotKept(value) || value.is !== 'withheld')
+      return value !== undefined && (presence || !isOmittedInput(value) || value.is !== 'withheld')
     }
     case 'call':
       return false
@@ -163,16 +163,16 @@ const WITHOUT_CLAIMS: ReadonlySet<string> = new Set([LOCAL, 'grant'])
 function isKnownOfPrincipal(
   [name, ...below]: readonly string[],
   presence: boolean,
-  { facts, judged }: PastCall,
+  { facts, judged }: RecordedCall,
 ): boolean {
   const { kind } = facts.principal
   const value = judged[name === 'groups' ? GROUPS : claimText(below)]
   if (value === undefined) return name === 'groups' ? kind === LOCAL : WITHOUT_CLAIMS.has(kind)
-  return presence || !isNotKept(value) || value.is !== 'withheld'
+  return presence || !isOmittedInput(value) || value.is !== 'withheld'
 }
 
 /** Whoever called, with what this condition reads of them. */
-function principalFor(program: Program, { facts, judged }: PastCall): Principal {
+function principalFor(program: BoundExpression, { facts, judged }: RecordedCall): Principal {
   const groups = judged[GROUPS]
   const read = program.slots.filter(isOfClaims).map(({ path }) => ({ path: path.slice(1) }))
   return {
@@ -182,13 +182,13 @@ function principalFor(program: Program, { facts, judged }: PastCall): Principal 
   }
 }
 
-function isKept(path: readonly string[], judged: Judged): boolean {
+function isKept(path: readonly string[], judged: DecisionInputs): boolean {
   const value = judged[pathText(path)]
-  return value !== undefined && !(isNotKept(value) && value.is === 'withheld')
+  return value !== undefined && !(isOmittedInput(value) && value.is === 'withheld')
 }
 
 /** Arguments from which this condition comes out as it did: only what it reads. */
-function argsFor(program: Program, judged: Judged): Record<string, JsonValue> {
+function argsFor(program: BoundExpression, judged: DecisionInputs): Record<string, JsonValue> {
   const args = rebuild(
     program.slots.filter(({ root }) => root === 'args'),
     judged,
@@ -201,22 +201,22 @@ function argsFor(program: Program, judged: Judged): Record<string, JsonValue> {
 /** Deeper paths first: what stands above them is then there already. */
 function rebuild(
   reads: readonly { readonly path: readonly string[] }[],
-  judged: Judged,
+  judged: DecisionInputs,
   textOf = pathText,
 ): Record<string, JsonValue> {
   const args: Record<string, JsonValue> = {}
   for (const { path } of [...reads].sort((a, b) => b.path.length - a.path.length)) {
     const value = judged[textOf(path)]
-    if (value === undefined || (isNotKept(value) && value.is === 'parentless')) continue
+    if (value === undefined || (isOmittedInput(value) && value.is === 'parentless')) continue
     let place = args
     for (const name of path.slice(0, -1)) {
       if (!Object.hasOwn(place, name)) place[name] = {}
       place = place[name] as Record<string, JsonValue>
     }
     const last = path.at(-1) as string
-    if (isNotKept(value) && value.is === 'missing') continue
+    if (isOmittedInput(value) && value.is === 'missing') continue
     // Of what is withheld only that it was there is ever asked.
-    if (!Object.hasOwn(place, last)) place[last] = isNotKept(value) ? '' : value
+    if (!Object.hasOwn(place, last)) place[last] = isOmittedInput(value) ? '' : value
   }
   return args
 }

@@ -1,10 +1,10 @@
 // Runs policy cases through the engine, each on counters of its own, and says where the verdict is
 // another than expected. The traces are kept for coverage.
 
-import type { Counters, Usage } from '../core/counters.ts'
+import type { Counters, LimitUsage } from '../core/counters.ts'
 import type { Decision } from '../core/decision.ts'
 import type { KnownTool } from '../core/tools.ts'
-import { decide, visible } from '../decide/decide.ts'
+import { decide, isVisible } from '../decide/decide.ts'
 import type { TraceStep } from '../decide/trace.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
@@ -23,7 +23,7 @@ export interface CaseResult {
 export interface CaseTools {
   toolFor(server: string, name: string): KnownTool
   /** In memory: a case waits for nobody. */
-  counters(): Counters & Usage
+  counters(): Counters & LimitUsage
 }
 
 export function runCase(policy: CompiledPolicy, one: PolicyCase, tools: CaseTools): CaseResult {
@@ -42,7 +42,7 @@ export function runCase(policy: CompiledPolicy, one: PolicyCase, tools: CaseTool
     if (decision.action === 'allow') counters.consume(decision.limits, now)
   }
   const last = decision as Decision
-  const shown = one.expect.visible === undefined ? undefined : visible(policy, call, facts, now)
+  const shown = one.expect.visible === undefined ? undefined : isVisible(policy, call, facts, now)
   const differences = compare(one.expect, last, shown)
   return { case: one, passed: differences.length === 0, differences, decision: last, traces }
 }

@@ -4,10 +4,10 @@
 
 import type { JsonObject, JsonValue } from '../core/json.ts'
 import { CATEGORIES, type KnownTool } from '../core/tools.ts'
-import { childrenOf, type Node } from '../expression/cel.ts'
+import { type CelNode, childrenOf } from '../expression/cel.ts'
 import {
   BOOLEAN,
-  type Declared,
+  type DeclaredType,
   declaredArguments,
   declaredAt,
   INTEGER,
@@ -16,35 +16,35 @@ import {
   NUMBER,
   STRING,
 } from '../expression/evaluate/declared-types.ts'
-import type { Slot } from '../expression/expression-slots.ts'
-import { readiesOf, type Scope } from '../model/applicable-rules.ts'
+import type { ExpressionSlot } from '../expression/expression-slots.ts'
+import { type ApplicableRules, readiesOf } from '../model/applicable-rules.ts'
 import type { Limit } from '../model/rule.ts'
 import type { SampleFacts } from './sample-facts.ts'
 
-export interface Sample {
+export interface SampleCall {
   readonly args: JsonObject
   readonly facts: SampleFacts
   readonly nowMs: number
 }
 
 /** A place that can be filled; `undefined` among the options leaves it empty. */
-interface Place {
+interface SampleDimension {
   readonly options: readonly unknown[]
-  set(draft: Draft, value: unknown): void
+  set(draft: SampleDraft, value: unknown): void
 }
 
-interface Draft {
+interface SampleDraft {
   args: Record<string, JsonValue>
   facts: { -readonly [K in keyof SampleFacts]: SampleFacts[K] }
   nowMs: number
 }
 
 /** Every combination of one option a place: the first place turns fastest. */
-export function* samples(tool: KnownTool, scope: Scope): Generator<Sample> {
+export function* samples(tool: KnownTool, scope: ApplicableRules): Generator<SampleCall> {
   const places = placesOf(tool, scope)
   const total = places.reduce((product, { options }) => product * options.length, 1)
   for (let index = 0; index < total; index++) {
-    const draft: Draft = { args: {}, facts: {}, nowMs: 0 }
+    const draft: SampleDraft = { args: {}, facts: {}, nowMs: 0 }
     let rest = index
     for (const { options, set } of places) {
       const option = options[rest % options.length]
@@ -55,7 +55,7 @@ export function* samples(tool: KnownTool, scope: Scope): Generator<Sample> {
   }
 }
 
-function placesOf(tool: KnownTool, scope: Scope): Place[] {
+function placesOf(tool: KnownTool, scope: ApplicableRules): SampleDimension[] {
   const declared = declaredArguments(tool.definition.inputSchema)
   const rules = readiesOf(scope).map(({ rule }) => rule)
   const expressions = rules.flatMap(({ when }) => (when ? [when.expression] : []))
@@ -82,9 +82,9 @@ function pathsOf({ per, amount }: Limit): (readonly string[])[] {
 
 function argumentPlace(
   path: readonly string[],
-  declared: Declared | undefined,
+  declared: DeclaredType | undefined,
   literals: readonly (string | number)[],
-): Place {
+): SampleDimension {
   const kinds = declared?.kinds ?? STRING
   const { numbers, texts } = split(literals)
   const options: unknown[] = []
@@ -109,16 +109,19 @@ function put(args: Record<string, JsonValue>, path: readonly string[], value: Js
   at[path.at(-1) as string] = value
 }
 
-const NOWHERE: Place = { options: [], set: () => {} }
+const NOWHERE: SampleDimension = { options: [], set: () => {} }
 
 function factPlace(
-  { root, path }: Pick<Slot, 'root' | 'path'>,
+  { root, path }: Pick<ExpressionSlot, 'root' | 'path'>,
   literals: readonly (string | number)[],
-): Place {
+): SampleDimension {
   const [name = '', below = ''] = path
   const { texts, numbers } = split(literals)
   const counts = numbers.filter((number) => number >= 0)
-  const field = (part: 'session' | 'principal' | 'agent', options: readonly unknown[]): Place => ({
+  const field = (
+    part: 'session' | 'principal' | 'agent',
+    options: readonly unknown[],
+  ): SampleDimension => ({
     options: [undefined, ...options],
     set: (draft, value) => merge(draft, part, { [name]: value }),
   })
@@ -177,7 +180,7 @@ function factPlace(
 const HOUR_MS = 3_600_000
 const WEDNESDAY_MS = 1_767_744_000_000
 
-function merge(draft: Draft, part: 'session' | 'principal' | 'agent', fields: object): void {
+function merge(draft: SampleDraft, part: 'session' | 'principal' | 'agent', fields: object): void {
   draft.facts[part] = { ...draft.facts[part], ...fields }
 }
 
@@ -194,7 +197,7 @@ function distinct<T>(values: readonly T[]): T[] {
   return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()]
 }
 
-function literalsOf(node: Node): (string | number)[] {
+function literalsOf(node: CelNode): (string | number)[] {
   if (node.op !== 'value') return childrenOf(node).flatMap(literalsOf)
   if (typeof node.args === 'bigint') return [Number(node.args)]
   return typeof node.args === 'number' || typeof node.args === 'string' ? [node.args] : []

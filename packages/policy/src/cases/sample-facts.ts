@@ -4,7 +4,7 @@
 import type { AgentFacts, Facts, Principal, SessionFacts } from '../core/call.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
-import type { Fields, Shape } from '../document/shape.ts'
+import type { Shape, ShapeFields } from '../document/shape.ts'
 
 export interface SampleFacts {
   readonly principal?: Partial<Principal>
@@ -30,14 +30,14 @@ export function sampleFacts(tool: KnownTool | undefined, said: SampleFacts = {})
 }
 
 /** `server/name` at the first slash. */
-export function splitName(text: string): { server: string; name: string } | undefined {
+export function splitServerAndName(text: string): { server: string; name: string } | undefined {
   const slash = text.indexOf('/')
   if (slash < 1 || slash === text.length - 1) return undefined
   return { server: text.slice(0, slash), name: text.slice(slash + 1) }
 }
 
 /** The shape of who calls and in which session, where a person writes it. */
-export function factFields(bounds: { readonly count: number; readonly list: number }): Fields {
+export function factFields(bounds: { readonly count: number; readonly list: number }): ShapeFields {
   const text: Shape = { kind: 'text', max: KEY_LENGTH_MAX }
   const texts: Shape = { kind: 'list', of: text, max: bounds.list }
   const count: Shape = { kind: 'integer', min: 0, max: bounds.count }

@@ -4,13 +4,13 @@
 import type { Action } from '../core/actions.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { decideAssuming } from '../decide/decide.ts'
-import { toolScope } from '../decide/resolve.ts'
+import { getRulesForTool } from '../decide/resolve.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import { sampleFacts } from './sample-facts.ts'
 
-export function plainVerdict(policy: CompiledPolicy, tool: KnownTool): Action | 'depends' {
-  const { rules, doubted } = toolScope(policy, tool)
+export function getTypicalAction(policy: CompiledPolicy, tool: KnownTool): Action | 'depends' {
+  const { rules, doubted } = getRulesForTool(policy, tool)
   if ([...rules, ...(doubted?.rules ?? [])].some(({ program }) => program !== undefined))
     return 'depends'
   const { server, name } = tool.definition

@@ -2,7 +2,7 @@
 // more of them, or the same with a number moved the tightening way. What is not seen here is not
 // proved. Called by compare-rules.ts.
 
-import type { Node } from '../expression/cel.ts'
+import type { CelNode } from '../expression/cel.ts'
 import type { Expression } from '../expression/expression.ts'
 
 /** Whenever `one` is true `other` is: it has all tests of `other`, or tighter ones, and maybe more. */
@@ -16,29 +16,29 @@ export function impliesInPlace(one: Expression, other: Expression): boolean {
   const [tests, wanted] = [testsOf(one), testsOf(other)]
   return (
     tests.length === wanted.length &&
-    tests.every((test, at) => isTighter(test, wanted[at] as Test)) &&
+    tests.every((test, at) => isTighter(test, wanted[at] as ConditionTest)) &&
     shapeOf(one) === shapeOf(other)
   )
 }
 
 /** A part of an expression, with the text it stands in. */
-interface Test {
-  readonly node: Node
+interface ConditionTest {
+  readonly node: CelNode
   readonly text: string
 }
 
-function testsOf({ ast, text }: Expression): Test[] {
-  const split = (node: Node): Node[] =>
-    node.op === '&&' ? (node.args as readonly Node[]).flatMap(split) : [node]
+function testsOf({ ast, text }: Expression): ConditionTest[] {
+  const split = (node: CelNode): CelNode[] =>
+    node.op === '&&' ? (node.args as readonly CelNode[]).flatMap(split) : [node]
   return split(ast).map((node) => ({ node, text: text.slice(node.start, node.end) }))
 }
 
-function isTighter(test: Test, wanted: Test): boolean {
+function isTighter(test: ConditionTest, wanted: ConditionTest): boolean {
   return test.text === wanted.text || isTighterBound(test, wanted)
 }
 
 /** `x <= 3` for `x <= 5`. */
-function isTighterBound(test: Test, wanted: Test): boolean {
+function isTighterBound(test: ConditionTest, wanted: ConditionTest): boolean {
   const [one, other] = [boundOf(test.node), boundOf(wanted.node)]
   if (one === undefined || other === undefined || one.op !== other.op) return false
   // An integer and a decimal are compared with different things.
@@ -47,15 +47,15 @@ function isTighterBound(test: Test, wanted: Test): boolean {
   return one.op.startsWith('<') ? one.bound <= other.bound : one.bound >= other.bound
 }
 
-function sliceOf({ node, text }: Test, part: Node): string {
+function sliceOf({ node, text }: ConditionTest, part: CelNode): string {
   return text.slice(part.start - node.start, part.end - node.start)
 }
 
 function boundOf(
-  node: Node,
-): { readonly op: string; readonly of: Node; readonly bound: number | bigint } | undefined {
+  node: CelNode,
+): { readonly op: string; readonly of: CelNode; readonly bound: number | bigint } | undefined {
   if (!['<', '<=', '>', '>='].includes(node.op)) return undefined
-  const [of, limit] = node.args as readonly [Node, Node]
+  const [of, limit] = node.args as readonly [CelNode, CelNode]
   if (limit.op !== 'value') return undefined
   const bound: unknown = limit.args
   return typeof bound === 'number' || typeof bound === 'bigint'

@@ -1,18 +1,18 @@
 // What a change of one rule or guardrail loosens, if anything: the two are held against each other
 // part by part, and whatever is not provably as tight counts as looser. Called by compare.ts.
 
-import { type Action, isStronger, stronger } from '../core/actions.ts'
+import { type Action, isStronger, pickStronger } from '../core/actions.ts'
 import { compareDecimal, formatDecimal } from '../core/decimal.ts'
 import type { Guardrail, Limit, Rule } from '../model/rule.ts'
 import { implies, impliesInPlace } from './compare-conditions.ts'
 
 /** Every word a rule may come to. */
-export function wordsOf({ when, action, otherwise }: Rule): Action[] {
+export function listPossibleActions({ when, action, otherwise }: Rule): Action[] {
   return when === undefined ? [action] : [action, otherwise]
 }
 
 export function strongest(words: readonly Action[]): Action {
-  return words.reduce(stronger, 'allow')
+  return words.reduce(pickStronger, 'allow')
 }
 
 export function weakest(words: readonly Action[]): Action {
@@ -25,12 +25,12 @@ export function isAtLeast(word: Action, other: Action): boolean {
 
 /** Lets everything it meets pass, and counts nothing: taking it away opens nothing. */
 export function isFree(rule: Rule): boolean {
-  return strongest(wordsOf(rule)) === 'allow' && rule.limits.length === 0
+  return strongest(listPossibleActions(rule)) === 'allow' && rule.limits.length === 0
 }
 
 /** Never lets anything pass. */
 export function isShut(rule: Rule): boolean {
-  return isAtLeast(weakest(wordsOf(rule)), 'deny')
+  return isAtLeast(weakest(listPossibleActions(rule)), 'deny')
 }
 
 /** What the new rule under the same key loosens, in words. */
@@ -46,7 +46,7 @@ export function ruleLoosens(old: Rule, now: Rule): string[] {
 }
 
 function wordsTighten(old: Rule, now: Rule): boolean {
-  if (isAtLeast(weakest(wordsOf(now)), strongest(wordsOf(old)))) return true
+  if (isAtLeast(weakest(listPossibleActions(now)), strongest(listPossibleActions(old)))) return true
   if (!isAtLeast(now.action, old.action) || !isAtLeast(now.otherwise, old.otherwise)) return false
   if (now.extraArgs && !old.extraArgs) return false
   const [before, after] = [old.when?.expression, now.when?.expression]
@@ -58,7 +58,7 @@ function wordsTighten(old: Rule, now: Rule): boolean {
 
 function asks(rule: Rule | Guardrail): boolean {
   return 'key' in rule
-    ? wordsOf(rule).includes('require_approval')
+    ? listPossibleActions(rule).includes('require_approval')
     : rule.action === 'require_approval'
 }
 

@@ -15,26 +15,26 @@ import {
   isFree,
   isSame,
   isShut,
+  listPossibleActions,
   ruleLoosens,
   strongest,
   weakest,
-  wordsOf,
 } from './compare-rules.ts'
 
-export interface Difference {
+export interface Loosening {
   /** JSON Pointer, or the name of a guardrail. */
   readonly where: string
   readonly what: string
 }
 
 /** What is, or may be, looser in the new document. */
-export function loosenings(old: CompiledPolicy, now: CompiledPolicy): Difference[] {
+export function loosenings(old: CompiledPolicy, now: CompiledPolicy): Loosening[] {
   return runSteps(compareSteps(old, now))
 }
 
 /** As `loosenings`, with a pause after each rule. */
-export function* compareSteps(old: CompiledPolicy, now: CompiledPolicy): Steps<Difference[]> {
-  const found: Difference[] = []
+export function* compareSteps(old: CompiledPolicy, now: CompiledPolicy): Steps<Loosening[]> {
+  const found: Loosening[] = []
   for (const part of ['labels', 'classify'] as const)
     if (!isSame(old[part].entries(), now[part].entries()))
       found.push({ where: `/${part}`, what: 'is another, which may open something elsewhere' })
@@ -59,7 +59,7 @@ function enforced<T extends Rule | Guardrail>(rules: Iterable<T>): T[] {
 function ofHouse(
   old: CompiledPolicy | undefined,
   now: CompiledPolicy | undefined,
-): readonly Difference[] {
+): readonly Loosening[] {
   const laid = (house: CompiledPolicy | undefined) =>
     house === undefined || house.shadow ? [] : enforced(house.guardrails)
   return ofGuardrails(laid(old), laid(now), 'house:')
@@ -69,7 +69,7 @@ function ofGuardrails(
   old: readonly Guardrail[],
   now: readonly Guardrail[],
   prefix: string,
-): Difference[] {
+): Loosening[] {
   return old.flatMap((guardrail) => {
     const same = now.find(({ name }) => name === guardrail.name)
     const what = same === undefined ? ['it is gone'] : guardrailLoosens(guardrail, same)
@@ -81,7 +81,7 @@ function ofNames(
   section: NameSection,
   old: CompiledPolicy,
   now: CompiledPolicy,
-): Steps<Difference[]> {
+): Steps<Loosening[]> {
   const [before, after] = [old, now].map(({ [section]: rules }) => enforced(rules.values()))
   // Once, not for every rule that comes or goes: ten thousand may.
   const [belowOld, belowNow] = [belowIn(section, old), belowIn(section, now)]
@@ -91,11 +91,11 @@ function ofNames(
       // A glob's tools are not known; an exact name falls to what is left for it.
       if (rule.glob !== undefined) return false
       const least = weakest(wordsBelow(belowNow, parseGlob(rule.key), 'least'))
-      return isAtLeast(least, 'deny') && isAtLeast(least, strongest(wordsOf(rule)))
+      return isAtLeast(least, 'deny') && isAtLeast(least, strongest(listPossibleActions(rule)))
     },
     come: (rule) => {
       const most = strongest(wordsBelow(belowOld, rule.glob ?? parseGlob(rule.key), 'most'))
-      return isShut(rule) && isAtLeast(weakest(wordsOf(rule)), most)
+      return isShut(rule) && isAtLeast(weakest(listPossibleActions(rule)), most)
     },
   })
 }
@@ -110,12 +110,12 @@ function belowIn(section: NameSection, policy: CompiledPolicy): Below {
   const globs = enforced(policy[section].values()).filter(({ glob }) => glob !== undefined)
   const general = enforced(policy.categories.values())
   if (section !== 'tools') general.push(...enforced(policy.methods.values()))
-  return { globs, fallback: [policy.fallback, ...general.flatMap(wordsOf)] }
+  return { globs, fallback: [policy.fallback, ...general.flatMap(listPossibleActions)] }
 }
 
 /** The words of it for one name. `least`: at least one of them will hold. */
 function wordsBelow({ globs, fallback }: Below, name: Glob, which: 'least' | 'most'): Action[] {
-  const words = globs.filter(({ glob }) => glob && mayMeet(glob, name)).flatMap(wordsOf)
+  const words = globs.filter(({ glob }) => glob && mayMeet(glob, name)).flatMap(listPossibleActions)
   return which === 'least' && words.length > 0 ? words : [...words, ...fallback]
 }
 
@@ -127,25 +127,26 @@ function mayMeet(glob: Glob, name: Glob): boolean {
 }
 
 /** A category's rule is laid over globs, and stands in place of the default. */
-function ofCategories(old: CompiledPolicy, now: CompiledPolicy): Steps<Difference[]> {
+function ofCategories(old: CompiledPolicy, now: CompiledPolicy): Steps<Loosening[]> {
   const [before, after] = [old, now].map(({ categories }) => enforced(categories.values()))
   return compareKeyed(before as Rule[], after as Rule[], {
     gone: isFree,
     come: (rule) =>
-      old.fallback === 'allow' || (isShut(rule) && isAtLeast(weakest(wordsOf(rule)), old.fallback)),
+      old.fallback === 'allow' ||
+      (isShut(rule) && isAtLeast(weakest(listPossibleActions(rule)), old.fallback)),
   })
 }
 
 /** A method's rule stands in place of its category's. */
-function ofMethods(old: CompiledPolicy, now: CompiledPolicy): Steps<Difference[]> {
+function ofMethods(old: CompiledPolicy, now: CompiledPolicy): Steps<Loosening[]> {
   const [before, after] = [old, now].map(({ methods }) => enforced(methods.values()))
   return compareKeyed(before as Rule[], after as Rule[], {
     gone: isFree,
     come: (rule) => {
       const category = CONTENT_METHODS.get(rule.key)
       const of = category && old.categories.get(category)
-      const most = strongest([old.fallback, ...(of && !of.shadow ? wordsOf(of) : [])])
-      return isShut(rule) && isAtLeast(weakest(wordsOf(rule)), most)
+      const most = strongest([old.fallback, ...(of && !of.shadow ? listPossibleActions(of) : [])])
+      return isShut(rule) && isAtLeast(weakest(listPossibleActions(rule)), most)
     },
   })
 }
@@ -155,9 +156,9 @@ function* compareKeyed(
   old: readonly Rule[],
   now: readonly Rule[],
   opensNothing: Record<'gone' | 'come', (rule: Rule) => boolean>,
-): Steps<Difference[]> {
+): Steps<Loosening[]> {
   const [before, after] = [old, now].map((rules) => new Map(rules.map((rule) => [rule.key, rule])))
-  const found: Difference[] = []
+  const found: Loosening[] = []
   for (const rule of old) {
     const same = after?.get(rule.key)
     const gone = () => (opensNothing.gone(rule) ? [] : ['it is gone'])

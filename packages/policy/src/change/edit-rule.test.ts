@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compile } from '../compile/compile.ts'
 import { ACTIONS } from '../core/actions.ts'
-import { type Move, moveRule } from './edit-rule.ts'
+import { moveRule, type RuleMove } from './edit-rule.ts'
 
 const DOCUMENT = `# who may what
 version: 1
@@ -24,7 +24,7 @@ tools:
 # the end
 `
 
-function moved(text: string, move: Move): string {
+function moved(text: string, move: RuleMove): string {
   const made = moveRule(text, move)
   if ('refused' in made) throw new Error(made.refused)
   return made.text
@@ -49,7 +49,7 @@ describe('a rule is moved by the smallest edit', () => {
   })
 
   test('the action of a mapping is replaced, and nothing else of it', () => {
-    const move: Move = { section: 'tools', key: 'filesystem/move_file', to: 'require_approval' }
+    const move: RuleMove = { section: 'tools', key: 'filesystem/move_file', to: 'require_approval' }
     expect(changed(DOCUMENT, moved(DOCUMENT, move))).toEqual({
       gone: ['    action: deny   # never'],
       came: ['    action: require_approval   # never'],

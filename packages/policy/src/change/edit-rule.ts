@@ -8,14 +8,14 @@ import type { Action } from '../core/actions.ts'
 import { parseYaml } from '../document/parse-yaml.ts'
 import { Problems } from '../document/problem.ts'
 
-export interface Move {
+export interface RuleMove {
   readonly section: 'tools' | 'categories'
   /** `<server>/<tool>`, or the category. */
   readonly key: string
   readonly to: Action
 }
 
-export type Moved = { readonly text: string } | { readonly refused: string }
+export type MoveResult = { readonly text: string } | { readonly refused: string }
 
 interface Splice {
   readonly start: number
@@ -30,7 +30,7 @@ const DEPENDS: readonly string[] = ['when', 'spend_limit']
 /** Fields that say nothing beside some words: taken away where they would be an error. */
 const DROPPED_MAX = 6
 
-export function moveRule(text: string, move: Move): Moved {
+export function moveRule(text: string, move: RuleMove): MoveResult {
   const first = spliceFor(text, move)
   if (typeof first === 'string') return { refused: first }
   let changed = apply(text, first)
@@ -49,7 +49,7 @@ function apply(text: string, { start, end, text: put }: Splice): string {
   return text.slice(0, start) + put + text.slice(end)
 }
 
-function spliceFor(text: string, { section, key, to }: Move): Splice | string {
+function spliceFor(text: string, { section, key, to }: RuleMove): Splice | string {
   const root = rootOf(text)
   if (root === undefined) return 'the document cannot be read'
   const pair = pairOf(root, section)
@@ -130,7 +130,7 @@ function endOf(text: string, { key, value }: Pair): number {
 /** The field of the moved rule that does nothing any more, taken out with its comma or its line. */
 function fieldAt(
   text: string,
-  { section, key }: Move,
+  { section, key }: RuleMove,
   { line, column }: { readonly line: number; readonly column: number },
 ): Splice | undefined {
   const root = rootOf(text)

@@ -3,16 +3,16 @@
 // An error in `check`; a warning at start, so that no server can stop a policy from loading.
 
 import type { KnownTool } from '../core/tools.ts'
-import { toolScope } from '../decide/resolve.ts'
+import { getRulesForTool } from '../decide/resolve.ts'
 import { asMap } from '../document/check-shape.ts'
 import { PROBLEMS_MAX } from '../document/limits.ts'
 import { nearest } from '../document/nearest.ts'
 import type { Problems, Severity } from '../document/problem.ts'
-import { entry, type LocatedMap, type LocatedScalar } from '../document/read-document.ts'
+import { findEntry, type LocatedMap, type LocatedScalar } from '../document/read-document.ts'
 import { bindExpression } from '../expression/evaluate/bind-expression.ts'
 import { type BindProblem, undeclared } from '../expression/evaluate/bind-problems.ts'
 import {
-  type Declared,
+  type DeclaredType,
   declaredArguments,
   declaredAt,
 } from '../expression/evaluate/declared-types.ts'
@@ -21,7 +21,7 @@ import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 
 /** `at` of what is reported is an offset into the document. */
-type Report = (problem: BindProblem) => void
+type ReportBindProblem = (problem: BindProblem) => void
 
 const NAMES_SHOWN_MAX = 8
 
@@ -32,9 +32,9 @@ export function checkAgainstTools(
   severity: Severity,
   problems: Problems,
 ): void {
-  const report: Report = ({ code, at, message, help }) =>
+  const report: ReportBindProblem = ({ code, at, message, help }) =>
     problems.add(severity, code, at, message, help)
-  const known = new KnownNames(tools)
+  const known = new ToolNameIndex(tools)
   for (const name of writtenNames(document)) if (!known.matches(name)) report(known.unmatched(name))
   for (const server of matchEntries(document, 'servers'))
     if (!known.hasServer(server)) report(known.unknownServer(server))
@@ -54,7 +54,7 @@ export function checkAgainstTools(
     checkArguments(
       rule,
       list,
-      list.map((tool) => declared.get(tool) as Declared),
+      list.map((tool) => declared.get(tool) as DeclaredType),
       report,
     )
 }
@@ -62,22 +62,22 @@ export function checkAgainstTools(
 /** Everything in the document that names tools. */
 function writtenNames(document: LocatedMap): LocatedScalar[] {
   const keys = ['tools', 'labels', 'classify'].flatMap((section) =>
-    asMap(entry(document, section)).entries.map(({ key }) => key),
+    asMap(findEntry(document, section)).entries.map(({ key }) => key),
   )
   return [...keys, ...matchEntries(document, 'tools')]
 }
 
 function matchEntries(document: LocatedMap, field: 'tools' | 'servers'): LocatedScalar[] {
-  const guardrails = entry(document, 'guardrails')
+  const guardrails = findEntry(document, 'guardrails')
   if (guardrails?.kind !== 'list') return []
   return guardrails.items.flatMap((guardrail) => {
-    const list = entry(asMap(entry(asMap(guardrail), 'match')), field)
+    const list = findEntry(asMap(findEntry(asMap(guardrail), 'match')), field)
     return list?.kind === 'list' ? (list.items as readonly LocatedScalar[]) : []
   })
 }
 
 /** The names servers list, and what to say of one that is not among them. */
-class KnownNames {
+class ToolNameIndex {
   readonly #byServer = new Map<string, string[]>()
   #told = 0
 
@@ -159,7 +159,7 @@ function meetings(policy: CompiledPolicy, tools: readonly KnownTool[]) {
   }
   for (const tool of tools) {
     const { server, name } = tool.definition
-    const whole = toolScope(policy, tool)
+    const whole = getRulesForTool(policy, tool)
     for (const rule of policy.tools.all(server, name)) meet(rule, tool)
     const own = new Set<Rule | Guardrail>(policy.guardrails)
     const generals = new Set<Rule>()
@@ -180,8 +180,8 @@ function meetings(policy: CompiledPolicy, tools: readonly KnownTool[]) {
 function checkArguments(
   rule: Rule | Guardrail,
   tools: readonly KnownTool[],
-  schemas: readonly Declared[],
-  report: Report,
+  schemas: readonly DeclaredType[],
+  report: ReportBindProblem,
 ): void {
   if (rule.when !== undefined) {
     const problem = misfit(rule, tools, schemas)
@@ -201,7 +201,7 @@ function checkArguments(
 function misfit(
   { when, extraArgs }: Rule | Guardrail,
   tools: readonly KnownTool[],
-  schemas: readonly Declared[],
+  schemas: readonly DeclaredType[],
 ): BindProblem | undefined {
   const { expression } = when as NonNullable<Rule['when']>
   let first: BindProblem | undefined

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 import type { KnownTool } from '../core/tools.ts'
 import { DOCUMENT_LENGTH_MAX, GLOBS_MAX } from '../document/limits.ts'
 import { GUARDRAILS_MAX } from '../language/limits.ts'
-import { type Compiled, compile } from './compile.ts'
+import { type CompileResult, compile } from './compile.ts'
 
 const CASES = join(import.meta.dirname, '../../../../test/cases')
 const tools = JSON.parse(readFileSync(join(CASES, 'tools.json'), 'utf8')) as KnownTool[]
@@ -17,7 +17,7 @@ const HEAD = 'version: 1\ndefault: deny\n'
  * into the runner's own limit: nothing here is timed. */
 const LENGTH = Number(process.env.SLUICE_DOCUMENT_LENGTH ?? DOCUMENT_LENGTH_MAX / 16)
 
-function answer(text: string): Compiled {
+function answer(text: string): CompileResult {
   return compile({ file: 'policy.yaml', text }, { tools })
 }
 

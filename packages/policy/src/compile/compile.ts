@@ -8,7 +8,12 @@ import type { Category, KnownTool } from '../core/tools.ts'
 import { asMap, checkShape } from '../document/check-shape.ts'
 import { scalar, strings } from '../document/fields.ts'
 import { type Problem, Problems, type Severity } from '../document/problem.ts'
-import { entry, type Located, type LocatedMap, readDocument } from '../document/read-document.ts'
+import {
+  findEntry,
+  type LocatedMap,
+  type LocatedNode,
+  readDocument,
+} from '../document/read-document.ts'
 import { normaliseUriPattern } from '../expression/functions/resource-uri.ts'
 import { parseGlob } from '../language/glob.ts'
 import { DOCUMENT } from '../language/language.ts'
@@ -17,14 +22,14 @@ import { type CompiledPolicy, NameMap } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import { checkAgainstTools } from './check-tools.ts'
 import { parseGuardrail } from './parse-guardrail.ts'
-import { parseRule, type Section } from './parse-rule.ts'
+import { parseRule, type RuleSection } from './parse-rule.ts'
 import type { RuleContext } from './parse-rule-fields.ts'
 
-export interface Source {
+export interface PolicySource {
   readonly file: string
   readonly text: string
   /** What `readPolicyTree` made of the text, where that was done before. */
-  readonly tree?: Located | undefined
+  readonly tree?: LocatedNode | undefined
 }
 
 export interface CompileOptions {
@@ -38,7 +43,7 @@ export interface CompileOptions {
   readonly house?: CompiledPolicy
 }
 
-export interface Compiled {
+export interface CompileResult {
   /** Absent where there are errors: a document with errors decides nothing. */
   readonly policy?: CompiledPolicy
   readonly problems: readonly Problem[]
@@ -46,21 +51,24 @@ export interface Compiled {
 
 export const LABELS_ALWAYS: readonly string[] = ['private', 'untrusted', 'injection', 'secret']
 
-export function compile(source: Source, options: CompileOptions = {}): Compiled {
+export function compile(source: PolicySource, options: CompileOptions = {}): CompileResult {
   return runSteps(compileSteps(source, options))
 }
 
 /** The tree of a document that has the shape of a policy; undefined after reporting why it has not.
  * Most of what compiling costs, and in one piece: the gate has it done by another thread where the
  * document is long. */
-export function readPolicyTree(text: string, problems: Problems): Located | undefined {
+export function readPolicyTree(text: string, problems: Problems): LocatedNode | undefined {
   const tree = readDocument(text, problems)
   if (tree === undefined || !checkShape(tree, DOCUMENT, 'the document', problems)) return undefined
   return tree
 }
 
 /** As `compile`, with a pause after each rule. */
-export function* compileSteps(source: Source, options: CompileOptions = {}): Steps<Compiled> {
+export function* compileSteps(
+  source: PolicySource,
+  options: CompileOptions = {},
+): Steps<CompileResult> {
   const problems = new Problems(source.file, source.text)
   const tree = source.tree ?? readPolicyTree(source.text, problems)
   if (tree === undefined) return { problems: problems.sorted() }
@@ -141,9 +149,13 @@ function byName(rules: readonly Rule[]): NameMap<Rule> {
   return new NameMap(rules.map((rule) => [rule.key, rule]))
 }
 
-function* parseRules(section: Section, document: LocatedMap, context: RuleContext): Steps<Rule[]> {
+function* parseRules(
+  section: RuleSection,
+  document: LocatedMap,
+  context: RuleContext,
+): Steps<Rule[]> {
   const rules: Rule[] = []
-  for (const { key, value } of asMap(entry(document, section)).entries) {
+  for (const { key, value } of asMap(findEntry(document, section)).entries) {
     rules.push(parseRule(section, key, value, context))
     yield
   }
@@ -151,7 +163,7 @@ function* parseRules(section: Section, document: LocatedMap, context: RuleContex
 }
 
 function* parseGuardrails(document: LocatedMap, context: RuleContext): Steps<Guardrail[]> {
-  const node = entry(document, 'guardrails')
+  const node = findEntry(document, 'guardrails')
   const guardrails: Guardrail[] = []
   for (const item of node?.kind === 'list' ? node.items : []) {
     guardrails.push(parseGuardrail(item, guardrails.length, context))
@@ -160,7 +172,7 @@ function* parseGuardrails(document: LocatedMap, context: RuleContext): Steps<Gua
   const seen = new Set<string>()
   for (const [index, { name, at }] of guardrails.entries()) {
     const item = node?.kind === 'list' ? asMap(node.items[index]) : undefined
-    const place = item && entry(item, 'name')?.at
+    const place = item && findEntry(item, 'name')?.at
     if (seen.has(name))
       context.problems.error(
         'DOCUMENT_DOUBLED_KEY',
@@ -175,7 +187,7 @@ function* parseGuardrails(document: LocatedMap, context: RuleContext): Steps<Gua
 
 function labelMap(document: LocatedMap): NameMap<readonly string[]> {
   return new NameMap(
-    asMap(entry(document, 'labels')).entries.map(({ key, value }) => [
+    asMap(findEntry(document, 'labels')).entries.map(({ key, value }) => [
       String(key.value),
       strings(value),
     ]),
@@ -184,7 +196,7 @@ function labelMap(document: LocatedMap): NameMap<readonly string[]> {
 
 function classifyMap(document: LocatedMap): NameMap<Category> {
   return new NameMap(
-    asMap(entry(document, 'classify')).entries.map(({ key, value }) => [
+    asMap(findEntry(document, 'classify')).entries.map(({ key, value }) => [
       String(key.value),
       (value as { value: unknown }).value as Category,
     ]),

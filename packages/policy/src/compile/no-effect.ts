@@ -2,7 +2,7 @@
 // no rule.
 
 import type { Problems } from '../document/problem.ts'
-import { entry, type LocatedMap } from '../document/read-document.ts'
+import { findEntry, type LocatedMap } from '../document/read-document.ts'
 
 export function noEffect(
   map: LocatedMap,
@@ -16,7 +16,7 @@ export function noEffect(
 }
 
 export function hideByArgs(map: LocatedMap, problems: Problems): void {
-  const word = [entry(map, 'action'), entry(map, 'otherwise')].find(
+  const word = [findEntry(map, 'action'), findEntry(map, 'otherwise')].find(
     (node) => node?.kind === 'scalar' && node.value === 'hide',
   )
   problems.error(

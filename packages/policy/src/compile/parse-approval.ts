@@ -5,20 +5,20 @@ import type { Channel } from '../core/decision.ts'
 import { asMap } from '../document/check-shape.ts'
 import { items, scalar, strings } from '../document/fields.ts'
 import type { Problems } from '../document/problem.ts'
-import { entry, type LocatedMap } from '../document/read-document.ts'
+import { findEntry, type LocatedMap } from '../document/read-document.ts'
 import { parseDuration } from '../document/shape.ts'
 import type { Approval } from '../model/rule.ts'
 import { APPROVAL_DEFAULT } from '../model/rule.ts'
 
 export function parseApproval(map: LocatedMap, problems: Problems): Approval {
-  const node = entry(map, 'approval')
+  const node = findEntry(map, 'approval')
   if (node === undefined) return APPROVAL_DEFAULT
   const fields = asMap(node)
   const seconds = (name: string, fallbackMs: number) => {
     const value = parseDuration(scalar(fields, name))
     return value === undefined ? fallbackMs : value * 1_000
   }
-  const listed = (name: string) => strings(entry(fields, name))
+  const listed = (name: string) => strings(findEntry(fields, name))
   const channels = listed('channels') as Channel[]
   const approval: Approval = {
     timeoutMs: seconds('timeout', APPROVAL_DEFAULT.timeoutMs),
@@ -29,7 +29,7 @@ export function parseApproval(map: LocatedMap, problems: Problems): Approval {
     separateDuties: scalar(fields, 'separate_duties') === true,
     editArgs: scalar(fields, 'edit_args') === true,
   }
-  if (approval.approvers.length > 0 || entry(fields, 'quorum') !== undefined)
+  if (approval.approvers.length > 0 || findEntry(fields, 'quorum') !== undefined)
     checkClientChannel(map, 'where `approvers` or a `quorum` are asked for', approval, problems)
   else if (approval.separateDuties)
     checkClientChannel(map, 'where `separate_duties` is asked for', approval, problems)
@@ -43,7 +43,7 @@ export function checkClientChannel(
   problems: Problems,
 ): void {
   if (!approval.channels.includes('client')) return
-  const written = items(entry(asMap(entry(map, 'approval')), 'channels')).find(
+  const written = items(findEntry(asMap(findEntry(map, 'approval')), 'channels')).find(
     ({ value }) => value === 'client',
   )
   problems.error(

@@ -5,14 +5,14 @@ import type { Action } from '../core/actions.ts'
 import { asMap, checkName } from '../document/check-shape.ts'
 import { items, scalar, strings } from '../document/fields.ts'
 import type { Problems } from '../document/problem.ts'
-import { entry, type Located, type LocatedMap } from '../document/read-document.ts'
+import { findEntry, type LocatedMap, type LocatedNode } from '../document/read-document.ts'
 import { parseGlob } from '../language/glob.ts'
 import { CONTENT_METHODS, TOOL_CALL } from '../language/methods.ts'
 import type { Guardrail } from '../model/rule.ts'
 import { hideByArgs, noEffect } from './no-effect.ts'
 import { escapePointer, parseCommon, type RuleContext } from './parse-rule-fields.ts'
 
-export function parseGuardrail(node: Located, index: number, context: RuleContext): Guardrail {
+export function parseGuardrail(node: LocatedNode, index: number, context: RuleContext): Guardrail {
   const map = asMap(node)
   const name = scalar(map, 'name') as string
   const action = scalar(map, 'action') as Action | undefined
@@ -23,15 +23,15 @@ export function parseGuardrail(node: Located, index: number, context: RuleContex
   if (action === undefined && common.limits.length === 0)
     problems.error(
       'POLICY_NO_EFFECT',
-      (entry(map, 'name') ?? map).at,
+      (findEntry(map, 'name') ?? map).at,
       `\`${name}\` has neither \`action\` nor a limit`,
       'give it one of them',
     )
   if (action === 'hide' && common.when?.expression.dependsOnCall) hideByArgs(map, problems)
-  const match = asMap(entry(map, 'match'))
+  const match = asMap(findEntry(map, 'match'))
   checkMatch(match, problems)
   const wordsOf = (field: string) => {
-    const list = entry(match, field)
+    const list = findEntry(match, field)
     return list === undefined ? undefined : strings(list)
   }
   return {
@@ -49,9 +49,9 @@ export function parseGuardrail(node: Located, index: number, context: RuleContex
 
 /** Names that are none, and parts that cannot hold together. */
 function checkMatch(match: LocatedMap, problems: Problems): void {
-  for (const tool of items(entry(match, 'tools')))
+  for (const tool of items(findEntry(match, 'tools')))
     checkName(String(tool.value), 'tool', tool.at, problems)
-  for (const server of items(entry(match, 'servers')))
+  for (const server of items(findEntry(match, 'servers')))
     if (String(server.value).includes('/'))
       problems.error(
         'DOCUMENT_BAD_NAME',
@@ -59,9 +59,9 @@ function checkMatch(match: LocatedMap, problems: Problems): void {
         `\`${server.value}\` is no name of a server`,
         'name tools under `tools`, and servers without a `/`',
       )
-  const methods = strings(entry(match, 'methods'))
+  const methods = strings(findEntry(match, 'methods'))
   if (methods.length === 0 || methods.includes(TOOL_CALL)) return
-  if (entry(match, 'tools') !== undefined)
+  if (findEntry(match, 'tools') !== undefined)
     noEffect(
       match,
       'methods',
@@ -69,7 +69,7 @@ function checkMatch(match: LocatedMap, problems: Problems): void {
       'add `tools/call`, or take one of them away',
       problems,
     )
-  const categories = strings(entry(match, 'categories'))
+  const categories = strings(findEntry(match, 'categories'))
   if (
     categories.length > 0 &&
     !methods.some((method) => categories.includes(CONTENT_METHODS.get(method) ?? ''))

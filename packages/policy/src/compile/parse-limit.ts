@@ -6,11 +6,11 @@ import { asMap } from '../document/check-shape.ts'
 import { didYouMean } from '../document/nearest.ts'
 import type { Problems } from '../document/problem.ts'
 import {
-  entry,
-  type Located,
+  findEntry,
+  getSourceOffset,
   type LocatedMap,
+  type LocatedNode,
   type LocatedScalar,
-  placeOf,
 } from '../document/read-document.ts'
 import { parseDuration } from '../document/shape.ts'
 import { pathText } from '../language/argument-path.ts'
@@ -24,7 +24,7 @@ export function parseLimits(map: LocatedMap, ruleId: string, problems: Problems)
   const limits: Limit[] = []
   const seen = new Set<string>()
   for (const kind of ['rate', 'spend'] as const) {
-    for (const node of each(entry(map, `${kind}_limit`))) {
+    for (const node of each(findEntry(map, `${kind}_limit`))) {
       const limit = parseLimit(asMap(node), kind, ruleId, problems)
       if (limit === undefined) continue
       if (seen.has(limit.id))
@@ -47,12 +47,12 @@ function parseLimit(
   ruleId: string,
   problems: Problems,
 ): Limit | undefined {
-  const window = entry(map, 'window') as LocatedScalar
+  const window = findEntry(map, 'window') as LocatedScalar
   const windowMs = (parseDuration(window.value) ?? 0) * 1_000
-  const max = parseDecimal((entry(map, 'max') as LocatedScalar).text) ?? ONE
-  const reads: Reads = []
-  const per = parsePer(entry(map, 'per'), reads, problems)
-  const amountNode = entry(map, 'amount') as LocatedScalar | undefined
+  const max = parseDecimal((findEntry(map, 'max') as LocatedScalar).text) ?? ONE
+  const reads: ArgumentReads = []
+  const per = parsePer(findEntry(map, 'per'), reads, problems)
+  const amountNode = findEntry(map, 'amount') as LocatedScalar | undefined
   const amount = amountNode === undefined ? undefined : parseAmount(amountNode, reads, problems)
   if (per === undefined || (kind === 'spend' && amount === undefined)) return undefined
   const perText = per.map(partText).join(', ')
@@ -70,9 +70,13 @@ function parseLimit(
   }
 }
 
-type Reads = { path: readonly string[]; at: number }[]
+type ArgumentReads = { path: readonly string[]; at: number }[]
 
-function parsePer(node: Located | undefined, reads: Reads, problems: Problems): Per[] | undefined {
+function parsePer(
+  node: LocatedNode | undefined,
+  reads: ArgumentReads,
+  problems: Problems,
+): Per[] | undefined {
   if (node === undefined) return [{ by: 'session' }]
   const parts: Per[] = []
   const seen = new Set<string>()
@@ -97,7 +101,7 @@ function parsePer(node: Located | undefined, reads: Reads, problems: Problems): 
   return parts.sort((a, b) => (partText(a) < partText(b) ? -1 : 1))
 }
 
-function parsePart(node: LocatedScalar, reads: Reads, problems: Problems): Per | undefined {
+function parsePart(node: LocatedScalar, reads: ArgumentReads, problems: Problems): Per | undefined {
   const word = String(node.value)
   const known = PARTS.find((candidate) => candidate === word)
   if (known !== undefined) return { by: known }
@@ -116,14 +120,18 @@ function parsePart(node: LocatedScalar, reads: Reads, problems: Problems): Per |
   return undefined
 }
 
-function parseAmount(node: LocatedScalar, reads: Reads, problems: Problems): Amount | undefined {
+function parseAmount(
+  node: LocatedScalar,
+  reads: ArgumentReads,
+  problems: Problems,
+): Amount | undefined {
   const text = String(node.value)
   const factors: (readonly string[] | Decimal)[] = []
   for (const { 0: written, index } of text.matchAll(/[^*]+/g)) {
     const factor = parseFactor(written.trim())
     if (factor === undefined) return noAmount(node, problems)
     if (!('units' in factor))
-      reads.push({ path: factor, at: placeOf(node, index + written.search(/\S/)) })
+      reads.push({ path: factor, at: getSourceOffset(node, index + written.search(/\S/)) })
     factors.push(factor)
   }
   const stars = text.split('*').length - 1
@@ -152,7 +160,7 @@ function argumentPath(text: string): string[] {
   )
 }
 
-function each(node: Located | undefined): readonly Located[] {
+function each(node: LocatedNode | undefined): readonly LocatedNode[] {
   if (node === undefined) return []
   return node.kind === 'list' ? node.items : [node]
 }

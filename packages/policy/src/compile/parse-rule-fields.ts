@@ -4,7 +4,7 @@
 import type { Action } from '../core/actions.ts'
 import { scalar } from '../document/fields.ts'
 import type { Problems } from '../document/problem.ts'
-import { entry, type LocatedMap, placeOf } from '../document/read-document.ts'
+import { findEntry, getSourceOffset, type LocatedMap } from '../document/read-document.ts'
 import { parseExpression } from '../expression/expression.ts'
 import { ExpressionError } from '../expression/expression-names.ts'
 import type { Budget } from '../expression/expression-slots.ts'
@@ -35,7 +35,7 @@ export function parseCommon(
   const limits = parseLimits(map, id, problems)
   const passes = words.some((word) => word === 'allow' || word === 'require_approval')
   if (limits.length > 0 && !passes) {
-    const field = entry(map, 'rate_limit') ? 'rate_limit' : 'spend_limit'
+    const field = findEntry(map, 'rate_limit') ? 'rate_limit' : 'spend_limit'
     noEffect(
       map,
       field,
@@ -44,7 +44,7 @@ export function parseCommon(
       problems,
     )
   }
-  if (entry(map, 'approval') !== undefined && !words.includes('require_approval'))
+  if (findEntry(map, 'approval') !== undefined && !words.includes('require_approval'))
     noEffect(
       map,
       'approval',
@@ -53,7 +53,7 @@ export function parseCommon(
       problems,
     )
   const readsArgs = when?.expression.readsArgs === true
-  if (entry(map, 'extra_args') !== undefined && !readsArgs)
+  if (findEntry(map, 'extra_args') !== undefined && !readsArgs)
     noEffect(
       map,
       'extra_args',
@@ -74,10 +74,10 @@ export function parseCommon(
 }
 
 function parseWhen(map: LocatedMap, context: RuleContext): Rule['when'] {
-  const node = entry(map, 'when')
+  const node = findEntry(map, 'when')
   if (node === undefined || node.kind !== 'scalar') return undefined
   const { problems } = context
-  const place = (offset: number) => placeOf(node, offset)
+  const place = (offset: number) => getSourceOffset(node, offset)
   try {
     const expression = parseExpression(node.value as string, context.labels, context.budget)
     for (const weak of weakTests(expression))

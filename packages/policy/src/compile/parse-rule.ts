@@ -7,9 +7,9 @@ import { asMap } from '../document/check-shape.ts'
 import { scalar, strings } from '../document/fields.ts'
 import type { Problems } from '../document/problem.ts'
 import {
-  entry,
-  type Located,
+  findEntry,
   type LocatedMap,
+  type LocatedNode,
   type LocatedScalar,
 } from '../document/read-document.ts'
 import { isGlob, parseGlob } from '../language/glob.ts'
@@ -19,12 +19,12 @@ import { hideByArgs, noEffect } from './no-effect.ts'
 import { checkClientChannel } from './parse-approval.ts'
 import { escapePointer, parseCommon, type RuleContext } from './parse-rule-fields.ts'
 
-export type Section = 'categories' | 'tools' | 'methods' | 'resources' | 'prompts'
+export type RuleSection = 'categories' | 'tools' | 'methods' | 'resources' | 'prompts'
 
 export function parseRule(
-  section: Section,
+  section: RuleSection,
   key: LocatedScalar,
-  node: Located,
+  node: LocatedNode,
   context: RuleContext,
 ): Rule {
   const name = String(key.value)
@@ -45,11 +45,11 @@ export function parseRule(
   const map = asMap(node)
   const action = scalar(map, 'action') as Action
   const otherwise = (scalar(map, 'otherwise') as Action | undefined) ?? 'deny'
-  const words = entry(map, 'when') === undefined ? [action] : [action, otherwise]
+  const words = findEntry(map, 'when') === undefined ? [action] : [action, otherwise]
   const common = parseCommon(map, key.at, pointer, words, `${context.document}${pointer}`, context)
   const rule = { ...common, key: name, ...glob, action, otherwise, over: parseOver(map) }
   checkBranches(map, rule, context.problems)
-  if (entry(map, 'over') !== undefined && !('glob' in glob)) {
+  if (findEntry(map, 'over') !== undefined && !('glob' in glob)) {
     const help = named
       ? 'take it away: an exact name stands over the category anyway'
       : 'take it away: only a glob under `tools` lifts the rule of a category'
@@ -62,7 +62,7 @@ export function parseRule(
 
 function checkBranches(map: LocatedMap, rule: Rule, problems: Problems): void {
   const { when, action, otherwise } = rule
-  if (entry(map, 'otherwise') !== undefined && entry(map, 'when') === undefined)
+  if (findEntry(map, 'otherwise') !== undefined && findEntry(map, 'when') === undefined)
     noEffect(
       map,
       'otherwise',
@@ -75,7 +75,7 @@ function checkBranches(map: LocatedMap, rule: Rule, problems: Problems): void {
       map,
       'when',
       `\`when\` decides nothing: both branches say \`${action}\``,
-      entry(map, 'otherwise') === undefined
+      findEntry(map, 'otherwise') === undefined
         ? `add an \`otherwise\`: it is \`deny\` where left out`
         : 'say something else in `otherwise`',
       problems,
@@ -94,7 +94,7 @@ function checkBranches(map: LocatedMap, rule: Rule, problems: Problems): void {
 }
 
 function parseOver(map: LocatedMap): Set<Category> {
-  return new Set(strings(entry(map, 'over')) as Category[])
+  return new Set(strings(findEntry(map, 'over')) as Category[])
 }
 
 function plainRule(at: number, pointer: string) {

@@ -1,5 +1,5 @@
 // The four words a rule can say, and their order of strength. Shared by the engine, the gate,
-// the console and every record: whoever lays two verdicts over each other asks `stronger`.
+// the console and every record: whoever lays two verdicts over each other asks `pickStronger`.
 
 export const ACTIONS = ['allow', 'require_approval', 'deny', 'hide'] as const
 export type Action = (typeof ACTIONS)[number]
@@ -10,6 +10,6 @@ export function isStronger(a: Action, b: Action): boolean {
   return STRENGTH[a] > STRENGTH[b]
 }
 
-export function stronger(a: Action, b: Action): Action {
+export function pickStronger(a: Action, b: Action): Action {
   return STRENGTH[b] > STRENGTH[a] ? b : a
 }

@@ -6,15 +6,15 @@ import type { ExactNumber } from './json.ts'
 
 /** Why there is no value. `missing`: the argument was not there; `parentless`: neither was the object
  * it would stand in; `withheld`: it was there, and is not kept. */
-export interface NotKept {
+export interface OmittedInput {
   readonly is: 'missing' | 'parentless' | 'withheld'
 }
 
-export type JudgedValue = number | boolean | string | null | ExactNumber | NotKept
+export type DecisionInput = number | boolean | string | null | ExactNumber | OmittedInput
 
 /** By path such as `args.amount`. */
-export type Judged = Readonly<Record<string, JudgedValue>>
+export type DecisionInputs = Readonly<Record<string, DecisionInput>>
 
-export function isNotKept(value: JudgedValue): value is NotKept {
+export function isOmittedInput(value: DecisionInput): value is OmittedInput {
   return typeof value === 'object' && value !== null && 'is' in value
 }

@@ -2,7 +2,7 @@
 // policy engine, carried out by the gate, kept by the ledger and shown to people.
 
 import type { Action } from './actions.ts'
-import type { Take } from './counters.ts'
+import type { LimitCharge } from './counters.ts'
 import type { ERRORS } from './errors.ts'
 
 export type DecisionCode = 'ALLOWED' | 'APPROVED' | 'POLICY_FAULT' | keyof typeof ERRORS
@@ -11,7 +11,7 @@ export const CHANNELS = ['console', 'terminal', 'webhook', 'email', 'client'] as
 export type Channel = (typeof CHANNELS)[number]
 
 /** What one rule asks of the people who approve. Each asking rule must be satisfied on its own. */
-export interface ApprovalAsk {
+export interface ApprovalRequirement {
   readonly rule: string
   readonly reason: string
   readonly timeoutMs: number
@@ -36,13 +36,13 @@ export interface GuardrailMatch {
 }
 
 /** What a rule in shadow mode would have said. */
-export interface ShadowVerdict {
+export interface ShadowDecision {
   readonly rule: string
   readonly action: Action
   readonly code: DecisionCode
   readonly reason: string
   /** Consumed on their own, all or none, beside the call's. */
-  readonly limits: readonly Take[]
+  readonly limits: readonly LimitCharge[]
 }
 
 export interface Decision {
@@ -53,17 +53,17 @@ export interface Decision {
   readonly reason: string
   readonly guardrails: readonly GuardrailMatch[]
   /** To be consumed in one step before the call goes on; empty unless it may go on. */
-  readonly limits: readonly Take[]
+  readonly limits: readonly LimitCharge[]
   readonly retryAfterMs: number
   /** What the limit that was met has left, as a decimal. */
   readonly remaining?: string
-  readonly approvals: readonly ApprovalAsk[]
-  readonly shadow: readonly ShadowVerdict[]
+  readonly approvals: readonly ApprovalRequirement[]
+  readonly shadow: readonly ShadowDecision[]
   /** The request that a person was asked with, where there is one. */
-  readonly approval?: ApprovalTold
+  readonly approval?: ApprovalReference
 }
 
-export interface ApprovalTold {
+export interface ApprovalReference {
   readonly id: string
   /** Where a person decides. */
   readonly url?: string

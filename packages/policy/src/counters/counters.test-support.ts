@@ -1,6 +1,6 @@
 // The suite every driver of Counters passes, in memory or over a network: everything is awaited.
 // A driver's own test file calls `countersStandardTests(name, makeCounters)`; what only one driver
-// has (sweeping, thinning) it tests itself, with test/counters-model.ts where that helps.
+// has (sweeping, thinning) it tests itself, with test/support/counters-model.ts where that helps.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

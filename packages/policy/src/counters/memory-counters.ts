@@ -3,21 +3,28 @@
 // costs the same whatever came before. Time never runs backwards here, whatever the caller's clock says.
 
 import type { Instant } from '../core/clock.ts'
-import type { Consumed, Counters, Receipt, Room, Take, Usage } from '../core/counters.ts'
+import type {
+  ConsumeResult,
+  Counters,
+  LimitCharge,
+  LimitStatus,
+  LimitUsage,
+  Receipt,
+} from '../core/counters.ts'
 import { addDecimal, compareDecimal, type Decimal, subtractDecimal, ZERO } from '../core/decimal.ts'
 import { COUNTER_EVENTS_MAX, COUNTERS_PER_LIMIT_MAX, COUNTERS_SWEEP_MS } from './limits.ts'
-import { Window } from './window.ts'
+import { SlidingWindow } from './window.ts'
 
 /** The events of one counter, oldest first, by their age. */
-export interface CountedKey {
+export interface CounterSnapshot {
   readonly key: string
   readonly windowMs: number
   readonly ages: readonly number[]
   readonly amounts: readonly Decimal[]
 }
 
-export class MemoryCounters implements Counters, Usage {
-  readonly #counters = new Map<string, Window>()
+export class MemoryCounters implements Counters, LimitUsage {
+  readonly #counters = new Map<string, SlidingWindow>()
   #nowMs = Number.NEGATIVE_INFINITY
   readonly #eventsMax: number
   readonly #perLimitMax: number
@@ -34,14 +41,14 @@ export class MemoryCounters implements Counters, Usage {
     return this.#counters.size
   }
 
-  look(take: Take, now: Instant): Room {
+  look(take: LimitCharge, now: Instant): LimitStatus {
     return this.#room(take, take.amount, this.#advance(now))
   }
 
-  consume(takes: readonly Take[], now: Instant): Consumed {
+  consume(takes: readonly LimitCharge[], now: Instant): ConsumeResult {
     const nowMs = this.#advance(now)
     for (let index = 0; index < takes.length; index++) {
-      const take = takes[index] as Take
+      const take = takes[index] as LimitCharge
       const room = this.#room(take, together(takes, index), nowMs)
       if (!room.passes) return { ok: false, refused: index, room }
     }
@@ -53,7 +60,7 @@ export class MemoryCounters implements Counters, Usage {
     for (const { key, amount } of takes) this.#counters.get(key)?.giveBack(amount, atMs)
   }
 
-  restore(takes: readonly Take[], ageMs: number, now: Instant): void {
+  restore(takes: readonly LimitCharge[], ageMs: number, now: Instant): void {
     const nowMs = this.#advance(now)
     // An age below zero is a clock that jumped: then it happened just now.
     const atMs = nowMs - Math.max(0, ageMs)
@@ -62,7 +69,7 @@ export class MemoryCounters implements Counters, Usage {
 
   /** What is counted now, for a restart that need not read the whole record. Of a counter with more
    * events than `eventsMax` neighbours are merged: tighter, never looser. */
-  dump(now: Instant, eventsMax: number): CountedKey[] {
+  dump(now: Instant, eventsMax: number): CounterSnapshot[] {
     this.sweep(now)
     return [...this.#counters].map(([key, counter]) => {
       while (counter.size > eventsMax) counter.thin()
@@ -73,7 +80,7 @@ export class MemoryCounters implements Counters, Usage {
   }
 
   /** Puts back what was counted `agoMs` before `now`. */
-  load(counted: readonly CountedKey[], agoMs: number, now: Instant): void {
+  load(counted: readonly CounterSnapshot[], agoMs: number, now: Instant): void {
     for (const { key, windowMs, ages, amounts } of counted)
       for (const [at, amount] of amounts.entries()) {
         const take = { key, kind: 'rate', windowMs, max: ZERO, amount } as const
@@ -112,7 +119,7 @@ export class MemoryCounters implements Counters, Usage {
     return this.#nowMs
   }
 
-  #room(take: Take, wanted: Decimal, nowMs: number): Room {
+  #room(take: LimitCharge, wanted: Decimal, nowMs: number): LimitStatus {
     const counter = this.#counters.get(take.key)
     if (counter !== undefined) {
       counter.windowMs = take.windowMs
@@ -124,11 +131,11 @@ export class MemoryCounters implements Counters, Usage {
     return { passes: false, remaining, retryAfterMs: retryAfter(take, wanted, counter, nowMs) }
   }
 
-  #add(take: Take, atMs: number): void {
+  #add(take: LimitCharge, atMs: number): void {
     if (take.amount.units === 0n) return
     let counter = this.#counters.get(take.key)
     if (counter === undefined) {
-      counter = new Window(take.windowMs)
+      counter = new SlidingWindow(take.windowMs)
       this.#counters.set(take.key, counter)
       this.#count(take.key, 1)
     }
@@ -144,11 +151,11 @@ function limitOf(key: string): string {
 }
 
 /** What this take and those before it under the same key want together. */
-function together(takes: readonly Take[], index: number): Decimal {
-  const take = takes[index] as Take
+function together(takes: readonly LimitCharge[], index: number): Decimal {
+  const take = takes[index] as LimitCharge
   let wanted = take.amount
   for (let before = 0; before < index; before++) {
-    const other = takes[before] as Take
+    const other = takes[before] as LimitCharge
     if (other.key === take.key) wanted = addDecimal(wanted, other.amount)
   }
   return wanted
@@ -156,9 +163,9 @@ function together(takes: readonly Take[], index: number): Decimal {
 
 /** When enough events will have left the window. */
 function retryAfter(
-  take: Take,
+  take: LimitCharge,
   wanted: Decimal,
-  counter: Window | undefined,
+  counter: SlidingWindow | undefined,
   nowMs: number,
 ): number {
   if (compareDecimal(wanted, take.max) > 0 || counter === undefined) return Number.POSITIVE_INFINITY

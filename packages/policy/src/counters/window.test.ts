@@ -2,12 +2,12 @@
 
 import { expect, test } from 'vitest'
 import type { Decimal } from '../core/decimal.ts'
-import { Window } from './window.ts'
+import { SlidingWindow } from './window.ts'
 
 const units = (count: number): Decimal => ({ units: BigInt(count), scale: 0 })
 
 test('what has left makes room for what comes, and the rest stays in its order', () => {
-  const window = new Window(100)
+  const window = new SlidingWindow(100)
   for (let at = 0; at < 8; at++) window.add(units(1), at * 10)
   window.expire(145)
   expect(window.size).toBe(3)
@@ -20,14 +20,14 @@ test('what has left makes room for what comes, and the rest stays in its order',
 })
 
 test('what is more than the limit by itself fits at no time', () => {
-  const window = new Window(100)
+  const window = new SlidingWindow(100)
   window.add(units(1), 0)
   expect(window.retryAfterMs(units(3), units(2), 100, 10)).toBe(Number.POSITIVE_INFINITY)
   expect(window.retryAfterMs(units(2), units(2), 100, 10)).toBe(90)
 })
 
 test('a busy time leaves room behind that is given back, and what is left of it counts on', () => {
-  const window = new Window(1_000)
+  const window = new SlidingWindow(1_000)
   for (let at = 0; at < 200; at++) window.add(units(at % 2 === 0 ? 1 : 2), at)
   window.expire(1_194)
   expect(window.list().times).toEqual([195, 196, 197, 198, 199])

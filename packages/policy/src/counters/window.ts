@@ -7,7 +7,7 @@ import { addDecimal, compareDecimal, type Decimal, subtractDecimal, ZERO } from 
 /** Room for so many at first. */
 const CAPACITY_MIN = 8
 
-export class Window {
+export class SlidingWindow {
   windowMs: number
   sum: Decimal = ZERO
   #times = new Float64Array(CAPACITY_MIN)

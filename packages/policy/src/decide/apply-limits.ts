@@ -2,34 +2,34 @@
 // that bears on the call. Looking consumes nothing; what is to be consumed is handed on.
 
 import type { Action } from '../core/actions.ts'
-import type { Room, Take, Usage } from '../core/counters.ts'
+import type { LimitCharge, LimitStatus, LimitUsage } from '../core/counters.ts'
 import { formatDecimal } from '../core/decimal.ts'
 import type { Decision, DecisionCode } from '../core/decision.ts'
-import type { Situation } from '../expression/evaluate/evaluate.ts'
-import type { Ready } from '../model/applicable-rules.ts'
+import type { EvaluationContext } from '../expression/evaluate/evaluate.ts'
+import type { PreparedRule } from '../model/applicable-rules.ts'
 import type { Guardrail, Limit, Rule } from '../model/rule.ts'
-import type { Laid } from './combine-rules.ts'
-import { takeOf } from './limit-charge.ts'
+import type { DecisionDraft } from './combine-rules.ts'
+import { toLimitCharge } from './limit-charge.ts'
 import type { TraceStep } from './trace.ts'
 
-export type Settled = Omit<Decision, 'guardrails' | 'shadow'>
+export type LimitedDecision = Omit<Decision, 'guardrails' | 'shadow'>
 
-export function settle(
-  laid: Laid,
-  situation: Situation,
-  usage: Usage | undefined,
+export function applyLimits(
+  laid: DecisionDraft,
+  situation: EvaluationContext,
+  usage: LimitUsage | undefined,
   trace: TraceStep[] | undefined,
   shadow: boolean,
-): Settled {
+): LimitedDecision {
   const { action, pointer } = laid
   if (action === 'deny' || action === 'hide')
     return ended(action, 'DENIED', pointer, laid.reason || DENIED, 0)
   if (usage === undefined) return passed(laid, [])
-  const takes: Take[] = []
-  let worst: { ready: Ready<Rule | Guardrail>; limit: Limit; room: Room } | undefined
+  const takes: LimitCharge[] = []
+  let worst: { ready: PreparedRule<Rule | Guardrail>; limit: Limit; room: LimitStatus } | undefined
   for (const ready of laid.owners) {
     for (const limit of ready.rule.limits) {
-      const taken = takeOf(limit, situation.call, situation.facts, ready.declared, shadow)
+      const taken = toLimitCharge(limit, situation.call, situation.facts, ready.declared, shadow)
       if (taken.take === undefined) return ended('deny', 'DENIED', ready.pointer, taken.denial, 0)
       const { take } = taken
       takes.push(take)
@@ -44,7 +44,7 @@ export function settle(
 
 const DENIED = 'not permitted by the policy'
 
-function passed(laid: Laid, limits: readonly Take[]): Settled {
+function passed(laid: DecisionDraft, limits: readonly LimitCharge[]): LimitedDecision {
   const approval = laid.action === 'require_approval'
   return {
     action: laid.action,
@@ -57,7 +57,11 @@ function passed(laid: Laid, limits: readonly Take[]): Settled {
   }
 }
 
-function exhausted(ready: Ready<Rule | Guardrail>, limit: Limit, room: Room): Settled {
+function exhausted(
+  ready: PreparedRule<Rule | Guardrail>,
+  limit: Limit,
+  room: LimitStatus,
+): LimitedDecision {
   const code = limit.kind === 'rate' ? 'RATE_LIMITED' : 'SPEND_LIMITED'
   const left = limit.kind === 'spend' ? `, ${formatDecimal(room.remaining)} left` : ''
   const { reason, when, action } = ready.rule
@@ -74,11 +78,11 @@ function ended(
   rule: string,
   reason: string,
   retryAfterMs: number,
-): Settled {
+): LimitedDecision {
   return { action, code, rule, reason, limits: [], retryAfterMs, approvals: [] }
 }
 
-function traceLimit(rule: string, limit: Limit, take: Take, room: Room): TraceStep {
+function traceLimit(rule: string, limit: Limit, take: LimitCharge, room: LimitStatus): TraceStep {
   return {
     step: 'limit',
     rule,

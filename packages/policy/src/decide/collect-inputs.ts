@@ -4,16 +4,16 @@
 // a secret too. Called by the gate for the record of every call.
 
 import type { Call, Facts, Principal } from '../core/call.ts'
-import type { Judged, JudgedValue, NotKept } from '../core/decision-inputs.ts'
+import type { DecisionInput, DecisionInputs, OmittedInput } from '../core/decision-inputs.ts'
 import { ExactNumber, isObject, type JsonValue } from '../core/json.ts'
-import { type Declared, declaredArguments } from '../expression/evaluate/declared-types.ts'
-import type { Slot } from '../expression/expression-slots.ts'
+import { type DeclaredType, declaredArguments } from '../expression/evaluate/declared-types.ts'
+import type { ExpressionSlot } from '../expression/expression-slots.ts'
 import { pathText } from '../language/argument-path.ts'
 import { JUDGED_CLAIMS_MAX, JUDGED_PATHS_MAX, JUDGED_TEXT_LENGTH_MAX } from '../language/limits.ts'
-import type { Ready, Scope } from '../model/applicable-rules.ts'
+import type { ApplicableRules, PreparedRule } from '../model/applicable-rules.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
-import { resolve } from './resolve.ts'
+import { resolveRules } from './resolve.ts'
 
 /** Beside the paths: whether arguments came that the tool does not declare. */
 export const UNDECLARED = 'undeclared'
@@ -22,31 +22,31 @@ export const GROUPS = 'principal.groups'
 export const LOCAL = 'local'
 const NO_WORDS: ReadonlySet<string> = new Set()
 
-interface Read {
+interface InputRead {
   readonly path: readonly string[]
   readonly text: string
   /** What the tool says this place may hold; absent where it does not say. */
   readonly words: ReadonlySet<string> | undefined
 }
 
-interface Reads {
-  readonly reads: readonly Read[]
+interface InputReads {
+  readonly reads: readonly InputRead[]
   /** Paths below the claims. */
-  readonly claims: readonly Read[]
-  readonly declared: Declared
+  readonly claims: readonly InputRead[]
+  readonly declared: DeclaredType
 }
 
-const ofScope = new WeakMap<Scope, Reads>()
-const NOTHING: Judged = {}
+const ofScope = new WeakMap<ApplicableRules, InputReads>()
+const NOTHING: DecisionInputs = {}
 
 /** `texts`: also texts that are no words of an enum. */
-export function judgedValues(
+export function collectInputs(
   policy: CompiledPolicy,
   call: Call,
   facts: Facts,
   texts: boolean,
-): Judged {
-  const scope = resolve(policy, call, facts)
+): DecisionInputs {
+  const scope = resolveRules(policy, call, facts)
   if (typeof scope === 'string') return NOTHING
   const { principal } = facts
   const isPlain = principal.kind === LOCAL && principal.groups.length === 0
@@ -58,7 +58,7 @@ export function judgedValues(
   }
   const { reads, claims, declared } = known
   if (reads.length === 0 && claims.length === 0) return ofPrincipal
-  const values: Record<string, JudgedValue> = { ...ofPrincipal }
+  const values: Record<string, DecisionInput> = { ...ofPrincipal }
   for (const read of claims) values[read.text] = keptValue(principal.claims, read, texts)
   for (const read of reads) values[read.text] = keptValue(call.args, read, texts)
   if (reads.length > 0 && !declared.open)
@@ -67,7 +67,7 @@ export function judgedValues(
 }
 
 /** Everything that bears on the call, in shadow too. */
-export function bearingOn(scope: Scope): readonly Ready<Rule | Guardrail>[] {
+export function bearingOn(scope: ApplicableRules): readonly PreparedRule<Rule | Guardrail>[] {
   return [...scope.rules, ...scope.guardrails, ...scope.house, ...scope.shadow]
 }
 
@@ -78,7 +78,7 @@ export function argumentPaths({ when, limits }: Rule | Guardrail): (readonly str
   return [...slots.map(({ path }) => path), ...ofLimits]
 }
 
-function readsOf(scope: Scope, { tool }: Facts): Reads {
+function readsOf(scope: ApplicableRules, { tool }: Facts): InputReads {
   const schema = tool?.definition.inputSchema
   const paths = bearingOn(scope).flatMap(({ rule }) => argumentPaths(rule))
   const byText = new Map(paths.map((path) => [pathText(path), path]))
@@ -89,7 +89,7 @@ function readsOf(scope: Scope, { tool }: Facts): Reads {
   return { reads, claims: claimsRead(scope), declared: declaredArguments(schema) }
 }
 
-function claimsRead(scope: Scope): readonly Read[] {
+function claimsRead(scope: ApplicableRules): readonly InputRead[] {
   const slots = bearingOn(scope).flatMap(({ rule }) => rule.when?.expression.slots ?? [])
   const paths = slots.filter(isOfClaims).map(({ path }) => path.slice(1))
   const byText = new Map(paths.map((path) => [claimText(path), path]))
@@ -98,7 +98,7 @@ function claimsRead(scope: Scope): readonly Read[] {
     .map(([text, path]) => ({ path, text, words: NO_WORDS }))
 }
 
-export function isOfClaims({ root, path }: Slot): boolean {
+export function isOfClaims({ root, path }: ExpressionSlot): boolean {
   return root === 'principal' && path[0] === 'claims' && path.length > 1
 }
 
@@ -108,9 +108,9 @@ export function claimText(path: readonly string[]): string {
 }
 
 /** One object for all calls of a caller. */
-const ofGroups = new WeakMap<readonly string[], Judged>()
+const ofGroups = new WeakMap<readonly string[], DecisionInputs>()
 
-function groupsKept({ groups }: Principal): Judged {
+function groupsKept({ groups }: Principal): DecisionInputs {
   let kept = ofGroups.get(groups)
   if (kept === undefined) {
     const text = JSON.stringify(groups)
@@ -135,7 +135,7 @@ function wordsAt(
   return new Set(words.filter((word) => typeof word === 'string'))
 }
 
-function keptValue(args: JsonValue, { path, words }: Read, texts: boolean): JudgedValue {
+function keptValue(args: JsonValue, { path, words }: InputRead, texts: boolean): DecisionInput {
   let place: JsonValue | undefined = args
   for (const [depth, name] of path.entries()) {
     if (!isObject(place)) return WITHHELD
@@ -150,6 +150,6 @@ function keptValue(args: JsonValue, { path, words }: Read, texts: boolean): Judg
   return place instanceof ExactNumber ? place : WITHHELD
 }
 
-const MISSING: NotKept = { is: 'missing' }
-const PARENTLESS: NotKept = { is: 'parentless' }
-const WITHHELD: NotKept = { is: 'withheld' }
+const MISSING: OmittedInput = { is: 'missing' }
+const PARENTLESS: OmittedInput = { is: 'parentless' }
+const WITHHELD: OmittedInput = { is: 'withheld' }

@@ -2,55 +2,59 @@
 // decided". Everything that was laid stays with it: whose limits count, who asks for approval, and,
 // for whoever wants to see it, the trace.
 
-import { type Action, isStronger, stronger } from '../core/actions.ts'
-import type { ApprovalAsk, GuardrailMatch } from '../core/decision.ts'
-import { evaluate, type Situation, type Truth } from '../expression/evaluate/evaluate.ts'
+import { type Action, isStronger, pickStronger } from '../core/actions.ts'
+import type { ApprovalRequirement, GuardrailMatch } from '../core/decision.ts'
+import {
+  type ConditionResult,
+  type EvaluationContext,
+  evaluate,
+} from '../expression/evaluate/evaluate.ts'
 import { TOOL_CALL } from '../language/methods.ts'
-import type { Ready, Scope } from '../model/applicable-rules.ts'
-import { DEFAULT_SAYS, saysOf } from '../model/canonical-rule.ts'
+import type { ApplicableRules, PreparedRule } from '../model/applicable-rules.ts'
+import { DEFAULT_SAYS, toCanonicalRuleText } from '../model/canonical-rule.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import { APPROVAL_DEFAULT } from '../model/rule.ts'
-import { namesOwnFiles, OWN_FILES } from './protected-files.ts'
+import { mentionsProtectedFile, OWN_FILES } from './protected-files.ts'
 import type { TraceStep } from './trace.ts'
 
 /** A verdict while it is being reached. */
-export interface Laid {
+export interface DecisionDraft {
   action: Action
   /** Of what says the strongest word, the first. */
   pointer: string
   reason: string
   /** Whose limits count. */
-  owners: readonly Ready<Rule | Guardrail>[]
-  readonly asking: ApprovalAsk[]
+  owners: readonly PreparedRule<Rule | Guardrail>[]
+  readonly asking: ApprovalRequirement[]
   readonly guardrails: GuardrailMatch[]
 }
 
-export function layPlain(action: Action, pointer: string, reason = ''): Laid {
+export function startDraft(action: Action, pointer: string, reason = ''): DecisionDraft {
   return { action, pointer, reason, owners: [], asking: [], guardrails: [] }
 }
 
-const DEFAULT_ASK: ApprovalAsk = {
+const DEFAULT_ASK: ApprovalRequirement = {
   rule: '/default',
   reason: '',
   ...APPROVAL_DEFAULT,
   says: DEFAULT_SAYS,
 }
 
-export function layRules(
+export function combineRules(
   policy: CompiledPolicy,
-  { rules }: Scope,
-  situation: Situation,
+  { rules }: ApplicableRules,
+  situation: EvaluationContext,
   trace: TraceStep[] | undefined,
-): Laid {
+): DecisionDraft {
   const [first] = rules
   if (first === undefined) {
     trace?.push({ step: 'default', action: policy.fallback })
-    const laid = layPlain(policy.fallback, '/default', 'nothing in the policy names it')
+    const laid = startDraft(policy.fallback, '/default', 'nothing in the policy names it')
     if (policy.fallback === 'require_approval') laid.asking.push(DEFAULT_ASK)
     return laid
   }
-  const laid = layPlain('allow', first.pointer)
+  const laid = startDraft('allow', first.pointer)
   laid.owners = rules
   for (const ready of rules) {
     const truth = truthOf(ready, situation)
@@ -61,10 +65,10 @@ export function layRules(
   return laid
 }
 
-export function layGuardrails(
-  laid: Laid,
-  guardrails: readonly Ready<Guardrail>[],
-  situation: Situation,
+export function applyGuardrails(
+  laid: DecisionDraft,
+  guardrails: readonly PreparedRule<Guardrail>[],
+  situation: EvaluationContext,
   trace: TraceStep[] | undefined,
 ): void {
   for (const ready of guardrails) {
@@ -83,16 +87,20 @@ export function layGuardrails(
 }
 
 /** The guardrail that is always there. */
-export function layOwnFiles(
-  laid: Laid,
-  { call, facts, args }: Situation,
+export function applyProtectedFiles(
+  laid: DecisionDraft,
+  { call, facts, args }: EvaluationContext,
   trace: TraceStep[] | undefined,
 ): void {
   const { ownPaths, place } = facts
   if (ownPaths === undefined) return
   // The name of a tool is the server's own, and no path.
   const ofName = call.method === TOOL_CALL ? undefined : place
-  if (!namesOwnFiles(call.name, ownPaths, ofName) && !namesOwnFiles(args, ownPaths, place)) return
+  if (
+    !mentionsProtectedFile(call.name, ownPaths, ofName) &&
+    !mentionsProtectedFile(args, ownPaths, place)
+  )
+    return
   const rule = 'built-in'
   laid.guardrails.push({ name: OWN_FILES, rule, action: 'deny', undecided: false })
   trace?.push({ step: 'guardrail', name: OWN_FILES, rule, laid: true, action: 'deny' })
@@ -103,22 +111,25 @@ export function layOwnFiles(
 }
 
 /** A rule or guardrail as if nothing else were there; undefined where it does not apply. */
-export function layAlone(ready: Ready<Rule | Guardrail>, situation: Situation): Laid | undefined {
+export function evaluateAlone(
+  ready: PreparedRule<Rule | Guardrail>,
+  situation: EvaluationContext,
+): DecisionDraft | undefined {
   const { rule } = ready
   const truth = truthOf(ready, situation)
   if (!('key' in rule) && !applies(truth)) return undefined
   const action = 'key' in rule ? ruleWord(rule, truth) : (rule.action ?? 'allow')
-  const laid = layPlain(action, ready.pointer)
+  const laid = startDraft(action, ready.pointer)
   laid.owners = [ready]
   put(laid, ready, action, truth, true)
   return laid
 }
 
 function put(
-  laid: Laid,
-  ready: Ready<Rule | Guardrail>,
+  laid: DecisionDraft,
+  ready: PreparedRule<Rule | Guardrail>,
   action: Action,
-  truth: Truth,
+  truth: ConditionResult,
   first: boolean,
 ): void {
   if (action === 'require_approval') laid.asking.push(ask(ready))
@@ -129,42 +140,45 @@ function put(
 }
 
 /** While a list is made, a guardrail that reads arguments may still let the call pass. */
-function applies(truth: Truth): boolean {
+function applies(truth: ConditionResult): boolean {
   return truth.is === 'true' || truth.is === 'undecidable'
 }
 
-const TRUE: Truth = { is: 'true' }
+const TRUE: ConditionResult = { is: 'true' }
 
-function truthOf(ready: Ready<Rule | Guardrail>, situation: Situation): Truth {
+function truthOf(
+  ready: PreparedRule<Rule | Guardrail>,
+  situation: EvaluationContext,
+): ConditionResult {
   if (ready.unfit !== undefined) return { is: 'undecidable', why: ready.unfit }
   if (ready.program === undefined) return TRUE
   return situation.assumed?.get(ready.program) ?? evaluate(ready.program, situation)
 }
 
-function ruleWord({ action, otherwise }: Rule, truth: Truth): Action {
+function ruleWord({ action, otherwise }: Rule, truth: ConditionResult): Action {
   switch (truth.is) {
     case 'true':
       return action
     case 'false':
       return otherwise
     case 'undecidable':
-      return stronger(action, otherwise)
+      return pickStronger(action, otherwise)
     default:
       return isStronger(action, otherwise) ? otherwise : action
   }
 }
 
-function reasonOf(rule: Rule | Guardrail, truth: Truth): string {
+function reasonOf(rule: Rule | Guardrail, truth: ConditionResult): string {
   if (rule.reason !== '') return rule.reason
   if (truth.is === 'undecidable') return `its condition cannot be decided: ${truth.why}`
   return truth.is === 'false' ? 'its condition does not hold' : ''
 }
 
-function ask({ rule, pointer }: Ready<Rule | Guardrail>): ApprovalAsk {
-  return { rule: pointer, reason: rule.reason, ...rule.approval, says: saysOf(rule) }
+function ask({ rule, pointer }: PreparedRule<Rule | Guardrail>): ApprovalRequirement {
+  return { rule: pointer, reason: rule.reason, ...rule.approval, says: toCanonicalRuleText(rule) }
 }
 
-function traceWhen({ rule }: Ready<Rule | Guardrail>, truth: Truth) {
+function traceWhen({ rule }: PreparedRule<Rule | Guardrail>, truth: ConditionResult) {
   if (rule.when === undefined) return {}
   const why = truth.is === 'undecidable' ? { why: truth.why } : {}
   return { when: rule.when.expression.text, came: truth.is, ...why }

@@ -13,17 +13,17 @@ import {
   usage,
 } from '../../../../test/support/arbitrary-policies.ts'
 import { ACTIONS, type Action } from '../core/actions.ts'
-import type { Usage } from '../core/counters.ts'
+import type { LimitUsage } from '../core/counters.ts'
 import type { Decision } from '../core/decision.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
-import { decide, visible } from './decide.ts'
+import { decide, isVisible } from './decide.ts'
 
 const NOW = { wallMs: 1_770_000_000_000, monotonicMs: 5 }
 const strength = (word: Action): number => ACTIONS.indexOf(word)
 /** Nothing is full. */
-const OPEN: Usage = { look: ({ max }) => ({ passes: true, remaining: max, retryAfterMs: 0 }) }
+const OPEN: LimitUsage = { look: ({ max }) => ({ passes: true, remaining: max, retryAfterMs: 0 }) }
 
-function ask(policy: CompiledPolicy, { call, facts }: Asked, used: Usage): Decision {
+function ask(policy: CompiledPolicy, { call, facts }: Asked, used: LimitUsage): Decision {
   return decide(policy, call, facts, used, NOW)
 }
 
@@ -144,7 +144,7 @@ describe('faults', () => {
       const faulty = ask(policy, { ...one, facts: facts as never }, OPEN)
       if (at === 'agent' && one.facts.agent === null) return
       expectNoLooser(faulty, ask(policy, one, OPEN))
-      expect(typeof visible(policy, one.call, facts as never, NOW)).toBe('boolean')
+      expect(typeof isVisible(policy, one.call, facts as never, NOW)).toBe('boolean')
     })
     fc.assert(property, runs(50))
   })
@@ -154,13 +154,13 @@ describe('faults', () => {
     const property = fc.property(document, asked, thrown, (text, one, error) => {
       const policy = compiled(text)
       let looked = 0
-      const counted: Usage = {
+      const counted: LimitUsage = {
         look(take) {
           looked++
           return OPEN.look(take, NOW)
         },
       }
-      const broken: Usage = {
+      const broken: LimitUsage = {
         look() {
           throw error === 'a proxy' ? trap('x') : error
         },
@@ -176,6 +176,6 @@ describe('faults', () => {
   test('a list that cannot be made shows nothing', () => {
     const policy = compiled({ version: 1, default: 'allow' })
     const target = { server: 'a', name: 'get_x', method: 'tools/call' }
-    expect(visible(policy, target, null as never, NOW)).toBe(false)
+    expect(isVisible(policy, target, null as never, NOW)).toBe(false)
   })
 })

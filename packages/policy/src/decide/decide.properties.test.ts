@@ -18,16 +18,16 @@ import {
 } from '../../../../test/support/arbitrary-policies.ts'
 import { sampleFacts } from '../cases/sample-facts.ts'
 import { ACTIONS, type Action } from '../core/actions.ts'
-import type { Usage } from '../core/counters.ts'
+import type { LimitUsage } from '../core/counters.ts'
 import type { Decision } from '../core/decision.ts'
 import type { KnownTool } from '../core/tools.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
-import { decide, visible } from './decide.ts'
+import { decide, isVisible } from './decide.ts'
 
 const NOW = { wallMs: 1_770_000_000_000, monotonicMs: 5 }
 const strength = (word: Action): number => ACTIONS.indexOf(word)
 
-function ask(policy: CompiledPolicy, { call, facts }: Asked, used: Usage): Decision {
+function ask(policy: CompiledPolicy, { call, facts }: Asked, used: LimitUsage): Decision {
   return decide(policy, call, facts, used, NOW)
 }
 
@@ -68,8 +68,8 @@ describe('order', () => {
       const other = shuffled(text, order) as DocumentText
       const [first, second] = [compiled(text), compiled(other)]
       expect(told(ask(second, one, used), other)).toEqual(told(ask(first, one, used), text))
-      expect(visible(second, one.call, one.facts, NOW)).toBe(
-        visible(first, one.call, one.facts, NOW),
+      expect(isVisible(second, one.call, one.facts, NOW)).toBe(
+        isVisible(first, one.call, one.facts, NOW),
       )
     })
     fc.assert(property, runs(50))
@@ -152,7 +152,7 @@ describe('lists', () => {
       fc.array(args, { minLength: 1, maxLength: 6 }),
       (text, one, several) => {
         const policy = compiled(text)
-        const shown = visible(policy, one.call, one.facts, NOW)
+        const shown = isVisible(policy, one.call, one.facts, NOW)
         const words = several.map(
           (given) => ask(policy, { ...one, call: { ...one.call, args: given } }, OPEN).action,
         )
@@ -198,7 +198,9 @@ describe('shadow', () => {
       const [all, less] = [compiled(text), compiled(bare)]
       const { shadow: _, ...decision } = ask(all, one, used)
       expect(told({ ...decision, shadow: [] }, text)).toEqual(told(ask(less, one, used), bare))
-      expect(visible(all, one.call, one.facts, NOW)).toBe(visible(less, one.call, one.facts, NOW))
+      expect(isVisible(all, one.call, one.facts, NOW)).toBe(
+        isVisible(less, one.call, one.facts, NOW),
+      )
     })
     fc.assert(property, runs(50))
   })
@@ -253,7 +255,7 @@ describe('the house', () => {
 
 const ALLOWING = { version: 1, default: 'allow' }
 /** Nothing is full. */
-const OPEN: Usage = { look: ({ max }) => ({ passes: true, remaining: max, retryAfterMs: 0 }) }
+const OPEN: LimitUsage = { look: ({ max }) => ({ passes: true, remaining: max, retryAfterMs: 0 }) }
 
 function call(id: string): Asked {
   const tool = TOOLS.find(({ definition }) => `${definition.server}/${definition.name}` === id)

@@ -4,12 +4,12 @@
 import { describe, expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
 import { type SampleFacts, sampleFacts } from '../cases/sample-facts.ts'
-import type { Usage } from '../core/counters.ts'
+import type { LimitUsage } from '../core/counters.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
-import { decide, hidden, visible } from './decide.ts'
+import { decide, isHidden, isVisible } from './decide.ts'
 import type { TraceStep } from './trace.ts'
 
 const NOW = { wallMs: 0, monotonicMs: 0 }
@@ -26,7 +26,7 @@ const TOOL: KnownTool = {
 interface Asking {
   readonly args?: JsonObject
   readonly facts?: SampleFacts
-  readonly usage?: Usage
+  readonly usage?: LimitUsage
   readonly method?: string
   readonly trace?: TraceStep[]
 }
@@ -46,7 +46,7 @@ test.each([
   ['allow', false],
 ])('a tool under `%s` is answered as if nobody had it: %s', (action, expected) => {
   const call = { server: 'a', name: 'put', method: 'tools/call' }
-  expect(hidden(withRule(action), call, sampleFacts(TOOL), NOW)).toBe(expected)
+  expect(isHidden(withRule(action), call, sampleFacts(TOOL), NOW)).toBe(expected)
 })
 
 describe('outside the rules', () => {
@@ -77,8 +77,8 @@ describe('outside the rules', () => {
     const decision = ask(open, { method: 'tools/call' })
     expect(decision).toMatchObject({ action: 'hide', reason: 'no server has `a/put`' })
     const call = { server: 'a', name: 'put', method: 'tools/call' }
-    expect(visible(open, call, sampleFacts(undefined), NOW)).toBe(false)
-    expect(visible(open, { ...call, method: 'ping' }, sampleFacts(undefined), NOW)).toBe(true)
+    expect(isVisible(open, call, sampleFacts(undefined), NOW)).toBe(false)
+    expect(isVisible(open, { ...call, method: 'ping' }, sampleFacts(undefined), NOW)).toBe(true)
   })
 })
 
@@ -197,7 +197,7 @@ describe('shadow', () => {
   test('a list of a document in shadow shows what it would hide', () => {
     const policy = compiled({ version: 1, default: 'hide', mode: 'shadow' })
     expect(
-      visible(policy, { server: 'a', name: 'put', method: 'tools/call' }, sampleFacts(TOOL), NOW),
+      isVisible(policy, { server: 'a', name: 'put', method: 'tools/call' }, sampleFacts(TOOL), NOW),
     ).toBe(true)
   })
 })

@@ -1,18 +1,24 @@
 // The decision on one call. Pure and total: no I/O, no clock, never throws; a fault is a denial.
-// The order of steps is docs/policy-language.md, "How a call is decided"; `visible` is the same
+// The order of steps is docs/policy-language.md, "How a call is decided"; `isVisible` is the same
 // code with arguments unknown, so a list and a call cannot disagree.
 
 import type { Action } from '../core/actions.ts'
 import type { Call, Facts } from '../core/call.ts'
 import type { Instant } from '../core/clock.ts'
-import type { Usage } from '../core/counters.ts'
-import type { Decision, ShadowVerdict } from '../core/decision.ts'
-import type { Situation } from '../expression/evaluate/evaluate.ts'
-import type { Scope } from '../model/applicable-rules.ts'
+import type { LimitUsage } from '../core/counters.ts'
+import type { Decision, ShadowDecision } from '../core/decision.ts'
+import type { EvaluationContext } from '../expression/evaluate/evaluate.ts'
+import type { ApplicableRules } from '../model/applicable-rules.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
-import { type Settled, settle } from './apply-limits.ts'
-import { layAlone, layGuardrails, layOwnFiles, layPlain, layRules } from './combine-rules.ts'
-import { type Resolved, resolve } from './resolve.ts'
+import { applyLimits, type LimitedDecision } from './apply-limits.ts'
+import {
+  applyGuardrails,
+  applyProtectedFiles,
+  combineRules,
+  evaluateAlone,
+  startDraft,
+} from './combine-rules.ts'
+import { type ResolvedRules, resolveRules } from './resolve.ts'
 import { stricterOf } from './stricter.ts'
 import type { TraceStep } from './trace.ts'
 import { COMPLETION, RESOURCE_METHODS, readsUris, weighCompletion, weighUri } from './weigh-uri.ts'
@@ -21,7 +27,7 @@ export function decide(
   policy: CompiledPolicy,
   call: Call,
   facts: Facts,
-  usage: Usage,
+  usage: LimitUsage,
   now: Instant,
   trace?: TraceStep[],
 ): Decision {
@@ -42,7 +48,7 @@ function faultText(error: unknown): string {
 }
 
 /** What a list shows: the decision without arguments. A fault hides. */
-export function visible(
+export function isVisible(
   policy: CompiledPolicy,
   target: Omit<Call, 'args'>,
   facts: Facts,
@@ -53,7 +59,7 @@ export function visible(
 }
 
 /** What is answered as if no server had it, whatever its arguments. */
-export function hidden(
+export function isHidden(
   policy: CompiledPolicy,
   target: Omit<Call, 'args'>,
   facts: Facts,
@@ -83,8 +89,12 @@ export function decideAssuming(
   policy: CompiledPolicy,
   call: Call,
   facts: Facts,
-  assumed: NonNullable<Situation['assumed']>,
-  past: { readonly usage?: Usage; readonly now?: Instant; readonly scope?: Scope } = {},
+  assumed: NonNullable<EvaluationContext['assumed']>,
+  past: {
+    readonly usage?: LimitUsage
+    readonly now?: Instant
+    readonly scope?: ApplicableRules
+  } = {},
 ): Decision {
   const { usage, now = { wallMs: 0, monotonicMs: 0 }, scope } = past
   return weighOne(policy, { call, facts, now, args: call.args, assumed }, usage, undefined, scope)
@@ -92,8 +102,8 @@ export function decideAssuming(
 
 function weigh(
   policy: CompiledPolicy,
-  asked: Omit<Situation, 'category'>,
-  usage: Usage | undefined,
+  asked: Omit<EvaluationContext, 'category'>,
+  usage: LimitUsage | undefined,
   trace: TraceStep[] | undefined,
 ): Decision {
   const { method } = asked.call
@@ -107,13 +117,13 @@ function weigh(
 /** The call as it stands. */
 function weighOne(
   policy: CompiledPolicy,
-  asked: Omit<Situation, 'category'>,
-  usage: Usage | undefined,
+  asked: Omit<EvaluationContext, 'category'>,
+  usage: LimitUsage | undefined,
   trace: TraceStep[] | undefined,
-  given?: Scope,
+  given?: ApplicableRules,
 ): Decision {
   const { call, facts } = asked
-  const scope = given ?? resolve(policy, call, facts)
+  const scope = given ?? resolveRules(policy, call, facts)
   if (typeof scope === 'string') return outsideRules(scope, call)
   const decision = weighScope(policy, scope, asked, usage, trace)
   if (scope.doubted === undefined) return decision
@@ -127,49 +137,50 @@ function weighOne(
 /** The call as one of a class. */
 function weighScope(
   policy: CompiledPolicy,
-  scope: Scope,
-  asked: Omit<Situation, 'category'>,
-  usage: Usage | undefined,
+  scope: ApplicableRules,
+  asked: Omit<EvaluationContext, 'category'>,
+  usage: LimitUsage | undefined,
   trace: TraceStep[] | undefined,
 ): Decision {
   const { facts } = asked
-  const situation: Situation = { ...asked, category: scope.category }
+  const situation: EvaluationContext = { ...asked, category: scope.category }
   if (trace !== undefined) traceScope(scope, facts, trace)
 
-  let laid = layRules(policy, scope, situation, trace)
-  layGuardrails(laid, scope.guardrails, situation, trace)
+  let laid = combineRules(policy, scope, situation, trace)
+  applyGuardrails(laid, scope.guardrails, situation, trace)
   const shadow = weighShadow(scope, situation, usage)
   if (policy.shadow) {
-    shadow.push(asShadow(settle(laid, situation, usage, trace, true)))
-    laid = layPlain('allow', '/mode')
+    shadow.push(asShadow(applyLimits(laid, situation, usage, trace, true)))
+    laid = startDraft('allow', '/mode')
   }
-  layGuardrails(laid, scope.house, situation, trace)
-  layOwnFiles(laid, situation, trace)
+  applyGuardrails(laid, scope.house, situation, trace)
+  applyProtectedFiles(laid, situation, trace)
 
-  const settled = settle(laid, situation, usage, trace, false)
+  const settled = applyLimits(laid, situation, usage, trace, false)
   if (trace !== undefined) traceVerdict(settled, shadow, trace)
   return { ...settled, guardrails: laid.guardrails, shadow }
 }
 
 /** Each rule in shadow on its own, with counters of its own. */
 function weighShadow(
-  scope: Scope,
-  situation: Situation,
-  usage: Usage | undefined,
-): ShadowVerdict[] {
-  const verdicts: ShadowVerdict[] = []
+  scope: ApplicableRules,
+  situation: EvaluationContext,
+  usage: LimitUsage | undefined,
+): ShadowDecision[] {
+  const verdicts: ShadowDecision[] = []
   for (const ready of scope.shadow) {
-    const laid = layAlone(ready, situation)
-    if (laid !== undefined) verdicts.push(asShadow(settle(laid, situation, usage, undefined, true)))
+    const laid = evaluateAlone(ready, situation)
+    if (laid !== undefined)
+      verdicts.push(asShadow(applyLimits(laid, situation, usage, undefined, true)))
   }
   return verdicts
 }
 
-function asShadow({ rule, action, code, reason, limits }: Settled): ShadowVerdict {
+function asShadow({ rule, action, code, reason, limits }: LimitedDecision): ShadowDecision {
   return { rule, action, code, reason, limits }
 }
 
-function traceScope(scope: Scope, facts: Facts, trace: TraceStep[]): void {
+function traceScope(scope: ApplicableRules, facts: Facts, trace: TraceStep[]): void {
   const fromCatalogue = facts.tool === undefined ? 'method' : 'catalogue'
   const by = scope.classified ? 'document' : fromCatalogue
   trace.push({ step: 'category', category: scope.category, by })
@@ -177,8 +188,8 @@ function traceScope(scope: Scope, facts: Facts, trace: TraceStep[]): void {
 }
 
 function traceVerdict(
-  settled: Settled,
-  shadow: readonly ShadowVerdict[],
+  settled: LimitedDecision,
+  shadow: readonly ShadowDecision[],
   trace: TraceStep[],
 ): void {
   for (const { rule, action, code } of shadow) trace.push({ step: 'shadow', rule, action, code })
@@ -186,7 +197,7 @@ function traceVerdict(
   trace.push({ step: 'verdict', action, code, rule, reason })
 }
 
-function outsideRules(scope: Resolved, call: Call): Decision {
+function outsideRules(scope: ResolvedRules, call: Call): Decision {
   if (scope === 'plumbing') return plainDecision('allow', 'ALLOWED', '')
   if (scope === 'unknown-tool')
     return plainDecision('hide', 'DENIED', `no server has \`${call.server}/${call.name}\``)

@@ -2,12 +2,12 @@
 // with its length before it), so that no caller can spell its way into or out of another's counter.
 
 import type { Call, Facts } from '../core/call.ts'
-import type { Take } from '../core/counters.ts'
+import type { LimitCharge } from '../core/counters.ts'
 import { type Decimal, formatDecimal, multiplyDecimal, ONE, toDecimal } from '../core/decimal.ts'
 import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import {
   BOOLEAN,
-  type Declared,
+  type DeclaredType,
   declaredAt,
   INTEGER,
   NUMBER,
@@ -18,15 +18,17 @@ import { KEY_PART_LENGTH_MAX, REMEMBERED_KEYS_MAX } from '../language/limits.ts'
 import type { Amount, Limit, Per } from '../model/rule.ts'
 import { partText } from '../model/rule.ts'
 
-export type Taken = { readonly take: Take } | { readonly take?: undefined; readonly denial: string }
+export type ChargeResult =
+  | { readonly take: LimitCharge }
+  | { readonly take?: undefined; readonly denial: string }
 
-export function takeOf(
+export function toLimitCharge(
   limit: Limit,
   call: Call,
   facts: Facts,
-  declared: Declared,
+  declared: DeclaredType,
   shadow: boolean,
-): Taken {
+): ChargeResult {
   let parts = ''
   for (const part of limit.per) {
     const value = partValue(part, call, facts, declared)
@@ -34,7 +36,7 @@ export function takeOf(
       return { denial: `the limit needs \`${partText(part)}\` to be a plain value` }
     parts = limit.per.length === 1 ? value : `${parts}|${value.length}:${value}`
   }
-  const key = keyOf(limit, parts, shadow)
+  const key = toCounterKey(limit, parts, shadow)
   const amount = limit.amount === undefined ? ONE : amountOf(limit.amount, call.args)
   if (typeof amount === 'string') return { denial: amount }
   return { take: { key, kind: limit.kind, windowMs: limit.windowMs, max: limit.max, amount } }
@@ -42,7 +44,7 @@ export function takeOf(
 
 /** One string object for each counter, as far as remembered: its hash is then worked out once,
  * which is a third of a decision. */
-function keyOf(limit: Limit, parts: string, shadow: boolean): string {
+function toCounterKey(limit: Limit, parts: string, shadow: boolean): string {
   const known = limit.keys.get(parts)
   if (known !== undefined && !shadow) return known
   const key =
@@ -53,7 +55,12 @@ function keyOf(limit: Limit, parts: string, shadow: boolean): string {
   return key
 }
 
-function partValue(part: Per, call: Call, facts: Facts, declared: Declared): string | undefined {
+function partValue(
+  part: Per,
+  call: Call,
+  facts: Facts,
+  declared: DeclaredType,
+): string | undefined {
   switch (part.by) {
     case 'everyone':
       return ''
@@ -75,7 +82,7 @@ function partValue(part: Per, call: Call, facts: Facts, declared: Declared): str
 /** A scalar of the declared kind, spelt one way: `5` and `5.0` are one counter, `"5"` is another. */
 function argumentKey(
   value: JsonValue | undefined,
-  declared: Declared | undefined,
+  declared: DeclaredType | undefined,
 ): string | undefined {
   const kinds = declared?.kinds ?? 127
   if (typeof value === 'string')

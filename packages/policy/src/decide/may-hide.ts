@@ -16,13 +16,16 @@ const found = new WeakMap<CompiledPolicy, Readonly<Record<HidingSection, boolean
 export function mayHide(policy: CompiledPolicy, section: HidingSection): boolean {
   let of = found.get(policy)
   if (of === undefined) {
-    of = { prompts: look(policy, 'prompts'), resources: look(policy, 'resources') }
+    of = {
+      prompts: computeCanHide(policy, 'prompts'),
+      resources: computeCanHide(policy, 'resources'),
+    }
     found.set(policy, of)
   }
   return of[section]
 }
 
-function look(policy: CompiledPolicy, section: HidingSection): boolean {
+function computeCanHide(policy: CompiledPolicy, section: HidingSection): boolean {
   const { categories, methods, fallback, house } = policy
   const ofMethods = METHODS[section].map((method) => methods.get(method))
   const rules = [...policy[section].values(), categories.get('Read'), ...ofMethods]

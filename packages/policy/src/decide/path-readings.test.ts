@@ -7,11 +7,11 @@ import { expect, test } from 'vitest'
 import type { JsonValue } from '../core/json.ts'
 import { NORMALIZED_CHARS_MAX, PATH_LENGTH_MAX, PATH_READINGS_MAX } from '../language/limits.ts'
 import { shortPaths } from './path-readings.ts'
-import { namesOwnFiles } from './protected-files.ts'
+import { mentionsProtectedFile } from './protected-files.ts'
 
 const OWN = ['/desk/gate/policy.yaml', '/desk/gate/.sluice', '/desk/jos\u00e9 b/rules']
 const BASE = '/desk'
-const isNamed = (value: JsonValue) => namesOwnFiles(value, OWN, { bases: [BASE] })
+const isNamed = (value: JsonValue) => mentionsProtectedFile(value, OWN, { bases: [BASE] })
 
 test.each([
   '/desk/a%2fb/../gate/policy.yaml',
@@ -57,11 +57,11 @@ test('F2: padding does not hide a path, and a long text is no path', () => {
   for (const padding of ['./'.repeat(2_100), 'sub/../'.repeat(700), '.\\'.repeat(2_100)]) {
     expect(isNamed(`${padding}gate/policy.yaml`)).toBe(true)
     expect(isNamed(`cat ${padding}gate/policy.yaml`)).toBe(true)
-    expect(namesOwnFiles(`${padding}link`, OWN, place)).toBe(true)
-    expect(namesOwnFiles(`${padding}other`, OWN, place)).toBe(false)
+    expect(mentionsProtectedFile(`${padding}link`, OWN, place)).toBe(true)
+    expect(mentionsProtectedFile(`${padding}other`, OWN, place)).toBe(false)
   }
   const long = 'a/b.'.repeat(PATH_LENGTH_MAX)
-  expect(namesOwnFiles(long, OWN, place)).toBe(false)
+  expect(mentionsProtectedFile(long, OWN, place)).toBe(false)
   expect(isNamed(`${long}/policy.yaml`)).toBe(true)
   expect(isNamed(`${'ab/c'.repeat(PATH_LENGTH_MAX)}rules`)).toBe(false)
 })
@@ -76,7 +76,7 @@ test('F3: composed and decomposed letters are the same name', () => {
       for (const text of [path.normalize(form), encodeURI(path.normalize(form))])
         expect(isNamed({ text })).toBe(true)
   const decomposed = OWN.map((path) => path.normalize('NFD'))
-  expect(namesOwnFiles('/desk/jos\u00e9 b/x/../rules', decomposed)).toBe(true)
+  expect(mentionsProtectedFile('/desk/jos\u00e9 b/x/../rules', decomposed)).toBe(true)
   expect(isNamed('gate/\uff50olicy.yaml')).toBe(true)
   expect(isNamed('jose b/rules')).toBe(false)
   expect(isNamed('\u0e01\u0e33 \u6587\u5b57')).toBe(false)
@@ -97,16 +97,16 @@ test('F4: links are followed if the path has a newline', () => {
   const lookup = (path: string) => (path === '/desk/a\nb' ? OWN[0] : undefined)
   const place = { bases: [BASE], startLookups: () => lookup }
   for (const text of ['a\nb', '/desk/a\nb', 'file:///desk/a%0ab'])
-    expect(namesOwnFiles({ text }, OWN, place)).toBe(true)
+    expect(mentionsProtectedFile({ text }, OWN, place)).toBe(true)
 })
 
 test('F5: equal texts of a list are looked up once', () => {
   let lookups = 0
   const lookup = () => void lookups++
   const place = { bases: [BASE], startLookups: () => lookup }
-  expect(namesOwnFiles({ list: Array.from({ length: 20_000 }, () => 'work') }, OWN, place)).toBe(
-    false,
-  )
+  expect(
+    mentionsProtectedFile({ list: Array.from({ length: 20_000 }, () => 'work') }, OWN, place),
+  ).toBe(false)
   expect(lookups).toBe(1)
 })
 
@@ -120,7 +120,7 @@ test.each([
   ' ./Sluice.yaml ',
   'x\ny/../identity.key',
 ])('F10: `%s` is a name of the gate', (text) => {
-  expect(namesOwnFiles({ text }, OWN, { bases: [] })).toBe(true)
+  expect(mentionsProtectedFile({ text }, OWN, { bases: [] })).toBe(true)
 })
 
 const pieces = fc.constantFrom(

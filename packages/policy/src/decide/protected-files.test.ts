@@ -6,8 +6,8 @@ import { sampleFacts } from '../cases/sample-facts.ts'
 import { compile } from '../compile/compile.ts'
 import type { JsonValue } from '../core/json.ts'
 import { DECODED_CHARS_MAX } from '../language/limits.ts'
-import { decide, visible } from './decide.ts'
-import { namesOwnFiles } from './protected-files.ts'
+import { decide, isVisible } from './decide.ts'
+import { mentionsProtectedFile } from './protected-files.ts'
 import type { TraceStep } from './trace.ts'
 
 const OWN = ['/etc/sluice', '/srv/josé/.sluice']
@@ -67,7 +67,7 @@ function ask(args: JsonValue, text?: string, ownPaths: readonly string[] = OWN) 
   const usage = { look: (take: { max: { units: bigint; scale: number } }) => room(take.max) }
   const trace: TraceStep[] = []
   const decision = decide(document, call as never, facts, usage, now, trace)
-  return { decision, trace, shown: visible(document, call, facts, now) }
+  return { decision, trace, shown: isVisible(document, call, facts, now) }
 }
 
 /** Of the best of three runs, in microseconds. */
@@ -169,7 +169,7 @@ test('F4: names of parameters are not looked up on the disk, everything else is'
     return path.endsWith('/link') ? '/etc/sluice/policy.yaml' : undefined
   }
   const place = { bases: ['/desk'], startLookups: () => realPath }
-  const isNamed = (args: JsonValue) => namesOwnFiles(args, OWN, place)
+  const isNamed = (args: JsonValue) => mentionsProtectedFile(args, OWN, place)
   expect(isNamed({ link: 'x' })).toBe(false)
   expect(seen).toEqual(['/desk/x'])
   for (const args of [
@@ -185,6 +185,6 @@ test('F4: names of parameters are not looked up on the disk, everything else is'
 test('a path that is encoded more often than a server decodes is found all the same', () => {
   let text = '/srv/gate/sluice.yaml'
   for (let round = 0; round < 12; round += 1) text = encodeURIComponent(text)
-  expect(namesOwnFiles({ path: text }, ['/srv/gate/sluice.yaml'])).toBe(true)
-  expect(namesOwnFiles({ path: text }, ['/srv/other/sluice.yaml'])).toBe(false)
+  expect(mentionsProtectedFile({ path: text }, ['/srv/gate/sluice.yaml'])).toBe(true)
+  expect(mentionsProtectedFile({ path: text }, ['/srv/other/sluice.yaml'])).toBe(false)
 })

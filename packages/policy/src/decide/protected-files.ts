@@ -24,7 +24,7 @@ export const OWN_FILES = "the gate's own files"
 
 /** Whether any text of `value` names one of `paths`; text that is too long to decode or to search counts
  * as naming one. */
-export function namesOwnFiles(
+export function mentionsProtectedFile(
   value: JsonValue | undefined,
   paths: readonly string[],
   place: ServerPlace = NOWHERE,

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { CLIMB_CHARS_MAX } from '../language/limits.ts'
-import { namesOwnFiles } from './protected-files.ts'
+import { mentionsProtectedFile } from './protected-files.ts'
 
 const OWN = [
   '/srv/gate/sluice.yaml',
@@ -13,7 +13,11 @@ const OWN = [
 const WORK = '/srv/gate/.sluice/servers/s'
 
 const names = (value: string, bases: string[], workDirectory?: string) =>
-  namesOwnFiles({ value }, OWN, workDirectory === undefined ? { bases } : { bases, workDirectory })
+  mentionsProtectedFile(
+    { value },
+    OWN,
+    workDirectory === undefined ? { bases } : { bases, workDirectory },
+  )
 
 test.each([
   ['rules.yaml', '/srv/gate'],
@@ -59,23 +63,23 @@ test('F4: the directory that the gate made for a server is its own, and no way o
 test('F4: links are followed for a text that is a path', () => {
   const realPath = (path: string) => (path === '/srv/gate/harmless' ? '/srv/gate/rules.yaml' : path)
   const place = { bases: ['/srv/gate'], startLookups: () => realPath }
-  expect(namesOwnFiles('harmless', OWN, place)).toBe(true)
-  expect(namesOwnFiles('other', OWN, place)).toBe(false)
-  expect(namesOwnFiles('one\ntwo', OWN, place)).toBe(false)
+  expect(mentionsProtectedFile('harmless', OWN, place)).toBe(true)
+  expect(mentionsProtectedFile('other', OWN, place)).toBe(false)
+  expect(mentionsProtectedFile('one\ntwo', OWN, place)).toBe(false)
 })
 
 test('more paths than can be resolved count as naming them', () => {
   const place = { bases: [WORK], workDirectory: WORK }
-  expect(namesOwnFiles('a/../x '.repeat(9_000), OWN, place)).toBe(false)
-  expect(namesOwnFiles('a/../x '.repeat(11_000), OWN, place)).toBe(true)
+  expect(mentionsProtectedFile('a/../x '.repeat(9_000), OWN, place)).toBe(false)
+  expect(mentionsProtectedFile('a/../x '.repeat(11_000), OWN, place)).toBe(true)
   // Long ones count by their length.
-  expect(namesOwnFiles(`${'a/../'.repeat(500)}x `.repeat(300), OWN, place)).toBe(true)
+  expect(mentionsProtectedFile(`${'a/../'.repeat(500)}x `.repeat(300), OWN, place)).toBe(true)
   // No climb leads from elsewhere to a file whose name is not there.
-  expect(namesOwnFiles('../x '.repeat(11_000), OWN, { bases: ['/srv/a'] })).toBe(false)
+  expect(mentionsProtectedFile('../x '.repeat(11_000), OWN, { bases: ['/srv/a'] })).toBe(false)
 })
 
 test('a token of a long text is found wherever it stands', () => {
-  const names = (text: string) => namesOwnFiles(text, OWN, { bases: ['/srv/gate'] })
+  const names = (text: string) => mentionsProtectedFile(text, OWN, { bases: ['/srv/gate'] })
   const words = 'hello\u2003rules.yam '.repeat(1_000)
   expect(names(words)).toBe(false)
   expect(names(`${words}RULES.yaml ${words}`)).toBe(true)
@@ -88,7 +92,9 @@ test('a token of a long text is found wherever it stands', () => {
 
 test('F9: a text too long to be searched for climbs counts as one, if a climb matters', () => {
   const text = `${'a'.repeat(CLIMB_CHARS_MAX)} ..x`
-  expect(namesOwnFiles(text, OWN, { bases: [WORK], workDirectory: WORK })).toBe(true)
-  expect(namesOwnFiles(text, OWN, { bases: ['/srv/a'] })).toBe(false)
-  expect(namesOwnFiles(text.slice(0, -3), OWN, { bases: [WORK], workDirectory: WORK })).toBe(false)
+  expect(mentionsProtectedFile(text, OWN, { bases: [WORK], workDirectory: WORK })).toBe(true)
+  expect(mentionsProtectedFile(text, OWN, { bases: ['/srv/a'] })).toBe(false)
+  expect(
+    mentionsProtectedFile(text.slice(0, -3), OWN, { bases: [WORK], workDirectory: WORK }),
+  ).toBe(false)
 })

@@ -6,20 +6,20 @@ import type { Call, Facts } from '../core/call.ts'
 import { CATEGORIES, type Category, type KnownTool } from '../core/tools.ts'
 import { bindExpression } from '../expression/evaluate/bind-expression.ts'
 import type { BindProblem } from '../expression/evaluate/bind-problems.ts'
-import { type Declared, declaredArguments } from '../expression/evaluate/declared-types.ts'
+import { type DeclaredType, declaredArguments } from '../expression/evaluate/declared-types.ts'
 import { readUri } from '../expression/functions/resource-uri.ts'
 import { globMatches, wildcardMatches } from '../language/glob.ts'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '../language/methods.ts'
-import type { Ready, Scope } from '../model/applicable-rules.ts'
+import type { ApplicableRules, PreparedRule } from '../model/applicable-rules.ts'
 import { type CompiledPolicy, type NameMap, narrowest } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 
 /** What a tool may be whose class is a guess. */
 const DOUBTED_AS: Category = 'Execute'
 
-export type Resolved = Scope | 'plumbing' | 'unknown-method' | 'unknown-tool'
+export type ResolvedRules = ApplicableRules | 'plumbing' | 'unknown-method' | 'unknown-tool'
 
-export function resolve(policy: CompiledPolicy, call: Call, facts: Facts): Resolved {
+export function resolveRules(policy: CompiledPolicy, call: Call, facts: Facts): ResolvedRules {
   if (call.method === TOOL_CALL) return resolveTool(policy, call, facts.tool)
   const category = CONTENT_METHODS.get(call.method)
   if (category === undefined) return PLUMBING.has(call.method) ? 'plumbing' : 'unknown-method'
@@ -37,16 +37,20 @@ function normalName({ size }: NameMap<Rule>, uri: string): string {
   return size === 0 ? uri : readUri(uri).readings[0]
 }
 
-function resolveTool(policy: CompiledPolicy, call: Call, tool: KnownTool | undefined): Resolved {
+function resolveTool(
+  policy: CompiledPolicy,
+  call: Call,
+  tool: KnownTool | undefined,
+): ResolvedRules {
   if (tool === undefined) return 'unknown-tool'
   const { server, name } = tool.definition
   // Rules go by the definition, counters by the call: they must speak of one tool.
   if (server !== call.server || name !== call.name)
     throw new Error(`the call is to another tool than the definition \`${server}/${name}\``)
-  return toolScope(policy, tool)
+  return getRulesForTool(policy, tool)
 }
 
-export function toolScope(policy: CompiledPolicy, tool: KnownTool): Scope {
+export function getRulesForTool(policy: CompiledPolicy, tool: KnownTool): ApplicableRules {
   let scope = policy.scopes.get(tool)
   if (scope === undefined) {
     const { server, name, inputSchema } = tool.definition
@@ -81,7 +85,7 @@ function classified(policy: CompiledPolicy, server: string, name: string): Categ
   return CATEGORIES.findLast((category) => count.some(({ value }) => value === category))
 }
 
-interface Target {
+interface RuleTarget {
   readonly server: string
   readonly name: string
   readonly method: string
@@ -94,10 +98,10 @@ interface Target {
 
 function buildScope(
   policy: CompiledPolicy,
-  target: Target,
+  target: RuleTarget,
   named: NameMap<Rule> | undefined,
   make: ReadyMaker,
-): Scope {
+): ApplicableRules {
   const { category, accepted, classified } = target
   const { counting, shadow, aside } = rulesThatCount(policy, target, named)
   const ready = (rule: Rule) => make(rule, rule.pointer)
@@ -124,12 +128,16 @@ function buildScope(
   }
 }
 
-function byPointer(a: Ready<Rule>, b: Ready<Rule>): number {
+function byPointer(a: PreparedRule<Rule>, b: PreparedRule<Rule>): number {
   return a.pointer < b.pointer ? -1 : 1
 }
 
 /** Step 1 of "How a call is decided". */
-function rulesThatCount(policy: CompiledPolicy, target: Target, named: NameMap<Rule> | undefined) {
+function rulesThatCount(
+  policy: CompiledPolicy,
+  target: RuleTarget,
+  named: NameMap<Rule> | undefined,
+) {
   const { server, name, category } = target
   const aside: { pointer: string; why: string }[] = []
   const ofMethod = policy.methods.get(target.method)
@@ -161,7 +169,7 @@ function rulesThatCount(policy: CompiledPolicy, target: Target, named: NameMap<R
 
 function bears(
   { match }: Guardrail,
-  { server, name, method }: Target,
+  { server, name, method }: RuleTarget,
   classes: readonly Category[],
 ): boolean {
   if (match.categories && !classes.some((one) => match.categories?.includes(one))) return false
@@ -175,15 +183,15 @@ function bears(
   return method === TOOL_CALL && match.tools.some((glob) => globMatches(glob, server, name))
 }
 
-type ReadyMaker = <T extends Rule | Guardrail>(rule: T, pointer: string) => Ready<T>
+type ReadyMaker = <T extends Rule | Guardrail>(rule: T, pointer: string) => PreparedRule<T>
 
 /** Each rule is made ready once for a tool, unless it reads the class: that may be one of two. */
-function readyMaker(declared: Declared): ReadyMaker {
-  const made = new Map<string, Ready<Rule | Guardrail>>()
+function readyMaker(declared: DeclaredType): ReadyMaker {
+  const made = new Map<string, PreparedRule<Rule | Guardrail>>()
   return <T extends Rule | Guardrail>(rule: T, pointer: string) => {
     const ready = made.get(pointer) ?? makeReady(rule, pointer, declared)
     if (!readsClass(rule)) made.set(pointer, ready)
-    return ready as Ready<T>
+    return ready as PreparedRule<T>
   }
 }
 
@@ -194,8 +202,8 @@ function readsClass({ when }: Rule | Guardrail): boolean {
 function makeReady<T extends Rule | Guardrail>(
   rule: T,
   pointer: string,
-  declared: Declared,
-): Ready<T> {
+  declared: DeclaredType,
+): PreparedRule<T> {
   if (rule.when === undefined) return { rule, pointer, declared }
   const { program, problem } = bindExpression(rule.when.expression, declared, {
     extraArgs: rule.extraArgs,

@@ -5,11 +5,11 @@ import { compiled } from '../../../../test/support/arbitrary-policies.ts'
 import { type Property, readProperties } from '../cases/properties.ts'
 import { prove } from '../cases/prove.ts'
 import { sampleFacts } from '../cases/sample-facts.ts'
-import { plainVerdict } from '../cases/typical-action.ts'
+import { getTypicalAction } from '../cases/typical-action.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
-import { decide, visible } from './decide.ts'
+import { decide, isVisible } from './decide.ts'
 import type { TraceStep } from './trace.ts'
 
 const NOW = { wallMs: 0, monotonicMs: 0 }
@@ -107,14 +107,14 @@ test('the trace says what the doubt would get; a list hides what the doubt hides
   expect(trace.find(({ step }) => step === 'unknown')).toEqual({
     ...{ step: 'unknown', category: 'Execute', action: 'hide', rule: '/categories/Execute' },
   })
-  expect(visible(policy, CALL, sampleFacts(tool('Read')), NOW)).toBe(false)
+  expect(isVisible(policy, CALL, sampleFacts(tool('Read')), NOW)).toBe(false)
 })
 
 test('a condition of the doubt is a condition of the tool', () => {
   const policy = policyOf({
     categories: { Read: 'allow', Execute: { action: 'allow', when: 'session.calls < 3' } },
   })
-  expect(plainVerdict(policy, tool('Read'))).toBe('depends')
+  expect(getTypicalAction(policy, tool('Read'))).toBe('depends')
 })
 
 test('a proof counts it as any class', () => {

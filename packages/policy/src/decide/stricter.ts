@@ -3,9 +3,9 @@
 // shadow is recorded for both. Pure.
 
 import { isStronger } from '../core/actions.ts'
-import type { Take } from '../core/counters.ts'
+import type { LimitCharge } from '../core/counters.ts'
 import { formatDecimal } from '../core/decimal.ts'
-import type { ApprovalAsk, Decision, ShadowVerdict } from '../core/decision.ts'
+import type { ApprovalRequirement, Decision, ShadowDecision } from '../core/decision.ts'
 
 /** `inShadow`: the whole document is, and its own verdict is the last that each recorded. */
 export function stricterOf(guess: Decision, doubt: Decision, inShadow: boolean): Decision {
@@ -20,39 +20,42 @@ export function stricterOf(guess: Decision, doubt: Decision, inShadow: boolean):
   }
 }
 
-function limitsOfBoth(own: readonly Take[], other: readonly Take[]): readonly Take[] {
+function limitsOfBoth(
+  own: readonly LimitCharge[],
+  other: readonly LimitCharge[],
+): readonly LimitCharge[] {
   const known = new Set(own.map(textOf))
   const more = other.filter((take) => !known.has(textOf(take)))
   return more.length === 0 ? own : [...own, ...more]
 }
 
-function textOf({ key, kind, windowMs, max, amount }: Take): string {
+function textOf({ key, kind, windowMs, max, amount }: LimitCharge): string {
   return JSON.stringify([key, kind, windowMs, formatDecimal(max), formatDecimal(amount)])
 }
 
 function asksOfBoth(
-  own: readonly ApprovalAsk[],
-  other: readonly ApprovalAsk[],
-): readonly ApprovalAsk[] {
+  own: readonly ApprovalRequirement[],
+  other: readonly ApprovalRequirement[],
+): readonly ApprovalRequirement[] {
   const known = new Set(own.map(({ rule }) => rule))
   return [...own, ...other.filter(({ rule }) => !known.has(rule))]
 }
 
 function shadowOfBoth(
-  own: readonly ShadowVerdict[],
-  other: readonly ShadowVerdict[],
+  own: readonly ShadowDecision[],
+  other: readonly ShadowDecision[],
   inShadow: boolean,
-): readonly ShadowVerdict[] {
+): readonly ShadowDecision[] {
   if (!inShadow) return rulesOfBoth(own, other)
-  const last = stricterVerdict(own.at(-1) as ShadowVerdict, other.at(-1) as ShadowVerdict)
+  const last = stricterVerdict(own.at(-1) as ShadowDecision, other.at(-1) as ShadowDecision)
   return [...rulesOfBoth(own.slice(0, -1), other.slice(0, -1)), last]
 }
 
 /** Each rule once, with the stricter of its words. */
 function rulesOfBoth(
-  own: readonly ShadowVerdict[],
-  other: readonly ShadowVerdict[],
-): readonly ShadowVerdict[] {
+  own: readonly ShadowDecision[],
+  other: readonly ShadowDecision[],
+): readonly ShadowDecision[] {
   const merged = new Map(own.map((verdict) => [verdict.rule, verdict]))
   for (const verdict of other) {
     const before = merged.get(verdict.rule)
@@ -61,7 +64,7 @@ function rulesOfBoth(
   return [...merged.values()]
 }
 
-function stricterVerdict(own: ShadowVerdict, other: ShadowVerdict): ShadowVerdict {
+function stricterVerdict(own: ShadowDecision, other: ShadowDecision): ShadowDecision {
   if (isStronger(other.action, own.action)) return other
   if (other.action !== own.action) return own
   return { ...own, limits: limitsOfBoth(own.limits, other.limits) }

@@ -4,7 +4,7 @@
 import type { Action } from '../core/actions.ts'
 import type { DecisionCode } from '../core/decision.ts'
 import type { Category } from '../core/tools.ts'
-import type { Truth } from '../expression/evaluate/evaluate.ts'
+import type { ConditionResult } from '../expression/evaluate/evaluate.ts'
 
 export type TraceStep =
   | {
@@ -24,7 +24,7 @@ export type TraceStep =
       readonly step: 'rule'
       readonly rule: string
       readonly when?: string
-      readonly came?: Truth['is']
+      readonly came?: ConditionResult['is']
       readonly why?: string
       readonly action: Action
     }
@@ -34,7 +34,7 @@ export type TraceStep =
       readonly name: string
       readonly rule: string
       readonly when?: string
-      readonly came?: Truth['is']
+      readonly came?: ConditionResult['is']
       readonly why?: string
       readonly laid: boolean
       readonly action?: Action

@@ -7,14 +7,14 @@ import { isStronger } from '../core/actions.ts'
 import type { Call } from '../core/call.ts'
 import type { Decision } from '../core/decision.ts'
 import { isObject } from '../core/json.ts'
-import type { Situation } from '../expression/evaluate/evaluate.ts'
+import type { EvaluationContext } from '../expression/evaluate/evaluate.ts'
 import { readUri } from '../expression/functions/resource-uri.ts'
 import { URI_LENGTH_MAX } from '../language/limits.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import type { TraceStep } from './trace.ts'
 
-type Asked = Omit<Situation, 'category'>
+type Asked = Omit<EvaluationContext, 'category'>
 
 export type Weigh = (asked: Asked, trace: TraceStep[] | undefined) => Decision
 

@@ -2,14 +2,14 @@
 // of time. Numbers must be written plainly: YAML's other spellings mean something else to somebody.
 
 import { parseDecimal } from '../core/decimal.ts'
-import { describe, outOfRange, shorten, wrongType } from './describe-shape.ts'
+import { describeShape, outOfRange, shorten, wrongType } from './describe-shape.ts'
 import { didYouMean } from './nearest.ts'
 import type { Problems } from './problem.ts'
-import type { Located, LocatedScalar } from './read-document.ts'
+import type { LocatedNode, LocatedScalar } from './read-document.ts'
 import { parseDuration, type Shape } from './shape.ts'
 
 export function checkScalar(
-  node: Located,
+  node: LocatedNode,
   shape: Shape,
   what: string,
   problems: Problems,
@@ -76,11 +76,11 @@ function checkNumber(
   const is = `${what} is \`${shorten(text)}\``
   if (shape.kind === 'decimal') {
     if ((parseDecimal(text)?.units ?? 0n) > 0n) return true
-    return outOfRange(node, is, `it takes ${describe(shape)}`, problems)
+    return outOfRange(node, is, `it takes ${describeShape(shape)}`, problems)
   }
   if (/^\d+$/.test(text) && value >= shape.min && value <= shape.max) return true
   const help = value === 0 ? shape.zero : undefined
-  return outOfRange(node, is, help ?? `it takes ${describe(shape)}`, problems)
+  return outOfRange(node, is, help ?? `it takes ${describeShape(shape)}`, problems)
 }
 
 function notPlain(node: LocatedScalar, what: string, problems: Problems): false {

@@ -7,10 +7,15 @@ import { nodeKind, outOfRange, shorten, wrongType } from './describe-shape.ts'
 import { GLOBS_MAX, KEY_LENGTH_MAX } from './limits.ts'
 import { didYouMean, nearest } from './nearest.ts'
 import type { Problems } from './problem.ts'
-import type { Located, LocatedMap, LocatedScalar } from './read-document.ts'
+import type { LocatedMap, LocatedNode, LocatedScalar } from './read-document.ts'
 import type { KeyShape, Shape } from './shape.ts'
 
-export function checkShape(node: Located, shape: Shape, what: string, problems: Problems): boolean {
+export function checkShape(
+  node: LocatedNode,
+  shape: Shape,
+  what: string,
+  problems: Problems,
+): boolean {
   switch (shape.kind) {
     case 'any':
       return true
@@ -28,7 +33,7 @@ export function checkShape(node: Located, shape: Shape, what: string, problems: 
 }
 
 function checkEither(
-  node: Located,
+  node: LocatedNode,
   of: readonly Shape[],
   what: string,
   problems: Problems,
@@ -39,7 +44,7 @@ function checkEither(
 }
 
 function checkObject(
-  node: Located,
+  node: LocatedNode,
   shape: Shape & { kind: 'object' },
   what: string,
   problems: Problems,
@@ -85,7 +90,7 @@ function unknownKey(
 }
 
 function checkRecord(
-  node: Located,
+  node: LocatedNode,
   shape: Shape & { kind: 'record' },
   what: string,
   problems: Problems,
@@ -145,7 +150,7 @@ export function checkName(name: string, noun: string, at: number, problems: Prob
 }
 
 function checkList(
-  node: Located,
+  node: LocatedNode,
   shape: Shape & { kind: 'list' },
   what: string,
   problems: Problems,
@@ -168,11 +173,11 @@ function checkList(
 }
 
 /** Nothing written, or `null`. */
-function isNull(node: Located): boolean {
+function isNull(node: LocatedNode): boolean {
   return node.kind === 'scalar' && node.value === null
 }
 
-export function asMap(node: Located | undefined): LocatedMap {
+export function asMap(node: LocatedNode | undefined): LocatedMap {
   return node?.kind === 'map'
     ? node
     : { kind: 'map', at: node?.at ?? 0, end: node?.at ?? 0, entries: [] }

@@ -2,11 +2,11 @@
 // it instead.
 
 import type { Problems } from './problem.ts'
-import type { Located } from './read-document.ts'
+import type { LocatedNode } from './read-document.ts'
 import type { Shape } from './shape.ts'
 
 export function outOfRange(
-  node: Located,
+  node: LocatedNode,
   message: string,
   help: string,
   problems: Problems,
@@ -15,13 +15,18 @@ export function outOfRange(
   return false
 }
 
-export function wrongType(node: Located, shape: Shape, what: string, problems: Problems): false {
-  const help = `it takes ${describe(shape)}${howToWrite(node, shape)}`
+export function wrongType(
+  node: LocatedNode,
+  shape: Shape,
+  what: string,
+  problems: Problems,
+): false {
+  const help = `it takes ${describeShape(shape)}${howToWrite(node, shape)}`
   problems.error('DOCUMENT_WRONG_TYPE', node.at, `${what} is ${got(node)}`, help)
   return false
 }
 
-function got(node: Located): string {
+function got(node: LocatedNode): string {
   if (node.kind === 'map') return 'a mapping'
   if (node.kind === 'list') return 'a list'
   if (node.value === null) return 'empty'
@@ -30,7 +35,7 @@ function got(node: Located): string {
 }
 
 /** The last step from what is written to what was meant, where it is plain. */
-function howToWrite(node: Located, shape: Shape): string {
+function howToWrite(node: LocatedNode, shape: Shape): string {
   const wanted = nodeKind(shape)
   if (node.kind === 'list' && wanted === 'map') return ': write its entries without `-` or brackets'
   if (node.kind === 'map' && wanted === 'list') return ': write each entry after a `-`'
@@ -47,7 +52,7 @@ export function shorten(text: string): string {
   return text.length <= 80 ? text : text.slice(0, 80)
 }
 
-export function describe(shape: Shape): string {
+export function describeShape(shape: Shape): string {
   switch (shape.kind) {
     case 'word':
       return `${shape.words.length > 1 ? 'one of ' : ''}${shape.words.map((word) => `\`${word}\``).join(', ')}`
@@ -64,16 +69,16 @@ export function describe(shape: Shape): string {
     case 'boolean':
       return '`true` or `false`'
     case 'list':
-      return shape.of.kind === 'object' ? 'a list' : `a list of ${describe(shape.of)}`
+      return shape.of.kind === 'object' ? 'a list' : `a list of ${describeShape(shape.of)}`
     case 'either':
-      return shape.of.map(describe).join(', or ')
+      return shape.of.map(describeShape).join(', or ')
     default:
       return 'a mapping'
   }
 }
 
 /** The kind of node that a shape is written as. */
-export function nodeKind(shape: Shape): Located['kind'] {
+export function nodeKind(shape: Shape): LocatedNode['kind'] {
   if (shape.kind === 'object' || shape.kind === 'record') return 'map'
   return shape.kind === 'list' ? 'list' : 'scalar'
 }

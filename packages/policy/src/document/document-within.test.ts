@@ -2,9 +2,9 @@
 // written; what is no mapping becomes nothing, which no policy is.
 
 import { expect, test } from 'vitest'
-import { documentWithin } from './document-within.ts'
+import { extractDocument } from './document-within.ts'
 import { Problems } from './problem.ts'
-import { type Located, readDocument } from './read-document.ts'
+import { type LocatedNode, readDocument } from './read-document.ts'
 
 const BLOCK = `version: 1 # of the configuration
 policy:
@@ -26,7 +26,7 @@ test.each([
   ['JSON where it is last', '{"servers":{},"policy":{"version":1,"default":"deny"}}'],
   ['characters that are two of UTF-16', `# 🙂\n${BLOCK}`],
 ])('%s stays where it was', (_, text) => {
-  const within = documentWithin(text, 'policy')
+  const within = extractDocument(text, 'policy')
   const found = tree(within)
   expect(placesOf(found)).toContainEqual(['default', text.indexOf('default')])
   expect(placesOf(found).map(([key]) => key)).not.toContain('servers')
@@ -40,14 +40,14 @@ test.each([
   ['in a document that cannot be read', 'policy: { version: 1\n'],
   ['in a list', '- policy: { version: 1 }\n'],
 ])('nothing where it is %s', (_, text) => {
-  expect(tree(documentWithin(text, 'policy'))).toBeUndefined()
+  expect(tree(extractDocument(text, 'policy'))).toBeUndefined()
 })
 
-function tree(text: string): Located | undefined {
+function tree(text: string): LocatedNode | undefined {
   return readDocument(text, new Problems('', text))
 }
 
-function placesOf(node: Located | undefined): [string, number][] {
+function placesOf(node: LocatedNode | undefined): [string, number][] {
   return node?.kind === 'map'
     ? node.entries.map(({ key }) => [String(key.value), key.contentAt])
     : []

@@ -43,7 +43,7 @@ function compose(trees: readonly CST.Token[], length: number): Document {
   let first: FirstError | undefined
   const onError = (source: ErrorSource, code: ErrorCode, message: string, warning?: boolean) => {
     if (warning === true) return
-    first ??= new FirstError(placeOf(source), code, message)
+    first ??= new FirstError(getErrorOffset(source), code, message)
     throw first
   }
   Object.assign(composer, { onError })
@@ -55,7 +55,7 @@ function compose(trees: readonly CST.Token[], length: number): Document {
 
 type ErrorSource = number | [number, number] | { readonly offset: number }
 
-function placeOf(source: ErrorSource): number {
+function getErrorOffset(source: ErrorSource): number {
   if (typeof source === 'number') return source
   return Array.isArray(source) ? source[0] : source.offset
 }

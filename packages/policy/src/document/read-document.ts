@@ -32,23 +32,23 @@ export type LocatedScalar = {
 export type LocatedList = {
   readonly kind: 'list'
   readonly at: number
-  readonly items: readonly Located[]
+  readonly items: readonly LocatedNode[]
 }
 export type LocatedMap = {
   readonly kind: 'map'
   readonly at: number
   /** Behind its last character. */
   readonly end: number
-  readonly entries: readonly { readonly key: LocatedScalar; readonly value: Located }[]
+  readonly entries: readonly { readonly key: LocatedScalar; readonly value: LocatedNode }[]
 }
-export type Located = LocatedScalar | LocatedList | LocatedMap
+export type LocatedNode = LocatedScalar | LocatedList | LocatedMap
 
-export function entry(map: LocatedMap, key: string): Located | undefined {
+export function findEntry(map: LocatedMap, key: string): LocatedNode | undefined {
   return map.entries.find((candidate) => candidate.key.value === key)?.value
 }
 
 /** The tree, or undefined after reporting why there is none. */
-export function readDocument(text: string, problems: Problems): Located | undefined {
+export function readDocument(text: string, problems: Problems): LocatedNode | undefined {
   if (text.length > DOCUMENT_LENGTH_MAX) {
     problems.error(
       'DOCUMENT_TOO_LARGE',
@@ -83,7 +83,7 @@ const LETTERS = {
 }
 
 /** Where the letter at `offset` of a text's value stands in the document. */
-export function placeOf(scalar: LocatedScalar, offset: number): number {
+export function getSourceOffset(scalar: LocatedScalar, offset: number): number {
   const { raw, contentAt, value } = scalar
   if (raw === undefined || typeof value !== 'string') return contentAt + offset
   // Line breaks and indentation differ between the value and the document; the letters do not.
@@ -110,7 +110,7 @@ class Walker {
   }
 
   /** `aliasAt`: where an alias stands that led to this very node. */
-  locate(node: unknown, depth: number, aliasAt?: number): Located {
+  locate(node: unknown, depth: number, aliasAt?: number): LocatedNode {
     const at = aliasAt ?? rangeOf(node)
     if (this.failed) return nothing(at)
     if (++this.#nodes > DOCUMENT_NODES_MAX)
@@ -145,7 +145,7 @@ class Walker {
   }
 
   /** A tag makes another thing of what is written: readers would not agree which. */
-  #tagged(node: unknown): Located {
+  #tagged(node: unknown): LocatedNode {
     const before = this.#text.slice(0, rangeOf(node))
     const written = /!+[^\s!]*$/.exec(before.slice(0, tagEnd(before)))?.[0] ?? '!'
     const at = tagEnd(before) - written.length
@@ -157,7 +157,7 @@ class Walker {
     )
   }
 
-  #map(node: Pick<YAMLMap, 'items' | 'range'>, at: number, depth: number): Located {
+  #map(node: Pick<YAMLMap, 'items' | 'range'>, at: number, depth: number): LocatedNode {
     const seen = new Set<unknown>()
     const entries = []
     for (const item of node.items) {
@@ -195,7 +195,7 @@ class Walker {
     return { kind: 'map', at, end: node.range?.[1] ?? at, entries }
   }
 
-  #scalar(node: unknown, at: number): Located {
+  #scalar(node: unknown, at: number): LocatedNode {
     if (!isScalar(node)) return nothing(at)
     const { value, range } = node
     const text = node.source ?? String(value)
@@ -237,7 +237,7 @@ class Walker {
     at: number,
     message: string,
     help: string,
-  ): Located {
+  ): LocatedNode {
     if (!this.failed) this.#problems.error(code, at, message, help)
     this.failed = true
     return nothing(at)

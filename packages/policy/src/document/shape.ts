@@ -21,7 +21,7 @@ export type Shape =
   | {
       readonly kind: 'object'
       readonly noun: string
-      readonly fields: Fields
+      readonly fields: ShapeFields
       readonly elsewhere?: Readonly<Record<string, string>>
     }
   /** The first alternative whose kind of node fits: a bare word, a list, a mapping. */
@@ -34,7 +34,7 @@ export type KeyShape =
   /** A name of its own, of this form. */
   | { readonly kind: 'form'; readonly noun: string; readonly form: RegExp; readonly help: string }
 
-export type Fields = Readonly<Record<string, Field>>
+export type ShapeFields = Readonly<Record<string, Field>>
 
 export interface Field {
   readonly shape: Shape

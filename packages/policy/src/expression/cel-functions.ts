@@ -7,11 +7,11 @@ import { RE2JS } from 're2js'
 import { readsOnly } from '../core/sql-reads.ts'
 import { EXPRESSION_DEPTH_MAX, EXPRESSION_NODES_MAX } from '../language/limits.ts'
 import { type PolicyEmail, parseEmail } from './functions/email.ts'
-import { type PolicyPath, parsePath, within } from './functions/path.ts'
+import { isInsideDirectory, type PolicyPath, parsePolicyPath } from './functions/path.ts'
 import {
   codePoints,
-  plain,
   realDay,
+  requireForm,
   shiftLetters,
   timestamp,
   trimSpace,
@@ -100,10 +100,14 @@ export const BASE = new Environment({
   .registerType('Path', { ctor: Path, fields: {} })
   .registerType('Url', { ctor: Url, fields: { host: 'string', scheme: 'string' } })
   .registerType('Email', { ctor: Email, fields: { domain: 'string' } })
-  .registerFunction('sluicePath(string): Path', (text: string) => new Path(parsePath(text)), sync())
+  .registerFunction(
+    'sluicePath(string): Path',
+    (text: string) => new Path(parsePolicyPath(text)),
+    sync(),
+  )
   .registerFunction(
     'Path.within(string): bool',
-    (path: Path, dir: string) => within(path.value, dir),
+    (path: Path, dir: string) => isInsideDirectory(path.value, dir),
     sync(),
   )
   .registerFunction('sluiceUrl(string): Url', (text: string) => new Url(parseUrl(text)), sync())
@@ -134,14 +138,14 @@ export const BASE = new Environment({
   .registerFunction('sluiceInt(double): int', (value: number) => wholeOf(value), sync())
   .registerFunction(
     'sluiceInt(string): int',
-    (text: string) => BigInt(plain(text, /^-?\d{1,18}$/)),
+    (text: string) => BigInt(requireForm(text, /^-?\d{1,18}$/)),
     sync(),
   )
   .registerFunction('sluiceDouble(int): double', (value: bigint) => Number(value), sync())
   .registerFunction('sluiceDouble(double): double', (value: number) => value, sync())
   .registerFunction(
     'sluiceDouble(string): double',
-    (text: string) => Number(plain(text, /^-?\d{1,15}(\.\d{1,15})?$/)),
+    (text: string) => Number(requireForm(text, /^-?\d{1,15}(\.\d{1,15})?$/)),
     sync(),
   )
   .registerFunction(
@@ -149,7 +153,7 @@ export const BASE = new Environment({
     (text: string) =>
       timestamp(
         realDay(
-          plain(
+          requireForm(
             text,
             /^(?!0000)\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/,
           ),
@@ -172,7 +176,7 @@ const readDuration = new Environment().registerVariable('text', 'string').parse(
 const DURATION = /^(?=.{2,64}$)-?(?:\d{1,7}(?:\.\d{1,9})?(?:h|m|s|ms|us|ns))+$/
 BASE.registerFunction(
   'sluiceDuration(string): google.protobuf.Duration',
-  (text: string) => readDuration({ text: plain(text, DURATION) }),
+  (text: string) => readDuration({ text: requireForm(text, DURATION) }),
   sync(),
 )
 // What Unicode calls white space; the library would also take U+FEFF and leave U+0085.

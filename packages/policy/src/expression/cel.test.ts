@@ -1,5 +1,5 @@
 // What the language relies on in CEL, held against the engine's own way: parsed, bound, evaluated.
-// Where the library is more lenient than this table, src/policy/expression/cel.ts replaces it.
+// Where the library is more lenient than this table, packages/policy/src/expression/cel.ts replaces it.
 
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'

@@ -4,20 +4,20 @@
 import type { ASTNode, Environment } from '@marcbachmann/cel-js'
 import { BASE } from './cel-functions.ts'
 
-export type Node = ASTNode
+export type CelNode = ASTNode
 
-export function parseCel(text: string): Node {
+export function parseCel(text: string): CelNode {
   return BASE.parse(text).ast
 }
 
 /** What stands at the bottom of a chain of `.x` and `[y]`. */
-export function rootOf(node: Node): Node {
+export function rootOf(node: CelNode): CelNode {
   let at = node
   while (at.op === '.' || at.op === '[]') at = at.args[0]
   return at
 }
 
-export function childrenOf(node: Node): readonly Node[] {
+export function childrenOf(node: CelNode): readonly CelNode[] {
   switch (node.op) {
     case 'value':
     case 'id':
@@ -35,7 +35,7 @@ export function childrenOf(node: Node): readonly Node[] {
     case 'map':
       return node.args.flat()
     default:
-      return node.args as readonly Node[]
+      return node.args as readonly CelNode[]
   }
 }
 

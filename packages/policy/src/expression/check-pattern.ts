@@ -6,13 +6,13 @@ import {
   PATTERN_LENGTH_MAX,
   PATTERN_STEPS_MAX,
 } from '../language/limits.ts'
-import type { Node } from './cel.ts'
+import type { CelNode } from './cel.ts'
 import { compilePattern } from './cel-functions.ts'
 import { ExpressionError } from './expression-names.ts'
 import type { Budget } from './expression-slots.ts'
 import { patternSteps } from './pattern-steps.ts'
 
-export function checkPattern(node: Node | undefined, text: string, budget: Budget): void {
+export function checkPattern(node: CelNode | undefined, text: string, budget: Budget): void {
   if (node?.op !== 'value' || typeof node.args !== 'string')
     throw new ExpressionError(
       'POLICY_EXPRESSION_UNSAFE',
@@ -42,7 +42,7 @@ export function checkPattern(node: Node | undefined, text: string, budget: Budge
   }
 }
 
-function spend(node: Node & { op: 'value' }, steps: number, budget: Budget): void {
+function spend(node: CelNode & { op: 'value' }, steps: number, budget: Budget): void {
   budget.patternSteps -= steps
   const unsafe = (what: string, help: string) =>
     new ExpressionError('POLICY_EXPRESSION_UNSAFE', node.start, `\`${node.args}\` ${what}`, help)

@@ -3,7 +3,7 @@
 
 import { didYouMean, nearest } from '../document/nearest.ts'
 import type { PolicyErrorCode } from '../language/errors.ts'
-import { type Node, rootOf } from './cel.ts'
+import { type CelNode, rootOf } from './cel.ts'
 
 export type Root = 'args' | 'call' | 'tool' | 'server' | 'principal' | 'agent' | 'session' | 'now'
 
@@ -40,12 +40,12 @@ export interface InspectedPath {
 
 /** Reads the static part of `root.a.b["c"]`; throws ExpressionError where nothing fills it. */
 export function inspectPath(
-  node: Node,
+  node: CelNode,
   labels: ReadonlySet<string>,
   presence: boolean,
 ): InspectedPath {
   const base = rootOf(node)
-  const root = (base as Node & { op: 'id' }).args
+  const root = (base as CelNode & { op: 'id' }).args
   if (!ROOTS.includes(root))
     throw new ExpressionError(
       'POLICY_EXPRESSION',
@@ -72,7 +72,7 @@ export function inspectPath(
   return namedPath(root as Root, staticParts, base, labels, presence)
 }
 
-function argsPath(node: Node, names: readonly string[], end: number): InspectedPath {
+function argsPath(node: CelNode, names: readonly string[], end: number): InspectedPath {
   if (names.length === 0)
     throw new ExpressionError(
       'POLICY_EXPRESSION',
@@ -85,8 +85,8 @@ function argsPath(node: Node, names: readonly string[], end: number): InspectedP
 
 function namedPath(
   root: Root,
-  parts: readonly { name: string; node: Node }[],
-  base: Node,
+  parts: readonly { name: string; node: CelNode }[],
+  base: CelNode,
   labels: ReadonlySet<string>,
   presence: boolean,
 ): InspectedPath {
@@ -138,20 +138,20 @@ function namedPath(
 }
 
 /** The leading `.x` and `["x"]` of a chain, up to the first computed index. */
-function staticPrefix(node: Node, base: Node): { name: string; node: Node }[] {
-  const chain: Node[] = []
-  for (let at = node; at !== base; at = (at as Node & { op: '.' }).args[0]) chain.unshift(at)
-  const parts: { name: string; node: Node }[] = []
+function staticPrefix(node: CelNode, base: CelNode): { name: string; node: CelNode }[] {
+  const chain: CelNode[] = []
+  for (let at = node; at !== base; at = (at as CelNode & { op: '.' }).args[0]) chain.unshift(at)
+  const parts: { name: string; node: CelNode }[] = []
   for (const link of chain) {
     const name =
-      link.op === '.' ? (link.args[1] as string) : literal((link as Node & { op: '[]' }).args[1])
+      link.op === '.' ? (link.args[1] as string) : literal((link as CelNode & { op: '[]' }).args[1])
     if (name === undefined) break
     parts.push({ name, node: link })
   }
   return parts
 }
 
-function literal(node: Node): string | undefined {
+function literal(node: CelNode): string | undefined {
   return node.op === 'value' && typeof node.args === 'string' ? node.args : undefined
 }
 
@@ -168,7 +168,7 @@ export function namedType(root: Root, path: readonly string[]): string {
 }
 
 /** Every step of `root.a["b"]` is a name. */
-export function isNamePath(node: Node): boolean {
+export function isNamePath(node: CelNode): boolean {
   let at = node
   for (; at.op === '.' || at.op === '[]'; at = at.args[0])
     if (at.op === '[]' && !(at.args[1].op === 'value' && typeof at.args[1].args === 'string'))
@@ -176,7 +176,7 @@ export function isNamePath(node: Node): boolean {
   return at.op === 'id' && at !== node
 }
 
-export function refuseLiteral(node: Node & { op: 'value' }): void {
+export function refuseLiteral(node: CelNode & { op: 'value' }): void {
   const { args: value } = node
   const help = 'write a text, or a number within 64 bits'
   const fail = (what: string) => new ExpressionError('POLICY_EXPRESSION', node.start, what, help)

@@ -4,7 +4,7 @@
 import type { Root } from './expression-names.ts'
 import type { Macro } from './macro-cost.ts'
 
-export interface Slot {
+export interface ExpressionSlot {
   readonly name: string
   readonly root: Root
   /** Names below the root. */
@@ -18,7 +18,7 @@ export interface Slot {
 }
 
 /** A stretch of the text and what stands there instead when it runs. */
-export interface Edit {
+export interface ExpressionEdit {
   readonly start: number
   readonly end: number
   readonly text: string

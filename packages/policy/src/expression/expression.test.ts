@@ -6,7 +6,7 @@ import { ExactNumber, type JsonObject, type JsonValue } from '../core/json.ts'
 import { WALK_ENTRIES_MAX, WALK_LENGTH_MAX } from '../language/limits.ts'
 import { bindExpression } from './evaluate/bind-expression.ts'
 import { declaredArguments } from './evaluate/declared-types.ts'
-import { evaluate, type Situation } from './evaluate/evaluate.ts'
+import { type EvaluationContext, evaluate } from './evaluate/evaluate.ts'
 import { parseExpression } from './expression.ts'
 import { patternSteps } from './pattern-steps.ts'
 
@@ -45,7 +45,7 @@ function comesTo(text: string, args: JsonObject = {}, facts: object = {}): strin
   return truth.is === 'undecidable' ? truth.why : truth.is
 }
 
-function situation(args: JsonObject, facts: object): Situation {
+function situation(args: JsonObject, facts: object): EvaluationContext {
   return {
     args,
     assumed: undefined,

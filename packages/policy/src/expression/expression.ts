@@ -3,19 +3,22 @@
 // `s0 <= 5`). What it reads is thereby a list that can be typed, bounded and checked before it runs.
 
 import { DOCUMENT_PATTERN_STEPS_MAX } from '../language/limits.ts'
-import { celFailure, type Node, parseCel } from './cel.ts'
-import type { Budget, Edit, Slot } from './expression-slots.ts'
+import { type CelNode, celFailure, parseCel } from './cel.ts'
+import type { Budget, ExpressionEdit, ExpressionSlot } from './expression-slots.ts'
 import { syntaxError } from './expression-syntax.ts'
 import { Inspector } from './inspect-expression.ts'
 import type { Macro } from './macro-cost.ts'
 
 export interface Expression {
   readonly text: string
-  readonly slots: readonly Slot[]
-  readonly edits: readonly Edit[]
-  readonly ast: Node
+  readonly slots: readonly ExpressionSlot[]
+  readonly edits: readonly ExpressionEdit[]
+  readonly ast: CelNode
   /** Which slot a node of the tree reads; macro variables point at their list's slot. */
-  readonly slotOf: ReadonlyMap<Node, { readonly slot: Slot; readonly element: boolean }>
+  readonly slotOf: ReadonlyMap<
+    CelNode,
+    { readonly slot: ExpressionSlot; readonly element: boolean }
+  >
   readonly readsArgs: boolean
   /** Cannot be known before the call: it reads arguments, or the class they give the call. */
   readonly dependsOnCall: boolean
@@ -28,7 +31,7 @@ export function parseExpression(
   labels: ReadonlySet<string>,
   budget: Budget = { patternSteps: DOCUMENT_PATTERN_STEPS_MAX },
 ): Expression {
-  let ast: Node
+  let ast: CelNode
   try {
     ast = parseCel(text)
   } catch (error) {

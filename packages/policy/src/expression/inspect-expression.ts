@@ -4,26 +4,26 @@
 
 import { didYouMean } from '../document/nearest.ts'
 import { FUNCTION_WEIGHTS } from '../language/limits.ts'
-import { childrenOf, type Node, rootOf } from './cel.ts'
+import { type CelNode, childrenOf, rootOf } from './cel.ts'
 import { FUNCTIONS, MACROS, METHODS } from './cel-functions.ts'
 import { checkPattern } from './check-pattern.ts'
 import { ExpressionError, inspectPath, isNamePath, refuseLiteral } from './expression-names.ts'
-import type { Budget, Edit, Slot } from './expression-slots.ts'
+import type { Budget, ExpressionEdit, ExpressionSlot } from './expression-slots.ts'
 import { containsMacro, type Macro, macroCost } from './macro-cost.ts'
 import { matchWeight } from './match-weight.ts'
 
-interface Scope {
+interface MacroScope {
   /** How often a character counts for the functions around this place, all together. */
   readonly weight: number
   readonly macro:
-    | { readonly variable: string; readonly lists: readonly Slot[]; readonly runs: Macro }
+    | { readonly variable: string; readonly lists: readonly ExpressionSlot[]; readonly runs: Macro }
     | undefined
 }
 
 export class Inspector {
-  readonly slots = new Map<string, Slot>()
-  readonly edits: Edit[] = []
-  readonly slotOf = new Map<Node, { slot: Slot; element: boolean }>()
+  readonly slots = new Map<string, ExpressionSlot>()
+  readonly edits: ExpressionEdit[] = []
+  readonly slotOf = new Map<CelNode, { slot: ExpressionSlot; element: boolean }>()
   readonly macros: Macro[] = []
   readonly #text: string
   readonly #labels: ReadonlySet<string>
@@ -35,7 +35,7 @@ export class Inspector {
     this.#budget = budget
   }
 
-  visit(node: Node, scope: Scope): void {
+  visit(node: CelNode, scope: MacroScope): void {
     switch (node.op) {
       case 'value':
         return refuseLiteral(node)
@@ -71,11 +71,11 @@ export class Inspector {
           'ask with `has(...)` first',
         )
       default:
-        for (const part of node.args as readonly Node[]) this.visit(part, scope)
+        for (const part of node.args as readonly CelNode[]) this.visit(part, scope)
     }
   }
 
-  #access(node: Node, scope: Scope): void {
+  #access(node: CelNode, scope: MacroScope): void {
     const base = rootOf(node)
     if (base.op === 'id' && base.args === scope.macro?.variable) {
       const { lists, runs } = scope.macro
@@ -94,12 +94,12 @@ export class Inspector {
   }
 
   /** Dynamic indexes on the way read things of their own. */
-  #indexes(node: Node, scope: Scope): void {
+  #indexes(node: CelNode, scope: MacroScope): void {
     for (let at = node; at.op === '.' || at.op === '[]'; at = at.args[0])
       if (at.op === '[]' && at.args[1].op !== 'value') this.visit(at.args[1], scope)
   }
 
-  #slot(node: Node, scope: Scope, presence: boolean): Slot {
+  #slot(node: CelNode, scope: MacroScope, presence: boolean): ExpressionSlot {
     const { root, path, end } = inspectPath(node, this.#labels, presence)
     const source = this.#text.slice(node.start, end)
     if (!PLAIN_ACCESS.test(source))
@@ -117,7 +117,7 @@ export class Inspector {
     }
     if (!presence)
       slot.uses.push({ weight: Math.max(1, scope.weight), repeatedBy: scope.macro?.runs })
-    for (let at = node; ; at = (at as Node & { op: '.' }).args[0]) {
+    for (let at = node; ; at = (at as CelNode & { op: '.' }).args[0]) {
       if (at.end === end) this.slotOf.set(at, { slot, element: false })
       if (at.op !== '.' && at.op !== '[]') break
     }
@@ -125,7 +125,7 @@ export class Inspector {
     return slot
   }
 
-  #call(node: Node & { op: 'call' }, scope: Scope): void {
+  #call(node: CelNode & { op: 'call' }, scope: MacroScope): void {
     const [name, args] = node.args
     if (name === 'has') return this.#has(node, scope)
     const known = FUNCTIONS.get(name)
@@ -144,7 +144,7 @@ export class Inspector {
     for (const argument of args) this.visit(argument, { ...scope, weight })
   }
 
-  #has(node: Node & { op: 'call' }, scope: Scope): void {
+  #has(node: CelNode & { op: 'call' }, scope: MacroScope): void {
     const [argument] = node.args[1]
     const refused = new ExpressionError(
       'POLICY_EXPRESSION',
@@ -163,7 +163,7 @@ export class Inspector {
     this.slotOf.set(node, { slot, element: false })
   }
 
-  #method(node: Node & { op: 'rcall' }, scope: Scope): void {
+  #method(node: CelNode & { op: 'rcall' }, scope: MacroScope): void {
     const [name, receiver, args] = node.args
     if (MACROS.has(name)) return this.#macro(node, scope)
     const known = METHODS.get(name)
@@ -185,7 +185,7 @@ export class Inspector {
   }
 
   /** Where the name of a method stands; throws where something other than brackets comes before. */
-  #nameOf(node: Node & { op: 'rcall' }): number {
+  #nameOf(node: CelNode & { op: 'rcall' }): number {
     const [name, receiver, args] = node.args
     const between = this.#text.slice(receiver.end, args[0]?.start ?? node.end)
     const written = new RegExp(`^[\\s)]*\\.\\s*${name}\\s*\\(`).exec(between)
@@ -198,7 +198,7 @@ export class Inspector {
     )
   }
 
-  #macro(node: Node & { op: 'rcall' }, scope: Scope): void {
+  #macro(node: CelNode & { op: 'rcall' }, scope: MacroScope): void {
     const [name, range, args] = node.args
     if (scope.macro !== undefined || containsMacro(range))
       throw new ExpressionError(
@@ -227,7 +227,7 @@ export class Inspector {
       this.visit(body, { weight: scope.weight, macro: { variable: variable.args, lists, runs } })
   }
 
-  #slotsIn(node: Node): Slot[] {
+  #slotsIn(node: CelNode): ExpressionSlot[] {
     const slot = this.slotOf.get(node)?.slot
     const below = childrenOf(node).flatMap((child) => this.#slotsIn(child))
     return [...new Set(slot === undefined ? below : [slot, ...below])]

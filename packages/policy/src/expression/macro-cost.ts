@@ -3,7 +3,7 @@
 // and long bodies over long lists.
 
 import { FUNCTION_PARTS, MACRO_PARTS_MAX } from '../language/limits.ts'
-import { childrenOf, type Node } from './cel.ts'
+import { type CelNode, childrenOf } from './cel.ts'
 import { MACROS } from './cel-functions.ts'
 import { ExpressionError } from './expression-names.ts'
 
@@ -21,8 +21,8 @@ export interface Macro {
 export function macroCost(
   at: number,
   name: string,
-  range: Node,
-  bodies: readonly Node[],
+  range: CelNode,
+  bodies: readonly CelNode[],
   { lists, whole }: Pick<Macro, 'lists' | 'whole'>,
 ): Macro {
   const written = whole ? 0 : range.op === 'list' ? range.args.length : partsOf(range)
@@ -38,11 +38,11 @@ export function macroCost(
 }
 
 /** What evaluating a node costs, in nodes: functions that parse count as many. */
-function partsOf(node: Node): number {
+function partsOf(node: CelNode): number {
   const own = node.op === 'call' || node.op === 'rcall' ? (FUNCTION_PARTS[node.args[0]] ?? 1) : 1
   return childrenOf(node).reduce((sum, child) => sum + partsOf(child), own)
 }
 
-export function containsMacro(node: Node): boolean {
+export function containsMacro(node: CelNode): boolean {
   return (node.op === 'rcall' && MACROS.has(node.args[0])) || childrenOf(node).some(containsMacro)
 }

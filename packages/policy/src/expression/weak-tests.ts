@@ -2,7 +2,7 @@
 // agent that may be null. Each is a warning with the better line.
 
 import type { PolicyErrorCode } from '../language/errors.ts'
-import { childrenOf, type Node } from './cel.ts'
+import { type CelNode, childrenOf } from './cel.ts'
 import type { Expression } from './expression.ts'
 
 export interface WeakTest {
@@ -19,7 +19,7 @@ const TEXT_TESTS = new Set(['startsWith', 'contains', 'endsWith'])
 export function weakTests(expression: Expression): WeakTest[] {
   const found: WeakTest[] = []
   let asksForAgent = false
-  const visit = (node: Node): void => {
+  const visit = (node: CelNode): void => {
     for (const [subject, value, test] of textTests(node)) {
       const weak = weakTest(expression, subject, value, test)
       if (weak !== undefined) found.push(weak)
@@ -44,7 +44,7 @@ export function weakTests(expression: Expression): WeakTest[] {
 }
 
 /** What is compared as text, with what, and how. */
-function textTests(node: Node): (readonly [Node, Node, string])[] {
+function textTests(node: CelNode): (readonly [CelNode, CelNode, string])[] {
   if (node.op === 'rcall') {
     const [name, receiver, [value]] = node.args
     return TEXT_TESTS.has(name) && value !== undefined ? [[receiver, value, name]] : []
@@ -59,8 +59,8 @@ function textTests(node: Node): (readonly [Node, Node, string])[] {
 
 function weakTest(
   expression: Expression,
-  subject: Node,
-  value: Node,
+  subject: CelNode,
+  value: CelNode,
   test: string,
 ): WeakTest | undefined {
   const slot = expression.slotOf.get(subject)?.slot

@@ -5,7 +5,7 @@ import { ACTIONS } from '../core/actions.ts'
 import { CHANNELS } from '../core/decision.ts'
 import { CATEGORIES } from '../core/tools.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
-import type { Field, Fields, KeyShape, Shape } from '../document/shape.ts'
+import type { Field, KeyShape, Shape, ShapeFields } from '../document/shape.ts'
 import {
   APPROVAL_TIMEOUT_SECONDS_MAX,
   APPROVAL_WAIT_SECONDS_MAX,
@@ -102,7 +102,7 @@ const APPROVAL: Shape = {
   },
 }
 
-const COMMON: Fields = {
+const COMMON: ShapeFields = {
   reason: { shape: text(REASON_LENGTH_MAX), doc: 'told to the agent on a denial or a hold' },
   when: {
     shape: text(EXPRESSION_LENGTH_MAX, '`args.amount <= 5000`'),

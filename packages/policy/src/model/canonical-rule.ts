@@ -8,7 +8,7 @@ import type { Guardrail, Rule } from './rule.ts'
 /** Of a document whose `default` asks. */
 export const DEFAULT_SAYS = '["default","require_approval"]'
 
-export function saysOf(rule: Rule | Guardrail): string {
+export function toCanonicalRuleText(rule: Rule | Guardrail): string {
   const { when, reason, limits, approval, extraArgs } = rule
   const own =
     'key' in rule
@@ -26,11 +26,11 @@ function matchText({ match }: Guardrail): unknown[] {
 }
 
 /** The texts of everything in a document, its house's too. */
-export function allSaid(policy: CompiledPolicy): string[] {
+export function listRuleTexts(policy: CompiledPolicy): string[] {
   const { fallback, house } = policy
   return [
-    ...rulesOf(policy).map(saysOf),
+    ...rulesOf(policy).map(toCanonicalRuleText),
     ...(fallback === 'require_approval' ? [DEFAULT_SAYS] : []),
-    ...(house === undefined ? [] : allSaid(house)),
+    ...(house === undefined ? [] : listRuleTexts(house)),
   ]
 }

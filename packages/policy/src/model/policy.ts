@@ -4,7 +4,7 @@
 import type { Action } from '../core/actions.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
 import { type Glob, globMatches, isGlob, isWider, parseGlob } from '../language/glob.ts'
-import type { Scope } from './applicable-rules.ts'
+import type { ApplicableRules } from './applicable-rules.ts'
 import type { Guardrail, Rule } from './rule.ts'
 
 export type NameSection = 'tools' | 'resources' | 'prompts'
@@ -26,7 +26,7 @@ export interface CompiledPolicy {
   readonly labels: NameMap<readonly string[]>
   readonly classify: NameMap<Category>
   readonly house?: CompiledPolicy
-  readonly scopes: WeakMap<KnownTool, Scope>
+  readonly scopes: WeakMap<KnownTool, ApplicableRules>
 }
 
 /** Every rule and guardrail of the document, in no order that means anything. */

@@ -3,7 +3,7 @@
 
 import type { Action } from '../core/actions.ts'
 import type { Decimal } from '../core/decimal.ts'
-import type { ApprovalAsk } from '../core/decision.ts'
+import type { ApprovalRequirement } from '../core/decision.ts'
 import { CHANNELS } from '../core/decision.ts'
 import type { Category } from '../core/tools.ts'
 import type { Expression } from '../expression/expression.ts'
@@ -37,9 +37,9 @@ export interface Limit {
 }
 
 /** What a rule asks of the people who approve; which rule it is, is said when it asks. */
-export type Approval = Omit<ApprovalAsk, 'rule' | 'reason' | 'says'>
+export type Approval = Omit<ApprovalRequirement, 'rule' | 'reason' | 'says'>
 
-interface Common {
+interface RuleBase {
   /** JSON Pointer. */
   readonly pointer: string
   /** Offset into the document, of the key or entry. */
@@ -53,7 +53,7 @@ interface Common {
   readonly shadow: boolean
 }
 
-export interface Rule extends Common {
+export interface Rule extends RuleBase {
   readonly key: string
   /** Absent for an exact name, a category or a method. */
   readonly glob?: Glob
@@ -62,7 +62,7 @@ export interface Rule extends Common {
   readonly over: ReadonlySet<Category>
 }
 
-export interface Guardrail extends Common {
+export interface Guardrail extends RuleBase {
   readonly name: string
   readonly action?: Action
   readonly match: {

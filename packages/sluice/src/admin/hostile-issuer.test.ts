@@ -17,13 +17,13 @@ import {
   SignJWT,
 } from 'jose'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { Tokens } from '../identity/callers/access-token-verifier.ts'
+import { AccessTokenVerifier } from '../identity/callers/access-token-verifier.ts'
 import { ALGORITHMS, type Issuer } from '../identity/callers/issuer.ts'
 import { InstallationKey } from '../identity/keys/installation-key.ts'
 import { FETCH_BYTES_MAX, FETCH_MS_MAX } from '../identity/limits.ts'
 import { endpointIn } from '../identity/oauth/discover-issuer.ts'
 import { challengeOf } from '../identity/people/sign-in-states.ts'
-import { Elsewhere } from './sign-in/external-sign-in.ts'
+import { ExternalSignIn } from './sign-in/external-sign-in.ts'
 
 const ORIGIN = 'http://localhost:7433'
 const DISCOVERY = '/.well-known/openid-configuration'
@@ -36,7 +36,7 @@ let pair: { privateKey: CryptoKey; publicKey: CryptoKey }
 let jwk: Record<string, unknown>
 let corp: Issuer
 let nowMs = 1_800_000_000_000
-let elsewhere: Elsewhere
+let elsewhere: ExternalSignIn
 let asked: string[] = []
 /** What is answered in place of the right thing, by path. */
 let hostile: Record<string, Handler> = {}
@@ -104,10 +104,10 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-function make(at = folder): Elsewhere {
-  const tokens = new Tokens([corp], () => nowMs)
+function make(at = folder): ExternalSignIn {
+  const tokens = new AccessTokenVerifier([corp], () => nowMs)
   const parts = { issuers: [corp], key: InstallationKey.at(at), nowMs: () => nowMs }
-  return new Elsewhere({ ...parts, tokens: async () => tokens })
+  return new ExternalSignIn({ ...parts, tokens: async () => tokens })
 }
 
 const signed = (header: JWTHeaderParameters, key = pair.privateKey) =>

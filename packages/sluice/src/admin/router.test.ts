@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { Links } from '../identity/keys/approval-links.ts'
+import { ApprovalLinks } from '../identity/keys/approval-links.ts'
 import { InstallationKey } from '../identity/keys/installation-key.ts'
 import { Passkeys } from '../identity/people/passkeys.ts'
 import { People } from '../identity/people/people.ts'
 import { listen, Page, personCalled, TEST_PIN_COST } from './admin.test-support.ts'
 import { endpoint } from './http/endpoint.ts'
-import { Events, type Feed } from './http/events.ts'
+import { EventStreamResponse, type Feed } from './http/events.ts'
 import { CHALLENGES_MAX, STREAMS_PER_PERSON_MAX } from './http/limits.ts'
 import { openApiOf } from './http/openapi.ts'
 import { Router } from './router.ts'
@@ -27,7 +27,7 @@ const people = People.open(folder, { pinCost: TEST_PIN_COST })
 const passkeys = new Passkeys(people)
 let nowMs = 1_800_000_000_000
 const clock = () => nowMs
-const links = new Links(InstallationKey.at(folder))
+const links = new ApprovalLinks(InstallationKey.at(folder))
 const challenges = new Challenges(passkeys, clock)
 const signIns = new SignIns(people, clock)
 const done: unknown[] = []
@@ -68,7 +68,7 @@ beforeAll(async () => {
       ...{ method: 'GET', path: '/api/things/watch', role: 'viewer' },
       summary: 'watches',
       handle: ({ lastEventId }) =>
-        new Events((feed) => {
+        new EventStreamResponse((feed) => {
           feed.send('thing', { after: lastEventId ?? null }, '7')
           feeds.push(feed)
           return () => done.push('unwatched')

@@ -4,8 +4,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
-import { Refused } from '../core/operation-error.ts'
-import { holds, type Person } from '../core/person.ts'
+import { OperationError } from '../core/operation-error.ts'
+import { hasRole, type Person } from '../core/person.ts'
 import { readBody } from '../gateway/front/http/read-body.ts'
 import type { RelyingParty } from '../identity/people/passkeys.ts'
 import { readJson } from '../protocol/json/read-json.ts'
@@ -13,7 +13,7 @@ import { bearerOf, headerOf } from './http/bearer-token.ts'
 import { Download } from './http/download.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { ApiError } from './http/errors.ts'
-import { Events } from './http/events.ts'
+import { EventStreamResponse } from './http/events.ts'
 import {
   API_BODY_BYTES_MAX,
   ASSERTION_LENGTH_MAX,
@@ -31,7 +31,7 @@ export interface RouterOptions {
   readonly rpOf: (request: IncomingMessage) => RelyingParty
 }
 
-interface Route {
+interface EndpointRoute {
   readonly pattern: RegExp
   readonly endpoints: Map<string, Endpoint>
 }
@@ -49,13 +49,13 @@ const HEADERS = {
 
 export class Router {
   readonly #options: RouterOptions
-  readonly #routes: Route[] = []
+  readonly #routes: EndpointRoute[] = []
   /** What ends each, and whose it is. */
   readonly #streams = new Map<() => void, string>()
 
   constructor(options: RouterOptions) {
     this.#options = options
-    const byPath = new Map<string, Route>()
+    const byPath = new Map<string, EndpointRoute>()
     for (const row of options.endpoints) {
       const route = byPath.get(row.path) ?? { pattern: patternOf(row.path), endpoints: new Map() }
       route.endpoints.set(row.method, row)
@@ -70,11 +70,11 @@ export class Router {
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const answer = await this.#answer(request)
-      if (answer instanceof Events || answer instanceof Download)
+      if (answer instanceof EventStreamResponse || answer instanceof Download)
         return this.#stream(answer, request, response)
       send(response, 200, answer)
     } catch (error) {
-      tell(response, error as Error)
+      writeApiError(response, error as Error)
     }
   }
 
@@ -89,15 +89,15 @@ export class Router {
     checkOrigin(request, this.#options.rpOf(request))
     const token = bearerOf(request)
     const person = row.role === 'anyone' ? NOBODY : this.#options.signIns.who(token).person
-    if (row.role !== 'anyone' && !holds(person, row.role))
+    if (row.role !== 'anyone' && !hasRole(person, row.role))
       throw new ApiError(
         'API_ROLE',
         `\`${person.name}\` may not do this`,
         `it needs the role \`${row.role}\`; an admin gives roles`,
       )
-    const query = row.query && parse(row.query, Object.fromEntries(url.searchParams), 'query')
-    const text = row.method === 'GET' ? '' : await bodyOf(request, row)
-    const body = row.body && parse(row.body, jsonOf(text), 'body')
+    const query = row.query && validate(row.query, Object.fromEntries(url.searchParams), 'query')
+    const text = row.method === 'GET' ? '' : await readRequestBody(request, row)
+    const body = row.body && validate(row.body, jsonOf(text), 'body')
     const isProven =
       row.proof === true ||
       (row.proof === 'offered' && headerOf(request, 'sluice-proof') !== undefined)
@@ -154,11 +154,15 @@ export class Router {
     return this.#options.challenges.prove(person, assertion, action, rp)
   }
 
-  #stream(events: Events | Download, request: IncomingMessage, response: ServerResponse): void {
+  #stream(
+    events: EventStreamResponse | Download,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void {
     const token = bearerOf(request)
     const { name } = this.#options.signIns.who(token).person
     const full = this.#isFull(name)
-    if (full !== undefined) return tell(response, full)
+    if (full !== undefined) return writeApiError(response, full)
     const isIn = (): boolean => {
       try {
         return this.#options.signIns.who(token) !== undefined
@@ -194,7 +198,7 @@ function checkOrigin(request: IncomingMessage, rp: RelyingParty): void {
     throw new ApiError('API_ORIGIN', 'the page is not of this gate', `open ${rp.origin}/`)
 }
 
-async function bodyOf(request: IncomingMessage, row: Endpoint): Promise<string> {
+async function readRequestBody(request: IncomingMessage, row: Endpoint): Promise<string> {
   const isEmpty = Number(request.headers['content-length'] ?? 0) === 0
   if (isEmpty && request.headers['transfer-encoding'] === undefined) return ''
   if (row.body === undefined)
@@ -212,7 +216,7 @@ function jsonOf(text: string): unknown {
   throw new ApiError('API_REQUEST', `the body is not JSON: ${read.message}`, 'send JSON')
 }
 
-function parse(shape: z.ZodType, value: unknown, what: string): unknown {
+function validate(shape: z.ZodType, value: unknown, what: string): unknown {
   const read = shape.safeParse(value)
   if (read.success) return read.data
   throw new ApiError(
@@ -243,11 +247,11 @@ function send(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, HEADERS).end(JSON.stringify(value))
 }
 
-function tell(response: ServerResponse, error: Error): void {
+function writeApiError(response: ServerResponse, error: Error): void {
   const known =
     error instanceof ApiError
       ? error
-      : error instanceof Refused
+      : error instanceof OperationError
         ? new ApiError('API_REFUSED', error.message, error.help)
         : new ApiError('API_FAULT', error.message, 'see the log of the gate')
   const { code, message, help, status } = known

@@ -4,18 +4,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { Service } from '../agents/service/service.ts'
-import { Refused } from '../core/operation-error.ts'
+import { OperationError } from '../core/operation-error.ts'
 import type { Person } from '../core/person.ts'
-import { byWhom } from '../core/person.ts'
+import { toActor } from '../core/person.ts'
 import { policyNames } from '../gateway/config/grants.ts'
-import type { Site } from '../gateway/front/http/site.ts'
+import type { AdminSite } from '../gateway/front/http/site.ts'
 import { peopleBase } from '../gateway/start/people-base.ts'
 import type { AdminParts } from '../gateway/start/run-admin.ts'
-import type { Tokens } from '../identity/callers/access-token-verifier.ts'
-import { Links } from '../identity/keys/approval-links.ts'
+import type { AccessTokenVerifier } from '../identity/callers/access-token-verifier.ts'
+import { ApprovalLinks } from '../identity/keys/approval-links.ts'
 import { Passkeys, type RelyingParty } from '../identity/people/passkeys.ts'
 import { canProve } from '../identity/people/people.ts'
-import { proverOf } from '../operations/verify-person.ts'
+import { createPersonVerifier } from '../operations/verify-person.ts'
 import { processClock } from '../store/process-clock.ts'
 import { approvalEndpoints } from './endpoints/approval-endpoints.ts'
 import { peopleEndpoints } from './endpoints/people-endpoints.ts'
@@ -25,8 +25,8 @@ import { CODE_MS, INVITATION_MS } from './http/limits.ts'
 import { openApiOf } from './http/openapi.ts'
 import { Router } from './router.ts'
 import { Challenges } from './sign-in/challenges.ts'
-import { guestOf } from './sign-in/external-people.ts'
-import { Elsewhere } from './sign-in/external-sign-in.ts'
+import { verifyExternalPerson } from './sign-in/external-people.ts'
+import { ExternalSignIn } from './sign-in/external-sign-in.ts'
 import { signInEndpoints } from './sign-in/sign-in-endpoints.ts'
 import { SignIns } from './sign-in/sign-ins.ts'
 import { startConsole } from './start-console.ts'
@@ -35,7 +35,7 @@ import { startConsole } from './start-console.ts'
 export function startAdmin(
   parts: AdminParts,
   agents: () => Service | undefined = () => undefined,
-): Site {
+): AdminSite {
   const { people, ledger, config } = parts
   const { nowMs } = processClock
   const passkeys = new Passkeys(people)
@@ -43,9 +43,9 @@ export function startAdmin(
   const signIns = new SignIns(people, nowMs)
   const rpOf = (request: IncomingMessage): RelyingParty => relyingParty(parts, request)
   const page = startConsole(parts, agents, nowMs)
-  const prove = proverOf({ people, ledger, nowMs })
+  const prove = createPersonVerifier({ people, ledger, nowMs })
   const record = async (how: string, name: string, by: Person): Promise<void> => {
-    const detail = { how, name, by: byWhom(by) }
+    const detail = { how, name, by: toActor(by) }
     await ledger.event({ atMs: nowMs(), name: 'approver', detail })
   }
   const invite = async (name: string, by: Person): Promise<string> => {
@@ -54,23 +54,32 @@ export function startAdmin(
     return `${base}/#code=${signIns.makeCode(name, 'client', INVITATION_MS)}`
   }
   const issuers = config.issuers.filter(({ roles }) => Object.keys(roles).length > 0)
-  let checking: Promise<Tokens> | undefined
-  const tokens = (): Promise<Tokens> => {
+  let checking: Promise<AccessTokenVerifier> | undefined
+  const tokens = (): Promise<AccessTokenVerifier> => {
     if (issuers.length === 0)
       throw new ApiError('API_SIGN_IN', 'no issuer gives roles here', 'see docs/people.md')
     checking ??= import('../identity/callers/access-token-verifier.ts').then(
-      ({ Tokens: Made }) => new Made(issuers, nowMs),
+      ({ AccessTokenVerifier: Made }) => new Made(issuers, nowMs),
     )
     return checking
   }
   const endpoints: Endpoint[] = [
     ...signInEndpoints({
-      ...{ people, passkeys, challenges, signIns, rpOf, nowMs, links: new Links(parts.key) },
+      ...{
+        people,
+        passkeys,
+        challenges,
+        signIns,
+        rpOf,
+        nowMs,
+        links: new ApprovalLinks(parts.key),
+      },
       issuers: issuers.map(({ name, issuer, console }) => ({
         ...{ name, issuer, onPage: console !== undefined },
       })),
-      elsewhere: new Elsewhere({ issuers, tokens, key: parts.key, nowMs }),
-      guestOf: async (jwt, { origin }) => guestOf(issuers, await tokens(), jwt, origin),
+      elsewhere: new ExternalSignIn({ issuers, tokens, key: parts.key, nowMs }),
+      guestOf: async (jwt, { origin }) =>
+        verifyExternalPerson(issuers, await tokens(), jwt, origin),
       record,
       provePin: async (name, pin) => {
         await prove({ proof: { name, pin } }, 'viewer', 'add a passkey')
@@ -109,7 +118,10 @@ export function startAdmin(
         const by = await prove(request, 'admin', 'approvers add')
         const person = people.find(String(request.name))
         if (person === undefined || person.kind !== 'person' || canProve(person))
-          throw new Refused('an invitation is for somebody who has nothing yet', 'add them first')
+          throw new OperationError(
+            'an invitation is for somebody who has nothing yet',
+            'add them first',
+          )
         return { invitation: await invite(person.name, by) }
       },
       /** A person at the terminal, who wants to look at the page. */
@@ -130,7 +142,7 @@ export function startAdmin(
   function consoleUrl({ url }: AdminParts): string {
     const base = peopleBase(config.publicUrl, url())
     if (base !== undefined) return base
-    throw new Refused('this gate serves pipes only', 'run `sluice up` for the console')
+    throw new OperationError('this gate serves pipes only', 'run `sluice up` for the console')
   }
 }
 

@@ -15,7 +15,7 @@ import { serversEndpoints } from './endpoints/servers-endpoints.ts'
 import { settingsEndpoints } from './endpoints/settings-endpoints.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { ConsolePage } from './http/serve-console.ts'
-import { Reader } from './queries/ledger-reader.ts'
+import { LedgerReader } from './queries/ledger-reader.ts'
 import { ruleTextOf } from './queries/rule-text.ts'
 
 export interface StartedConsole {
@@ -33,7 +33,7 @@ export function startConsole(
   const { config, meter, watch, policies, reload, tools } = parts
   const page = new ConsolePage()
   const hub = new LiveHub({ meter, watch, nowMs })
-  const reader = new Reader(config.data)
+  const reader = new LedgerReader(config.data)
   const store = new ConsoleStore(config.data)
   const flushTools = () => tools.flush()
   const ruleText = (policy: string, pointer: string) =>

@@ -2,15 +2,15 @@
 
 import { onTestFinished } from 'vitest'
 import { scratchDirectory } from '../../../../test/support/scratch.ts'
-import type { Config, Event, Limits, Step, ToolCall } from '../guest/protocol.ts'
+import type { Config, JournalEvent, Limits, StepResult, ToolCall } from '../guest/protocol.ts'
 import { type Image, openImage } from '../sandbox/image.ts'
 import { loadImage } from '../sandbox/load-image.ts'
-import type { Beside, CreateEvent } from './journal/new-rows.ts'
-import type { HistoryKept } from './journal/retention.ts'
+import type { AgentOrigin, CreateEvent } from './journal/new-rows.ts'
+import type { HistoryRetention } from './journal/retention.ts'
 import { runWhole } from './shared/sliced.ts'
 import { Operations } from './step-thread/operations.ts'
 import { Stepper } from './steps/stepper.ts'
-import type { ImportOptions } from './transfer/import-agent.ts'
+import type { AgentImportOptions } from './transfer/import-agent.ts'
 import { readImport } from './transfer/read-import.ts'
 import { sealExport } from './transfer/seal-export.ts'
 
@@ -68,7 +68,7 @@ export class Bench {
   readonly operations: Operations
   #now = 1_000_000
 
-  constructor(directory: string, from: Image, kept?: HistoryKept) {
+  constructor(directory: string, from: Image, kept?: HistoryRetention) {
     this.directory = directory
     this.stepper = new Stepper(directory, from, kept)
     this.operations = new Operations(this.stepper)
@@ -79,9 +79,9 @@ export class Bench {
     return this.#now
   }
 
-  create(id: string, config: Config = configOf(), owner = 'me', files: object[] = []): Step {
+  create(id: string, config: Config = configOf(), owner = 'me', files: object[] = []): StepResult {
     const now = this.now
-    const beside: Beside = {
+    const beside: AgentOrigin = {
       owner,
       depth: 0,
       image: this.stepper.image.hash,
@@ -92,16 +92,21 @@ export class Bench {
     return patiently(() => this.operations.create(beside, event).step)
   }
 
-  send(id: string, event: Record<string, unknown>, nonce?: string): Step {
-    const whole = { at: this.now, ...event } as unknown as Event
+  send(id: string, event: Record<string, unknown>, nonce?: string): StepResult {
+    const whole = { at: this.now, ...event } as unknown as JournalEvent
     return patiently(() => this.operations.apply(null, id, whole, undefined, nonce).step)
   }
 
-  prompt(id: string, input = 'go', runId = `r${this.#now}`): Step {
+  prompt(id: string, input = 'go', runId = `r${this.#now}`): StepResult {
     return this.send(id, { kind: 'prompt', runId, input, maxTurns: null })
   }
 
-  model(id: string, step: Step, text: string, toolCalls: readonly ToolCall[] = []): Step {
+  model(
+    id: string,
+    step: StepResult,
+    text: string,
+    toolCalls: readonly ToolCall[] = [],
+  ): StepResult {
     const effect = step.effects.find(({ kind }) => kind === 'model' || kind === 'compact')
     const usage = { inputTokens: 10, outputTokens: 5 }
     return this.send(id, { kind: 'model', effectId: effect?.id, text, toolCalls, usage })
@@ -115,7 +120,7 @@ export class Bench {
     return { exported: sealExport(pieces, options), memory: memory ?? Buffer.alloc(0) }
   }
 
-  import(given: string | Uint8Array, options: ImportOptions) {
+  import(given: string | Uint8Array, options: AgentImportOptions) {
     const bytes = typeof given === 'string' ? Buffer.from(given) : given
     const { facts, files, rest, bytes: binary, memory } = readImport(bytes)
     return this.operations.import(facts, files, rest, binary, memory, options)

@@ -3,17 +3,17 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '@sluice/policy/core/json'
-import type { ApprovalFilter, ApprovalRequest, Before } from '../core/approval.ts'
+import type { ApprovalFilter, ApprovalRequest, PriorCall } from '../core/approval.ts'
 import { displayName } from '../core/display-name.ts'
 import { lookAlikeOf } from '../core/look-alikes.ts'
-import { Refused } from '../core/operation-error.ts'
-import type { Event } from '../ledger/records/record.ts'
+import { OperationError } from '../core/operation-error.ts'
+import type { GateEvent } from '../ledger/records/record.ts'
 import { isSatisfied, standingOf } from './count-votes.ts'
 import { canonicalMembers } from './json-text.ts'
 import { EXPIRY_AGAIN_MS, EXPIRY_LOOK_MS_MAX, SHOWN_KEPT_MAX } from './limits.ts'
 import { maskCall } from './mask-text.ts'
-import { aboutRequest, type Step, stepEvent } from './record-steps.ts'
-import { Requests, type Row, type StoredRow, signOf } from './requests.ts'
+import { type ApprovalStep, aboutRequest, stepEvent } from './record-steps.ts'
+import { type ApprovalRow, Requests, type SqlRow, signOf } from './requests.ts'
 import { Vault } from './vault.ts'
 
 export interface BookParts {
@@ -22,11 +22,11 @@ export interface BookParts {
   /** 32 bytes, for arguments. */
   readonly key: Buffer
   readonly ledger: {
-    event(event: Event): Promise<number>
+    event(event: GateEvent): Promise<number>
     readonly figures: { readonly seq: number }
   }
   /** What a session did before, the newest last. */
-  readonly before: (session: string) => readonly Before[]
+  readonly before: (session: string) => readonly PriorCall[]
   /** What is wrong with arguments that an approver wrote; undefined where they can be sent. */
   readonly readArgs: (text: string) => string | undefined
   /** Whether somebody may decide, and could then: one who was removed may not. */
@@ -37,7 +37,7 @@ export interface BookParts {
 }
 
 /** What is kept of a call until it is decided. */
-export interface Sent {
+export interface SubmittedCall {
   /** Canonical text of every member of `params` but `_meta` and `arguments`. */
   readonly rest: string
   readonly args: string
@@ -45,7 +45,7 @@ export interface Sent {
 
 export const GONE = 'whoever approved it may no longer decide'
 
-export class Book {
+export class ApprovalRegistry {
   readonly parts: BookParts
   readonly requests: Requests
   readonly vault: Vault
@@ -71,20 +71,23 @@ export class Book {
     return this.#closed
   }
 
-  known(id: string): Row {
+  known(id: string): ApprovalRow {
     const row = this.requests.find(id)
     if (row !== undefined) return row
-    throw new Refused(`there is no request \`${id.slice(0, 40)}\``, '`sluice approvals list`')
+    throw new OperationError(
+      `there is no request \`${id.slice(0, 40)}\``,
+      '`sluice approvals list`',
+    )
   }
 
-  seal(id: string, { rest, args }: Sent): Uint8Array {
+  seal(id: string, { rest, args }: SubmittedCall): Uint8Array {
     return this.vault.seal(`request ${id}`, JSON.stringify({ rest, args }))
   }
 
   /** Undefined once it is decided. */
-  sent({ id, args }: Row): Sent | undefined {
+  sent({ id, args }: ApprovalRow): SubmittedCall | undefined {
     if (args === null) return undefined
-    return JSON.parse(this.vault.open(`request ${id}`, args)) as Sent
+    return JSON.parse(this.vault.open(`request ${id}`, args)) as SubmittedCall
   }
 
   /** One change at a time: two verdicts at once must not both be the last one needed. */
@@ -95,12 +98,12 @@ export class Book {
   }
 
   /** Throws where it cannot be written: then it does not happen. */
-  async record(step: Step, detail: JsonObject): Promise<void> {
+  async record(step: ApprovalStep, detail: JsonObject): Promise<void> {
     const { ledger, nowMs } = this.parts
     try {
       await ledger.event(stepEvent(step, nowMs(), detail))
     } catch (error) {
-      throw new Refused(
+      throw new OperationError(
         `it cannot be recorded, so it is not done: ${(error as Error).message}`,
         'try again when the record can be written',
       )
@@ -108,7 +111,7 @@ export class Book {
   }
 
   /** What has happened already. */
-  note(step: Step, detail: JsonObject): void {
+  note(step: ApprovalStep, detail: JsonObject): void {
     const { ledger, nowMs, warn } = this.parts
     ledger.event(stepEvent(step, nowMs(), detail)).catch((error: Error) => {
       warn(`a step of an approval could not be recorded: ${step}`, error.message)
@@ -146,12 +149,12 @@ export class Book {
   }
 
   /** Those that may still lead to a call and have not. */
-  unused(): Row[] {
+  unused(): ApprovalRow[] {
     return this.requests.open().filter(({ usedBy }) => usedBy === null)
   }
 
   /** In turn. Expiry is a denial: it holds even where it cannot be recorded. */
-  async expire(row: Row): Promise<void> {
+  async expire(row: ApprovalRow): Promise<void> {
     const wasApproved = row.state === 'approved'
     const why = wasApproved ? 'it was approved and did not come back' : 'nobody decided in time'
     await this.record('expired', { ...aboutRequest(row), wasApproved }).catch(() => {})
@@ -162,7 +165,7 @@ export class Book {
   }
 
   /** Tightens, so it holds at once, whatever cannot be written. */
-  void(row: Row, why: string): void {
+  void(row: ApprovalRow, why: string): void {
     this.requests.end(row.id, 'void', why)
     this.note('void', { ...aboutRequest(row), why })
     this.changed(row.id)
@@ -206,7 +209,7 @@ export class Book {
   }
 
   /** Opening and masking take most of a list: both are done once for each change of a request. */
-  #shownOnce(stored: StoredRow): ApprovalRequest {
+  #shownOnce(stored: SqlRow): ApprovalRequest {
     const id = String(stored.id)
     const sign = signOf(stored)
     const kept = this.#shown.get(id)
@@ -217,7 +220,7 @@ export class Book {
     return request
   }
 
-  shown(row: Row): ApprovalRequest {
+  shown(row: ApprovalRow): ApprovalRequest {
     const { rest = '', args = '' } = this.sent(row) ?? {}
     const looksLike = lookAlikeOf(row.name)
     return {

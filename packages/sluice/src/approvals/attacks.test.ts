@@ -1,22 +1,22 @@
 // Attacks on the approvals that once worked, each by the name of its finding.
 
-import type { ApprovalAsk } from '@sluice/policy/core/decision'
+import type { ApprovalRequirement } from '@sluice/policy/core/decision'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ApprovalRequest } from '../core/approval.ts'
-import type { HeldCall } from './approval-submission.ts'
-import { tellOf } from './channels/approval-message.ts'
-import { bodyOf, WEBHOOK_FORMS } from './channels/message-forms.ts'
+import type { ApprovalSubmission } from './approval-submission.ts'
+import { composeMessage } from './channels/approval-message.ts'
+import { buildWebhookBody, WEBHOOK_FORMS } from './channels/message-forms.ts'
 import { EngineBench, person } from './engine.test-support.ts'
 import { EXPIRY_AGAIN_MS } from './limits.ts'
 import { maskText } from './mask-text.ts'
 
-const ASK: ApprovalAsk = {
+const ASK: ApprovalRequirement = {
   ...{ rule: '/tools/s~1pay', reason: 'money', timeoutMs: 60_000, waitMs: 1_000, approvers: [] },
   ...{ quorum: 1, channels: ['console', 'terminal'], separateDuties: false },
   ...{ editArgs: false, says: 'rule' },
 }
 
-function callOf(ask: Partial<ApprovalAsk>, args: string): HeldCall {
+function callOf(ask: Partial<ApprovalRequirement>, args: string): ApprovalSubmission {
   return {
     ...{ callId: 'c1', principal: { id: 'local', kind: 'local' }, agent: null, session: 'x' },
     ...{ server: 's', method: 'tools/call', name: 'pay', category: 'Write', risk: 'low' },
@@ -25,7 +25,7 @@ function callOf(ask: Partial<ApprovalAsk>, args: string): HeldCall {
 }
 
 async function proposed(
-  ask: Partial<ApprovalAsk>,
+  ask: Partial<ApprovalRequirement>,
   args = '{"amount":1}',
 ): Promise<{ bench: EngineBench; id: string }> {
   const bench = new EngineBench()
@@ -206,8 +206,9 @@ test('finding: a name that looks like another is told with every message and in 
   }
   const request = bench.engine.find(id) as ApprovalRequest
   expect(request.looksLike).toBe('pay')
-  const told = tellOf(request, [], true)
-  for (const form of WEBHOOK_FORMS) expect(bodyOf(form, told, request)).toMatch(/looks ?like.*pay/i)
+  const told = composeMessage(request, [], true)
+  for (const form of WEBHOOK_FORMS)
+    expect(buildWebhookBody(form, told, request)).toMatch(/looks ?like.*pay/i)
   const beware = { name: 'Beware', value: 'the name looks like pay, and is not' }
   expect(told.facts).toContainEqual(beware)
   const plain = await proposed({})

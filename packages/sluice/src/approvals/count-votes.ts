@@ -1,19 +1,19 @@
 // Whose word counts: which of the asking rules a person may satisfy, and whether all of them are. A
 // vote counts for the arguments it was given on and for the asks its giver fitted then. Pure.
 
-import type { ApprovalAsk, Channel } from '@sluice/policy/core/decision'
-import type { AskStanding } from '../core/approval.ts'
-import { canonicalName, holds, type Person } from '../core/person.ts'
-import type { KeptVote, Row } from './requests.ts'
+import type { ApprovalRequirement, Channel } from '@sluice/policy/core/decision'
+import type { RequirementStatus } from '../core/approval.ts'
+import { canonicalName, hasRole, type Person } from '../core/person.ts'
+import type { ApprovalRow, StoredVote } from './requests.ts'
 
 /** Where people always are, whatever channels a rule names: nobody is locked out by a dead channel. */
 const ALWAYS: ReadonlySet<Channel> = new Set(['console', 'terminal'])
 
 /** Why this person may not decide over the request at all; undefined where they may. */
-export function mayNotDecide(row: Row, who: Person, channel: Channel): string | undefined {
+export function mayNotDecide(row: ApprovalRow, who: Person, channel: Channel): string | undefined {
   // The caller's own word has no role to show.
   if (channel === 'client') return undefined
-  if (!holds(who, 'approver')) return `\`${who.name}\` is no approver`
+  if (!hasRole(who, 'approver')) return `\`${who.name}\` is no approver`
   // A system that calls and decides under one name would be an agent that approves itself.
   if (
     who.kind === 'system' &&
@@ -24,8 +24,8 @@ export function mayNotDecide(row: Row, who: Person, channel: Channel): string | 
 }
 
 /** The asks that an approval by this person counts for, by their place; why not, for each other. */
-export function fits(
-  row: Row,
+export function matchRequirements(
+  row: ApprovalRow,
   who: Person,
   channel: Channel,
 ): { readonly asks: readonly number[]; readonly why: readonly string[] } {
@@ -40,8 +40,8 @@ export function fits(
 }
 
 function objectionOf(
-  ask: ApprovalAsk,
-  row: Row,
+  ask: ApprovalRequirement,
+  row: ApprovalRow,
   who: Person,
   channel: Channel,
 ): string | undefined {
@@ -63,8 +63,8 @@ function isSameName(one: string, other: string): boolean {
 
 /** A form that the client answers is the caller's own word: real clients accept by themselves. */
 export function clientObjection(
-  ask: ApprovalAsk,
-  { category }: Pick<Row, 'category'>,
+  ask: ApprovalRequirement,
+  { category }: Pick<ApprovalRow, 'category'>,
 ): string | undefined {
   if (!ask.channels.includes('client')) return 'the client may not decide it'
   if (ask.approvers.length > 0 || ask.quorum > 1) return 'it asks for people'
@@ -74,13 +74,13 @@ export function clientObjection(
   return undefined
 }
 
-export function standingOf(row: Row): AskStanding[] {
+export function standingOf(row: ApprovalRow): RequirementStatus[] {
   return row.asks.map((ask, at) => ({ ...ask, approvedBy: approversOf(row.votes, at, row.edited) }))
 }
 
 export function isSatisfied(
-  asks: readonly ApprovalAsk[],
-  votes: readonly KeptVote[],
+  asks: readonly ApprovalRequirement[],
+  votes: readonly StoredVote[],
   edit: number,
 ) {
   // Nothing that asks is satisfied by nobody.
@@ -88,7 +88,7 @@ export function isSatisfied(
   return asks.every(({ quorum }, at) => approversOf(votes, at, edit).length >= quorum)
 }
 
-function approversOf(votes: readonly KeptVote[], ask: number, edit: number): string[] {
+function approversOf(votes: readonly StoredVote[], ask: number, edit: number): string[] {
   const counted = votes.filter(
     (vote) => vote.verdict === 'approve' && vote.edit === edit && vote.asks.includes(ask),
   )

@@ -2,10 +2,10 @@
 // asking until somebody tires: the tool is denied there until a person lifts that. Kept in gate.db.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Barred } from '../core/approval.ts'
+import type { ApprovalBlock } from '../core/approval.ts'
 import { DENIALS_KEPT_MAX, DENIALS_MAX } from './limits.ts'
 
-type Where = Pick<Barred, 'session' | 'server' | 'name'>
+type DenialKey = Pick<ApprovalBlock, 'session' | 'server' | 'name'>
 
 export class Denials {
   readonly #database: DatabaseSync
@@ -14,14 +14,14 @@ export class Denials {
     this.#database = database
   }
 
-  isBarred({ session, server, name }: Where): boolean {
+  isBarred({ session, server, name }: DenialKey): boolean {
     const row = this.#database
       .prepare('SELECT denials FROM approvals_denied WHERE session = ? AND server = ? AND name = ?')
       .get(session, server, name)
     return Number(row?.denials ?? 0) >= DENIALS_MAX
   }
 
-  count({ session, server, name }: Where, atMs: number): void {
+  count({ session, server, name }: DenialKey, atMs: number): void {
     this.#database
       .prepare(
         `INSERT INTO approvals_denied VALUES (?, ?, ?, 1, ?)
@@ -36,7 +36,7 @@ export class Denials {
       .run()
   }
 
-  get barred(): Barred[] {
+  get barred(): ApprovalBlock[] {
     return this.#database
       .prepare('SELECT * FROM approvals_denied WHERE denials >= ? ORDER BY at DESC')
       .all(DENIALS_MAX)
@@ -47,7 +47,7 @@ export class Denials {
   }
 
   /** False where nothing was to lift. */
-  lift({ session, server, name }: Where): boolean {
+  lift({ session, server, name }: DenialKey): boolean {
     const { changes } = this.#database
       .prepare('DELETE FROM approvals_denied WHERE session = ? AND server = ? AND name = ?')
       .run(session, server, name)

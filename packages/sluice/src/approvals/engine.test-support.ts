@@ -2,16 +2,16 @@
 // from their door.
 
 import { DatabaseSync } from 'node:sqlite'
-import type { ApprovalAsk } from '@sluice/policy/core/decision'
+import type { ApprovalRequirement } from '@sluice/policy/core/decision'
 import type { Person } from '../core/person.ts'
-import type { Event } from '../ledger/records/record.ts'
-import type { HeldCall } from './approval-submission.ts'
+import type { GateEvent } from '../ledger/records/record.ts'
+import type { ApprovalSubmission } from './approval-submission.ts'
 import { ApprovalEngine } from './engine.ts'
 import { APPROVAL_OF_UNKNOWN, APPROVAL_TABLES } from './schema.ts'
 
 export class EngineBench {
   readonly database = new DatabaseSync(':memory:')
-  readonly events: Event[] = []
+  readonly events: GateEvent[] = []
   readonly warned: string[] = []
   nowMs = 1_000_000
   /** Set to make the ledger fail. */
@@ -60,13 +60,13 @@ export function person(name: string, more: Partial<Person> = {}): Person {
   }
 }
 
-export const ASK: ApprovalAsk = {
+export const ASK: ApprovalRequirement = {
   ...{ rule: '/tools/s~1pay', reason: 'money', timeoutMs: 60_000, waitMs: 1_000, approvers: [] },
   ...{ quorum: 1, channels: ['console', 'terminal', 'webhook', 'email'], separateDuties: false },
   ...{ editArgs: false, says: 'rule' },
 }
 
-export function held(args: string, more: Partial<HeldCall> = {}): HeldCall {
+export function held(args: string, more: Partial<ApprovalSubmission> = {}): ApprovalSubmission {
   return {
     ...{ callId: 'c1', principal: { id: 'local', kind: 'local' }, agent: null, session: 'x' },
     ...{ server: 's', method: 'tools/call', name: 'pay', category: 'Write', risk: 'low' },
@@ -75,10 +75,10 @@ export function held(args: string, more: Partial<HeldCall> = {}): HeldCall {
   }
 }
 
-export const asking = (more: Partial<ApprovalAsk>) => ({ asks: [{ ...ASK, ...more }] })
+export const asking = (more: Partial<ApprovalRequirement>) => ({ asks: [{ ...ASK, ...more }] })
 
 /** The id of a request that waits for this call. */
-export async function proposed(b: EngineBench, call: HeldCall): Promise<string> {
+export async function proposed(b: EngineBench, call: ApprovalSubmission): Promise<string> {
   const hold = await b.engine.ask(call)
   if (hold.is !== 'pending') throw new Error(`it is ${hold.is}`)
   return hold.id

@@ -1,10 +1,10 @@
 // The approvals from their door: what a request is bound to, whose word counts, how often it may be
 // used, and what is left after a crash.
 
-import type { ApprovalAsk } from '@sluice/policy/core/decision'
+import type { ApprovalRequirement } from '@sluice/policy/core/decision'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { HeldCall } from './approval-submission.ts'
+import type { ApprovalSubmission } from './approval-submission.ts'
 import {
   ASK,
   ada,
@@ -16,7 +16,7 @@ import {
   proposed,
   yes,
 } from './engine.test-support.ts'
-import { canonicalText } from './json-text.ts'
+import { toCanonicalJsonText } from './json-text.ts'
 import { OPEN_PER_SESSION_MAX, OPEN_PER_TOOL_MAX, UNUSED_MS_MAX, USED_TOLD_MS } from './limits.ts'
 import { maskText } from './mask-text.ts'
 
@@ -284,7 +284,7 @@ describe('for a while', () => {
       ),
     ).rejects.toThrow('leaves out')
     await b.engine.decide(id, wanted, ada, 'console')
-    const passes = async (args: string, more: Partial<HeldCall> = {}) =>
+    const passes = async (args: string, more: Partial<ApprovalSubmission> = {}) =>
       (await b.engine.ask(held(args, { session: args, ...more }))).is === 'standing'
     expect(await passes('{"to":"ann","amount":10.00,"note":"other"}')).toBe(true)
     b.open()
@@ -317,7 +317,7 @@ describe('for a while', () => {
 })
 
 describe('people are told', () => {
-  const told = async (b: EngineBench, channels: ApprovalAsk['channels']) => {
+  const told = async (b: EngineBench, channels: ApprovalRequirement['channels']) => {
     await proposed(b, held('{}', asking({ channels })))
     await new Promise((resolve) => setTimeout(resolve, 5))
     return b.events.filter(({ name }) => name === 'approval-notified').map(({ detail }) => detail)
@@ -356,13 +356,17 @@ describe('JSON as text', () => {
     const spaced = (value: unknown) => JSON.stringify(value, null, 3)
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        expect(canonicalText(spaced(value))).toBe(canonicalText(JSON.stringify(value)))
-        expect(JSON.parse(canonicalText(spaced(value)))).toEqual(JSON.parse(JSON.stringify(value)))
-        expect(canonicalText(canonicalText(spaced(value)))).toBe(canonicalText(spaced(value)))
+        expect(toCanonicalJsonText(spaced(value))).toBe(toCanonicalJsonText(JSON.stringify(value)))
+        expect(JSON.parse(toCanonicalJsonText(spaced(value)))).toEqual(
+          JSON.parse(JSON.stringify(value)),
+        )
+        expect(toCanonicalJsonText(toCanonicalJsonText(spaced(value)))).toBe(
+          toCanonicalJsonText(spaced(value)),
+        )
       }),
     )
-    expect(canonicalText('{"b":1,"a":[1.0,1e2,-0]}')).toBe('{"a":[1.0,1e2,-0],"b":1}')
-    expect(canonicalText('"\\u0041\\/"')).toBe('"A/"')
+    expect(toCanonicalJsonText('{"b":1,"a":[1.0,1e2,-0]}')).toBe('{"a":[1.0,1e2,-0],"b":1}')
+    expect(toCanonicalJsonText('"\\u0041\\/"')).toBe('"A/"')
   })
 
   test('secrets by name, below it, and by shape', () => {

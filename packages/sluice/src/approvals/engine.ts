@@ -1,28 +1,32 @@
 // The approvals of a gate: requests are kept before anybody is asked, decided once, used once, and end
 // executed, refused or unknown whatever happens to the process. A verdict is on the ledger before it
 // takes effect. The gate asks here for every call that a rule wants held; console, terminal and
-// channels know it as `Approvals`.
+// channels know it as `ApprovalService`.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Channel } from '@sluice/policy/core/decision'
 import type {
+  ApprovalBlock,
   ApprovalFilter,
   ApprovalRequest,
-  Approvals,
-  Barred,
+  ApprovalService,
+  ApprovalVerdict,
   Notifier,
   Revealed,
-  Standing,
-  Verdict,
+  StandingApproval,
 } from '../core/approval.ts'
-import { Refused } from '../core/operation-error.ts'
-import { holds, type Person } from '../core/person.ts'
-import { digestOf } from '../ledger/records/record.ts'
-import { Book, type BookParts, besideName, GONE } from './approval-registry.ts'
-import { askedOf, type HeldCall, keyOf } from './approval-submission.ts'
+import { OperationError } from '../core/operation-error.ts'
+import { hasRole, type Person } from '../core/person.ts'
+import { digestText } from '../ledger/records/record.ts'
+import { ApprovalRegistry, type BookParts, besideName, GONE } from './approval-registry.ts'
+import {
+  type ApprovalSubmission,
+  digestRequirements,
+  digestSubmission,
+} from './approval-submission.ts'
 import { clientObjection, isSatisfied } from './count-votes.ts'
 import { Denials } from './denials.ts'
-import { canonicalText } from './json-text.ts'
+import { toCanonicalJsonText } from './json-text.ts'
 import {
   ARGS_LENGTH_MAX,
   CLOCK_AHEAD_MS_MAX,
@@ -33,15 +37,15 @@ import {
   UNUSED_MS_MAX,
   USED_TOLD_MS,
 } from './limits.ts'
-import { Tellers, type Told } from './notify-approvers.ts'
-import { aboutPerson, aboutProposal, aboutRequest, aboutWhile } from './record-steps.ts'
-import { type Became, whatBecame } from './recover.ts'
-import type { Row } from './requests.ts'
+import { ApproverNotifiers, type NotificationResult } from './notify-approvers.ts'
+import { aboutPerson, aboutProposal, aboutRequest, describeTerms } from './record-steps.ts'
+import { type ApprovalUse, recoverUses } from './recover.ts'
+import type { ApprovalRow } from './requests.ts'
 import { StandingApprovals } from './standing.ts'
 import { weighVerdict } from './verdict.ts'
 
 /** Where a held call stands. */
-export type Hold =
+export type ApprovalRequestResult =
   | { readonly is: 'approved'; readonly id: string; readonly by: string; readonly args?: string }
   | { readonly is: 'standing'; readonly id: string; readonly by: string }
   | { readonly is: 'pending'; readonly id: string; readonly client: boolean }
@@ -49,16 +53,16 @@ export type Hold =
   | { readonly is: 'denied' | 'expired'; readonly id: string; readonly why: string }
   | { readonly is: 'refused'; readonly why: string; readonly barred: boolean }
 
-export class ApprovalEngine implements Approvals {
-  readonly #book: Book
+export class ApprovalEngine implements ApprovalService {
+  readonly #book: ApprovalRegistry
   readonly #standing: StandingApprovals
   readonly #denials: Denials
-  readonly #tellers = new Tellers()
+  readonly #tellers = new ApproverNotifiers()
   /** Calls under way that an approval for a while lets pass, by their id. */
   readonly #taken = new Set<string>()
 
   constructor(parts: BookParts) {
-    this.#book = new Book(parts)
+    this.#book = new ApprovalRegistry(parts)
     this.#standing = new StandingApprovals(parts.database, this.#book.vault, parts.isApprover)
     this.#denials = new Denials(parts.database)
   }
@@ -66,9 +70,9 @@ export class ApprovalEngine implements Approvals {
   /** After a start: what calls that had taken an approval came to, by the ledger. */
   recover(ledger: DatabaseSync): void {
     const used = this.#book.requests.open().filter(({ usedBy }) => usedBy !== null)
-    const became = whatBecame(ledger, used)
+    const became = recoverUses(ledger, used)
     for (const { id, usedBy } of used)
-      this.settled(id, usedBy as string, became.get(usedBy as string) as Became)
+      this.settled(id, usedBy as string, became.get(usedBy as string) as ApprovalUse)
     this.#endAhead()
   }
 
@@ -90,13 +94,13 @@ export class ApprovalEngine implements Approvals {
   // For the gate.
 
   /** Where this call stands: a request of its own is made, durable, before anybody is asked. */
-  async ask(call: HeldCall): Promise<Hold> {
+  async ask(call: ApprovalSubmission): Promise<ApprovalRequestResult> {
     const nowMs = this.#book.parts.nowMs()
-    const asked = askedOf(call.asks)
+    const asked = digestRequirements(call.asks)
     const { principal, agent, server, method, name, pin, args } = call
-    const rest = canonicalText(call.rest)
+    const rest = toCanonicalJsonText(call.rest)
     const alike = { principal: principal.id, agent, server, method, name, asked, pin, rest, args }
-    const key = keyOf(call)
+    const key = digestSubmission(call)
     const newest = this.#book.requests.newest(key)
     // An approval of the very call goes before one of its like.
     const isApproved = newest?.state === 'approved' && newest.usedBy === null
@@ -129,12 +133,12 @@ export class ApprovalEngine implements Approvals {
     const row = this.#book.requests.find(id)
     const about = row === undefined ? { standing: id } : aboutRequest(row)
     const edited = (row?.edited ?? 0) > 0
-    const argsDigest = argsText === undefined ? null : digestOf(argsText)
+    const argsDigest = argsText === undefined ? null : digestText(argsText)
     this.#book.note('executed', { ...about, call: callId, edited, argsDigest })
   }
 
   /** What came of the call that used it. */
-  settled(id: string, callId: string, became: Became): void {
+  settled(id: string, callId: string, became: ApprovalUse): void {
     const row = this.#book.requests.find(id)
     if (row?.usedBy !== callId) {
       if (this.#taken.delete(callId) && became === 'not-sent') this.#standing.giveBack(id)
@@ -200,15 +204,21 @@ export class ApprovalEngine implements Approvals {
 
   async reveal(id: string, who: Person): Promise<Revealed> {
     const row = this.#book.known(id)
-    if (!holds(who, 'approver')) throw new Refused(`\`${who.name}\` is no approver`, 'ask one')
+    if (!hasRole(who, 'approver'))
+      throw new OperationError(`\`${who.name}\` is no approver`, 'ask one')
     const kept = this.#book.sent(row)
     if (kept === undefined)
-      throw new Refused('the arguments are no longer kept', 'the record has their digest')
+      throw new OperationError('the arguments are no longer kept', 'the record has their digest')
     await this.#book.record('revealed', { ...aboutRequest(row), ...aboutPerson(who, null) })
     return { args: kept.args, rest: besideName(kept.rest) }
   }
 
-  decide(id: string, verdict: Verdict, who: Person, channel: Channel): Promise<ApprovalRequest> {
+  decide(
+    id: string,
+    verdict: ApprovalVerdict,
+    who: Person,
+    channel: Channel,
+  ): Promise<ApprovalRequest> {
     return this.#book.inTurn(async () => {
       const { nowMs, readArgs } = this.#book.parts
       const row = this.#book.known(id)
@@ -221,8 +231,8 @@ export class ApprovalEngine implements Approvals {
       const keep = forAWhile && this.#standing.check(row, sent, forAWhile, who.name, nowMs())
       await this.#book.record(outcome, {
         ...{ ...aboutRequest(row), ...aboutPerson(who, channel), comment },
-        ...(args === undefined ? {} : { editedArgsDigest: digestOf(args) }),
-        ...aboutWhile(forAWhile),
+        ...(args === undefined ? {} : { editedArgsDigest: digestText(args) }),
+        ...describeTerms(forAWhile),
       })
       // It may have been used, or have become void, while it was written down.
       checkOpen(this.#book.known(id), verdict)
@@ -248,36 +258,43 @@ export class ApprovalEngine implements Approvals {
     return this.#book.watch(listener)
   }
 
-  get standing(): readonly Standing[] {
+  get standing(): readonly StandingApproval[] {
     return this.#standing.list(this.#book.parts.nowMs())
   }
 
   async endStanding(id: string, who: Person): Promise<void> {
     if (!this.standing.some((each) => each.id === id))
-      throw new Refused(`no approval \`${id}\` holds for a while`, 'list those that do')
+      throw new OperationError(`no approval \`${id}\` holds for a while`, 'list those that do')
     await this.#book.record('standing-ended', { standing: id, ...aboutPerson(who, null) })
     this.#standing.end(id)
   }
 
-  get barred(): readonly Barred[] {
+  get barred(): readonly ApprovalBlock[] {
     return this.#denials.barred
   }
 
-  async lift(barred: Pick<Barred, 'session' | 'server' | 'name'>, who: Person): Promise<void> {
-    if (!holds(who, 'approver')) throw new Refused(`\`${who.name}\` is no approver`, 'ask one')
+  async lift(
+    barred: Pick<ApprovalBlock, 'session' | 'server' | 'name'>,
+    who: Person,
+  ): Promise<void> {
+    if (!hasRole(who, 'approver'))
+      throw new OperationError(`\`${who.name}\` is no approver`, 'ask one')
     const { session, server, name } = barred
     if (!this.#denials.isBarred(barred))
-      throw new Refused(`\`${server}/${name}\` is not denied to that session`, 'nothing to lift')
+      throw new OperationError(
+        `\`${server}/${name}\` is not denied to that session`,
+        'nothing to lift',
+      )
     await this.#book.record('lifted', { session, server, name, ...aboutPerson(who, null) })
     this.#denials.lift(barred)
   }
 
   /** What the newest request for a call comes to; undefined where it has to be asked for anew. */
   async #stands(
-    newest: Row,
+    newest: ApprovalRow,
     { asked, pin }: { readonly asked: string; readonly pin: string },
     nowMs: number,
-  ): Promise<Hold | undefined> {
+  ): Promise<ApprovalRequestResult | undefined> {
     const isOpen = newest.state === 'pending' || newest.state === 'approved'
     if (isOpen && newest.usedBy === null) {
       if (newest.expiresAtMs <= nowMs) await this.#book.inTurn(() => this.#book.expire(newest))
@@ -312,14 +329,19 @@ export class ApprovalEngine implements Approvals {
     return undefined
   }
 
-  async #propose(call: HeldCall, key: string, asked: string, rest: string): Promise<Hold> {
+  async #propose(
+    call: ApprovalSubmission,
+    key: string,
+    asked: string,
+    rest: string,
+  ): Promise<ApprovalRequestResult> {
     const { before, newId, nowMs, warn } = this.#book.parts
     const full = this.#full(call)
     if (full !== undefined) return { is: 'refused', ...full }
     const id = newId()
     const atMs = nowMs()
     const timeoutMs = Math.min(...call.asks.map((ask) => ask.timeoutMs))
-    const row: Omit<Row, 'seq'> = {
+    const row: Omit<ApprovalRow, 'seq'> = {
       ...{ ...call, id, key, asked, state: 'pending', atMs, expiresAtMs: atMs + timeoutMs },
       ...{
         votes: [],
@@ -338,7 +360,7 @@ export class ApprovalEngine implements Approvals {
     this.#book.requests.prune()
     this.#book.arm()
     const request = this.#book.changed(id)
-    const said = ({ channels, fault }: Told): void => {
+    const said = ({ channels, fault }: NotificationResult): void => {
       const about = { ...aboutRequest(row), channels: [...channels], ok: fault === undefined }
       this.#book.note('notified', { ...about, fault: fault ?? null })
       if (fault !== undefined) warn(`people were not told by ${channels.join(', ')}`, fault)
@@ -348,7 +370,7 @@ export class ApprovalEngine implements Approvals {
   }
 
   /** Why nobody can be asked for one more. */
-  #full(call: HeldCall): { why: string; barred: boolean } | undefined {
+  #full(call: ApprovalSubmission): { why: string; barred: boolean } | undefined {
     const { session, server, name, args, rest } = call
     if (this.#denials.isBarred(call))
       return { why: `people denied it ${DENIALS_MAX} times in this session`, barred: true }
@@ -369,8 +391,8 @@ const CLOCK_WAS_AHEAD = 'it was made while the clock of the machine was ahead'
 const UNKNOWN = 'it was sent, and nobody knows what became of it'
 
 /** What is pending is decided; what is approved and not used can be taken back. */
-function checkOpen({ state, usedBy }: Row, { verdict }: Verdict): void {
+function checkOpen({ state, usedBy }: ApprovalRow, { verdict }: ApprovalVerdict): void {
   if (state === 'pending') return
   if (state === 'approved' && usedBy === null && verdict === 'deny') return
-  throw new Refused(`the request is ${state} already`, 'nothing to do')
+  throw new OperationError(`the request is ${state} already`, 'nothing to do')
 }

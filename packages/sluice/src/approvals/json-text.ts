@@ -9,14 +9,14 @@ const TOKEN = /[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*"|[-+.\w]+|[[\]{}:,])/y
 export type Path = readonly (string | number)[]
 
 /** What is made of the parts of a text. */
-interface Making {
+interface JsonTextBuilder {
   readonly text: (value: string, path: Path) => string
   readonly plain: (written: string, path: Path) => string
   readonly object: (members: [key: string, value: string][]) => string
 }
 
 /** Members in the order of their names, strings spelt one way, numbers as written. */
-export function canonicalText(text: string): string {
+export function toCanonicalJsonText(text: string): string {
   return makeText(text, {
     text: (value) => JSON.stringify(value),
     plain: (written) => written,
@@ -43,14 +43,14 @@ export function joinMembers(members: readonly [string, string][]): string {
   return `{${members.map(([key, value]) => `${JSON.stringify(key)}:${value}`).join(',')}}`
 }
 
-export function makeText(text: string, making: Making): string {
-  const tokens = new Tokens(text)
+export function makeText(text: string, making: JsonTextBuilder): string {
+  const tokens = new JsonTokens(text)
   const made = value(tokens, making, [])
   if (tokens.peek() !== undefined) throw new Error('more than one JSON value')
   return made
 }
 
-function value(tokens: Tokens, making: Making, path: (string | number)[]): string {
+function value(tokens: JsonTokens, making: JsonTextBuilder, path: (string | number)[]): string {
   const token = tokens.take()
   if (token === '{') return object(tokens, making, path)
   if (token === '[') return list(tokens, making, path)
@@ -59,7 +59,7 @@ function value(tokens: Tokens, making: Making, path: (string | number)[]): strin
   return making.plain(token, path)
 }
 
-function object(tokens: Tokens, making: Making, path: (string | number)[]): string {
+function object(tokens: JsonTokens, making: JsonTextBuilder, path: (string | number)[]): string {
   const members: [string, string][] = []
   if (tokens.skip('}')) return making.object(members)
   do {
@@ -73,7 +73,7 @@ function object(tokens: Tokens, making: Making, path: (string | number)[]): stri
   return making.object(members)
 }
 
-function list(tokens: Tokens, making: Making, path: (string | number)[]): string {
+function list(tokens: JsonTokens, making: JsonTextBuilder, path: (string | number)[]): string {
   const items: string[] = []
   if (tokens.skip(']')) return '[]'
   do {
@@ -85,7 +85,7 @@ function list(tokens: Tokens, making: Making, path: (string | number)[]): string
   return `[${items.join(',')}]`
 }
 
-class Tokens {
+class JsonTokens {
   readonly #text: string
   #at = 0
   #next: string | undefined

@@ -6,13 +6,13 @@ import type { Channel } from '@sluice/policy/core/decision'
 import type { ApprovalRequest, Notifier } from '../core/approval.ts'
 import { TELL_MS_MAX, TELLING_MAX } from './limits.ts'
 
-export interface Told {
+export interface NotificationResult {
   readonly channels: readonly Channel[]
   /** Why it failed; undefined where it told somebody. */
   readonly fault?: string
 }
 
-export class Tellers {
+export class ApproverNotifiers {
   readonly #notifiers = new Map<Channel, Notifier>()
   readonly #waiting: (() => void)[] = []
   #running = 0
@@ -22,7 +22,7 @@ export class Tellers {
   }
 
   /** Says each attempt, in order; console and terminal first, where every request is. */
-  async tell(request: ApprovalRequest, said: (told: Told) => void): Promise<void> {
+  async tell(request: ApprovalRequest, said: (told: NotificationResult) => void): Promise<void> {
     said({ channels: INBOXES })
     for (const channel of orderOf(request)) {
       const notifier = this.#notifiers.get(channel)

@@ -3,11 +3,11 @@
 
 import type { Channel } from '@sluice/policy/core/decision'
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
-import type { ForAWhile } from '../core/approval.ts'
+import type { StandingTerms } from '../core/approval.ts'
 import { displayName } from '../core/display-name.ts'
 import type { Person } from '../core/person.ts'
-import { digestOf, type Event } from '../ledger/records/record.ts'
-import type { Row } from './requests.ts'
+import { digestText, type GateEvent } from '../ledger/records/record.ts'
+import type { ApprovalRow } from './requests.ts'
 
 export const STEPS = [
   'proposed',
@@ -23,15 +23,15 @@ export const STEPS = [
   'lifted',
   'standing-ended',
 ] as const
-export type Step = (typeof STEPS)[number]
+export type ApprovalStep = (typeof STEPS)[number]
 
 /** `approval-proposed` and so on. */
-export function stepEvent(step: Step, atMs: number, detail: JsonObject): Event {
+export function stepEvent(step: ApprovalStep, atMs: number, detail: JsonObject): GateEvent {
   return { atMs, name: `approval-${step}`, detail }
 }
 
 /** What every step says of its request. */
-export function aboutRequest(row: Omit<Row, 'seq'>): JsonObject {
+export function aboutRequest(row: Omit<ApprovalRow, 'seq'>): JsonObject {
   const { id, callId, principal, agent, session, server, method, name } = row
   return {
     request: id,
@@ -45,11 +45,11 @@ export function aboutRequest(row: Omit<Row, 'seq'>): JsonObject {
   }
 }
 
-export function aboutProposal(row: Omit<Row, 'seq'>, args: string): JsonObject {
+export function aboutProposal(row: Omit<ApprovalRow, 'seq'>, args: string): JsonObject {
   const { asks, asked, pin, expiresAtMs, category, risk } = row
   return {
     ...aboutRequest(row),
-    ...{ category, risk, pin, asked, expiresAtMs, argsDigest: digestOf(args) },
+    ...{ category, risk, pin, asked, expiresAtMs, argsDigest: digestText(args) },
     asks: asks.map(({ rule, reason, approvers, quorum, channels }) => ({
       ...{ rule, reason, quorum, approvers: [...approvers], channels: [...channels] },
     })),
@@ -61,7 +61,7 @@ export function aboutPerson({ name, kind, proof }: Person, channel: Channel | nu
 }
 
 /** Bounds are the approver's own words; exact values stay out of the record. */
-export function aboutWhile(wanted: ForAWhile | undefined): JsonObject {
+export function describeTerms(wanted: StandingTerms | undefined): JsonObject {
   if (wanted === undefined) return {}
   return {
     forMs: wanted.forMs,

@@ -5,13 +5,16 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { recordsFrom } from '../ledger/chain/read.ts'
 import type { OutcomeRecord } from '../ledger/records/record.ts'
-import type { Row } from './requests.ts'
+import type { ApprovalRow } from './requests.ts'
 
-export type Became = 'not-sent' | 'executed' | 'unknown'
+export type ApprovalUse = 'not-sent' | 'executed' | 'unknown'
 
 /** By the id of the call. The ledger was opened before: what was open in it is marked unknown. */
-export function whatBecame(ledger: DatabaseSync, used: readonly Row[]): Map<string, Became> {
-  const found = new Map<string, Became>()
+export function recoverUses(
+  ledger: DatabaseSync,
+  used: readonly ApprovalRow[],
+): Map<string, ApprovalUse> {
+  const found = new Map<string, ApprovalUse>()
   const wanted = new Set(used.map(({ usedBy }) => usedBy as string))
   for (const call of wanted) found.set(call, 'not-sent')
   if (used.length === 0) return found
@@ -23,16 +26,16 @@ export function whatBecame(ledger: DatabaseSync, used: readonly Row[]): Map<stri
       found.set(record.callId, 'unknown')
     } else if (record.kind === 'outcome') {
       const call = intents.get(record.intent)
-      if (call !== undefined) found.set(call, becameOf(record))
+      if (call !== undefined) found.set(call, toApprovalUse(record))
     }
   }
   return found
 }
 
-export function becameOf({
+export function toApprovalUse({
   status,
   givenBack,
-}: Pick<OutcomeRecord, 'status' | 'givenBack'>): Became {
+}: Pick<OutcomeRecord, 'status' | 'givenBack'>): ApprovalUse {
   if (givenBack) return 'not-sent'
   return status === 'answered' || status === 'error' ? 'executed' : 'unknown'
 }

@@ -2,18 +2,24 @@
 // rules of who may change what are the engine's. Used by engine.ts alone.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { ApprovalAsk } from '@sluice/policy/core/decision'
-import type { ApprovalFilter, ApprovalState, Before, CallHeld, Vote } from '../core/approval.ts'
+import type { ApprovalRequirement } from '@sluice/policy/core/decision'
+import type {
+  ApprovalFilter,
+  ApprovalState,
+  ApprovalSubject,
+  PriorCall,
+  Vote,
+} from '../core/approval.ts'
 import { DECIDED_KEPT_MAX, LISTED_DEFAULT, LISTED_MAX } from './limits.ts'
 
 /** A vote, with the asks it counts for and the arguments it was given on. */
-export interface KeptVote extends Vote {
+export interface StoredVote extends Vote {
   readonly asks: readonly number[]
   /** How often the arguments had been changed: a yes to others is no yes to these. */
   readonly edit: number
 }
 
-export interface Row extends CallHeld {
+export interface ApprovalRow extends ApprovalSubject {
   readonly seq: number
   readonly id: string
   readonly key: string
@@ -22,9 +28,9 @@ export interface Row extends CallHeld {
   readonly state: ApprovalState
   readonly atMs: number
   readonly expiresAtMs: number
-  readonly asks: readonly ApprovalAsk[]
-  readonly votes: readonly KeptVote[]
-  readonly before: readonly Before[]
+  readonly asks: readonly ApprovalRequirement[]
+  readonly votes: readonly StoredVote[]
+  readonly before: readonly PriorCall[]
   readonly args: Uint8Array | null
   readonly edited: number
   readonly told: boolean
@@ -34,7 +40,7 @@ export interface Row extends CallHeld {
   readonly why: string
 }
 
-export type StoredRow = Readonly<Record<string, unknown>>
+export type SqlRow = Readonly<Record<string, unknown>>
 
 const FINAL = "('denied', 'expired', 'void', 'executed', 'unknown')"
 
@@ -48,7 +54,7 @@ export class Requests {
     this.#counts = counts
   }
 
-  insert(row: Omit<Row, 'seq'>): void {
+  insert(row: Omit<ApprovalRow, 'seq'>): void {
     this.#run(
       `INSERT INTO approvals (id, key, asked, pin, state, at, expires_at, principal, principal_kind,
         agent, session, server, method, name, category, risk, asks, votes, before, call_id, args,
@@ -62,28 +68,28 @@ export class Requests {
     )
   }
 
-  find(id: string): Row | undefined {
+  find(id: string): ApprovalRow | undefined {
     const row = this.stored(id)
     return row === undefined ? undefined : this.read(row)
   }
 
   /** With the votes of whoever was removed counting for nothing, and that for good: somebody of the
    * same name who comes later is another. */
-  read(stored: StoredRow): Row {
+  read(stored: SqlRow): ApprovalRow {
     const row = rowOf(stored)
-    const votes = row.votes.map((vote): KeptVote => {
+    const votes = row.votes.map((vote): StoredVote => {
       const isGone = vote.verdict === 'approve' && (vote.gone === true || !this.#counts(vote))
       return isGone ? { ...vote, asks: [], gone: true } : vote
     })
     return { ...row, votes }
   }
 
-  stored(id: string): StoredRow | undefined {
+  stored(id: string): SqlRow | undefined {
     return this.#database.prepare('SELECT * FROM approvals WHERE id = ?').get(id)
   }
 
   /** The newest for one call. */
-  newest(key: string): Row | undefined {
+  newest(key: string): ApprovalRow | undefined {
     const row = this.#database
       .prepare('SELECT * FROM approvals WHERE key = ? ORDER BY seq DESC LIMIT 1')
       .get(key)
@@ -91,7 +97,7 @@ export class Requests {
   }
 
   /** As they are stored: `read` reads them, `signOf` says whether one has changed. */
-  list({ states, server, principal, before, limit }: ApprovalFilter): StoredRow[] {
+  list({ states, server, principal, before, limit }: ApprovalFilter): SqlRow[] {
     const where: string[] = []
     const values: SQLInputValue[] = []
     const only = (sql: string, ...given: readonly string[]): void => {
@@ -111,7 +117,7 @@ export class Requests {
   }
 
   /** Those that may still lead to a call, the oldest first. */
-  open(): Row[] {
+  open(): ApprovalRow[] {
     return this.#database
       .prepare("SELECT * FROM approvals WHERE state IN ('pending', 'approved') ORDER BY seq")
       .all()
@@ -142,7 +148,11 @@ export class Requests {
     return { every: of('every'), session: of('session'), tool: of('tool') }
   }
 
-  vote(id: string, votes: readonly KeptVote[], edit?: { args: Uint8Array; edited: number }): void {
+  vote(
+    id: string,
+    votes: readonly StoredVote[],
+    edit?: { args: Uint8Array; edited: number },
+  ): void {
     this.#run('UPDATE approvals SET votes = ? WHERE id = ?', JSON.stringify(votes), id)
     if (edit !== undefined)
       this.#run(
@@ -218,11 +228,11 @@ export class Requests {
 }
 
 /** Equal as long as nothing of a request has changed. */
-export function signOf({ state, edited, used_by, expires_at, votes }: StoredRow): string {
+export function signOf({ state, edited, used_by, expires_at, votes }: SqlRow): string {
   return `${state} ${edited} ${used_by} ${expires_at} ${votes}`
 }
 
-function rowOf(row: StoredRow): Row {
+function rowOf(row: SqlRow): ApprovalRow {
   const text = (name: string): string => String(row[name])
   const maybe = (name: string): string | null => (row[name] === null ? null : text(name))
   const maybeNumber = (name: string): number | null =>
@@ -245,9 +255,9 @@ function rowOf(row: StoredRow): Row {
     category: maybe('category'),
     risk: maybe('risk'),
     ...(row.unknown === 1 ? { unknown: true } : {}),
-    asks: JSON.parse(text('asks')) as ApprovalAsk[],
-    votes: JSON.parse(text('votes')) as KeptVote[],
-    before: JSON.parse(text('before')) as Before[],
+    asks: JSON.parse(text('asks')) as ApprovalRequirement[],
+    votes: JSON.parse(text('votes')) as StoredVote[],
+    before: JSON.parse(text('before')) as PriorCall[],
     callId: text('call_id'),
     args: (row.args as Uint8Array | null) ?? null,
     edited: Number(row.edited),

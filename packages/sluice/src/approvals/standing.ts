@@ -5,17 +5,17 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { compareDecimal, type Decimal, toDecimal } from '@sluice/policy/core/decimal'
 import { ExactNumber } from '@sluice/policy/core/json'
-import type { Bound, ForAWhile, Standing } from '../core/approval.ts'
-import { Refused } from '../core/operation-error.ts'
-import type { Sent } from './approval-registry.ts'
-import { canonicalMembers, canonicalText } from './json-text.ts'
+import type { ArgumentBound, StandingApproval, StandingTerms } from '../core/approval.ts'
+import { OperationError } from '../core/operation-error.ts'
+import type { SubmittedCall } from './approval-registry.ts'
+import { canonicalMembers, toCanonicalJsonText } from './json-text.ts'
 import { STANDING_MAX, STANDING_MS_MAX, STANDING_VALUES_MAX } from './limits.ts'
 import { maskText } from './mask-text.ts'
-import type { Row } from './requests.ts'
+import type { ApprovalRow } from './requests.ts'
 import type { Vault } from './vault.ts'
 
 /** What a call is held against. */
-export interface StandingCall {
+export interface StandingMatch {
   readonly principal: string
   readonly agent: string | null
   readonly server: string
@@ -29,19 +29,19 @@ export interface StandingCall {
   readonly args: string
 }
 
-interface Terms {
+interface StoredTerms {
   /** When it was given, and how often it may be used. */
   readonly atMs?: number
   readonly calls?: number
   readonly rest: string
   /** Canonical text of each argument without a bound. */
   readonly exact: Readonly<Record<string, string>>
-  readonly bounds: Readonly<Record<string, Bound>>
+  readonly bounds: Readonly<Record<string, ArgumentBound>>
 }
 
-interface Kept extends Omit<StandingCall, 'rest' | 'args'> {
+interface StoredStanding extends Omit<StandingMatch, 'rest' | 'args'> {
   readonly id: string
-  readonly terms: Terms
+  readonly terms: StoredTerms
   readonly by: readonly string[]
   readonly untilMs: number
   used: number
@@ -51,7 +51,7 @@ export class StandingApprovals {
   readonly #database: DatabaseSync
   readonly #vault: Vault
   readonly #isApprover: (name: string, atMs: number) => boolean
-  readonly #kept = new Map<string, Kept>()
+  readonly #kept = new Map<string, StoredStanding>()
 
   constructor(
     database: DatabaseSync,
@@ -67,7 +67,7 @@ export class StandingApprovals {
         ...{ id, principal: String(row.principal), server: String(row.server) },
         ...{ agent: row.agent === null ? null : String(row.agent), method: String(row.method) },
         ...{ name: String(row.name), asked: String(row.asked), pin: String(row.pin) },
-        terms: JSON.parse(vault.open(`standing ${id}`, row.terms as Uint8Array)) as Terms,
+        terms: JSON.parse(vault.open(`standing ${id}`, row.terms as Uint8Array)) as StoredTerms,
         by: JSON.parse(String(row.approved_by)) as string[],
         untilMs: Number(row.until),
         used: Number(row.used),
@@ -75,7 +75,7 @@ export class StandingApprovals {
     }
   }
 
-  list(nowMs: number): Standing[] {
+  list(nowMs: number): StandingApproval[] {
     const valid = [...this.#kept.values()].filter((kept) => this.#holds(kept, nowMs))
     return valid.map(({ id, principal, server, name, terms, by, untilMs, used }) => {
       const exact = Object.entries(terms.exact).map(([key, text]) => {
@@ -88,7 +88,7 @@ export class StandingApprovals {
   }
 
   /** One that lets this call pass. */
-  find(call: StandingCall, nowMs: number): { id: string; by: readonly string[] } | undefined {
+  find(call: StandingMatch, nowMs: number): { id: string; by: readonly string[] } | undefined {
     if (this.#kept.size === 0) return undefined
     for (const kept of this.#kept.values())
       if (SAME.every((part) => kept[part] === call[part]) && covers(kept.terms, call))
@@ -128,31 +128,40 @@ export class StandingApprovals {
     if (kept !== undefined && kept.used > 0) this.#count(kept, -1)
   }
 
-  #count(kept: Kept, by: 1 | -1): void {
+  #count(kept: StoredStanding, by: 1 | -1): void {
     kept.used += by
     const sql = 'UPDATE approvals_standing SET used = ? WHERE id = ?'
     this.#database.prepare(sql).run(kept.used, kept.id)
   }
 
   /** Refuses what is no bound, before anybody is told that it holds. */
-  check(row: Row, sent: Sent, wanted: ForAWhile, by: string, nowMs: number): () => void {
+  check(
+    row: ApprovalRow,
+    sent: SubmittedCall,
+    wanted: StandingTerms,
+    by: string,
+    nowMs: number,
+  ): () => void {
     const { rest, args } = sent
     if (!(wanted.forMs > 0 && wanted.forMs <= STANDING_MS_MAX))
-      throw new Refused(
+      throw new OperationError(
         `an approval for ${wanted.forMs} ms cannot be given`,
         `more than nothing, at most ${STANDING_MS_MAX / 3_600_000} hours`,
       )
     const { calls } = wanted
     if (calls !== undefined && !(Number.isSafeInteger(calls) && calls > 0))
-      throw new Refused(`${calls} calls cannot be given`, 'a whole number, at least 1')
+      throw new OperationError(`${calls} calls cannot be given`, 'a whole number, at least 1')
     this.#forgetOver(nowMs)
     if (this.#kept.size >= STANDING_MAX)
-      throw new Refused(`${STANDING_MAX} approvals hold for a while already`, 'end some of them')
+      throw new OperationError(
+        `${STANDING_MAX} approvals hold for a while already`,
+        'end some of them',
+      )
     const members = canonicalMembers(args === '' ? '{}' : args)
     const bounds = Object.fromEntries(
       Object.entries(wanted.bounds ?? {}).map(([name, bound]) => {
         if (!members.has(name))
-          throw new Refused(
+          throw new OperationError(
             `the call has no argument \`${name}\``,
             `it has ${[...members.keys()].map((key) => `\`${key}\``).join(', ') || 'none'}`,
           )
@@ -160,7 +169,7 @@ export class StandingApprovals {
       }),
     )
     const exact = Object.fromEntries([...members].filter(([name]) => !Object.hasOwn(bounds, name)))
-    const terms: Terms = {
+    const terms: StoredTerms = {
       ...{ atMs: nowMs, rest, exact, bounds },
       ...(calls === undefined ? {} : { calls }),
     }
@@ -172,7 +181,7 @@ export class StandingApprovals {
     return this.#kept.delete(id)
   }
 
-  #holds({ untilMs, used, by, terms }: Kept, nowMs: number): boolean {
+  #holds({ untilMs, used, by, terms }: StoredStanding, nowMs: number): boolean {
     const isOver = untilMs <= nowMs || used >= (terms.calls ?? Number.POSITIVE_INFINITY)
     return !isOver && this.#isByApprovers(by, terms.atMs ?? nowMs)
   }
@@ -181,7 +190,7 @@ export class StandingApprovals {
     return by.every((name) => this.#isApprover(name, givenMs))
   }
 
-  #keep(row: Row, terms: Terms, by: readonly string[], untilMs: number): void {
+  #keep(row: ApprovalRow, terms: StoredTerms, by: readonly string[], untilMs: number): void {
     const { principal, agent, server, method, name, asked, pin } = row
     const id = `${row.id}-while`
     const sealed = this.#vault.seal(`standing ${id}`, JSON.stringify(terms))
@@ -206,7 +215,7 @@ const LOWEST = '0'
 
 const SAME = ['principal', 'agent', 'server', 'method', 'name', 'asked', 'pin'] as const
 
-function covers({ rest, exact, bounds }: Terms, call: StandingCall): boolean {
+function covers({ rest, exact, bounds }: StoredTerms, call: StandingMatch): boolean {
   if (rest !== call.rest) return false
   // What is no object has no members either, and is not therefore a call without arguments.
   if (call.args !== '' && !/^\s*\{/.test(call.args)) return false
@@ -216,12 +225,12 @@ function covers({ rest, exact, bounds }: Terms, call: StandingCall): boolean {
     if (Object.hasOwn(exact, name)) {
       if (exact[name] !== text) return false
     } else if (!Object.hasOwn(bounds, name)) return false
-    else if (!isWithin(bounds[name] as Bound, text)) return false
+    else if (!isWithin(bounds[name] as ArgumentBound, text)) return false
   }
   return Object.keys(bounds).every((name) => members.has(name))
 }
 
-function isWithin(bound: Bound, text: string): boolean {
+function isWithin(bound: ArgumentBound, text: string): boolean {
   if ('any' in bound) return true
   if ('oneOf' in bound) return bound.oneOf.includes(text)
   const value = decimalIn(text)
@@ -233,10 +242,10 @@ function isWithin(bound: Bound, text: string): boolean {
 }
 
 /** Canonical, and such that the call itself is within it. */
-function checkBound(name: string, bound: Bound, own: string): Bound {
-  const wrong = (what: string): Refused =>
-    new Refused(`the bound of \`${name}\` ${what}`, 'give `min` and `max`, `oneOf` or `any`')
-  let read: Bound
+function checkBound(name: string, bound: ArgumentBound, own: string): ArgumentBound {
+  const wrong = (what: string): OperationError =>
+    new OperationError(`the bound of \`${name}\` ${what}`, 'give `min` and `max`, `oneOf` or `any`')
+  let read: ArgumentBound
   if ('any' in bound && bound.any === true) read = { any: true }
   else if ('oneOf' in bound && Array.isArray(bound.oneOf)) {
     if (bound.oneOf.length === 0 || bound.oneOf.length > STANDING_VALUES_MAX)
@@ -249,7 +258,7 @@ function checkBound(name: string, bound: Bound, own: string): Bound {
       if (side !== undefined && decimalIn(side) === undefined) throw wrong('is no number')
     read = max === undefined ? { min: min as string } : { min: min ?? LOWEST, max }
     if (min === undefined && !isWithin(read, own))
-      throw new Refused(
+      throw new OperationError(
         `the bound of \`${name}\` has no lower end and therefore begins at ${LOWEST}, which leaves out the call that is decided`,
         `write the lower end too, such as \`${name}>=${own}\``,
       )
@@ -258,9 +267,9 @@ function checkBound(name: string, bound: Bound, own: string): Bound {
   return read
 }
 
-function canonicalOr(text: string, refused: () => Refused): string {
+function canonicalOr(text: string, refused: () => OperationError): string {
   try {
-    return canonicalText(text)
+    return toCanonicalJsonText(text)
   } catch {
     throw refused()
   }

@@ -2,16 +2,16 @@
 // changes. Refuses with what is wrong and what to do.
 
 import type { Channel } from '@sluice/policy/core/decision'
-import type { Verdict } from '../core/approval.ts'
-import { Refused } from '../core/operation-error.ts'
+import type { ApprovalVerdict } from '../core/approval.ts'
+import { OperationError } from '../core/operation-error.ts'
 import type { Person } from '../core/person.ts'
-import { fits, isSatisfied, mayNotDecide } from './count-votes.ts'
+import { isSatisfied, matchRequirements, mayNotDecide } from './count-votes.ts'
 import { ARGS_LENGTH_MAX, COMMENT_LENGTH_MAX } from './limits.ts'
-import type { KeptVote, Row } from './requests.ts'
+import type { ApprovalRow, StoredVote } from './requests.ts'
 
-export interface Weighed {
-  readonly votes: readonly KeptVote[]
-  readonly vote: KeptVote
+export interface VoteTally {
+  readonly votes: readonly StoredVote[]
+  readonly vote: StoredVote
   /** The number of changes of the arguments that the votes are on. */
   readonly edit: number
   readonly outcome: 'approved' | 'denied' | 'voted'
@@ -19,35 +19,41 @@ export interface Weighed {
 
 /** `readArgs` says what is wrong with changed arguments. */
 export function weighVerdict(
-  row: Row,
-  verdict: Verdict,
+  row: ApprovalRow,
+  verdict: ApprovalVerdict,
   who: Person,
   channel: Channel,
   atMs: number,
   readArgs: (text: string) => string | undefined,
-): Weighed {
+): VoteTally {
   const no = mayNotDecide(row, who, channel)
-  if (no !== undefined) throw new Refused(no, 'somebody else has to decide')
+  if (no !== undefined) throw new OperationError(no, 'somebody else has to decide')
   const { comment = '', args, forAWhile } = verdict
   if (typeof comment !== 'string' || comment.length > COMMENT_LENGTH_MAX)
-    throw new Refused(`the comment has more than ${COMMENT_LENGTH_MAX} characters`, 'shorten it')
+    throw new OperationError(
+      `the comment has more than ${COMMENT_LENGTH_MAX} characters`,
+      'shorten it',
+    )
   const { name: by, kind, proof } = who
   const given = { by, kind, proof, channel, verdict: verdict.verdict, comment, atMs }
   if (verdict.verdict === 'deny') {
     if (args !== undefined || forAWhile !== undefined)
-      throw new Refused('a denial changes no arguments and lasts no while', 'leave them out')
-    if (channel === 'client' && fits(row, who, channel).asks.length === 0)
-      throw new Refused('the client may not decide this', 'a person has to')
-    const vote: KeptVote = { ...given, asks: [], edit: row.edited }
+      throw new OperationError('a denial changes no arguments and lasts no while', 'leave them out')
+    if (channel === 'client' && matchRequirements(row, who, channel).asks.length === 0)
+      throw new OperationError('the client may not decide this', 'a person has to')
+    const vote: StoredVote = { ...given, asks: [], edit: row.edited }
     return { votes: [...row.votes, vote], vote, edit: row.edited, outcome: 'denied' }
   }
-  const { asks, why } = fits(row, who, channel)
+  const { asks, why } = matchRequirements(row, who, channel)
   if (asks.length === 0)
-    throw new Refused(`\`${by}\` may not approve this: ${why.join('; ')}`, 'ask whom it names')
+    throw new OperationError(
+      `\`${by}\` may not approve this: ${why.join('; ')}`,
+      'ask whom it names',
+    )
   if (args !== undefined) checkEdit(row, args, readArgs)
   // Of two who must agree, one must not be able to change what the other has read.
   else if ((verdict.edits ?? 0) !== row.edited)
-    throw new Refused(
+    throw new OperationError(
       'the arguments were changed by another approver in the meantime',
       'look at the request once more',
     )
@@ -55,32 +61,36 @@ export function weighVerdict(
   const has = row.votes.some(
     (vote) => vote.by === by && vote.verdict === 'approve' && vote.edit === edit && !vote.gone,
   )
-  if (has) throw new Refused(`\`${by}\` has approved it already`, 'it waits for others')
-  const vote: KeptVote = { ...given, asks, edit }
+  if (has) throw new OperationError(`\`${by}\` has approved it already`, 'it waits for others')
+  const vote: StoredVote = { ...given, asks, edit }
   const votes = [...row.votes, vote]
   const isDone = isSatisfied(row.asks, votes, edit)
   if (forAWhile !== undefined && !(isDone && isSatisfied(row.asks, [vote], edit)))
-    throw new Refused(
+    throw new OperationError(
       'an approval for a while is one person’s word, and this request needs more than one',
       'approve the call alone',
     )
   if (forAWhile !== undefined && (args !== undefined || row.edited > 0))
-    throw new Refused('changed arguments cannot be approved for a while', 'one or the other')
+    throw new OperationError('changed arguments cannot be approved for a while', 'one or the other')
   return { votes, vote, edit, outcome: isDone ? 'approved' : 'voted' }
 }
 
-function checkEdit(row: Row, args: string, readArgs: (text: string) => string | undefined): void {
+function checkEdit(
+  row: ApprovalRow,
+  args: string,
+  readArgs: (text: string) => string | undefined,
+): void {
   const closed = row.asks.find(({ editArgs }) => !editArgs)
   if (closed !== undefined)
-    throw new Refused(
+    throw new OperationError(
       `${closed.rule} does not let an approver change arguments`,
       'approve it as it is, or deny it; `edit_args: true` in the rule would allow it',
     )
   if (row.method !== 'tools/call')
-    throw new Refused('only the arguments of a tool can be changed', 'approve it as it is')
+    throw new OperationError('only the arguments of a tool can be changed', 'approve it as it is')
   if (args.length > ARGS_LENGTH_MAX)
-    throw new Refused(`arguments of more than ${ARGS_LENGTH_MAX} characters`, 'shorten them')
+    throw new OperationError(`arguments of more than ${ARGS_LENGTH_MAX} characters`, 'shorten them')
   const wrong = readArgs(args)
   if (wrong !== undefined)
-    throw new Refused(`the changed arguments: ${wrong}`, 'give a JSON object')
+    throw new OperationError(`the changed arguments: ${wrong}`, 'give a JSON object')
 }

@@ -2,9 +2,9 @@
 // was asked for is loaded: a gate must be up at once, and a short command is mostly loading.
 
 import type { Command } from 'commander'
-import type { Answer } from '../terminal/exit-code.ts'
+import type { SetExitCode } from '../terminal/exit-code.ts'
 
-type Add = (program: Command, answer: Answer) => void
+type Add = (program: Command, answer: SetExitCode) => void
 
 type Load = () => Promise<Add>
 
@@ -46,7 +46,11 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
 }
 
 /** The command that begins with this word; all of them where there is none, for help and mistakes. */
-export async function addCommands(program: Command, word: string, answer: Answer): Promise<void> {
+export async function addCommands(
+  program: Command,
+  word: string,
+  answer: SetExitCode,
+): Promise<void> {
   const all = Object.entries(GROUPS).flatMap(([group, commands]) =>
     Object.entries(commands).map(([name, load]) => ({ group, name, load })),
   )

@@ -2,8 +2,8 @@
 // exit codes: 0 yes, 1 no (denied, invalid, not found), 2 could not run.
 
 import { Command } from 'commander'
-import { ownVersion } from '../gateway/shared/package-version.ts'
-import type { Answer } from '../terminal/exit-code.ts'
+import { readPackageVersion } from '../gateway/shared/package-version.ts'
+import type { SetExitCode } from '../terminal/exit-code.ts'
 import { tellFailure } from '../terminal/failure.ts'
 import { addCommands } from './commands.ts'
 
@@ -29,10 +29,10 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-async function build(word: string, answer: Answer): Promise<Command> {
+async function build(word: string, answer: SetExitCode): Promise<Command> {
   const program = new Command('sluice')
     .description('The gate between AI agents and their tools.')
-    .version(ownVersion(), '--version', 'print the version')
+    .version(readPackageVersion(), '--version', 'print the version')
     .helpCommand(false)
     .configureOutput({ outputError: () => {} })
     .exitOverride()

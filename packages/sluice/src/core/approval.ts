@@ -2,8 +2,8 @@
 // which console, terminal and channels list, watch and decide. Kept and enforced by the room
 // `approvals`; the gate asks there, nobody else lets a held call pass.
 
-import type { ApprovalAsk, Channel } from '@sluice/policy/core/decision'
-import type { Person, Proof } from './person.ts'
+import type { ApprovalRequirement, Channel } from '@sluice/policy/core/decision'
+import type { Person, ProofMethod } from './person.ts'
 
 export const APPROVAL_STATES = [
   'pending',
@@ -21,7 +21,7 @@ export type ApprovalState = (typeof APPROVAL_STATES)[number]
 export interface Vote {
   readonly by: string
   readonly kind: Person['kind']
-  readonly proof: Proof
+  readonly proof: ProofMethod
   readonly channel: Channel
   readonly verdict: 'approve' | 'deny'
   readonly comment: string
@@ -31,12 +31,12 @@ export interface Vote {
 }
 
 /** What one rule asks, and whose approval counts for it so far. */
-export interface AskStanding extends ApprovalAsk {
+export interface RequirementStatus extends ApprovalRequirement {
   readonly approvedBy: readonly string[]
 }
 
 /** Which call it is about, and whose: the same from being held to being shown. */
-export interface CallHeld {
+export interface ApprovalSubject {
   /** The call that asked first. */
   readonly callId: string
   readonly principal: { readonly id: string; readonly kind: string }
@@ -73,13 +73,13 @@ export interface Revealed {
   readonly rest: string
 }
 
-export interface ApprovalRequest extends CallHeld {
+export interface ApprovalRequest extends ApprovalSubject {
   readonly id: string
   readonly state: ApprovalState
   readonly atMs: number
   readonly expiresAtMs: number
   /** Each must be satisfied by its own approvers and quorum. */
-  readonly asks: readonly AskStanding[]
+  readonly asks: readonly RequirementStatus[]
   readonly votes: readonly Vote[]
   /** JSON text of what will be sent, secrets masked; empty once it is decided and not kept. */
   readonly args: string
@@ -93,14 +93,14 @@ export interface ApprovalRequest extends CallHeld {
   /** How often that happened: an approval says which of them was seen. */
   readonly edits: number
   /** What the session did before, the newest last. */
-  readonly before: readonly Before[]
+  readonly before: readonly PriorCall[]
   /** The call that used the approval. */
   readonly usedBy: string | null
   /** Why it is void, denied or unknown, in words; empty elsewhere. */
   readonly why: string
 }
 
-export interface Before {
+export interface PriorCall {
   readonly atMs: number
   readonly server: string
   readonly name: string
@@ -108,21 +108,21 @@ export interface Before {
 }
 
 /** What an argument may be while an approval lasts; texts are JSON, numbers keep their digits. */
-export type Bound =
+export type ArgumentBound =
   | { readonly min?: string; readonly max?: string }
   | { readonly oneOf: readonly string[] }
   | { readonly any: true }
 
 /** Approves calls like this one for a while: every argument equal, but for those with a bound. */
-export interface ForAWhile {
+export interface StandingTerms {
   readonly forMs: number
   /** At most so many; as many as come where it is left out. */
   readonly calls?: number
   /** By the name of the argument. */
-  readonly bounds?: Readonly<Record<string, Bound>>
+  readonly bounds?: Readonly<Record<string, ArgumentBound>>
 }
 
-export interface Verdict {
+export interface ApprovalVerdict {
   readonly verdict: 'approve' | 'deny'
   readonly comment?: string
   /** `edits` of the request that was seen, none where it is left out: a yes to arguments that another
@@ -130,7 +130,7 @@ export interface Verdict {
   readonly edits?: number
   /** JSON text of the arguments to send in place of those that were asked for. */
   readonly args?: string
-  readonly forAWhile?: ForAWhile
+  readonly forAWhile?: StandingTerms
 }
 
 export interface ApprovalFilter {
@@ -143,13 +143,13 @@ export interface ApprovalFilter {
 }
 
 /** An approval that holds for a while. */
-export interface Standing {
+export interface StandingApproval {
   readonly id: string
   readonly principal: string
   readonly server: string
   readonly name: string
   /** The bounds, and for every other argument its exact JSON. */
-  readonly bounds: Readonly<Record<string, Bound>>
+  readonly bounds: Readonly<Record<string, ArgumentBound>>
   readonly by: readonly string[]
   readonly untilMs: number
   readonly used: number
@@ -158,27 +158,32 @@ export interface Standing {
 }
 
 /** A tool that a session was denied too often to ask for it again. */
-export interface Barred {
+export interface ApprovalBlock {
   readonly session: string
   readonly server: string
   readonly name: string
   readonly denials: number
 }
 
-export interface Approvals {
+export interface ApprovalService {
   /** The newest first. */
   list(filter?: ApprovalFilter): readonly ApprovalRequest[]
   find(id: string): ApprovalRequest | undefined
   /** What is sent, with what is masked elsewhere; on record before it is given. */
   reveal(id: string, who: Person): Promise<Revealed>
   /** Throws `Refused`: not pending, may not decide, arguments that may not be changed, ... */
-  decide(id: string, verdict: Verdict, who: Person, channel: Channel): Promise<ApprovalRequest>
+  decide(
+    id: string,
+    verdict: ApprovalVerdict,
+    who: Person,
+    channel: Channel,
+  ): Promise<ApprovalRequest>
   /** Every change of a request, its making included. Returns what ends the watch. */
   watch(listener: (request: ApprovalRequest) => void): () => void
-  readonly standing: readonly Standing[]
+  readonly standing: readonly StandingApproval[]
   endStanding(id: string, who: Person): Promise<void>
-  readonly barred: readonly Barred[]
-  lift(barred: Pick<Barred, 'session' | 'server' | 'name'>, who: Person): Promise<void>
+  readonly barred: readonly ApprovalBlock[]
+  lift(barred: Pick<ApprovalBlock, 'session' | 'server' | 'name'>, who: Person): Promise<void>
 }
 
 /** A way to tell people. Where it fails that is said on the record, and the next is tried. */

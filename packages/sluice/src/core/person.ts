@@ -10,7 +10,7 @@ export const ROLES = ['viewer', 'approver', 'policy-manager', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
 /** How it was shown that a person speaks. `client` is the caller's own word, unverified. */
-export type Proof = 'passkey' | 'pin' | 'token' | 'oauth' | 'client'
+export type ProofMethod = 'passkey' | 'pin' | 'token' | 'oauth' | 'client'
 
 export interface Person {
   /** On the record beside what was decided. */
@@ -20,7 +20,7 @@ export interface Person {
   readonly groups: readonly string[]
   /** Principals that are this person's own (their agents call as these): separation of duties. */
   readonly owns: readonly string[]
-  readonly proof: Proof
+  readonly proof: ProofMethod
 }
 
 /** What travels beside a request over the control socket: the PIN that a person typed at the
@@ -44,13 +44,13 @@ export function canonicalName(name: string): string {
 }
 
 /** Whether a role is held: an admin holds all, and everybody who may do something may look. */
-export function holds(person: Pick<Person, 'roles'>, role: Role): boolean {
+export function hasRole(person: Pick<Person, 'roles'>, role: Role): boolean {
   return role === 'viewer'
     ? person.roles.length > 0
     : person.roles.includes(role) || person.roles.includes('admin')
 }
 
 /** How a person is named on the record. */
-export function byWhom({ name, kind, proof }: Person): JsonObject {
+export function toActor({ name, kind, proof }: Person): JsonObject {
   return { name, kind, proof }
 }

@@ -4,46 +4,46 @@
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { AgentFacts } from '@sluice/policy/core/call'
-import type { Counters, Usage } from '@sluice/policy/core/counters'
+import type { Counters, LimitUsage } from '@sluice/policy/core/counters'
 import type { KnownTool } from '@sluice/policy/core/tools'
-import { allSaid } from '@sluice/policy/model/canonical-rule'
+import { listRuleTexts } from '@sluice/policy/model/canonical-rule'
 import type { ApprovalEngine } from '../approvals/engine.ts'
 import type { SessionLabels } from '../core/agent-calls.ts'
 import type { Caller } from '../identity/callers/caller.ts'
-import type { Slots, SlotUse } from '../identity/callers/session-quota.ts'
-import type { Seals } from '../identity/keys/handle-sealer.ts'
+import type { SessionLease, SessionQuota } from '../identity/callers/session-quota.ts'
+import type { HandleSealer } from '../identity/keys/handle-sealer.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { membersOf } from '../protocol/json/raw-members.ts'
+import { splitMembers } from '../protocol/json/raw-members.ts'
 import { paramHeadersOf } from '../protocol/mcp-headers.ts'
-import type { Era } from '../protocol/protocol-generation.ts'
+import type { ProtocolGeneration } from '../protocol/protocol-generation.ts'
 import { writeMembers } from '../protocol/write-message.ts'
 import { processClock } from '../store/process-clock.ts'
-import { AllServers } from './aggregate/aggregate-session.ts'
-import type { Spine } from './call/admit.ts'
+import { AggregateSession } from './aggregate/aggregate-session.ts'
+import type { CallPipeline } from './call/admit.ts'
 import { labelSession } from './call/inspect-answers.ts'
-import { LedgerRecord } from './call/record-calls.ts'
+import { LedgerCallRecorder } from './call/record-calls.ts'
 import type { GateConfig, ServerConfig } from './config/config.ts'
 import type { OwnFiles } from './config/own-facts.ts'
-import type { AgentSession } from './front/sessions/agent-gate.ts'
-import type { CallWatch } from './metrics/instrument-calls.ts'
+import type { AgentFamilySession } from './front/sessions/agent-gate.ts'
+import type { CallInstrumentation } from './metrics/instrument-calls.ts'
 import { defaultProcessesMax } from './processes/process-quota.ts'
 import { refuseFrozen } from './relay/refuse-frozen.ts'
 import { Relay } from './relay/relay.ts'
 import { Continuations } from './session/continuations.ts'
-import { Handles } from './session/sealed-handles.ts'
+import { SealedHandles } from './session/sealed-handles.ts'
 import { stripOwn } from './session/strip-link.ts'
-import { SeenLists } from './session/visible-lists.ts'
+import { VisibleLists } from './session/visible-lists.ts'
 import { CALL_IDLE_MS_MAX, CALL_LOOK_EVERY_MS, TOOLS_FRESH_MS } from './shared/limits.ts'
 import type { Log } from './shared/log.ts'
-import { ALL_SERVERS, type ClientLink } from './shared/transport.ts'
-import type { Freezes } from './state/freezes.ts'
+import { ALL_SERVERS, type ClientTransport } from './shared/transport.ts'
+import type { FreezeStore } from './state/freezes.ts'
 import type { PolicySet } from './state/policy-set.ts'
 import { KnownTools } from './tools/known-tools.ts'
 import type { Pins } from './tools/pins.ts'
 import { type ServerFailure, ServerNotes } from './tools/server-notes.ts'
-import type { KeptTools } from './tools/stored-tools.ts'
+import type { StoredTools } from './tools/stored-tools.ts'
 import { RestingProcesses } from './upstream/servers/resting-processes.ts'
-import { ServerLinks, type ServerLinksParts } from './upstream/servers/upstream-connector.ts'
+import { type ServerLinksParts, UpstreamConnector } from './upstream/servers/upstream-connector.ts'
 
 /** Idle times of sessions: setting the machine's clock makes none forget what it saw. */
 const { steadyMs } = processClock
@@ -51,13 +51,13 @@ const { steadyMs } = processClock
 export interface GateParts extends ServerLinksParts {
   readonly config: GateConfig
   readonly policies: () => PolicySet
-  readonly counters: Counters & Usage
-  readonly slots: Slots
-  readonly seals: Seals
+  readonly counters: Counters & LimitUsage
+  readonly slots: SessionQuota
+  readonly seals: HandleSealer
   readonly ledger: Ledger
-  readonly freezes: Freezes
-  readonly tools: KeptTools
-  readonly watch: CallWatch
+  readonly freezes: FreezeStore
+  readonly tools: StoredTools
+  readonly watch: CallInstrumentation
   readonly pins: Pins
   readonly approvals: ApprovalEngine
   /** Where a person decides over a request; undefined while no page is served. */
@@ -67,10 +67,10 @@ export interface GateParts extends ServerLinksParts {
   readonly log: Log
 }
 
-interface Session {
-  readonly client: ClientLink
+interface GateSession {
+  readonly client: ClientTransport
   readonly who: () => Caller
-  readonly slot: SlotUse
+  readonly slot: SessionLease
   readonly agent: () => AgentFacts | null
 }
 
@@ -83,14 +83,14 @@ const EXPECTED_ENDS: ReadonlySet<string> = new Set([
 
 export class Gate {
   readonly #parts: GateParts
-  readonly #spine: Omit<Spine, 'policy' | 'record'>
+  readonly #spine: Omit<CallPipeline, 'policy' | 'record'>
   readonly #known: KnownTools
   readonly #relays = new Set<Relay>()
   readonly #sweeper: NodeJS.Timeout
-  readonly #sessions = new Set<Session>()
+  readonly #sessions = new Set<GateSession>()
   readonly #resting = new RestingProcesses()
   readonly #continuations = new Continuations(() => performance.now())
-  readonly #servers: ServerLinks
+  readonly #servers: UpstreamConnector
   /** Tools that were said to be left out. */
   readonly #leftOut = new WeakSet<KnownTool>()
   readonly #notes: ServerNotes
@@ -100,7 +100,7 @@ export class Gate {
     this.#sweeper = setInterval(() => this.#expire(), CALL_LOOK_EVERY_MS).unref()
     this.#notes = new ServerNotes(parts.log)
     const { max = defaultProcessesMax(), ...processes } = parts.config.processes
-    this.#servers = new ServerLinks(parts, { ...processes, max })
+    this.#servers = new UpstreamConnector(parts, { ...processes, max })
     this.#known = new KnownTools(
       (tool) => {
         parts.tools.learn(tool)
@@ -138,7 +138,7 @@ export class Gate {
    * it is one session: what it has read from one counts when it calls another. `who` is asked for
    * every call: a session goes on with a newer token of the same principal. `handle` goes on with a
    * session from before a restart. */
-  open(name: string, client: ClientLink, who: () => Caller, handle?: string): void {
+  open(name: string, client: ClientTransport, who: () => Caller, handle?: string): void {
     stripOwn(client)
     const { config, slots, log } = this.#parts
     const { principal, slots: count } = who()
@@ -150,10 +150,10 @@ export class Gate {
     }
     if (name === ALL_SERVERS) {
       const servers = Object.keys(config.servers)
-      const open = (server: string, link: ClientLink) =>
+      const open = (server: string, link: ClientTransport) =>
         this.#relay(server, link, session, () => {})
       const onLimit = (server: string, why: string) => this.#notes.limitMet(server, why)
-      return void new AllServers(client, { servers, open, onEnd, onLimit, log })
+      return void new AggregateSession(client, { servers, open, onEnd, onLimit, log })
     }
     this.#relay(name, client, session, onEnd, handle)
   }
@@ -161,9 +161,9 @@ export class Gate {
   /** For a family of agents: one session for all of them, as long as they live. */
   openAgents(
     name: string,
-    client: ClientLink,
+    client: ClientTransport,
     who: () => Caller,
-    { family, agent }: AgentSession,
+    { family, agent }: AgentFamilySession,
   ): void {
     stripOwn(client)
     const slot = this.#parts.slots.openLasting(`agents/${family}`, steadyMs())
@@ -188,8 +188,8 @@ export class Gate {
   /** `link` is the session's own, or stands for it towards one of its servers. */
   #relay(
     name: string,
-    link: ClientLink,
-    session: Session,
+    link: ClientTransport,
+    session: GateSession,
     onEnd: () => void,
     handle?: string,
   ): void {
@@ -203,7 +203,7 @@ export class Gate {
       this.#parts.log(level, message, { server: name, session: slot.id, ...fields })
     const bound = () => this.#parts.policies().of(who().policy)
     const policy = () => bound().policy
-    const record = new LedgerRecord(this.#parts.ledger, this.#parts.log)
+    const record = new LedgerCallRecorder(this.#parts.ledger, this.#parts.log)
     const { now } = this.#spine
     const heldOf = (tool: KnownTool) => this.#parts.pins.heldOf(tool)
     const frozen = () =>
@@ -244,12 +244,12 @@ export class Gate {
       frozen,
       handle,
       lists: (ask) =>
-        new SeenLists({
+        new VisibleLists({
           ...{ server: name, known: this.#known, policy, now, ask, freshMs, heldOf },
           leavesOut: (tool) => this.#leavesOut(tool, link.era, log),
           onLimit: (why) => this.#notes.limitMet(name, why),
         }),
-      handles: new Handles({
+      handles: new SealedHandles({
         era: link.era,
         seals,
         server: name,
@@ -296,7 +296,7 @@ export class Gate {
 
   /** Another policy is in force: what callers may see may be another. */
   policyChanged(): void {
-    const said = new Set(this.#parts.policies().all.flatMap(allSaid))
+    const said = new Set(this.#parts.policies().all.flatMap(listRuleTexts))
     this.#parts.approvals.policyChanged((says) => said.has(says))
     for (const relay of this.#relays) relay.tellListsChanged()
   }
@@ -311,7 +311,7 @@ export class Gate {
 
   /** What a server says of itself, without words that may not reach a model. */
   #hear(server: string, result: string): string {
-    const members = membersOf(result)
+    const members = splitMembers(result)
     const said: unknown = JSON.parse(members.get('instructions') ?? 'null')
     const text = typeof said === 'string' ? said : ''
     this.#known.hear(server, text)
@@ -325,7 +325,7 @@ export class Gate {
 
   /** A client of the newer era, which the gate is too, leaves out a tool whose arguments cannot be
    * repeated in headers as its definition wants. */
-  #leavesOut(tool: KnownTool, era: Era, log: Log): boolean {
+  #leavesOut(tool: KnownTool, era: ProtocolGeneration, log: Log): boolean {
     const { server, name, inputSchema } = tool.definition
     const isNewer = era === 'stateless' || this.#servers.isNewer(server)
     if (!isNewer || paramHeadersOf(inputSchema) !== undefined) return false

@@ -4,19 +4,19 @@
 
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { expect, test } from 'vitest'
-import { canonicalText } from '../approvals/json-text.ts'
+import { toCanonicalJsonText } from '../approvals/json-text.ts'
 import { HELD_MARKS_MAX } from '../approvals/limits.ts'
 import { maskText } from '../approvals/mask-text.ts'
-import { classOfCall } from '../catalogue/classify/classify-call.ts'
-import { digestOf } from '../ledger/records/record.ts'
+import { classifyCall } from '../catalogue/classify/classify-call.ts'
+import { digestText } from '../ledger/records/record.ts'
 import { JSON_LIMITS, NAME_LENGTH_MAX } from '../protocol/json/limits.ts'
-import { elementsOf, membersOf } from '../protocol/json/raw-members.ts'
+import { splitElements, splitMembers } from '../protocol/json/raw-members.ts'
 import { readMessages } from '../protocol/read-message.ts'
 import { oneLine, writeRequest } from '../protocol/write-message.ts'
-import { withoutOurNames } from './call/replies.ts'
+import { stripGateMeta } from './call/replies.ts'
 import { decodeUtf8 } from './shared/decode-utf8.ts'
 import { DEFINITION_LENGTH_MAX } from './shared/limits.ts'
-import { callOf, objectionTo } from './shared/parse-call.ts'
+import { objectionTo, parseCall } from './shared/parse-call.ts'
 import { KnownTools } from './tools/known-tools.ts'
 
 /** What a quiet machine of today does in some 10 ms: distinct keys, as in the worst messages. */
@@ -62,11 +62,11 @@ test.each(Object.entries(ARGUMENTS))('F9: a call with the %s', (_, args) => {
   const read = pieces.measure('read', () => readMessages(text, { batches: false }))
   const [request] = read.ok ? read.messages : []
   if (request?.kind !== 'request') throw new Error('it is within the limits')
-  const call = pieces.measure('look', () => callOf('s', request))
+  const call = pieces.measure('look', () => parseCall('s', request))
   pieces.measure('look', () => objectionTo(request, TOOL))
-  pieces.measure('look', () => classOfCall(TOOL, call.args))
+  pieces.measure('look', () => classifyCall(TOOL, call.args))
   const written = request.params?.text.get('arguments') as string
-  pieces.measure('digest', () => digestOf(written))
+  pieces.measure('digest', () => digestText(written))
   pieces.measure('write', () => oneLine(writeRequest(1, 'tools/call', request.params?.text)))
   pieces.expectShort()
 })
@@ -74,7 +74,7 @@ test.each(Object.entries(ARGUMENTS))('F9: a call with the %s', (_, args) => {
 test('F9: a call at the limits of what is shown to people', () => {
   const args = `{"a":[${many(HELD_MARKS_MAX, () => '"abcdefghijklmnop"')}]}`
   const pieces = new Pieces()
-  pieces.measure('canonical', () => canonicalText(args))
+  pieces.measure('canonical', () => toCanonicalJsonText(args))
   pieces.measure('mask', () => maskText(args))
   pieces.expectShort()
 })
@@ -93,9 +93,9 @@ test.each(Object.entries(RESULTS))('F9: an answer with the %s', (_, result) => {
   const read = pieces.measure('read', () => readMessages(text, { batches: false }))
   const [answer] = read.ok ? read.messages : []
   if (answer?.kind !== 'answer') throw new Error('it is within the limits')
-  pieces.measure('clean', () => withoutOurNames(answer))
-  const members = pieces.measure('members', () => membersOf(answer.result as string))
-  pieces.measure('elements', () => elementsOf(members.get('a') ?? '[]'))
+  pieces.measure('clean', () => stripGateMeta(answer))
+  const members = pieces.measure('members', () => splitMembers(answer.result as string))
+  pieces.measure('elements', () => splitElements(members.get('a') ?? '[]'))
   pieces.expectShort()
 })
 

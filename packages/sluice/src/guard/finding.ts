@@ -2,9 +2,9 @@
 // finders of this room, shown by whoever asked them.
 
 /** `refuse`: may not pass. `hold`: until a person has looked. `flag`: shown, and passes. */
-export type Severity = 'refuse' | 'hold' | 'flag'
+export type FindingSeverity = 'refuse' | 'hold' | 'flag'
 
-export type Kind =
+export type FindingKind =
   | 'hidden text'
   | 'instructs the model'
   | 'secret path'
@@ -15,8 +15,8 @@ export type Kind =
   | 'too large to look at'
 
 export interface Finding {
-  readonly kind: Kind
-  readonly severity: Severity
+  readonly kind: FindingKind
+  readonly severity: FindingSeverity
   readonly start: number
   readonly end: number
   /** The words as they stand; for hidden text the code points. */

@@ -6,7 +6,7 @@
 import { foldLookAlikes } from '../core/look-alikes.ts'
 import type { Span } from './chain.ts'
 import { partsAround } from './changed-parts.ts'
-import type { Finding, Kind } from './finding.ts'
+import type { Finding, FindingKind } from './finding.ts'
 import { isPlain, stripHidden } from './hidden-text.ts'
 import { TEXT_CHARS_MAX } from './limits.ts'
 import { anyOf, anyOfAt, type Needs } from './needs.ts'
@@ -170,10 +170,10 @@ function tooLarge(text: string): Finding {
   return { kind: 'too large to look at', severity: 'hold', start: 0, end: text.length, text: words }
 }
 
-function hold(kind: Kind, needs: Needs, parts: readonly (string | number)[]): Pattern {
+function hold(kind: FindingKind, needs: Needs, parts: readonly (string | number)[]): Pattern {
   return { kind, severity: 'hold', needs, ...chainOf(parts) }
 }
 
-function flag(kind: Kind, needs: Needs, parts: readonly (string | number)[]): Pattern {
+function flag(kind: FindingKind, needs: Needs, parts: readonly (string | number)[]): Pattern {
   return { kind, severity: 'flag', needs, ...chainOf(parts) }
 }

@@ -15,10 +15,10 @@ import { newScanBudget, type ScanBudget, spend } from './patterns.ts'
 import { findSecrets, isNamedSecret, plainSecretIn } from './secrets.ts'
 import { readingsOf } from './views.ts'
 
-export type Wanted = 'injection' | 'secret'
+export type ScanTarget = 'injection' | 'secret'
 
-export interface InAnswer {
-  readonly kind: Wanted
+export interface AnswerFinding {
+  readonly kind: ScanTarget
   /** For people: the words, or what kind of secret; never the secret. */
   readonly words: string
 }
@@ -29,14 +29,14 @@ export type Strictness = 'answer' | 'definition'
 /** The first finding of each kind that is wanted. */
 export function inspectAnswer(
   value: JsonValue,
-  wanted: readonly Wanted[],
+  wanted: readonly ScanTarget[],
   strictness: Strictness = 'answer',
-): InAnswer[] {
-  const walk: Walk = {
+): AnswerFinding[] {
+  const walk: AnswerScan = {
     ...{ chars: 0, binaryChars: 0, strings: 0, left: new Set(wanted), found: [], strictness },
     ...{ seen: new Set(), budget: newScanBudget() },
   }
-  look(value, 0, walk)
+  scanValue(value, 0, walk)
   return walk.found
 }
 
@@ -46,18 +46,18 @@ export function holdsSecret(args: JsonValue): boolean {
 }
 
 /** What is too large to be parsed and looked at, as found. */
-export function tooLargeToInspect(wanted: readonly Wanted[]): InAnswer[] {
+export function tooLargeToInspect(wanted: readonly ScanTarget[]): AnswerFinding[] {
   return wanted.map((kind) => ({ kind, words: TOO_LARGE }))
 }
 
 const TOO_LARGE = 'it is too large to look at'
 
-interface Walk {
+interface AnswerScan {
   chars: number
   binaryChars: number
   strings: number
-  readonly left: Set<Wanted>
-  readonly found: InAnswer[]
+  readonly left: Set<ScanTarget>
+  readonly found: AnswerFinding[]
   readonly strictness: Strictness
   /** Short texts that were looked at: rows of a table repeat their names. */
   readonly seen: Set<string>
@@ -65,12 +65,12 @@ interface Walk {
   readonly budget: ScanBudget
 }
 
-function look(value: JsonValue, depth: number, walk: Walk): void {
+function scanValue(value: JsonValue, depth: number, walk: AnswerScan): void {
   if (walk.left.size === 0) return
   if (typeof value === 'string') return lookAt(value, walk)
   if (depth > DEPTH_MAX) return beyond('it is nested too deeply', walk)
   if (Array.isArray(value)) {
-    for (const item of value as readonly JsonValue[]) look(item, depth + 1, walk)
+    for (const item of value as readonly JsonValue[]) scanValue(item, depth + 1, walk)
     return
   }
   if (!isObject(value)) return
@@ -78,12 +78,12 @@ function look(value: JsonValue, depth: number, walk: Walk): void {
     const member = value[name] as JsonValue
     lookAt(name, walk)
     if (typeof member === 'string' && walk.left.has('secret') && isNamedSecret(name, member))
-      tell('secret', 'named secret', walk)
-    look(member, depth + 1, walk)
+      addFinding('secret', 'named secret', walk)
+    scanValue(member, depth + 1, walk)
   }
 }
 
-function lookAt(text: string, walk: Walk): void {
+function lookAt(text: string, walk: AnswerScan): void {
   if (text.length < ORDER_CHARS_MIN || walk.seen.has(text)) return
   if (text.length <= SEEN_CHARS_MAX) walk.seen.add(text)
   if (++walk.strings > STRINGS_MAX) return beyond(TOO_LARGE, walk)
@@ -94,7 +94,7 @@ function lookAt(text: string, walk: Walk): void {
     return beyond(TOO_LARGE, walk)
   // What is hidden is so for whoever reads the text as it stands, not for whoever decodes it.
   const [hidden] = walk.left.has('injection') ? findHidden(text, walk.budget) : []
-  if (hidden !== undefined) tell('injection', `${hidden.kind}: ${hidden.text}`, walk)
+  if (hidden !== undefined) addFinding('injection', `${hidden.kind}: ${hidden.text}`, walk)
   if (walk.budget.charsLeft < 0) return beyond(TOO_LARGE, walk)
   let before: string | undefined
   for (const reading of readingsOf(text, walk.budget)) {
@@ -103,23 +103,23 @@ function lookAt(text: string, walk: Walk): void {
     before = reading
     if (!walk.left.has('secret')) continue
     const [found] = findSecrets(reading, walk.budget)
-    if (found !== undefined) tell('secret', found.kind, walk)
+    if (found !== undefined) addFinding('secret', found.kind, walk)
   }
 }
 
 /** `before`: the reading that has been looked at; only what is new is looked at again. */
-function lookForOrders(text: string, walk: Walk, before?: string): void {
+function lookForOrders(text: string, walk: AnswerScan, before?: string): void {
   const parts =
     before === undefined ? [text] : partsAround(text, changesIn(before, text), ORDER_REACH)
   for (const part of parts) {
     const found = orderIn(part, walk)
-    if (found !== undefined) return tell('injection', found, walk)
+    if (found !== undefined) return addFinding('injection', found, walk)
   }
   const encoded = encodedOrderIn(text, walk)
-  if (encoded !== undefined) tell('injection', encoded, walk)
+  if (encoded !== undefined) addFinding('injection', encoded, walk)
 }
 
-function orderIn(text: string, { strictness, budget }: Walk): string | undefined {
+function orderIn(text: string, { strictness, budget }: AnswerScan): string | undefined {
   const find = strictness === 'answer' ? findInAnswer : findInjections
   // In definitions the mild ones are shown to people, and pass.
   const found = find(text, budget).find(
@@ -129,7 +129,7 @@ function orderIn(text: string, { strictness, budget }: Walk): string | undefined
 }
 
 /** In base64, hex or binary digits, also several times over. */
-function encodedOrderIn(text: string, walk: Walk): string | undefined {
+function encodedOrderIn(text: string, walk: AnswerScan): string | undefined {
   for (const run of encodedRuns(text))
     for (const inside of decodeRun(run, walk.budget)) {
       if (inside === undefined) return TOO_LARGE
@@ -142,13 +142,13 @@ function encodedOrderIn(text: string, walk: Walk): string | undefined {
 }
 
 /** A picture, sound or file: what can be read in its bytes, in every alignment and nested. */
-function lookAtBinary(text: string, bytes: Uint8Array, walk: Walk): void {
+function lookAtBinary(text: string, bytes: Uint8Array, walk: AnswerScan): void {
   walk.binaryChars += text.length
   if (walk.binaryChars > BINARY_CHARS_MAX || !spend(walk.budget, text.length))
     return beyond(TOO_LARGE, walk)
   if (walk.left.has('secret') && PLAIN_KEY.test(text)) {
     const kind = plainSecretIn(text)
-    if (kind !== undefined) tell('secret', kind, walk)
+    if (kind !== undefined) addFinding('secret', kind, walk)
   }
   for (const said of printedTexts(text, bytes)) {
     if (said === '') continue
@@ -158,7 +158,7 @@ function lookAtBinary(text: string, bytes: Uint8Array, walk: Walk): void {
     if (isTooMuch || !spend(walk.budget, TEXT_COST + said.length)) return beyond(TOO_LARGE, walk)
     if (walk.left.has('injection')) lookForOrders(said, walk)
     const [secret] = walk.left.has('secret') ? findSecrets(said, walk.budget) : []
-    if (secret !== undefined) tell('secret', secret.kind, walk)
+    if (secret !== undefined) addFinding('secret', secret.kind, walk)
   }
 }
 
@@ -173,10 +173,10 @@ const TEXT_COST = 300
 const SEEN_CHARS_MAX = 64
 
 /** What nobody looked at counts as found. */
-function beyond(words: string, walk: Walk): void {
-  for (const kind of walk.left) tell(kind, words, walk)
+function beyond(words: string, walk: AnswerScan): void {
+  for (const kind of walk.left) addFinding(kind, words, walk)
 }
 
-function tell(kind: Wanted, words: string, { left, found }: Walk): void {
+function addFinding(kind: ScanTarget, words: string, { left, found }: AnswerScan): void {
   if (left.delete(kind)) found.push({ kind, words })
 }

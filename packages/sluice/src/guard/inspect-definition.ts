@@ -3,21 +3,21 @@
 // parameters that ask for context are held for a person, with the words shown. Pure.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import type { Finding, Severity } from './finding.ts'
+import type { Finding, FindingSeverity } from './finding.ts'
 import { findHidden } from './hidden-text.ts'
 import { findInjections, SHORTEST_CHARS } from './injections.ts'
 import { DEFINITION_CHARS_MAX, DEPTH_MAX, FINDINGS_MAX, STRINGS_MAX } from './limits.ts'
 import { newScanBudget, type ScanBudget, spend } from './patterns.ts'
 
-export interface FoundAt extends Finding {
+export interface LocatedFinding extends Finding {
   /** JSON Pointer of the string; of the member, where its name is meant. */
   readonly at: string
 }
 
 export interface Inspection {
   /** The most severe of the findings; undefined where there is none. */
-  readonly severity: Severity | undefined
-  readonly findings: readonly FoundAt[]
+  readonly severity: FindingSeverity | undefined
+  readonly findings: readonly LocatedFinding[]
 }
 
 /** Parameters that ask for what the call has no need of. */
@@ -26,39 +26,44 @@ const ASKS_BY_NAME =
 const ASKS_BY_TEXT =
   /\bname of the (?:llm|language model|ai model)\b[^.\n]{0,40}\b(?:calls?|calling|using|invok\w*)\b|\b(?:entire|full|whole|complete) (?:conversation|chat|message|dialog(?:ue)?)(?: history| log| transcript| so far)?\b[^.\n]{0,30}\b(?:here|must|required|so far|verbatim|history)\b|\byour (?:full |entire )?(?:system prompt|context window)\b|\byour (?:full|entire) instructions\b|\ball (?:previous|prior) messages\b/i
 
-const ORDER: readonly Severity[] = ['flag', 'hold', 'refuse']
+const ORDER: readonly FindingSeverity[] = ['flag', 'hold', 'refuse']
 
 export function inspectDefinition(definition: JsonValue): Inspection {
-  const findings: FoundAt[] = []
-  const walk: Walk = {
+  const findings: LocatedFinding[] = []
+  const walk: DefinitionScan = {
     ...{ strings: 0, chars: 0, findings, budget: newScanBudget(), severity: undefined },
   }
-  look(definition, undefined, 0, walk)
+  scanValue(definition, undefined, 0, walk)
   return { severity: walk.severity, findings }
 }
 
-interface Walk {
+interface DefinitionScan {
   strings: number
   chars: number
   readonly budget: ScanBudget
-  readonly findings: FoundAt[]
+  readonly findings: LocatedFinding[]
   /** Of all that was found, also past those that are told. */
-  severity: Severity | undefined
+  severity: FindingSeverity | undefined
 }
 
 /** A place in the definition, as a pointer only where something is told of it. */
-interface Place {
+interface PointerNode {
   readonly key: string | number
-  readonly in: Place | undefined
+  readonly in: PointerNode | undefined
 }
 
-function look(value: JsonValue, at: Place | undefined, depth: number, walk: Walk): void {
+function scanValue(
+  value: JsonValue,
+  at: PointerNode | undefined,
+  depth: number,
+  walk: DefinitionScan,
+): void {
   if (walk.strings > STRINGS_MAX || walk.chars > DEFINITION_CHARS_MAX || depth > DEPTH_MAX)
     return tooLarge(at, walk)
   if (typeof value === 'string') return lookAtText(value, at, walk)
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++)
-      look(value[index] as JsonValue, { key: index, in: at }, depth + 1, walk)
+      scanValue(value[index] as JsonValue, { key: index, in: at }, depth + 1, walk)
     return
   }
   if (!isObject(value)) return
@@ -68,35 +73,40 @@ function look(value: JsonValue, at: Place | undefined, depth: number, walk: Walk
     const below = { key, in: at }
     lookAtText(key, below, walk)
     if (isParameters) lookAtParameter(key, member, below, walk)
-    look(member, below, depth + 1, walk)
+    scanValue(member, below, depth + 1, walk)
   }
 }
 
-function lookAtText(text: string, at: Place | undefined, walk: Walk): void {
+function lookAtText(text: string, at: PointerNode | undefined, walk: DefinitionScan): void {
   walk.strings++
   walk.chars += text.length
   if (walk.chars > DEFINITION_CHARS_MAX || !spend(walk.budget, TEXT_COST)) return tooLarge(at, walk)
   // Nothing more severe can come, and no more is told.
   if (walk.findings.length >= FINDINGS_MAX && walk.severity === 'refuse') return
-  for (const finding of findHidden(text)) tell({ ...finding, at: pointerTo(at) }, walk)
+  for (const finding of findHidden(text)) addFinding({ ...finding, at: pointerTo(at) }, walk)
   if (text.length < SHORTEST_CHARS) return
   for (const finding of findInjections(text, walk.budget))
-    tell({ ...finding, at: pointerTo(at) }, walk)
+    addFinding({ ...finding, at: pointerTo(at) }, walk)
   // A docstring tells of parameters in the description.
   const asks = text.length < ASKING_CHARS_MIN ? null : ASKS_BY_TEXT.exec(text)
-  if (asks !== null) tell(asksFor(asks[0], asks.index, at), walk)
+  if (asks !== null) addFinding(asksFor(asks[0], asks.index, at), walk)
 }
 
 /** `all prior messages` */
 const ASKING_CHARS_MIN = 18
 
-function lookAtParameter(name: string, schema: JsonValue, at: Place | undefined, walk: Walk): void {
+function lookAtParameter(
+  name: string,
+  schema: JsonValue,
+  at: PointerNode | undefined,
+  walk: DefinitionScan,
+): void {
   const type = isObject(schema) ? schema.type : undefined
   const text = type === undefined || type === 'string' || type === 'array' || Array.isArray(type)
-  if (text && ASKS_BY_NAME.test(name)) tell(asksFor(name, 0, at), walk)
+  if (text && ASKS_BY_NAME.test(name)) addFinding(asksFor(name, 0, at), walk)
 }
 
-function pointerTo(at: Place | undefined): string {
+function pointerTo(at: PointerNode | undefined): string {
   if (at === undefined) return ''
   const key = String(at.key).slice(0, KEY_SHOWN_MAX).replaceAll('~', '~0').replaceAll('/', '~1')
   return `${pointerTo(at.in)}/${key}`
@@ -105,13 +115,13 @@ function pointerTo(at: Place | undefined): string {
 /** Of a member's name in a place that is told: it may be as long as the definition. */
 const KEY_SHOWN_MAX = 200
 
-function asksFor(text: string, start: number, place: Place | undefined): FoundAt {
+function asksFor(text: string, start: number, place: PointerNode | undefined): LocatedFinding {
   const at = pointerTo(place)
   return { kind: 'asks for context', severity: 'hold', start, end: start + text.length, text, at }
 }
 
-function tell(finding: FoundAt, walk: Walk): void {
-  if (ORDER.indexOf(finding.severity) > ORDER.indexOf(walk.severity as Severity))
+function addFinding(finding: LocatedFinding, walk: DefinitionScan): void {
+  if (ORDER.indexOf(finding.severity) > ORDER.indexOf(walk.severity as FindingSeverity))
     walk.severity = finding.severity
   if (walk.findings.length < FINDINGS_MAX) walk.findings.push(finding)
 }
@@ -119,8 +129,11 @@ function tell(finding: FoundAt, walk: Walk): void {
 /** What a text costs however short it is, in characters that are searched. */
 const TEXT_COST = 200
 
-function tooLarge(place: Place | undefined, walk: Walk): void {
+function tooLarge(place: PointerNode | undefined, walk: DefinitionScan): void {
   const at = pointerTo(place)
   if (walk.findings.some(({ kind }) => kind === 'too large to look at')) return
-  tell({ kind: 'too large to look at', severity: 'hold', start: 0, end: 0, text: '', at }, walk)
+  addFinding(
+    { kind: 'too large to look at', severity: 'hold', start: 0, end: 0, text: '', at },
+    walk,
+  )
 }

@@ -2,14 +2,14 @@
 // looked at, and what does not fit counts as found. Shared by the finders of orders. Pure.
 
 import { type Chain, findChains, type Gap, LINK_CHARS_MAX, type Link, type Span } from './chain.ts'
-import type { Finding, Kind, Severity } from './finding.ts'
+import type { Finding, FindingKind, FindingSeverity } from './finding.ts'
 import { joinWrapped } from './join-wrapped.ts'
 import { FINDINGS_MAX, SCANNED_CHARS_MAX } from './limits.ts'
 import { type Needs, NeedsFinder } from './needs.ts'
 
 export interface Pattern extends Chain {
-  readonly kind: Kind
-  readonly severity: Severity
+  readonly kind: FindingKind
+  readonly severity: FindingSeverity
   /** What no match does without: most texts are settled by looking for it. */
   readonly needs: Needs
 }

@@ -8,14 +8,14 @@ import { FINDINGS_MAX } from './limits.ts'
 import { hasChecksum, hasTokenHeader, isPlaceholder, looksRandom } from './secret-checks.ts'
 import { newViewBudget, type ViewBudget } from './views.ts'
 
-export interface FoundSecret {
+export interface SecretMatch {
   /** What it is, such as `GitHub token`; never the secret itself. */
   readonly kind: string
   readonly start: number
   readonly end: number
 }
 
-interface Shape {
+interface SecretPattern {
   readonly kind: string
   readonly pattern: RegExp
   readonly check?: (match: string, group: string) => boolean
@@ -36,7 +36,7 @@ const BEGINNINGS = new RegExp(
   'i',
 )
 
-const SHAPES: readonly Shape[] = [
+const SHAPES: readonly SecretPattern[] = [
   { kind: 'Sluice token', pattern: ownTokenPattern(), rest: /[\w-]*/y },
   // The first line is enough: a key may be cut off, or be longer than anybody would search for its end.
   {
@@ -145,14 +145,14 @@ const SHAPES: readonly Shape[] = [
 
 /** In the order of the text, without overlaps; the first FINDINGS_MAX. Linear: some 100 ns a character at
  * worst. */
-export function findSecrets(text: string, budget = newViewBudget()): FoundSecret[] {
+export function findSecrets(text: string, budget = newViewBudget()): SecretMatch[] {
   return find(text, budget, { max: FINDINGS_MAX, isLenient: false })
 }
 
 /** All of them, also what only looks like one by its shape or by the name that it stands under: for
  * texts that are to be rid of secrets. An encoded run that the budget does not allow to look into is
  * one too. */
-export function findSecretShapes(text: string, budget = newViewBudget()): FoundSecret[] {
+export function findSecretShapes(text: string, budget = newViewBudget()): SecretMatch[] {
   return find(text, budget, { max: Number.POSITIVE_INFINITY, isLenient: true })
 }
 
@@ -184,7 +184,7 @@ interface FindOptions {
   readonly isLenient: boolean
 }
 
-function find(text: string, budget: ViewBudget, options: FindOptions): FoundSecret[] {
+function find(text: string, budget: ViewBudget, options: FindOptions): SecretMatch[] {
   const found = new Spans()
   if (BEGINNINGS.test(text)) match(text, found, options)
   for (const run of encodedRuns(text)) {
@@ -215,14 +215,14 @@ function endOf(rest: RegExp, text: string, from: number): number {
 
 /** Found places, sorted; of two that overlap the one that came first stays. */
 class Spans {
-  readonly inOrder: FoundSecret[] = []
+  readonly inOrder: SecretMatch[] = []
 
-  add(secret: FoundSecret): void {
+  add(secret: SecretMatch): void {
     let low = 0
     let high = this.inOrder.length
     while (low < high) {
       const middle = (low + high) >> 1
-      if ((this.inOrder[middle] as FoundSecret).end <= secret.start) low = middle + 1
+      if ((this.inOrder[middle] as SecretMatch).end <= secret.start) low = middle + 1
       else high = middle
     }
     const next = this.inOrder[low]

@@ -3,24 +3,28 @@
 // make the same agent. Runs, turns and stops are here; files, todos and messages in their own files.
 
 import { beginCall } from './begin-call.ts'
-import { type Begun, Calls, type Outcome } from './calls.ts'
+import { type CallStart, type ToolResult, TurnCalls } from './calls.ts'
 import { Conversation, checkPrompt } from './conversation.ts'
 import { Files } from './files.ts'
-import { Refusal } from './guest-error.ts'
-import { Meter } from './meter.ts'
+import { GuestError, unexpectedResult } from './guest-error.ts'
+import { UsageMeter } from './meter.ts'
 import { Outbox } from './outbox.ts'
-import type { Changes, Config, Event, RunStop, Step, Stop, Summary, ToolCall } from './protocol.ts'
-import type { Phase, Prompt, Run } from './run.ts'
+import type {
+  Changes,
+  Config,
+  EventOf,
+  JournalEvent,
+  RunStop,
+  StepResult,
+  Stop,
+  Summary,
+  ToolCall,
+} from './protocol.ts'
+import { type AgentRun, type Phase, type Prompt, RUN_LIMITS } from './run.ts'
 import { judgeStop } from './stopping.ts'
 import { summarise } from './summarise.ts'
 import { Todos } from './todos.ts'
-import { Effort } from './work-budget.ts'
-
-const QUEUE_MAX = 32
-const REMINDERS_MAX = 3
-const COMPACT_ATTEMPTS = 2
-
-type Of<Kind extends Event['kind']> = Extract<Event, { kind: Kind }>
+import { WorkBudget } from './work-budget.ts'
 
 export class Agent {
   readonly files = new Files()
@@ -29,26 +33,26 @@ export class Agent {
   id = ''
   seed = ''
   config: Config
-  readonly meter: Meter
+  readonly meter: UsageMeter
   stop: Stop | null = null
-  #run: Run | undefined
+  #run: AgentRun | undefined
   #phase: Phase | undefined
   #queue: Prompt[] = []
   /** Calls that a person made, outside of any run. */
-  readonly #direct = new Map<string, Calls>()
+  readonly #direct = new Map<string, TurnCalls>()
   #lastInputTokens = 0
   #compactFailures = 0
   #at = 0
-  #effort = new Effort()
+  #effort = new WorkBudget()
   readonly #out = new Outbox()
 
-  constructor(event: Of<'create'>, bytes: Uint8Array | undefined) {
+  constructor(event: EventOf<'create'>, bytes: Uint8Array | undefined) {
     const { from } = event
     this.id = event.id
     this.seed = event.seed
     this.config = event.config
     this.#at = event.at
-    this.meter = new Meter(event.config.price)
+    this.meter = new UsageMeter(event.config.price)
     for (const file of event.files) this.files.take(file, bytes, event.at, event.config.limits)
     if (from === undefined) return
     this.todos.restore(from.todos)
@@ -60,9 +64,9 @@ export class Agent {
   }
 
   /** What the events so far have led to, and nothing of an earlier answer. */
-  step(event: Event, bytes?: Uint8Array): Step {
+  step(event: JournalEvent, bytes?: Uint8Array): StepResult {
     this.#at = event.at
-    this.#effort = new Effort()
+    this.#effort = new WorkBudget()
     this.#out.clear()
     this.#handle(event, bytes)
     this.#judge()
@@ -87,7 +91,7 @@ export class Agent {
     }
   }
 
-  #handle(event: Event, bytes: Uint8Array | undefined): void {
+  #handle(event: JournalEvent, bytes: Uint8Array | undefined): void {
     switch (event.kind) {
       case 'create':
         return
@@ -121,10 +125,10 @@ export class Agent {
     }
   }
 
-  #prompt({ runId, input, maxTurns }: Of<'prompt'>): void {
+  #prompt({ runId, input, maxTurns }: EventOf<'prompt'>): void {
     this.#refuseStopped()
-    if (this.#queue.length >= QUEUE_MAX)
-      throw new Refusal('AGENT_LIMIT', `${QUEUE_MAX} prompts are waiting already`)
+    if (this.#queue.length >= RUN_LIMITS.queue)
+      throw new GuestError('AGENT_LIMIT', `${RUN_LIMITS.queue} prompts are waiting already`)
     checkPrompt(input)
     this.#queue.push({ runId, input, maxTurns })
     if (this.#run === undefined) this.#startNext()
@@ -150,7 +154,7 @@ export class Agent {
     const { conversation, config } = this
     const long = this.#lastInputTokens > config.limits.contextTokens || conversation.isTooLong
     const until = long ? conversation.compactable() : 0
-    if (until > 1 && this.#compactFailures < COMPACT_ATTEMPTS) {
+    if (until > 1 && this.#compactFailures < RUN_LIMITS.compactAttempts) {
       const effectId = this.#out.send({ kind: 'compact', epoch: conversation.epoch, until })
       this.#phase = { kind: 'compact', effectId, until }
       return
@@ -162,12 +166,12 @@ export class Agent {
     this.#phase = { kind: 'model', effectId }
   }
 
-  #answered({ effectId, text, toolCalls, usage }: Of<'model'>): void {
+  #answered({ effectId, text, toolCalls, usage }: EventOf<'model'>): void {
     const run = this.#run
     const phase = this.#phase
     if (run === undefined || phase === undefined || phase.kind === 'calls')
-      throw unexpected(effectId)
-    if (phase.effectId !== effectId) throw unexpected(effectId)
+      throw unexpectedResult(effectId)
+    if (phase.effectId !== effectId) throw unexpectedResult(effectId)
     run.usage = this.meter.add(run.usage, usage)
     this.meter.usage = this.meter.add(this.meter.usage, usage)
     if (phase.kind === 'compact') {
@@ -181,7 +185,7 @@ export class Agent {
     this.meter.turnCount += 1
     run.turns += 1
     const calls = this.conversation.addAssistant(text, toolCalls)
-    this.#phase = { kind: 'calls', calls: new Calls(calls) }
+    this.#phase = { kind: 'calls', calls: new TurnCalls(calls) }
     if (calls.length === 0) return this.#said(run, text)
     if (this.#judge()) return
     if (run.maxTurns !== null && run.turns >= run.maxTurns)
@@ -189,9 +193,9 @@ export class Agent {
     this.#advance()
   }
 
-  #said(run: Run, text: string): void {
+  #said(run: AgentRun, text: string): void {
     const goesOn =
-      this.config.limits.finishTodos && this.todos.areOpen && run.reminders < REMINDERS_MAX
+      this.config.limits.finishTodos && this.todos.areOpen && run.reminders < RUN_LIMITS.reminders
     if (!goesOn) return this.#end('answered', '', text)
     if (this.#judge()) return
     if (run.maxTurns !== null && run.turns >= run.maxTurns)
@@ -201,10 +205,10 @@ export class Agent {
     this.#askModel()
   }
 
-  #failed({ effectId, code, message }: Of<'model_failed'>): void {
+  #failed({ effectId, code, message }: EventOf<'model_failed'>): void {
     const phase = this.#phase
     if (phase === undefined || phase.kind === 'calls' || phase.effectId !== effectId)
-      throw unexpected(effectId)
+      throw unexpectedResult(effectId)
     if (phase.kind === 'compact') {
       this.#compactFailures += 1
       return this.#askModel()
@@ -231,7 +235,7 @@ export class Agent {
     if (!this.#judge()) this.#askModel()
   }
 
-  #keepResults(calls: Calls): void {
+  #keepResults(calls: TurnCalls): void {
     let seen = ''
     for (const { call, outcome } of calls.results()) {
       this.conversation.addResult(call, outcome.content, outcome.isError)
@@ -241,7 +245,7 @@ export class Agent {
     this.#phase = undefined
   }
 
-  #begin(call: ToolCall, isAlone: boolean): Begun {
+  #begin(call: ToolCall, isAlone: boolean): CallStart {
     const begun = beginCall(call, {
       config: this.config,
       place: {
@@ -266,7 +270,7 @@ export class Agent {
     return inRun || [...this.#direct.values()].some(({ hasProgram }) => hasProgram)
   }
 
-  #settle(effectId: string, { content, isError }: Outcome): void {
+  #settle(effectId: string, { content, isError }: ToolResult): void {
     const direct = this.#direct.get(effectId)
     if (direct?.settle(effectId, { content, isError })) {
       this.#direct.delete(effectId)
@@ -276,12 +280,12 @@ export class Agent {
     }
     const phase = this.#phase
     if (phase?.kind !== 'calls' || !phase.calls.settle(effectId, { content, isError }))
-      throw unexpected(effectId)
+      throw unexpectedResult(effectId)
     this.#advance()
   }
 
   /** What a program wrote is merged whole or not at all; the model is told where it does not fit. */
-  #programEnded(event: Of<'code'>, bytes: Uint8Array | undefined): void {
+  #programEnded(event: EventOf<'code'>, bytes: Uint8Array | undefined): void {
     const { content, isError, write, remove, calls = 0 } = event
     this.meter.toolCallCount += calls
     if (this.#run !== undefined && !this.#direct.has(event.effectId)) this.#run.toolCalls += calls
@@ -291,32 +295,35 @@ export class Agent {
     this.#settle(event.effectId, { content: JSON.stringify({ error, content }), isError: true })
   }
 
-  #callDirectly({ name, input }: Of<'direct'>): void {
+  #callDirectly({ name, input }: EventOf<'direct'>): void {
     this.#refuseStopped()
     const call: ToolCall = { id: 'direct', name, input }
-    const calls = new Calls([call])
-    let begun: Begun = 'not yet'
+    const calls = new TurnCalls([call])
+    let begun: CallStart = 'not yet'
     calls.advance(() => {
       begun = this.#begin(call, true)
       return begun
     })
-    const how = begun as Begun
+    const how = begun as CallStart
     if (how === 'not yet')
-      throw new Refusal('AGENT_BUSY', `\`${name}\` has to wait: a program works on the files`)
+      throw new GuestError('AGENT_BUSY', `\`${name}\` has to wait: a program works on the files`)
     if ('outcome' in how) this.#out.output = how.outcome
     else this.#direct.set(how.effectId, calls)
   }
 
-  #resume({ limits }: Of<'resume'>): void {
+  #resume({ limits }: EventOf<'resume'>): void {
     this.config = { ...this.config, limits: { ...this.config.limits, ...limits } }
     this.stop = null
     this.meter.forgetTurns()
-    const still = judgeStop(this.config.limits, this.#standing(), this.#at)
+    const still = this.#findStop()
     if (still !== undefined)
-      throw new Refusal('AGENT_STOPPED', `it would stop at once (${still.detail}): raise the limit`)
+      throw new GuestError(
+        'AGENT_STOPPED',
+        `it would stop at once (${still.detail}): raise the limit`,
+      )
   }
 
-  #reset({ keepFiles }: Of<'reset'>): void {
+  #reset({ keepFiles }: EventOf<'reset'>): void {
     this.#abandon('reset', 'the agent was reset')
     if (!keepFiles) this.files.clear()
     this.todos.clear()
@@ -334,7 +341,7 @@ export class Agent {
     } else if (this.#run?.runId === runId) this.#end('cancelled', 'it was cancelled')
   }
 
-  #forked({ id, seed }: Of<'forked'>): void {
+  #forked({ id, seed }: EventOf<'forked'>): void {
     this.#abandon('cancelled', 'the run goes on in the agent this one was forked from')
     this.id = id
     this.seed = seed
@@ -343,14 +350,15 @@ export class Agent {
   /** True where the agent is stopped now. */
   #judge(): boolean {
     if (this.stop !== null) return true
-    const stop = judgeStop(this.config.limits, this.#standing(), this.#at)
+    const stop = this.#findStop()
     if (stop === undefined) return false
     this.#halt(stop)
     return true
   }
 
-  #standing() {
-    return this.meter.standing(this.#run?.startedAt ?? null)
+  #findStop(): Stop | undefined {
+    const { limits } = this.config
+    return judgeStop(limits, this.meter.standing(this.#run?.startedAt ?? null), this.#at)
   }
 
   #halt(stop: Stop): void {
@@ -367,8 +375,7 @@ export class Agent {
   }
 
   #end(reason: RunStop, detail: string, response = ''): void {
-    const run = this.#run
-    const phase = this.#phase
+    const [run, phase] = [this.#run, this.#phase]
     if (run === undefined) return
     if (phase?.kind === 'calls') {
       for (const effectId of phase.calls.open) this.#out.drop(effectId)
@@ -388,10 +395,6 @@ export class Agent {
   #refuseStopped(): void {
     if (this.stop === null && !this.#judge()) return
     const { reason, detail } = this.stop as Stop
-    throw new Refusal('AGENT_STOPPED', `the agent is stopped (${reason}: ${detail})`)
+    throw new GuestError('AGENT_STOPPED', `the agent is stopped (${reason}: ${detail})`)
   }
-}
-
-function unexpected(effectId: string): Refusal {
-  return new Refusal('AGENT_EVENT', `nothing waits for the result of \`${effectId}\``)
 }

@@ -2,14 +2,14 @@
 // effects. A program works on the files alone, so what would change them waits for it. Called by
 // the agent for each call of a turn, and for calls a person makes.
 
-import type { Begun } from './calls.ts'
-import { findLocalTool, RUN_CODE, runLocalTool, type Workplace } from './local-tools.ts'
+import type { CallStart } from './calls.ts'
+import { findLocalTool, RUN_CODE, runLocalTool, type ToolContext } from './local-tools.ts'
 import type { EffectBody } from './outbox.ts'
 import type { Config, ToolCall } from './protocol.ts'
 
 export interface Setting {
   readonly config: Config
-  readonly place: Workplace
+  readonly place: ToolContext
   /** Calls the agent may still make. */
   readonly left: number
   /** No earlier call of the turn is open. */
@@ -19,14 +19,15 @@ export interface Setting {
   send(effect: EffectBody): string
 }
 
-export function beginCall({ name, input, refused: why }: ToolCall, setting: Setting): Begun {
+export function beginCall({ name, input, refused: why }: ToolCall, setting: Setting): CallStart {
   const { config, place, left, isAlone, isBusy, send } = setting
   if (left <= 0) return 'not yet'
-  if (why !== undefined) return refused(why)
+  if (why !== undefined) return toErrorResult(why)
   if (name === RUN_CODE) {
     if (!isAlone || isBusy) return 'not yet'
     const { code } = (input ?? {}) as { code?: unknown }
-    if (typeof code !== 'string' || code === '') return refused('`code` is a text with JavaScript')
+    if (typeof code !== 'string' || code === '')
+      return toErrorResult('`code` is a text with JavaScript')
     return { effectId: send({ kind: 'code', code }), isProgram: true }
   }
   const local = findLocalTool(name)
@@ -35,12 +36,12 @@ export function beginCall({ name, input, refused: why }: ToolCall, setting: Sett
     return { outcome: runLocalTool(local.run, input, place) }
   }
   const granted = config.tools.find((tool) => tool.name === name)
-  if (granted === undefined) return refused(`there is no tool \`${name}\``)
+  if (granted === undefined) return toErrorResult(`there is no tool \`${name}\``)
   const { server, tool } = granted
   return { effectId: send({ kind: 'tool', server, tool, input }), isProgram: false }
 }
 
-function refused(message: string): Begun {
+function toErrorResult(message: string): CallStart {
   const content = JSON.stringify({ error: { code: 'AGENT_INPUT', message } })
   return { outcome: { content, isError: true } }
 }

@@ -4,7 +4,7 @@
 
 import type { ToolCall } from './protocol.ts'
 
-export interface Outcome {
+export interface ToolResult {
   readonly content: string
   readonly isError: boolean
 }
@@ -14,16 +14,16 @@ interface Slot {
   effectId?: string
   isProgram?: boolean
   waitingOn?: string
-  outcome?: Outcome
+  outcome?: ToolResult
 }
 
 /** What becomes of a call: an outcome at once, an effect that was sent, or not yet. */
-export type Begun =
-  | { readonly outcome: Outcome }
+export type CallStart =
+  | { readonly outcome: ToolResult }
   | { readonly effectId: string; readonly isProgram: boolean }
   | 'not yet'
 
-export class Calls {
+export class TurnCalls {
   readonly #slots: Slot[]
 
   constructor(calls: readonly ToolCall[]) {
@@ -48,7 +48,7 @@ export class Calls {
   }
 
   /** Begins what can begin. `begin` is asked in order, and told whether earlier calls are open. */
-  advance(begin: (call: ToolCall, isAlone: boolean) => Begun): void {
+  advance(begin: (call: ToolCall, isAlone: boolean) => CallStart): void {
     let alone = true
     for (const slot of this.#slots) {
       if (slot.outcome === undefined && slot.effectId === undefined) {
@@ -67,7 +67,7 @@ export class Calls {
   }
 
   /** False where no call waits for this effect. */
-  settle(effectId: string, outcome: Outcome): boolean {
+  settle(effectId: string, outcome: ToolResult): boolean {
     const slot = this.#open().find((each) => each.effectId === effectId)
     if (slot === undefined) return false
     slot.outcome = outcome
@@ -93,7 +93,7 @@ export class Calls {
     }
   }
 
-  *results(): Generator<{ call: ToolCall; outcome: Outcome }> {
+  *results(): Generator<{ call: ToolCall; outcome: ToolResult }> {
     for (const { call, outcome } of this.#slots) if (outcome !== undefined) yield { call, outcome }
   }
 

@@ -2,9 +2,9 @@
 // model call leaves nothing behind, and only what is new is handed out. `epoch` changes when older
 // messages do, so that whoever keeps a copy knows to ask again.
 
-import { Refusal } from './guest-error.ts'
-import type { Message, ToolCall } from './protocol.ts'
-import { cut, wellFormed } from './text.ts'
+import { GuestError } from './guest-error.ts'
+import type { ChatMessage, ToolCall } from './protocol.ts'
+import { truncate, wellFormed } from './text.ts'
 
 const MESSAGE_LENGTH_MAX = 1_000_000
 const RESULT_LENGTH_MAX = 200_000
@@ -15,13 +15,13 @@ const KEPT_MESSAGES = 6
 const SHORT_RESULT_LENGTH = 120
 
 export class Conversation {
-  #messages: Message[] = []
+  #messages: ChatMessage[] = []
   #epoch = 0
   #handed = 0
   #length = 0
   #nextCall = 1
 
-  get messages(): readonly Message[] {
+  get messages(): readonly ChatMessage[] {
     return this.#messages
   }
 
@@ -48,7 +48,7 @@ export class Conversation {
       seen.add(known)
       return { id: known, name: String(name).slice(0, 128), input }
     })
-    this.#push({ role: 'assistant', content: cut(content, MESSAGE_LENGTH_MAX), toolCalls })
+    this.#push({ role: 'assistant', content: truncate(content, MESSAGE_LENGTH_MAX), toolCalls })
     return toolCalls.map((call, at) => {
       const refused = refusals[at]
       return refused === undefined ? call : { ...call, refused }
@@ -56,7 +56,7 @@ export class Conversation {
   }
 
   addResult(call: ToolCall, content: string, isError: boolean): void {
-    const kept = cut(wellFormed(content), RESULT_LENGTH_MAX)
+    const kept = truncate(wellFormed(content), RESULT_LENGTH_MAX)
     this.#push({ role: 'tool', callId: call.id, name: call.name, content: kept, isError })
   }
 
@@ -70,7 +70,7 @@ export class Conversation {
   }
 
   /** What was not handed out yet. */
-  handOut(): { epoch: number; from: number; messages: readonly Message[] } {
+  handOut(): { epoch: number; from: number; messages: readonly ChatMessage[] } {
     const from = this.#handed
     this.#handed = this.#messages.length
     return { epoch: this.#epoch, from, messages: this.#messages.slice(from) }
@@ -84,7 +84,7 @@ export class Conversation {
   }
 
   compact(until: number, summary: string): void {
-    const text = `[${until} earlier messages, summed up]\n${cut(summary, RESULT_LENGTH_MAX)}`
+    const text = `[${until} earlier messages, summed up]\n${truncate(summary, RESULT_LENGTH_MAX)}`
     this.replace([{ role: 'user', content: text }, ...this.#messages.slice(until)])
   }
 
@@ -94,20 +94,20 @@ export class Conversation {
     this.replace(
       this.#messages.map((message, at) =>
         at < until && message.role === 'tool'
-          ? { ...message, content: cut(message.content, SHORT_RESULT_LENGTH) }
+          ? { ...message, content: truncate(message.content, SHORT_RESULT_LENGTH) }
           : message,
       ),
     )
   }
 
-  replace(messages: readonly Message[]): void {
+  replace(messages: readonly ChatMessage[]): void {
     this.#messages = [...messages]
     this.#length = messages.reduce((sum, { content }) => sum + content.length, 0)
     this.#renew()
   }
 
   /** From an export: only what a conversation can be. */
-  restore(messages: readonly Message[]): void {
+  restore(messages: readonly ChatMessage[]): void {
     const open = new Set<string>()
     for (const message of messages) {
       if (message.role === 'tool') {
@@ -117,10 +117,10 @@ export class Conversation {
     }
     if (open.size > 0) throw broken('a call without its result')
     this.replace(messages)
-    if (this.isTooLong) throw new Refusal('AGENT_LIMIT', 'the conversation is too long')
+    if (this.isTooLong) throw new GuestError('AGENT_LIMIT', 'the conversation is too long')
   }
 
-  #push(message: Message): void {
+  #push(message: ChatMessage): void {
     this.#messages.push(message)
     this.#length += message.content.length
     if (message.role === 'assistant') this.#length += JSON.stringify(message.toolCalls).length
@@ -135,11 +135,11 @@ export class Conversation {
 /** Asked before a prompt is queued: one that waits must not fail when its turn comes. */
 export function checkPrompt(input: unknown): void {
   if (typeof input !== 'string' || input.trim() === '')
-    throw new Refusal('AGENT_INPUT', 'a prompt is a text that says something')
+    throw new GuestError('AGENT_INPUT', 'a prompt is a text that says something')
   if (input.length > MESSAGE_LENGTH_MAX)
-    throw new Refusal('AGENT_LIMIT', `a prompt has at most ${MESSAGE_LENGTH_MAX} characters`)
+    throw new GuestError('AGENT_LIMIT', `a prompt has at most ${MESSAGE_LENGTH_MAX} characters`)
 }
 
-function broken(why: string): Refusal {
-  return new Refusal('AGENT_INPUT', `the messages do not fit together: ${why}`)
+function broken(why: string): GuestError {
+  return new GuestError('AGENT_INPUT', `the messages do not fit together: ${why}`)
 }

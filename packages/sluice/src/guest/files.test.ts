@@ -6,7 +6,7 @@ import { normalisePath } from './paths.ts'
 import { compilePattern } from './pattern.ts'
 import type { Limits } from './protocol.ts'
 import { utf8Bytes } from './text.ts'
-import { Effort } from './work-budget.ts'
+import { WorkBudget } from './work-budget.ts'
 
 const LIMITS = { fileBytesMax: 100, totalBytesMax: 250, filesMax: 4 } as Limits
 
@@ -66,7 +66,7 @@ describe('limits', () => {
     files.put('a', 'x'.repeat(100), 1, LIMITS)
     expect(() => files.put('b', 'x'.repeat(101), 1, LIMITS)).toThrow(/at most 100/)
     const edit = { path: 'a', old_string: 'x'.repeat(100), new_string: 'x'.repeat(101) }
-    expect(() => files.edit(edit, 1, LIMITS, new Effort())).toThrow(/at most 100/)
+    expect(() => files.edit(edit, 1, LIMITS, new WorkBudget())).toThrow(/at most 100/)
     files.put('b', 'x'.repeat(100), 1, LIMITS)
     expect(() => files.put('c', 'x'.repeat(51), 1, LIMITS)).toThrow(/at most 250/)
     files.put('c', 'é'.repeat(25), 1, LIMITS)
@@ -110,7 +110,7 @@ describe('reading and editing', () => {
     files.put('a', lines.join('\n'), 1, limits)
     const read: string[] = []
     for (let offset: number | null = 0; offset !== null; ) {
-      const page = files.read('a', offset, 10, new Effort()) as {
+      const page = files.read('a', offset, 10, new WorkBudget()) as {
         content: string
         nextOffset: number | null
       }
@@ -124,7 +124,7 @@ describe('reading and editing', () => {
     const files = new Files()
     files.put('a', 'one two one', 1, LIMITS)
     const edit = (old_string: string, more = {}) =>
-      files.edit({ path: 'a', old_string, new_string: '$&', ...more }, 2, LIMITS, new Effort())
+      files.edit({ path: 'a', old_string, new_string: '$&', ...more }, 2, LIMITS, new WorkBudget())
     expect(() => edit('')).toThrow(/empty/)
     expect(() => edit('one')).toThrow(/2 times/)
     expect(() => edit('three')).toThrow(/not in/)
@@ -225,7 +225,7 @@ describe('patterns', () => {
     type Said = { matches: { path: string; line: number }[]; goOnAfter: string; goOnLine: number }
     let calls = 0
     for (let more: object | null = {}; more !== null; calls += 1) {
-      const said = files.grep({ pattern: 'h[i]t', ...more }, new Effort()) as Said
+      const said = files.grep({ pattern: 'h[i]t', ...more }, new WorkBudget()) as Said
       found.push(...said.matches.map(({ path, line: at }) => `${path}${at}`))
       const { goOnAfter: after, goOnLine } = said
       more = after === null ? null : { after, ...(goOnLine ? { after_line: goOnLine } : {}) }

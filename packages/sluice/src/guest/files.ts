@@ -2,12 +2,12 @@
 // goes through `put`, which holds all limits, so that no operation gets around them.
 
 import { compileGlob } from './glob.ts'
-import { Refusal } from './guest-error.ts'
+import { GuestError } from './guest-error.ts'
 import { normalisePath } from './paths.ts'
 import { compilePattern } from './pattern.ts'
 import type { FileFacts, FileIn, Limits } from './protocol.ts'
 import { utf8Bytes, wellFormed } from './text.ts'
-import type { Effort } from './work-budget.ts'
+import type { WorkBudget } from './work-budget.ts'
 
 export interface File {
   readonly content: string | Uint8Array
@@ -77,7 +77,8 @@ export class Files {
   take(file: FileIn, bytes: Uint8Array | undefined, at: number, limits: Limits): void {
     const [offset = 0, length = 0] = file.bytes ?? []
     const content = file.text ?? bytes?.slice(offset, offset + length)
-    if (content === undefined) throw new Refusal('AGENT_INPUT', `\`${file.path}\` has no content`)
+    if (content === undefined)
+      throw new GuestError('AGENT_INPUT', `\`${file.path}\` has no content`)
     const when = file.modifiedAt ?? at
     if (file.size === undefined || typeof content !== 'string')
       this.put(file.path, content, when, limits)
@@ -91,7 +92,7 @@ export class Files {
     bytes: Uint8Array | undefined,
     at: number,
     limits: Limits,
-  ): Refusal | undefined {
+  ): GuestError | undefined {
     const files = new Map(this.#files)
     const total = this.#total
     try {
@@ -99,7 +100,7 @@ export class Files {
       for (const file of write) this.take(file, bytes, at, limits)
       return undefined
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
+      if (!(error instanceof GuestError)) throw error
       this.#files = files
       this.#total = total
       return error
@@ -109,7 +110,8 @@ export class Files {
   get(path: unknown): File {
     const name = normalisePath(path)
     const file = this.#files.get(name)
-    if (file === undefined) throw new Refusal('AGENT_FILE_MISSING', `there is no file \`${name}\``)
+    if (file === undefined)
+      throw new GuestError('AGENT_FILE_MISSING', `there is no file \`${name}\``)
     return file
   }
 
@@ -147,11 +149,11 @@ export class Files {
   }
 
   /** A page of a text, with what is needed to ask for the next. */
-  read(path: unknown, offset: unknown, limit: unknown, effort: Effort): object {
+  read(path: unknown, offset: unknown, limit: unknown, effort: WorkBudget): object {
     const file = this.get(path)
     effort.spend(file.bytes / COPIED_PER_UNIT)
     if (typeof file.content !== 'string')
-      throw new Refusal('AGENT_INPUT', `\`${String(path)}\` is not text: ${file.bytes} bytes`)
+      throw new GuestError('AGENT_INPUT', `\`${String(path)}\` is not text: ${file.bytes} bytes`)
     const lines = file.content.split('\n')
     const from = count(offset, 0, 'offset')
     const wanted = lines.slice(from, from + count(limit, READ_LINES_DEFAULT, 'limit'))
@@ -172,20 +174,21 @@ export class Files {
     }
   }
 
-  edit(input: Record<string, unknown>, at: number, limits: Limits, effort: Effort): object {
+  edit(input: Record<string, unknown>, at: number, limits: Limits, effort: WorkBudget): object {
     const { path, old_string: old, new_string: fresh, replace_all: all } = input
     const file = this.get(path)
     effort.spend(file.bytes / COPIED_PER_UNIT)
     if (typeof file.content !== 'string')
-      throw new Refusal('AGENT_INPUT', `\`${String(path)}\` is not text`)
+      throw new GuestError('AGENT_INPUT', `\`${String(path)}\` is not text`)
     if (typeof old !== 'string' || typeof fresh !== 'string')
-      throw new Refusal('AGENT_INPUT', '`old_string` and `new_string` are texts')
-    if (old === '') throw new Refusal('AGENT_INPUT', '`old_string` is empty: say what to replace')
+      throw new GuestError('AGENT_INPUT', '`old_string` and `new_string` are texts')
+    if (old === '')
+      throw new GuestError('AGENT_INPUT', '`old_string` is empty: say what to replace')
     const parts = file.content.split(old)
     if (parts.length === 1)
-      throw new Refusal('AGENT_INPUT', `\`old_string\` is not in \`${String(path)}\``)
+      throw new GuestError('AGENT_INPUT', `\`old_string\` is not in \`${String(path)}\``)
     if (parts.length > 2 && all !== true)
-      throw new Refusal(
+      throw new GuestError(
         'AGENT_INPUT',
         `\`old_string\` is ${parts.length - 1} times in \`${String(path)}\`: say more of what is around it, or set \`replace_all\``,
       )
@@ -193,7 +196,7 @@ export class Files {
     return { path: normalisePath(path), replaced: parts.length - 1, bytes }
   }
 
-  list(pattern: unknown, effort: Effort): object {
+  list(pattern: unknown, effort: WorkBudget): object {
     effort.spend(this.#files.size * LISTED_EFFORT)
     const found = this.facts(pattern === undefined ? undefined : compileGlob(pattern, effort))
     return {
@@ -203,7 +206,7 @@ export class Files {
     }
   }
 
-  grep(input: Record<string, unknown>, effort: Effort): object {
+  grep(input: Record<string, unknown>, effort: WorkBudget): object {
     const { pattern, glob, ignore_case: ignoreCase, after, after_line: afterLine } = input
     const matcher = compilePattern(pattern, ignoreCase === true, effort)
     const inGlob = glob === undefined ? undefined : compileGlob(glob, effort)
@@ -249,10 +252,13 @@ function before(facts: readonly FileFacts[], path: string): string {
 function count(value: unknown, otherwise: number, name: string): number {
   if (value === undefined || value === null) return otherwise
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
-    throw new Refusal('AGENT_INPUT', `\`${name}\` is a whole number, not ${JSON.stringify(value)}`)
+    throw new GuestError(
+      'AGENT_INPUT',
+      `\`${name}\` is a whole number, not ${JSON.stringify(value)}`,
+    )
   return value
 }
 
-function tooMuch(message: string): Refusal {
-  return new Refusal('AGENT_LIMIT', message)
+function tooMuch(message: string): GuestError {
+  return new GuestError('AGENT_LIMIT', message)
 }

@@ -2,16 +2,19 @@
 // Time is bounded by the product of the lengths, whatever the pattern: no backtracking; and over all
 // paths that one glob is held against it is counted.
 
-import { Refusal } from './guest-error.ts'
-import { Effort } from './work-budget.ts'
+import { GuestError } from './guest-error.ts'
+import { WorkBudget } from './work-budget.ts'
 
 const PATTERN_LENGTH_MAX = 512
 const ALTERNATIVES_MAX = 64
 
 /** A function that says whether a normalised path matches. */
-export function compileGlob(pattern: unknown, effort = new Effort()): (path: string) => boolean {
+export function compileGlob(
+  pattern: unknown,
+  effort = new WorkBudget(),
+): (path: string) => boolean {
   if (typeof pattern !== 'string' || pattern === '' || pattern.length > PATTERN_LENGTH_MAX)
-    throw new Refusal('AGENT_INPUT', `a glob is a text of 1 to ${PATTERN_LENGTH_MAX} characters`)
+    throw new GuestError('AGENT_INPUT', `a glob is a text of 1 to ${PATTERN_LENGTH_MAX} characters`)
   const globs = expand(pattern.replace(/^\.?\/+/, '')).map(partsOf)
   return (path) => {
     const segments = path.split('/')
@@ -33,13 +36,17 @@ function expand(pattern: string): string[] {
     const parts = close < 0 ? [pattern[at] ?? ''] : pattern.slice(at + 1, close).split(',')
     done = done.flatMap((start) => parts.map((part) => start + part))
     if (done.length > ALTERNATIVES_MAX)
-      throw new Refusal('AGENT_INPUT', `a glob has at most ${ALTERNATIVES_MAX} alternatives`)
+      throw new GuestError('AGENT_INPUT', `a glob has at most ${ALTERNATIVES_MAX} alternatives`)
     at = close < 0 ? at + 1 : close + 1
   }
   return done
 }
 
-function matchSegments(glob: readonly string[], path: readonly string[], effort: Effort): boolean {
+function matchSegments(
+  glob: readonly string[],
+  path: readonly string[],
+  effort: WorkBudget,
+): boolean {
   effort.spend(glob.length * (path.length + 1))
   // `open[n]`: the glob read so far can end before segment n of the path.
   let open = path.map((_, at) => at === 0)
@@ -57,7 +64,7 @@ function matchSegments(glob: readonly string[], path: readonly string[], effort:
 }
 
 /** One star is tried at a time: the last one takes what is left over. */
-function matchName(glob: string, name: string, effort: Effort): boolean {
+function matchName(glob: string, name: string, effort: WorkBudget): boolean {
   let at = 0
   let read = 0
   let star = -1

@@ -10,10 +10,14 @@ export type RefusalCode =
   | 'AGENT_FILE_MISSING'
   | 'AGENT_EVENT'
 
-export class Refusal extends Error {
+export class GuestError extends Error {
   readonly code: RefusalCode
   constructor(code: RefusalCode, message: string) {
     super(message)
     this.code = code
   }
+}
+
+export function unexpectedResult(effectId: string): GuestError {
+  return new GuestError('AGENT_EVENT', `nothing waits for the result of \`${effectId}\``)
 }

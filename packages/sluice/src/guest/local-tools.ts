@@ -2,25 +2,25 @@
 // agent's own files and todos. None of them reaches outside; run_code leaves as an effect.
 
 import type { Files } from './files.ts'
-import { Refusal } from './guest-error.ts'
-import type { Limits, ToolDefinition } from './protocol.ts'
+import { GuestError } from './guest-error.ts'
+import type { Limits, ModelTool } from './protocol.ts'
 import type { Todos } from './todos.ts'
-import type { Effort } from './work-budget.ts'
+import type { WorkBudget } from './work-budget.ts'
 
-export interface Workplace {
+export interface ToolContext {
   readonly files: Files
   readonly todos: Todos
   readonly limits: Limits
   readonly at: number
   /** What the tools of this turn may still do. */
-  readonly effort: Effort
+  readonly effort: WorkBudget
 }
 
 type Input = Record<string, unknown>
-type Run = (input: Input, place: Workplace) => unknown
+type RunTool = (input: Input, place: ToolContext) => unknown
 
-interface LocalTool extends ToolDefinition {
-  readonly run?: Run
+interface LocalTool extends ModelTool {
+  readonly run?: RunTool
   /** Changes nothing, so it may run while a program works on the files. */
   readonly reads?: boolean
 }
@@ -52,7 +52,7 @@ export const LOCAL_TOOLS: readonly LocalTool[] = [
     description: 'Write a text file, or replace it.',
     inputSchema: schema({ path: TEXT, content: TEXT }, ['path', 'content']),
     run: ({ path, content }, { files, at, limits, effort }) => {
-      if (typeof content !== 'string') throw new Refusal('AGENT_INPUT', '`content` is a text')
+      if (typeof content !== 'string') throw new GuestError('AGENT_INPUT', '`content` is a text')
       effort.spend(content.length / WRITTEN_PER_UNIT)
       return { bytes: files.put(path, content, at, limits).bytes }
     },
@@ -147,19 +147,19 @@ export function findLocalTool(name: string): LocalTool | undefined {
 
 /** The outcome as the model gets it; a refusal is a result it can act on, other faults are ours. */
 export function runLocalTool(
-  run: Run,
+  run: RunTool,
   input: unknown,
-  place: Workplace,
+  place: ToolContext,
 ): { content: string; isError: boolean } {
   try {
     if (typeof input !== 'object' || input === null || Array.isArray(input))
-      throw new Refusal('AGENT_INPUT', 'the input of a tool is an object')
+      throw new GuestError('AGENT_INPUT', 'the input of a tool is an object')
     place.effort.spend(CALL_EFFORT)
     const content = JSON.stringify(run(input as Input, place))
     place.effort.count(content.length / WRITTEN_PER_UNIT)
     return { content, isError: false }
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof GuestError)) throw error
     const said = { error: { code: error.code, message: error.message } }
     return { content: JSON.stringify(said), isError: true }
   }

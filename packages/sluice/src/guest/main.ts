@@ -3,28 +3,28 @@
 // this memory away. This file is what the image of an agent is baked from.
 
 import { Agent } from './agent.ts'
-import { Refusal } from './guest-error.ts'
-import type { Event, Question } from './protocol.ts'
-import { answer } from './questions.ts'
+import { GuestError } from './guest-error.ts'
+import type { AgentQuery, JournalEvent } from './protocol.ts'
+import { answerQuery } from './questions.ts'
 
 let agent: Agent | undefined
 
 function handle(operation: string, text: string, bytes?: Uint8Array): unknown {
   if (operation === 'step') {
-    const event = JSON.parse(text) as Event
+    const event = JSON.parse(text) as JournalEvent
     if (event.kind === 'create') {
-      if (agent !== undefined) throw new Refusal('AGENT_EVENT', 'the agent is there already')
+      if (agent !== undefined) throw new GuestError('AGENT_EVENT', 'the agent is there already')
       agent = new Agent(event, bytes)
     }
     return JSON.stringify({ ok: present().step(event, bytes) })
   }
-  const { value, content } = answer(present(), JSON.parse(text) as Question)
+  const { value, content } = answerQuery(present(), JSON.parse(text) as AgentQuery)
   const said = JSON.stringify({ ok: value })
   return content === undefined ? said : [said, content]
 }
 
 function present(): Agent {
-  if (agent === undefined) throw new Refusal('AGENT_EVENT', 'there is no agent yet')
+  if (agent === undefined) throw new GuestError('AGENT_EVENT', 'there is no agent yet')
   return agent
 }
 
@@ -33,7 +33,7 @@ Object.assign(globalThis, {
     try {
       return handle(operation, text, bytes)
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
+      if (!(error instanceof GuestError)) throw error
       return JSON.stringify({ refused: { code: error.code, message: error.message } })
     }
   },

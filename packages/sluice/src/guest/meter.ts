@@ -1,15 +1,15 @@
 // What an agent has used up: turns, tool calls, tokens, cost, and how often it has gone in circles.
 // The stop conditions are judged from this.
 
-import type { ModelUsage, Price, Usage } from './protocol.ts'
-import type { Standing } from './stopping.ts'
+import type { ModelUsage, Price, TokenUsage } from './protocol.ts'
+import type { StopInputs } from './stopping.ts'
 
 const TURN_KEPT_LENGTH = 65_536
 
-export class Meter {
+export class UsageMeter {
   turnCount = 0
   toolCallCount = 0
-  usage: Usage
+  usage: TokenUsage
   readonly #price: Price | null
   #lastTurn = ''
   #repeats = 0
@@ -20,12 +20,12 @@ export class Meter {
   }
 
   /** Usage before anything was used; without a price there is no cost, not even none. */
-  get nothing(): Usage {
+  get nothing(): TokenUsage {
     const costMicros = this.#price === null ? null : 0
     return { inputTokens: 0, outputTokens: 0, totalTokens: 0, costMicros }
   }
 
-  add(to: Usage, { inputTokens, outputTokens }: ModelUsage): Usage {
+  add(to: TokenUsage, { inputTokens, outputTokens }: ModelUsage): TokenUsage {
     const price = this.#price
     const cost = price && inputTokens * price.inputMicros + outputTokens * price.outputMicros
     return {
@@ -58,7 +58,7 @@ export class Meter {
     this.forgetTurns()
   }
 
-  standing(runStartedAt: number | null): Standing {
+  standing(runStartedAt: number | null): StopInputs {
     const { turnCount, toolCallCount, usage } = this
     return { turnCount, toolCallCount, usage, runStartedAt, repeats: this.#repeats }
   }

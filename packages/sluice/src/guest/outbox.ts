@@ -1,7 +1,7 @@
 // What one step hands out: effects, those nobody needs any more, runs that ended, and the answer to
 // a call somebody made directly. Emptied at the start of every step.
 
-import type { Effect, RunEnd, RunStop, Usage } from './protocol.ts'
+import type { Effect, RunEnd, RunStop, TokenUsage } from './protocol.ts'
 
 type WithoutId<Each> = Each extends { id: string } ? Omit<Each, 'id'> : never
 export type EffectBody = WithoutId<Effect>
@@ -34,7 +34,7 @@ export class Outbox {
   }
 
   /** A prompt that never began. */
-  endQueued(runId: string, reason: RunStop, detail: string, usage: Usage): void {
+  endQueued(runId: string, reason: RunStop, detail: string, usage: TokenUsage): void {
     const stop = { reason, detail }
     this.ended.push({ runId, response: '', turns: 0, toolCalls: 0, stop, usage })
   }

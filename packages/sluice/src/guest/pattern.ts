@@ -3,8 +3,8 @@
 // to find states is counted. Knows literals, `.`, classes, `\d \w \s \b`-free escapes, `^ $`, groups,
 // `|`, `* + ? {m,n}`. Called by grep.
 
-import { Refusal } from './guest-error.ts'
-import { Effort } from './work-budget.ts'
+import { GuestError } from './guest-error.ts'
+import { WorkBudget } from './work-budget.ts'
 
 const PATTERN_LENGTH_MAX = 1_000
 const NODES_MAX = 2_000
@@ -25,17 +25,17 @@ interface Node {
   next: number[]
 }
 
-interface Piece {
+interface NfaFragment {
   readonly first: number
   readonly last: number
 }
 
-interface Kept {
+interface DfaState {
   readonly nodes: readonly number[]
   readonly matches: boolean
   readonly matchesAtEnd: boolean
-  readonly listed: (Kept | undefined)[]
-  readonly to: Map<number, Kept>
+  readonly listed: (DfaState | undefined)[]
+  readonly to: Map<number, DfaState>
 }
 
 const ASCII = /^[\0-\x7f]+$/
@@ -48,10 +48,13 @@ export interface Pattern {
 export function compilePattern(
   source: unknown,
   ignoreCase: boolean,
-  effort = new Effort(),
+  effort = new WorkBudget(),
 ): Pattern {
   if (typeof source !== 'string' || source === '' || source.length > PATTERN_LENGTH_MAX)
-    throw new Refusal('AGENT_INPUT', `a pattern is a text of 1 to ${PATTERN_LENGTH_MAX} characters`)
+    throw new GuestError(
+      'AGENT_INPUT',
+      `a pattern is a text of 1 to ${PATTERN_LENGTH_MAX} characters`,
+    )
   const literal = /^[^\\^$.*+?()[\]{}|]+$/.test(source)
   if (literal && !ignoreCase) return { test: (line) => line.includes(source) }
   if (literal && ASCII.test(source)) {
@@ -81,17 +84,17 @@ class Parser {
     return piece.first
   }
 
-  #alternatives(): Piece {
+  #alternatives(): NfaFragment {
     const branches = [this.#sequence()]
     while (this.#take('|')) branches.push(this.#sequence())
-    if (branches.length === 1) return branches[0] as Piece
+    if (branches.length === 1) return branches[0] as NfaFragment
     const first = this.#add({ kind: 'empty', next: branches.map((branch) => branch.first) })
     const last = this.#add({ kind: 'empty', next: [] })
     for (const branch of branches) this.#join(branch.last, last)
     return { first, last }
   }
 
-  #sequence(): Piece {
+  #sequence(): NfaFragment {
     const start = this.#add({ kind: 'empty', next: [] })
     let last = start
     while (this.#at < this.#source.length && !'|)'.includes(this.#source[this.#at] ?? '')) {
@@ -102,7 +105,7 @@ class Parser {
     return { first: start, last }
   }
 
-  #repeated(): Piece {
+  #repeated(): NfaFragment {
     const from = this.#at
     let piece = this.#atom()
     const to = this.#at
@@ -110,7 +113,7 @@ class Parser {
     if (bounds === undefined) return piece
     const [least, most] = bounds
     // The atom is parsed again for each copy: copies share nothing.
-    const again = (): Piece => {
+    const again = (): NfaFragment => {
       const back = this.#at
       this.#at = from
       const copy = this.#atom()
@@ -162,7 +165,7 @@ class Parser {
     return [least, most]
   }
 
-  #atom(): Piece {
+  #atom(): NfaFragment {
     const char = this.#source[this.#at] ?? ''
     this.#at += 1
     switch (char) {
@@ -269,11 +272,11 @@ class Parser {
     }
   }
 
-  #testing(test: Test): Piece {
+  #testing(test: Test): NfaFragment {
     return this.#single({ kind: 'test', test, next: [] })
   }
 
-  #single(node: Node): Piece {
+  #single(node: Node): NfaFragment {
     const at = this.#add(node)
     return { first: at, last: at }
   }
@@ -294,19 +297,19 @@ class Parser {
     return true
   }
 
-  #wrong(why: string): Refusal {
-    return new Refusal('AGENT_INPUT', `the pattern \`${this.#source}\` cannot be used: ${why}`)
+  #wrong(why: string): GuestError {
+    return new GuestError('AGENT_INPUT', `the pattern \`${this.#source}\` cannot be used: ${why}`)
   }
 }
 
 class Automaton implements Pattern {
   readonly #nodes: readonly Node[]
   readonly #first: number
-  #kept = new Map<string, Kept>()
-  #begin: Kept | undefined
-  readonly #effort: Effort
+  #kept = new Map<string, DfaState>()
+  #begin: DfaState | undefined
+  readonly #effort: WorkBudget
 
-  constructor(nodes: readonly Node[], first: number, effort: Effort) {
+  constructor(nodes: readonly Node[], first: number, effort: WorkBudget) {
     this.#effort = effort
     this.#nodes = nodes
     this.#first = first
@@ -323,7 +326,7 @@ class Automaton implements Pattern {
     return now.matches || now.matchesAtEnd
   }
 
-  #find(now: Kept, code: number): Kept {
+  #find(now: DfaState, code: number): DfaState {
     const next = this.#keep(this.#step(now.nodes, code))
     if (code < LISTED_CODES) now.listed[code] = next
     else now.to.set(code, next)
@@ -358,7 +361,7 @@ class Automaton implements Pattern {
     return [...seen].sort((a, b) => a - b)
   }
 
-  #keep(nodes: number[]): Kept {
+  #keep(nodes: number[]): DfaState {
     const key = nodes.join()
     const known = this.#kept.get(key)
     if (known !== undefined) return known
@@ -367,7 +370,7 @@ class Automaton implements Pattern {
       this.#begin = undefined
     }
     const isMatch = (each: number): boolean => this.#nodes[each]?.kind === 'match'
-    const kept: Kept = {
+    const kept: DfaState = {
       nodes,
       matches: nodes.some(isMatch),
       matchesAtEnd: this.#close(nodes, false, true).some(isMatch),

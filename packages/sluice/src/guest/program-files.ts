@@ -9,7 +9,7 @@ import { wellFormed } from './text.ts'
 type Content = string | Uint8Array
 
 /** Where each file's content is: so many characters of the texts, or a stretch of the bytes. */
-export interface Written {
+export interface OverlayFile {
   readonly path: string
   readonly length?: number
   readonly bytes?: readonly [offset: number, length: number]
@@ -18,7 +18,7 @@ export interface Written {
 export interface Overlay {
   readonly api: object
   /** What was written and removed; the contents go along beside it, so that the list stays short. */
-  take(): { list: { write: Written[]; remove: string[] }; texts: string; bytes: Uint8Array }
+  take(): { list: { write: OverlayFile[]; remove: string[] }; texts: string; bytes: Uint8Array }
 }
 
 export function fileApi(files: readonly FileIn[], bytes: Uint8Array | undefined): Overlay {
@@ -64,7 +64,7 @@ export function fileApi(files: readonly FileIn[], bytes: Uint8Array | undefined)
   return {
     api,
     take() {
-      const write: Written[] = []
+      const write: OverlayFile[] = []
       const remove: string[] = []
       const texts: string[] = []
       const parts: Uint8Array[] = []

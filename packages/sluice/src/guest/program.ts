@@ -13,7 +13,7 @@ interface Start {
   readonly seed: string
 }
 
-interface Waiting {
+interface PendingToolCall {
   resolve(value: unknown): void
   reject(error: Error): void
 }
@@ -34,7 +34,7 @@ let logs = ''
 let calls: { id: number; server: string; tool: string; input: unknown }[] = []
 let nextCall = 1
 let ended: { result?: string; error?: string } | undefined
-const waiting: Waiting[] = []
+const waiting: PendingToolCall[] = []
 
 function start(text: string, bytes?: Uint8Array): void {
   const { code, files, tools, seed } = parse(text) as Start
@@ -54,15 +54,15 @@ function start(text: string, bytes?: Uint8Array): void {
   try {
     run = new AsyncFunction('files', 'tools', 'console', `"use strict";${code}\n`)
   } catch (error) {
-    ended = { error: describe(error) }
+    ended = { error: describeError(error) }
     return
   }
   run(overlay.api, freeze(api), consoleApi()).then(
     (value) => {
-      ended = { result: show(value) }
+      ended = { result: formatResult(value) }
     },
     (error: unknown) => {
-      ended = { error: describe(error) }
+      ended = { error: describeError(error) }
     },
   )
 }
@@ -76,7 +76,7 @@ function send(server: string, tool: string, input: unknown): Promise<unknown> {
   })
 }
 
-function settle(text: string): void {
+function resolveToolCall(text: string): void {
   const { id, value, error } = parse(text) as { id: number; value?: unknown; error?: string }
   const each = waiting[id]
   delete waiting[id]
@@ -93,22 +93,24 @@ function poll(): string {
 function consoleApi(): object {
   const write = (...values: unknown[]): void => {
     if (logs.length >= LOG_LENGTH_MAX) return
-    const line = values.map((value) => (typeof value === 'string' ? value : show(value))).join(' ')
+    const line = values
+      .map((value) => (typeof value === 'string' ? value : formatResult(value)))
+      .join(' ')
     logs = `${logs}${line}\n`.slice(0, LOG_LENGTH_MAX)
   }
   return freeze({ log: write, info: write, warn: write, error: write, debug: write })
 }
 
-function show(value: unknown): string {
+function formatResult(value: unknown): string {
   try {
     const text = stringify(value) ?? 'null'
     return text.length <= RESULT_LENGTH_MAX ? text : stringify(text.slice(0, RESULT_LENGTH_MAX))
   } catch (error) {
-    return stringify(describe(error))
+    return stringify(describeError(error))
   }
 }
 
-function describe(error: unknown): string {
+function describeError(error: unknown): string {
   try {
     const text = toText(error)
     return text.slice(0, 2_000)
@@ -134,7 +136,7 @@ function seedRandom(seed: string): void {
 Object.assign(globalThis, {
   __guest(operation: string, text: string, bytes?: Uint8Array): unknown {
     if (operation === 'start') start(text, bytes)
-    else if (operation === 'settle') settle(text)
+    else if (operation === 'settle') resolveToolCall(text)
     else if (operation === 'poll') return poll()
     else if (operation === 'take') {
       taken = overlay?.take()

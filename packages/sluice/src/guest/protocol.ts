@@ -19,7 +19,7 @@ export interface ToolCall {
   readonly refused?: string
 }
 
-export type Message =
+export type ChatMessage =
   | { readonly role: 'user'; readonly content: string }
   | {
       readonly role: 'assistant'
@@ -78,7 +78,7 @@ export interface Config {
   readonly price: Price | null
 }
 
-export interface Usage {
+export interface TokenUsage {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly totalTokens: number
@@ -122,13 +122,13 @@ export interface FileFacts {
 }
 
 /** What an export holds and an import brings, beside the files. */
-export interface Portable {
+export interface PortableAgent {
   readonly config: Config
   readonly todos: readonly Todo[]
-  readonly messages: readonly Message[]
+  readonly messages: readonly ChatMessage[]
   readonly turnCount: number
   readonly toolCallCount: number
-  readonly usage: Usage
+  readonly usage: TokenUsage
   readonly stop: Stop | null
 }
 
@@ -137,7 +137,7 @@ export interface ModelUsage {
   readonly outputTokens: number
 }
 
-export type Event =
+export type JournalEvent =
   | {
       readonly kind: 'create'
       readonly at: number
@@ -145,7 +145,7 @@ export type Event =
       readonly seed: string
       readonly config: Config
       readonly files: readonly FileIn[]
-      readonly from?: Portable
+      readonly from?: PortableAgent
     }
   | {
       readonly kind: 'prompt'
@@ -212,6 +212,8 @@ export type Event =
   | { readonly kind: 'tick'; readonly at: number }
   | { readonly kind: 'forked'; readonly at: number; readonly id: string; readonly seed: string }
 
+export type EventOf<Kind extends JournalEvent['kind']> = Extract<JournalEvent, { kind: Kind }>
+
 export type Effect =
   | {
       readonly kind: 'model'
@@ -219,7 +221,7 @@ export type Effect =
       /** Messages with the same epoch and a lower index were handed out before. */
       readonly epoch: number
       readonly from: number
-      readonly messages: readonly Message[]
+      readonly messages: readonly ChatMessage[]
     }
   | {
       readonly kind: 'compact'
@@ -251,7 +253,7 @@ export interface RunEnd {
   readonly turns: number
   readonly toolCalls: number
   readonly stop: { readonly reason: RunStop; readonly detail: string }
-  readonly usage: Usage
+  readonly usage: TokenUsage
 }
 
 export type AgentState = 'idle' | 'running' | 'waiting' | 'stopped'
@@ -263,7 +265,7 @@ export interface Summary {
   readonly fileCount: number
   readonly fileBytes: number
   readonly todos: Readonly<Record<TodoStatus, number>>
-  readonly usage: Usage
+  readonly usage: TokenUsage
   readonly stop: Stop | null
   readonly waitingFor: string | null
   readonly wakeAt: number | null
@@ -280,7 +282,7 @@ export interface Changes {
   readonly gone: readonly string[]
 }
 
-export interface Step {
+export interface StepResult {
   readonly effects: readonly Effect[]
   /** Effects that nobody needs any more. */
   readonly dropped: readonly string[]
@@ -292,13 +294,13 @@ export interface Step {
   readonly changes?: Changes | null
 }
 
-export interface ToolDefinition {
+export interface ModelTool {
   readonly name: string
   readonly description: string
   readonly inputSchema: unknown
 }
 
-export type Question =
+export type AgentQuery =
   | { readonly ask: 'todos' }
   | { readonly ask: 'files'; readonly glob?: string; readonly path?: string }
   | { readonly ask: 'read'; readonly path: string }
@@ -308,6 +310,6 @@ export type Question =
   | { readonly ask: 'summary' }
 
 /** What a guest says to a call: what was asked for, or why not. A refusal changes nothing. */
-export type Said<Value> =
+export type GuestReply<Value> =
   | { readonly ok: Value }
   | { readonly refused: { readonly code: string; readonly message: string } }

@@ -5,15 +5,15 @@ import type { Agent } from './agent.ts'
 import { compileGlob } from './glob.ts'
 import { LOCAL_TOOLS } from './local-tools.ts'
 import { normalisePath } from './paths.ts'
-import type { Message, Portable, Question, ToolDefinition } from './protocol.ts'
-import { Effort, QUESTION_EFFORT_MAX } from './work-budget.ts'
+import type { AgentQuery, ChatMessage, ModelTool, PortableAgent } from './protocol.ts'
+import { QUESTION_EFFORT_MAX, WorkBudget } from './work-budget.ts'
 
-export interface Reply {
+export interface QueryResult {
   readonly value: unknown
   readonly content?: string | Uint8Array
 }
 
-export function answer(agent: Agent, question: Question): Reply {
+export function answerQuery(agent: Agent, question: AgentQuery): QueryResult {
   switch (question.ask) {
     case 'todos':
       return { value: agent.todos.list }
@@ -42,13 +42,13 @@ function listFiles(agent: Agent, { glob, path }: { glob?: string; path?: string 
     agent.files.get(name)
     return agent.files.facts((each) => each === name)
   }
-  const effort = new Effort(QUESTION_EFFORT_MAX)
+  const effort = new WorkBudget(QUESTION_EFFORT_MAX)
   return agent.files.facts(glob === undefined ? undefined : compileGlob(glob, effort))
 }
 
 /** At least one message, and no more than fit. */
-function page(messages: readonly Message[], from: number, lengthMax: number): unknown {
-  const kept: Message[] = []
+function page(messages: readonly ChatMessage[], from: number, lengthMax: number): unknown {
+  const kept: ChatMessage[] = []
   let length = 0
   for (const message of messages.slice(from)) {
     length += message.content.length
@@ -60,7 +60,7 @@ function page(messages: readonly Message[], from: number, lengthMax: number): un
   return { messages: kept, next: next < messages.length ? next : null, count: messages.length }
 }
 
-function toolsOf(agent: Agent): ToolDefinition[] {
+function toolsOf(agent: Agent): ModelTool[] {
   return [...LOCAL_TOOLS, ...agent.config.tools].map(({ name, description, inputSchema }) => ({
     name,
     description,
@@ -69,7 +69,7 @@ function toolsOf(agent: Agent): ToolDefinition[] {
 }
 
 /** All but files and messages, which are asked for in pages. */
-function portable(agent: Agent): Omit<Portable, 'messages'> {
+function portable(agent: Agent): Omit<PortableAgent, 'messages'> {
   const { config, todos, stop } = agent
   const { turnCount, toolCallCount, usage } = agent.meter
   return { config, todos: todos.list, turnCount, toolCallCount, usage, stop }

@@ -1,8 +1,10 @@
 // A run: one prompt from its start to its end, and where in it the agent is: waiting for a model,
-// for a summary of what was said, or for the results of calls. Types only.
+// for a summary of what was said, or for the results of calls.
 
-import type { Calls } from './calls.ts'
-import type { Usage } from './protocol.ts'
+import type { TurnCalls } from './calls.ts'
+import type { TokenUsage } from './protocol.ts'
+
+export const RUN_LIMITS = { queue: 32, reminders: 3, compactAttempts: 2 }
 
 export interface Prompt {
   readonly runId: string
@@ -10,15 +12,15 @@ export interface Prompt {
   readonly maxTurns: number | null
 }
 
-export interface Run extends Prompt {
+export interface AgentRun extends Prompt {
   readonly startedAt: number
   turns: number
   toolCalls: number
   reminders: number
-  usage: Usage
+  usage: TokenUsage
 }
 
 export type Phase =
   | { readonly kind: 'model'; readonly effectId: string }
   | { readonly kind: 'compact'; readonly effectId: string; readonly until: number }
-  | { readonly kind: 'calls'; readonly calls: Calls }
+  | { readonly kind: 'calls'; readonly calls: TurnCalls }

@@ -1,19 +1,19 @@
 // When an agent has to stop. Judged here after every event, true the moment it holds; the host
 // enforces the same limits a second time from its own count. Pure: values in, a stop out.
 
-import type { Limits, Stop, StopReason, Usage } from './protocol.ts'
+import type { Limits, Stop, StopReason, TokenUsage } from './protocol.ts'
 
-export interface Standing {
+export interface StopInputs {
   readonly turnCount: number
   readonly toolCallCount: number
-  readonly usage: Usage
+  readonly usage: TokenUsage
   /** Of the run that is going on. */
   readonly runStartedAt: number | null
   /** How often the last turn's calls and results came, in a row. */
   readonly repeats: number
 }
 
-export function judgeStop(limits: Limits, standing: Standing, at: number): Stop | undefined {
+export function judgeStop(limits: Limits, standing: StopInputs, at: number): Stop | undefined {
   const { turnCount, toolCallCount, usage, runStartedAt, repeats } = standing
   const stop = (reason: StopReason, detail: string): Stop => ({ reason, detail, at })
   if (turnCount >= limits.maxTurns)

@@ -2,20 +2,20 @@
 // timers and metrics wake nobody.
 
 import type { Files } from './files.ts'
-import type { Meter } from './meter.ts'
+import type { UsageMeter } from './meter.ts'
 import type { AgentState, Config, Stop, Summary } from './protocol.ts'
 import type { Todos } from './todos.ts'
 
-export interface Summarised {
+export interface SummarySource {
   readonly config: Config
   readonly files: Files
   readonly todos: Todos
-  readonly meter: Meter
+  readonly meter: UsageMeter
   readonly stop: Stop | null
 }
 
 export function summarise(
-  agent: Summarised,
+  agent: SummarySource,
   runStartedAt: number | undefined,
   waitingOn: string | undefined,
 ): Omit<Summary, 'runId' | 'queued'> {

@@ -21,7 +21,7 @@ export function utf8Bytes(text: string): number {
 }
 
 /** At most so many characters, and how many were left off where some were. */
-export function cut(text: string, lengthMax: number): string {
+export function truncate(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text
   const kept = text.slice(0, lengthMax).replace(/[\ud800-\udbff]$/, '')
   return `${kept}\n[${text.length - kept.length} characters left off]`

@@ -1,7 +1,7 @@
 // The todo list: written whole, or one item at a time by its id. Ids and times are kept where an
 // item stays, so that whoever watches sees the same item change.
 
-import { Refusal } from './guest-error.ts'
+import { GuestError } from './guest-error.ts'
 import type { Todo, TodoStatus } from './protocol.ts'
 import { wellFormed } from './text.ts'
 
@@ -32,7 +32,10 @@ export class Todos {
   write(items: unknown, at: number): void {
     if (!Array.isArray(items)) throw wrong('`todos` is a list')
     if (items.length > TODOS_MAX)
-      throw new Refusal('AGENT_LIMIT', `a list has at most ${TODOS_MAX} todos, not ${items.length}`)
+      throw new GuestError(
+        'AGENT_LIMIT',
+        `a list has at most ${TODOS_MAX} todos, not ${items.length}`,
+      )
     const left = [...this.#list]
     const ids = new Set<string>()
     const list = items.map((item: unknown) => {
@@ -88,7 +91,7 @@ export class Todos {
 
   /** From an export: the ids stay, and new ones do not meet them. */
   restore(list: readonly Todo[]): void {
-    if (list.length > TODOS_MAX) throw new Refusal('AGENT_LIMIT', 'there are too many todos')
+    if (list.length > TODOS_MAX) throw new GuestError('AGENT_LIMIT', 'there are too many todos')
     const seen = new Set(list.map(({ id }) => id))
     if (seen.size !== list.length) throw wrong('two todos have the same id')
     const restored = list.map(({ id, content, status, createdAt, updatedAt }) => ({
@@ -124,7 +127,7 @@ function checkId(id: unknown): string {
 function checkContent(content: unknown): string {
   if (typeof content !== 'string' || content.trim() === '') throw wrong('a todo needs `content`')
   if (content.length > CONTENT_LENGTH_MAX)
-    throw new Refusal('AGENT_LIMIT', `a todo has at most ${CONTENT_LENGTH_MAX} characters`)
+    throw new GuestError('AGENT_LIMIT', `a todo has at most ${CONTENT_LENGTH_MAX} characters`)
   return wellFormed(content)
 }
 
@@ -135,6 +138,6 @@ function checkStatus(status: unknown): TodoStatus {
   return known
 }
 
-function wrong(message: string): Refusal {
-  return new Refusal('AGENT_INPUT', message)
+function wrong(message: string): GuestError {
+  return new GuestError('AGENT_INPUT', message)
 }

@@ -21,7 +21,7 @@ export interface ArgumentPath {
 }
 
 /** A dotted path below `args`, as the original splits it. */
-export function parsePath(path: string): ArgumentPath | undefined {
+export function parseArgumentPath(path: string): ArgumentPath | undefined {
   if (!path.startsWith('args.')) return undefined
   const names = path.slice('args.'.length).split('.')
   let cel = 'args'
@@ -43,12 +43,12 @@ export function presenceSteps(path: ArgumentPath): string[] {
 }
 
 /** A value that conditions compare with. */
-export type Value =
+export type CelValue =
   | { readonly kind: 'text'; readonly cel: string; readonly text: string }
   | { readonly kind: 'number'; readonly cel: string; readonly number: number }
   | { readonly kind: 'bool'; readonly cel: string; readonly bool: boolean }
 
-export function toValue({ value }: LocatedScalar): Value | undefined {
+export function toValue({ value }: LocatedScalar): CelValue | undefined {
   if (typeof value === 'string') return { kind: 'text', cel: textLiteral(value), text: value }
   if (typeof value === 'boolean') return { kind: 'bool', cel: String(value), bool: value }
   if (typeof value !== 'number') return undefined

@@ -2,9 +2,9 @@
 // several it becomes `allow` and one guardrail for each, so that every check keeps its own reason.
 // Both say the same: in a rule and in a guardrail alike, what cannot be decided is denied.
 
-import type { Body, Check, Draft, Limit } from './draft.ts'
+import type { Check, ImportDraft, ImportLimit, RuleBody } from './draft.ts'
 
-export interface Target {
+export interface ImportTarget {
   /** `<server>/<tool>`, or `<server>/*`. */
   readonly key: string
   /** What guardrails are named after. */
@@ -14,17 +14,21 @@ export interface Target {
 }
 
 /** The rule of one tool, and its guardrails. */
-export function composeTool(draft: Draft, target: Target, checks: readonly Check[]): void {
+export function composeTool(
+  draft: ImportDraft,
+  target: ImportTarget,
+  checks: readonly Check[],
+): void {
   const { key, comments, at } = target
   const denying = checks.find((check) => check.denies)
   const [only] = checks
   if (denying !== undefined) {
-    const body: Body = { action: 'deny', ...reasonOf(denying) }
+    const body: RuleBody = { action: 'deny', ...reasonOf(denying) }
     draft.tools.push({ key, comments: [...comments, ...denying.comments], body, at })
   } else if (only === undefined) draft.tools.push({ key, comments, body: { action: 'allow' }, at })
   else if (checks.length === 1 && only.match.length === 0) {
     const action = only.held === 'require_approval' ? only.held : 'allow'
-    const body: Body = {
+    const body: RuleBody = {
       action,
       ...reasonOf(only),
       ...passing(only),
@@ -39,9 +43,13 @@ export function composeTool(draft: Draft, target: Target, checks: readonly Check
 }
 
 /** One guardrail for each check, two where it both holds and limits. */
-export function composeGuardrails(draft: Draft, target: Target, checks: readonly Check[]): void {
+export function composeGuardrails(
+  draft: ImportDraft,
+  target: ImportTarget,
+  checks: readonly Check[],
+): void {
   for (const check of checks) {
-    const parts: { suffix: string; body: Body }[] = []
+    const parts: { suffix: string; body: RuleBody }[] = []
     if (check.denies) parts.push({ suffix: '', body: { action: 'deny' } })
     else {
       if (check.pass.length > 0)
@@ -65,12 +73,12 @@ export function composeGuardrails(draft: Draft, target: Target, checks: readonly
   }
 }
 
-function passing(check: Check): Body {
+function passing(check: Check): RuleBody {
   return check.pass.length > 0 ? reading(all(check.pass)) : {}
 }
 
 /** Arguments that a tool does not declare say nothing in the original, so they do not here. */
-function reading(when: string): Body {
+function reading(when: string): RuleBody {
   return { when, extra_args: 'allow' }
 }
 
@@ -78,11 +86,11 @@ function all(expressions: readonly string[]): string {
   return expressions.join(' && ')
 }
 
-function asked(check: Check): Body {
+function asked(check: Check): RuleBody {
   return check.approvalTimeout === undefined ? {} : { approval: { timeout: check.approvalTimeout } }
 }
 
-function limitsOf(check: Check): { limits?: readonly Limit[] } {
+function limitsOf(check: Check): { limits?: readonly ImportLimit[] } {
   return check.limits.length > 0 ? { limits: check.limits } : {}
 }
 
@@ -92,7 +100,7 @@ function reasonOf(check: Check): { reason?: string } {
 
 const NAME_LENGTH_MAX = 190
 
-function uniqueName({ names }: Draft, wanted: string): string {
+function uniqueName({ names }: ImportDraft, wanted: string): string {
   const base = wanted.slice(0, NAME_LENGTH_MAX)
   let name = base
   for (let number = names.size + 1; names.has(name); number++) name = `${base} (${number})`

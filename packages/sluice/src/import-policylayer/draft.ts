@@ -2,12 +2,12 @@
 // becomes of them in our language. Both formats end here; emit-document.ts writes it as YAML.
 
 export type Window = '1m' | '1h' | '1d'
-export type Per = 'everyone' | 'principal'
+export type ImportLimitScope = 'everyone' | 'principal'
 
-export interface Limit {
+export interface ImportLimit {
   readonly max: number
   readonly window: Window
-  readonly per: Per
+  readonly per: ImportLimitScope
   /** A sum over this argument; calls are counted where it is left out. */
   readonly amount?: string
 }
@@ -25,22 +25,22 @@ export interface Check {
   readonly match: readonly string[]
   readonly held: 'deny' | 'require_approval'
   readonly approvalTimeout?: string
-  readonly limits: readonly Limit[]
+  readonly limits: readonly ImportLimit[]
 }
 
-export interface Body {
+export interface RuleBody {
   readonly action?: 'allow' | 'deny' | 'hide' | 'require_approval'
   readonly reason?: string
   readonly when?: string
   readonly extra_args?: 'allow'
   readonly approval?: { readonly timeout: string }
-  readonly limits?: readonly Limit[]
+  readonly limits?: readonly ImportLimit[]
 }
 
 export interface DraftTool {
   readonly key: string
   readonly comments: readonly string[]
-  readonly body: Body
+  readonly body: RuleBody
   /** Where the tool stands in the original. */
   readonly at: number
 }
@@ -49,12 +49,12 @@ export interface DraftGuardrail {
   readonly name: string
   readonly comments: readonly string[]
   readonly tools: string
-  readonly body: Body
+  readonly body: RuleBody
   /** Where the rule stands in the original. */
   readonly at: number
 }
 
-export interface Draft {
+export interface ImportDraft {
   readonly comments: string[]
   readonly tools: DraftTool[]
   readonly guardrails: DraftGuardrail[]

@@ -2,9 +2,9 @@
 // line break in one would let a foreign document write rules of its own into ours.
 
 import { Document, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml'
-import type { Body, Draft, Limit } from './draft.ts'
+import type { ImportDraft, ImportLimit, RuleBody } from './draft.ts'
 
-export function emitDocument(draft: Draft): string {
+export function emitDocument(draft: ImportDraft): string {
   const document = new Document({
     version: 1,
     default: 'deny',
@@ -29,7 +29,7 @@ export function emitDocument(draft: Draft): string {
   return document.toString({ lineWidth: 0, flowCollectionPadding: true, singleQuote: false })
 }
 
-function decorateTools(tools: YAMLMap<Scalar, unknown>, draft: Draft): void {
+function decorateTools(tools: YAMLMap<Scalar, unknown>, draft: ImportDraft): void {
   tools.items.forEach((pair, index) => {
     const comments = draft.tools[index]?.comments ?? []
     if (comments.length > 0) pair.key.commentBefore = commentText(comments)
@@ -37,7 +37,7 @@ function decorateTools(tools: YAMLMap<Scalar, unknown>, draft: Draft): void {
   })
 }
 
-function decorateGuardrails(guardrails: YAMLSeq<YAMLMap>, draft: Draft): void {
+function decorateGuardrails(guardrails: YAMLSeq<YAMLMap>, draft: ImportDraft): void {
   guardrails.items.forEach((guardrail, index) => {
     const comments = draft.guardrails[index]?.comments ?? []
     if (comments.length > 0) guardrail.commentBefore = commentText(comments)
@@ -54,12 +54,12 @@ function flowInside(rule: unknown): void {
     else if ((value as YAMLMap | null)?.items !== undefined) (value as YAMLMap).flow = true
 }
 
-function ruleOf(body: Body): unknown {
+function ruleOf(body: RuleBody): unknown {
   const fields = fieldsOf(body)
   return Object.keys(fields).length === 1 && body.action !== undefined ? body.action : fields
 }
 
-function fieldsOf({ limits = [], ...body }: Body): Record<string, unknown> {
+function fieldsOf({ limits = [], ...body }: RuleBody): Record<string, unknown> {
   const { action, when, extra_args, reason, approval } = body
   const rates = limits.filter((limit) => limit.amount === undefined)
   const spends = limits.filter((limit) => limit.amount !== undefined)
@@ -74,7 +74,7 @@ function fieldsOf({ limits = [], ...body }: Body): Record<string, unknown> {
   }
 }
 
-function oneOrMore(limits: readonly Limit[]): unknown {
+function oneOrMore(limits: readonly ImportLimit[]): unknown {
   const written = limits.map(({ amount, max, window, per }) => ({
     ...(amount !== undefined && { amount }),
     max,

@@ -2,9 +2,9 @@
 // `limits`, and limits over all tools. Its public page shows the document, not every field below;
 // conditions are read with Intercept's operators, and a field nobody documented is an error.
 
-import { entry, type Located, type LocatedMap } from '@sluice/policy/document/read-document'
+import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import { composeGuardrails, composeTool } from './compose.ts'
-import { type Check, type Draft, EMPTY_CHECK } from './draft.ts'
+import { type Check, EMPTY_CHECK, type ImportDraft } from './draft.ts'
 import { notImported } from './intercept.ts'
 import {
   readDefault,
@@ -16,7 +16,7 @@ import {
 } from './read-document-head.ts'
 import { keyAt, readList, readMap, readText } from './read-fields.ts'
 import { readReason } from './read-rule.ts'
-import type { Report } from './report.ts'
+import type { ImportReport } from './report.ts'
 import { translateCondition } from './translate-condition.ts'
 import { parseShorthand, translateLimit } from './translate-limit.ts'
 
@@ -37,8 +37,8 @@ const LIMIT_KEYS = [
 export function importHosted(
   root: LocatedMap,
   scope: ServerScope,
-  draft: Draft,
-  report: Report,
+  draft: ImportDraft,
+  report: ImportReport,
 ): void {
   readMap(
     root,
@@ -56,7 +56,7 @@ export function importHosted(
   readDescription(root, draft, report)
   readDefault(root, 'refuse', scope, draft, report)
   const hidden = readHidden(root, scope, draft, report)
-  const tools = readMap(entry(root, 'tools'), undefined, '`tools`', report)
+  const tools = readMap(findEntry(root, 'tools'), undefined, '`tools`', report)
   for (const { key, value } of tools?.entries ?? []) {
     const name = String(key.value)
     if (hidden.has(name) || hidden.has('*')) {
@@ -73,7 +73,7 @@ export function importHosted(
     const checks = readChecks(value, `\`${name}\``, ['require', 'deny_if', 'limits'], report)
     composeTool(draft, { key: rule, title: name, comments: [], at: key.at }, checks)
   }
-  const all = entry(root, 'all_tools')
+  const all = findEntry(root, 'all_tools')
   if (all !== undefined) {
     const checks = readChecks(all, '`all_tools`', ['limits'], report)
     composeGuardrails(
@@ -84,16 +84,21 @@ export function importHosted(
   }
 }
 
-function readChecks(node: Located, what: string, keys: readonly string[], report: Report): Check[] {
+function readChecks(
+  node: LocatedNode,
+  what: string,
+  keys: readonly string[],
+  report: ImportReport,
+): Check[] {
   const before = report.errorCount
   const body = readMap(node, keys, what, report)
   const checks: (Check | undefined)[] = []
   if (body !== undefined) {
     for (const key of ['require', 'deny_if'] as const)
-      readList(entry(body, key), `\`${key}\``, report).forEach((item, index) => {
+      readList(findEntry(body, key), `\`${key}\``, report).forEach((item, index) => {
         checks.push(readCondition(item, key, index + 1, report))
       })
-    readList(entry(body, 'limits'), '`limits`', report).forEach((item, index) => {
+    readList(findEntry(body, 'limits'), '`limits`', report).forEach((item, index) => {
       checks.push(readLimit(item, index + 1, report))
     })
   }
@@ -102,10 +107,10 @@ function readChecks(node: Located, what: string, keys: readonly string[], report
 }
 
 function readCondition(
-  node: Located,
+  node: LocatedNode,
   key: 'require' | 'deny_if',
   number: number,
-  report: Report,
+  report: ImportReport,
 ): Check | undefined {
   const map = readMap(node, CONDITION_KEYS, `an entry of \`${key}\``, report)
   if (map === undefined) return undefined
@@ -120,13 +125,13 @@ function readCondition(
   return undefined
 }
 
-function readLimit(node: Located, number: number, report: Report): Check | undefined {
+function readLimit(node: LocatedNode, number: number, report: ImportReport): Check | undefined {
   const map = readMap(node, LIMIT_KEYS, 'an entry of `limits`', report)
   if (map === undefined) return undefined
   const shorthand = readText(map, 'rate_limit', report)
   const parsed = shorthand === undefined ? undefined : parseShorthand(shorthand)
   const window = parsed?.window ?? readText(map, 'window', report) ?? ''
-  const written = entry(map, 'max') ?? entry(map, 'limit')
+  const written = findEntry(map, 'max') ?? findEntry(map, 'limit')
   const max = parsed?.count ?? (written?.kind === 'scalar' ? written.value : undefined)
   if (typeof max !== 'number' || !Number.isFinite(max))
     return report.error(
@@ -135,7 +140,7 @@ function readLimit(node: Located, number: number, report: Report): Check | undef
       'a limit without a number in `max`',
       'write the limit by hand',
     )
-  if (entry(map, 'max') !== undefined && entry(map, 'limit') !== undefined)
+  if (findEntry(map, 'max') !== undefined && findEntry(map, 'limit') !== undefined)
     return report.error(
       'IMPORT_LIMIT',
       keyAt(map, 'limit'),
@@ -162,7 +167,7 @@ function readLimit(node: Located, number: number, report: Report): Check | undef
     : { ...base, pass: limit.pass, limits: [limit.limit] }
 }
 
-function baseOf(map: LocatedMap, fallback: string, report: Report): Check {
+function baseOf(map: LocatedMap, fallback: string, report: ImportReport): Check {
   const name = readText(map, 'name', report) ?? readText(map, 'counter', report) ?? fallback
   const reason = ['on_deny', 'reason', 'message']
     .map((key) => readReason(map, key, report))

@@ -4,7 +4,7 @@
 import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { CliError } from '../terminal/errors.ts'
-import type { Answer } from '../terminal/exit-code.ts'
+import type { SetExitCode } from '../terminal/exit-code.ts'
 import { Output, plural, printable } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
 import { importPolicy } from './import-policy.ts'
@@ -22,7 +22,7 @@ Examples:
 
 Verdicts are those of the original, but for limits, where this one is never looser.`
 
-export function addPolicyImport(parent: Command, answer: Answer): void {
+export function addPolicyImport(parent: Command, answer: SetExitCode): void {
   parent
     .command('import')
     .description('translate a PolicyLayer policy')

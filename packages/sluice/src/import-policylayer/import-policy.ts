@@ -4,14 +4,14 @@
 
 import { asMap } from '@sluice/policy/document/check-shape'
 import { Problems } from '@sluice/policy/document/problem'
-import { entry, type LocatedMap, readDocument } from '@sluice/policy/document/read-document'
+import { findEntry, type LocatedMap, readDocument } from '@sluice/policy/document/read-document'
 import { parseExpression } from '@sluice/policy/expression/expression'
 import { EXPRESSION_LENGTH_MAX, GUARDRAILS_MAX } from '@sluice/policy/language/limits'
-import type { Body, Draft } from './draft.ts'
+import type { ImportDraft, RuleBody } from './draft.ts'
 import { cleanLine, emitDocument } from './emit-document.ts'
 import { importHosted } from './hosted.ts'
 import { importIntercept } from './intercept.ts'
-import { type ImportWarning, Report } from './report.ts'
+import { ImportReport, type ImportWarning } from './report.ts'
 
 export type { ImportWarning } from './report.ts'
 
@@ -21,21 +21,21 @@ export interface ImportOptions {
   readonly server: string
 }
 
-export interface Imported {
+export interface PolicyImportResult {
   /** Empty where nothing could be read. With errors, what they concern is denied in it. */
   readonly yaml: string
   readonly warnings: readonly ImportWarning[]
   readonly errors: readonly ImportWarning[]
 }
 
-export function importPolicy(text: string, { file, server }: ImportOptions): Imported {
+export function importPolicy(text: string, { file, server }: ImportOptions): PolicyImportResult {
   const problems = new Problems(file, text)
   const root = readDocument(text, problems)
   if (root === undefined) {
     const errors = problems.sorted().map(({ severity: _, ...problem }) => problem)
     return { yaml: '', warnings: [], errors }
   }
-  const report = new Report(file, text)
+  const report = new ImportReport(file, text)
   const failed = () => ({ yaml: '', warnings: report.warnings(), errors: report.errors() })
   if (!/^[^\s/*?]{1,100}$/.test(server)) {
     report.error(
@@ -56,13 +56,13 @@ export function importPolicy(text: string, { file, server }: ImportOptions): Imp
     )
     return failed()
   }
-  const draft: Draft = { comments: [], tools: [], guardrails: [], names: new Set() }
+  const draft: ImportDraft = { comments: [], tools: [], guardrails: [], names: new Set() }
   const scope = { server, all: `${server}/*` }
   if (format === 'hosted') importHosted(root, scope, draft, report)
   else importIntercept(root, scope, draft, report)
   checkBounds(draft, report)
   const head = [
-    `Imported from ${cleanLine(file)} (PolicyLayer, ${format === 'hosted' ? 'hosted JSON' : 'Intercept YAML'}).`,
+    `PolicyImportResult from ${cleanLine(file)} (PolicyLayer, ${format === 'hosted' ? 'hosted JSON' : 'Intercept YAML'}).`,
   ]
   if (report.errorCount > 0)
     head.push(`NOT COMPLETE: ${report.errorCount} errors; what they concern is denied below.`)
@@ -72,12 +72,12 @@ export function importPolicy(text: string, { file, server }: ImportOptions): Imp
 
 /** By what stands under `tools`, then by the look of the text. */
 function formatOf(root: LocatedMap, text: string): 'intercept' | 'hosted' | undefined {
-  const has = (key: string) => entry(root, key) !== undefined
+  const has = (key: string) => findEntry(root, key) !== undefined
   if (has('guardrails') || has('categories') || !(has('version') || has('tools') || has('hide')))
     return undefined
-  const tools = asMap(entry(root, 'tools')).entries.map(({ value }) => asMap(value))
+  const tools = asMap(findEntry(root, 'tools')).entries.map(({ value }) => asMap(value))
   const under = (keys: readonly string[]) =>
-    tools.some((tool) => keys.some((key) => entry(tool, key) !== undefined))
+    tools.some((tool) => keys.some((key) => findEntry(tool, key) !== undefined))
   const hosted = has('all_tools') || under(['require', 'deny_if', 'limits'])
   const intercept = under(['rules'])
   if (hosted && intercept) return undefined
@@ -86,7 +86,7 @@ function formatOf(root: LocatedMap, text: string): 'intercept' | 'hosted' | unde
 }
 
 /** What the language would refuse is an error here, and denied in what is written. */
-function checkBounds(draft: Draft, report: Report): void {
+function checkBounds(draft: ImportDraft, report: ImportReport): void {
   if (draft.guardrails.length > GUARDRAILS_MAX)
     report.error(
       'IMPORT_TOO_LARGE',
@@ -94,7 +94,7 @@ function checkBounds(draft: Draft, report: Report): void {
       `the import needs ${draft.guardrails.length} guardrails, the limit is ${GUARDRAILS_MAX}`,
       'split the document',
     )
-  for (const list of [draft.tools, draft.guardrails] as { body: Body; at: number }[][])
+  for (const list of [draft.tools, draft.guardrails] as { body: RuleBody; at: number }[][])
     list.forEach((rule, index) => {
       const message = rule.body.when === undefined ? undefined : refusal(rule.body.when)
       if (message === undefined) return

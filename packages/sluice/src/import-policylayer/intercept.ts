@@ -2,9 +2,9 @@
 // denied; with `default: deny` so is a tool that is not listed; then every rule of the tool and of
 // `*` must pass. `*` adds rules to other tools and never lets one through. Keys are exact names.
 
-import { entry, type Located, type LocatedMap } from '@sluice/policy/document/read-document'
+import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import { composeGuardrails, composeTool } from './compose.ts'
-import { type Check, type Draft, EMPTY_CHECK } from './draft.ts'
+import { type Check, EMPTY_CHECK, type ImportDraft } from './draft.ts'
 import {
   readDefault,
   readDescription,
@@ -15,7 +15,7 @@ import {
 } from './read-document-head.ts'
 import { readList, readMap } from './read-fields.ts'
 import { type InterceptRule, readRule } from './read-rule.ts'
-import type { Report } from './report.ts'
+import type { ImportReport } from './report.ts'
 import { translateCondition } from './translate-condition.ts'
 import { translateCounters } from './translate-counters.ts'
 import { type TranslatedLimit, translateLimit } from './translate-limit.ts'
@@ -23,15 +23,15 @@ import { type TranslatedLimit, translateLimit } from './translate-limit.ts'
 export function importIntercept(
   root: LocatedMap,
   scope: ServerScope,
-  draft: Draft,
-  report: Report,
+  draft: ImportDraft,
+  report: ImportReport,
 ): void {
   readMap(root, ['version', 'description', 'default', 'hide', 'tools'], 'the policy', report)
   readVersion(root, report)
   readDescription(root, draft, report)
   const shut = readDefault(root, 'allow', scope, draft, report) === 'deny'
   const hidden = readHidden(root, scope, draft, report)
-  const tools = readMap(entry(root, 'tools'), undefined, '`tools`', report)
+  const tools = readMap(findEntry(root, 'tools'), undefined, '`tools`', report)
   for (const { key, value } of tools?.entries ?? []) {
     const name = String(key.value)
     if (name === '*') importWildcard(value, key.at, shut, scope, draft, report)
@@ -49,10 +49,10 @@ export function importIntercept(
 function importTool(
   name: string,
   at: number,
-  node: Located,
+  node: LocatedNode,
   scope: ServerScope,
-  draft: Draft,
-  report: Report,
+  draft: ImportDraft,
+  report: ImportReport,
 ): void {
   const key = toolKey(name, at, scope, report)
   if (key === undefined) return
@@ -69,12 +69,12 @@ function importTool(
 }
 
 function importWildcard(
-  node: Located,
+  node: LocatedNode,
   at: number,
   shut: boolean,
   scope: ServerScope,
-  draft: Draft,
-  report: Report,
+  draft: ImportDraft,
+  report: ImportReport,
 ): void {
   if (shut)
     report.warn(
@@ -88,11 +88,11 @@ function importWildcard(
 }
 
 /** Undefined where a part could not be translated: then the whole tool stays shut. */
-function readChecks(tool: string, node: Located, report: Report): Check[] | undefined {
+function readChecks(tool: string, node: LocatedNode, report: ImportReport): Check[] | undefined {
   const before = report.errorCount
   const body = readMap(node, ['rules'], `\`${tool}\``, report)
   const rules: InterceptRule[] = []
-  readList(body === undefined ? undefined : entry(body, 'rules'), '`rules`', report).forEach(
+  readList(body === undefined ? undefined : findEntry(body, 'rules'), '`rules`', report).forEach(
     (item, index) => {
       const map = readMap(item, undefined, 'a rule', report)
       const rule = map && readRule(map, index + 1, report)
@@ -112,7 +112,7 @@ function toCheck(
   rule: InterceptRule,
   tool: string,
   counted: TranslatedLimit | undefined,
-  report: Report,
+  report: ImportReport,
 ): Check | undefined {
   const { name, reason, action } = rule
   const base: Check = { ...EMPTY_CHECK, name, reason, comments: report.commentsAbove(rule.at) }
@@ -138,7 +138,7 @@ function toCheck(
   }
 }
 
-function approvalCheck(rule: InterceptRule, base: Check, report: Report): Check | undefined {
+function approvalCheck(rule: InterceptRule, base: Check, report: ImportReport): Check | undefined {
   if (rule.stateConditions.length > 0 || rule.state !== undefined)
     return report.error(
       'IMPORT_STATE',
@@ -167,7 +167,7 @@ function approvalCheck(rule: InterceptRule, base: Check, report: Report): Check 
 function shorthandLimit(
   { count, window, at }: NonNullable<InterceptRule['shorthand']>,
   tool: string,
-  report: Report,
+  report: ImportReport,
 ): TranslatedLimit | undefined {
   if (tool === '*')
     report.warn(
@@ -182,7 +182,7 @@ function shorthandLimit(
   )
 }
 
-function refuseDoubledCounters(rules: readonly InterceptRule[], report: Report): void {
+function refuseDoubledCounters(rules: readonly InterceptRule[], report: ImportReport): void {
   const seen = new Set<string>()
   for (const { state, shorthand } of rules) {
     const counter = state?.counter ?? (shorthand && `_rate_${shorthand.window}`)
@@ -199,7 +199,7 @@ function refuseDoubledCounters(rules: readonly InterceptRule[], report: Report):
 }
 
 /** What stands in for a rule that needs a person: never looser than the original. */
-export function notImported(report: Report): Check {
+export function notImported(report: ImportReport): Check {
   return {
     ...EMPTY_CHECK,
     name: 'not imported',

@@ -2,10 +2,10 @@
 // and how a tool of theirs is named here.
 
 import { KEY_LENGTH_MAX } from '@sluice/policy/document/limits'
-import { entry, type LocatedMap } from '@sluice/policy/document/read-document'
-import type { Draft } from './draft.ts'
+import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
+import type { ImportDraft } from './draft.ts'
 import { isNothing, keyAt, readList, readText } from './read-fields.ts'
-import type { Report } from './report.ts'
+import type { ImportReport } from './report.ts'
 
 export interface ServerScope {
   readonly server: string
@@ -13,7 +13,7 @@ export interface ServerScope {
   readonly all: string
 }
 
-export function readVersion(root: LocatedMap, report: Report): void {
+export function readVersion(root: LocatedMap, report: ImportReport): void {
   const version = readText(root, 'version', report)
   if (version === '1') return
   report.error(
@@ -24,7 +24,7 @@ export function readVersion(root: LocatedMap, report: Report): void {
   )
 }
 
-export function readDescription(root: LocatedMap, draft: Draft, report: Report): void {
+export function readDescription(root: LocatedMap, draft: ImportDraft, report: ImportReport): void {
   const description = readText(root, 'description', report)
   if (description !== undefined)
     draft.comments.push(...description.split('\n').filter((line) => line.trim() !== ''))
@@ -35,8 +35,8 @@ export function readDefault(
   root: LocatedMap,
   missing: 'allow' | 'refuse',
   scope: ServerScope,
-  draft: Draft,
-  report: Report,
+  draft: ImportDraft,
+  report: ImportReport,
 ): 'allow' | 'deny' {
   const at = keyAt(root, 'default')
   const written = readText(root, 'default', report)
@@ -73,11 +73,11 @@ export function readDefault(
 export function readHidden(
   root: LocatedMap,
   scope: ServerScope,
-  draft: Draft,
-  report: Report,
+  draft: ImportDraft,
+  report: ImportReport,
 ): ReadonlySet<string> {
   const names = new Set<string>()
-  const items = readList(entry(root, 'hide'), '`hide`', report)
+  const items = readList(findEntry(root, 'hide'), '`hide`', report)
   if (items.length > 0)
     report.warn(
       'IMPORT_HIDE',
@@ -116,7 +116,7 @@ export function toolKey(
   name: string,
   at: number,
   scope: ServerScope,
-  report: Report,
+  report: ImportReport,
 ): string | undefined {
   const key = `${scope.server}/${name}`
   if (/[*?]/.test(name))

@@ -3,19 +3,19 @@
 
 import { didYouMean } from '@sluice/policy/document/nearest'
 import {
-  entry,
-  type Located,
+  findEntry,
   type LocatedMap,
+  type LocatedNode,
   type LocatedScalar,
 } from '@sluice/policy/document/read-document'
-import type { Report } from './report.ts'
+import type { ImportReport } from './report.ts'
 
 /** The node as a mapping whose keys are all known; an empty node is an empty mapping. */
 export function readMap(
-  node: Located | undefined,
+  node: LocatedNode | undefined,
   keys: readonly string[] | undefined,
   what: string,
-  report: Report,
+  report: ImportReport,
 ): LocatedMap | undefined {
   if (node === undefined || isNothing(node))
     return { kind: 'map', at: node?.at ?? 0, end: node?.at ?? 0, entries: [] }
@@ -31,10 +31,10 @@ export function readMap(
 }
 
 export function readList(
-  node: Located | undefined,
+  node: LocatedNode | undefined,
   what: string,
-  report: Report,
-): readonly Located[] {
+  report: ImportReport,
+): readonly LocatedNode[] {
   if (node === undefined || isNothing(node)) return []
   if (node.kind === 'list') return node.items
   report.error('IMPORT_INVALID', node.at, `${what} is no list`, 'mend the original')
@@ -42,8 +42,8 @@ export function readList(
 }
 
 /** A text, or undefined where there is none. */
-export function readText(map: LocatedMap, key: string, report: Report): string | undefined {
-  const node = entry(map, key)
+export function readText(map: LocatedMap, key: string, report: ImportReport): string | undefined {
+  const node = findEntry(map, key)
   if (node === undefined || isNothing(node)) return undefined
   if (node.kind === 'scalar') return typeof node.value === 'string' ? node.value : node.text
   return report.error('IMPORT_INVALID', node.at, `\`${key}\` is no text`, 'mend the original')
@@ -53,7 +53,7 @@ export function keyAt(map: LocatedMap, key: string): number {
   return map.entries.find((candidate) => candidate.key.value === key)?.key.at ?? map.at
 }
 
-export function isNothing(node: Located): boolean {
+export function isNothing(node: LocatedNode): boolean {
   return node.kind === 'scalar' && node.value === null
 }
 
@@ -62,7 +62,7 @@ export function isNothing(node: Located): boolean {
 const ELSEWHERE =
   /^([-+]?0[0-9_]+|[-+]?0b[01_]+|[-+]?[0-9][0-9]*_[0-9_]*(\.[0-9_]*)?|0x[0-9a-f]*_[0-9a-f_]*|\d{4}-\d\d?-\d\d?([Tt ].*)?)$/i
 
-export function isAmbiguous(node: LocatedScalar, report: Report): boolean {
+export function isAmbiguous(node: LocatedScalar, report: ImportReport): boolean {
   const quoted = /["'|>]/.test(report.text.charAt(node.at))
   if (quoted || !ELSEWHERE.test(node.text.trim())) return false
   report.error(

@@ -1,11 +1,11 @@
 // One rule of an Intercept policy, read and held to what the original accepts: its action, its
 // conditions, its counter (also in the form `5/hour`).
 
-import { entry, type LocatedMap } from '@sluice/policy/document/read-document'
+import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
 import { APPROVAL_TIMEOUT_SECONDS_MAX, REASON_LENGTH_MAX } from '@sluice/policy/language/limits'
 import { cleanLine } from './emit-document.ts'
 import { isAmbiguous, keyAt, readList, readMap, readText } from './read-fields.ts'
-import type { Report } from './report.ts'
+import type { ImportReport } from './report.ts'
 import type { CountingRule, StateBlock } from './translate-counters.ts'
 import { parseShorthand, WINDOW_NAMES } from './translate-limit.ts'
 
@@ -38,7 +38,7 @@ const ACTIONS = ['evaluate', 'deny', 'require_approval']
 export function readRule(
   map: LocatedMap,
   number: number,
-  report: Report,
+  report: ImportReport,
 ): InterceptRule | undefined {
   const before = report.errorCount
   readMap(map, RULE_KEYS, 'a rule', report)
@@ -52,7 +52,7 @@ export function readRule(
     )
   const conditions: LocatedMap[] = []
   const stateConditions: LocatedMap[] = []
-  for (const node of readList(entry(map, 'conditions'), '`conditions`', report)) {
+  for (const node of readList(findEntry(map, 'conditions'), '`conditions`', report)) {
     const condition = readMap(node, ['path', 'op', 'value'], 'a condition', report)
     if (condition === undefined) continue
     const onState = (readText(condition, 'path', report) ?? '').startsWith('state.')
@@ -86,7 +86,7 @@ export function readRule(
   }
 }
 
-function readName(map: LocatedMap, number: number, report: Report): string {
+function readName(map: LocatedMap, number: number, report: ImportReport): string {
   const name = cleanLine(readText(map, 'name', report) ?? '')
   if (name !== '') return name
   report.warn(
@@ -99,7 +99,7 @@ function readName(map: LocatedMap, number: number, report: Report): string {
 }
 
 /** One line that fits. */
-export function readReason(map: LocatedMap, key: string, report: Report): string | undefined {
+export function readReason(map: LocatedMap, key: string, report: ImportReport): string | undefined {
   const reason = cleanLine((readText(map, key, report) ?? '').replace(/\s+/g, ' '))
   if (reason.length > REASON_LENGTH_MAX)
     report.warn(
@@ -111,8 +111,8 @@ export function readReason(map: LocatedMap, key: string, report: Report): string
   return reason === '' ? undefined : reason.slice(0, REASON_LENGTH_MAX)
 }
 
-function readState(map: LocatedMap, report: Report): StateBlock | undefined {
-  const node = entry(map, 'state')
+function readState(map: LocatedMap, report: ImportReport): StateBlock | undefined {
+  const node = findEntry(map, 'state')
   const state = readMap(
     node,
     ['counter', 'window', 'increment', 'increment_from'],
@@ -131,7 +131,7 @@ function readState(map: LocatedMap, report: Report): StateBlock | undefined {
       `the window \`${window}\` is none of \`minute\`, \`hour\`, \`day\``,
       'mend the original',
     )
-  const written = entry(state, 'increment')
+  const written = findEntry(state, 'increment')
   const number = written?.kind === 'scalar' && !isAmbiguous(written, report) ? written.value : 1
   if (written !== undefined && !Number.isSafeInteger(number))
     report.error(
@@ -151,10 +151,10 @@ function readState(map: LocatedMap, report: Report): StateBlock | undefined {
   }
 }
 
-function readShorthand(map: LocatedMap, report: Report): InterceptRule['shorthand'] {
+function readShorthand(map: LocatedMap, report: ImportReport): InterceptRule['shorthand'] {
   const text = readText(map, 'rate_limit', report)
   if (text === undefined || text === '') return undefined
-  const at = (entry(map, 'rate_limit') ?? map).at
+  const at = (findEntry(map, 'rate_limit') ?? map).at
   const parsed = parseShorthand(text)
   if (parsed === undefined)
     return report.error(
@@ -172,7 +172,7 @@ function checkTogether(
   conditions: number,
   state: StateBlock | undefined,
   shorthand: boolean,
-  report: Report,
+  report: ImportReport,
 ): void {
   const refused = (key: string, message: string) =>
     report.error(
@@ -189,13 +189,13 @@ function checkTogether(
     action === 'evaluate' &&
     conditions === 0 &&
     !shorthand &&
-    entry(map, 'rate_limit') === undefined
+    findEntry(map, 'rate_limit') === undefined
   )
     refused('name', 'a rule without a condition')
 }
 
 /** `1h30m` in the original's way of writing, in whole seconds here. */
-function readTimeout(map: LocatedMap, report: Report): string | undefined {
+function readTimeout(map: LocatedMap, report: ImportReport): string | undefined {
   const text = readText(map, 'approval_timeout', report)
   if (text === undefined || text === '') return undefined
   const parts = [...text.matchAll(/(\d+)(h|m|s)/g)]

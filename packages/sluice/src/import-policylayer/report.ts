@@ -13,7 +13,7 @@ export interface ImportWarning {
   readonly column: number
 }
 
-export class Report {
+export class ImportReport {
   readonly file: string
   readonly text: string
   readonly #warnings: ImportWarning[] = []

@@ -6,24 +6,24 @@
 
 import { didYouMean } from '@sluice/policy/document/nearest'
 import {
-  entry,
-  type Located,
+  findEntry,
   type LocatedMap,
+  type LocatedNode,
   type LocatedScalar,
 } from '@sluice/policy/document/read-document'
 import { PATTERN_LENGTH_MAX } from '@sluice/policy/language/limits'
 import { RE2JS } from 're2js'
 import {
   type ArgumentPath,
-  parsePath,
+  type CelValue,
+  parseArgumentPath,
   presenceSteps,
   textLiteral,
   toValue,
-  type Value,
 } from './cel-text.ts'
 import { isLoose, noneOf, oneOf, type Sense } from './membership.ts'
 import { isAmbiguous, readText } from './read-fields.ts'
-import type { Report } from './report.ts'
+import type { ImportReport } from './report.ts'
 
 export const OPERATORS = [
   'eq',
@@ -41,24 +41,28 @@ export const OPERATORS = [
 const COMPARISONS: Record<string, string> = { lt: '<', lte: '<=', gt: '>', gte: '>=' }
 
 /** The expression; `never` where it can never be true; undefined after an error. */
-export type Translated = { readonly cel: string } | { readonly never: true } | undefined
+export type TranslatedCondition = { readonly cel: string } | { readonly never: true } | undefined
 
-export function translateCondition(map: LocatedMap, sense: Sense, report: Report): Translated {
+export function translateCondition(
+  map: LocatedMap,
+  sense: Sense,
+  report: ImportReport,
+): TranslatedCondition {
   const written = readText(map, 'path', report) ?? ''
-  const path = parsePath(written)
+  const path = parseArgumentPath(written)
   if (path === undefined)
     return report.error(
       'IMPORT_PATH',
-      (entry(map, 'path') ?? map).at,
+      (findEntry(map, 'path') ?? map).at,
       `\`${written}\` is no path to an argument that can be written here`,
       'write `args.<name>`, or the condition by hand',
     )
   const op = readText(map, 'op', report) ?? ''
-  const node = entry(map, 'value')
+  const node = findEntry(map, 'value')
   if (!OPERATORS.includes(op))
     return report.error(
       'IMPORT_OPERATOR',
-      (entry(map, 'op') ?? map).at,
+      (findEntry(map, 'op') ?? map).at,
       `unknown operator \`${op}\``,
       didYouMean(op, OPERATORS),
     )
@@ -78,11 +82,17 @@ class ConditionTranslator {
   readonly #path: ArgumentPath
   readonly #x: string
   readonly #op: string
-  readonly #node: Located
+  readonly #node: LocatedNode
   readonly #sense: Sense
-  readonly #report: Report
+  readonly #report: ImportReport
 
-  constructor(path: ArgumentPath, op: string, node: Located, sense: Sense, report: Report) {
+  constructor(
+    path: ArgumentPath,
+    op: string,
+    node: LocatedNode,
+    sense: Sense,
+    report: ImportReport,
+  ) {
     this.#path = path
     this.#x = path.cel
     this.#op = op
@@ -91,7 +101,7 @@ class ConditionTranslator {
     this.#report = report
   }
 
-  translate(): Translated {
+  translate(): TranslatedCondition {
     if (this.#op === 'exists') return this.#exists()
     const answer = this.#compare()
     if (answer === undefined || 'never' in answer || this.#sense === 'pass') return answer
@@ -106,7 +116,7 @@ class ConditionTranslator {
     return { cel: [...steps, ...(answer.cel === 'true' ? [] : [answer.cel])].join(' && ') }
   }
 
-  #compare(): Translated {
+  #compare(): TranslatedCondition {
     switch (this.#op) {
       case 'eq':
       case 'neq':
@@ -123,15 +133,15 @@ class ConditionTranslator {
     }
   }
 
-  #equality(): Translated {
+  #equality(): TranslatedCondition {
     const value = this.#scalarValue(this.#node)
     if (value === undefined) return undefined
     return this.#among([value], this.#op === 'eq')
   }
 
-  #membership(): Translated {
+  #membership(): TranslatedCondition {
     if (this.#node.kind !== 'list') return this.#invalid('takes a list')
-    const values: Value[] = []
+    const values: CelValue[] = []
     for (const item of this.#node.items) {
       const value = this.#scalarValue(item)
       if (value === undefined) return undefined
@@ -156,7 +166,7 @@ class ConditionTranslator {
     return this.#among(values, this.#op === 'in')
   }
 
-  #among(values: readonly Value[], wanted: boolean): Translated {
+  #among(values: readonly CelValue[], wanted: boolean): TranslatedCondition {
     if (values.some(isLoose)) {
       if (wanted && this.#sense === 'pass') this.#warnLoose(values)
       if (wanted === (this.#sense === 'match')) this.#warnType()
@@ -164,7 +174,7 @@ class ConditionTranslator {
     return { cel: (wanted ? oneOf : noneOf)(this.#x, values, this.#sense) }
   }
 
-  #order(): Translated {
+  #order(): TranslatedCondition {
     const value = this.#scalarValue(this.#node)
     if (value === undefined) return undefined
     if (value.kind !== 'number') return this.#invalid('takes a number')
@@ -172,7 +182,7 @@ class ConditionTranslator {
     return { cel: `${this.#x} ${COMPARISONS[this.#op]} ${value.cel}` }
   }
 
-  #regex(): Translated {
+  #regex(): TranslatedCondition {
     const value = this.#node.kind === 'scalar' ? this.#node.value : undefined
     if (typeof value !== 'string') return this.#invalid('takes a text')
     const help =
@@ -198,7 +208,7 @@ class ConditionTranslator {
     return { cel: `${this.#x}.matches(${textLiteral(value)})` }
   }
 
-  #contains(): Translated {
+  #contains(): TranslatedCondition {
     const value = this.#scalarValue(this.#node)
     if (value === undefined) return undefined
     if (value.kind === 'text') {
@@ -221,7 +231,7 @@ class ConditionTranslator {
     return { cel: `${this.#x}.exists(x, x == ${value.cel})` }
   }
 
-  #exists(): Translated {
+  #exists(): TranslatedCondition {
     const value = this.#node.kind === 'scalar' ? this.#node.value : undefined
     if (typeof value !== 'boolean') return this.#invalid('takes `true` or `false`')
     if (!this.#path.askable) return this.#unaskable()
@@ -230,7 +240,7 @@ class ConditionTranslator {
     return { cel: `(${[...steps.map((step) => `!${step}`), `${this.#x} == null`].join(' || ')})` }
   }
 
-  #scalarValue(node: Located): Value | undefined {
+  #scalarValue(node: LocatedNode): CelValue | undefined {
     if (node.kind !== 'scalar' || node.value === null)
       return this.#report.error(
         'IMPORT_VALUE',
@@ -267,7 +277,7 @@ class ConditionTranslator {
     )
   }
 
-  #warnLoose(values: readonly Value[]): void {
+  #warnLoose(values: readonly CelValue[]): void {
     const shown = values.find(isLoose) ?? values[0]
     this.#report.warn(
       'IMPORT_LOOSE_TYPES',

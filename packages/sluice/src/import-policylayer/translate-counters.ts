@@ -2,9 +2,9 @@
 // before the call and reserved after; what they come to is the smallest of them. Conditions that
 // are no limit of the tool's own counter have no counterpart here and are errors.
 
-import { entry, type Located, type LocatedMap } from '@sluice/policy/document/read-document'
+import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import { isAmbiguous, readText } from './read-fields.ts'
-import type { Report } from './report.ts'
+import type { ImportReport } from './report.ts'
 import { type TranslatedLimit, translateLimit } from './translate-limit.ts'
 
 export interface StateBlock {
@@ -21,7 +21,7 @@ export interface CountingRule {
   readonly stateConditions: readonly LocatedMap[]
 }
 
-interface Bound {
+interface CounterBound {
   readonly max: number
   readonly at: number
   /** The original counts only where the limit stands beside its counter. */
@@ -32,14 +32,14 @@ interface Bound {
 export function translateCounters(
   rules: readonly CountingRule[],
   tool: string,
-  report: Report,
+  report: ImportReport,
 ): ReadonlyMap<CountingRule, TranslatedLimit> | undefined {
   const scope = tool === '*' ? '_global' : tool
   const owners = new Map<string, CountingRule>()
   for (const rule of rules)
     for (const part of [scope, tool])
       if (rule.state !== undefined) owners.set(`state.${part}.${rule.state.counter}`, rule)
-  const bounds = new Map<CountingRule, Bound[]>()
+  const bounds = new Map<CountingRule, CounterBound[]>()
   const before = report.errorCount
   for (const rule of rules)
     for (const condition of rule.stateConditions)
@@ -59,12 +59,12 @@ function readBound(
   condition: LocatedMap,
   owners: ReadonlyMap<string, CountingRule>,
   scope: string,
-  bounds: Map<CountingRule, Bound[]>,
-  report: Report,
+  bounds: Map<CountingRule, CounterBound[]>,
+  report: ImportReport,
 ): void {
   const path = readText(condition, 'path', report) ?? ''
   const op = readText(condition, 'op', report) ?? ''
-  const at = (entry(condition, 'path') ?? condition).at
+  const at = (findEntry(condition, 'path') ?? condition).at
   const owner = owners.get(path)
   if (owner === undefined) {
     report.error(
@@ -75,8 +75,8 @@ function readBound(
     )
     return
   }
-  const value = numberOf(entry(condition, 'value'), report)
-  if (op === 'exists' && booleanOf(entry(condition, 'value')) === true) return
+  const value = numberOf(findEntry(condition, 'value'), report)
+  if (op === 'exists' && booleanOf(findEntry(condition, 'value')) === true) return
   if ((op !== 'lt' && op !== 'lte') || value === undefined) {
     report.error(
       'IMPORT_STATE',
@@ -95,12 +95,12 @@ function readBound(
 
 function limitOf(
   state: StateBlock,
-  bounds: readonly Bound[],
+  bounds: readonly CounterBound[],
   tool: string,
-  report: Report,
+  report: ImportReport,
 ): TranslatedLimit | undefined {
   const { window, increment, incrementFrom, counter } = state
-  const tightest = bounds.reduce<Bound | undefined>(
+  const tightest = bounds.reduce<CounterBound | undefined>(
     (least, bound) => (least === undefined || bound.max < least.max ? bound : least),
     undefined,
   )
@@ -142,11 +142,11 @@ function limitOf(
   )
 }
 
-function numberOf(node: Located | undefined, report: Report): number | undefined {
+function numberOf(node: LocatedNode | undefined, report: ImportReport): number | undefined {
   if (node?.kind !== 'scalar' || isAmbiguous(node, report)) return undefined
   return typeof node.value === 'number' && Number.isFinite(node.value) ? node.value : undefined
 }
 
-function booleanOf(node: Located | undefined): boolean | undefined {
+function booleanOf(node: LocatedNode | undefined): boolean | undefined {
   return node?.kind === 'scalar' && typeof node.value === 'boolean' ? node.value : undefined
 }

@@ -3,9 +3,9 @@
 // exactly, where the original cuts fractions off and takes negative ones.
 
 import { RATE_MAX } from '@sluice/policy/language/limits'
-import { parsePath } from './cel-text.ts'
-import type { Limit, Per, Window } from './draft.ts'
-import type { Report } from './report.ts'
+import { parseArgumentPath } from './cel-text.ts'
+import type { ImportLimit, ImportLimitScope, Window } from './draft.ts'
+import type { ImportReport } from './report.ts'
 
 const WINDOWS: Record<string, Window> = { minute: '1m', hour: '1h', day: '1d' }
 export const WINDOW_NAMES = Object.keys(WINDOWS)
@@ -20,13 +20,13 @@ export interface CounterLimit {
   readonly increment: number
   /** The argument whose value a call adds instead. */
   readonly incrementFrom?: string
-  readonly per: Per
+  readonly per: ImportLimitScope
   /** How sure it is that the original goes by the calendar. */
   readonly calendar: 'is' | 'may be'
 }
 
 export type TranslatedLimit =
-  | { readonly limit: Limit; readonly pass: readonly string[] }
+  | { readonly limit: ImportLimit; readonly pass: readonly string[] }
   /** Not even one call fits. */
   | { readonly denies: true }
 
@@ -36,7 +36,10 @@ export function parseShorthand(text: string): { count: number; window: string } 
   return { count: Number(match[1]), window: match[2] as string }
 }
 
-export function translateLimit(counter: CounterLimit, report: Report): TranslatedLimit | undefined {
+export function translateLimit(
+  counter: CounterLimit,
+  report: ImportReport,
+): TranslatedLimit | undefined {
   const { at, increment, incrementFrom, per } = counter
   const window = WINDOWS[counter.window]
   if (window === undefined)
@@ -80,9 +83,9 @@ function spendLimit(
   from: string,
   max: number,
   window: Window,
-  report: Report,
+  report: ImportReport,
 ): TranslatedLimit | undefined {
-  const path = parsePath(from)
+  const path = parseArgumentPath(from)
   if (path === undefined)
     return report.error(
       'IMPORT_PATH',
@@ -101,7 +104,7 @@ function spendLimit(
   return { limit: { amount: path.cel, max, window, per }, pass: [`${path.cel} >= 0`] }
 }
 
-function warnWindow({ at, max, window, calendar }: CounterLimit, report: Report): void {
+function warnWindow({ at, max, window, calendar }: CounterLimit, report: ImportReport): void {
   report.warn(
     'IMPORT_CALENDAR_WINDOW',
     at,

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isMap, parseDocument } from 'yaml'
-import { readConfig, readPlace } from '../gateway/config/config.ts'
+import { readConfig, readDataLocation } from '../gateway/config/config.ts'
 import { checkDataFolder } from '../store/files/private-folder.ts'
 import { CliError } from '../terminal/errors.ts'
 import { readText } from '../terminal/read-input.ts'
@@ -13,7 +13,7 @@ import type { NamedServer } from './move/name-servers.ts'
 /** The data directory that `sluice up` will use may have come with the project. Throws a StoreError. */
 export function checkDataOf(file: string): void {
   const place = existsSync(file)
-    ? readPlace({ file, text: readText(file) }, process.env)
+    ? readDataLocation({ file, text: readText(file) }, process.env)
     : undefined
   checkDataFolder(place?.data ?? join(dirname(file), '.sluice'))
 }

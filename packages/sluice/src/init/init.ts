@@ -8,14 +8,14 @@ import { fileURLToPath } from 'node:url'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { type Command, Option } from 'commander'
 import { classify } from '../catalogue/classify/classify.ts'
-import { count, summaryOf } from '../catalogue/pages/server-page.ts'
+import { countTools, summaryOf } from '../catalogue/pages/server-page.ts'
 import { suggestPolicy } from '../catalogue/pages/suggest-policy.ts'
 import { readConfig } from '../gateway/config/config.ts'
 import { keysPath, writeKeys } from '../gateway/config/keys.ts'
 import { looksRandom } from '../guard/secret-checks.ts'
 import { findSecrets } from '../guard/secrets.ts'
 import { CliError } from '../terminal/errors.ts'
-import type { Answer } from '../terminal/exit-code.ts'
+import type { SetExitCode } from '../terminal/exit-code.ts'
 import { listServerTools, type ServerAddress } from '../terminal/list-server-tools.ts'
 import { Output, plural, printable } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
@@ -24,11 +24,11 @@ import { addServers, checkDataOf, newConfig, serversIn } from './config.ts'
 import { changeFile } from './files/change-file.ts'
 import { CLIENTS } from './files/client.ts'
 import { ClientError } from './files/errors.ts'
-import type { Text } from './files/read-server.ts'
-import { type FoundAll, type FoundServer, findServers } from './move/find-servers.ts'
+import type { TextTemplate } from './files/read-server.ts'
+import { type DiscoveredServer, type DiscoveryResult, findServers } from './move/find-servers.ts'
 import { gateEntry } from './move/gate-entry.ts'
-import { type Move, moveAll, moveEntries } from './move/move-entries.ts'
-import type { Moved } from './move/move-log.ts'
+import { type EntryMove, moveAll, moveEntries } from './move/move-entries.ts'
+import type { MovedEntry } from './move/move-log.ts'
 import { type NamedServer, nameServers } from './move/name-servers.ts'
 import { type ConfigPlace, findRecord, homeOf, placeConfig, thisMachine } from './place.ts'
 import { type Change, mask, showChanges, showFound, startOf } from './show.ts'
@@ -58,7 +58,7 @@ Clients: ${Object.values(CLIENTS).join(', ')}.
 A server that came with a project (.mcp.json, .cursor/mcp.json, …) is listed and never started unless
 it is named. Keys go to sluice.env, which only you can read. docs/clients.md says more.`
 
-export function addInit(parent: Command, answer: Answer): void {
+export function addInit(parent: Command, answer: SetExitCode): void {
   parent
     .command('init')
     .description('put the gate in front of the servers that MCP clients here already have')
@@ -112,7 +112,7 @@ class Init {
     this.#record = join(dirname(this.#config), 'sluice.moved.json')
   }
 
-  async run(found: FoundAll): Promise<0 | 1> {
+  async run(found: DiscoveryResult): Promise<0 | 1> {
     checkDataOf(this.#config)
     const before = existsSync(this.#config) ? readText(this.#config) : undefined
     const taken = before === undefined ? new Map<string, unknown>() : serversIn(before)
@@ -130,7 +130,7 @@ class Init {
     }
   }
 
-  #leave({ servers, broken }: FoundAll): void {
+  #leave({ servers, broken }: DiscoveryResult): void {
     for (const { from, entry, reading } of servers)
       if ('stays' in reading)
         this.#left.push({ name: entry.name, file: from.file, because: reading.stays })
@@ -187,7 +187,7 @@ class Init {
   }
 
   async #write(
-    found: FoundAll,
+    found: DiscoveryResult,
     servers: readonly NamedServer[],
     tools: readonly ToolDefinition[],
     before: string | undefined,
@@ -210,7 +210,7 @@ class Init {
         `put the gate in front of ${plural(moves.length, 'entry').replace('entrys', 'entries')} in ${plural(files.size, 'file')}?`,
       )) ??
       false
-    const moved: Moved[] = []
+    const moved: MovedEntry[] = []
     for (const file of wanted ? files : []) {
       const own = moves.filter(({ from }) => from.file === file)
       const done = await moveEntries(this.#record, own)
@@ -256,13 +256,13 @@ class Init {
     return { changes, config, secrets: [...keys.values()] }
   }
 
-  #moves(servers: readonly NamedServer[], config: string): Move[] {
+  #moves(servers: readonly NamedServer[], config: string): EntryMove[] {
     const bin = fileURLToPath(new URL('../../bin/sluice.js', import.meta.url))
     const gate = {
       ...{ sluice: [process.execPath, bin], config: this.#config },
       ...(this.#options.via === 'url' ? { url: this.#gateUrl(config, servers) } : {}),
     }
-    const move = (server: string, { from, entry }: FoundServer): Move => ({
+    const move = (server: string, { from, entry }: DiscoveredServer): EntryMove => ({
       ...{ from, path: entry.path, server, was: entry.value },
       now: gateEntry(from.client, server, gate, entry.value),
     })
@@ -282,7 +282,7 @@ class Init {
     return publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
   }
 
-  #nothing(found: FoundAll, named: readonly NamedServer[]): 1 {
+  #nothing(found: DiscoveryResult, named: readonly NamedServer[]): 1 {
     this.#tell(found, [], [], [], [])
     if (found.servers.length === 0) this.#output.line('no client here has a server')
     else if (named.length > 0 && this.#options.yes === undefined)
@@ -291,10 +291,10 @@ class Init {
   }
 
   #tell(
-    found: FoundAll,
+    found: DiscoveryResult,
     servers: readonly NamedServer[],
     tools: readonly ToolDefinition[],
-    moved: readonly Moved[],
+    moved: readonly MovedEntry[],
     changes: readonly Change[],
   ): void {
     const isDry = this.#options.dryRun === true
@@ -312,7 +312,7 @@ class Init {
     if (servers.length === 0) return
     if (isDry) return this.#output.line('nothing was changed')
     for (const { file } of changes) this.#output.line(`wrote ${file}`)
-    this.#output.line(summaryOf(count(tools)))
+    this.#output.line(summaryOf(countTools(tools)))
     for (const { client, path, server } of moved)
       this.#output.line(
         `${this.#output.paint('green', 'moved')}  ${CLIENTS[client]}: ${printable(path.at(-1) ?? '')} is behind the gate as \`${server}\``,
@@ -336,9 +336,9 @@ function holdsSecret(text: string): boolean {
 }
 
 function addressOf({ read }: NamedServer): ServerAddress {
-  const text = (parts: Text): string =>
+  const text = (parts: TextTemplate): string =>
     parts.map((part) => (typeof part === 'string' ? part : process.env[part.variable])).join('')
-  const texts = (values: Readonly<Record<string, Text>>) =>
+  const texts = (values: Readonly<Record<string, TextTemplate>>) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, text(value)]))
   return read.kind === 'http'
     ? { url: text(read.url), headers: texts(read.headers) }
@@ -350,7 +350,7 @@ function wantsLogin({ message }: Error): boolean {
 }
 
 /** All moves of each file, on what it says now. */
-function clientChanges(moves: readonly Move[]): Change[] {
+function clientChanges(moves: readonly EntryMove[]): Change[] {
   return [...new Set(moves.map(({ from }) => from.file))].map((file) => {
     const before = readFileSync(file, 'utf8')
     const own = moves.filter(({ from }) => from.file === file)

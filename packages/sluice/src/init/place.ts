@@ -8,8 +8,8 @@ import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { directoriesOf, isBelow, withReal } from '../gateway/config/work-directory.ts'
 import type { Machine } from './files/client-files.ts'
-import type { Text } from './files/read-server.ts'
-import type { FoundServer } from './move/find-servers.ts'
+import type { TextTemplate } from './files/read-server.ts'
+import type { DiscoveredServer } from './move/find-servers.ts'
 
 interface User {
   readonly home: string
@@ -25,7 +25,7 @@ export interface ConfigPlace {
 /** `named` is the default: a file that a person names, or that is there, is left where it is. */
 export function placeConfig(
   named: string,
-  servers: readonly FoundServer[],
+  servers: readonly DiscoveredServer[],
   user: User,
 ): ConfigPlace {
   const config = resolve(named)
@@ -61,11 +61,11 @@ function foldersOf({ home, environment }: User): string[] {
 
 /** The directories among a server's arguments. */
 function rootsOf(
-  { entry, reading }: FoundServer,
+  { entry, reading }: DiscoveredServer,
   { environment }: User,
 ): { readonly name: string; readonly root: string }[] {
   if (!('server' in reading) || reading.server.kind !== 'stdio') return []
-  const text = (parts: Text): string =>
+  const text = (parts: TextTemplate): string =>
     parts.map((part) => (typeof part === 'string' ? part : environment[part.variable])).join('')
   const { command, cwd } = reading.server
   const [, ...named] = directoriesOf({ command: command.map(text), cwd })

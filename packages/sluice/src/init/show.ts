@@ -4,8 +4,8 @@
 
 import { type Output, plural, printable } from '../terminal/output.ts'
 import { CLIENTS, type ClientFile } from './files/client.ts'
-import type { WrittenServer } from './move/extract-secrets.ts'
-import type { FoundAll, FoundServer } from './move/find-servers.ts'
+import type { ServerYaml } from './move/extract-secrets.ts'
+import type { DiscoveredServer, DiscoveryResult } from './move/find-servers.ts'
 import type { NamedServer } from './move/name-servers.ts'
 import { changedLines } from './move/show-change.ts'
 
@@ -19,7 +19,7 @@ export interface Change {
 }
 
 export function showFound(
-  { servers, broken, files }: FoundAll,
+  { servers, broken, files }: DiscoveryResult,
   named: readonly NamedServer[],
   output: Output,
 ): void {
@@ -29,7 +29,7 @@ export function showFound(
     output.line(
       `${output.paint('bold', CLIENTS[from.client])}  ${printable(from.file)}${comes(from)}`,
     )
-    for (const one of own) output.line(`  ${lineOf(one, named, output)}`)
+    for (const one of own) output.line(`  ${formatServer(one, named, output)}`)
   }
   for (const { from, error } of broken)
     output.line(`${output.paint('red', CLIENTS[from.client])}  ${printable(error.message)}`)
@@ -41,7 +41,11 @@ function comes({ scope }: ClientFile): string {
   return scope === 'project' ? '  (came with the project: started only when named)' : ''
 }
 
-function lineOf(one: FoundServer, named: readonly NamedServer[], output: Output): string {
+function formatServer(
+  one: DiscoveredServer,
+  named: readonly NamedServer[],
+  output: Output,
+): string {
   const where = one.entry.project === undefined ? '' : ` (${printable(one.entry.project)})`
   const title = `${printable(one.entry.name)}${where}`
   if ('stays' in one.reading)
@@ -52,7 +56,7 @@ function lineOf(one: FoundServer, named: readonly NamedServer[], output: Output)
 }
 
 /** The command or address, as sluice.yaml gets it: keys by their names. */
-export function startOf({ command, url }: WrittenServer): string {
+export function startOf({ command, url }: ServerYaml): string {
   const word = (text: string) => (/^[\w@%+=:,./\\${}-]+$/.test(text) ? text : JSON.stringify(text))
   return printable(command === undefined ? (url ?? '') : command.map(word).join(' '))
 }

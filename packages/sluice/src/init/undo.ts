@@ -5,8 +5,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { CliError } from '../terminal/errors.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
 import { CLIENTS } from './files/client.ts'
-import { isOpen, type Undone, undoMoves, undoOne } from './move/move-entries.ts'
-import { type Moved, readMoved } from './move/move-log.ts'
+import { isOpen, type UndoneMove, undoMoves, undoOne } from './move/move-entries.ts'
+import { type MovedEntry, readMoved } from './move/move-log.ts'
 import { type Change, showChanges } from './show.ts'
 
 export async function undoInit(record: string, isDry: boolean, output: Output): Promise<0 | 1> {
@@ -20,7 +20,7 @@ export async function undoInit(record: string, isDry: boolean, output: Output): 
   if (isDry) return showUndo(moved, output)
   const undone = await undoMoves(record)
   output.value({ undone: undone.map(({ moved: one, fate }) => ({ ...named(one), fate })) })
-  for (const one of undone) output.line(tell(one, output))
+  for (const one of undone) output.line(formatUndo(one, output))
   const left = undone.filter(isOpen).length
   output.line(
     left === 0
@@ -30,7 +30,7 @@ export async function undoInit(record: string, isDry: boolean, output: Output): 
   return left === 0 ? 0 : 1
 }
 
-function showUndo(moved: readonly Moved[], output: Output): 0 {
+function showUndo(moved: readonly MovedEntry[], output: Output): 0 {
   const changes: Change[] = [...new Set(moved.map(({ file }) => file))].map((file) => {
     const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
     const own = moved.filter((one) => one.file === file).reverse()
@@ -42,7 +42,7 @@ function showUndo(moved: readonly Moved[], output: Output): 0 {
 }
 
 /** Every text of the entries as they were that is not in them now. */
-function secretsOf(moved: readonly Moved[]): string[] {
+function secretsOf(moved: readonly MovedEntry[]): string[] {
   return moved.flatMap(({ was }) => {
     const texts = [was.env, was.headers, was.http_headers].flatMap((value) =>
       Object.values((value ?? {}) as Record<string, unknown>),
@@ -51,11 +51,11 @@ function secretsOf(moved: readonly Moved[]): string[] {
   })
 }
 
-function named({ client, file, path, server }: Moved) {
+function named({ client, file, path, server }: MovedEntry) {
   return { client, file, name: path.at(-1), server }
 }
 
-function tell({ moved, fate }: Undone, output: Output): string {
+function formatUndo({ moved, fate }: UndoneMove, output: Output): string {
   const style = fate === 'restored' || fate === 'as it was' ? 'green' : 'yellow'
   const name = printable(moved.path.at(-1) ?? '')
   return `${output.paint(style, fate)}  ${CLIENTS[moved.client]}: ${name}  ${output.paint('dim', printable(moved.file))}`

@@ -1,10 +1,10 @@
 // Judgements for the tests of the ledger, and for the processes those tests start and kill: nothing
 // of the test runner is needed here.
 
-import type { Take } from '@sluice/policy/core/counters'
-import type { Judgement, Verdict } from './records/record.ts'
+import type { LimitCharge } from '@sluice/policy/core/counters'
+import type { DecisionEntry, RecordedDecision } from './records/record.ts'
 
-export const take: Take = {
+export const take: LimitCharge = {
   key: '/categories/Write/rate_limit|9:session-1',
   kind: 'rate',
   windowMs: 60_000,
@@ -12,7 +12,7 @@ export const take: Take = {
   amount: { units: 1n, scale: 0 },
 }
 
-export const allowed: Verdict = {
+export const allowed: RecordedDecision = {
   action: 'allow',
   code: 'ALLOWED',
   rule: '/tools/stripe~1create_refund',
@@ -22,7 +22,7 @@ export const allowed: Verdict = {
   shadow: [],
 }
 
-export const denied: Verdict = {
+export const denied: RecordedDecision = {
   ...allowed,
   action: 'deny',
   code: 'DENIED',
@@ -30,7 +30,7 @@ export const denied: Verdict = {
   limits: [],
 }
 
-export function judgement(number: number, said: Partial<Judgement> = {}): Judgement {
+export function judgement(number: number, said: Partial<DecisionEntry> = {}): DecisionEntry {
   return {
     atMs: 1_800_000_000_000 + number,
     callId: `call-${number}`,

@@ -9,11 +9,11 @@ import type { StoreError } from '../store/errors.ts'
 import { storeFault } from '../store/files/faults.ts'
 import type { Sync } from '../store/sqlite/open.ts'
 import { readBase } from './chain/base.ts'
-import { type Appended, Chain } from './chain/chain.ts'
+import { type AppendResult, Chain } from './chain/chain.ts'
 import { hexOf } from './chain/checkpoint.ts'
 import { Checkpointer, type CheckpointOptions, checkLast } from './chain/checkpointer.ts'
 import { type Reserve, ReserveFile } from './chain/reserve.ts'
-import { findDrop, type Keep } from './chain/retention.ts'
+import { findDrop, type RetentionLimits } from './chain/retention.ts'
 import { LedgerError } from './records/errors.ts'
 import { CHECKPOINTS_FILE } from './records/files.ts'
 import {
@@ -24,10 +24,10 @@ import {
   RETRY_MS_MIN,
 } from './records/limits.ts'
 import {
-  type Entry,
-  type Event,
-  type Judgement,
-  type OutcomeSaid,
+  type DecisionEntry,
+  type GateEvent,
+  type LedgerEntry,
+  type OutcomeInput,
   outcomeEntry,
 } from './records/record.ts'
 import { checkTail, findOpen } from './verify/recover.ts'
@@ -49,15 +49,15 @@ export interface LedgerOptions {
   readonly checkpoints?: CheckpointOptions
 }
 
-interface Waiting {
-  readonly entry: Entry
-  readonly resolve?: Written
-  readonly reject?: NotWritten
+interface QueuedEntry {
+  readonly entry: LedgerEntry
+  readonly resolve?: OnWritten
+  readonly reject?: OnWriteError
 }
 
 /** Hears of a record that is durable, with its number, or why it is not. */
-type Written = (seq: number) => void
-type NotWritten = (error: Error) => void
+type OnWritten = (seq: number) => void
+type OnWriteError = (error: Error) => void
 
 export class Ledger {
   readonly #chain: Chain
@@ -65,8 +65,8 @@ export class Ledger {
   readonly #reserve: Reserve
   readonly #options: LedgerOptions
   readonly #open = new Set<number>()
-  #waiting: Waiting[] = []
-  #kept: Waiting[] = []
+  #waiting: QueuedEntry[] = []
+  #kept: QueuedEntry[] = []
   #state: LedgerState = 'writing'
   #fault: StoreError | undefined
   #turn: NodeJS.Immediate | undefined
@@ -121,28 +121,28 @@ export class Ledger {
   }
 
   /** Resolves with the record's number once it is durable. Rejected: forward nothing. */
-  intent(judgement: Judgement): Promise<number> {
+  intent(judgement: DecisionEntry): Promise<number> {
     return new Promise((resolve, reject) => this.intentThen(judgement, resolve, reject))
   }
 
   /** As `intent`, without a promise: every call has one of these. */
-  intentThen(judgement: Judgement, written: Written, failed: NotWritten): void {
+  intentThen(judgement: DecisionEntry, written: OnWritten, failed: OnWriteError): void {
     if (this.#state !== 'writing') failed(this.#unavailable())
     else this.#append({ ...judgement, kind: 'intent' }, written, failed)
   }
 
   /** A call that goes no further: denied, limited, held. */
-  refuse(judgement: Judgement): Promise<number> {
+  refuse(judgement: DecisionEntry): Promise<number> {
     return this.#promise({ ...judgement, kind: 'refusal' })
   }
 
-  event(event: Event): Promise<number> {
+  event(event: GateEvent): Promise<number> {
     return this.#promise({ ...event, kind: 'event' })
   }
 
   /** Rides in the next commit; not waited for. */
-  outcome(intent: number, said: OutcomeSaid): void {
-    const waiting: Waiting = { entry: outcomeEntry(intent, said) }
+  outcome(intent: number, said: OutcomeInput): void {
+    const waiting: QueuedEntry = { entry: outcomeEntry(intent, said) }
     if (this.#state === 'closed') return
     if (this.#state === 'failing') return this.#keep(waiting)
     this.#waiting.push(waiting)
@@ -154,7 +154,7 @@ export class Ledger {
 
   /** Drops what is older, or more, than is to be kept, up to a signed checkpoint that stands for it,
    * a little at a time. That it does so is on record first. Resolves with how many records went. */
-  async retain(keep: Keep, neededSinceMs: number, nowMs = this.#now()): Promise<number> {
+  async retain(keep: RetentionLimits, neededSinceMs: number, nowMs = this.#now()): Promise<number> {
     const { directory, checkpoints } = this.#options
     if (checkpoints === undefined || this.#state !== 'writing' || this.#retaining) return 0
     this.#retaining = true
@@ -217,11 +217,11 @@ export class Ledger {
     this.#flush()
   }
 
-  #promise(entry: Entry): Promise<number> {
+  #promise(entry: LedgerEntry): Promise<number> {
     return new Promise((resolve, reject) => this.#append(entry, resolve, reject))
   }
 
-  #append(entry: Entry, resolve: Written, reject: NotWritten): void {
+  #append(entry: LedgerEntry, resolve: OnWritten, reject: OnWriteError): void {
     if (this.#state === 'failing' || this.#state === 'closed') {
       this.#lose(entry)
       return reject(this.#unavailable())
@@ -241,10 +241,10 @@ export class Ledger {
     this.#commit(batch)
   }
 
-  #commit(batch: readonly Waiting[]): boolean {
+  #commit(batch: readonly QueuedEntry[]): boolean {
     const first = this.#open.values().next()
     const open = first.done ? this.#chain.head.seq + 1 : first.value
-    let appended: Appended
+    let appended: AppendResult
     try {
       const entries = batch.map(({ entry }) => entry)
       appended = this.#chain.append(entries, open, this.#now())
@@ -275,7 +275,7 @@ export class Ledger {
     return true
   }
 
-  #failed(batch: readonly Waiting[], fault: StoreError): void {
+  #failed(batch: readonly QueuedEntry[], fault: StoreError): void {
     const reserved = fault.code === 'STORE_FULL' && this.#state === 'writing'
     this.#become(reserved ? 'reserve' : 'failing', fault)
     const refused = reserved
@@ -311,7 +311,7 @@ export class Ledger {
     if (this.#state === 'failing') {
       const kept = this.#kept
       this.#kept = []
-      const event: Event = {
+      const event: GateEvent = {
         atMs: this.#now(),
         name: 'ledger-recovery',
         detail: { why: since?.message ?? '', notRecorded: { ...this.#lost } },
@@ -325,17 +325,17 @@ export class Ledger {
     this.#become('writing', undefined)
   }
 
-  #keep(waiting: Waiting): void {
+  #keep(waiting: QueuedEntry): void {
     if (this.#kept.length < KEPT_OUTCOMES_MAX) this.#kept.push(waiting)
     else this.#lost.outcomes++
   }
 
-  #lose(entry: Entry): void {
+  #lose(entry: LedgerEntry): void {
     if (entry.kind === 'refusal') this.#lost.refusals++
     else if (entry.kind === 'event') this.#lost.events++
   }
 
-  #note(name: string, detail: Event['detail']): void {
+  #note(name: string, detail: GateEvent['detail']): void {
     this.#waiting.push({ entry: { kind: 'event', atMs: this.#now(), name, detail } })
   }
 

@@ -5,7 +5,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { BlockWriter, FIRST_HASH, placesOf, recordText } from './chain/block.ts'
+import { BlockWriter, FIRST_HASH, listRecordSpans, recordText } from './chain/block.ts'
 import { type Checkpoint, makeCheckpoint } from './chain/checkpoint.ts'
 import { readCheckpoints } from './chain/checkpoint-file.ts'
 import { Peaks } from './chain/merkle.ts'
@@ -43,7 +43,7 @@ beforeAll(async () => {
   memory = new DatabaseSync(':memory:')
   for (const step of ledgerFile(directory).migrations) memory.exec(step)
   texts = [...blocksFrom(file)].flatMap(({ data }) =>
-    placesOf(data).map((place) => recordText(data, place)),
+    listRecordSpans(data).map((place) => recordText(data, place)),
   )
 })
 afterAll(() => {

@@ -5,11 +5,11 @@ import { createHash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
 import { pinOf } from '../catalogue/pins/pin.ts'
-import { Refused } from '../core/operation-error.ts'
+import { OperationError } from '../core/operation-error.ts'
 import type { Person } from '../core/person.ts'
-import { byWhom } from '../core/person.ts'
+import { toActor } from '../core/person.ts'
 import { REFUSAL_LENGTH_MAX } from '../gateway/shared/limits.ts'
-import type { HeldTool, Pins } from '../gateway/tools/pins.ts'
+import type { PendingDefinition, Pins } from '../gateway/tools/pins.ts'
 import { readKeptTools } from '../gateway/tools/stored-tools.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 
@@ -30,11 +30,11 @@ export async function acceptPins(
   const { server, name } = readTarget(request)
   const mine = parts.pins.waiting(server, name)
   checkSeen(mine, request.seen)
-  const detail = { server, tools: mine.map(told), by: byWhom(by) }
+  const detail = { server, tools: mine.map(toPendingView), by: toActor(by) }
   await parts.ledger.event({ atMs: parts.nowMs(), name: 'pin', detail })
   parts.pins.accept(mine)
   parts.changed()
-  return { accepted: mine.map(told) }
+  return { accepted: mine.map(toPendingView) }
 }
 
 /** It tightens, so nothing has to be shown before; who it was is on record, and told to callers. */
@@ -46,17 +46,20 @@ export async function refusePins(
   const { server, name } = readTarget(request)
   const why = typeof request.why === 'string' ? request.why : ''
   if (why.length > REFUSAL_LENGTH_MAX)
-    throw new Refused(`the reason has more than ${REFUSAL_LENGTH_MAX} characters`, 'shorten it')
+    throw new OperationError(
+      `the reason has more than ${REFUSAL_LENGTH_MAX} characters`,
+      'shorten it',
+    )
   const mine = parts.pins.waiting(server, name)
   checkSeen(mine, request.seen)
-  const detail = { how: 'refused', server, tools: mine.map(told), by: byWhom(by), why }
+  const detail = { how: 'refused', server, tools: mine.map(toPendingView), by: toActor(by), why }
   await parts.ledger.event({ atMs: parts.nowMs(), name: 'pin', detail })
   parts.pins.refuse(mine, by.name, why)
-  return { refused: mine.map(told) }
+  return { refused: mine.map(toPendingView) }
 }
 
 export function heldPins({ pins }: Pick<AcceptParts, 'pins'>): JsonObject {
-  return { held: pins.held.map(told) }
+  return { held: pins.held.map(toPendingView) }
 }
 
 /** Where no gate runs. */
@@ -71,9 +74,9 @@ export async function acceptOffline(
       definition.server === server && (name === undefined || definition.name === name),
   )
   if (tools.length === 0)
-    throw new Refused(`no tool of \`${server}\` was seen`, 'start the gate and list them')
+    throw new OperationError(`no tool of \`${server}\` was seen`, 'start the gate and list them')
   const names = tools.map(({ definition }) => definition.name)
-  const detail = { server, tools: names, by: byWhom(by) }
+  const detail = { server, tools: names, by: toActor(by) }
   await ledger.event({ atMs: nowMs(), name: 'pin', detail })
   const digest = (text: string) => createHash('sha256').update(text).digest('hex')
   const insert = store.prepare('INSERT OR REPLACE INTO pins VALUES (?, ?, ?, ?, ?, ?, ?)')
@@ -91,14 +94,14 @@ export async function acceptOffline(
 }
 
 /** `seen`: the digests that the person was shown. A server may change once more while they think. */
-function checkSeen(mine: readonly HeldTool[], seen: JsonValue | undefined): void {
+function checkSeen(mine: readonly PendingDefinition[], seen: JsonValue | undefined): void {
   if (seen === undefined) return
   const shown = new Set(Array.isArray(seen) ? seen : [])
   if (mine.every(({ digest }) => shown.has(digest))) return
-  throw new Refused('a definition has changed again in the meantime', 'look at it once more')
+  throw new OperationError('a definition has changed again in the meantime', 'look at it once more')
 }
 
-function told({ tool, digest, because, changes, refused }: HeldTool): JsonObject {
+function toPendingView({ tool, digest, because, changes, refused }: PendingDefinition): JsonObject {
   const { server, name } = tool.definition
   const said = refused === undefined ? {} : { refused: { ...refused } }
   const unknown = tool.unknown === true ? { unknown: true } : {}
@@ -107,6 +110,9 @@ function told({ tool, digest, because, changes, refused }: HeldTool): JsonObject
 
 function readTarget({ server, name }: JsonObject): { server: string; name: string | undefined } {
   if (typeof server !== 'string' || server === '')
-    throw new Refused('no server is named', 'say `--accept SERVER` or `--accept SERVER/TOOL`')
+    throw new OperationError(
+      'no server is named',
+      'say `--accept SERVER` or `--accept SERVER/TOOL`',
+    )
   return { server, name: typeof name === 'string' && name !== '' ? name : undefined }
 }

@@ -2,23 +2,29 @@
 // every verdict, every look behind a mask and every lifting does. Words of the control channel.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import type { ApprovalRequest, Approvals, Bound, ForAWhile, Verdict } from '../core/approval.ts'
+import type {
+  ApprovalRequest,
+  ApprovalService,
+  ApprovalVerdict,
+  ArgumentBound,
+  StandingTerms,
+} from '../core/approval.ts'
 import { APPROVAL_STATES } from '../core/approval.ts'
-import { Refused } from '../core/operation-error.ts'
-import type { Command } from '../gateway/front/socket/command-registry.ts'
+import { OperationError } from '../core/operation-error.ts'
+import type { CommandHandler } from '../gateway/front/socket/command-registry.ts'
 import { APPROVALS_NEWS_MS, APPROVALS_TOLD_MAX } from '../gateway/shared/limits.ts'
-import { MAY, type Prove } from './verify-person.ts'
+import { REQUIRED_ROLES, type VerifyPerson } from './verify-person.ts'
 
-export function approvalWords(
-  approvals: Approvals,
-  prove: Prove,
-): Readonly<Record<string, Command>> {
+export function createApprovalCommands(
+  approvals: ApprovalService,
+  prove: VerifyPerson,
+): Readonly<Record<string, CommandHandler>> {
   let news = 0
   approvals.watch(() => void news++)
   const find = (given: JsonValue | undefined) => findRequest(approvals, given)
   return {
     approvals: (request) => ({ ...listed(approvals, request), news }),
-    approval: ({ id }) => ({ request: told(find(id)) }),
+    approval: ({ id }) => ({ request: toRequestView(find(id)) }),
     /** Answers when something has changed since `news`, or after a while. */
     'approvals-news': async ({ news: known }) => {
       if (news === known) await nextNews(approvals)
@@ -26,32 +32,35 @@ export function approvalWords(
     },
     'approval-reveal': async (request) => {
       const { id } = find(request.id)
-      const who = await prove(request, MAY.verdict, 'approvals show --reveal')
+      const who = await prove(request, REQUIRED_ROLES.verdict, 'approvals show --reveal')
       return { ...(await approvals.reveal(id, who)) }
     },
     'approval-decide': async (request) => {
       const { id } = find(request.id)
       const verdict = readVerdict(request)
-      const who = await prove(request, MAY.verdict, `approvals ${verdict.verdict}`)
-      return { request: told(await approvals.decide(id, verdict, who, 'terminal')) }
+      const who = await prove(request, REQUIRED_ROLES.verdict, `approvals ${verdict.verdict}`)
+      return { request: toRequestView(await approvals.decide(id, verdict, who, 'terminal')) }
     },
     'approval-lift': async (request) => {
       const { session, server, name } = request
       if (typeof session !== 'string' || typeof server !== 'string' || typeof name !== 'string')
-        throw new Refused('`session`, `server` and `name` say what to lift', 'name all three')
-      const who = await prove(request, MAY.verdict, 'approvals lift')
+        throw new OperationError(
+          '`session`, `server` and `name` say what to lift',
+          'name all three',
+        )
+      const who = await prove(request, REQUIRED_ROLES.verdict, 'approvals lift')
       await approvals.lift({ session, server, name }, who)
       return {}
     },
     'approval-end': async (request) => {
       const id = String(request.id)
-      await approvals.endStanding(id, await prove(request, MAY.verdict, 'approvals end'))
+      await approvals.endStanding(id, await prove(request, REQUIRED_ROLES.verdict, 'approvals end'))
       return { ended: id }
     },
   }
 }
 
-function listed(approvals: Approvals, { states, server, principal }: JsonObject): JsonObject {
+function listed(approvals: ApprovalService, { states, server, principal }: JsonObject): JsonObject {
   const wanted = Array.isArray(states) ? states : ['pending']
   const known = APPROVAL_STATES.filter((state) => wanted.includes(state))
   const requests = approvals.list({
@@ -61,14 +70,14 @@ function listed(approvals: Approvals, { states, server, principal }: JsonObject)
     limit: APPROVALS_TOLD_MAX,
   })
   return {
-    requests: requests.map(told),
-    standing: plain(approvals.standing),
-    barred: plain(approvals.barred),
+    requests: requests.map(toRequestView),
+    standing: cloneJson(approvals.standing),
+    barred: cloneJson(approvals.barred),
   }
 }
 
 /** By its id or the beginning of it. */
-function findRequest(approvals: Approvals, given: JsonValue | undefined): ApprovalRequest {
+function findRequest(approvals: ApprovalService, given: JsonValue | undefined): ApprovalRequest {
   const id = typeof given === 'string' ? given : ''
   const found = approvals.find(id)
   if (found !== undefined) return found
@@ -77,22 +86,22 @@ function findRequest(approvals: Approvals, given: JsonValue | undefined): Approv
   const [only] = alike
   if (alike.length === 1 && only !== undefined) return only
   if (alike.length > 1)
-    throw new Refused(
+    throw new OperationError(
       `\`${id}\` begins ${alike.length} requests`,
       'write more of it: `sluice approvals list`',
     )
-  throw new Refused(`there is no request \`${id.slice(0, 40)}\``, '`sluice approvals list`')
+  throw new OperationError(`there is no request \`${id.slice(0, 40)}\``, '`sluice approvals list`')
 }
 
-function readVerdict({ verdict, comment, edits, args, forAWhile }: JsonObject): Verdict {
+function readVerdict({ verdict, comment, edits, args, forAWhile }: JsonObject): ApprovalVerdict {
   if (verdict !== 'approve' && verdict !== 'deny')
-    throw new Refused('`verdict` is neither `approve` nor `deny`', 'say one of them')
+    throw new OperationError('`verdict` is neither `approve` nor `deny`', 'say one of them')
   if (comment !== undefined && typeof comment !== 'string')
-    throw new Refused('`comment` is no text', 'leave it out, or write one')
+    throw new OperationError('`comment` is no text', 'leave it out, or write one')
   if (args !== undefined && typeof args !== 'string')
-    throw new Refused('`args` is no JSON text', 'leave it out, or write an object')
+    throw new OperationError('`args` is no JSON text', 'leave it out, or write an object')
   if (edits !== undefined && typeof edits !== 'number')
-    throw new Refused('`edits` is no number', 'say that of the request that was seen')
+    throw new OperationError('`edits` is no number', 'say that of the request that was seen')
   return {
     verdict,
     ...(edits === undefined ? {} : { edits }),
@@ -102,19 +111,19 @@ function readVerdict({ verdict, comment, edits, args, forAWhile }: JsonObject): 
   }
 }
 
-function readWhile(given: JsonValue): ForAWhile {
+function readWhile(given: JsonValue): StandingTerms {
   if (!isObject(given) || typeof given.forMs !== 'number')
-    throw new Refused('`forAWhile` has no `forMs`', 'say how long, in milliseconds')
+    throw new OperationError('`forAWhile` has no `forMs`', 'say how long, in milliseconds')
   const { forMs, calls, bounds = {} } = given
   if (calls !== undefined && typeof calls !== 'number')
-    throw new Refused('`calls` is no number', 'leave it out, or say how many')
-  if (!isObject(bounds)) throw new Refused('`bounds` is no object', 'name arguments in it')
+    throw new OperationError('`calls` is no number', 'leave it out, or say how many')
+  if (!isObject(bounds)) throw new OperationError('`bounds` is no object', 'name arguments in it')
   // What a bound may be is the approvals' to say.
   const often = calls === undefined ? {} : { calls }
-  return { forMs, ...often, bounds: bounds as unknown as Readonly<Record<string, Bound>> }
+  return { forMs, ...often, bounds: bounds as unknown as Readonly<Record<string, ArgumentBound>> }
 }
 
-function nextNews(approvals: Approvals): Promise<void> {
+function nextNews(approvals: ApprovalService): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer)
@@ -126,10 +135,10 @@ function nextNews(approvals: Approvals): Promise<void> {
   })
 }
 
-function told(request: ApprovalRequest): JsonObject {
-  return plain(request) as JsonObject
+function toRequestView(request: ApprovalRequest): JsonObject {
+  return cloneJson(request) as JsonObject
 }
 
-function plain(value: unknown): JsonValue {
+function cloneJson(value: unknown): JsonValue {
   return JSON.parse(JSON.stringify(value)) as JsonValue
 }

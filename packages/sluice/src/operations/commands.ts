@@ -2,23 +2,23 @@
 // on. Put together once, when the gate starts.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import { Refused } from '../core/operation-error.ts'
+import { OperationError } from '../core/operation-error.ts'
 import { policyNames } from '../gateway/config/grants.ts'
-import { Control } from '../gateway/front/socket/command-registry.ts'
+import { CommandRegistry } from '../gateway/front/socket/command-registry.ts'
 import { APPROVALS_TOLD_MAX } from '../gateway/shared/limits.ts'
 import type { CommandParts } from '../gateway/start/run-admin.ts'
 import type { Policies } from '../gateway/state/policies.ts'
-import type { LockInForce } from '../gateway/tools/active-lock-file.ts'
+import type { ActiveLockFile } from '../gateway/tools/active-lock-file.ts'
 import type { ServerFailure } from '../gateway/tools/server-notes.ts'
 import { processClock } from '../store/process-clock.ts'
 import { acceptPins, heldPins, refusePins } from './accept-pins.ts'
-import { approvalWords } from './approval-commands.ts'
-import { freeze, thaw, told } from './freeze.ts'
+import { createApprovalCommands } from './approval-commands.ts'
+import { freeze, thaw, toFreezeView } from './freeze.ts'
 import { addGrant, revokeGrant } from './grant-commands.ts'
-import { listPeople, peopleWords } from './people-commands.ts'
-import { MAY, type Prove, proverOf } from './verify-person.ts'
+import { createPeopleCommands, listPeople } from './people-commands.ts'
+import { createPersonVerifier, REQUIRED_ROLES, type VerifyPerson } from './verify-person.ts'
 
-export function controlOf(parts: CommandParts): Control {
+export function createCommands(parts: CommandParts): CommandRegistry {
   const { config, freezes, gate, ledger, log, people, pins, policies, reload } = parts
   const accepting = { pins, ledger, changed: () => gate.policyChanged(), nowMs: Date.now }
   const freezing = {
@@ -27,33 +27,38 @@ export function controlOf(parts: CommandParts): Control {
     nowMs: Date.now,
   }
   const proving = { people, ledger, nowMs: processClock.nowMs }
-  const prove = proverOf(proving)
+  const prove = createPersonVerifier(proving)
   const granting = {
     ...{ grants: parts.grants, ledger, policies: policyNames(config), nowMs: Date.now },
     changed: () => parts.door.onChange(),
   }
   const deciding = { ...proving, prove, tell: (what: string) => log('warn', what) }
-  return new Control(
+  return new CommandRegistry(
     {
       freeze: (request) => freeze(freezing, request),
-      thaw: async (request) => thaw(freezing, request, await prove(request, MAY.thaw, 'thaw')),
+      thaw: async (request) =>
+        thaw(freezing, request, await prove(request, REQUIRED_ROLES.thaw, 'thaw')),
       status: () => status(parts),
       metrics: async () => ({ text: (await parts.metrics.write()).text }),
       'pin-accept': async (request) =>
-        acceptPins(accepting, request, await prove(request, MAY.pins, 'pin --accept')),
+        acceptPins(accepting, request, await prove(request, REQUIRED_ROLES.pins, 'pin --accept')),
       'pin-refuse': async (request) =>
-        refusePins(accepting, request, await prove(request, MAY.pins, 'pin --refuse')),
+        refusePins(accepting, request, await prove(request, REQUIRED_ROLES.pins, 'pin --refuse')),
       'pin-held': () => heldPins(parts),
       apply: async (request) => {
         await reload()
         return applyPolicy({ policies, lock: parts.lock }, request, prove)
       },
-      ...peopleWords(deciding),
-      ...approvalWords(parts.approvals, prove),
+      ...createPeopleCommands(deciding),
+      ...createApprovalCommands(parts.approvals, prove),
       'grant-add': async (request) =>
-        addGrant(granting, request, await prove(request, MAY.grants, 'grants add')),
+        addGrant(granting, request, await prove(request, REQUIRED_ROLES.grants, 'grants add')),
       'grant-revoke': async (request) =>
-        revokeGrant(granting, request, await prove(request, MAY.grants, 'grants revoke')),
+        revokeGrant(
+          granting,
+          request,
+          await prove(request, REQUIRED_ROLES.grants, 'grants revoke'),
+        ),
     },
     parts.words,
   )
@@ -61,16 +66,16 @@ export function controlOf(parts: CommandParts): Control {
 
 /** Without a digest it only shows what would change. */
 export async function applyPolicy(
-  { policies, lock }: { readonly policies: Policies; readonly lock: LockInForce },
+  { policies, lock }: { readonly policies: Policies; readonly lock: ActiveLockFile },
   request: JsonObject,
-  prove: Prove,
+  prove: VerifyPerson,
 ): Promise<JsonObject> {
   const { digest, lock: pins } = request
   if (digest === undefined && pins === undefined)
     return { ...policies.preview(), lock: lock.preview() }
   if (![digest, pins].every((one) => one === undefined || typeof one === 'string'))
-    throw new Refused('`digest` is no text', 'ask without it first')
-  const by = await prove(request, MAY.apply, 'policy apply')
+    throw new OperationError('`digest` is no text', 'ask without it first')
+  const by = await prove(request, REQUIRED_ROLES.apply, 'policy apply')
   if (typeof pins === 'string') await lock.apply(pins, by)
   return typeof digest === 'string' ? policies.apply(digest, by) : policies.describe()
 }
@@ -100,7 +105,7 @@ function status(parts: CommandParts): JsonObject {
     ready: ok,
     why,
     policy: { ...policies.describe(), isFirstPolicy: policies.isFirst },
-    frozen: freezes.list.map(told),
+    frozen: freezes.list.map(toFreezeView),
     waiting: parts.approvals.list({ states: ['pending'], limit: APPROVALS_TOLD_MAX }).length,
     ...listPeople({ people: parts.people }),
     servers: Object.entries(config.servers).map(([name, { kind }]) => ({

@@ -2,12 +2,12 @@
 // record before anybody can call with it.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import { Refused } from '../core/operation-error.ts'
+import { OperationError } from '../core/operation-error.ts'
 import type { Person } from '../core/person.ts'
-import { byWhom } from '../core/person.ts'
+import { toActor } from '../core/person.ts'
 import { nameOne } from '../gateway/config/grants.ts'
 import type { Grant } from '../identity/callers/grant.ts'
-import type { Grants, GrantWish } from '../identity/callers/grants.ts'
+import type { GrantRequest, Grants } from '../identity/callers/grants.ts'
 import { IdentityError } from '../identity/errors.ts'
 import { GRANT_GROUPS_MAX, GRANT_SLOTS, GRANT_SLOTS_MAX } from '../identity/limits.ts'
 import { GRANT_NAME, GRANT_NAME_HELP, GROUP_NAME, GROUP_NAME_HELP } from '../identity/names.ts'
@@ -31,16 +31,16 @@ export async function addGrant(
   const wish = readWish(request)
   if (grants.refresh()) changed()
   if (!policies.includes(wish.policy))
-    throw new Refused(`no policy is called \`${wish.policy}\``, nameOne(policies))
+    throw new OperationError(`no policy is called \`${wish.policy}\``, nameOne(policies))
   if (grants.list().some(({ name, revokedMs }) => name === wish.name && revokedMs === null))
-    throw new Refused(
+    throw new OperationError(
       `\`${wish.name}\` has a grant already`,
       `take another name, or revoke that one first: sluice grants revoke ${wish.name}`,
     )
   const isFirst = !grants.exist
-  const detail = { how: 'add', ...wish, groups: [...wish.groups], by: byWhom(by) }
+  const detail = { how: 'add', ...wish, groups: [...wish.groups], by: toActor(by) }
   await ledger.event({ atMs: nowMs(), name: 'grant', detail })
-  const { grant, token } = told(() => grants.add(wish, nowMs()))
+  const { grant, token } = withOperationErrors(() => grants.add(wish, nowMs()))
   changed()
   return { grant: grantTold(grant), token, isFirst }
 }
@@ -50,11 +50,11 @@ export async function revokeGrant(
   { name, forget }: JsonObject,
   by: Person,
 ): Promise<JsonObject> {
-  if (typeof name !== 'string') throw new Refused('no grant is named', 'say whose')
+  if (typeof name !== 'string') throw new OperationError('no grant is named', 'say whose')
   if (grants.refresh()) changed()
   const of = grants.list().filter((one) => one.name === name)
   const fixed = of.some(({ isFixed }) => isFixed)
-  const detail = { how: forget === true ? 'forget' : 'revoke', name, by: byWhom(by) }
+  const detail = { how: forget === true ? 'forget' : 'revoke', name, by: toActor(by) }
   if (of.length > 0) await ledger.event({ atMs: nowMs(), name: 'grant', detail })
   const revoked = grants.revoke(name, nowMs()) !== undefined
   const forgotten = forget === true && grants.forget(name) > 0
@@ -74,18 +74,18 @@ export function grantTold(grant: Grant): JsonObject {
   }
 }
 
-function readWish(request: JsonObject): GrantWish {
+function readWish(request: JsonObject): GrantRequest {
   const { name, policy, slots = GRANT_SLOTS, groups = [], explain = false } = request
   if (typeof name !== 'string' || !GRANT_NAME.test(name))
-    throw new Refused(`\`${shown(name)}\` is no name of a grant`, GRANT_NAME_HELP)
-  if (typeof policy !== 'string') throw new Refused('no policy is named', 'say --policy')
+    throw new OperationError(`\`${shown(name)}\` is no name of a grant`, GRANT_NAME_HELP)
+  if (typeof policy !== 'string') throw new OperationError('no policy is named', 'say --policy')
   const isCount = typeof slots === 'number' && Number.isInteger(slots)
   if (!isCount || slots < 1 || slots > GRANT_SLOTS_MAX)
-    throw new Refused(`\`${shown(slots)}\` slots`, `from 1 to ${GRANT_SLOTS_MAX}`)
+    throw new OperationError(`\`${shown(slots)}\` slots`, `from 1 to ${GRANT_SLOTS_MAX}`)
   if (!Array.isArray(groups) || isObject(groups) || groups.length > GRANT_GROUPS_MAX)
-    throw new Refused('`groups` is no list', `at most ${GRANT_GROUPS_MAX} names`)
+    throw new OperationError('`groups` is no list', `at most ${GRANT_GROUPS_MAX} names`)
   const odd = groups.find((group) => typeof group !== 'string' || !GROUP_NAME.test(group))
-  if (odd !== undefined) throw new Refused(`\`${shown(odd)}\` is no group`, GROUP_NAME_HELP)
+  if (odd !== undefined) throw new OperationError(`\`${shown(odd)}\` is no group`, GROUP_NAME_HELP)
   return { name, policy, slots, groups: groups as string[], explain: explain === true }
 }
 
@@ -93,11 +93,11 @@ function shown(value: JsonValue | undefined): string {
   return String(value).slice(0, 64)
 }
 
-function told<T>(work: () => T): T {
+function withOperationErrors<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (error instanceof IdentityError) throw new Refused(error.message, error.help)
+    if (error instanceof IdentityError) throw new OperationError(error.message, error.help)
     throw error
   }
 }

@@ -4,17 +4,17 @@
 // every start.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import { Refused } from '../core/operation-error.ts'
-import { byWhom, type Person, ROLES, type Role } from '../core/person.ts'
-import type { Command } from '../gateway/front/socket/command-registry.ts'
+import { OperationError } from '../core/operation-error.ts'
+import { type Person, ROLES, type Role, toActor } from '../core/person.ts'
+import type { CommandHandler } from '../gateway/front/socket/command-registry.ts'
 import { GRANT_GROUPS_MAX } from '../identity/limits.ts'
 import { GROUP_NAME, GROUP_NAME_HELP, isPersonName, PERSON_NAME_HELP } from '../identity/names.ts'
-import { canProve, type Decider, type KeptPerson } from '../identity/people/people.ts'
+import { type Approver, canProve, type StoredPerson } from '../identity/people/people.ts'
 import { checkNewPin } from '../identity/people/pin.ts'
-import { MAY, type Prove, type ProveParts } from './verify-person.ts'
+import { type ProveParts, REQUIRED_ROLES, type VerifyPerson } from './verify-person.ts'
 
 export interface PeopleParts extends ProveParts {
-  readonly prove: Prove
+  readonly prove: VerifyPerson
   /** Whoever looks at the log is to see who may decide from now on. */
   readonly tell: (what: string) => void
 }
@@ -28,7 +28,7 @@ export function listPeople({ people }: Pick<PeopleParts, 'people'>): JsonObject 
 async function setFirstPin(parts: PeopleParts, request: JsonObject): Promise<JsonObject> {
   const { people, nowMs } = parts
   const { name, pin, at } = request
-  const first: Decider = {
+  const first: Approver = {
     ...{ name: readName(name), kind: 'person', roles: [...ROLES] },
     ...{ groups: [], owns: ['local'] },
   }
@@ -49,11 +49,11 @@ async function changePin(parts: PeopleParts, request: JsonObject): Promise<JsonO
   const name = request.name === undefined ? by.name : readName(request.name)
   const person = people.find(name)
   if (person === undefined || person.kind !== 'person')
-    throw new Refused(`no person is called \`${name}\``, '`sluice approvers list` shows all')
+    throw new OperationError(`no person is called \`${name}\``, '`sluice approvers list` shows all')
   if (name !== by.name && !by.roles.includes('admin'))
-    throw new Refused(`\`${by.name}\` may not set the PIN of \`${name}\``, 'an admin may')
+    throw new OperationError(`\`${by.name}\` may not set the PIN of \`${name}\``, 'an admin may')
   const chosen = checkNewPin(request.pin)
-  await record(parts, { how: 'PIN set', name, by: byWhom(by) })
+  await record(parts, { how: 'PIN set', name, by: toActor(by) })
   await people.setPin(name, chosen, nowMs())
   parts.tell(`the PIN of ${name} was changed by ${by.name}`)
   return listPeople(parts)
@@ -74,8 +74,11 @@ export async function addBy(
   const isSystem = request.token === true
   const roles = readRoles(request.roles ?? ['approver'])
   if (isSystem && roles.some((role) => role === 'admin' || role === 'policy-manager'))
-    throw new Refused('a system may be `viewer` or `approver`', 'leave the other roles to people')
-  const person: Decider = {
+    throw new OperationError(
+      'a system may be `viewer` or `approver`',
+      'leave the other roles to people',
+    )
+  const person: Approver = {
     name: readName(request.name),
     kind: isSystem ? 'system' : 'person',
     roles,
@@ -85,10 +88,10 @@ export async function addBy(
   const pin = request.pin === undefined ? undefined : checkNewPin(request.pin)
   const credentials = { token: isSystem, ...(pin === undefined ? {} : { pin }) }
   people.mustBeFree(person.name)
-  await record(parts, { how: 'added', ...told(person), by: byWhom(by) })
+  await record(parts, { how: 'added', ...toApproverView(person), by: toActor(by) })
   const { token } = await people.add(person, credentials, nowMs())
   parts.tell(`${person.name} (${person.kind}, ${roles.join(', ')}) was added by ${by.name}`)
-  return { person: toldPerson(people.find(person.name) as KeptPerson), token }
+  return { person: toldPerson(people.find(person.name) as StoredPerson), token }
 }
 
 async function removePerson(parts: PeopleParts, request: JsonObject): Promise<JsonObject> {
@@ -102,16 +105,16 @@ export async function removeBy(
   request: JsonObject,
 ): Promise<JsonObject> {
   const removed = parts.people.remove(readName(request.name))
-  await record(parts, { how: 'removed', name: removed.name, by: byWhom(by) })
+  await record(parts, { how: 'removed', name: removed.name, by: toActor(by) })
   parts.tell(`${removed.name} was removed by ${by.name}`)
   return { removed: toldPerson(removed) }
 }
 
 /** Never anything of a PIN or a token. */
-export function toldPerson(person: KeptPerson): JsonObject {
+export function toldPerson(person: StoredPerson): JsonObject {
   const { createdMs, pinSetMs, passkeys, hasToken, wrongPins, pausedUntilMs } = person
   return {
-    ...told(person),
+    ...toApproverView(person),
     since: new Date(createdMs).toISOString(),
     pinSet: pinSetMs === null ? null : new Date(pinSetMs).toISOString(),
     passkeys,
@@ -121,7 +124,7 @@ export function toldPerson(person: KeptPerson): JsonObject {
   }
 }
 
-function told({ name, kind, roles, groups, owns }: Decider) {
+function toApproverView({ name, kind, roles, groups, owns }: Approver) {
   return { name, kind, roles: [...roles], groups: [...groups], owns: [...owns] }
 }
 
@@ -134,7 +137,10 @@ async function record(
 
 function readName(name: JsonValue | undefined): string {
   if (typeof name === 'string' && isPersonName(name)) return name
-  throw new Refused(`\`${String(name).slice(0, 64)}\` is no name of an approver`, PERSON_NAME_HELP)
+  throw new OperationError(
+    `\`${String(name).slice(0, 64)}\` is no name of an approver`,
+    PERSON_NAME_HELP,
+  )
 }
 
 function readRoles(value: JsonValue): Role[] {
@@ -142,14 +148,15 @@ function readRoles(value: JsonValue): Role[] {
   const named = textsOf(value, 'roles')
   const odd = named.find((role) => !known.includes(role))
   if (odd !== undefined || named.length === 0)
-    throw new Refused(`\`${odd ?? ''}\` is no role`, `roles are ${ROLES.join(', ')}`)
+    throw new OperationError(`\`${odd ?? ''}\` is no role`, `roles are ${ROLES.join(', ')}`)
   return ROLES.filter((role) => named.includes(role))
 }
 
 function readGroups(value: JsonValue | undefined): string[] {
   const groups = textsOf(value ?? [], 'groups')
   const odd = groups.find((group) => !GROUP_NAME.test(group))
-  if (odd !== undefined) throw new Refused(`\`${odd}\` is no name of a group`, GROUP_NAME_HELP)
+  if (odd !== undefined)
+    throw new OperationError(`\`${odd}\` is no name of a group`, GROUP_NAME_HELP)
   return groups
 }
 
@@ -158,19 +165,22 @@ function readOwns(value: JsonValue | undefined): string[] {
   const owns = textsOf(value ?? [], 'owns')
   const odd = owns.find((id) => !/^[^\s,\p{C}]{1,300}$/u.test(id))
   if (odd === undefined) return owns
-  throw new Refused(`\`${odd.slice(0, 64)}\` is no principal`, 'name one as the record has it')
+  throw new OperationError(
+    `\`${odd.slice(0, 64)}\` is no principal`,
+    'name one as the record has it',
+  )
 }
 
 function textsOf(value: JsonValue, name: string): string[] {
   if (!Array.isArray(value) || isObject(value) || !value.every((one) => typeof one === 'string'))
-    throw new Refused(`\`${name}\` is no list of names`, 'say a,b')
+    throw new OperationError(`\`${name}\` is no list of names`, 'say a,b')
   if (value.length > GRANT_GROUPS_MAX)
-    throw new Refused(`\`${name}\` names too many`, `at most ${GRANT_GROUPS_MAX}`)
+    throw new OperationError(`\`${name}\` names too many`, `at most ${GRANT_GROUPS_MAX}`)
   return [...new Set(value as string[])]
 }
 
 /** The words of the control channel about people. */
-export function peopleWords(parts: PeopleParts): Readonly<Record<string, Command>> {
+export function createPeopleCommands(parts: PeopleParts): Readonly<Record<string, CommandHandler>> {
   return {
     people: () => listPeople(parts),
     'first-pin': (request) => setFirstPin(parts, request),
@@ -183,18 +193,21 @@ export function peopleWords(parts: PeopleParts): Readonly<Record<string, Command
       const by = await parts.prove(request, role, what)
       await parts.ledger.event({
         ...{ atMs: parts.nowMs(), name: 'proof' },
-        detail: { what, by: byWhom(by) },
+        detail: { what, by: toActor(by) },
       })
-      return { by: byWhom(by) }
+      return { by: toActor(by) }
     },
   }
 }
 
 function readAsked({ what, may }: JsonObject): { what: string; role: Role } {
   if (typeof what !== 'string' || what === '' || what.length > 200)
-    throw new Refused('it is not said what the proof is for', 'say `what`')
-  const known: readonly string[] = Object.keys(MAY)
+    throw new OperationError('it is not said what the proof is for', 'say `what`')
+  const known: readonly string[] = Object.keys(REQUIRED_ROLES)
   if (typeof may !== 'string' || !known.includes(may))
-    throw new Refused(`\`${String(may).slice(0, 40)}\` is nothing to prove for`, known.join(', '))
-  return { what, role: MAY[may as keyof typeof MAY] }
+    throw new OperationError(
+      `\`${String(may).slice(0, 40)}\` is nothing to prove for`,
+      known.join(', '),
+    )
+  return { what, role: REQUIRED_ROLES[may as keyof typeof REQUIRED_ROLES] }
 }

@@ -3,7 +3,7 @@
 // called by `policy replay`.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type PastCall, replayCall } from '@sluice/policy/cases/replay-call'
+import { type RecordedCall, replayCall } from '@sluice/policy/cases/replay-call'
 import type { Decision } from '@sluice/policy/core/decision'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
@@ -11,13 +11,13 @@ import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { type CompiledPolicy, longestWindowMs } from '@sluice/policy/model/policy'
 import { REPLAY_EXAMPLES_MAX, REPLAY_ROWS_MAX } from '../gateway/shared/limits.ts'
 import { recordsFrom } from '../ledger/chain/read.ts'
-import type { JudgementRecord, LedgerRecord } from '../ledger/records/record.ts'
+import type { DecisionRecord, LedgerRecord } from '../ledger/records/record.ts'
 
 /** A verdict that becomes another, for all calls of one tool that it holds for. */
-export interface Flip {
+export interface DecisionChange {
   readonly tool: string
-  readonly from: Word
-  readonly to: Word
+  readonly from: ReplayAction
+  readonly to: ReplayAction
   /** Of the new policy. */
   readonly rule: string
   readonly reason: string
@@ -30,13 +30,13 @@ export interface Replay {
   calls: number
   same: number
   unknown: number
-  readonly flips: Flip[]
+  readonly flips: DecisionChange[]
   /** Why calls could not be judged, and how many. */
   readonly reasons: Map<string, number>
 }
 
 /** The four words, and `limited` where only a limit said no. */
-type Word = Decision['action'] | 'limited'
+type ReplayAction = Decision['action'] | 'limited'
 
 export interface ReplayOptions {
   readonly policy: CompiledPolicy
@@ -52,7 +52,7 @@ export function replay(ledger: DatabaseSync, options: ReplayOptions): Replay {
   return walk.found
 }
 
-interface SessionPast {
+interface ReplaySession {
   calls: number
   readonly saw: Set<string>
   sawKnown: boolean
@@ -63,10 +63,10 @@ class ReplayWalk {
   readonly #options: ReplayOptions
   readonly #counters = new MemoryCounters()
   readonly #countsFromMs: number
-  readonly #sessions = new Map<string, SessionPast>()
+  readonly #sessions = new Map<string, ReplaySession>()
   readonly #open = new Map<number, string>()
   readonly #tools = new Map<string, KnownTool>()
-  readonly #flips = new Map<string, Flip>()
+  readonly #flips = new Map<string, DecisionChange>()
 
   constructor(options: ReplayOptions) {
     this.#options = options
@@ -85,27 +85,27 @@ class ReplayWalk {
     }
   }
 
-  #isMeant({ policy, decision, method, category }: JudgementRecord): boolean {
+  #isMeant({ policy, decision, method, category }: DecisionRecord): boolean {
     if (!policy.startsWith(`${this.#options.name} `)) return false
     // Refused whatever a document says, or a tool that no server listed.
     if (decision.code === 'FROZEN' || decision.code === 'POLICY_FAULT') return false
     return decision.rule !== 'built-in' && !(method === TOOL_CALL && category === null)
   }
 
-  #went(record: JudgementRecord): void {
+  #went(record: DecisionRecord): void {
     if (record.kind !== 'intent') return
     const past = this.#session(record.session)
     this.#open.set(record.seq, record.session)
     if (!OF_SERVERS.has(record.method)) past.calls++
   }
 
-  #session(id: string): SessionPast {
+  #session(id: string): ReplaySession {
     const past = this.#sessions.get(id) ?? { calls: 0, saw: new Set<string>(), sawKnown: true }
     this.#sessions.set(id, past)
     return past
   }
 
-  #judge(record: JudgementRecord): void {
+  #judge(record: DecisionRecord): void {
     const now = { wallMs: record.atMs, monotonicMs: record.atMs }
     const { found } = this
     const counts = record.atMs >= this.#options.sinceMs
@@ -125,7 +125,7 @@ class ReplayWalk {
     else this.#flip(record, from, to, decision)
   }
 
-  #past(record: JudgementRecord): PastCall {
+  #past(record: DecisionRecord): RecordedCall {
     const { server, method, name, principal, agent, session, judged } = record
     const past = this.#session(session)
     const { tool, schemaKnown } = this.#tool(record)
@@ -148,7 +148,7 @@ class ReplayWalk {
   }
 
   /** By the class it had then, and the newest definition that was seen. */
-  #tool({ server, name, method, category }: JudgementRecord): {
+  #tool({ server, name, method, category }: DecisionRecord): {
     tool: KnownTool | undefined
     schemaKnown: boolean
   } {
@@ -167,7 +167,12 @@ class ReplayWalk {
     return { tool, schemaKnown: kept !== undefined }
   }
 
-  #flip(record: JudgementRecord, from: Word, to: Word, { rule, reason }: Decision): void {
+  #flip(
+    record: DecisionRecord,
+    from: ReplayAction,
+    to: ReplayAction,
+    { rule, reason }: Decision,
+  ): void {
     const tool = `${record.server}/${record.name || record.method}`
     const key = JSON.stringify([tool, from, to, rule])
     let flip = this.#flips.get(key)
@@ -190,13 +195,13 @@ const OF_SERVERS: ReadonlySet<string> = new Set([
 /** How records end that were made before people could be asked. */
 const NOBODY_TO_ASK = '; nobody can be asked yet, so it is denied'
 
-function wordThen({ decision }: JudgementRecord): Word {
+function wordThen({ decision }: DecisionRecord): ReplayAction {
   const { code, reason } = decision
   if (code === 'APPROVED' || code.startsWith('APPROVAL_')) return 'require_approval'
   if (reason.endsWith(NOBODY_TO_ASK)) return 'require_approval'
   return wordNow(decision)
 }
 
-function wordNow({ action, code }: { action: Decision['action']; code: string }): Word {
+function wordNow({ action, code }: { action: Decision['action']; code: string }): ReplayAction {
   return code === 'RATE_LIMITED' || code === 'SPEND_LIMITED' ? 'limited' : action
 }

@@ -3,9 +3,9 @@
 // else; that somebody tried a wrong one is on the record.
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
-import { Refused } from '../core/operation-error.ts'
-import { holds, type Person, type PinProof, type Role } from '../core/person.ts'
-import { type People, WrongPin } from '../identity/people/people.ts'
+import { OperationError } from '../core/operation-error.ts'
+import { hasRole, type Person, type PinProof, type Role } from '../core/person.ts'
+import { type People, WrongPinError } from '../identity/people/people.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 
 export interface ProveParts {
@@ -15,7 +15,7 @@ export interface ProveParts {
 }
 
 /** Who may do what loosens. */
-export const MAY = {
+export const REQUIRED_ROLES = {
   verdict: 'approver',
   apply: 'policy-manager',
   pins: 'policy-manager',
@@ -26,15 +26,15 @@ export const MAY = {
 } as const satisfies Readonly<Record<string, Role>>
 
 /** Throws Refused. `request.proof` is `{ name?, pin }`. */
-export type Prove = (request: JsonObject, role: Role, what: string) => Promise<Person>
+export type VerifyPerson = (request: JsonObject, role: Role, what: string) => Promise<Person>
 
-export function proverOf({ people, ledger, nowMs }: ProveParts): Prove {
+export function createPersonVerifier({ people, ledger, nowMs }: ProveParts): VerifyPerson {
   return async (request, role, what) => {
     const proof = readProof(request)
     const person = await people.prove(proof, nowMs()).catch(async (error: Error) => {
       // Only tries that count: somebody could fill the disk with others.
       const detail = { who: proof.name ?? null, what, why: error.message }
-      if (error instanceof WrongPin)
+      if (error instanceof WrongPinError)
         await ledger.event({ atMs: nowMs(), name: 'proof-refused', detail }).catch(() => {})
       throw error
     })
@@ -44,8 +44,8 @@ export function proverOf({ people, ledger, nowMs }: ProveParts): Prove {
 }
 
 export function checkRole(person: Person, role: Role): void {
-  if (holds(person, role)) return
-  throw new Refused(
+  if (hasRole(person, role)) return
+  throw new OperationError(
     `\`${person.name}\` may not do this: it needs the role \`${role}\``,
     `\`${person.name}\` has ${person.roles.join(', ') || 'none'}; an admin adds approvers`,
   )
@@ -53,12 +53,12 @@ export function checkRole(person: Person, role: Role): void {
 
 function readProof({ proof }: JsonObject): PinProof {
   if (!isObject(proof) || typeof proof.pin !== 'string')
-    throw new Refused(
+    throw new OperationError(
       'this needs the proof of a person',
       'run the command at a terminal, where it asks for your PIN, or use the console',
     )
   const { name, pin } = proof
   if (name === undefined) return { pin }
   if (typeof name === 'string') return { name, pin }
-  throw new Refused('`proof.name` is no name', 'leave it out, or name an approver')
+  throw new OperationError('`proof.name` is no name', 'leave it out, or name an approver')
 }

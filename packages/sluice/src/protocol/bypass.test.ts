@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { allCases, DENIED, DENIED_CALL, forms } from './bypass-forms.test-support.ts'
 import { canonical, LINE_PEERS, PEERS, type Seen } from './lenient-peers.test-support.ts'
-import type { Message } from './message.ts'
+import type { JsonRpcMessage } from './message.ts'
 import { readMessages } from './read-message.ts'
 import { oneLine, writeNotification, writeRequest } from './write-message.ts'
 
@@ -182,7 +182,7 @@ function expectSame(text: string): boolean {
   return true
 }
 
-function sentOn(message: Message): string {
+function sentOn(message: JsonRpcMessage): string {
   if (message.kind === 'answer') return oneLine(message.source)
   const { method, params } = message
   return oneLine(
@@ -193,7 +193,7 @@ function sentOn(message: Message): string {
 }
 
 /** What the reader says: by value for the method and the name, by text for arguments. */
-function seenBy(message: Message): Seen {
+function seenBy(message: JsonRpcMessage): Seen {
   if (message.kind === 'answer') throw new Error('no call')
   const { value, text } = message.params ?? { value: {}, text: new Map<string, string>() }
   return {

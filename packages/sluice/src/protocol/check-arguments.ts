@@ -9,7 +9,7 @@ import { KnownKeys } from './known-keys.ts'
 const known = new WeakMap<JsonObject, KnownKeys>()
 
 /** The first such key, or undefined. A key that is itself declared is no twin. */
-export function caseTwin(args: JsonObject, properties: JsonObject): string | undefined {
+export function findCaseVariant(args: JsonObject, properties: JsonObject): string | undefined {
   let declared = known.get(properties)
   if (declared === undefined) {
     declared = new KnownKeys(Object.keys(properties))

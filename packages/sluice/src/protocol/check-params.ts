@@ -4,11 +4,11 @@
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { NAME_LENGTH_MAX, URI_LENGTH_MAX } from './json/limits.ts'
-import { Refusal, show } from './json/wire-rejection.ts'
+import { quoteForMessage, WireRejection } from './json/wire-rejection.ts'
 import { type KnownKeys, META_KEYS, REF_KEYS } from './known-keys.ts'
 import { belongsTo, META } from './protocol-generation.ts'
 
-interface Kind {
+interface ParamKind {
   readonly name: string
   readonly isText: boolean
   readonly isOptional: boolean
@@ -16,15 +16,15 @@ interface Kind {
   readonly lengthMax?: number
 }
 
-const NAME: Kind = {
+const NAME: ParamKind = {
   ...{ name: 'a string', isText: true, isOptional: false },
   lengthMax: NAME_LENGTH_MAX,
 }
-const URI: Kind = { ...NAME, lengthMax: URI_LENGTH_MAX }
-const TEXT_OR_NONE: Kind = { name: 'a string or absent', isText: true, isOptional: true }
-const OBJECT: Kind = { name: 'an object', isText: false, isOptional: false }
-const OBJECT_OR_NONE: Kind = { name: 'an object or absent', isText: false, isOptional: true }
-type Kinds = readonly (readonly [key: string, kind: Kind])[]
+const URI: ParamKind = { ...NAME, lengthMax: URI_LENGTH_MAX }
+const TEXT_OR_NONE: ParamKind = { name: 'a string or absent', isText: true, isOptional: true }
+const OBJECT: ParamKind = { name: 'an object', isText: false, isOptional: false }
+const OBJECT_OR_NONE: ParamKind = { name: 'an object or absent', isText: false, isOptional: true }
+type Kinds = readonly (readonly [key: string, kind: ParamKind])[]
 
 const EVERY_METHOD: Kinds = [
   ['_meta', OBJECT_OR_NONE],
@@ -70,9 +70,9 @@ function checkKinds(kinds: Kinds, params: JsonObject, method: string, at: number
       checkLength(value, kind, key, at)
       continue
     }
-    throw new Refusal(
+    throw new WireRejection(
       'WIRE_PARAMS',
-      `\`params.${key}\` of ${show(method)} must be ${kind.name}`,
+      `\`params.${key}\` of ${quoteForMessage(method)} must be ${kind.name}`,
       at,
     )
   }
@@ -80,31 +80,31 @@ function checkKinds(kinds: Kinds, params: JsonObject, method: string, at: number
 
 function checkLength(
   value: JsonValue | undefined,
-  { lengthMax = Number.POSITIVE_INFINITY }: Kind,
+  { lengthMax = Number.POSITIVE_INFINITY }: ParamKind,
   key: string,
   at: number,
 ): void {
   if (typeof value !== 'string' || value.length <= lengthMax) return
   const long = `\`params.${key}\` has ${value.length} characters, at most ${lengthMax} are read`
-  throw new Refusal('WIRE_SIZE', long, at)
+  throw new WireRejection('WIRE_SIZE', long, at)
 }
 
-function isOfKind(value: JsonValue | undefined, { isText, isOptional }: Kind): boolean {
+function isOfKind(value: JsonValue | undefined, { isText, isOptional }: ParamKind): boolean {
   if (value === undefined) return isOptional
   return isText ? typeof value === 'string' : isObject(value)
 }
 
 function refuseTwins(key: string, params: JsonObject, known: KnownKeys, at: number): void {
   const value = own(params, key)
-  if (isObject(value)) for (const inner of Object.keys(value)) refuseTwin(inner, known, at)
+  if (isObject(value)) for (const inner of Object.keys(value)) rejectCaseVariant(inner, known, at)
 }
 
 /** Throws where the key equals a known one but for case. */
-export function refuseTwin(key: string, known: KnownKeys, at: number): void {
+export function rejectCaseVariant(key: string, known: KnownKeys, at: number): void {
   const twin = known.twinOf(key)
   if (twin === undefined) return
-  const message = `the key ${show(key)} equals \`${twin}\` but for case, spell it so`
-  throw new Refusal('WIRE_CASE_TWIN', message, at)
+  const message = `the key ${quoteForMessage(key)} equals \`${twin}\` but for case, spell it so`
+  throw new WireRejection('WIRE_CASE_TWIN', message, at)
 }
 
 function own(object: JsonObject, key: string): JsonValue | undefined {

@@ -4,10 +4,10 @@
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { FIND_ID_PARSED_LENGTH_MAX, ID_LENGTH_MAX } from './json/limits.ts'
-import type { Id } from './message.ts'
+import type { RequestId } from './message.ts'
 
 export interface Refused {
-  readonly id: Id | null
+  readonly id: RequestId | null
   /** It has no `method`: a request of the server's has an id too, but of another row of ids. */
   readonly isAnswer: boolean
 }
@@ -48,6 +48,6 @@ function parse(text: string): JsonObject | undefined {
   }
 }
 
-export function isId(id: unknown): id is Id {
+export function isId(id: unknown): id is RequestId {
   return typeof id === 'string' ? id.length <= ID_LENGTH_MAX : Number.isSafeInteger(id)
 }

@@ -1,7 +1,7 @@
 // Which keys are equal but for case: at least all that any peer might say so of.
 
 import { describe, expect, test } from 'vitest'
-import { caseTwin } from './check-arguments.ts'
+import { findCaseVariant } from './check-arguments.ts'
 import { foldCase } from './json/fold-case.ts'
 import { PARAMS_KEYS } from './known-keys.ts'
 
@@ -54,13 +54,13 @@ describe('arguments', () => {
     [{ other: { Path: 1 } }, undefined],
   ])('%j: %s', (args, twin) => {
     // Twice: what is declared is read once.
-    expect(caseTwin(args, declared)).toBe(twin)
-    expect(caseTwin(args, declared)).toBe(twin)
-    expect(caseTwin(args, {})).toBeUndefined()
+    expect(findCaseVariant(args, declared)).toBe(twin)
+    expect(findCaseVariant(args, declared)).toBe(twin)
+    expect(findCaseVariant(args, {})).toBeUndefined()
   })
 
   test('what every object inherits is no declared name', () => {
-    expect(caseTwin({ CONSTRUCTOR: 1 }, {})).toBeUndefined()
-    expect(caseTwin({ CONSTRUCTOR: 1 }, { constructor: {} })).toBe('CONSTRUCTOR')
+    expect(findCaseVariant({ CONSTRUCTOR: 1 }, {})).toBeUndefined()
+    expect(findCaseVariant({ CONSTRUCTOR: 1 }, { constructor: {} })).toBe('CONSTRUCTOR')
   })
 })

@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { LINE_BYTES_MAX } from './json/limits.ts'
-import { type Line, type LineOptions, LineSplitter } from './lines.ts'
+import { type DecodedLine, type LineOptions, LineSplitter } from './lines.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const decode = (bytes: Uint8Array): string => decoder.decode(bytes)
@@ -93,9 +93,9 @@ describe('lines', () => {
 })
 
 /** In chunks of these sizes; what is left then comes as one. */
-function split(bytes: Uint8Array, sizes: number[], options: LineOptions = {}): Line[] {
+function split(bytes: Uint8Array, sizes: number[], options: LineOptions = {}): DecodedLine[] {
   const splitter = new LineSplitter(decode, options)
-  const lines: Line[] = []
+  const lines: DecodedLine[] = []
   let from = 0
   for (const size of sizes) {
     lines.push(...splitter.push(bytes.subarray(from, from + size)))
@@ -108,6 +108,6 @@ function chunks(bytes: Uint8Array, size: number): number[] {
   return Array(Math.ceil(bytes.length / size)).fill(size)
 }
 
-function texts(lines: Line[]): string[] {
+function texts(lines: DecodedLine[]): string[] {
   return lines.map((line) => (line.ok ? line.text : line.code))
 }

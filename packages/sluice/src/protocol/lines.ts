@@ -9,13 +9,13 @@ import { LINE_BYTES_MAX, LINE_KEPT_BYTES_MAX } from './json/limits.ts'
 /** Throws where the bytes are not UTF-8; keeps a byte order mark, for the reader to refuse. */
 export type Decode = (bytes: Uint8Array) => string
 
-export interface RefusedBytes {
+export interface RejectedLine {
   readonly ok: false
   readonly code: WireErrorCode
   readonly message: string
 }
 
-export type Line = { readonly ok: true; readonly text: string } | RefusedBytes
+export type DecodedLine = { readonly ok: true; readonly text: string } | RejectedLine
 
 export interface LineOptions {
   readonly lineBytesMax?: number
@@ -28,7 +28,7 @@ const NEWLINE = 0x0a
 const CARRIAGE_RETURN = 0x0d
 const NO_BYTES = new Uint8Array(0)
 /** A stream of nothing but line breaks must not cost a decoder's call for each. */
-const BLANK: Line = { ok: true, text: '' }
+const BLANK: DecodedLine = { ok: true, text: '' }
 
 export class LineSplitter {
   readonly #decode: Decode
@@ -55,8 +55,8 @@ export class LineSplitter {
 
   /** The lines that end in this chunk, which is not kept, and a line that gets too long in it. Behind
    * `linesMax` lines the rest of the chunk is not looked at, and has to be pushed again. */
-  push(chunk: Uint8Array, linesMax = Number.POSITIVE_INFINITY): Line[] {
-    const lines: Line[] = []
+  push(chunk: Uint8Array, linesMax = Number.POSITIVE_INFINITY): DecodedLine[] {
+    const lines: DecodedLine[] = []
     this.#takenBytes = chunk.length
     let from = this.#endedInReturn && chunk[0] === NEWLINE ? 1 : 0
     if (chunk.length > 0) this.#endedInReturn = false
@@ -83,13 +83,13 @@ export class LineSplitter {
   }
 
   /** What stands behind the last line break, when nothing more comes. */
-  end(): Line[] {
-    const lines: Line[] = []
+  end(): DecodedLine[] {
+    const lines: DecodedLine[] = []
     if (this.#heldLength > 0 || this.#isSkipping) this.#endLine(NO_BYTES, lines)
     return lines
   }
 
-  #endLine(tail: Uint8Array, lines: Line[]): void {
+  #endLine(tail: Uint8Array, lines: DecodedLine[]): void {
     let bytes = tail
     if (this.#heldLength > 0 || this.#isSkipping) {
       this.#hold(tail, lines)
@@ -103,7 +103,7 @@ export class LineSplitter {
     this.#letGo(LINE_KEPT_BYTES_MAX)
   }
 
-  #hold(bytes: Uint8Array, lines: Line[]): void {
+  #hold(bytes: Uint8Array, lines: DecodedLine[]): void {
     if (this.#isSkipping) return
     const length = this.#heldLength + bytes.length
     if (!(length <= this.#lineBytesMax)) {
@@ -126,7 +126,7 @@ export class LineSplitter {
     if (this.#held.length > keptBytesMax) this.#held = NO_BYTES
   }
 
-  #toLine(bytes: Uint8Array): Line {
+  #toLine(bytes: Uint8Array): DecodedLine {
     if (bytes.length === 0) return BLANK
     const isReturnLast = !this.#splitsAtReturn && bytes.at(-1) === CARRIAGE_RETURN
     try {
@@ -136,7 +136,7 @@ export class LineSplitter {
     }
   }
 
-  #tooLong(): RefusedBytes {
+  #tooLong(): RejectedLine {
     const message = `a line has more than ${this.#lineBytesMax} bytes`
     return { ok: false, code: 'WIRE_LINE_LENGTH', message }
   }

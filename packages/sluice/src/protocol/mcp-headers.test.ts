@@ -12,7 +12,7 @@ import {
   nameIn,
   type ParamHeader,
   paramHeadersOf,
-  valueAt,
+  readArgumentAt,
 } from './mcp-headers.ts'
 
 const BASE64: Base64 = {
@@ -78,7 +78,7 @@ const args = fc.record(
 function headersOf(of: JsonObject): Map<string, string> {
   const headers = new Map<string, string>()
   for (const { header, path } of WANTED) {
-    const repeated = valueAt(of, path)
+    const repeated = readArgumentAt(of, path)
     if (repeated !== undefined) headers.set(header, encodeValue(String(repeated), BASE64))
   }
   return headers
@@ -97,7 +97,7 @@ describe('headers and body', () => {
     fc.assert(
       fc.property(args, args, (one, other) => {
         const said = (of: JsonObject) =>
-          JSON.stringify(WANTED.map(({ path }) => String(valueAt(of, path) ?? '\u0000none')))
+          JSON.stringify(WANTED.map(({ path }) => String(readArgumentAt(of, path) ?? '\u0000none')))
         const isSame = said(one) === said(other)
         const agree = (from: JsonObject, body: JsonObject) =>
           disagreement(headersOf(from), WANTED, body, BASE64) === undefined

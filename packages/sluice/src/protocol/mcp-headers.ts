@@ -4,7 +4,7 @@
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { PARAM_HEADERS_MAX, SCHEMA_PATH_DEPTH_MAX } from './json/limits.ts'
-import type { Members } from './message.ts'
+import type { ParsedMembers } from './message.ts'
 
 const SENTINEL = /^=\?base64\?(.*)\?=$/s
 const PLAIN = /^(?:[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)?$/
@@ -28,7 +28,7 @@ const NAMED_BY: ReadonlyMap<string, string> = new Map([
 ])
 
 /** What `Mcp-Name` repeats; undefined where the method has no name. */
-export function nameIn(method: string, params: Members | undefined): string | undefined {
+export function nameIn(method: string, params: ParsedMembers | undefined): string | undefined {
   const key = NAMED_BY.get(method)
   const value = key === undefined ? undefined : params?.value[key]
   return typeof value === 'string' ? value : undefined
@@ -119,7 +119,7 @@ function entriesOf(value: JsonValue | undefined): (readonly [string, JsonObject]
 }
 
 /** The argument that is repeated; undefined where there is none to repeat. */
-export function valueAt(
+export function readArgumentAt(
   args: JsonObject,
   path: readonly string[],
 ): string | number | boolean | undefined {
@@ -138,7 +138,7 @@ export function disagreement(
   base64: Base64,
 ): string | undefined {
   for (const { header, path } of wanted) {
-    const inBody = valueAt(args, path)
+    const inBody = readArgumentAt(args, path)
     const given = headers.get(header)
     const inHeader = given === undefined ? undefined : decodeValue(given, base64)
     if (inBody === undefined && given === undefined) continue

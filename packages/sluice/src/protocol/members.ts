@@ -2,15 +2,15 @@
 // and what it repeats in headers come from the same place. Pure.
 
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
-import { membersOf } from './json/raw-members.ts'
-import type { Members } from './message.ts'
+import { splitMembers } from './json/raw-members.ts'
+import type { ParsedMembers } from './message.ts'
 import { writeMembers } from './write-message.ts'
 
 /** `texts` in place of what was there; undefined takes a member out. */
 export function withMembers(
-  members: Members | undefined,
+  members: ParsedMembers | undefined,
   texts: Readonly<Record<string, string | undefined>>,
-): Members {
+): ParsedMembers {
   const value: Record<string, JsonValue> = { ...members?.value }
   const text = new Map(members?.text)
   for (const [key, written] of Object.entries(texts)) {
@@ -26,8 +26,8 @@ export function withMembers(
 }
 
 /** Of a text that the strict reader took. */
-export function readMembers(text: string): Members {
-  return { value: JSON.parse(text) as JsonObject, text: membersOf(text) }
+export function readMembers(text: string): ParsedMembers {
+  return { value: JSON.parse(text) as JsonObject, text: splitMembers(text) }
 }
 
 /** The text of an object member with some of its own members replaced or taken out. */
@@ -35,7 +35,7 @@ export function patchObject(
   text: string | undefined,
   texts: Readonly<Record<string, string | undefined>>,
 ): string {
-  const members = membersOf(text ?? '{}')
+  const members = splitMembers(text ?? '{}')
   for (const [key, written] of Object.entries(texts)) {
     if (written === undefined) members.delete(key)
     else members.set(key, written)

@@ -4,10 +4,10 @@
 
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
 
-export type Id = string | number
+export type RequestId = string | number
 
 /** Parsed members and, beside each, the text it was read from. */
-export interface Members {
+export interface ParsedMembers {
   readonly value: JsonObject
   readonly text: ReadonlyMap<string, string>
   /** Nothing in these texts, nor in the message around them, may be taken for the end of a line. Said
@@ -15,26 +15,26 @@ export interface Members {
   readonly isOneLine?: true
 }
 
-export interface Request {
+export interface JsonRpcRequest {
   readonly kind: 'request'
-  readonly id: Id
+  readonly id: RequestId
   readonly method: string
-  readonly params: Members | undefined
+  readonly params: ParsedMembers | undefined
   /** The whole message as it was read. */
   readonly source: string
 }
 
-export interface Notification {
+export interface JsonRpcNotification {
   readonly kind: 'notification'
   readonly method: string
-  readonly params: Members | undefined
+  readonly params: ParsedMembers | undefined
   readonly source: string
 }
 
 /** An answer: `result` is text, parsed only where somebody has to look inside. */
-export interface Answer {
+export interface JsonRpcResponse {
   readonly kind: 'answer'
-  readonly id: Id | null
+  readonly id: RequestId | null
   readonly result: string | undefined
   readonly error:
     | { readonly code: number; readonly message: string; readonly data?: JsonValue }
@@ -42,4 +42,4 @@ export interface Answer {
   readonly source: string
 }
 
-export type Message = Request | Notification | Answer
+export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse

@@ -1,34 +1,38 @@
 // Which era a request shows itself to be of, and what is missing for that.
 
 import { describe, expect, test } from 'vitest'
-import type { Request } from './message.ts'
+import type { JsonRpcRequest } from './message.ts'
 import {
   belongsTo,
-  faultOf,
+  checkStatelessMeta,
   META,
   metaOf,
   STATELESS_REVISION,
   versionOf,
 } from './protocol-generation.ts'
 import { readMessages } from './read-message.ts'
-import { SESSION_REVISIONS, settledRevision } from './revisions.ts'
+import { negotiateRevision, SESSION_REVISIONS } from './revisions.ts'
 
-function request(meta: unknown, method = 'tools/list'): Request {
+function request(meta: unknown, method = 'tools/list'): JsonRpcRequest {
   const message = { jsonrpc: '2.0', id: 1, method, params: { _meta: meta } }
   const read = readMessages(JSON.stringify(message), { batches: false })
   if (!read.ok) throw new Error(read.message)
-  return read.messages[0] as Request
+  return read.messages[0] as JsonRpcRequest
 }
 
 describe('a request', () => {
   test('of the stateless era says its version and what its client can', () => {
     const whole = { [META.version]: STATELESS_REVISION, [META.capabilities]: {} }
-    expect(faultOf(request(whole))).toBeUndefined()
-    expect(faultOf(request({ ...whole, [META.version]: '2027-01-01' }))).toBe('unsupported')
-    expect(faultOf(request({ ...whole, [META.version]: '2025-11-25' }))).toBe('unsupported')
-    expect(faultOf(request({ ...whole, [META.version]: 7 }))).toBe('version')
-    expect(faultOf(request({ [META.version]: STATELESS_REVISION }))).toBe('capabilities')
-    expect(faultOf(request({ ...whole, [META.capabilities]: [] }))).toBe('capabilities')
+    expect(checkStatelessMeta(request(whole))).toBeUndefined()
+    expect(checkStatelessMeta(request({ ...whole, [META.version]: '2027-01-01' }))).toBe(
+      'unsupported',
+    )
+    expect(checkStatelessMeta(request({ ...whole, [META.version]: '2025-11-25' }))).toBe(
+      'unsupported',
+    )
+    expect(checkStatelessMeta(request({ ...whole, [META.version]: 7 }))).toBe('version')
+    expect(checkStatelessMeta(request({ [META.version]: STATELESS_REVISION }))).toBe('capabilities')
+    expect(checkStatelessMeta(request({ ...whole, [META.capabilities]: [] }))).toBe('capabilities')
     expect(versionOf(request({}))).toBeUndefined()
   })
 
@@ -57,7 +61,7 @@ test('each era has methods of its own', () => {
 })
 
 test('a revision that is known is spoken, for any other the newest', () => {
-  for (const revision of SESSION_REVISIONS) expect(settledRevision(revision)).toBe(revision)
+  for (const revision of SESSION_REVISIONS) expect(negotiateRevision(revision)).toBe(revision)
   for (const other of [undefined, 7, STATELESS_REVISION, 'x'])
-    expect(settledRevision(other)).toBe('2025-11-25')
+    expect(negotiateRevision(other)).toBe('2025-11-25')
 })

@@ -3,9 +3,9 @@
 // marks of both would be read differently by two peers. Pure.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import type { Members, Request } from './message.ts'
+import type { JsonRpcRequest, ParsedMembers } from './message.ts'
 
-export type Era = 'session' | 'stateless'
+export type ProtocolGeneration = 'session' | 'stateless'
 
 export const STATELESS_REVISION = '2026-07-28'
 
@@ -35,31 +35,33 @@ const STATELESS_ONLY: ReadonlySet<string> = new Set([
   'tasks/update',
 ])
 
-export function belongsTo(era: Era, method: string): boolean {
+export function belongsTo(era: ProtocolGeneration, method: string): boolean {
   return !(era === 'session' ? STATELESS_ONLY : OF_SESSIONS).has(method)
 }
 
-export function metaOf(params: Members | undefined): JsonObject {
+export function metaOf(params: ParsedMembers | undefined): JsonObject {
   const meta = params?.value._meta
   return isObject(meta) ? meta : {}
 }
 
 /** The version a request says it is written in; undefined in the session era. */
-export function versionOf({ params }: Request): JsonValue | undefined {
+export function versionOf({ params }: JsonRpcRequest): JsonValue | undefined {
   return metaOf(params)[META.version]
 }
 
 /** The extension that a client says it knows, or may be answered with no task. */
 export const TASKS = 'io.modelcontextprotocol/tasks'
 
-export function knowsTasks(params: Members | undefined): boolean {
+export function knowsTasks(params: ParsedMembers | undefined): boolean {
   const capabilities = metaOf(params)[META.capabilities]
   const extensions = isObject(capabilities) ? capabilities.extensions : undefined
   return isObject(extensions) && extensions[TASKS] !== undefined
 }
 
 /** What is wrong with a request of the stateless era, if anything. */
-export function faultOf(request: Request): 'version' | 'capabilities' | 'unsupported' | undefined {
+export function checkStatelessMeta(
+  request: JsonRpcRequest,
+): 'version' | 'capabilities' | 'unsupported' | undefined {
   const meta = metaOf(request.params)
   if (typeof meta[META.version] !== 'string') return 'version'
   if (meta[META.version] !== STATELESS_REVISION) return 'unsupported'

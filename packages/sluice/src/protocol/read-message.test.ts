@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ERRORS, type WireErrorCode } from './json/errors.ts'
 import { BATCH_MESSAGES_MAX, ID_LENGTH_MAX, METHOD_LENGTH_MAX } from './json/limits.ts'
-import type { Message } from './message.ts'
+import type { JsonRpcMessage } from './message.ts'
 import { readMessages } from './read-message.ts'
 
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{}}}'
@@ -35,7 +35,7 @@ describe('taken', () => {
     ])
   })
 
-  test.each<[string, Partial<Message>]>([
+  test.each<[string, Partial<JsonRpcMessage>]>([
     ['{"jsonrpc":"2.0","id":0,"method":"ping"}', { kind: 'request', id: 0, params: undefined }],
     ['{"jsonrpc":"2.0","id":-0,"method":"ping"}', { kind: 'request', id: 0 }],
     ['{"jsonrpc":"2.0","id":"","method":"ping"}', { kind: 'request', id: '' }],
@@ -211,7 +211,7 @@ function table(code: WireErrorCode, texts: string[]): [WireErrorCode, string][] 
   return texts.map((text) => [code, text])
 }
 
-function one(text: string): Message {
+function one(text: string): JsonRpcMessage {
   const reading = readMessages(text, { batches: false })
   if (!reading.ok) throw new Error(`${reading.code} at ${reading.offset}: ${reading.message}`)
   return reading.messages[0]!

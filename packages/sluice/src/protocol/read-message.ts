@@ -3,7 +3,7 @@
 // so that what was judged is what is sent. Pure; every link reads with it, in both directions.
 
 import { isObject } from '@sluice/policy/core/json'
-import { checkParams, refuseTwin } from './check-params.ts'
+import { checkParams, rejectCaseVariant } from './check-params.ts'
 import { findId, isId } from './find-id.ts'
 import type { WireErrorCode } from './json/errors.ts'
 import {
@@ -13,11 +13,11 @@ import {
   type JsonLimits,
   METHOD_LENGTH_MAX,
 } from './json/limits.ts'
-import { OPEN_ARRAY, OPEN_OBJECT, Reader } from './json/read-json.ts'
+import { JsonReader, OPEN_ARRAY, OPEN_OBJECT } from './json/read-json.ts'
 import { skipValue } from './json/skip-json.ts'
-import { Refusal, show } from './json/wire-rejection.ts'
+import { quoteForMessage, WireRejection } from './json/wire-rejection.ts'
 import { ENVELOPE_KEYS, ERROR_KEYS, PARAMS_KEYS } from './known-keys.ts'
-import type { Answer, Id, Members, Message } from './message.ts'
+import type { JsonRpcMessage, JsonRpcResponse, ParsedMembers, RequestId } from './message.ts'
 
 /** Of MCP's revisions only this one has batches. */
 export function hasBatches(revision: string): boolean {
@@ -31,7 +31,7 @@ export interface ReadOptions {
 }
 
 export type MessagesReading =
-  | { readonly ok: true; readonly messages: Message[]; readonly batch: boolean }
+  | { readonly ok: true; readonly messages: JsonRpcMessage[]; readonly batch: boolean }
   | {
       readonly ok: false
       readonly code: WireErrorCode
@@ -40,29 +40,29 @@ export type MessagesReading =
       readonly offset: number
       /** Of the one message that was refused, where it can be made out: to answer it, or to fail
        * the request that it was to answer. */
-      readonly id: Id | null
+      readonly id: RequestId | null
       /** It has no `method`, as far as that can be made out. */
       readonly isAnswer: boolean
     }
 
 export function readMessages(text: string, options: ReadOptions): MessagesReading {
   const limits = options.limits === undefined ? JSON_LIMITS : { ...JSON_LIMITS, ...options.limits }
-  const reader = new Reader(text, limits)
+  const reader = new JsonReader(text, limits)
   try {
     return reader.readText(() => readRoot(reader, options.batches))
   } catch (thrown) {
-    if (!(thrown instanceof Refusal)) throw thrown
+    if (!(thrown instanceof WireRejection)) throw thrown
     const { code, message, offset } = thrown
     return { ok: false, code, message, offset, ...findId(text) }
   }
 }
 
-function readRoot(reader: Reader, batches: boolean): MessagesReading & { ok: true } {
+function readRoot(reader: JsonReader, batches: boolean): MessagesReading & { ok: true } {
   if (reader.skipSpace() !== OPEN_ARRAY)
     return { ok: true, messages: [readOne(reader)], batch: false }
   const start = reader.at
   if (!batches) reader.refuse('WIRE_BATCH', 'a batch, send every message by itself')
-  const messages: Message[] = []
+  const messages: JsonRpcMessage[] = []
   reader.readValue(undefined, () => {
     if (reader.skipSpace() === OPEN_ARRAY) reader.refuse('WIRE_BATCH', 'a batch inside a batch')
     if (messages.length >= BATCH_MESSAGES_MAX)
@@ -77,15 +77,15 @@ function readRoot(reader: Reader, batches: boolean): MessagesReading & { ok: tru
 /** A message while it is read; a member that is not there is undefined. */
 interface Envelope {
   jsonrpc: '2.0' | undefined
-  id: Id | null | undefined
+  id: RequestId | null | undefined
   method: string | undefined
-  params: Members | undefined
+  params: ParsedMembers | undefined
   paramsAt: number
   result: string | undefined
-  error: Answer['error']
+  error: JsonRpcResponse['error']
 }
 
-function readOne(reader: Reader): Message {
+function readOne(reader: JsonReader): JsonRpcMessage {
   const isObjectAhead = reader.skipSpace() === OPEN_OBJECT
   const start = reader.at
   if (!isObjectAhead) {
@@ -119,7 +119,7 @@ const BY_FIRST_LETTER: readonly ({ readonly key: string; readonly written: strin
   })
 
 /** The key at `reader.at`, which is left at its value. */
-function readKey(reader: Reader, keyAt: number): string {
+function readKey(reader: JsonReader, keyAt: number): string {
   const { text } = reader
   const likely = BY_FIRST_LETTER[text.charCodeAt(keyAt + 1)]
   if (likely !== undefined && text.startsWith(likely.written, keyAt)) {
@@ -132,7 +132,7 @@ function readKey(reader: Reader, keyAt: number): string {
   return key
 }
 
-function readMember(reader: Reader, envelope: Envelope, keyAt: number): void {
+function readMember(reader: JsonReader, envelope: Envelope, keyAt: number): void {
   const key = readKey(reader, keyAt)
   const start = reader.at
   if (key === 'jsonrpc') {
@@ -158,12 +158,16 @@ function readMember(reader: Reader, envelope: Envelope, keyAt: number): void {
     if (envelope.error !== undefined) reader.refuseDoubled(key, keyAt)
     envelope.error = readError(reader, start)
   } else {
-    refuseTwin(key, ENVELOPE_KEYS, keyAt)
-    reader.refuse('WIRE_ENVELOPE', `a message has no member ${show(key)}, leave it out`, keyAt)
+    rejectCaseVariant(key, ENVELOPE_KEYS, keyAt)
+    reader.refuse(
+      'WIRE_ENVELOPE',
+      `a message has no member ${quoteForMessage(key)}, leave it out`,
+      keyAt,
+    )
   }
 }
 
-function readId(reader: Reader, start: number): Id | null {
+function readId(reader: JsonReader, start: number): RequestId | null {
   const id = reader.readValue()
   if (id === null || isId(id)) return id === 0 ? 0 : id
   if (typeof id === 'string')
@@ -172,7 +176,7 @@ function readId(reader: Reader, start: number): Id | null {
   return reader.refuse('WIRE_ID', `\`id\` must be ${kinds}`, start)
 }
 
-function readMethod(reader: Reader, start: number): string {
+function readMethod(reader: JsonReader, start: number): string {
   const method = reader.readValue()
   if (typeof method !== 'string')
     return reader.refuse('WIRE_METHOD', '`method` must be a string', start)
@@ -181,10 +185,10 @@ function readMethod(reader: Reader, start: number): string {
   return method
 }
 
-function readParams(reader: Reader, start: number): Members {
+function readParams(reader: JsonReader, start: number): ParsedMembers {
   const text = new Map<string, string>()
   const value = reader.readValue((key, keyAt) => {
-    refuseTwin(key, PARAMS_KEYS, keyAt)
+    rejectCaseVariant(key, PARAMS_KEYS, keyAt)
     reader.skipSpace()
     const from = reader.at
     const member = reader.readValue()
@@ -195,9 +199,9 @@ function readParams(reader: Reader, start: number): Members {
   return reader.isPlain ? { value, text, isOneLine: true } : { value, text }
 }
 
-function readError(reader: Reader, start: number): Answer['error'] {
+function readError(reader: JsonReader, start: number): JsonRpcResponse['error'] {
   const error = reader.readValue((key, keyAt) => {
-    refuseTwin(key, ERROR_KEYS, keyAt)
+    rejectCaseVariant(key, ERROR_KEYS, keyAt)
     return reader.readValue()
   })
   const { code, message, data } = isObject(error) ? error : {}
@@ -207,12 +211,12 @@ function readError(reader: Reader, start: number): Answer['error'] {
 }
 
 function toRequest(
-  reader: Reader,
+  reader: JsonReader,
   { id, params, paramsAt, result, error }: Envelope,
   method: string,
   start: number,
   source: string,
-): Message {
+): JsonRpcMessage {
   if (result !== undefined || error !== undefined)
     reader.refuse('WIRE_ENVELOPE', 'a message has `method` beside `result` or `error`', start)
   checkParams(method, params?.value, paramsAt)
@@ -221,16 +225,20 @@ function toRequest(
   if (id !== undefined) return { kind: 'request', id, method, params, source }
   // A call without an id would be run by some servers, and answered by none.
   if (!method.startsWith('notifications/'))
-    reader.refuse('WIRE_METHOD', `${show(method)} is no notification, give it an \`id\``, start)
+    reader.refuse(
+      'WIRE_METHOD',
+      `${quoteForMessage(method)} is no notification, give it an \`id\``,
+      start,
+    )
   return { kind: 'notification', method, params, source }
 }
 
 function toAnswer(
-  reader: Reader,
+  reader: JsonReader,
   { id, params, result, error }: Envelope,
   start: number,
   source: string,
-): Message {
+): JsonRpcMessage {
   const wrong =
     params !== undefined
       ? 'a message has `params` but no `method`'

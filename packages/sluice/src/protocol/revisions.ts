@@ -9,7 +9,7 @@ export const SESSION_REVISIONS: readonly string[] = [
 ]
 
 /** What a server that is asked for `wanted` settles on. */
-export function settledRevision(wanted: unknown): string {
+export function negotiateRevision(wanted: unknown): string {
   const known = SESSION_REVISIONS.find((revision) => revision === wanted)
   return known ?? (SESSION_REVISIONS.at(-1) as string)
 }

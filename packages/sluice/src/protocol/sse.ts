@@ -9,7 +9,7 @@ import {
   EVENT_LINES_MAX,
   EVENT_RETRY_MS_MAX,
 } from './json/limits.ts'
-import { type Decode, type Line, LineSplitter, type RefusedBytes } from './lines.ts'
+import { type Decode, type DecodedLine, LineSplitter, type RejectedLine } from './lines.ts'
 import { oneLine } from './write-message.ts'
 
 export interface StreamEvent {
@@ -73,8 +73,8 @@ export class EventParser {
 
   /** The events that end in this chunk, and one that is refused in it. An event that the stream
    * breaks off is none. Behind `linesMax` lines the rest of the chunk has to be pushed again. */
-  push(chunk: Uint8Array, linesMax?: number): (StreamEvent | RefusedBytes)[] {
-    const events: (StreamEvent | RefusedBytes)[] = []
+  push(chunk: Uint8Array, linesMax?: number): (StreamEvent | RejectedLine)[] {
+    const events: (StreamEvent | RejectedLine)[] = []
     for (const line of this.#lines.push(chunk, linesMax)) {
       this.#lineCount++
       this.#idleLines++
@@ -84,7 +84,7 @@ export class EventParser {
     return events
   }
 
-  #take(line: Line): StreamEvent | RefusedBytes | undefined {
+  #take(line: DecodedLine): StreamEvent | RejectedLine | undefined {
     const isFirst = this.#isFirstLine
     this.#isFirstLine = false
     if (!line.ok) return this.#refuse(line)
@@ -97,7 +97,7 @@ export class EventParser {
     return this.#takeField(text.slice(0, colon), text.slice(from))
   }
 
-  #takeField(name: string, value: string): RefusedBytes | undefined {
+  #takeField(name: string, value: string): RejectedLine | undefined {
     if (name === 'data') return this.#takeData(value)
     if (name === 'retry' && /^\d{1,15}$/.test(value))
       this.retryMs = Math.min(Number(value), EVENT_RETRY_MS_MAX)
@@ -109,7 +109,7 @@ export class EventParser {
     return undefined
   }
 
-  #takeData(value: string): RefusedBytes | undefined {
+  #takeData(value: string): RejectedLine | undefined {
     if (this.#isSkipping) return undefined
     const { lengthMax, linesMax } = this.#limits
     this.#length += value.length + (this.#data.length > 0 ? 1 : 0)
@@ -133,7 +133,7 @@ export class EventParser {
     return isEvent ? { ok: true, event, data: data.join('\n') } : undefined
   }
 
-  #refuseSize(why: string): RefusedBytes | undefined {
+  #refuseSize(why: string): RejectedLine | undefined {
     return this.#refuse({
       ok: false,
       code: 'WIRE_EVENT_SIZE',
@@ -142,7 +142,7 @@ export class EventParser {
   }
 
   /** Once an event. */
-  #refuse(refused: RefusedBytes): RefusedBytes | undefined {
+  #refuse(refused: RejectedLine): RejectedLine | undefined {
     if (this.#isSkipping) return undefined
     this.#isSkipping = true
     this.#clear()

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { joinName, splitName } from './tool-names.ts'
+import { joinName, splitToolName } from './tool-names.ts'
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
@@ -22,7 +22,7 @@ describe('names', () => {
     ['a', 'b__c', 'a__b__c'],
   ])('%s and %s: %s', (aServer, aName, joined) => {
     expect(joinName(aServer, aName, hash)).toBe(joined)
-    expect(splitName(joined)).toEqual({ server: aServer, name: aName })
+    expect(splitToolName(joined)).toEqual({ server: aServer, name: aName })
   })
 
   test('past 64 characters they keep their beginning and end in 8 of their hash', () => {
@@ -30,7 +30,7 @@ describe('names', () => {
     expect(joinName('a', long.slice(1), hash)).toBe(`a__${long.slice(1)}`)
     const joined = joinName('a', long, hash)
     expect(joined).toBe(`a__${'x'.repeat(53)}${hash(`a__${long}`).slice(0, 8)}`)
-    expect(splitName(joined)?.server).toBe('a')
+    expect(splitToolName(joined)?.server).toBe('a')
   })
 
   test('no half of a surrogate pair is left where a name is cut', () => {
@@ -44,7 +44,7 @@ describe('names', () => {
   test.each(['', '__x', 'a_b__c', 'A__x', 'a', 'a_b', `${'a'.repeat(25)}__x`, 'a b__c', 'é__x'])(
     '%j names no server',
     (joined) => {
-      expect(splitName(joined)).toBeUndefined()
+      expect(splitToolName(joined)).toBeUndefined()
     },
   )
 
@@ -58,8 +58,8 @@ describe('names', () => {
       fc.property(server, name, (aServer, aName) => {
         const joined = joinName(aServer, aName, hash)
         expect(joined.length).toBeLessThanOrEqual(64)
-        expect(splitName(joined)?.server).toBe(aServer)
-        if (aServer.length + 2 + aName.length <= 64) expect(splitName(joined)?.name).toBe(aName)
+        expect(splitToolName(joined)?.server).toBe(aServer)
+        if (aServer.length + 2 + aName.length <= 64) expect(splitToolName(joined)?.name).toBe(aName)
         const meant = JSON.stringify([aServer, aName])
         expect(seen.get(joined) ?? meant).toBe(meant)
         seen.set(joined, meant)

@@ -23,7 +23,7 @@ export function joinName(server: string, name: string, hash: Hash): string {
 }
 
 /** Undefined where no server can be meant. */
-export function splitName(joined: string): { server: string; name: string } | undefined {
+export function splitToolName(joined: string): { server: string; name: string } | undefined {
   const at = joined.indexOf(SEPARATOR)
   const server = joined.slice(0, Math.max(at, 0))
   if (!SERVER_NAME.test(server)) return undefined

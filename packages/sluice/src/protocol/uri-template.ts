@@ -5,17 +5,17 @@
 import { TEMPLATE_LENGTH_MAX, TEMPLATE_PARTS_MAX, TEMPLATE_URI_LENGTH_MAX } from './json/limits.ts'
 
 /** What an expression can make: nothing, or its first character and a run of others. */
-interface Run {
+interface CharacterRun {
   readonly first: string
   readonly without: string
 }
 
 /** Text as it stands, or an expression. */
-type Part = string | Run
+type Part = string | CharacterRun
 
 /** Wider than the RFC, which has every other character encoded: clients put URIs together by hand,
  * and servers take them. */
-const RUNS: Readonly<Record<string, Run>> = {
+const RUNS: Readonly<Record<string, CharacterRun>> = {
   '': { first: '', without: '/?#' },
   '+': { first: '', without: '' },
   '#': { first: '#', without: '' },
@@ -66,7 +66,7 @@ function partsOf(template: string): Part[] | undefined {
     EXPRESSION.lastIndex = open
     const [whole = '', operator = '', variables = ''] = EXPRESSION.exec(template) ?? []
     if (!VARIABLES.test(variables)) return undefined
-    parts.push(RUNS[operator] as Run)
+    parts.push(RUNS[operator] as CharacterRun)
     at = open + whole.length
   }
   return parts.length > TEMPLATE_PARTS_MAX ? undefined : parts
@@ -81,7 +81,7 @@ function afterText(uri: string, starts: Places, text: string): Places {
   return ends
 }
 
-function afterRun(uri: string, starts: Places, { first, without }: Run): Places {
+function afterRun(uri: string, starts: Places, { first, without }: CharacterRun): Places {
   const begun = first === '' ? starts.slice() : afterText(uri, starts, first)
   for (let at = begun.indexOf(1); at >= 0 && at < uri.length; at++)
     if (begun[at] === 1 && !without.includes(uri[at] as string)) begun[at + 1] = 1

@@ -4,7 +4,7 @@
 
 import type { JsonValue } from '@sluice/policy/core/json'
 import { writeJson } from './json/write-json.ts'
-import type { Id } from './message.ts'
+import type { RequestId } from './message.ts'
 
 /** Texts of members of `params` in place of those that were read; undefined takes a member out. */
 export type Overrides = Readonly<Record<string, string | undefined>>
@@ -12,7 +12,7 @@ export type Overrides = Readonly<Record<string, string | undefined>>
 type MemberTexts = ReadonlyMap<string, string> | undefined
 
 export function writeRequest(
-  id: Id,
+  id: RequestId,
   method: string,
   members: MemberTexts,
   overrides?: Overrides,
@@ -28,19 +28,24 @@ export function writeNotification(
   return `{"jsonrpc":"2.0",${writeCall(method, members, overrides)}}`
 }
 
-export function writeResult(id: Id, resultText: string): string {
+export function writeResult(id: RequestId, resultText: string): string {
   return `{"jsonrpc":"2.0","id":${writeId(id)},"result":${resultText}}`
 }
 
 /** An answer that was written for one id, for another. */
-export function renamed(answer: string, from: Id, to: Id): string {
+export function withResponseId(answer: string, from: RequestId, to: RequestId): string {
   const head = `{"jsonrpc":"2.0","id":`
   const before = head + JSON.stringify(from)
   if (!answer.startsWith(before)) throw new Error(`no answer to \`${from}\``)
   return head + JSON.stringify(to) + answer.slice(before.length)
 }
 
-export function writeError(id: Id | null, code: number, message: string, data?: JsonValue): string {
+export function writeError(
+  id: RequestId | null,
+  code: number,
+  message: string,
+  data?: JsonValue,
+): string {
   const error = `"code":${code},"message":${JSON.stringify(message)}`
   const rest = data === undefined ? '' : `,"data":${writeJson(data)}`
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":{${error}${rest}}}`
@@ -69,7 +74,7 @@ export function writeMembers(members: ReadonlyMap<string, string>): string {
   return `{${written}}`
 }
 
-function writeId(id: Id): string {
+function writeId(id: RequestId): string {
   return typeof id === 'number' ? String(id) : quoted(id)
 }
 

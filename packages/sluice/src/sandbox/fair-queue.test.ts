@@ -2,12 +2,12 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Turns } from './fair-queue.ts'
+import { FairQueue } from './fair-queue.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a thousand of one owner, then one of another: it is the next', async () => {
-  const turns = new Turns(2)
+  const turns = new FairQueue(2)
   const done: string[] = []
   const ends: (() => void)[] = []
   const work = (name: string) => () =>
@@ -39,7 +39,7 @@ test('never more at once than may be, all of them in the end, and what fails hol
       fc.array(job, { maxLength: 30 }),
       fc.integer({ min: 1, max: 4 }),
       async (jobs, most) => {
-        const turns = new Turns(most)
+        const turns = new FairQueue(most)
         let now = 0
         const ran = await Promise.allSettled(
           jobs.map(({ whose, fails }) =>

@@ -3,7 +3,7 @@
 
 type Begin = () => void
 
-export class Turns {
+export class FairQueue {
   readonly #most: number
   /** By whose it is; the first in the map is the next whose turn it is. */
   readonly #waiting = new Map<string, Begin[]>()

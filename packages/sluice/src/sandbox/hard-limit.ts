@@ -23,8 +23,8 @@ export function watchCalls(cell: Float64Array): void {
  * instead of the call. For cores of ours, which are counted and never run code of others: the clock
  * in here costs each call a thread of its own, a millisecond on a busy machine.
  */
-export function watchedMs<Result>(timeoutMs: number, task: () => Result): Result {
-  if (deadline === undefined) return withinMs(timeoutMs, task)
+export function runWatched<Result>(timeoutMs: number, task: () => Result): Result {
+  if (deadline === undefined) return runWithTimeout(timeoutMs, task)
   deadline[0] = Date.now() + 2 * timeoutMs + WATCHDOG_GRACE_MS
   try {
     return task()
@@ -33,7 +33,7 @@ export function watchedMs<Result>(timeoutMs: number, task: () => Result): Result
   }
 }
 
-export function withinMs<Result>(timeoutMs: number, task: () => Result): Result {
+export function runWithTimeout<Result>(timeoutMs: number, task: () => Result): Result {
   const outer = held[SLOT]
   held[SLOT] = task
   if (deadline !== undefined) deadline[0] = Date.now() + 2 * timeoutMs + WATCHDOG_GRACE_MS

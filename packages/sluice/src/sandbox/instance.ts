@@ -5,7 +5,7 @@
 import { applyDelta, checkDelta, takeDelta } from './delta.ts'
 import { SandboxError } from './errors.ts'
 import { type GuestExports, type GuestWorld, guestImports } from './exports.ts'
-import { watchedMs, withinMs } from './hard-limit.ts'
+import { runWatched, runWithTimeout } from './hard-limit.ts'
 import type { Image } from './image.ts'
 import {
   ANSWER_BYTES_MAX,
@@ -82,7 +82,7 @@ export class Instance {
     this.tidy()
     this.#stackUsed = true
     try {
-      const within = limits.isOurs === true ? watchedMs : withinMs
+      const within = limits.isOurs === true ? runWatched : runWithTimeout
       const answer = within(limits.timeoutMs, () => this.#run(call))
       if (this.#guest.__stack_pointer.value !== this.image.facts.stackTop)
         throw new SandboxError('SANDBOX_TRAP', 'the guest left its stack in disorder')

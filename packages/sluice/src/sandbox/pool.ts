@@ -7,7 +7,7 @@ import type { Image } from './image.ts'
 import { Instance } from './instance.ts'
 import { POOL_INSTANCE_BYTES_MAX, POOL_INSTANCES_MAX } from './limits.ts'
 
-export class Pool {
+export class InstancePool {
   readonly #image: Image
   readonly #free: Instance[] = []
 

@@ -7,7 +7,7 @@ import { openImage } from './image.ts'
 import { type GuestAnswer, Instance } from './instance.ts'
 import { PROGRAM_NICENESS } from './limits.ts'
 import type { ProgramAnswer, ProgramPiece } from './programs.ts'
-import { type Overlay, readOverlay, readSaid } from './read-program.ts'
+import { type FileOverlay, readOverlay, readProgramOutput } from './read-program.ts'
 import { serveThread, threadData } from './thread-port.ts'
 
 const image = openImage(threadData<{ image: Uint8Array<ArrayBuffer> }>().image)
@@ -35,7 +35,7 @@ serveThread((piece: ProgramPiece) => {
   if (piece.memory === undefined) instance.load()
   else instance.load(asBuffer(piece.memory))
   call(piece.operation, piece.text, piece.bytes)
-  const said = readSaid(call('poll', '').text)
+  const said = readProgramOutput(call('poll', '').text)
   const value: ProgramAnswer = {
     said,
     overlay: said.ended?.result === undefined ? undefined : takeFiles(call),
@@ -47,7 +47,7 @@ serveThread((piece: ProgramPiece) => {
   return { value, transfer: moved === undefined ? [] : [moved as ArrayBuffer] }
 })
 
-function takeFiles(call: (operation: string, text: string) => GuestAnswer): Overlay {
+function takeFiles(call: (operation: string, text: string) => GuestAnswer): FileOverlay {
   const { text, bytes: texts = new Uint8Array() } = call('take', '')
   const { bytes = new Uint8Array() } = call('take_bytes', '')
   return readOverlay(text, Buffer.from(texts).toString('utf8'), bytes)

@@ -4,8 +4,8 @@
 
 import { extname, join } from 'node:path'
 import { SandboxError, type SandboxErrorCode } from './errors.ts'
-import { Turns } from './fair-queue.ts'
-import type { Overlay, ProgramSaid } from './read-program.ts'
+import { FairQueue } from './fair-queue.ts'
+import type { FileOverlay, ProgramOutput } from './read-program.ts'
 import { Thread } from './thread.ts'
 
 export interface ProgramPiece {
@@ -20,9 +20,9 @@ export interface ProgramPiece {
 }
 
 export interface ProgramAnswer {
-  readonly said: ProgramSaid
+  readonly said: ProgramOutput
   /** Present once the program has ended well. */
-  readonly overlay: Overlay | undefined
+  readonly overlay: FileOverlay | undefined
   /** Present until it has ended; shared with the thread that made it. */
   readonly memory: Uint8Array | undefined
   readonly polls: number
@@ -32,12 +32,12 @@ export interface ProgramAnswer {
 export class Programs {
   readonly #free: Thread[] = []
   readonly #threads: Thread[] = []
-  readonly #turns: Turns
+  readonly #turns: FairQueue
   readonly #image: Uint8Array<ArrayBuffer>
 
   constructor(image: Uint8Array<ArrayBuffer>, threads: number) {
     this.#image = image
-    this.#turns = new Turns(threads)
+    this.#turns = new FairQueue(threads)
   }
 
   /** `make` is asked when a thread is free: what waits is not in memory yet. */

@@ -16,7 +16,7 @@ import {
   PROGRAM_SAID_LENGTH_MAX,
 } from './limits.ts'
 
-export interface SaidCall {
+export interface ProgramToolCall {
   readonly id: number
   readonly server: string
   readonly tool: string
@@ -25,14 +25,14 @@ export interface SaidCall {
 }
 
 /** `result` is JSON. */
-export interface SaidEnd {
+export interface ProgramEnd {
   readonly result?: string
   readonly error?: string
 }
 
-export interface ProgramSaid {
-  readonly calls: readonly SaidCall[]
-  readonly ended: SaidEnd | null
+export interface ProgramOutput {
+  readonly calls: readonly ProgramToolCall[]
+  readonly ended: ProgramEnd | null
   readonly logs: string
 }
 
@@ -42,32 +42,32 @@ export interface WrittenFile {
   readonly bytes?: readonly [offset: number, length: number]
 }
 
-export interface Overlay {
+export interface FileOverlay {
   readonly write: readonly WrittenFile[]
   readonly remove: readonly string[]
   readonly bytes: Uint8Array
 }
 
-type Fields = Record<string, unknown>
+type UntrustedObject = Record<string, unknown>
 
 /** Half characters: each would be six characters in every later text. */
 const HALF = /\p{Surrogate}/gu
 
-export function readSaid(text: string): ProgramSaid {
+export function readProgramOutput(text: string): ProgramOutput {
   if (text.length > PROGRAM_SAID_LENGTH_MAX)
     throw broken(`what it says has ${text.length} characters, at most ${PROGRAM_SAID_LENGTH_MAX}`)
-  const { calls, ended, logs } = object(parse(text))
+  const { calls, ended, logs } = object(parseOutputJson(text))
   if (!Array.isArray(calls)) throw broken('its calls are no list')
   if (calls.length > PROGRAM_CALLS_MAX)
     throw broken(`it makes ${calls.length} calls at once, at most ${PROGRAM_CALLS_MAX}`)
   return {
     calls: readCalls(calls),
     ended: ended === null ? null : readEnd(object(ended)),
-    logs: within(logs, PROGRAM_LOGS_LENGTH_MAX, 'its log'),
+    logs: requireBoundedText(logs, PROGRAM_LOGS_LENGTH_MAX, 'its log'),
   }
 }
 
-function readCalls(calls: readonly unknown[]): SaidCall[] {
+function readCalls(calls: readonly unknown[]): ProgramToolCall[] {
   let length = 0
   const count = { left: PROGRAM_CALLS_VALUES_MAX }
   return calls.map((call) => {
@@ -80,8 +80,8 @@ function readCalls(calls: readonly unknown[]): SaidCall[] {
       throw broken(`its calls have more than ${PROGRAM_CALLS_LENGTH_MAX} characters at once`)
     return {
       id: id as number,
-      server: within(server, PROGRAM_NAME_LENGTH_MAX, 'the server of a call'),
-      tool: within(tool, PROGRAM_NAME_LENGTH_MAX, 'the tool of a call'),
+      server: requireBoundedText(server, PROGRAM_NAME_LENGTH_MAX, 'the server of a call'),
+      tool: requireBoundedText(tool, PROGRAM_NAME_LENGTH_MAX, 'the tool of a call'),
       input: text,
     }
   })
@@ -100,17 +100,18 @@ function countValues(value: unknown, count: { left: number }): void {
   }
 }
 
-function readEnd({ result, error }: Fields): SaidEnd {
-  if (error !== undefined) return { error: within(error, PROGRAM_ERROR_LENGTH_MAX, 'its error') }
-  const text = within(result, PROGRAM_RESULT_LENGTH_MAX, 'its result')
+function readEnd({ result, error }: UntrustedObject): ProgramEnd {
+  if (error !== undefined)
+    return { error: requireBoundedText(error, PROGRAM_ERROR_LENGTH_MAX, 'its error') }
+  const text = requireBoundedText(result, PROGRAM_RESULT_LENGTH_MAX, 'its result')
   // Once more: whoever reads it later reads what was checked here.
-  return { result: JSON.stringify(parse(text)) }
+  return { result: JSON.stringify(parseOutputJson(text)) }
 }
 
 /** Texts and bytes beside the list that says which file is which stretch of them. */
-export function readOverlay(list: string, texts: string, bytes: Uint8Array): Overlay {
+export function readOverlay(list: string, texts: string, bytes: Uint8Array): FileOverlay {
   const { write, remove } = object(
-    parse(within(list, PROGRAM_SAID_LENGTH_MAX, 'its list of files')),
+    parseOutputJson(requireBoundedText(list, PROGRAM_SAID_LENGTH_MAX, 'its list of files')),
   )
   if (!Array.isArray(write) || !Array.isArray(remove)) throw broken('its files are no lists')
   if (write.length > PROGRAM_FILES_MAX || remove.length > PROGRAM_FILES_MAX)
@@ -131,7 +132,7 @@ export function readOverlay(list: string, texts: string, bytes: Uint8Array): Ove
 }
 
 function pathOf(value: unknown): string {
-  return within(value, PROGRAM_NAME_LENGTH_MAX, 'a path')
+  return requireBoundedText(value, PROGRAM_NAME_LENGTH_MAX, 'a path')
 }
 
 function readStretch(value: unknown, whole: number): [offset: number, length: number] {
@@ -145,18 +146,18 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
-function within(value: unknown, lengthMax: number, what: string): string {
+function requireBoundedText(value: unknown, lengthMax: number, what: string): string {
   if (typeof value !== 'string') throw broken(`${what} is no text`)
   if (value.length > lengthMax) throw broken(`${what} has more than ${lengthMax} characters`)
   return value
 }
 
-function object(value: unknown): Fields {
+function object(value: unknown): UntrustedObject {
   if (typeof value !== 'object' || value === null) throw broken('it says nothing that can be read')
-  return value as Fields
+  return value as UntrustedObject
 }
 
-function parse(text: string): unknown {
+function parseOutputJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -9,7 +9,7 @@ import { type Image, openImage } from './image.ts'
 import { Instance } from './instance.ts'
 import { GUEST_MEMORY_PAGES_MAX, PAGE_BYTES, THREAD_FAILURES_MAX } from './limits.ts'
 import { bundleGuest, loadImage } from './load-image.ts'
-import { Pool } from './pool.ts'
+import { InstancePool } from './pool.ts'
 import { Thread } from './thread.ts'
 import { readSections } from './wasm-binary.ts'
 
@@ -151,7 +151,7 @@ describe('at rest', () => {
   })
 
   test('an instance is clean for the next guest', () => {
-    const pool = new Pool(image)
+    const pool = new InstancePool(image)
     const first = pool.take()
     run(first, 'eval', 'globalThis.secret = 42; Array.prototype.map = null')
     pool.give(first)
@@ -161,7 +161,7 @@ describe('at rest', () => {
   })
 
   test('an instance that grew or died is not used again', () => {
-    const pool = new Pool(image)
+    const pool = new InstancePool(image)
     const grown = pool.take()
     run(grown, 'eval', 'globalThis.big = new Uint8Array(4e6); 1')
     pool.give(grown)
@@ -173,7 +173,7 @@ describe('at rest', () => {
   })
 
   test('an instance that grew is used for a guest of its size, and nothing is left in it', () => {
-    const pool = new Pool(image)
+    const pool = new InstancePool(image)
     const grown = pool.take()
     run(grown, 'eval', 'globalThis.big = new Uint8Array(1e6).fill(7); 1')
     const delta = grown.save()

@@ -8,7 +8,7 @@ import { watchCalls } from './hard-limit.ts'
 import { AWAKE_MS_MAX, AWAKE_PAUSE_MS } from './limits.ts'
 import type { ThreadAnswer, ThreadStart } from './thread.ts'
 
-interface Request {
+interface ThreadRequest {
   readonly id: number
   readonly body: unknown
 }
@@ -31,7 +31,7 @@ export function serveThread(handle: Handle, { rest, timeoutMs }: ServeOptions = 
   const { watch, bell } = workerData as ThreadStart
   const port = parentPort as MessagePort
   watchCalls(watch)
-  const answer = ({ id, body }: Request): void => {
+  const answer = ({ id, body }: ThreadRequest): void => {
     const say = (said: ThreadAnswer, transfer: ArrayBuffer[] = []) =>
       port.postMessage(said, transfer)
     watch[1] = id
@@ -46,12 +46,12 @@ export function serveThread(handle: Handle, { rest, timeoutMs }: ServeOptions = 
     if (timeoutMs !== undefined) watch[0] = 0
     watch[1] = 0
   }
-  port.on('message', (first: Request) => {
+  port.on('message', (first: ThreadRequest) => {
     answer(first)
     const until = performance.now() + AWAKE_MS_MAX
     for (;;) {
       const rung = Atomics.load(bell, 0)
-      const next = receiveMessageOnPort(port) as { message: Request } | undefined
+      const next = receiveMessageOnPort(port) as { message: ThreadRequest } | undefined
       if (next !== undefined) {
         answer(next.message)
         continue

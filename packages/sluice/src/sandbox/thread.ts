@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads'
 import { SandboxError } from './errors.ts'
 import { THREAD_FAILURES_MAX, THREAD_YOUNG_MEGABYTES, WATCHDOG_INTERVAL_MS } from './limits.ts'
 
-interface Waiting {
+interface PendingThreadRequest {
   readonly body: unknown
   readonly resolve: (value: never) => void
   readonly reject: (error: Error) => void
@@ -36,7 +36,7 @@ export class Thread {
   readonly #data: unknown
   readonly #watch = new Float64Array(new SharedArrayBuffer(16))
   readonly #bell = new Int32Array(new SharedArrayBuffer(4))
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #waiting = new Map<number, PendingThreadRequest>()
   readonly #options: ThreadOptions
   readonly #toError: (error: { code?: string; message: string }) => Error
   #worker: Worker

@@ -3,7 +3,7 @@
 
 import { SandboxError } from './errors.ts'
 
-export interface Section {
+export interface WasmSection {
   readonly id: number
   readonly body: Uint8Array
 }
@@ -40,7 +40,7 @@ function signed(value: number): number[] {
 }
 
 /** Reads numbers and bytes from front to back; anything past the end is a damaged file. */
-class Reader {
+class WasmReader {
   readonly #bytes: Uint8Array
   at: number
 
@@ -77,10 +77,10 @@ class Reader {
   }
 }
 
-export function readSections(wasm: Uint8Array): Section[] {
+export function readSections(wasm: Uint8Array): WasmSection[] {
   if (HEADER.some((byte, at) => wasm[at] !== byte)) throw damaged('it is not WebAssembly')
-  const reader = new Reader(wasm, HEADER.length)
-  const sections: Section[] = []
+  const reader = new WasmReader(wasm, HEADER.length)
+  const sections: WasmSection[] = []
   while (!reader.done) {
     const id = reader.byte()
     sections.push({ id, body: reader.take(reader.number()) })
@@ -88,7 +88,7 @@ export function readSections(wasm: Uint8Array): Section[] {
   return sections
 }
 
-export function writeSections(sections: readonly Section[]): Uint8Array<ArrayBuffer> {
+export function writeSections(sections: readonly WasmSection[]): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = [HEADER]
   for (const { id, body } of sections)
     parts.push(Uint8Array.from([id, ...unsigned(body.length)]), body)
@@ -96,7 +96,7 @@ export function writeSections(sections: readonly Section[]): Uint8Array<ArrayBuf
 }
 
 /** One memory with a hard maximum: what the module ships has none. */
-export function memorySection(pages: number, pagesMax: number): Section {
+export function memorySection(pages: number, pagesMax: number): WasmSection {
   return {
     id: SECTION.memory,
     body: Uint8Array.from([1, 1, ...unsigned(pages), ...unsigned(pagesMax)]),
@@ -104,7 +104,7 @@ export function memorySection(pages: number, pagesMax: number): Section {
 }
 
 /** The one global, the stack pointer. */
-export function stackPointerSection(value: number): Section {
+export function stackPointerSection(value: number): WasmSection {
   return {
     id: SECTION.global,
     body: Uint8Array.from([1, I32, 1, I32_CONST, ...signed(value), END]),
@@ -125,8 +125,8 @@ export function dataSections(image: Uint8Array, ranges: readonly (readonly [numb
 }
 
 /** Only these exports: an instance with all 450 takes four times as long to make. */
-export function keepExports(section: Section, keep: ReadonlySet<string>): Section {
-  const reader = new Reader(section.body)
+export function keepExports(section: WasmSection, keep: ReadonlySet<string>): WasmSection {
+  const reader = new WasmReader(section.body)
   const kept: Uint8Array[] = []
   for (let left = reader.number(); left > 0; left -= 1) {
     const start = reader.at
@@ -141,7 +141,7 @@ export function keepExports(section: Section, keep: ReadonlySet<string>): Sectio
   }
 }
 
-export function customSection(name: string, payload: string): Section {
+export function customSection(name: string, payload: string): WasmSection {
   const bytes = Buffer.from(name, 'utf8')
   return {
     id: SECTION.custom,
@@ -149,10 +149,10 @@ export function customSection(name: string, payload: string): Section {
   }
 }
 
-export function readCustom(sections: readonly Section[], name: string): string | undefined {
+export function readCustom(sections: readonly WasmSection[], name: string): string | undefined {
   for (const { id, body } of sections) {
     if (id !== SECTION.custom) continue
-    const reader = new Reader(body)
+    const reader = new WasmReader(body)
     const found = Buffer.from(reader.take(reader.number())).toString('utf8')
     if (found === name) return Buffer.from(body.subarray(reader.at)).toString('utf8')
   }

@@ -107,7 +107,7 @@ export class Explanation {
     line(dim(`  list       ${shown ? 'shown' : 'left out'}`))
   }
 
-  place = (pointer: string) => placeOf(this.#policy, pointer)
+  place = (pointer: string) => getRuleLocation(this.#policy, pointer)
   line = (text?: string) => this.#output.line(text)
   paint = (style: Style, text: string) => this.#output.paint(style, text)
   bold = (text: string) => this.paint('bold', text)
@@ -116,7 +116,7 @@ export class Explanation {
 }
 
 /** The rule's name and `policy.yaml:12`, from its pointer. */
-export function placeOf(document: CompiledPolicy, pointer: string): string {
+export function getRuleLocation(document: CompiledPolicy, pointer: string): string {
   const house = pointer.startsWith('house:')
   const policy = house ? document.house : document
   const bare = house ? pointer.slice(6) : pointer

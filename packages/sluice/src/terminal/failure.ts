@@ -21,17 +21,17 @@ export function tellFailure(error: unknown, program: Command, argv: readonly str
         : error
   if (known instanceof CliError) {
     const { code, message, help, problems } = known
-    say(`sluice: ${printable(message)} [${code}]\n  help: ${printable(help)}\n`)
+    writeStderr(`sluice: ${printable(message)} [${code}]\n  help: ${printable(help)}\n`)
     answer(argv, { code, message, help, ...(problems.length > 0 ? { problems } : {}) })
     return 2
   }
   const fault = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  say(`sluice: this is a fault of ours, please report it: ${fault}\n`)
+  writeStderr(`sluice: this is a fault of ours, please report it: ${fault}\n`)
   answer(argv, { code: null, message: fault, help: 'please report it: it is a fault of ours' })
   return 2
 }
 
-function say(text: string): void {
+function writeStderr(text: string): void {
   process.stderr.write(text)
 }
 

@@ -17,7 +17,7 @@ export type ServerAddress =
     }
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
 
-type Ask = (method: string, params: JsonObject, wantsAnswer: boolean) => Promise<JsonValue>
+type SendRpc = (method: string, params: JsonObject, wantsAnswer: boolean) => Promise<JsonValue>
 
 export async function listServerTools(
   server: string,
@@ -48,7 +48,7 @@ export async function listServerTools(
   }
 }
 
-async function listOver(server: string, ask: Ask): Promise<ToolDefinition[]> {
+async function listOver(server: string, ask: SendRpc): Promise<ToolDefinition[]> {
   const clientInfo = { name: 'sluice', version: '1' }
   await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }, true)
   await ask('notifications/initialized', {}, false)
@@ -70,7 +70,7 @@ async function listOver(server: string, ask: Ask): Promise<ToolDefinition[]> {
 function startProcess(
   { command, env = {}, cwd }: Extract<ServerAddress, { command: readonly string[] }>,
   signal: AbortSignal,
-): { ask: Ask; end: () => void } {
+): { ask: SendRpc; end: () => void } {
   const [program = '', ...args] = command
   const child = spawn(program, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -109,7 +109,7 @@ function startProcess(
     failAll(new Error('too late'))
   })
   let id = 0
-  const ask: Ask = (method, params, wantsAnswer) => {
+  const ask: SendRpc = (method, params, wantsAnswer) => {
     const own = wantsAnswer ? { id: ++id } : {}
     const sent = new Promise<JsonValue>((done, fail) => {
       if (!wantsAnswer) done(null)
@@ -142,7 +142,7 @@ function take(
 function httpAsk(
   { url, headers = {} }: Extract<ServerAddress, { url: string }>,
   signal: AbortSignal,
-): Ask {
+): SendRpc {
   let session: string | null = null
   let id = 0
   return async (method, params, wantsAnswer) => {

@@ -103,7 +103,7 @@ export function readObject(text: string, what: string): JsonObject {
 }
 
 /** The document of the house as an option of `compile`, where there is one. */
-export function loadHouse(
+export function loadBasePolicy(
   file: string | undefined,
   output: Output,
 ): { readonly house?: CompiledPolicy } {

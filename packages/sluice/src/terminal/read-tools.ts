@@ -56,7 +56,7 @@ export function readDefinitions(file: string): ToolDefinition[] {
 export function toolFinder(
   tools: readonly KnownTool[],
 ): (server: string, name: string) => KnownTool {
-  const known = new Map(tools.map((tool) => [idOf(tool), tool]))
+  const known = new Map(tools.map((tool) => [toToolId(tool), tool]))
   return (server, name) => {
     const tool = known.get(`${server}/${name}`)
     if (tool !== undefined) return tool
@@ -67,14 +67,14 @@ export function toolFinder(
   }
 }
 
-export function idOf({ definition }: KnownTool): string {
+export function toToolId({ definition }: KnownTool): string {
   return `${definition.server}/${definition.name}`
 }
 
 /** `did you mean …?`, by the whole name or by the tool's own name on some server. */
-export function meantTool(id: string, tools: readonly KnownTool[]): string | undefined {
+export function suggestTool(id: string, tools: readonly KnownTool[]): string | undefined {
   const name = id.slice(id.indexOf('/') + 1)
   const twin = tools.filter(({ definition }) => definition.name === name)
-  const near = twin.length === 1 ? idOf(twin[0] as KnownTool) : nearest(id, tools.map(idOf))
+  const near = twin.length === 1 ? toToolId(twin[0] as KnownTool) : nearest(id, tools.map(toToolId))
   return near === undefined ? undefined : `did you mean \`${near}\`?`
 }

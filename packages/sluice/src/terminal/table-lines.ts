@@ -9,7 +9,7 @@ export function tableLines(
   columns: readonly string[],
   rows: readonly (readonly string[])[],
 ): string[] {
-  const shown = [columns, ...rows].map((row) => row.map((value) => cut(printable(value))))
+  const shown = [columns, ...rows].map((row) => row.map((value) => ellipsize(printable(value))))
   const widths = columns.map((_, at) => Math.max(...shown.map((row) => row[at]?.length ?? 0)))
   const lines = shown.map((row) =>
     row
@@ -20,6 +20,6 @@ export function tableLines(
   return lines.toSpliced(1, 0, widths.map((width) => '-'.repeat(width)).join('  '))
 }
 
-function cut(text: string): string {
+function ellipsize(text: string): string {
   return text.length <= CELL_WIDTH_MAX ? text : `${text.slice(0, CELL_WIDTH_MAX - 1)}…`
 }

@@ -12,7 +12,7 @@ const TYPED_LENGTH_MAX = 256
 const ENTER = /[\r\n]/
 const [INTERRUPT, END, KILL_LINE, ERASE, DELETE] = ['\u0003', '\u0004', '\u0015', '\b', '\u007f']
 
-export interface Ask {
+export interface TerminalPromptOptions {
   /** Undefined where nobody typed anything in time. */
   readonly withinMs?: number
 }
@@ -21,7 +21,10 @@ export interface Ask {
 export const terminal = { ask: askAtDevice, name: terminalName }
 
 /** What was typed, without the end of the line. Throws where there is no terminal. */
-async function askAtDevice(prompt: string, { withinMs }: Ask = {}): Promise<string | undefined> {
+async function askAtDevice(
+  prompt: string,
+  { withinMs }: TerminalPromptOptions = {},
+): Promise<string | undefined> {
   const device = openDevice()
   const stream = new ReadStream(device)
   try {

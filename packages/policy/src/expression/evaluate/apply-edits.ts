@@ -1,12 +1,12 @@
 // A text with stretches of it replaced, and the way back: a problem that the checker reports in the
 // rewritten expression is shown where the person wrote it.
 
-import type { Edit } from '../expression-slots.ts'
+import type { ExpressionEdit } from '../expression-slots.ts'
 
 /** The text with the edits in it, and the way back from its offsets. */
 export function applyEdits(
   text: string,
-  edits: readonly Edit[],
+  edits: readonly ExpressionEdit[],
 ): { text: string; backTo: (at: number) => number } {
   let result = ''
   let done = 0

@@ -7,29 +7,29 @@ import type { Expression } from '../expression.ts'
 import { applyEdits } from './apply-edits.ts'
 import { type BindProblem, named, typeProblem, undeclared } from './bind-problems.ts'
 import { type BoundSlot, boundSlot, slotType } from './bound-slot.ts'
-import { ANYTHING, type Declared, declaredAt } from './declared-types.ts'
+import { ANYTHING, type DeclaredType, declaredAt } from './declared-types.ts'
 import { NumberKinds } from './number-kinds.ts'
 
-export interface Program {
+export interface BoundExpression {
   readonly expression: Expression
   readonly slots: readonly BoundSlot[]
   readonly run: CelProgram
   /** The declared names; arguments beside them make it undecidable. Undefined: any may stand. */
-  readonly closedTo: ReadonlyMap<string, Declared> | undefined
+  readonly closedTo: ReadonlyMap<string, DeclaredType> | undefined
 }
 
 /** A program, a problem, or both: an argument that nobody declares is a mistake to report, but the
  * expression still has a meaning (the argument is not there). */
-export interface Bound {
-  readonly program?: Program
+export interface BindResult {
+  readonly program?: BoundExpression
   readonly problem?: BindProblem
 }
 
 export function bindExpression(
   expression: Expression,
-  declared: Declared,
+  declared: DeclaredType,
   options: { readonly extraArgs: boolean },
-): Bound {
+): BindResult {
   const open = declared.open || options.extraArgs
   const slots: BoundSlot[] = []
   let missing: { problem: BindProblem } | undefined

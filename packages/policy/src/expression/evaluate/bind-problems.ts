@@ -6,7 +6,7 @@ import { pathText } from '../../language/argument-path.ts'
 import type { PolicyErrorCode } from '../../language/errors.ts'
 import { FUNCTIONS, METHODS } from '../cel-functions.ts'
 import { type BoundSlot, slotType } from './bound-slot.ts'
-import { type Declared, declaredAt } from './declared-types.ts'
+import { type DeclaredType, declaredAt } from './declared-types.ts'
 
 export interface BindProblem {
   readonly code: PolicyErrorCode
@@ -20,7 +20,7 @@ export interface BindProblem {
 export function undeclared(
   path: readonly string[],
   at: number,
-  schemas: readonly Declared[],
+  schemas: readonly DeclaredType[],
 ): BindProblem {
   const who =
     schemas.length === 1

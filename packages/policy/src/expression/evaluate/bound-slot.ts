@@ -1,15 +1,15 @@
 // A slot of an expression for one tool: what may stand there by the tool's declaration, its CEL
 // type, and how often it is walked.
 
-import { childrenOf, type Node } from '../cel.ts'
+import { type CelNode, childrenOf } from '../cel.ts'
 import type { Expression } from '../expression.ts'
 import { namedType } from '../expression-names.ts'
-import type { Slot } from '../expression-slots.ts'
-import { celType, type Declared } from './declared-types.ts'
+import type { ExpressionSlot } from '../expression-slots.ts'
+import { celType, type DeclaredType } from './declared-types.ts'
 
-export interface BoundSlot extends Slot {
+export interface BoundSlot extends ExpressionSlot {
   /** For arguments: what may stand there. */
-  readonly declared: Declared
+  readonly declared: DeclaredType
   /** How many places outside macros walk the value, and the sum of their weights. */
   readonly walks: number
   readonly walksWeighted: number
@@ -19,7 +19,11 @@ export interface BoundSlot extends Slot {
   readonly besideNull: boolean
 }
 
-export function boundSlot(slot: Slot, declared: Declared, expression: Expression): BoundSlot {
+export function boundSlot(
+  slot: ExpressionSlot,
+  declared: DeclaredType,
+  expression: Expression,
+): BoundSlot {
   const once = slot.uses.filter((use) => use.repeatedBy === undefined)
   return {
     ...slot,
@@ -33,11 +37,11 @@ export function boundSlot(slot: Slot, declared: Declared, expression: Expression
   }
 }
 
-function isBesideNull(node: Node, slot: Slot, expression: Expression): boolean {
+function isBesideNull(node: CelNode, slot: ExpressionSlot, expression: Expression): boolean {
   if (node.op === '==' || node.op === '!=') {
     const [left, right] = node.args
-    const isNull = (side: Node) => side.op === 'value' && side.args === null
-    const isSlot = (side: Node) => expression.slotOf.get(side)?.slot === slot
+    const isNull = (side: CelNode) => side.op === 'value' && side.args === null
+    const isSlot = (side: CelNode) => expression.slotOf.get(side)?.slot === slot
     if ((isNull(left) && isSlot(right)) || (isNull(right) && isSlot(left))) return true
   }
   return childrenOf(node).some((child) => isBesideNull(child, slot, expression))

@@ -15,25 +15,25 @@ export const LIST = 32
 export const MAP = 64
 const ANY = 127
 
-export interface Declared {
+export interface DeclaredType {
   /** The JSON kinds this place may hold, as bits. */
   readonly kinds: number
-  readonly items?: Declared
-  readonly properties?: ReadonlyMap<string, Declared>
+  readonly items?: DeclaredType
+  readonly properties?: ReadonlyMap<string, DeclaredType>
   /** Names beside `properties` are expressly permitted. */
   readonly open: boolean
 }
 
-export const ANYTHING: Declared = { kinds: ANY, open: true }
+export const ANYTHING: DeclaredType = { kinds: ANY, open: true }
 
 /** The declared arguments of a tool; a schema that is missing or no object declares none. */
-export function declaredArguments(inputSchema: JsonValue | undefined): Declared {
+export function declaredArguments(inputSchema: JsonValue | undefined): DeclaredType {
   if (!isObject(inputSchema)) return { kinds: MAP, properties: new Map(), open: false }
   const declared = declare(inputSchema, inputSchema, 0)
   return { kinds: MAP, properties: declared.properties ?? new Map(), open: declared.open }
 }
 
-function declare(schema: JsonValue | undefined, root: JsonObject, depth: number): Declared {
+function declare(schema: JsonValue | undefined, root: JsonObject, depth: number): DeclaredType {
   if (schema === false) return { kinds: 0, open: false }
   if (!isObject(schema) || depth > SCHEMA_DEPTH_MAX) return ANYTHING
   if (typeof schema.$ref === 'string')
@@ -42,7 +42,7 @@ function declare(schema: JsonValue | undefined, root: JsonObject, depth: number)
   if (Array.isArray(union) && schema.type === undefined)
     return unite(union.map((branch) => declare(branch, root, depth + 1)))
   const nested = (value: JsonValue | undefined) => declare(value, root, depth + 1)
-  const declared: { -readonly [K in keyof Declared]: Declared[K] } = {
+  const declared: { -readonly [K in keyof DeclaredType]: DeclaredType[K] } = {
     kinds: kindsOf(schema.type) | (schema.nullable === true ? NULL : 0),
     open: isOpen(schema),
   }
@@ -81,7 +81,7 @@ const KINDS: Record<string, number> = {
   object: MAP,
 }
 
-function unite(branches: readonly Declared[]): Declared {
+function unite(branches: readonly DeclaredType[]): DeclaredType {
   const kinds = branches.reduce((bits, branch) => bits | branch.kinds, 0)
   const shaped = branches.filter((branch) => branch.items ?? branch.properties)
   const [only] = shaped
@@ -99,11 +99,14 @@ function followReference(reference: string, root: JsonObject): JsonValue | undef
 }
 
 /** The declaration at a path of names. Undefined: the place is not declared. */
-export function declaredAt(declared: Declared, path: readonly string[]): Declared | undefined {
-  let place: Declared | undefined = declared
+export function declaredAt(
+  declared: DeclaredType,
+  path: readonly string[],
+): DeclaredType | undefined {
+  let place: DeclaredType | undefined = declared
   for (const name of path) {
     if (place === undefined) return undefined
-    const next: Declared | undefined = place.properties?.get(name)
+    const next: DeclaredType | undefined = place.properties?.get(name)
     if (next !== undefined) place = next
     else place = place.open || place.properties === undefined ? ANYTHING : undefined
   }
@@ -111,12 +114,12 @@ export function declaredAt(declared: Declared, path: readonly string[]): Declare
 }
 
 /** A number here is a CEL int; every other number is a double. */
-export function isInteger(declared: Declared): boolean {
+export function isInteger(declared: DeclaredType): boolean {
   return (declared.kinds & (INTEGER | NUMBER)) === INTEGER
 }
 
 /** The CEL type that a checker may rely on; `dyn` where several kinds fit. */
-export function celType(declared: Declared): string {
+export function celType(declared: DeclaredType): string {
   switch (declared.kinds) {
     case BOOLEAN:
       return 'bool'

@@ -6,17 +6,17 @@ import type { Instant } from '../../core/clock.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import type { Category } from '../../core/tools.ts'
 import { timestamp } from '../functions/text.ts'
-import { Undecided } from '../functions/undecidable-error.ts'
-import type { Program } from './bind-expression.ts'
+import { UndecidableError } from '../functions/undecidable-error.ts'
+import type { BoundExpression } from './bind-expression.ts'
 import type { BoundSlot } from './bound-slot.ts'
-import { Walk } from './walk-arguments.ts'
+import { ArgumentWalk } from './walk-arguments.ts'
 
 /** What an expression came to. `either`: it depends on the call and there is none yet (a list). */
-export type Truth =
+export type ConditionResult =
   | { readonly is: 'true' | 'false' | 'either' }
   | { readonly is: 'undecidable'; readonly why: string }
 
-export interface Situation {
+export interface EvaluationContext {
   readonly call: Call
   readonly facts: Facts
   readonly now: Instant
@@ -24,14 +24,14 @@ export interface Situation {
   /** Undefined while a list is made. */
   readonly args: JsonObject | undefined
   /** For proofs: how conditions are taken to come out. */
-  readonly assumed: ReadonlyMap<Program, Truth> | undefined
+  readonly assumed: ReadonlyMap<BoundExpression, ConditionResult> | undefined
 }
 
-const TRUE: Truth = { is: 'true' }
-const FALSE: Truth = { is: 'false' }
-const EITHER: Truth = { is: 'either' }
+const TRUE: ConditionResult = { is: 'true' }
+const FALSE: ConditionResult = { is: 'false' }
+const EITHER: ConditionResult = { is: 'either' }
 
-export function evaluate(program: Program, situation: Situation): Truth {
+export function evaluate(program: BoundExpression, situation: EvaluationContext): ConditionResult {
   const { args } = situation
   if (program.expression.dependsOnCall && args === undefined) return EITHER
   try {
@@ -40,7 +40,7 @@ export function evaluate(program: Program, situation: Situation): Truth {
         if (!program.closedTo.has(name))
           return undecidable(`the tool declares no argument \`${name}\``)
     const slots: Record<string, unknown> = {}
-    const walk = new Walk()
+    const walk = new ArgumentWalk()
     for (const slot of program.slots) {
       const value = slotValue(slot, situation, walk)
       if (value !== undefined) slots[slot.name] = value
@@ -55,7 +55,7 @@ export function evaluate(program: Program, situation: Situation): Truth {
   }
 }
 
-function undecidable(why: string): Truth {
+function undecidable(why: string): ConditionResult {
   return { is: 'undecidable', why }
 }
 
@@ -64,14 +64,14 @@ function reasonOf(error: unknown): string {
   return summary ?? message ?? 'the expression failed'
 }
 
-function nameSlots(text: string, program: Program): string {
+function nameSlots(text: string, program: BoundExpression): string {
   return text.replace(/^Unknown variable: s(\d+)$/, (_, index) => {
     const slot = program.slots[Number(index)]
     return `\`${slot === undefined ? '' : [slot.root, ...slot.path].join('.')}\` is not there`
   })
 }
 
-function slotValue(slot: BoundSlot, situation: Situation, walk: Walk): unknown {
+function slotValue(slot: BoundSlot, situation: EvaluationContext, walk: ArgumentWalk): unknown {
   if (slot.root !== 'args') return factValue(slot, situation, walk)
   const value = lookUp(situation.args as JsonObject, slot, 0)
   return slot.presence || value === undefined ? value : walk.convert(slot, value)
@@ -87,7 +87,7 @@ function lookUp(from: JsonObject, slot: BoundSlot, start: number): JsonValue | u
     const name = path[index] as string
     if (place === undefined) return undefined
     if (!isObject(place))
-      throw new Undecided(`\`${[root, ...path.slice(0, index)].join('.')}\` is no object`)
+      throw new UndecidableError(`\`${[root, ...path.slice(0, index)].join('.')}\` is no object`)
     const there: boolean = Object.hasOwn(place, name)
     if (presence && index === last) return there
     place = there ? place[name] : undefined
@@ -98,8 +98,8 @@ function lookUp(from: JsonObject, slot: BoundSlot, start: number): JsonValue | u
 /** Undefined where there is no agent or no tool: then reading it fails, as in CEL. */
 function factValue(
   slot: BoundSlot,
-  { call, facts, now, category }: Situation,
-  walk: Walk,
+  { call, facts, now, category }: EvaluationContext,
+  walk: ArgumentWalk,
 ): unknown {
   const [name, below] = slot.path
   const { principal, agent, session } = facts

@@ -1,10 +1,10 @@
 // Whole-number literals beside doubles: in CEL an int and a double do not mix, and a person who
 // writes `args.price < 5` means 5.0. Which numbers are doubles follows from what a tool declares.
 
-import type { Node } from '../cel.ts'
+import type { CelNode } from '../cel.ts'
 import type { Expression } from '../expression.ts'
 import { namedType } from '../expression-names.ts'
-import type { Edit } from '../expression-slots.ts'
+import type { ExpressionEdit } from '../expression-slots.ts'
 import type { BoundSlot } from './bound-slot.ts'
 import { ANYTHING, celType, isInteger, NUMBER } from './declared-types.ts'
 
@@ -12,7 +12,7 @@ type NumberKind = 'int' | 'double' | 'literal' | 'other'
 
 /** Finds the whole-number literals that stand beside doubles. */
 export class NumberKinds {
-  readonly edits: Edit[] = []
+  readonly edits: ExpressionEdit[] = []
   readonly #expression: Expression
   readonly #slots: ReadonlyMap<string, BoundSlot>
 
@@ -21,7 +21,7 @@ export class NumberKinds {
     this.#slots = slots
   }
 
-  visit(node: Node): NumberKind {
+  visit(node: CelNode): NumberKind {
     const read = this.#expression.slotOf.get(node)
     if (read !== undefined) return this.#read(read.slot.name, read.element)
     switch (node.op) {
@@ -72,7 +72,7 @@ export class NumberKinds {
         for (const [, value] of node.args) this.visit(value)
         return 'other'
       default:
-        for (const part of node.args as readonly Node[]) this.visit(part)
+        for (const part of node.args as readonly CelNode[]) this.visit(part)
         return 'other'
     }
   }
@@ -91,7 +91,7 @@ export class NumberKinds {
     return declared.items !== undefined && isInteger(declared.items) ? 'int' : 'other'
   }
 
-  #beside(left: Node, right: Node): NumberKind {
+  #beside(left: CelNode, right: CelNode): NumberKind {
     const a = this.visit(left)
     const b = this.visit(right)
     if (a === 'double' && b === 'literal') this.#toDouble(right)
@@ -101,7 +101,7 @@ export class NumberKinds {
     return b === 'literal' ? a : a === b ? a : 'other'
   }
 
-  #membership(left: Node, right: Node): void {
+  #membership(left: CelNode, right: CelNode): void {
     const kind = this.visit(left)
     if (right.op !== 'list') {
       this.visit(right)
@@ -113,19 +113,19 @@ export class NumberKinds {
   }
 
   /** A list whose numbers are declared, and not as integers. */
-  #holdsDoubles(list: Node): boolean {
+  #holdsDoubles(list: CelNode): boolean {
     const slot = this.#slots.get(this.#expression.slotOf.get(list)?.slot.name ?? '')
     return slot?.declared.items !== undefined && celType(slot.declared.items) === 'double'
   }
 
-  #toDouble(node: Node): void {
+  #toDouble(node: CelNode): void {
     if (node.op === 'value') {
       // One that no double holds stays an int, which compares by value.
       if (typeof node.args === 'bigint' && BigInt(Number(node.args)) === node.args)
         this.edits.push({ start: node.start, end: node.end, text: `${node.args}.0` })
     } else if (node.op === '-_' || node.op === '!_') this.#toDouble(node.args)
     else if (node.op === '?:') for (const part of node.args.slice(1)) this.#toDouble(part)
-    else for (const part of node.args as readonly Node[]) this.#toDouble(part)
+    else for (const part of node.args as readonly CelNode[]) this.#toDouble(part)
   }
 }
 

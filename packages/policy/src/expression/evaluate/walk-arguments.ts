@@ -4,13 +4,13 @@
 
 import { ExactNumber, type JsonObject, type JsonValue } from '../../core/json.ts'
 import { MACRO_PARTS_MAX, WALK_ENTRIES_MAX, WALK_LENGTH_MAX } from '../../language/limits.ts'
-import { Undecided } from '../functions/undecidable-error.ts'
+import { UndecidableError } from '../functions/undecidable-error.ts'
 import type { Macro } from '../macro-cost.ts'
 import type { BoundSlot } from './bound-slot.ts'
 import {
   ANYTHING,
   BOOLEAN,
-  type Declared,
+  type DeclaredType,
   isInteger,
   LIST,
   MAP,
@@ -20,7 +20,7 @@ import {
 } from './declared-types.ts'
 
 /** One evaluation's walk over the arguments it reads. */
-export class Walk {
+export class ArgumentWalk {
   #entries = 0
   #length = 0
   /** Entries made, so that many slots are not all built before they are found too many. */
@@ -59,7 +59,9 @@ export class Walk {
     let ran = 0
     for (const macro of macros) ran += macro.parts * this.#times(macro)
     if (ran > MACRO_PARTS_MAX)
-      throw new Undecided(`its macros would run ${ran} parts, the limit is ${MACRO_PARTS_MAX}`)
+      throw new UndecidableError(
+        `its macros would run ${ran} parts, the limit is ${MACRO_PARTS_MAX}`,
+      )
     for (const { slot, entries, length } of this.#repeated ?? []) {
       for (const use of slot.uses) {
         if (use.repeatedBy === undefined) continue
@@ -70,7 +72,7 @@ export class Walk {
     }
     if (this.#entries > WALK_ENTRIES_MAX) throw tooMany(this.#entries)
     if (this.#length > WALK_LENGTH_MAX)
-      throw new Undecided(
+      throw new UndecidableError(
         `it would walk ${this.#length} characters, the limit is ${WALK_LENGTH_MAX}`,
       )
   }
@@ -90,11 +92,16 @@ export class Walk {
   }
 }
 
-function tooMany(entries: number): Undecided {
-  return new Undecided(`it would walk ${entries} entries, the limit is ${WALK_ENTRIES_MAX}`)
+function tooMany(entries: number): UndecidableError {
+  return new UndecidableError(`it would walk ${entries} entries, the limit is ${WALK_ENTRIES_MAX}`)
 }
 
-function convert(value: JsonValue, declared: Declared, slot: BoundSlot, walk: Walk): unknown {
+function convert(
+  value: JsonValue,
+  declared: DeclaredType,
+  slot: BoundSlot,
+  walk: ArgumentWalk,
+): unknown {
   switch (typeof value) {
     case 'string':
       if ((declared.kinds & STRING) === 0) throw mismatch(slot, 'a string')
@@ -119,16 +126,21 @@ function convert(value: JsonValue, declared: Declared, slot: BoundSlot, walk: Wa
 
 function convertList(
   list: readonly JsonValue[],
-  declared: Declared,
+  declared: DeclaredType,
   slot: BoundSlot,
-  walk: Walk,
+  walk: ArgumentWalk,
 ): unknown[] {
   if ((declared.kinds & LIST) === 0) throw mismatch(slot, 'a list')
   walk.addEntries(list.length)
   return list.map((item) => convert(item, declared.items ?? ANYTHING, slot, walk))
 }
 
-function convertMap(map: JsonObject, declared: Declared, slot: BoundSlot, walk: Walk): object {
+function convertMap(
+  map: JsonObject,
+  declared: DeclaredType,
+  slot: BoundSlot,
+  walk: ArgumentWalk,
+): object {
   if ((declared.kinds & MAP) === 0) throw mismatch(slot, 'an object')
   const result: Record<string, unknown> = Object.create(null)
   for (const name of Object.keys(map)) {
@@ -142,14 +154,14 @@ function convertMap(map: JsonObject, declared: Declared, slot: BoundSlot, walk: 
 
 function convertNumber(
   value: number | ExactNumber,
-  declared: Declared,
+  declared: DeclaredType,
   slot: BoundSlot,
 ): number | bigint {
   if (isInteger(declared)) return wholeNumber(value, slot)
   if ((declared.kinds & NUMBER) === 0) throw mismatch(slot, 'a number')
   // NaN is not JSON, and every comparison with it is false.
   if (value instanceof ExactNumber || !Number.isFinite(value))
-    throw new Undecided(`\`${nameOf(slot)}\` is a number that no double holds exactly`)
+    throw new UndecidableError(`\`${nameOf(slot)}\` is a number that no double holds exactly`)
   return value
 }
 
@@ -162,11 +174,11 @@ function wholeNumber(value: number | ExactNumber, slot: BoundSlot): bigint {
     const whole = BigInt(typeof value === 'number' ? value : value.text)
     if (whole < INT_MAX && whole >= -INT_MAX) return whole
   }
-  throw new Undecided(`\`${nameOf(slot)}\` is no integer of 64 bits`)
+  throw new UndecidableError(`\`${nameOf(slot)}\` is no integer of 64 bits`)
 }
 
-function mismatch(slot: BoundSlot, got: string): Undecided {
-  return new Undecided(`\`${nameOf(slot)}\` is ${got}, which the tool does not declare`)
+function mismatch(slot: BoundSlot, got: string): UndecidableError {
+  return new UndecidableError(`\`${nameOf(slot)}\` is ${got}, which the tool does not declare`)
 }
 
 function nameOf({ root, path }: BoundSlot): string {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseEmail } from './email.ts'
-import { Undecided } from './undecidable-error.ts'
+import { UndecidableError } from './undecidable-error.ts'
 
 const READ: readonly [text: string, local: string, domain: string][] = [
   ['ada@example.com', 'ada', 'example.com'],
@@ -58,7 +58,7 @@ describe('parseEmail', () => {
   })
 
   test.each(ATTACKS)('%s is not decided: %j', (_name, text) => {
-    expect(() => parseEmail(text)).toThrow(Undecided)
+    expect(() => parseEmail(text)).toThrow(UndecidableError)
   })
 
   test('for every text: what is read is the text, and the domain is all behind its only `@`', () => {
@@ -83,7 +83,7 @@ describe('parseEmail', () => {
         expect(`${local}@${domain}`.toLowerCase()).toBe(text.toLowerCase())
         expect(`${local}${domain}`).not.toMatch(/[@%!",\s]/)
       } catch (error) {
-        expect(error).toBeInstanceOf(Undecided)
+        expect(error).toBeInstanceOf(UndecidableError)
       }
     })
     fc.assert(faithful, { numRuns: 5_000 })

@@ -3,7 +3,7 @@
 // recipient behind a comma or line break, `"a@evil.example"@good.example`, comments, and the old
 // routings `user%evil.example@good.example` and `evil.example!user@good.example`.
 
-import { Undecided } from './undecidable-error.ts'
+import { UndecidableError } from './undecidable-error.ts'
 
 const ADDRESS_LENGTH_MAX = 254
 const PLAIN = /^([A-Za-z0-9.#$&'*+/=?^_`{|}~-]{1,64})@([A-Za-z0-9.-]+)$/
@@ -22,17 +22,20 @@ export class PolicyEmail {
 }
 
 export function parseEmail(text: string): PolicyEmail {
-  if (text.length > ADDRESS_LENGTH_MAX) throw new Undecided('an address that is too long', text)
+  if (text.length > ADDRESS_LENGTH_MAX)
+    throw new UndecidableError('an address that is too long', text)
   const [, local, rawDomain] = PLAIN.exec(text) ?? []
   if (local === undefined || rawDomain === undefined) {
-    throw new Undecided('an address that is not one plain local@domain', text)
+    throw new UndecidableError('an address that is not one plain local@domain', text)
   }
-  if (local.split('.').includes('')) throw new Undecided('a local part with loose dots', text)
+  if (local.split('.').includes(''))
+    throw new UndecidableError('a local part with loose dots', text)
   const domain = rawDomain.toLowerCase()
   const labels = domain.split('.')
   if (labels.length < 2 || !labels.every((label) => LABEL.test(label))) {
-    throw new Undecided('an address whose domain is not a full name', text)
+    throw new UndecidableError('an address whose domain is not a full name', text)
   }
-  if (NUMERIC.test(String(labels.at(-1)))) throw new Undecided('an address at an IP address', text)
+  if (NUMERIC.test(String(labels.at(-1))))
+    throw new UndecidableError('an address at an IP address', text)
   return new PolicyEmail(local, domain)
 }

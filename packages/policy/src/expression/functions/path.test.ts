@@ -1,16 +1,16 @@
 import { posix } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parsePath, within } from './path.ts'
-import { Undecided } from './undecidable-error.ts'
+import { isInsideDirectory, parsePolicyPath } from './path.ts'
+import { UndecidableError } from './undecidable-error.ts'
 
 type Answer = boolean | 'undecided'
 
 function ask(text: string, dir: string): Answer {
   try {
-    return within(parsePath(text), dir)
+    return isInsideDirectory(parsePolicyPath(text), dir)
   } catch (error) {
-    if (error instanceof Undecided) return 'undecided'
+    if (error instanceof UndecidableError) return 'undecided'
     throw error
   }
 }
@@ -176,7 +176,7 @@ describe('within', () => {
   })
 
   test.each(NOT_PLAIN)('a policy cannot name %j as a directory', (dir) => {
-    expect(() => within(parsePath('/srv'), dir)).toThrow(RangeError)
+    expect(() => isInsideDirectory(parsePolicyPath('/srv'), dir)).toThrow(RangeError)
   })
 
   test('a path of more than 1,024 characters is not decided, nor named by a policy', () => {

@@ -5,7 +5,7 @@
 // split over two ways of reading, look-alike slashes, drives and network paths.
 // It judges the text: where a symbolic link leads is not in it.
 
-import { Undecided } from './undecidable-error.ts'
+import { UndecidableError } from './undecidable-error.ts'
 
 /** In UTF-16 code units; every reading of the longest path is placed within a millisecond. */
 const PATH_LENGTH_MAX = 1_024
@@ -40,7 +40,7 @@ const UNCLEAR: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** Where one reading of a path leads. */
-interface Place {
+interface ResolvedPath {
   /** `/`, a drive such as `c:`, or nothing for a relative path. */
   readonly root: string
   readonly segments: readonly string[]
@@ -48,18 +48,18 @@ interface Place {
 
 export class PolicyPath {
   readonly text: string
-  readonly places: readonly Place[]
+  readonly places: readonly ResolvedPath[]
 
-  constructor(text: string, places: readonly Place[]) {
+  constructor(text: string, places: readonly ResolvedPath[]) {
     this.text = text
     this.places = places
   }
 }
 
 /** Every reading of `text`; throws Undecided where one of them leads nobody knows where. */
-export function parsePath(text: string): PolicyPath {
-  if (text === '') throw new Undecided('an empty path', text)
-  if (text.length > PATH_LENGTH_MAX) throw new Undecided('a path that is too long', text)
+export function parsePolicyPath(text: string): PolicyPath {
+  if (text === '') throw new UndecidableError('an empty path', text)
+  if (text.length > PATH_LENGTH_MAX) throw new UndecidableError('a path that is too long', text)
   const bare = stripFileUrl(text)
   const stages = decodeUntilStable(bare)
   for (const stage of stages) refuseUnclear(stage)
@@ -67,23 +67,27 @@ export function parsePath(text: string): PolicyPath {
   const climbs = last.split(EITHER_SEPARATOR).includes('..')
   // Whoever normalises before decoding arrives elsewhere than whoever decodes first.
   const hides = structure(bare) !== structure(last) || (last.includes('\\') && !DRIVE.test(last))
-  if (climbs && hides) throw new Undecided('a climb beside encoded or reversed slashes', text)
+  if (climbs && hides)
+    throw new UndecidableError('a climb beside encoded or reversed slashes', text)
   // Read as a file name, a URL is a path relative to a directory called `file:`.
-  if (climbs && bare !== text) throw new Undecided('a climb in a file URL', text)
+  if (climbs && bare !== text) throw new UndecidableError('a climb in a file URL', text)
   return new PolicyPath(text, stages.flatMap(readStage))
 }
 
 /** Whether `path` is `dir` or below it; a `dir` that is not plain is a RangeError. */
-export function within(path: PolicyPath, dir: string): boolean {
+export function isInsideDirectory(path: PolicyPath, dir: string): boolean {
   const home = parseDir(dir)
-  const verdicts = new Set(path.places.map((place) => judge(place, home)))
+  const verdicts = new Set(path.places.map((place) => compareWithDirectory(place, home)))
   if (verdicts.size > 1 || verdicts.has('unclear')) {
-    throw new Undecided(`whether a path is within \`${dir}\``, path.text)
+    throw new UndecidableError(`whether a path is within \`${dir}\``, path.text)
   }
   return verdicts.has('inside')
 }
 
-function judge(place: Place, home: Place): 'inside' | 'outside' | 'unclear' {
+function compareWithDirectory(
+  place: ResolvedPath,
+  home: ResolvedPath,
+): 'inside' | 'outside' | 'unclear' {
   // Relative, absolute and on a drive: none of the three can be compared with another.
   if (place.root.length !== home.root.length) return 'unclear'
   if (place.root !== home.root) return 'outside'
@@ -95,7 +99,7 @@ function judge(place: Place, home: Place): 'inside' | 'outside' | 'unclear' {
 }
 
 /** The directory a policy names: one reading, or a RangeError that says so. */
-function parseDir(dir: string): Place {
+function parseDir(dir: string): ResolvedPath {
   const plain =
     dir !== '' &&
     dir.length <= PATH_LENGTH_MAX &&
@@ -133,7 +137,7 @@ function decodeUntilStable(text: string): string[] {
     stages.push(next)
     latest = next
   }
-  throw new Undecided('a path encoded too many times', text)
+  throw new UndecidableError('a path encoded too many times', text)
 }
 
 /** `%zz` stays as it is; `%c0%ae`, an overlong dot, and other broken UTF-8 is not decided. */
@@ -141,14 +145,15 @@ function decodeOnce(text: string): string {
   try {
     return text.replace(ENCODED, (run) => decodeURIComponent(run))
   } catch {
-    throw new Undecided('a percent sequence that is not UTF-8', text)
+    throw new UndecidableError('a percent sequence that is not UTF-8', text)
   }
 }
 
 function refuseUnclear(text: string): void {
-  for (const [pattern, what] of UNCLEAR) if (pattern.test(text)) throw new Undecided(what, text)
+  for (const [pattern, what] of UNCLEAR)
+    if (pattern.test(text)) throw new UndecidableError(what, text)
   if (separators(text) !== separators(text.normalize('NFKC'))) {
-    throw new Undecided('a look-alike of a slash in a path', text)
+    throw new UndecidableError('a look-alike of a slash in a path', text)
   }
 }
 
@@ -162,13 +167,13 @@ function structure(text: string): number {
   return pieces.length + pieces.filter((piece) => piece === '.' || piece === '..').length
 }
 
-function readStage(text: string): Place[] {
+function readStage(text: string): ResolvedPath[] {
   if (DRIVE.test(text)) return [toPlace(text, EITHER_SEPARATOR)]
   const place = toPlace(text, '/')
   return text.includes('\\') ? [place, toPlace(text, EITHER_SEPARATOR)] : [place]
 }
 
-function toPlace(text: string, separator: string | RegExp): Place {
+function toPlace(text: string, separator: string | RegExp): ResolvedPath {
   const drive = DRIVE.exec(text)?.[0].toLowerCase()
   const pieces = (drive ? text.slice(drive.length) : text).split(separator)
   const root = drive ?? (pieces[0] === '' ? '/' : '')
@@ -177,7 +182,7 @@ function toPlace(text: string, separator: string | RegExp): Place {
     if (piece === '' || piece === '.') continue
     if (piece !== '..') segments.push(clearName(piece, root, segments[0]))
     else if (segments.pop() === undefined && root === '') {
-      throw new Undecided('a relative path that climbs above its start', text)
+      throw new UndecidableError('a relative path that climbs above its start', text)
     }
   }
   return { root, segments }
@@ -186,11 +191,11 @@ function toPlace(text: string, separator: string | RegExp): Place {
 function clearName(piece: string, root: string, top: string | undefined): string {
   // `...`, `.. ` and `..::$DATA` are names to some and climbs to others.
   if (!/^\w/.test(piece) && DOTS_ONLY.test(fold(beforeColon(piece)))) {
-    throw new Undecided('a name of dots', piece)
+    throw new UndecidableError('a name of dots', piece)
   }
-  if (root.length === 2 && /~\d/.test(piece)) throw new Undecided('a short name', piece)
+  if (root.length === 2 && /~\d/.test(piece)) throw new UndecidableError('a short name', piece)
   if (root === '/' && top !== undefined && KERNEL_LINKS.get(top)?.includes(piece)) {
-    throw new Undecided('a link of the kernel', `/${top}/${piece}`)
+    throw new UndecidableError('a link of the kernel', `/${top}/${piece}`)
   }
   return piece
 }

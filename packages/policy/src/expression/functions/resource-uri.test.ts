@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sampleFacts } from '../../cases/sample-facts.ts'
 import { compile } from '../../compile/compile.ts'
-import { decide, visible } from '../../decide/decide.ts'
+import { decide, isVisible } from '../../decide/decide.ts'
 import type { TraceStep } from '../../decide/trace.ts'
 import { normaliseUriPattern, readUri } from './resource-uri.ts'
 import { type Place, placesOf } from './uri-parsers.test-support.ts'
@@ -79,7 +79,9 @@ describe('F3: a resource rule is not passed by another spelling of the URI', () 
       expect(ask(ALLOWS, uri, { isListed: true }).action).toBe('deny')
       expect(ask(HIDES, uri, { isListed: true }).action).toBe('hide')
       const target = { server: 's', method: 'resources/read', name: uri }
-      expect(visible(HIDES, target, { ...sampleFacts(undefined), isListed: true }, NOW)).toBe(false)
+      expect(isVisible(HIDES, target, { ...sampleFacts(undefined), isListed: true }, NOW)).toBe(
+        false,
+      )
     }
     const odd = 'FILE:///public/My File.txt'
     expect(ask(ALLOWS, odd)).toMatchObject({ action: 'deny', rule: 'built-in' })

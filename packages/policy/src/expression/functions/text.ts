@@ -1,7 +1,7 @@
 // Functions of expressions on text, numbers and time, in place of the CEL library's own, which are
 // lenient (`int("")` is 0 there, the 30th of February is a day) or slow on texts made to be slow.
 
-import { Undecided } from './undecidable-error.ts'
+import { UndecidableError } from './undecidable-error.ts'
 
 const BEYOND_ASCII = /[^\0-\x7f]/
 
@@ -34,7 +34,8 @@ export function shiftLetters(text: string, first: number, by: number): string {
 const INT_LIMIT = 2 ** 63
 
 export function wholeOf(value: number): bigint {
-  if (!(Math.abs(value) < INT_LIMIT)) throw new Undecided('no integer of 64 bits', String(value))
+  if (!(Math.abs(value) < INT_LIMIT))
+    throw new UndecidableError('no integer of 64 bits', String(value))
   return BigInt(Math.trunc(value))
 }
 
@@ -54,12 +55,12 @@ export function realDay(text: string): string {
   const [year, month, day] = text.slice(0, 10).split('-').map(Number) as [number, number, number]
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
   const days = month === 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31
-  if (day > days) throw new Undecided('no day of the calendar', text)
+  if (day > days) throw new UndecidableError('no day of the calendar', text)
   return text
 }
 
-export function plain(text: string, form: RegExp): string {
-  if (!form.test(text)) throw new Undecided('not written plainly', text)
+export function requireForm(text: string, form: RegExp): string {
+  if (!form.test(text)) throw new UndecidableError('not written plainly', text)
   return text
 }
 
@@ -67,7 +68,7 @@ export function plain(text: string, form: RegExp): string {
 export function timestamp(value: number | string): object {
   // biome-ignore lint/style/noRestrictedGlobals: a value from outside, not the present
   const date = new Date(value) // allowed: a value from outside, not the present
-  if (Number.isNaN(date.getTime())) throw new Undecided('no time', String(value))
+  if (Number.isNaN(date.getTime())) throw new UndecidableError('no time', String(value))
   return date
 }
 

@@ -6,15 +6,17 @@ const SHOWN_LENGTH_MAX = 80
 // What would forge lines or hide text where the message is shown, and the quotes of the message.
 const UNSHOWABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}`]/gu
 
-export class Undecided extends Error {
+export class UndecidableError extends Error {
   override readonly name = 'Undecided'
 
   /** `what` could not be decided, for `value` where one is to be shown. */
   constructor(what: string, value?: string) {
-    super(value === undefined ? what : `${what}: \`${cut(value).replace(UNSHOWABLE, '\ufffd')}\``)
+    super(
+      value === undefined ? what : `${what}: \`${ellipsize(value).replace(UNSHOWABLE, '\ufffd')}\``,
+    )
   }
 }
 
-function cut(value: string): string {
+function ellipsize(value: string): string {
   return value.length > SHOWN_LENGTH_MAX ? `${value.slice(0, SHOWN_LENGTH_MAX - 1)}…` : value
 }

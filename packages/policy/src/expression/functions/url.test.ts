@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Undecided } from './undecidable-error.ts'
+import { UndecidableError } from './undecidable-error.ts'
 import { isPrivate, parseUrl } from './url.ts'
 
 const READ: readonly [text: string, scheme: string, host: string, port: number | null][] = [
@@ -121,14 +121,14 @@ describe('parseUrl', () => {
   })
 
   test.each(ATTACKS)('%s is not decided: %j', (_name, text) => {
-    expect(() => parseUrl(text)).toThrow(Undecided)
+    expect(() => parseUrl(text)).toThrow(UndecidableError)
   })
 })
 
 test('a URL of more than 2,048 characters is not decided', () => {
   const longest = `http://good.example/${'a'.repeat(2_028)}`
   expect(parseUrl(longest).host).toBe('good.example')
-  expect(() => parseUrl(`${longest}a`)).toThrow(Undecided)
+  expect(() => parseUrl(`${longest}a`)).toThrow(UndecidableError)
 })
 
 describe('isPrivate', () => {
@@ -179,7 +179,7 @@ describe('for every URL', () => {
       try {
         ours = parseUrl(text)
       } catch (error) {
-        expect(error).toBeInstanceOf(Undecided)
+        expect(error).toBeInstanceOf(UndecidableError)
         return
       }
       const theirs = new URL(text)
@@ -200,7 +200,7 @@ describe('for every URL', () => {
       try {
         expect(isPrivate(parseUrl(`http://${host}`))).toBe(true)
       } catch (error) {
-        expect(error).toBeInstanceOf(Undecided)
+        expect(error).toBeInstanceOf(UndecidableError)
       }
     })
     fc.assert(safe, { numRuns: 3_000 })

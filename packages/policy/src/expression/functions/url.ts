@@ -4,7 +4,7 @@
 // Answers requests forged to the machine itself, to its network and to cloud metadata. A public
 // name may still resolve to a private address: only the server that connects can see that.
 
-import { Undecided } from './undecidable-error.ts'
+import { UndecidableError } from './undecidable-error.ts'
 
 const URL_LENGTH_MAX = 2_048
 const NAME_LENGTH_MAX = 253
@@ -35,8 +35,8 @@ const PRIVATE_SUFFIXES = [
 /** Public names that are known to lead to a cloud's metadata. */
 const METADATA_NAMES = ['metadata.goog', 'metadata.tencentyun.com']
 
-type Range = readonly [base: bigint, bits: bigint]
-const PRIVATE_V4: readonly Range[] = [
+type AddressRange = readonly [base: bigint, bits: bigint]
+const PRIVATE_V4: readonly AddressRange[] = [
   [0x00000000n, 8n], // this network
   [0x0a000000n, 8n], // RFC 1918
   [0x64400000n, 10n], // carrier-grade NAT
@@ -55,7 +55,7 @@ const PRIVATE_V4: readonly Range[] = [
   [0xf0000000n, 4n], // reserved, broadcast
 ]
 /** Within 2000::/3; what lies outside of it is not public at all. */
-const PRIVATE_V6: readonly Range[] = [
+const PRIVATE_V6: readonly AddressRange[] = [
   [0x20010000n << 96n, 23n], // protocol assignments, Teredo
   [0x20010db8n << 96n, 32n], // documentation
   [0x3fff0000n << 96n, 20n], // documentation
@@ -77,22 +77,23 @@ export class PolicyUrl {
 }
 
 export function parseUrl(text: string): PolicyUrl {
-  if (text.length > URL_LENGTH_MAX) throw new Undecided('a URL that is too long', text)
-  if (STRANGE.test(text)) throw new Undecided('a space, `\\` or hidden character in a URL', text)
+  if (text.length > URL_LENGTH_MAX) throw new UndecidableError('a URL that is too long', text)
+  if (STRANGE.test(text))
+    throw new UndecidableError('a space, `\\` or hidden character in a URL', text)
   const [, rawScheme, authority, rest] = SHAPE.exec(text) ?? []
   if (rawScheme === undefined || authority === undefined || rest === undefined) {
-    throw new Undecided('a URL without `scheme://`', text)
+    throw new UndecidableError('a URL without `scheme://`', text)
   }
   // `http://good.example#@evil.example`: some parsers look for the `@` before the `#`.
   if (authority.includes('@') || (!rest.startsWith('/') && rest.includes('@'))) {
-    throw new Undecided('a URL with `@` beside its host', text)
+    throw new UndecidableError('a URL with `@` beside its host', text)
   }
   const match = AUTHORITY.exec(authority)
-  if (!match) throw new Undecided('a host or port that URL parsers read differently', text)
+  if (!match) throw new UndecidableError('a host or port that URL parsers read differently', text)
   const [, literal, name, digits] = match
   const scheme = rawScheme.toLowerCase()
   const port = digits === undefined ? (DEFAULT_PORTS.get(scheme) ?? null) : Number(digits)
-  if (port !== null && port > PORT_MAX) throw new Undecided('a port out of range', text)
+  if (port !== null && port > PORT_MAX) throw new UndecidableError('a port out of range', text)
   const [host, inside] = literal === undefined ? readName(String(name)) : readV6(literal)
   return new PolicyUrl(scheme, host, port, inside)
 }
@@ -108,14 +109,16 @@ function readName(written: string): [host: string, inside: boolean] {
   const labels = host.split('.')
   if (NUMERIC.test(String(labels.at(-1)))) {
     const address = parseV4(lower)
-    if (address === undefined) throw new Undecided('an address in an unusual spelling', written)
+    if (address === undefined)
+      throw new UndecidableError('an address in an unusual spelling', written)
     return [host, v4IsPrivate(address)]
   }
   const fits = labels.every((label) => label !== '' && label.length <= LABEL_LENGTH_MAX)
-  if (!fits || host.length > NAME_LENGTH_MAX) throw new Undecided('a broken host name', written)
+  if (!fits || host.length > NAME_LENGTH_MAX)
+    throw new UndecidableError('a broken host name', written)
   // `xn--example-` is `example` to some; telling which labels are sound takes Unicode's tables.
   if (labels.some((label) => label.startsWith('xn--'))) {
-    throw new Undecided('an internationalised host name', written)
+    throw new UndecidableError('an internationalised host name', written)
   }
   const inside =
     labels.length === 1 ||
@@ -126,7 +129,7 @@ function readName(written: string): [host: string, inside: boolean] {
 
 function readV6(literal: string): [host: string, inside: boolean] {
   const groups = parseV6(literal)
-  if (!groups) throw new Undecided('an address that is not IPv6', literal)
+  if (!groups) throw new UndecidableError('an address that is not IPv6', literal)
   const address = groups.reduce((sum, group) => (sum << 16n) | BigInt(group), 0n)
   return [`[${spellV6(groups)}]`, v6IsPrivate(address)]
 }

@@ -5,7 +5,7 @@
 import type { Action } from '@sluice/policy/core/actions'
 
 /** What became of a call, in one word: a limit is a denial with a colour of its own. */
-export type CallWord = 'allow' | 'ask' | 'deny' | 'hide' | 'limited'
+export type OutcomeLabel = 'allow' | 'ask' | 'deny' | 'hide' | 'limited'
 
 // ---- Live
 
@@ -19,7 +19,7 @@ export interface LiveRow {
   readonly method: string
   readonly name: string
   readonly category: string | null
-  readonly word: CallWord
+  readonly word: OutcomeLabel
   readonly code: string
   readonly rule: string
   readonly reason: string
@@ -32,8 +32,13 @@ export interface LiveRow {
 export interface LiveTick {
   readonly atMs: number
   /** Calls by server, tool and word since the last tick. */
-  readonly counts: readonly (readonly [server: string, tool: string, word: CallWord, n: number])[]
-  /** Calls that took at most the bound of the same place in `LiveHello.boundsMs`. */
+  readonly counts: readonly (readonly [
+    server: string,
+    tool: string,
+    word: OutcomeLabel,
+    n: number,
+  ])[]
+  /** Calls that took at most the bound of the same place in `LiveSnapshot.boundsMs`. */
   readonly latency: readonly number[]
   readonly rows: readonly LiveRow[]
   /** How rows that were sent before have ended. */
@@ -42,14 +47,14 @@ export interface LiveTick {
   readonly left: number
 }
 
-export interface LiveHello {
+export interface LiveSnapshot {
   readonly boundsMs: readonly number[]
   /** The newest calls on record, the newest last. */
   readonly rows: readonly LiveRow[]
   /** Before now: calls by word in stretches of `stretchMs`, the newest last. */
   readonly past: readonly {
     readonly atMs: number
-    readonly counts: Partial<Record<CallWord, number>>
+    readonly counts: Partial<Record<OutcomeLabel, number>>
   }[]
   readonly stretchMs: number
 }
@@ -63,7 +68,7 @@ export interface CallRecord extends LiveRow {
   readonly argsDigest: string | null
 }
 
-export interface CallExplained extends CallRecord {
+export interface CallExplanation extends CallRecord {
   readonly guardrails: readonly {
     readonly name: string
     readonly rule: string
@@ -115,7 +120,7 @@ export interface LedgerEvents {
   }[]
 }
 
-export interface LedgerVerified {
+export interface VerificationView {
   readonly ok: boolean
   readonly records: number
   readonly durationMs: number
@@ -136,7 +141,7 @@ export interface ServerView {
   readonly openRequests: number
   readonly tools: number
   readonly held: number
-  readonly calls: Partial<Record<CallWord, number>>
+  readonly calls: Partial<Record<OutcomeLabel, number>>
 }
 
 export interface ToolView {
@@ -177,7 +182,7 @@ export interface ToolPage {
   readonly page: string
 }
 
-export interface HeldPin {
+export interface PendingDefinitionView {
   readonly server: string
   readonly name: string
   readonly category: string

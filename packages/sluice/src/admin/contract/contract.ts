@@ -6,19 +6,19 @@
 // see ProofWish.
 
 export type {
+  ApprovalBlock,
   ApprovalRequest,
-  Barred,
-  Bound,
-  ForAWhile,
+  ApprovalVerdict,
+  ArgumentBound,
   Revealed,
-  Standing,
-  Verdict,
+  StandingApproval,
+  StandingTerms,
   Vote,
 } from '../../core/approval.ts'
 export type { Role } from '../../core/person.ts'
 export type * from './contract-console.ts'
 
-import type { ApprovalRequest, Barred, Standing } from '../../core/approval.ts'
+import type { ApprovalBlock, ApprovalRequest, StandingApproval } from '../../core/approval.ts'
 import type { Person, Role } from '../../core/person.ts'
 
 /** Every answer that is not 2xx. */
@@ -27,7 +27,7 @@ export interface ApiFailure {
 }
 
 /** `GET /api/sign-in`: the ways in, before anybody has signed in. */
-export interface SignInWays {
+export interface SignInMethods {
   /** Somebody has a passkey for this address. */
   readonly passkey: boolean
   /** Where `sluice console` has to be run for a code. */
@@ -42,7 +42,7 @@ export interface SignInWays {
 
 /** `POST /api/sign-in/issuers/:name` `{ challenge }`, the S256 of a secret that stays in the tab: what
  * the browser opens, and what must come back with the answer, to `<base>/sign-in/<name>`. */
-export interface SignInElsewhere {
+export interface ExternalSignInStart {
   readonly address: string
   readonly state: string
 }
@@ -68,7 +68,7 @@ export interface IssuerAnswer {
 /** `POST /api/links` `{ link }`: of `#link=` in the address of a message. `challenge` are the options of
  * `startAuthentication`; the assertion goes to `POST /api/sign-in`. Opening a link shows and decides
  * nothing. */
-export interface LinkTold {
+export interface ApprovalLinkView {
   readonly approval: string
   readonly approver: string
   readonly challenge: unknown
@@ -76,19 +76,19 @@ export interface LinkTold {
 
 export interface SignedIn {
   readonly token: string
-  readonly me: Me
+  readonly me: CurrentPerson
 }
 
 /** `GET /api/me`; `proof` is how this session was begun. */
-export interface Me extends Person {
-  readonly passkeys: readonly PasskeyTold[]
+export interface CurrentPerson extends Person {
+  readonly passkeys: readonly PasskeyView[]
   readonly hasPin: boolean
   /** Whether it can decide now: it has a passkey for this address, or is a system. */
   readonly mayProve: boolean
   readonly expiresAtMs: number
 }
 
-export interface PasskeyTold {
+export interface PasskeyView {
   readonly id: string
   readonly label: string
   readonly createdMs: number
@@ -113,7 +113,7 @@ export interface NewPasskey {
  *   const proof = btoa(JSON.stringify(assertion))
  *   await fetch(path, { method, body: text, headers: { 'sluice-proof': proof } })
  */
-export interface ProofWish {
+export interface ProofRequest {
   readonly method: 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly body: string
@@ -125,7 +125,7 @@ export interface ProofChallenge {
 }
 
 /** `GET /api/people`. */
-export interface PersonTold {
+export interface PersonView {
   readonly name: string
   readonly kind: 'person' | 'system'
   readonly roles: readonly Role[]
@@ -140,7 +140,7 @@ export interface PersonTold {
 }
 
 /** `GET /api/grants`. */
-export interface GrantTold {
+export interface GrantDetails {
   readonly id: string
   readonly name: string
   readonly policy: string
@@ -156,12 +156,12 @@ export interface GrantTold {
 /** `GET /api/approvals` gives `{ requests }`, `/api/approvals/:id` one; `POST /api/approvals/:id/verdict`
  * takes a Verdict, with the proof; `GET /api/approvals/watch` are server-sent events `approval`, each an
  * ApprovalRequest. */
-export interface ApprovalsTold {
+export interface ApprovalsResponse {
   readonly requests: readonly ApprovalRequest[]
 }
 
 /** `GET /api/standing`. */
-export interface StandingTold {
-  readonly standing: readonly Standing[]
-  readonly barred: readonly Barred[]
+export interface StandingResponse {
+  readonly standing: readonly StandingApproval[]
+  readonly barred: readonly ApprovalBlock[]
 }

@@ -2,8 +2,8 @@
 // has used of its budgets and why it stopped. What agents and models say is cut, never judged. Pure.
 
 import type { AgentRow } from '../../agents/journal/rows.ts'
-import type { Looked } from '../../agents/step-thread/inspect-agent.ts'
-import type { HistoryEntry } from '../../agents/step-thread/operations.ts'
+import type { AgentSnapshot } from '../../agents/step-thread/inspect-agent.ts'
+import type { HistoryEntry } from '../../agents/step-thread/operation-results.ts'
 import { historyView } from '../../agents/tools/views.ts'
 import { MESSAGE_LENGTH_SHOWN, MESSAGES_SHOWN } from '../contract/console-limits.ts'
 import type {
@@ -25,7 +25,7 @@ export function agentView(agent: AgentRow): AgentView {
 }
 
 export function agentPage(
-  { agent, family, portable, messages, files }: Looked,
+  { agent, family, portable, messages, files }: AgentSnapshot,
   turn: number | null,
 ): AgentPage {
   const stop = portable.stop ?? (turn === null ? agent.hostStop : null)
@@ -34,7 +34,11 @@ export function agentPage(
     ...agentView(agent),
     stop: stop === null ? null : { reason: stop.reason, detail: stop.detail },
     waitingFor: agent.summary.waitingFor,
-    todos: portable.todos.map(({ id, content, status }) => ({ id, content: cut(content), status })),
+    todos: portable.todos.map(({ id, content, status }) => ({
+      id,
+      content: truncate(content),
+      status,
+    })),
     fileList: files.map(({ path, bytes }) => ({ path, bytes })),
     messages: messagesOf(messages),
     budgets: [
@@ -53,7 +57,7 @@ export function agentPage(
 }
 
 /** Calls with their results in one: a model's turn reads as it was. */
-function messagesOf(messages: Looked['messages']): AgentMessage[] {
+function messagesOf(messages: AgentSnapshot['messages']): AgentMessage[] {
   const results = new Map(
     messages.flatMap((message) =>
       message.role === 'tool' ? [[message.callId, message] as const] : [],
@@ -66,10 +70,10 @@ function messagesOf(messages: Looked['messages']): AgentMessage[] {
       return [
         {
           role: message.role,
-          text: cut(message.content),
+          text: truncate(message.content),
           calls: calls.map(({ id, name, input }) => ({
-            ...{ id, name, input: cut(JSON.stringify(input) ?? '') },
-            result: results.has(id) ? cut(results.get(id)?.content ?? '') : null,
+            ...{ id, name, input: truncate(JSON.stringify(input) ?? '') },
+            result: results.has(id) ? truncate(results.get(id)?.content ?? '') : null,
             isError: results.get(id)?.isError ?? false,
           })),
         },
@@ -80,10 +84,10 @@ function messagesOf(messages: Looked['messages']): AgentMessage[] {
 
 export function agentEvent(entry: HistoryEntry): AgentEvent {
   const { seq, at: _at, kind, turn, ...said } = historyView(entry)
-  return { seq, atMs: entry.at, kind, turn, says: cut(JSON.stringify(said)) }
+  return { seq, atMs: entry.at, kind, turn, says: truncate(JSON.stringify(said)) }
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   if (text.length <= MESSAGE_LENGTH_SHOWN) return text
   return `${text.slice(0, MESSAGE_LENGTH_SHOWN)} [${text.length - MESSAGE_LENGTH_SHOWN} characters left off]`
 }

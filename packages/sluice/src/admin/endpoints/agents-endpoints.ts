@@ -36,7 +36,7 @@ export function agentsEndpoints(service: () => Service | undefined): Endpoint[] 
     id: string,
     work: (service: Service, owner: string) => Promise<Result>,
   ): Promise<Result> =>
-    told(async () => {
+    withApiErrors(async () => {
       const agents = running()
       const { agent } = await agents.steps.standing(null, id, processClock.nowMs())
       mustOwn(person, agent.owner)
@@ -123,7 +123,7 @@ export function agentsEndpoints(service: () => Service | undefined): Endpoint[] 
       ...{ method: 'POST', path: '/api/agents', role: 'viewer', body: IMPORT },
       summary: 'bring an exported agent in, for one of the principals one owns',
       handle: ({ body, person }) =>
-        told(async () => {
+        withApiErrors(async () => {
           mustOwn(person, body.owner)
           const { agent } = await running().import(body.owner, body.agent)
           return { id: agent.id }
@@ -138,7 +138,7 @@ function mustOwn({ name, roles, owns }: Person, owner: string): void {
 }
 
 /** What agents refuse is the asker's to know. */
-async function told<Result>(work: () => Promise<Result>): Promise<Result> {
+async function withApiErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {

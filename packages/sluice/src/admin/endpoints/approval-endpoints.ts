@@ -6,12 +6,12 @@ import { z } from 'zod'
 import {
   APPROVAL_STATES,
   type ApprovalFilter,
-  type Approvals,
-  type Verdict,
+  type ApprovalService,
+  type ApprovalVerdict,
 } from '../../core/approval.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
-import { Events } from '../http/events.ts'
+import { EventStreamResponse } from '../http/events.ts'
 import { APPROVALS_PAGE_MAX } from '../http/limits.ts'
 
 const STATES: readonly string[] = APPROVAL_STATES
@@ -56,7 +56,7 @@ const VERDICT = z.strictObject({
     .optional(),
 })
 
-export function approvalEndpoints(approvals: Approvals): Endpoint[] {
+export function approvalEndpoints(approvals: ApprovalService): Endpoint[] {
   const found = (id: string | undefined) => {
     const request = approvals.find(id ?? '')
     if (request !== undefined) return request
@@ -72,7 +72,9 @@ export function approvalEndpoints(approvals: Approvals): Endpoint[] {
       ...{ method: 'GET', path: '/api/approvals/watch', role: 'viewer' },
       summary: 'every change of a held call, as an event `approval`',
       handle: () =>
-        new Events((feed) => approvals.watch((request) => void feed.send('approval', request))),
+        new EventStreamResponse((feed) =>
+          approvals.watch((request) => void feed.send('approval', request)),
+        ),
     }),
     endpoint({
       ...{ method: 'GET', path: '/api/approvals/:id', role: 'viewer' },
@@ -90,7 +92,7 @@ export function approvalEndpoints(approvals: Approvals): Endpoint[] {
       body: VERDICT,
       summary: 'approve or deny',
       handle: ({ params, body, person }) =>
-        approvals.decide(found(params.id).id, body as Verdict, person, 'console'),
+        approvals.decide(found(params.id).id, body as ApprovalVerdict, person, 'console'),
     }),
     endpoint({
       ...{ method: 'GET', path: '/api/standing', role: 'viewer' },

@@ -5,16 +5,16 @@
 import type { JsonObject } from '@sluice/policy/core/json'
 import { z } from 'zod'
 import type { Person } from '../../core/person.ts'
-import { byWhom } from '../../core/person.ts'
-import { EXPORT_FORMATS, type ExportFormat, type Stretch } from '../../ledger/export/chunks.ts'
+import { toActor } from '../../core/person.ts'
+import { EXPORT_FORMATS, type ExportFormat, type ExportPage } from '../../ledger/export/chunks.ts'
 import type { Query } from '../../ledger/query/query.ts'
 import { Download } from '../http/download.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
-import type { Reader } from '../queries/ledger-reader.ts'
+import type { LedgerReader } from '../queries/ledger-reader.ts'
 import { FILTER } from './live-endpoints.ts'
 
 export interface ExportParts {
-  readonly reader: Reader
+  readonly reader: LedgerReader
   readonly record: (detail: JsonObject) => Promise<unknown>
   readonly nowMs: () => number
 }
@@ -39,7 +39,7 @@ export function exportEndpoints({ reader, record, nowMs }: ExportParts): Endpoin
         ) as Query
         // What cannot be read is said before there is a file.
         const first = await reader.ask('stretch', { query, format, from: { seq: 1, open: [] } })
-        await record({ format, filter: query as JsonObject, by: byWhom(person as Person) })
+        await record({ format, filter: query as JsonObject, by: toActor(person as Person) })
         const day = new Date(nowMs()).toISOString().slice(0, 10)
         const { type, ending } = FILES[format]
         return new Download({
@@ -52,10 +52,10 @@ export function exportEndpoints({ reader, record, nowMs }: ExportParts): Endpoin
 }
 
 async function* piecesOf(
-  reader: Reader,
+  reader: LedgerReader,
   query: Query,
   format: ExportFormat,
-  first: Stretch,
+  first: ExportPage,
 ): AsyncGenerator<string> {
   let stretch = first
   for (;;) {

@@ -3,19 +3,19 @@
 
 import { z } from 'zod'
 import { BOUNDS_MS } from '../../gateway/metrics/meter.ts'
-import type { CallExplained, LiveHello } from '../contract/contract-console.ts'
+import type { CallExplanation, LiveSnapshot } from '../contract/contract-console.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
-import { Events } from '../http/events.ts'
+import { EventStreamResponse } from '../http/events.ts'
 import { callExplained } from '../queries/call-views.ts'
-import type { Reader } from '../queries/ledger-reader.ts'
+import type { LedgerReader } from '../queries/ledger-reader.ts'
 import type { LiveHub } from './live-hub.ts'
 
 export interface LiveEndpointParts {
   readonly hub: LiveHub
-  readonly reader: Reader
+  readonly reader: LedgerReader
   /** The rule of a pointer, as it stands in the document in force. */
-  readonly ruleText: (policy: string, pointer: string) => CallExplained['ruleText']
+  readonly ruleText: (policy: string, pointer: string) => CallExplanation['ruleText']
   readonly nowMs: () => number
 }
 
@@ -42,14 +42,14 @@ export function liveEndpoints({ hub, reader, ruleText, nowMs }: LiveEndpointPart
       ...{ method: 'GET', path: '/api/live', role: 'viewer' },
       summary: 'calls as they pass: events `hello` (LiveHello), then `tick` (LiveTick)',
       handle: ({ lastEventId }) =>
-        new Events((feed) => {
+        new EventStreamResponse((feed) => {
           let isHere = true
           const { resumed, leave } = hub.join(feed, lastEventId)
           const id = hub.lastId
           if (!resumed)
             void reader.ask('past', nowMs()).then(
               (past) => {
-                const hello: LiveHello = { ...past, boundsMs: BOUNDS_MS }
+                const hello: LiveSnapshot = { ...past, boundsMs: BOUNDS_MS }
                 if (isHere) feed.send('hello', hello, id)
               },
               () => {},

@@ -1,7 +1,7 @@
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import type { Decision } from '@sluice/policy/core/decision'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { CallWatch, type Watched } from '../../gateway/metrics/instrument-calls.ts'
+import { CallInstrumentation, type CallWithFacts } from '../../gateway/metrics/instrument-calls.ts'
 import { Meter } from '../../gateway/metrics/meter.ts'
 import { LIVE_ROWS_A_TICK, LIVE_TICK_MS, LIVE_TICKS_KEPT } from '../contract/console-limits.ts'
 import type { LiveTick } from '../contract/contract-console.ts'
@@ -17,14 +17,14 @@ function decision(said: Pick<Decision, 'action' | 'code'>): Decision {
   }
 }
 
-const watched: Watched = {
+const watched: CallWithFacts = {
   call: { server: 'notes', method: 'tools/call', name: 'add', args: {} },
   facts: sampleFacts(undefined),
 }
 
 function look() {
   const meter = new Meter()
-  const watch = new CallWatch(meter, undefined)
+  const watch = new CallInstrumentation(meter, undefined)
   const hub = new LiveHub({ meter, watch, nowMs: Date.now })
   const pass = (said: Pick<Decision, 'action' | 'code'>, id: string) => {
     const call = watch.begin(watched, undefined)

@@ -5,10 +5,10 @@
 import type { Decision } from '@sluice/policy/core/decision'
 import { displayName } from '../../core/display-name.ts'
 import type {
+  CallInstrumentation,
   CallTap,
-  CallWatch,
+  CallWithFacts,
   TappedCall,
-  Watched,
 } from '../../gateway/metrics/instrument-calls.ts'
 import type { Meter } from '../../gateway/metrics/meter.ts'
 import {
@@ -17,13 +17,13 @@ import {
   LIVE_TICK_MS,
   LIVE_TICKS_KEPT,
 } from '../contract/console-limits.ts'
-import type { CallWord, LiveRow, LiveTick } from '../contract/contract-console.ts'
-import { wordOf } from '../contract/outcome-label.ts'
+import type { LiveRow, LiveTick, OutcomeLabel } from '../contract/contract-console.ts'
+import { toOutcomeLabel } from '../contract/outcome-label.ts'
 import { eventBytes, type Feed } from '../http/events.ts'
 
 export interface LiveParts {
   readonly meter: Pick<Meter, 'decisions' | 'steps'>
-  readonly watch: Pick<CallWatch, 'tap'>
+  readonly watch: Pick<CallInstrumentation, 'tap'>
   readonly nowMs: () => number
 }
 
@@ -41,9 +41,9 @@ export class LiveHub implements CallTap {
   /** What each series of the meter, which are only ever added to, had counted by the last tick. */
   #counted = new Float64Array(256)
   #latency: Float64Array
-  #urgent: Passing[] = []
-  #plain: Passing[] = []
-  #ended: Passing[] = []
+  #urgent: LiveCall[] = []
+  #plain: LiveCall[] = []
+  #ended: LiveCall[] = []
   #left = 0
   #id: number
   #timer: NodeJS.Timeout | undefined
@@ -74,20 +74,20 @@ export class LiveHub implements CallTap {
   }
 
   /** On the way of every call: nothing is made where there is no room for a row. */
-  decided(watched: Watched, decision: Decision, callId: string): TappedCall | undefined {
+  decided(watched: CallWithFacts, decision: Decision, callId: string): TappedCall | undefined {
     const isUrgent = decision.action !== 'allow'
     const rows = isUrgent ? this.#urgent : this.#plain
     if (rows.length >= LIVE_ROWS_A_TICK) {
       this.#left++
       return undefined
     }
-    const passing = new Passing(watched, decision, callId, this.#parts.nowMs(), this)
+    const passing = new LiveCall(watched, decision, callId, this.#parts.nowMs(), this)
     rows.push(passing)
     return isUrgent ? undefined : passing
   }
 
   /** A call whose row was sent while it was open. */
-  endedLater(passing: Passing): void {
+  endedLater(passing: LiveCall): void {
     if (this.#timer !== undefined && this.#ended.length < LIVE_ENDS_A_TICK)
       this.#ended.push(passing)
   }
@@ -143,8 +143,8 @@ export class LiveHub implements CallTap {
   }
 
   /** From the gate's own counters, which count every call anyway. */
-  #counts(): [string, string, CallWord, number][] {
-    const counts: [string, string, CallWord, number][] = []
+  #counts(): [string, string, OutcomeLabel, number][] {
+    const counts: [string, string, OutcomeLabel, number][] = []
     const series = this.#parts.meter.decisions
     if (series.length > this.#counted.length) {
       const wider = new Float64Array(series.length * 2)
@@ -157,7 +157,7 @@ export class LiveHub implements CallTap {
       if (value === before) continue
       this.#counted[at] = value
       const { server = '', tool = '', action = '', code = '' } = labels
-      counts.push([server, tool, wordOf(action, code), value - before])
+      counts.push([server, tool, toOutcomeLabel(action, code), value - before])
     }
     return counts
   }
@@ -180,8 +180,8 @@ export class LiveHub implements CallTap {
 }
 
 /** A call that may get a row; it is put into words only when it does. */
-class Passing implements TappedCall {
-  readonly #watched: Watched
+class LiveCall implements TappedCall {
+  readonly #watched: CallWithFacts
   readonly #decision: Decision
   readonly #callId: string
   readonly #atMs: number
@@ -190,7 +190,13 @@ class Passing implements TappedCall {
   #durationMs: number | null = null
   #isTold = false
 
-  constructor(watched: Watched, decision: Decision, callId: string, atMs: number, hub: LiveHub) {
+  constructor(
+    watched: CallWithFacts,
+    decision: Decision,
+    callId: string,
+    atMs: number,
+    hub: LiveHub,
+  ) {
     this.#watched = watched
     this.#decision = decision
     this.#callId = callId
@@ -222,7 +228,7 @@ class Passing implements TappedCall {
       method: call.method,
       name: displayName(call.method, call.name),
       category: facts.tool?.category ?? null,
-      word: wordOf(action, code),
+      word: toOutcomeLabel(action, code),
       ...{ code, rule, reason },
       status: this.#status,
       durationMs: this.#durationMs,

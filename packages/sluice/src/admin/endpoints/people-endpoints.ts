@@ -4,7 +4,7 @@
 import type { JsonObject } from '@sluice/policy/core/json'
 import { z } from 'zod'
 import { type Person, ROLES } from '../../core/person.ts'
-import { type FreezeParts, freeze, thaw, told } from '../../operations/freeze.ts'
+import { type FreezeParts, freeze, thaw, toFreezeView } from '../../operations/freeze.ts'
 import {
   addGrant,
   type GrantParts,
@@ -12,7 +12,7 @@ import {
   revokeGrant,
 } from '../../operations/grant-commands.ts'
 import { addBy, listPeople, type PeopleParts, removeBy } from '../../operations/people-commands.ts'
-import { MAY } from '../../operations/verify-person.ts'
+import { REQUIRED_ROLES } from '../../operations/verify-person.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 
 export interface PeopleEndpointParts {
@@ -83,12 +83,18 @@ export function peopleEndpoints(parts: PeopleEndpointParts): Endpoint[] {
       }),
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/grants', role: MAY.grants, proof: true, body: NEW_GRANT },
+      ...{
+        method: 'POST',
+        path: '/api/grants',
+        role: REQUIRED_ROLES.grants,
+        proof: true,
+        body: NEW_GRANT,
+      },
       summary: 'let somebody call: the token is in the answer, this once',
       handle: ({ body, person }) => addGrant(grants, body as JsonObject, person),
     }),
     endpoint({
-      ...{ method: 'DELETE', path: '/api/grants/:name', role: MAY.grants, proof: true },
+      ...{ method: 'DELETE', path: '/api/grants/:name', role: REQUIRED_ROLES.grants, proof: true },
       query: z.strictObject({ forget: z.enum(['true', 'false']).optional() }),
       summary: 'end a grant and its sessions; with `forget` it is off the list, too',
       handle: ({ params, query, person }) => {
@@ -99,7 +105,7 @@ export function peopleEndpoints(parts: PeopleEndpointParts): Endpoint[] {
     endpoint({
       ...{ method: 'GET', path: '/api/freeze', role: 'viewer' },
       summary: 'what is frozen',
-      handle: () => ({ frozen: freezing.freezes.list.map(told) }),
+      handle: () => ({ frozen: freezing.freezes.list.map(toFreezeView) }),
     }),
     endpoint({
       ...{ method: 'POST', path: '/api/freeze', role: 'approver' },
@@ -108,7 +114,13 @@ export function peopleEndpoints(parts: PeopleEndpointParts): Endpoint[] {
       handle: ({ body }) => freeze(freezing, body as JsonObject),
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/thaw', role: MAY.thaw, proof: true, body: TARGET },
+      ...{
+        method: 'POST',
+        path: '/api/thaw',
+        role: REQUIRED_ROLES.thaw,
+        proof: true,
+        body: TARGET,
+      },
       summary: 'let pass again what was frozen',
       handle: ({ body, person }) => thaw(freezing, body as JsonObject, person),
     }),

@@ -8,17 +8,17 @@ import { ACTIONS } from '@sluice/policy/core/actions'
 import { CATEGORIES } from '@sluice/policy/core/tools'
 import { policyJsonSchema } from '@sluice/policy/language/json-schema'
 import { z } from 'zod'
-import { HOUSE } from '../../gateway/config/grants.ts'
+import { BASE_POLICY } from '../../gateway/config/grants.ts'
 import { makeDocument, type PolicyDocument } from '../../gateway/state/documents.ts'
 import { DRAFT_LENGTH_MAX, REPLAY_MS } from '../contract/console-limits.ts'
 import type { PolicyDocumentView, PolicyView } from '../contract/contract-console.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
-import type { Reader } from '../queries/ledger-reader.ts'
+import type { LedgerReader } from '../queries/ledger-reader.ts'
 import { isVersioned, type SavePolicyParts, savePolicy } from './save-policy.ts'
 
 export interface PolicyEndpointParts extends SavePolicyParts {
-  readonly reader: Reader
+  readonly reader: LedgerReader
   /** Writes down what was learnt of tools, for whoever reads them elsewhere. */
   readonly flushTools: () => void
 }
@@ -105,7 +105,7 @@ function viewOf(document: PolicyDocument): PolicyDocumentView {
   const now = readAgain(document)
   return {
     ...now,
-    house: called === HOUSE,
+    house: called === BASE_POLICY,
     inForce: now.digest === document.digest,
     fixed: document.isWithin ? `this policy stands in ${basename(file)} itself` : '',
     versioned: isVersioned(file),

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { Refused } from '../../core/operation-error.ts'
+import { OperationError } from '../../core/operation-error.ts'
 import type { Person } from '../../core/person.ts'
 import { digestOfSet, makeDocument, type PolicyDocument } from '../../gateway/state/documents.ts'
 import { compileAside, type Policies } from '../../gateway/state/policies.ts'
@@ -21,7 +21,7 @@ export interface SavePolicyParts {
   readonly nowMs: () => number
 }
 
-export interface PolicyWish {
+export interface SavePolicyRequest {
   readonly name: string
   /** Digest of the text it was made from. */
   readonly base: string
@@ -31,14 +31,14 @@ export interface PolicyWish {
 
 export async function savePolicy(
   { policies, store, reload, nowMs }: SavePolicyParts,
-  { name, base, text, why }: PolicyWish,
+  { name, base, text, why }: SavePolicyRequest,
   by: Person,
 ): Promise<PolicySaved> {
   const known = policies.documents.get(name)
   if (known === undefined)
-    throw new Refused(`there is no policy \`${name}\``, 'sluice.yaml names the documents')
+    throw new OperationError(`there is no policy \`${name}\``, 'sluice.yaml names the documents')
   if (known.isWithin)
-    throw new Refused(
+    throw new OperationError(
       `the policy stands in ${basename(known.file)} itself`,
       'change it there, or put it into a file of its own and name that under `policy`',
     )
@@ -48,13 +48,16 @@ export async function savePolicy(
   const { compiled, problems } = await compileAside(new Map(policies.documents).set(name, saved))
   const current = makeDocument(name, file, readFileSync(file, 'utf8'))
   if (current.digest !== base)
-    throw new Refused(
+    throw new OperationError(
       'the file was changed in the meantime',
       'load it again: your text was made from an older version',
     )
   if (compiled === undefined) {
     const wrong = problems.find(({ problem }) => problem.severity === 'error')?.problem
-    throw new Refused(`line ${wrong?.line}: ${wrong?.message}`, wrong?.help ?? 'mend the text')
+    throw new OperationError(
+      `line ${wrong?.line}: ${wrong?.message}`,
+      wrong?.help ?? 'mend the text',
+    )
   }
   if (isVersioned(file))
     return { digest: base, inForce: false, patch: patchOf(basename(file), current.text, text) }
@@ -85,7 +88,7 @@ function waitingDigest(policies: Policies, only: PolicyDocument): string | undef
   const { digest } = policies.preview()
   if (typeof digest !== 'string') return undefined
   if (digest === digestOfSet(new Map(policies.documents).set(only.name, only))) return digest
-  throw new Refused(
+  throw new OperationError(
     'another document was changed, may loosen, and waits for a person',
     'look at it with `sluice policy apply`, or take it back; then save again',
   )

@@ -5,16 +5,16 @@ import { basename } from 'node:path'
 import type { ServerConfig } from '../../gateway/config/config.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
 import type { ServerFailure } from '../../gateway/tools/server-notes.ts'
-import type { CallWord, ServerView } from '../contract/contract-console.ts'
-import { wordOf } from '../contract/outcome-label.ts'
+import type { OutcomeLabel, ServerView } from '../contract/contract-console.ts'
+import { toOutcomeLabel } from '../contract/outcome-label.ts'
 
 export function serverViews(parts: AdminParts): ServerView[] {
   const { config, gate, pins, freezes, meter } = parts
   const known = gate.knownTools
-  const calls = new Map<string, Partial<Record<CallWord, number>>>()
+  const calls = new Map<string, Partial<Record<OutcomeLabel, number>>>()
   for (const { labels, value } of meter.decisions) {
     const counts = calls.get(labels.server ?? '') ?? {}
-    const word = wordOf(labels.action ?? '', labels.code ?? '')
+    const word = toOutcomeLabel(labels.action ?? '', labels.code ?? '')
     counts[word] = (counts[word] ?? 0) + value
     calls.set(labels.server ?? '', counts)
   }

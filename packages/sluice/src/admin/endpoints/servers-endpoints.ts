@@ -5,25 +5,30 @@
 import type { JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
 import { z } from 'zod'
-import { account } from '../../catalogue/classify/classify.ts'
+import { assessTool } from '../../catalogue/classify/classify.ts'
 import { markdownOf } from '../../catalogue/pages/page-markdown.ts'
 import { toolPage } from '../../catalogue/pages/tool-page.ts'
-import { Refused } from '../../core/operation-error.ts'
+import { OperationError } from '../../core/operation-error.ts'
 import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
 import { REFUSAL_LENGTH_MAX } from '../../gateway/shared/limits.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
-import type { HeldTool } from '../../gateway/tools/pins.ts'
+import type { PendingDefinition } from '../../gateway/tools/pins.ts'
 import { acceptPins, refusePins } from '../../operations/accept-pins.ts'
 import { DEFINITION_LENGTH_SHOWN } from '../contract/console-limits.ts'
-import type { HeldPin, ServerView, ToolPage, ToolView } from '../contract/contract-console.ts'
+import type {
+  PendingDefinitionView,
+  ServerView,
+  ToolPage,
+  ToolView,
+} from '../contract/contract-console.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
-import type { Reader } from '../queries/ledger-reader.ts'
+import type { LedgerReader } from '../queries/ledger-reader.ts'
 import { serverViews } from './server-views.ts'
 
 export interface ServersParts {
   readonly parts: AdminParts
-  readonly reader: Reader
+  readonly reader: LedgerReader
   readonly nowMs: () => number
 }
 
@@ -36,10 +41,10 @@ const TOOL = z.strictObject({ server: z.string().max(64), name: z.string().max(1
 
 export function serversEndpoints({ parts, reader, nowMs }: ServersParts): Endpoint[] {
   const { gate, pins, ledger, policies, tools } = parts
-  const waiting = ({ server, name, digest }: z.output<typeof PIN>): HeldTool => {
+  const waiting = ({ server, name, digest }: z.output<typeof PIN>): PendingDefinition => {
     const held = pins.waiting(server, name).find((one) => one.digest === digest)
     if (held !== undefined) return held
-    throw new Refused('the definition has changed again', 'look at it once more')
+    throw new OperationError('the definition has changed again', 'look at it once more')
   }
   const accepting = { pins, ledger, changed: () => gate.policyChanged(), nowMs }
   return [
@@ -55,7 +60,7 @@ export function serversEndpoints({ parts, reader, nowMs }: ServersParts): Endpoi
         tools.flush()
         const documents = [...policies.documents]
         const placed = await reader.ask('tools', { documents, name: LOCAL_POLICY })
-        const held = new Map(pins.held.map((one) => [keyOf(one.tool), one] as const))
+        const held = new Map(pins.held.map((one) => [toToolId(one.tool), one] as const))
         return {
           tools: placed.map(({ server, name, category, unknown, risk, verdict, reason }) => ({
             ...{ server, name, category, unknown, risk, verdict, reason },
@@ -70,7 +75,7 @@ export function serversEndpoints({ parts, reader, nowMs }: ServersParts): Endpoi
       summary: 'the catalogue’s page of one tool; the words of its definition are its server’s',
       handle: ({ query }): ToolPage => {
         const found = gate.knownTools.find(
-          (tool) => keyOf(tool) === `${query.server}/${query.name}`,
+          (tool) => toToolId(tool) === `${query.server}/${query.name}`,
         )
         const definition = found?.definition ?? pins.acceptedOf(query.server, query.name)
         if (definition === undefined)
@@ -81,7 +86,7 @@ export function serversEndpoints({ parts, reader, nowMs }: ServersParts): Endpoi
     endpoint({
       ...{ method: 'GET', path: '/api/pins', role: 'viewer' },
       summary: 'definitions that wait for a person, with what has changed',
-      handle: (): { held: HeldPin[] } => ({
+      handle: (): { held: PendingDefinitionView[] } => ({
         held: pins.held.map((held) =>
           heldPin(held, pins.acceptedOf(held.tool.definition.server, held.tool.definition.name)),
         ),
@@ -110,17 +115,17 @@ export function serversEndpoints({ parts, reader, nowMs }: ServersParts): Endpoi
   ]
 }
 
-function keyOf({ definition }: KnownTool): string {
+function toToolId({ definition }: KnownTool): string {
   return `${definition.server}/${definition.name}`
 }
 
 function pageOf(definition: ToolDefinition): ToolPage {
   const { server, name, title, description, inputSchema, annotations } = definition
-  const told = account(definition)
+  const told = assessTool(definition)
   return {
     ...{ server, name, category: told.category, unknown: told.unknown, risk: told.risk },
-    title: textOf(title),
-    description: textOf(description),
+    title: toBoundedText(title),
+    description: toBoundedText(description),
     inputSchema: json(inputSchema),
     annotations: json(annotations),
     confidence: told.confidence,
@@ -132,9 +137,9 @@ function pageOf(definition: ToolDefinition): ToolPage {
 }
 
 function heldPin(
-  { tool, digest, because, changes, refused }: HeldTool,
+  { tool, digest, because, changes, refused }: PendingDefinition,
   before: ToolDefinition | undefined,
-): HeldPin {
+): PendingDefinitionView {
   const { server, name } = tool.definition
   return {
     ...{ server, name, category: tool.category, unknown: tool.unknown === true },
@@ -151,6 +156,6 @@ function json(value: JsonValue | undefined): string {
 }
 
 /** A server may put anything where a text belongs. */
-function textOf(value: unknown): string {
+function toBoundedText(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, DEFINITION_LENGTH_SHOWN) : ''
 }

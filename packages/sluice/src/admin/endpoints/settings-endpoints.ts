@@ -4,9 +4,9 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JsonObject } from '@sluice/policy/core/json'
-import { ownVersion } from '../../gateway/shared/package-version.ts'
+import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
-import { nameOf } from '../../gateway/state/freezes.ts'
+import { describeFreezeTarget } from '../../gateway/state/freezes.ts'
 import type { SettingsView } from '../contract/contract-console.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 
@@ -30,7 +30,7 @@ export function settingsEndpoints(parts: AdminParts): Endpoint[] {
         const { config, freezes, policies, url, ledger } = parts
         const status = (await parts.control('status', {})) as JsonObject
         return {
-          version: ownVersion(),
+          version: readPackageVersion(),
           url: url(),
           config: config.file,
           data: config.data,
@@ -42,7 +42,7 @@ export function settingsEndpoints(parts: AdminParts): Endpoint[] {
           why: String(status.why ?? ''),
           ledger: { state: ledger.state, records: ledger.figures.seq },
           frozen: freezes.list.map((frozen) => ({
-            ...{ what: nameOf(frozen), why: frozen.why, atMs: frozen.atMs },
+            ...{ what: describeFreezeTarget(frozen), why: frozen.why, atMs: frozen.atMs },
           })),
         }
       },

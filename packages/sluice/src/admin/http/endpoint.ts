@@ -5,10 +5,10 @@ import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
 import type { Person, Role } from '../../core/person.ts'
 import type { Download } from './download.ts'
-import type { Events } from './events.ts'
+import type { EventStreamResponse } from './events.ts'
 
 /** What a handler gets; everything in it has been checked. */
-export interface Call<Body, Query> {
+export interface EndpointCall<Body, Query> {
   /** Who asks; `proof` is `passkey` where the row needs one, and was given. */
   readonly person: Person
   /** A passkey assertion for just this request came along and holds. */
@@ -36,10 +36,10 @@ export interface Endpoint {
   readonly query?: z.ZodType | undefined
   readonly answer?: z.ZodType | undefined
   /** A JSON value, a stream of events, or a file. */
-  readonly handle: (call: Call<unknown, unknown>) => unknown
+  readonly handle: (call: EndpointCall<unknown, unknown>) => unknown
 }
 
-interface Row<Body extends z.ZodType, Query extends z.ZodType> {
+interface EndpointDefinition<Body extends z.ZodType, Query extends z.ZodType> {
   readonly method: Endpoint['method']
   readonly path: string
   readonly role: Endpoint['role']
@@ -49,14 +49,14 @@ interface Row<Body extends z.ZodType, Query extends z.ZodType> {
   readonly query?: Query
   readonly answer?: z.ZodType
   readonly handle: (
-    call: Call<z.output<Body>, z.output<Query>>,
-  ) => object | Events | Download | Promise<object>
+    call: EndpointCall<z.output<Body>, z.output<Query>>,
+  ) => object | EventStreamResponse | Download | Promise<object>
 }
 
 /** Keeps the types of body and query for the handler. */
 export function endpoint<
   Body extends z.ZodType = z.ZodUndefined,
   Query extends z.ZodType = z.ZodUndefined,
->({ proof = false, handle, ...row }: Row<Body, Query>): Endpoint {
+>({ proof = false, handle, ...row }: EndpointDefinition<Body, Query>): Endpoint {
   return { ...row, proof, handle: handle as Endpoint['handle'] }
 }

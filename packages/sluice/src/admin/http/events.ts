@@ -19,7 +19,7 @@ export function eventBytes(event: string, data: unknown, id?: string): Uint8Arra
 const PULSE = Buffer.from(': \n\n')
 
 /** What a handler answers with where it wants to go on telling. `begin` returns what ends it. */
-export class Events {
+export class EventStreamResponse {
   readonly #begin: (feed: Feed) => () => void
 
   constructor(begin: (feed: Feed) => () => void) {

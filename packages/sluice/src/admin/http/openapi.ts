@@ -2,7 +2,7 @@
 // served, so that it cannot say anything else than they do.
 
 import { z } from 'zod'
-import { ownVersion } from '../../gateway/shared/package-version.ts'
+import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import type { Endpoint } from './endpoint.ts'
 
 const ERROR = {
@@ -30,7 +30,7 @@ export function openApiOf(endpoints: readonly Endpoint[]): object {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Sluice', version: ownVersion() },
+    info: { title: 'Sluice', version: readPackageVersion() },
     components: {
       securitySchemes: {
         signedIn: { type: 'http', scheme: 'bearer' },

@@ -40,7 +40,7 @@ const SECURITY = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 }
 
-interface Served {
+interface StaticFile {
   readonly type: string
   readonly plain: Buffer
   readonly zipped: Buffer
@@ -48,7 +48,7 @@ interface Served {
 
 export class ConsolePage {
   readonly #directory: string
-  #files: ReadonlyMap<string, Served> | undefined
+  #files: ReadonlyMap<string, StaticFile> | undefined
 
   /** In a clone beside the sources, in the package beside the compiled ones. */
   constructor(directory: string = builtConsole()) {
@@ -87,10 +87,10 @@ export class ConsolePage {
     return true
   }
 
-  #read(): ReadonlyMap<string, Served> {
+  #read(): ReadonlyMap<string, StaticFile> {
     if (this.#files !== undefined) return this.#files
     const names = existsSync(this.#directory) ? globSync('**/*.*', { cwd: this.#directory }) : []
-    const files = names.flatMap((name): [string, Served][] => {
+    const files = names.flatMap((name): [string, StaticFile][] => {
       const type = TYPES[extname(name)]
       if (type === undefined) return []
       const plain = readFileSync(join(this.#directory, name))

@@ -2,13 +2,13 @@
 // why it cannot simply be moved. What a plain call would get, by the engine itself. Pure.
 
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
-import { plainVerdict } from '@sluice/policy/cases/typical-action'
-import { type Action, stronger } from '@sluice/policy/core/actions'
+import { getTypicalAction } from '@sluice/policy/cases/typical-action'
+import { type Action, pickStronger } from '@sluice/policy/core/actions'
 import { CATEGORIES, type KnownTool } from '@sluice/policy/core/tools'
 import { decideAssuming } from '@sluice/policy/decide/decide'
-import { toolScope } from '@sluice/policy/decide/resolve'
+import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
-import { readiesOf, type Scope } from '@sluice/policy/model/applicable-rules'
+import { type ApplicableRules, readiesOf } from '@sluice/policy/model/applicable-rules'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Rule } from '@sluice/policy/model/rule'
 import type { BoardCategory, BoardTool, PolicyDraft } from '../contract/contract-console.ts'
@@ -17,7 +17,7 @@ export function boardOf(
   policy: CompiledPolicy,
   tools: readonly KnownTool[],
 ): NonNullable<PolicyDraft['board']> {
-  const placed = tools.map((tool) => placeOf(policy, tool))
+  const placed = tools.map((tool) => toBoardTool(policy, tool))
   const counts = new Map<string, number>()
   for (const { category } of placed) counts.set(category, (counts.get(category) ?? 0) + 1)
   return {
@@ -27,12 +27,12 @@ export function boardOf(
   }
 }
 
-function placeOf(policy: CompiledPolicy, tool: KnownTool): BoardTool {
+function toBoardTool(policy: CompiledPolicy, tool: KnownTool): BoardTool {
   const { server, name } = tool.definition
-  const scope = toolScope(policy, tool)
+  const scope = getRulesForTool(policy, tool)
   const call = { server, name, method: TOOL_CALL, args: {} }
   const { rule, reason } = decideAssuming(policy, call, sampleFacts(tool), new Map())
-  const verdict = plainVerdict(policy, tool)
+  const verdict = getTypicalAction(policy, tool)
   const laid = readiesOf(scope)
   return {
     server,
@@ -50,14 +50,18 @@ function placeOf(policy: CompiledPolicy, tool: KnownTool): BoardTool {
 }
 
 /** What the call gets where its conditions hold. */
-function hopedOf({ rules, doubted }: Scope): Action {
+function hopedOf({ rules, doubted }: ApplicableRules): Action {
   return [...rules, ...(doubted?.rules ?? [])].reduce(
-    (word: Action, { rule }) => stronger(word, rule.action),
+    (word: Action, { rule }) => pickStronger(word, rule.action),
     'allow',
   )
 }
 
-function lockOf(policy: CompiledPolicy, { rules, guardrails, house }: Scope, key: string): string {
+function lockOf(
+  policy: CompiledPolicy,
+  { rules, guardrails, house }: ApplicableRules,
+  key: string,
+): string {
   const [server = '', name = ''] = splitAtSlash(key)
   const exact = policy.tools.exact(server, name)
   const condition = rules.find(({ rule }) => rule.when !== undefined)

@@ -2,13 +2,13 @@
 // is known of its verdict. Reads nothing itself.
 
 import { formatDecimal } from '@sluice/policy/core/decimal'
-import { isNotKept, type JudgedValue } from '@sluice/policy/core/decision-inputs'
+import { type DecisionInput, isOmittedInput } from '@sluice/policy/core/decision-inputs'
 import { ExactNumber } from '@sluice/policy/core/json'
-import type { Called } from '../../ledger/query/query.ts'
-import type { CallExplained, CallRecord } from '../contract/contract-console.ts'
-import { wordOf } from '../contract/outcome-label.ts'
+import type { CallWithOutcome } from '../../ledger/query/query.ts'
+import type { CallExplanation, CallRecord } from '../contract/contract-console.ts'
+import { toOutcomeLabel } from '../contract/outcome-label.ts'
 
-export function callRecord({ record, outcome }: Called): CallRecord {
+export function callRecord({ record, outcome }: CallWithOutcome): CallRecord {
   const { decision } = record
   return {
     seq: record.seq,
@@ -22,7 +22,7 @@ export function callRecord({ record, outcome }: Called): CallRecord {
     method: record.method,
     name: record.name,
     category: record.category,
-    word: wordOf(decision.action, decision.code),
+    word: toOutcomeLabel(decision.action, decision.code),
     code: decision.code,
     rule: decision.rule,
     reason: decision.reason,
@@ -33,7 +33,10 @@ export function callRecord({ record, outcome }: Called): CallRecord {
   }
 }
 
-export function callExplained(called: Called, ruleText: CallExplained['ruleText']): CallExplained {
+export function callExplained(
+  called: CallWithOutcome,
+  ruleText: CallExplanation['ruleText'],
+): CallExplanation {
   const { record, outcome } = called
   const { guardrails, limits, shadow } = record.decision
   return {
@@ -48,7 +51,10 @@ export function callExplained(called: Called, ruleText: CallExplained['ruleText'
       max: formatDecimal(max),
     })),
     shadow: shadow.map(({ rule, action, reason }) => ({ rule, action, reason })),
-    judged: Object.entries(record.judged).map(([path, value]) => ({ path, value: told(value) })),
+    judged: Object.entries(record.judged).map(([path, value]) => ({
+      path,
+      value: formatInput(value),
+    })),
     outcome:
       outcome === null
         ? null
@@ -67,8 +73,8 @@ export function callExplained(called: Called, ruleText: CallExplained['ruleText'
   }
 }
 
-function told(value: JudgedValue): string {
+function formatInput(value: DecisionInput): string {
   if (value instanceof ExactNumber) return value.text
-  if (isNotKept(value)) return `(${value.is})`
+  if (isOmittedInput(value)) return `(${value.is})`
   return JSON.stringify(value)
 }

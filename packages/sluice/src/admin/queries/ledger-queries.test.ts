@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { allowed, judgement } from '../../ledger/judgements.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
-import { Reading } from './ledger-queries.ts'
+import { LedgerQueries } from './ledger-queries.ts'
 
 const CALLS = 300
 const STEP = 100
 let directory: string
-let reading: Reading
+let reading: LedgerQueries
 
 async function append(ledger: Ledger, n: number): Promise<void> {
   const call = judgement(n, {
@@ -31,7 +31,7 @@ beforeAll(async () => {
     await Promise.all(Array.from({ length: 20 }, (_, at) => append(ledger, first + at)))
   await ledger.event({ atMs: 2_000_000, name: 'stop', detail: {} })
   ledger.close()
-  reading = new Reading(directory, { waitMs: 0, stepRecords: STEP })
+  reading = new LedgerQueries(directory, { waitMs: 0, stepRecords: STEP })
 })
 
 afterAll(() => {

@@ -6,9 +6,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { loosenings } from '@sluice/policy/change/compare'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { HOUSE, LOCAL_POLICY } from '../../gateway/config/grants.ts'
+import { BASE_POLICY, LOCAL_POLICY } from '../../gateway/config/grants.ts'
 import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
-import { ownVersion } from '../../gateway/shared/package-version.ts'
+import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import {
   compileDocuments,
   makeDocument,
@@ -23,14 +23,14 @@ import {
   recordsFrom,
 } from '../../ledger/chain/read.ts'
 import {
+  type ExportCursor,
   type ExportFormat,
-  type Stretch,
-  type StretchFrom,
-  stretchOf,
+  type ExportPage,
+  exportPage,
 } from '../../ledger/export/chunks.ts'
-import { type Called, type Query, queryLedger } from '../../ledger/query/query.ts'
+import { type CallWithOutcome, type Query, queryLedger } from '../../ledger/query/query.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
-import type { JudgementRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
+import type { DecisionRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
 import { verifyLedger } from '../../ledger/verify/verify.ts'
 import { replay } from '../../operations/replay.ts'
 import {
@@ -47,12 +47,12 @@ import {
 import type {
   BoardTool,
   CallRecord,
-  CallWord,
   LedgerEvents,
   LedgerPage,
-  LedgerVerified,
-  LiveHello,
+  LiveSnapshot,
+  OutcomeLabel,
   PolicyDraft,
+  VerificationView,
 } from '../contract/contract-console.ts'
 import { boardOf } from './board.ts'
 import { callRecord } from './call-views.ts'
@@ -65,13 +65,13 @@ export interface CallAddress {
   readonly seq?: number | undefined
 }
 
-export interface CallFound {
+export interface CallLookup {
   /** Null where it is not on record, or not among what is indexed. */
-  readonly called: Called | null
+  readonly called: CallWithOutcome | null
   readonly behind: number
 }
 
-export interface DraftAsked {
+export interface DraftRequest {
   /** All that are in force. */
   readonly documents: readonly (readonly [string, PolicyDocument])[]
   readonly name: string
@@ -80,13 +80,13 @@ export interface DraftAsked {
   readonly replaySinceMs?: number | undefined
 }
 
-export interface StretchAsked {
+export interface ExportPageRequest {
   readonly query: Query
   readonly format: ExportFormat
-  readonly from: StretchFrom
+  readonly from: ExportCursor
 }
 
-export class Reading {
+export class LedgerQueries {
   readonly #directory: string
   readonly #indexing: { readonly waitMs: number; readonly stepRecords: number }
   readonly #ledger: DatabaseSync
@@ -155,7 +155,7 @@ export class Reading {
   }
 
   /** By its number, or by its name and about when it was: names are not indexed. */
-  call(address: CallAddress): CallFound {
+  call(address: CallAddress): CallLookup {
     const { callId, seq } = address
     if (seq !== undefined) {
       const record = recordReader(this.#ledger)(seq)
@@ -166,7 +166,7 @@ export class Reading {
     return called === undefined ? this.#byIndex(address) : { called, behind: 0 }
   }
 
-  #amongNewest({ callId, atMs }: CallAddress): Called | undefined {
+  #amongNewest({ callId, atMs }: CallAddress): CallWithOutcome | undefined {
     const outcomes = new Map<number, OutcomeRecord>()
     let left = CALL_READ_RECORDS_MAX
     for (const record of recordsBackwards(this.#ledger)) {
@@ -178,7 +178,7 @@ export class Reading {
     return undefined
   }
 
-  #byIndex({ callId, session, atMs }: CallAddress): CallFound {
+  #byIndex({ callId, session, atMs }: CallAddress): CallLookup {
     const behind = this.#catchUp(this.#indexing.waitMs)
     const query = {
       session,
@@ -224,10 +224,10 @@ export class Reading {
     return { events }
   }
 
-  past(nowMs: number): Pick<LiveHello, 'rows' | 'past' | 'stretchMs'> {
+  past(nowMs: number): Pick<LiveSnapshot, 'rows' | 'past' | 'stretchMs'> {
     const outcomes = new Map<number, OutcomeRecord>()
     const rows: CallRecord[] = []
-    const stretches = new Map<number, Partial<Record<CallWord, number>>>()
+    const stretches = new Map<number, Partial<Record<OutcomeLabel, number>>>()
     let seen = 0
     for (const record of recordsBackwards(this.#ledger)) {
       if (record.atMs < nowMs - LIVE_PAST_MS || ++seen > LIVE_PAST_RECORDS_MAX) break
@@ -245,11 +245,11 @@ export class Reading {
   }
 
   /** A stretch of an export. */
-  stretch({ query, format, from }: StretchAsked): Stretch {
-    return stretchOf(this.#ledger, query, { format, version: ownVersion() }, from)
+  stretch({ query, format, from }: ExportPageRequest): ExportPage {
+    return exportPage(this.#ledger, query, { format, version: readPackageVersion() }, from)
   }
 
-  verify(): LedgerVerified {
+  verify(): VerificationView {
     const beganMs = performance.now()
     const { records, problems } = verifyLedger(this.#ledger, { index: this.#index?.database })
     const durationMs = Math.round(performance.now() - beganMs)
@@ -258,13 +258,13 @@ export class Reading {
   }
 
   /** Every tool that was ever listed, by the policy that binds the local user. */
-  tools({ documents, name }: Pick<DraftAsked, 'documents' | 'name'>): BoardTool[] {
+  tools({ documents, name }: Pick<DraftRequest, 'documents' | 'name'>): BoardTool[] {
     const policy = compileDocuments(new Map(documents)).compiled?.policies.get(name)
     return policy === undefined ? [] : [...boardOf(policy, this.#known()).tools]
   }
 
   /** What a text would mean, held against what is in force. */
-  draft({ documents, name, text, replaySinceMs }: DraftAsked): PolicyDraft {
+  draft({ documents, name, text, replaySinceMs }: DraftRequest): PolicyDraft {
     const before = new Map(documents)
     const { file } = before.get(name) as PolicyDocument
     const now = new Map(before).set(name, makeDocument(name, file, text))
@@ -278,7 +278,7 @@ export class Reading {
         })),
     }
     // The house judges nobody by itself: it is looked at as it lies over the local user's.
-    const judging = name === HOUSE ? LOCAL_POLICY : name
+    const judging = name === BASE_POLICY ? LOCAL_POLICY : name
     const policy = compiled?.policies.get(judging)
     const old = compileDocuments(before).compiled?.policies.get(judging)
     if (policy === undefined || old === undefined) return { ...told, changes: [], loosens: [] }
@@ -320,7 +320,7 @@ export class Reading {
   }
 }
 
-function isCall(record: LedgerRecord): record is JudgementRecord {
+function isCall(record: LedgerRecord): record is DecisionRecord {
   return record.kind === 'intent' || record.kind === 'refusal'
 }
 

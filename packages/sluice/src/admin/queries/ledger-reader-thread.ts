@@ -2,37 +2,37 @@
 // brings the index up to date between them. Started by reader.ts; ends with the gate.
 
 import { parentPort, workerData } from 'node:worker_threads'
-import { Reading } from './ledger-queries.ts'
+import { LedgerQueries } from './ledger-queries.ts'
 
 const { directory } = workerData as { readonly directory: string }
-const reading = new Reading(directory)
+const reading = new LedgerQueries(directory)
 
-export interface Question {
+export interface ReadRequest {
   readonly id: number
   readonly ask: 'page' | 'call' | 'stretch' | 'events' | 'past' | 'verify' | 'tools' | 'draft'
   readonly with: unknown
 }
 
-parentPort?.on('message', ({ id, ask, with: given }: Question) => {
+parentPort?.on('message', ({ id, ask, with: given }: ReadRequest) => {
   try {
     parentPort?.postMessage({ id, value: reading[ask](given as never) })
   } catch (error) {
     parentPort?.postMessage({ id, error: (error as Error).message })
   }
-  goOn()
+  scheduleIndexing()
 })
 
 let isGoing = false
 
 /** Questions that came meanwhile are answered between two steps; half of the time is the gate's. */
-function goOn(pauseMs = 0): void {
+function scheduleIndexing(pauseMs = 0): void {
   if (isGoing) return
   isGoing = true
   setTimeout(() => {
     isGoing = false
     const beganMs = performance.now()
     try {
-      if (reading.goOn()) goOn(performance.now() - beganMs)
+      if (reading.goOn()) scheduleIndexing(performance.now() - beganMs)
     } catch {
       // The next question says what is wrong with it.
     }

@@ -5,21 +5,21 @@ import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { READER_IDLE_MS, READINGS_MAX } from '../contract/console-limits.ts'
 import { ApiError } from '../http/errors.ts'
-import type { Reading } from './ledger-queries.ts'
-import type { Question } from './ledger-reader-thread.ts'
+import type { LedgerQueries } from './ledger-queries.ts'
+import type { ReadRequest } from './ledger-reader-thread.ts'
 
-type Asks = Question['ask']
-type Given<Ask extends Asks> = Parameters<Reading[Ask]>[0]
-type Answer<Ask extends Asks> = ReturnType<Reading[Ask]>
+type ReadName = ReadRequest['ask']
+type ReadArguments<Ask extends ReadName> = Parameters<LedgerQueries[Ask]>[0]
+type ReadResult<Ask extends ReadName> = ReturnType<LedgerQueries[Ask]>
 
-interface Waiting {
+interface PendingRead {
   readonly resolve: (value: never) => void
   readonly reject: (error: Error) => void
 }
 
-export class Reader {
+export class LedgerReader {
   readonly #directory: string
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #waiting = new Map<number, PendingRead>()
   #worker: Worker | undefined
   #idle: NodeJS.Timeout | undefined
   #asked = 0
@@ -28,16 +28,16 @@ export class Reader {
     this.#directory = directory
   }
 
-  ask<Ask extends Asks>(ask: Ask, given: Given<Ask>): Promise<Answer<Ask>> {
+  ask<Ask extends ReadName>(ask: Ask, given: ReadArguments<Ask>): Promise<ReadResult<Ask>> {
     if (this.#waiting.size >= READINGS_MAX)
       throw new ApiError('API_LIMIT', `${READINGS_MAX} questions wait for the ledger`, 'try again')
     const worker = this.#start()
     const id = ++this.#asked
     clearTimeout(this.#idle)
-    return new Promise<Answer<Ask>>((resolve, reject) => {
-      this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject })
+    return new Promise<ReadResult<Ask>>((resolve, reject) => {
+      this.#waiting.set(id, { resolve: resolve as PendingRead['resolve'], reject })
       worker.ref()
-      worker.postMessage({ id, ask, with: given } satisfies Question)
+      worker.postMessage({ id, ask, with: given } satisfies ReadRequest)
     })
   }
 

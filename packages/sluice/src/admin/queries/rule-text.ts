@@ -4,20 +4,20 @@
 import { parseYaml } from '@sluice/policy/document/parse-yaml'
 import { Problems } from '@sluice/policy/document/problem'
 import { isMap, isScalar, isSeq, type Node } from 'yaml'
-import { HOUSE } from '../../gateway/config/grants.ts'
+import { BASE_POLICY } from '../../gateway/config/grants.ts'
 import type { Documents } from '../../gateway/state/documents.ts'
 import { RULE_TEXT_LENGTH_MAX } from '../contract/console-limits.ts'
-import type { CallExplained } from '../contract/contract-console.ts'
+import type { CallExplanation } from '../contract/contract-console.ts'
 
 /** `policy` is name and digest, as the record has them. */
 export function ruleTextOf(
   documents: Documents,
   policy: string,
   rule: string,
-): CallExplained['ruleText'] {
+): CallExplanation['ruleText'] {
   const isOfHouse = rule.startsWith('house:')
   const [name = '', digest = ''] = policy.split(' ')
-  const document = documents.get(isOfHouse ? HOUSE : name)
+  const document = documents.get(isOfHouse ? BASE_POLICY : name)
   if (document === undefined || (!isOfHouse && document.digest !== digest)) return null
   const pointer = isOfHouse ? rule.slice('house:'.length) : rule
   if (!pointer.startsWith('/')) return null

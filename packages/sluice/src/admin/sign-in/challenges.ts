@@ -3,21 +3,21 @@
 // page's token can neither make one nor change what was signed.
 
 import { hash, randomBytes } from 'node:crypto'
-import { Refused } from '../../core/operation-error.ts'
+import { OperationError } from '../../core/operation-error.ts'
 import type { Person } from '../../core/person.ts'
 import type { Passkeys, RelyingParty } from '../../identity/people/passkeys.ts'
 import { ApiError } from '../http/errors.ts'
 import { CHALLENGE_MS, CHALLENGES_MAX, CHALLENGES_PER_PERSON_MAX } from '../http/limits.ts'
-import { ShortLived } from './expiring-map.ts'
+import { ExpiringMap } from './expiring-map.ts'
 
 /** What is going to be asked for; `body` is the very text. */
-export interface Action {
+export interface SignedAction {
   readonly method: string
   readonly path: string
   readonly body: string
 }
 
-interface Given {
+interface IssuedChallenge {
   /** Undefined where anybody may sign in. */
   readonly person: string | undefined
   readonly use: 'sign-in' | 'register' | 'action'
@@ -31,32 +31,32 @@ export class Challenges {
   readonly #nowMs: () => number
   /** By the challenge itself, as base64url. Those that anyone may ask for stand apart: a flood of them
    * must not push out what a person is about to sign. */
-  readonly #given: ShortLived<Given>
-  readonly #forAnyone: ShortLived<Given>
+  readonly #given: ExpiringMap<IssuedChallenge>
+  readonly #forAnyone: ExpiringMap<IssuedChallenge>
 
   constructor(passkeys: Passkeys, nowMs: () => number) {
     this.#passkeys = passkeys
     this.#nowMs = nowMs
-    this.#given = new ShortLived(CHALLENGES_MAX, nowMs)
-    this.#forAnyone = new ShortLived(CHALLENGES_MAX, nowMs)
+    this.#given = new ExpiringMap(CHALLENGES_MAX, nowMs)
+    this.#forAnyone = new ExpiringMap(CHALLENGES_MAX, nowMs)
   }
 
   /** `person`: only this one's keys will do. */
   forSignIn(rp: RelyingParty, person?: string): Promise<object> {
     const challenge = randomBytes(32)
-    const given: Given = { person, use: 'sign-in', digest: '', nonce: '' }
+    const given: IssuedChallenge = { person, use: 'sign-in', digest: '', nonce: '' }
     this.#forAnyone.put(text(challenge), given, CHALLENGE_MS)
     return this.#passkeys.assertionOptions(rp, challenge, person)
   }
 
   async forRegistration(person: string, rp: RelyingParty): Promise<object> {
     const options = await this.#passkeys.registrationOptions(person, rp)
-    const given: Given = { person, use: 'register', digest: '', nonce: '' }
+    const given: IssuedChallenge = { person, use: 'register', digest: '', nonce: '' }
     this.#give(options.challenge, given)
     return options
   }
 
-  forAction(person: Person, action: Action, rp: RelyingParty): Promise<object> {
+  forAction(person: Person, action: SignedAction, rp: RelyingParty): Promise<object> {
     if (this.#passkeys.listOf(person.name, rp.id).length === 0)
       throw new ApiError(
         'API_PROOF',
@@ -64,14 +64,19 @@ export class Challenges {
         'add one on this page first; it asks for your PIN',
       )
     const nonce = randomBytes(16).toString('base64url')
-    const digest = digestOf(action, person.name, nonce)
-    const given: Given = { person: person.name, use: 'action', digest: text(digest), nonce }
+    const digest = digestAction(action, person.name, nonce)
+    const given: IssuedChallenge = {
+      person: person.name,
+      use: 'action',
+      digest: text(digest),
+      nonce,
+    }
     this.#give(text(digest), given)
     return this.#passkeys.assertionOptions(rp, digest, person.name)
   }
 
   /** One person's page, or a program with its token, must not push out what another is to sign. */
-  #give(challenge: string, given: Given): void {
+  #give(challenge: string, given: IssuedChallenge): void {
     this.#given.keepAtMost(CHALLENGES_PER_PERSON_MAX - 1, ({ person }) => person === given.person)
     this.#given.put(challenge, given, CHALLENGE_MS)
   }
@@ -95,12 +100,12 @@ export class Challenges {
   async prove(
     person: Person,
     assertion: unknown,
-    action: Action,
+    action: SignedAction,
     rp: RelyingParty,
   ): Promise<Person> {
     const { challenge, given } = this.#take(assertion, 'action')
     // Also where the hash was given out for another request of the same person.
-    const expected = text(digestOf(action, person.name, given.nonce))
+    const expected = text(digestAction(action, person.name, given.nonce))
     if (given.person !== person.name || expected !== given.digest)
       throw new ApiError('API_PROOF', 'the passkey was asked for something else', 'begin again')
     const shown = await this.#passkeys.verify(rp, assertion, challenge, this.#nowMs()).catch(refuse)
@@ -109,7 +114,10 @@ export class Challenges {
   }
 
   /** Gone with the first try, whatever comes of it. */
-  #take(answer: unknown, use: Given['use']): { challenge: string; given: Given } {
+  #take(
+    answer: unknown,
+    use: IssuedChallenge['use'],
+  ): { challenge: string; given: IssuedChallenge } {
     const challenge = challengeIn(answer)
     const given = (use === 'sign-in' ? this.#forAnyone : this.#given).take(challenge)
     if (given?.use === use) return { challenge, given }
@@ -118,7 +126,7 @@ export class Challenges {
 }
 
 /** Lengths before the parts: no body can be spelt so as to be another's path. */
-function digestOf({ method, path, body }: Action, person: string, nonce: string): Buffer {
+function digestAction({ method, path, body }: SignedAction, person: string, nonce: string): Buffer {
   const parts = ['sluice action 1', nonce, person, method, path, body]
   return hash('sha256', JSON.stringify(parts), 'buffer')
 }
@@ -141,6 +149,6 @@ function text(bytes: Buffer): string {
 }
 
 function refuse(error: Error): never {
-  if (error instanceof Refused) throw new ApiError('API_PROOF', error.message, error.help)
+  if (error instanceof OperationError) throw new ApiError('API_PROOF', error.message, error.help)
   throw error
 }

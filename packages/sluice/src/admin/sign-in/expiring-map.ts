@@ -1,7 +1,7 @@
 // Things that are there for a short while, once, and not too many of them: one-time codes, challenges.
 // What is taken is gone. In memory only: a restart of the gate makes all of them void.
 
-export class ShortLived<Value> {
+export class ExpiringMap<Value> {
   readonly #kept = new Map<string, { readonly value: Value; readonly untilMs: number }>()
   readonly #max: number
   readonly #nowMs: () => number

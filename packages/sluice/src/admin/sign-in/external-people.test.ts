@@ -6,16 +6,16 @@ import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ROLES } from '../../core/person.ts'
-import { Tokens } from '../../identity/callers/access-token-verifier.ts'
+import { AccessTokenVerifier } from '../../identity/callers/access-token-verifier.ts'
 import { ALGORITHMS, type Issuer } from '../../identity/callers/issuer.ts'
-import { guestOf } from './external-people.ts'
+import { verifyExternalPerson } from './external-people.ts'
 
 const BASE = 'https://gate.example.com'
 const NOW_S = 1_800_000_000
 let server: Server
 let key: CryptoKey
 let corp: Issuer
-let tokens: Tokens
+let tokens: AccessTokenVerifier
 
 beforeAll(async () => {
   const pair = await generateKeyPair('ES256')
@@ -30,7 +30,7 @@ beforeAll(async () => {
     roles: { approver: ['ops', 'leads'], admin: ['security'] },
     admins: ['root-of-trust'],
   }
-  tokens = new Tokens([corp], () => NOW_S * 1_000)
+  tokens = new AccessTokenVerifier([corp], () => NOW_S * 1_000)
 })
 afterAll(() => server.close())
 
@@ -40,7 +40,7 @@ function make(claims: Record<string, unknown>): Promise<string> {
 }
 
 const enter = async (claims: Record<string, unknown>) =>
-  guestOf([corp], tokens, await make(claims), BASE)
+  verifyExternalPerson([corp], tokens, await make(claims), BASE)
 
 test('groups of the token become roles, until it ends', async () => {
   expect(await enter({ groups: ['ops', 'other'] })).toEqual({

@@ -4,12 +4,12 @@
 
 import type { JsonValue } from '@sluice/policy/core/json'
 import { type Person, ROLES } from '../../core/person.ts'
-import type { Tokens } from '../../identity/callers/access-token-verifier.ts'
-import { NotLetIn } from '../../identity/callers/caller.ts'
+import type { AccessTokenVerifier } from '../../identity/callers/access-token-verifier.ts'
+import { AuthenticationError } from '../../identity/callers/caller.ts'
 import type { Issuer } from '../../identity/callers/issuer.ts'
 import { ApiError } from '../http/errors.ts'
 
-export interface Guest {
+export interface ExternalPerson {
   readonly person: Person
   readonly untilMs: number
 }
@@ -18,12 +18,12 @@ export interface Guest {
 const GROUPS_TOLD_MAX = 10
 
 /** Throws ApiError. `base` is where the page was opened. */
-export async function guestOf(
+export async function verifyExternalPerson(
   issuers: readonly Issuer[],
-  tokens: Pick<Tokens, 'check'>,
+  tokens: Pick<AccessTokenVerifier, 'check'>,
   jwt: string,
   base: string,
-): Promise<Guest> {
+): Promise<ExternalPerson> {
   const caller = await tokens.check(jwt, [`${base}/api`], { isStrict: true }).catch(refuse)
   const { id, claims } = caller.principal
   // Names of issuers have no colon.
@@ -61,6 +61,6 @@ function whyNone(name: string, claim: JsonValue | undefined, groups: readonly st
 
 /** What was wrong with the token, or with who could have checked it. */
 export function refuse(error: Error): never {
-  if (!(error instanceof NotLetIn)) throw error
+  if (!(error instanceof AuthenticationError)) throw error
   throw new ApiError(error.isFault ? 'API_ISSUER' : 'API_SIGN_IN', error.message, error.help)
 }

@@ -9,14 +9,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { Tokens } from '../../identity/callers/access-token-verifier.ts'
+import { AccessTokenVerifier } from '../../identity/callers/access-token-verifier.ts'
 import { ALGORITHMS, type Issuer } from '../../identity/callers/issuer.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { FAILED_FETCH_REST_MS, SIGN_IN_THERE_MS } from '../../identity/limits.ts'
 import { endpointIn } from '../../identity/oauth/discover-issuer.ts'
 import { challengeOf } from '../../identity/people/sign-in-states.ts'
 import { GUEST_MS } from '../http/limits.ts'
-import { Elsewhere } from './external-sign-in.ts'
+import { ExternalSignIn } from './external-sign-in.ts'
 
 const ORIGIN = 'http://localhost:7433'
 const folder = mkdtempSync(join(tmpdir(), 'sluice-elsewhere-'))
@@ -24,7 +24,7 @@ let server: Server
 let key: CryptoKey
 let corp: Issuer
 let nowMs = 1_800_000_000_000
-let elsewhere: Elsewhere
+let elsewhere: ExternalSignIn
 /** What the server says, and what it was asked. */
 let metadata: Record<string, unknown>
 let claims: Record<string, unknown>
@@ -83,11 +83,11 @@ beforeEach(() => {
   elsewhere = made()
 })
 
-function made(...others: readonly Issuer[]): Elsewhere {
+function made(...others: readonly Issuer[]): ExternalSignIn {
   const issuers = [corp, ...others]
-  const tokens = new Tokens(issuers, () => nowMs)
+  const tokens = new AccessTokenVerifier(issuers, () => nowMs)
   const parts = { issuers, key: InstallationKey.at(folder), nowMs: () => nowMs }
-  return new Elsewhere({ ...parts, tokens: async () => tokens })
+  return new ExternalSignIn({ ...parts, tokens: async () => tokens })
 }
 
 /** A browser that went there and came back: the ID token is for its nonce unless a test says another. */

@@ -2,29 +2,29 @@
 // back. The page holds a secret in its tab and brings it along with the answer; the gate exchanges the
 // code, so the page never has a token of that server. Called by the endpoints of sign-in.
 
-import type { Tokens } from '../../identity/callers/access-token-verifier.ts'
+import type { AccessTokenVerifier } from '../../identity/callers/access-token-verifier.ts'
 import type { Issuer } from '../../identity/callers/issuer.ts'
 import type { InstallationKey } from '../../identity/keys/installation-key.ts'
-import { IssuerSignIn } from '../../identity/people/oidc-sign-in.ts'
+import { OidcSignIn } from '../../identity/people/oidc-sign-in.ts'
 import { SignInStates } from '../../identity/people/sign-in-states.ts'
-import type { IssuerAnswer, SignInElsewhere } from '../contract/contract.ts'
+import type { ExternalSignInStart, IssuerAnswer } from '../contract/contract.ts'
 import { ApiError } from '../http/errors.ts'
 import { EXCHANGES_MAX, GUEST_MS } from '../http/limits.ts'
-import { type Guest, personOf, refuse } from './external-people.ts'
+import { type ExternalPerson, personOf, refuse } from './external-people.ts'
 
 export interface ElsewhereParts {
   /** Those that give roles. */
   readonly issuers: readonly Issuer[]
   /** Loaded with the first who needs it. */
-  readonly tokens: () => Promise<Tokens>
+  readonly tokens: () => Promise<AccessTokenVerifier>
   readonly key: InstallationKey
   readonly nowMs: () => number
 }
 
-export class Elsewhere {
+export class ExternalSignIn {
   readonly #parts: ElsewhereParts
   readonly #states: SignInStates
-  readonly #flows = new Map<string, IssuerSignIn>()
+  readonly #flows = new Map<string, OidcSignIn>()
   #exchanging = 0
 
   constructor(parts: ElsewhereParts) {
@@ -33,7 +33,7 @@ export class Elsewhere {
   }
 
   /** `origin` is that of the page. Throws ApiError. */
-  async begin(name: string, challenge: string, origin: string): Promise<SignInElsewhere> {
+  async begin(name: string, challenge: string, origin: string): Promise<ExternalSignInStart> {
     const flow = await this.#flowOf(name)
     const state = this.#states.make({ issuer: name, origin, challenge })
     const wish = { redirect: redirectOf(name, origin), nonce: this.#states.nonceOf(state) }
@@ -42,7 +42,10 @@ export class Elsewhere {
   }
 
   /** Throws ApiError. */
-  async finish({ state, code, iss, verifier }: IssuerAnswer, origin: string): Promise<Guest> {
+  async finish(
+    { state, code, iss, verifier }: IssuerAnswer,
+    origin: string,
+  ): Promise<ExternalPerson> {
     const begun = this.#states.take(state, verifier, origin)
     if (typeof begun === 'string')
       throw new ApiError('API_SIGN_IN', begun, 'begin again on this page')
@@ -62,7 +65,7 @@ export class Elsewhere {
     }
   }
 
-  async #flowOf(name: string): Promise<IssuerSignIn> {
+  async #flowOf(name: string): Promise<OidcSignIn> {
     const known = this.#flows.get(name)
     if (known !== undefined) return known
     const { issuers, tokens, nowMs } = this.#parts
@@ -73,7 +76,7 @@ export class Elsewhere {
         `nobody signs in at \`${name.slice(0, 64)}\` from this page`,
         'sluice.yaml says where: `auth.issuers.NAME.console`',
       )
-    const flow = new IssuerSignIn(issuer, issuer.console, await tokens(), nowMs)
+    const flow = new OidcSignIn(issuer, issuer.console, await tokens(), nowMs)
     this.#flows.set(name, flow)
     return flow
   }

@@ -6,29 +6,35 @@ import type { IncomingMessage } from 'node:http'
 import { isObject } from '@sluice/policy/core/json'
 import { z } from 'zod'
 import type { Person } from '../../core/person.ts'
-import type { Links } from '../../identity/keys/approval-links.ts'
+import type { ApprovalLinks } from '../../identity/keys/approval-links.ts'
 import type { Passkeys, RelyingParty } from '../../identity/people/passkeys.ts'
 import { asPerson, type People } from '../../identity/people/people.ts'
-import type { IssuerAnswer, LinkTold, Me, SignedIn, SignInWays } from '../contract/contract.ts'
+import type {
+  ApprovalLinkView,
+  CurrentPerson,
+  IssuerAnswer,
+  SignedIn,
+  SignInMethods,
+} from '../contract/contract.ts'
 import { bearerOf } from '../http/bearer-token.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { GUEST_FRESH_MS } from '../http/limits.ts'
 import type { Challenges } from './challenges.ts'
-import type { Elsewhere } from './external-sign-in.ts'
-import type { SignedInAs, SignIns } from './sign-ins.ts'
+import type { ExternalSignIn } from './external-sign-in.ts'
+import type { ActiveSignIn, SignIns } from './sign-ins.ts'
 
 export interface SignInParts {
   readonly people: People
   readonly passkeys: Passkeys
   readonly challenges: Challenges
   readonly signIns: SignIns
-  readonly links: Links
+  readonly links: ApprovalLinks
   readonly rpOf: (request: IncomingMessage) => RelyingParty
   /** Who a token of an authorisation server is, and until when; throws ApiError. */
   readonly guestOf: (jwt: string, rp: RelyingParty) => Promise<{ person: Person; untilMs: number }>
-  readonly issuers: SignInWays['issuers']
-  readonly elsewhere: Pick<Elsewhere, 'begin' | 'finish'>
+  readonly issuers: SignInMethods['issuers']
+  readonly elsewhere: Pick<ExternalSignIn, 'begin' | 'finish'>
   /** A wrong one is on record. Throws Refused. */
   readonly provePin: (name: string, pin: string) => Promise<void>
   /** On record: name of the event, and what it says. */
@@ -62,12 +68,13 @@ const PROOF_WISH = z.strictObject({
 
 export function signInEndpoints(parts: SignInParts): Endpoint[] {
   const { people, passkeys, challenges, signIns, rpOf, record, nowMs } = parts
-  const told = (as: SignedInAs, rp: RelyingParty): Me => tellMe(as, people, passkeys, rp)
+  const told = (as: ActiveSignIn, rp: RelyingParty): CurrentPerson =>
+    tellMe(as, people, passkeys, rp)
   return [
     endpoint({
       ...{ method: 'GET', path: '/api/sign-in', role: 'anyone' },
       summary: 'the ways to sign in here',
-      handle: ({ request }): SignInWays => ({
+      handle: ({ request }): SignInMethods => ({
         passkey: passkeys.existFor(rpOf(request).id),
         code: true,
         issuers: parts.issuers,
@@ -90,7 +97,7 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
       body: z.strictObject({ link: TEXT }),
       summary:
         'whom a link of a message is for, and what that one’s passkey has to sign to sign in',
-      handle: async ({ body, request }): Promise<LinkTold> => {
+      handle: async ({ body, request }): Promise<ApprovalLinkView> => {
         const link = parts.links.read(body.link, nowMs())
         if (link === undefined)
           throw new ApiError('API_SIGN_IN', 'the link is too old, or none', 'sign in by yourself')
@@ -175,7 +182,7 @@ async function begin(
   { people, signIns, challenges, guestOf, elsewhere, record }: SignInParts,
   { code, assertion, jwt, answer }: z.output<typeof SIGN_IN>,
   rp: RelyingParty,
-): Promise<{ token: string; as: SignedInAs }> {
+): Promise<{ token: string; as: ActiveSignIn }> {
   if (code !== undefined) return signIns.redeem(code)
   if (isObject(assertion)) {
     const kept = people.find(await challenges.signIn(assertion, rp))
@@ -202,7 +209,7 @@ async function begin(
 /** A page's token alone adds no key: whoever got hold of it would be that person for good. */
 async function mayAdd(
   { people, passkeys, provePin, nowMs }: SignInParts,
-  { person, sinceMs }: SignedInAs,
+  { person, sinceMs }: ActiveSignIn,
   pin: string | undefined,
 ): Promise<void> {
   const kept = people.find(person.name)
@@ -217,7 +224,12 @@ async function mayAdd(
   throw new ApiError('API_PROOF', 'adding a passkey needs another one', 'prove it at /api/proofs')
 }
 
-function tellMe(as: SignedInAs, people: People, passkeys: Passkeys, rp: RelyingParty): Me {
+function tellMe(
+  as: ActiveSignIn,
+  people: People,
+  passkeys: Passkeys,
+  rp: RelyingParty,
+): CurrentPerson {
   const { person, untilMs } = as
   const keys = passkeys.listOf(person.name, rp.id)
   return {

@@ -3,13 +3,13 @@
 
 import { hash } from 'node:crypto'
 import type { Person } from '../../core/person.ts'
-import { makeOwnToken, ownTokenKind } from '../../identity/keys/gate-tokens.ts'
-import { asPerson, type KeptPerson, type People } from '../../identity/people/people.ts'
+import { createGateToken, ownTokenKind } from '../../identity/keys/gate-tokens.ts'
+import { asPerson, type People, type StoredPerson } from '../../identity/people/people.ts'
 import { ApiError } from '../http/errors.ts'
 import { CODES_MAX, SIGN_IN_MS, SIGN_INS_MAX } from '../http/limits.ts'
-import { ShortLived } from './expiring-map.ts'
+import { ExpiringMap } from './expiring-map.ts'
 
-interface Session {
+interface SignInSession {
   readonly name: string
   /** Another PIN, or another person of the same name, signs out. */
   readonly of: string
@@ -20,7 +20,7 @@ interface Session {
   readonly untilMs: number
 }
 
-export interface SignedInAs {
+export interface ActiveSignIn {
   readonly person: Person
   readonly sinceMs: number
   readonly untilMs: number
@@ -31,26 +31,26 @@ const AGAIN = 'run `sluice console`, or sign in with a passkey'
 export class SignIns {
   readonly #people: People
   readonly #nowMs: () => number
-  readonly #codes: ShortLived<{ name: string; of: string; proof: Person['proof'] }>
-  readonly #sessions: ShortLived<Session>
+  readonly #codes: ExpiringMap<{ name: string; of: string; proof: Person['proof'] }>
+  readonly #sessions: ExpiringMap<SignInSession>
 
   constructor(people: People, nowMs: () => number) {
     this.#people = people
     this.#nowMs = nowMs
-    this.#codes = new ShortLived(CODES_MAX, nowMs)
-    this.#sessions = new ShortLived(SIGN_INS_MAX, nowMs)
+    this.#codes = new ExpiringMap(CODES_MAX, nowMs)
+    this.#sessions = new ExpiringMap(SIGN_INS_MAX, nowMs)
   }
 
   /** For somebody who has just shown who they are, or was invited by somebody who has. */
   makeCode(name: string, proof: Person['proof'], forMs: number): string {
-    const code = makeOwnToken('code')
-    this.#codes.put(keyOf(code), { name, of: this.#of(name), proof }, forMs)
+    const code = createGateToken('code')
+    this.#codes.put(hashSignInToken(code), { name, of: this.#of(name), proof }, forMs)
     return code
   }
 
   /** Once only. Throws ApiError. */
-  redeem(code: string): { readonly token: string; readonly as: SignedInAs } {
-    const found = this.#codes.take(keyOf(code))
+  redeem(code: string): { readonly token: string; readonly as: ActiveSignIn } {
+    const found = this.#codes.take(hashSignInToken(code))
     const kept = found && this.#people.find(found.name)
     if (found === undefined || kept === undefined || found.of !== this.#of(found.name))
       throw new ApiError('API_SIGN_IN', 'the code is used up, too old, or none', AGAIN)
@@ -61,14 +61,14 @@ export class SignIns {
   begin(
     person: Person,
     guestUntilMs?: number,
-  ): { readonly token: string; readonly as: SignedInAs } {
-    const token = makeOwnToken('in')
+  ): { readonly token: string; readonly as: ActiveSignIn } {
+    const token = createGateToken('in')
     const sinceMs = this.#nowMs()
     const untilMs = Math.min(sinceMs + SIGN_IN_MS, guestUntilMs ?? Number.POSITIVE_INFINITY)
     const { name, proof } = person
     const session = { name, of: this.#of(name), proof, sinceMs, untilMs }
     this.#sessions.put(
-      keyOf(token),
+      hashSignInToken(token),
       guestUntilMs === undefined ? session : { ...session, guest: person },
       untilMs - sinceMs,
     )
@@ -76,7 +76,7 @@ export class SignIns {
   }
 
   /** Throws ApiError where the token lets nobody in. */
-  who(token: string | undefined): SignedInAs {
+  who(token: string | undefined): ActiveSignIn {
     const kind = token === undefined ? undefined : ownTokenKind(token)
     const found =
       kind === 'in'
@@ -90,7 +90,7 @@ export class SignIns {
   }
 
   end(token: string): void {
-    this.#sessions.delete(keyOf(token))
+    this.#sessions.delete(hashSignInToken(token))
   }
 
   /** Everything that was begun in somebody's name. */
@@ -99,8 +99,8 @@ export class SignIns {
     this.#codes.deleteWhere((code) => code.name === name)
   }
 
-  #ofPage(token: string): SignedInAs | undefined {
-    const session = this.#sessions.get(keyOf(token))
+  #ofPage(token: string): ActiveSignIn | undefined {
+    const session = this.#sessions.get(hashSignInToken(token))
     if (session === undefined) return undefined
     const { name, of, proof, guest, sinceMs, untilMs } = session
     // Roles may be others by now.
@@ -114,17 +114,17 @@ export class SignIns {
     return ofKept(this.#people.find(name))
   }
 
-  #ofSystem(token: string): SignedInAs | undefined {
+  #ofSystem(token: string): ActiveSignIn | undefined {
     const person = this.#people.findByToken(token)
     const nowMs = this.#nowMs()
     return person && { person, sinceMs: nowMs, untilMs: nowMs + SIGN_IN_MS }
   }
 }
 
-function ofKept(person: KeptPerson | undefined): string {
+function ofKept(person: StoredPerson | undefined): string {
   return person === undefined ? '' : `${person.createdMs} ${person.pinSetMs}`
 }
 
-function keyOf(token: string): string {
+function hashSignInToken(token: string): string {
   return hash('sha256', token, 'base64url')
 }

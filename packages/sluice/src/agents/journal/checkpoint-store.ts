@@ -10,7 +10,7 @@ import type { AgentRow, CheckpointRow } from './rows.ts'
 /** What a guest answered at a checkpoint, by question; JSON as it said it. */
 export type Answers = Readonly<Record<string, string>>
 
-export class Memories {
+export class CheckpointStore {
   readonly #database: Database
 
   constructor(database: Database) {

@@ -5,7 +5,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { takeFileLock } from '../../store/sqlite/file-lock.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import { WAL_MOVED_COMMITS, WAL_PAGES_MAX } from '../shared/limits.ts'
-import type { Row } from './read-rows.ts'
+import type { SqlRow } from './read-rows.ts'
 import { MIGRATIONS } from './schema.ts'
 
 export type Value = string | number | null | Uint8Array
@@ -63,12 +63,12 @@ export class Database {
     return Number(this.#prepare(sql).run(...values).lastInsertRowid)
   }
 
-  get(sql: string, ...values: Value[]): Row | undefined {
-    return this.#prepare(sql).get(...values) as Row | undefined
+  get(sql: string, ...values: Value[]): SqlRow | undefined {
+    return this.#prepare(sql).get(...values) as SqlRow | undefined
   }
 
-  all(sql: string, ...values: Value[]): Row[] {
-    return this.#prepare(sql).all(...values) as Row[]
+  all(sql: string, ...values: Value[]): SqlRow[] {
+    return this.#prepare(sql).all(...values) as SqlRow[]
   }
 
   #prepare(sql: string): StatementSync {

@@ -11,11 +11,11 @@ import {
   NONCE_EVENTS_MAX,
   ROWS_KEPT_MAX,
 } from '../shared/limits.ts'
-import { Kept } from '../shared/lru-map.ts'
-import { Memories } from './checkpoint-store.ts'
+import { LruMap } from '../shared/lru-map.ts'
+import { CheckpointStore } from './checkpoint-store.ts'
 import { Database, type Value } from './database.ts'
-import { type Alike, type NewAgent, newFamily, rowOf, rowsOf } from './new-rows.ts'
-import { type Row, toAgent, toFamily } from './read-rows.ts'
+import { type NewAgent, newFamily, rowOf, rowsOf, type SharedAgentFields } from './new-rows.ts'
+import { type SqlRow, toAgent, toFamily } from './read-rows.ts'
 import { keepRemovedFamily, LAST_REMOVED } from './removed-families.ts'
 import type { AgentRow, EventRow, FamilyRow, HostStop } from './rows.ts'
 
@@ -25,15 +25,15 @@ const INSERT_AGENT = `INSERT INTO agents (id, owner, family, depth, image, creat
   model, price, template, grants, state, summary, wake_at, journal_bytes)`
 
 export class Journal {
-  readonly memories: Memories
+  readonly memories: CheckpointStore
   readonly #database: Database
   readonly #counts = new Map<string, number>()
-  readonly #agents = new Kept<string, AgentRow>(ROWS_KEPT_MAX)
-  readonly #families = new Kept<number, FamilyRow>(ROWS_KEPT_MAX)
+  readonly #agents = new LruMap<string, AgentRow>(ROWS_KEPT_MAX)
+  readonly #families = new LruMap<number, FamilyRow>(ROWS_KEPT_MAX)
 
   constructor(directory: string) {
     this.#database = new Database(directory, () => this.#forget())
-    this.memories = new Memories(this.#database)
+    this.memories = new CheckpointStore(this.#database)
   }
 
   get database(): DatabaseSync {
@@ -56,11 +56,11 @@ export class Journal {
     return this.#database.run(sql, ...values)
   }
 
-  get(sql: string, ...values: Value[]): Row | undefined {
+  get(sql: string, ...values: Value[]): SqlRow | undefined {
     return this.#database.get(sql, ...values)
   }
 
-  all(sql: string, ...values: Value[]): Row[] {
+  all(sql: string, ...values: Value[]): SqlRow[] {
     return this.#database.all(sql, ...values)
   }
 
@@ -92,7 +92,12 @@ export class Journal {
   }
 
   /** Agents that differ by their id only, in one statement: bulk is what forks come in. */
-  insertAlike(about: Alike, summary: Summary, seq: number, ids: readonly string[]): AgentRow[] {
+  insertAlike(
+    about: SharedAgentFields,
+    summary: Summary,
+    seq: number,
+    ids: readonly string[],
+  ): AgentRow[] {
     this.#join(about.family, ids.length)
     this.#count(about.owner, ids.length)
     const last = this.run(
@@ -373,7 +378,7 @@ export class Journal {
   }
 }
 
-function columnsOf(about: Alike, summary: Summary, seq: number): Value[] {
+function columnsOf(about: SharedAgentFields, summary: Summary, seq: number): Value[] {
   const { owner, family, depth, image, createdAt, asked, model, price, template, grants } = about
   const { state, wakeAt } = summary
   const asking = [JSON.stringify(asked), model, JSON.stringify(price)]

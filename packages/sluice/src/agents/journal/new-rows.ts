@@ -1,7 +1,7 @@
 // Rows of agents that are being made, put together alike by whoever commits them and by whoever asked
 // for them: so only what the second cannot know crosses the thread. Pure.
 
-import type { Event, Limits, Price, Summary } from '../../guest/protocol.ts'
+import type { JournalEvent, Limits, Price, Summary } from '../../guest/protocol.ts'
 import type { AgentRow, FamilyRow } from './rows.ts'
 
 export interface NewAgent {
@@ -24,15 +24,15 @@ export interface NewAgent {
   readonly labels?: readonly string[]
 }
 
-export type CreateEvent = Extract<Event, { kind: 'create' }>
+export type CreateEvent = Extract<JournalEvent, { kind: 'create' }>
 
 /** What the event that creates an agent does not say of it. */
-export type Beside = Pick<
+export type AgentOrigin = Pick<
   NewAgent,
   'owner' | 'family' | 'depth' | 'image' | 'asked' | 'grants' | 'labels'
 >
 
-export function newAgent(beside: Beside, { id, at, config }: CreateEvent): NewAgent {
+export function newAgent(beside: AgentOrigin, { id, at, config }: CreateEvent): NewAgent {
   const { owner, family, depth, image, asked, grants, labels = [] } = beside
   const { model, template, limits, price } = config
   const made = { id, owner, depth, image, createdAt: at, asked, model, template, grants }
@@ -40,11 +40,15 @@ export function newAgent(beside: Beside, { id, at, config }: CreateEvent): NewAg
 }
 
 /** What agents have in common that are made at once. */
-export type Alike = Omit<NewAgent, 'id' | 'limits' | 'labels' | 'continues'> & {
+export type SharedAgentFields = Omit<NewAgent, 'id' | 'limits' | 'labels' | 'continues'> & {
   readonly family: number
 }
 
-export function rowOf(about: Alike, summary: Summary, seq: number): Omit<AgentRow, 'key' | 'id'> {
+export function rowOf(
+  about: SharedAgentFields,
+  summary: Summary,
+  seq: number,
+): Omit<AgentRow, 'key' | 'id'> {
   const { owner, family, depth, image, createdAt, asked, model, price, template, grants } = about
   const known = { owner, family, depth, image, createdAt, asked, model, price, template, grants }
   return { ...known, seq, state: summary.state, summary, hostStop: null }

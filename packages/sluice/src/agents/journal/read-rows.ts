@@ -6,13 +6,13 @@ import type { Limits, Price, Summary } from '../../guest/protocol.ts'
 import { AgentError } from '../shared/errors.ts'
 import type { AgentRow, FamilyRow, HostStop } from './rows.ts'
 
-export type Row = Record<string, unknown>
+export type SqlRow = Record<string, unknown>
 
 const MEMORY_BYTES_MAX = 128 * 1_048_576
 /** What is unpacked at once: most memories at rest fit. */
 const UNPACK_CHUNK_BYTES = 262_144
 
-export function toAgent(row: Row): AgentRow {
+export function toAgent(row: SqlRow): AgentRow {
   return {
     key: Number(row.agent),
     id: String(row.id),
@@ -22,31 +22,31 @@ export function toAgent(row: Row): AgentRow {
     image: String(row.image),
     createdAt: Number(row.created_at),
     seq: Number(row.seq),
-    asked: parse(row.asked) as Record<string, unknown>,
+    asked: parseColumnJson(row.asked) as Record<string, unknown>,
     model: String(row.model),
-    price: parse(row.price) as Price | null,
+    price: parseColumnJson(row.price) as Price | null,
     template: row.template === null ? null : String(row.template),
-    grants: parse(row.grants) as string[],
+    grants: parseColumnJson(row.grants) as string[],
     state: row.state as AgentRow['state'],
-    summary: parse(row.summary) as Summary,
-    hostStop: row.host_stop === null ? null : (parse(row.host_stop) as HostStop),
+    summary: parseColumnJson(row.summary) as Summary,
+    hostStop: row.host_stop === null ? null : (parseColumnJson(row.host_stop) as HostStop),
   }
 }
 
-export function toFamily(row: Row): FamilyRow {
+export function toFamily(row: SqlRow): FamilyRow {
   return {
     turns: Number(row.turns),
     tokens: Number(row.tokens),
     costMicros: Number(row.cost_micros),
     calls: Number(row.calls),
     members: Number(row.members),
-    limits: parse(row.limits) as Limits,
-    price: parse(row.price) as Price | null,
-    labels: parse(row.labels) as string[],
+    limits: parseColumnJson(row.limits) as Limits,
+    price: parseColumnJson(row.price) as Price | null,
+    labels: parseColumnJson(row.labels) as string[],
   }
 }
 
-function parse(text: unknown): unknown {
+function parseColumnJson(text: unknown): unknown {
   try {
     return JSON.parse(String(text))
   } catch (error) {

@@ -5,7 +5,7 @@
 import { HISTORY_EVENTS_MIN, SWEEP_AGENTS, SWEEP_EVERY_MS } from '../shared/limits.ts'
 import type { Journal } from './journal.ts'
 
-export interface HistoryKept {
+export interface HistoryRetention {
   /** Null: however old they are. */
   readonly ageMs: number | null
   /** Of one agent. */
@@ -17,11 +17,11 @@ const LEFT_SHARE = 0.75
 
 export class Retention {
   readonly #journal: Journal
-  readonly #kept: HistoryKept
+  readonly #kept: HistoryRetention
   #walked = 0
   #walkEndedAt = 0
 
-  constructor(journal: Journal, kept: HistoryKept) {
+  constructor(journal: Journal, kept: HistoryRetention) {
     this.#journal = journal
     this.#kept = kept
   }

@@ -5,9 +5,15 @@
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Service } from '../service/service.ts'
-import { type Caller, createAgentsServer, isQuick, type PlainCall, plainCalls } from './server.ts'
+import {
+  type AgentsCaller,
+  createAgentsServer,
+  createDirectCalls,
+  type DirectToolCall,
+  isQuick,
+} from './server.ts'
 
-interface Plain {
+interface FastPathCall {
   readonly id: string | number
   readonly name: string
   readonly args: object
@@ -17,13 +23,13 @@ const NEWLINE = 0x0a
 
 export function serveAgentsOverStdio(
   service: Service,
-  caller: Caller,
+  caller: AgentsCaller,
   version: string,
   [input, output]: readonly [Readable, Writable] = [process.stdin, process.stdout],
 ): { close(): Promise<void> } {
   /** What the SDK reads. */
   const rest = new PassThrough()
-  const call = plainCalls(service, caller)
+  const call = createDirectCalls(service, caller)
   let isOpen = false
   let isWithin = false
   const handle = serveStdio(
@@ -51,7 +57,7 @@ export function serveAgentsOverStdio(
 }
 
 /** Undefined where it is anything but one whole request that says name and arguments and no more. */
-function readPlain(chunk: Buffer): Plain | undefined {
+function readPlain(chunk: Buffer): FastPathCall | undefined {
   if (chunk.indexOf(NEWLINE) !== chunk.length - 1) return undefined
   let message: unknown
   try {
@@ -77,7 +83,11 @@ function hasOnly(value: unknown, keys: readonly string[]): value is Record<strin
   return true
 }
 
-async function answer({ id, name, args }: Plain, call: PlainCall, output: Writable): Promise<void> {
+async function answer(
+  { id, name, args }: FastPathCall,
+  call: DirectToolCall,
+  output: Writable,
+): Promise<void> {
   const result = await call(name, args)
   output.write(`${JSON.stringify({ result, jsonrpc: '2.0', id })}\n`)
 }

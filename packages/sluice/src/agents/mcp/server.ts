@@ -18,12 +18,12 @@ import { LIST_PAGE_MAX } from '../shared/limits.ts'
 import { callTool, readArguments, TOOLS } from '../tools/all-tools.ts'
 import { Gallery } from '../tools/gallery.ts'
 import { withLabelFlow } from '../tools/label-flow.ts'
-import type { Category, ToolSetting } from '../tools/tool-table.ts'
+import type { ToolCategory, ToolSetting } from '../tools/tool-table.ts'
 import { promptView, todoView } from '../tools/views.ts'
 import { RunTasks } from './run-tasks.ts'
 import { asHandle, asProtocol, serveTasks, takesTasks } from './serve-tasks.ts'
 
-export interface Caller {
+export interface AgentsCaller {
   /** The principal's name; agents belong to it. */
   readonly owner: string
   /** Set where the caller is an agent itself: what it makes joins its family. */
@@ -43,7 +43,11 @@ const INSTRUCTIONS =
   'Agents in WebAssembly sandboxes. wasm_agent_create, then wasm_agent_prompt; wasm_agent_todos and ' +
   'wasm_agent_files show how it goes, wasm_agent_export takes an agent along.'
 
-export function createAgentsServer(service: Service, caller: Caller, version: string): McpServer {
+export function createAgentsServer(
+  service: Service,
+  caller: AgentsCaller,
+  version: string,
+): McpServer {
   const server = new McpServer({ name: 'sluice-agents', version }, { instructions: INSTRUCTIONS })
   const gallery = new Gallery(service.steps)
   const settingOf = ({ mcpReq }: ServerContext): ToolSetting => ({
@@ -76,7 +80,7 @@ export function createAgentsServer(service: Service, caller: Caller, version: st
   return server
 }
 
-export type PlainCall = (name: string, args: object) => ReturnType<typeof respond>
+export type DirectToolCall = (name: string, args: object) => ReturnType<typeof respond>
 
 /** Everything but what takes as long as a model, a tool or a person does. */
 export function isQuick(name: string): boolean {
@@ -84,7 +88,10 @@ export function isQuick(name: string): boolean {
 }
 
 /** The same calls without the protocol around them: nobody is told of progress, nobody cancels. */
-export function plainCalls(service: Service, { owner, agent, labels }: Caller): PlainCall {
+export function createDirectCalls(
+  service: Service,
+  { owner, agent, labels }: AgentsCaller,
+): DirectToolCall {
   const gallery = new Gallery(service.steps)
   const { signal } = new AbortController()
   const about = { service, gallery, owner, parent: agent, labels }
@@ -164,7 +171,7 @@ function progressOf(mcpReq: ServerContext['mcpReq']): ((progress: Progress) => v
   }
 }
 
-function annotationsOf(category: Category) {
+function annotationsOf(category: ToolCategory) {
   return {
     readOnlyHint: category === 'Read',
     destructiveHint: category === 'Destructive',
@@ -185,7 +192,7 @@ function failure(error: unknown) {
   return { content: [{ type: 'text' as const, text: JSON.stringify(said) }], isError: true }
 }
 
-function addResources(server: McpServer, service: Service, { owner, labels }: Caller): void {
+function addResources(server: McpServer, service: Service, { owner, labels }: AgentsCaller): void {
   /** Whoever reads something of an agent has seen what its family has: before, as a refusal tells
    * something too, and after, as the family may have seen more meanwhile. */
   const see = async (id: string): Promise<void> =>

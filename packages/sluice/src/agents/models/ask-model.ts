@@ -2,7 +2,7 @@
 // agent's conversation kept beside, so that a step hands out only what is new. Called by effects.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Effect, Message, ToolDefinition } from '../../guest/protocol.ts'
+import type { ChatMessage, Effect, ModelTool } from '../../guest/protocol.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { AgentError } from '../shared/errors.ts'
@@ -17,7 +17,7 @@ import {
 import type { Steps } from '../step-thread/step-client.ts'
 import { BudgetSpent, FamilyBudgets, type Reservation } from './family-budget.ts'
 import { callModel, type ModelAnswer, type ModelRequest, type ModelSettings } from './models.ts'
-import { Slots } from './semaphore.ts'
+import { Semaphore } from './semaphore.ts'
 
 export interface AskOptions {
   readonly signal: AbortSignal
@@ -25,14 +25,14 @@ export interface AskOptions {
   onReserved(reservation: Reservation): void
 }
 
-interface Kept {
+interface CachedConversation {
   readonly epoch: number
-  readonly messages: Message[]
+  readonly messages: ChatMessage[]
 }
 
-interface Told {
+interface ModelPreamble {
   readonly instructions: string
-  readonly tools: readonly ToolDefinition[]
+  readonly tools: readonly ModelTool[]
 }
 
 const KEPT_MAX = 256
@@ -40,12 +40,12 @@ const SUM_UP =
   'Sum up the conversation so far for yourself: the task, what was decided and done, what files ' +
   'hold what, what is left to do. Leave out nothing you will need.'
 
-export class ModelAsker {
+export class ModelCaller {
   readonly #steps: Steps
   readonly #settings: ModelSettings
-  readonly #kept = new Map<string, Kept>()
-  readonly #known = new Map<string, Told>()
-  readonly #slots = new Slots(MODEL_CALLS_MAX)
+  readonly #kept = new Map<string, CachedConversation>()
+  readonly #known = new Map<string, ModelPreamble>()
+  readonly #slots = new Semaphore(MODEL_CALLS_MAX)
   readonly #budgets: FamilyBudgets
 
   constructor(steps: Steps, settings: ModelSettings) {
@@ -69,7 +69,7 @@ export class ModelAsker {
     const { instructions, tools } = await this.#told(id)
     const turn = agent.summary.turnCount
     const isTurn = effect.kind === 'model'
-    const asked: Message = { role: 'user', content: SUM_UP }
+    const asked: ChatMessage = { role: 'user', content: SUM_UP }
     const request = isTurn
       ? { model, instructions, messages: all, tools, turn }
       : { model, instructions, messages: [...all.slice(0, effect.until), asked], tools: [], turn }
@@ -80,11 +80,11 @@ export class ModelAsker {
   }
 
   /** What an agent is told and has never changes, so it is asked for once. */
-  async #told(id: string): Promise<Told> {
+  async #told(id: string): Promise<ModelPreamble> {
     const known = this.#known.get(id)
     if (known !== undefined) return known
     const portable = await this.#ask<{ config: { instructions: string } }>(id, { ask: 'portable' })
-    const tools = await this.#ask<ToolDefinition[]>(id, { ask: 'tools' })
+    const tools = await this.#ask<ModelTool[]>(id, { ask: 'tools' })
     const told = { instructions: portable.config.instructions, tools }
     this.#known.set(id, told)
     const [oldest] = this.#known.keys()
@@ -126,7 +126,7 @@ export class ModelAsker {
   async #conversation(
     id: string,
     effect: Extract<Effect, { kind: 'model' | 'compact' }>,
-  ): Promise<readonly Message[]> {
+  ): Promise<readonly ChatMessage[]> {
     const kept = this.#kept.get(id)
     if (kept?.epoch === effect.epoch) {
       if (effect.kind === 'compact' && kept.messages.length >= effect.until) return kept.messages
@@ -138,17 +138,17 @@ export class ModelAsker {
     }
     if (effect.kind === 'model' && effect.from === 0 && effect.messages.length > 0)
       return this.#keep(id, { epoch: effect.epoch, messages: [...effect.messages] })
-    const messages: Message[] = []
+    const messages: ChatMessage[] = []
     for (let from: number | null = 0; from !== null; ) {
       const question = { ask: 'messages', from, bytesMax: MESSAGES_PAGE_LENGTH } as const
-      const page: { messages: Message[]; next: number | null } = await this.#ask(id, question)
+      const page: { messages: ChatMessage[]; next: number | null } = await this.#ask(id, question)
       messages.push(...page.messages)
       from = page.next
     }
     return this.#keep(id, { epoch: effect.epoch, messages })
   }
 
-  #keep(id: string, kept: Kept): readonly Message[] {
+  #keep(id: string, kept: CachedConversation): readonly ChatMessage[] {
     this.#kept.delete(id)
     this.#kept.set(id, kept)
     const [oldest] = this.#kept.keys()

@@ -6,7 +6,7 @@
 import type { ModelUsage } from '../../guest/protocol.ts'
 import type { AgentRow, FamilyRow, HostStop } from '../journal/rows.ts'
 import { BUDGET_MARGIN, ROWS_KEPT_MAX } from '../shared/limits.ts'
-import { Kept } from '../shared/lru-map.ts'
+import { LruMap } from '../shared/lru-map.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 
 /** The family has nothing left; the agent is to be stopped. */
@@ -62,7 +62,7 @@ export class FamilyBudgets {
   readonly #steps: Steps
   readonly #now: () => number
   readonly #out = new Map<number, Out>()
-  readonly #measured = new Kept<number, Measured>(ROWS_KEPT_MAX)
+  readonly #measured = new LruMap<number, Measured>(ROWS_KEPT_MAX)
 
   constructor(steps: Steps, now: () => number) {
     this.#steps = steps

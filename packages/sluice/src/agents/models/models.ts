@@ -3,7 +3,7 @@
 // model is an error that says what to set, never an echo. Called by ask-model.ts.
 
 import type { ToolSet } from 'ai'
-import type { Message, ModelUsage, Price, ToolCall, ToolDefinition } from '../../guest/protocol.ts'
+import type { ChatMessage, ModelTool, ModelUsage, Price, ToolCall } from '../../guest/protocol.ts'
 import { AgentError } from '../shared/errors.ts'
 import { MODEL_OUTPUT_LENGTH_MAX } from '../shared/limits.ts'
 import { boundedFetch } from './bounded-fetch.ts'
@@ -13,8 +13,8 @@ import { uniqueCalls } from './unique-calls.ts'
 export interface ModelRequest {
   readonly model: string
   readonly instructions: string
-  readonly messages: readonly Message[]
-  readonly tools: readonly ToolDefinition[]
+  readonly messages: readonly ChatMessage[]
+  readonly tools: readonly ModelTool[]
   /** Answered calls so far; what a script plays next. */
   readonly turn: number
   readonly signal: AbortSignal
@@ -51,13 +51,13 @@ const LOCAL: Readonly<Record<string, CompatibleProvider>> = {
   llamacpp: { url: 'http://127.0.0.1:8080/v1' },
 }
 
-interface Named {
+interface ModelName {
   readonly provider: string
   readonly model: string
 }
 
 /** What a model's name means, or why it means nothing here. Checked at create, before any prompt. */
-export function checkModel(name: string, settings: ModelSettings): Named {
+export function checkModel(name: string, settings: ModelSettings): ModelName {
   const [, provider = '', model = ''] = /^([a-z][a-z0-9_-]{0,63}):(.{1,200})$/.exec(name) ?? []
   if (provider === '')
     throw new AgentError(
@@ -159,7 +159,7 @@ async function languageModel(provider: string, model: string, settings: ModelSet
 type ModelMessages = NonNullable<Parameters<typeof import('ai').generateText>[0]['messages']>
 
 /** Results of one turn are one message there. */
-function toModelMessages(messages: readonly Message[]): ModelMessages {
+function toModelMessages(messages: readonly ChatMessage[]): ModelMessages {
   const out: ModelMessages = []
   for (const message of messages) {
     if (message.role === 'user') out.push({ role: 'user', content: message.content })

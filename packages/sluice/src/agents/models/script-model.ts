@@ -7,7 +7,7 @@ import { join, sep } from 'node:path'
 import { z } from 'zod'
 import { AgentError } from '../shared/errors.ts'
 import { SCRIPT_BYTES_MAX, SCRIPT_KEPT_LENGTH_MAX, SCRIPTS_KEPT_MAX } from '../shared/limits.ts'
-import { Kept } from '../shared/lru-map.ts'
+import { LruMap } from '../shared/lru-map.ts'
 import type { ModelAnswer, ModelRequest } from './models.ts'
 
 const count = z.int().min(0)
@@ -30,7 +30,7 @@ const shape = z.strictObject({
 type Script = z.infer<typeof shape>
 
 /** Scripts that were read, by file and version: a turn should not cost what the others are long. */
-const READ = new Kept<string, Script>(SCRIPTS_KEPT_MAX)
+const READ = new LruMap<string, Script>(SCRIPTS_KEPT_MAX)
 
 export async function playScript(
   name: string,

@@ -1,7 +1,7 @@
 // So many at once, and the others in the order in which they came: ten thousand agents that wake at
 // the same time must not open ten thousand connections.
 
-export class Slots {
+export class Semaphore {
   readonly #waiting: (() => void)[] = []
   #free: number
 

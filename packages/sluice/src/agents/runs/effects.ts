@@ -2,18 +2,18 @@
 // the journal before it is begun and its result before the agent sees it; what was begun and lost is
 // not begun again, unless it only reads. Nothing of a guest runs here. Owned by the service.
 
-import type { Effect, Event, GrantedTool } from '../../guest/protocol.ts'
+import type { Effect, GrantedTool, JournalEvent } from '../../guest/protocol.ts'
 import type { Programs } from '../../sandbox/programs.ts'
 import type { AgentRow, EffectRow } from '../journal/rows.ts'
-import { type AskOptions, ModelAsker } from '../models/ask-model.ts'
+import { type AskOptions, ModelCaller } from '../models/ask-model.ts'
 import { BudgetSpent, type Reservation } from '../models/family-budget.ts'
 import type { ModelSettings } from '../models/models.ts'
 import type { AgentError } from '../shared/errors.ts'
 import type { GateCall, GateOutcome, ToolGate } from '../shared/tool-gate.ts'
 import type { Steps } from '../step-thread/step-client.ts'
-import type { Applied } from '../steps/stepper.ts'
+import type { AppliedStep } from '../steps/stepper.ts'
 import { type ProgramCall, type ProgramCallResult, runProgram } from './run-program.ts'
-import { Resting } from './suspended-programs.ts'
+import { SuspendedPrograms } from './suspended-programs.ts'
 
 export interface EffectSetting {
   readonly steps: Steps
@@ -21,14 +21,14 @@ export interface EffectSetting {
   readonly gate: ToolGate
   readonly models: ModelSettings
   /** Commits the result; the effects it leads to come back to `carryOut`. */
-  apply(agent: AgentRow, event: Event, bytes?: Uint8Array): Promise<Applied>
+  apply(agent: AgentRow, event: JournalEvent, bytes?: Uint8Array): Promise<AppliedStep>
   now(): number
   warn(message: string): void
 }
 
 type OutgoingCall = Pick<GateCall, 'server' | 'tool' | 'args' | 'effectId' | 'signal'>
 
-type Result = { readonly event: Event; readonly bytes?: Uint8Array | undefined }
+type EffectResult = { readonly event: JournalEvent; readonly bytes?: Uint8Array | undefined }
 
 /** The agent went on, or away, without the result. */
 const TOO_LATE: ReadonlySet<string> = new Set(['AGENT_EVENT', 'AGENT_NOT_FOUND', 'AGENT_STOPPED'])
@@ -38,14 +38,14 @@ const WAITING_LENGTH_MAX = 1_000
 
 export class Effects {
   readonly #setting: EffectSetting
-  readonly #models: ModelAsker
-  readonly #resting = new Resting()
+  readonly #models: ModelCaller
+  readonly #resting = new SuspendedPrograms()
   readonly #running = new Map<string, { abort: AbortController; done: Promise<void> }>()
   #closed = false
 
   constructor(setting: EffectSetting) {
     this.#setting = setting
-    this.#models = new ModelAsker(setting.steps, setting.models)
+    this.#models = new ModelCaller(setting.steps, setting.models)
   }
 
   get count(): number {
@@ -114,7 +114,7 @@ export class Effects {
     }
   }
 
-  async #apply(agent: AgentRow, event: Event, bytes: Uint8Array | undefined): Promise<void> {
+  async #apply(agent: AgentRow, event: JournalEvent, bytes: Uint8Array | undefined): Promise<void> {
     try {
       await this.#setting.apply(agent, event, bytes)
     } catch (error) {
@@ -131,7 +131,7 @@ export class Effects {
     effect: Effect,
     before: EffectRow | undefined,
     options: AskOptions,
-  ): Promise<Result> {
+  ): Promise<EffectResult> {
     const { now } = this.#setting
     const { signal } = options
     const effectId = effect.id
@@ -215,7 +215,7 @@ export class Effects {
     agent: AgentRow,
     { id: effectId, code }: Extract<Effect, { kind: 'code' }>,
     signal: AbortSignal,
-  ): Promise<Result> {
+  ): Promise<EffectResult> {
     const { steps, programs, now } = this.#setting
     const { value } = await steps.ask(null, agent.id, { ask: 'portable' }, now())
     const { tools } = (value as { config: { tools: readonly GrantedTool[] } }).config
@@ -292,7 +292,7 @@ function waitingFor(server: string, tool: string, reason: string): string {
 }
 
 /** What is said in place of a result that made the agent fail inside. */
-function unusable(event: Event, message: string): Event | undefined {
+function unusable(event: JournalEvent, message: string): JournalEvent | undefined {
   const { at } = event
   switch (event.kind) {
     case 'model':

@@ -6,7 +6,7 @@ import { Programs } from '../../sandbox/programs.ts'
 import { PROGRAM_ANSWERS_LENGTH_MAX } from '../shared/limits.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 import { type ProgramCall, type ProgramCallResult, runProgram } from './run-program.ts'
-import { Resting } from './suspended-programs.ts'
+import { SuspendedPrograms } from './suspended-programs.ts'
 
 let programs: Programs
 
@@ -28,7 +28,7 @@ async function run(code: string, callTool: (call: ProgramCall) => Promise<Progra
   const setting = {
     programs,
     steps,
-    resting: new Resting(),
+    resting: new SuspendedPrograms(),
     owner: 'me',
     agent: 'a',
     effectId: 'e',

@@ -3,9 +3,9 @@
 // it. After a crash it is run again up to where it was; a call whose result was lost is not repeated
 // unless it only reads. Called by effects.ts.
 
-import type { Event, FileIn, GrantedTool } from '../../guest/protocol.ts'
+import type { FileIn, GrantedTool, JournalEvent } from '../../guest/protocol.ts'
 import type { ProgramAnswer, ProgramPiece, Programs } from '../../sandbox/programs.ts'
-import type { SaidCall, SaidEnd } from '../../sandbox/read-program.ts'
+import type { ProgramEnd, ProgramToolCall } from '../../sandbox/read-program.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { AgentError } from '../shared/errors.ts'
 import {
@@ -17,7 +17,7 @@ import {
   PROGRAM_TOOL_CALLS_MAX,
 } from '../shared/limits.ts'
 import type { Steps } from '../step-thread/step-client.ts'
-import type { Rest, Resting } from './suspended-programs.ts'
+import type { SuspendedProgram, SuspendedPrograms } from './suspended-programs.ts'
 
 /** What a program's tool call came to; null where it was sent before and nothing is known of it. */
 export interface ProgramCallResult {
@@ -28,7 +28,7 @@ export interface ProgramCallResult {
 export interface ProgramSetting {
   readonly programs: Programs
   readonly steps: Steps
-  readonly resting: Resting
+  readonly resting: SuspendedPrograms
   /** Whose turn it takes in the code threads. */
   readonly owner: string
   readonly agent: string
@@ -52,17 +52,17 @@ export interface ProgramCall {
   readonly over: AbortSignal
 }
 
-type Outcome = Omit<Extract<Event, { kind: 'code' }>, 'kind' | 'at' | 'effectId'> & {
+type ProgramOutcome = Omit<Extract<JournalEvent, { kind: 'code' }>, 'kind' | 'at' | 'effectId'> & {
   readonly bytes: Uint8Array | undefined
 }
 
-type Noted =
+type ProgramEvent =
   | { kind: 'start'; at: number }
   | { kind: 'call'; id: number; server: string; tool: string; input: unknown }
   | { kind: 'result'; id: number; at: number; value?: unknown; error?: string }
 
 /** Beside the others: when a call is held does not depend on the program. */
-interface Held {
+interface HeldCallEvent {
   readonly kind: 'held'
   readonly id: number
   readonly ticket: string
@@ -71,7 +71,10 @@ interface Held {
 /** A program's memory was given up while it waited. */
 const GIVEN_UP = new Error('the memory of the program is gone')
 
-export async function runProgram(setting: ProgramSetting, signal: AbortSignal): Promise<Outcome> {
+export async function runProgram(
+  setting: ProgramSetting,
+  signal: AbortSignal,
+): Promise<ProgramOutcome> {
   const program = new Program(setting, signal)
   try {
     return await program.run()
@@ -91,8 +94,8 @@ interface MadeCall {
   code?: 'OUTCOME_UNKNOWN'
 }
 
-type Result = Extract<Noted, { kind: 'result' }>
-type Begun = Omit<ProgramPiece, 'polls' | 'timeoutMs'>
+type Result = Extract<ProgramEvent, { kind: 'result' }>
+type SliceStart = Omit<ProgramPiece, 'polls' | 'timeoutMs'>
 
 class Program {
   /** Listed as they are sent: a program that fails before the answer has still made the call. */
@@ -100,11 +103,11 @@ class Program {
   readonly #setting: ProgramSetting
   readonly #signal: AbortSignal
   readonly #over = new AbortController()
-  #rest: Rest | undefined
+  #rest: SuspendedProgram | undefined
   #polls = PROGRAM_POLLS_MAX
   #leftMs = PROGRAM_TIMEOUT_MS
   /** What is behind `#replayed` has lost what it said: that is in the journal, and may be much. */
-  #noted: Noted[] = []
+  #noted: ProgramEvent[] = []
   #replayed = 0
   #inputsLeft = PROGRAM_INPUTS_LENGTH_MAX
   #answersLeft = PROGRAM_ANSWERS_LENGTH_MAX
@@ -120,7 +123,7 @@ class Program {
     this.#signal = signal
   }
 
-  async run(): Promise<Outcome> {
+  async run(): Promise<ProgramOutcome> {
     const { code } = this.#setting
     if (code.length > PROGRAM_CODE_LENGTH_MAX)
       throw new AgentError('AGENT_LIMIT', `code has at most ${PROGRAM_CODE_LENGTH_MAX} characters`)
@@ -146,7 +149,7 @@ class Program {
     if (this.#rest !== undefined) this.#setting.resting.take(this.#rest)
   }
 
-  async #send({ id, server, tool, input: text }: SaidCall): Promise<void> {
+  async #send({ id, server, tool, input: text }: ProgramToolCall): Promise<void> {
     if (this.#sent.has(id))
       throw new AgentError('PROGRAM_FAILED', `the program made its call ${id} twice`)
     if (this.#sent.size >= PROGRAM_TOOL_CALLS_MAX)
@@ -172,13 +175,13 @@ class Program {
     const texts = await this.#setting.steps.programEvents(agent, effectId)
     this.#rows = texts.length
     for (const text of texts) {
-      const noted = JSON.parse(text) as Noted | Held
+      const noted = JSON.parse(text) as ProgramEvent | HeldCallEvent
       if (noted.kind === 'held') this.#tickets.set(noted.id, noted.ticket)
       else this.#noted.push(noted)
     }
   }
 
-  async #append(event: Noted | Held): Promise<void> {
+  async #append(event: ProgramEvent | HeldCallEvent): Promise<void> {
     const { agent, effectId } = this.#setting
     const seq = this.#rows
     this.#rows += 1
@@ -195,7 +198,7 @@ class Program {
     return this.#note(await Promise.race(this.#open.values()))
   }
 
-  async #call(call: Extract<Noted, { kind: 'call' }>, wasNoted: boolean): Promise<Result> {
+  async #call(call: Extract<ProgramEvent, { kind: 'call' }>, wasNoted: boolean): Promise<Result> {
     const { id, server, tool, input } = call
     const made: MadeCall = { server, tool, isError: true, code: 'OUTCOME_UNKNOWN' }
     this.made.push(made)
@@ -240,7 +243,7 @@ class Program {
   }
 
   /** What is in the journal already, or this, once it is there. */
-  async #note<Each extends Noted>(event: Each): Promise<Each> {
+  async #note<Each extends ProgramEvent>(event: Each): Promise<Each> {
     const before = this.#noted[this.#replayed]
     if (before !== undefined) {
       if (before.kind !== event.kind)
@@ -253,7 +256,7 @@ class Program {
     return event
   }
 
-  #pass(event: Noted): void {
+  #pass(event: ProgramEvent): void {
     this.#noted[this.#replayed] = withoutWords(event)
     this.#replayed += 1
   }
@@ -290,7 +293,7 @@ class Program {
   async #resultsBefore(id: number): Promise<Result[]> {
     const { agent, effectId, steps } = this.#setting
     const results = (await steps.programEvents(agent, effectId))
-      .map((text) => JSON.parse(text) as Noted | Held)
+      .map((text) => JSON.parse(text) as ProgramEvent | HeldCallEvent)
       .filter((each) => each.kind === 'result')
     return results.slice(
       0,
@@ -306,7 +309,7 @@ class Program {
     })
   }
 
-  async #piece(make: () => Begun | Promise<Begun>): Promise<ProgramAnswer> {
+  async #piece(make: () => SliceStart | Promise<SliceStart>): Promise<ProgramAnswer> {
     if (this.#leftMs <= 0 || this.#polls <= 0)
       throw new AgentError(
         'PROGRAM_FAILED',
@@ -323,7 +326,7 @@ class Program {
     return answer
   }
 
-  #finish(ended: SaidEnd, logs: string, { overlay }: ProgramAnswer): Outcome {
+  #finish(ended: ProgramEnd, logs: string, { overlay }: ProgramAnswer): ProgramOutcome {
     if (ended.result === undefined || overlay === undefined)
       return failure(ended.error ?? 'it did not end well', logs, this.made)
     const { write, remove, bytes } = overlay
@@ -339,13 +342,13 @@ class Program {
   }
 }
 
-function withoutWords(event: Noted): Noted {
+function withoutWords(event: ProgramEvent): ProgramEvent {
   if (event.kind === 'call') return { ...event, input: null }
   if (event.kind === 'start') return event
   return { kind: 'result', id: event.id, at: event.at }
 }
 
-function failure(message: string, logs: string, calls: readonly object[]): Outcome {
+function failure(message: string, logs: string, calls: readonly object[]): ProgramOutcome {
   const content = JSON.stringify({ error: { code: 'PROGRAM_FAILED', message }, logs, calls })
   const nothing = { write: [], remove: [], bytes: undefined }
   return { content, isError: true, calls: calls.length, ...nothing }

@@ -1,13 +1,13 @@
 // Who waits for what: runs that end, results of calls made directly, and those who want to see
 // progress. Nothing here decides anything; losing it loses no run.
 
-import type { Event, RunEnd } from '../../guest/protocol.ts'
-import type { Applied } from '../steps/stepper.ts'
+import type { JournalEvent, RunEnd } from '../../guest/protocol.ts'
+import type { AppliedStep } from '../steps/stepper.ts'
 
 export interface Progress {
   readonly runId: string
   readonly turn: number
-  readonly kind: Event['kind']
+  readonly kind: JournalEvent['kind']
   readonly message: string
   readonly todos: Readonly<Record<string, number>>
 }
@@ -19,14 +19,14 @@ interface Waiter {
 }
 
 /** What a call that was made directly came to. */
-export interface Outcome {
+export interface ToolResult {
   readonly content: string
   readonly isError: boolean
 }
 
 export class RunWatch {
   readonly #runs = new Map<string, Set<Waiter>>()
-  readonly #outcomes = new Map<string, (outcome: Outcome) => void>()
+  readonly #outcomes = new Map<string, (outcome: ToolResult) => void>()
 
   /** The run's end, or nothing when the time is up or the caller has gone. */
   until(
@@ -55,13 +55,13 @@ export class RunWatch {
     for (const { end } of this.#runs.get(runId) ?? []) end(undefined)
   }
 
-  outcome(agent: string, effectId: string): Promise<Outcome> {
+  outcome(agent: string, effectId: string): Promise<ToolResult> {
     return new Promise((resolve) => this.#outcomes.set(`${agent} ${effectId}`, resolve))
   }
 
-  note({ agent, step }: Applied, event: Event): void {
+  note({ agent, step }: AppliedStep, event: JournalEvent): void {
     const { runId, turnCount, todos } = step.summary
-    const message = describe(event)
+    const message = describeEvent(event)
     for (const { agent: id, progress } of this.#runs.get(runId ?? '') ?? [])
       if (id === agent.id)
         progress?.({ runId: runId ?? '', turn: turnCount, kind: event.kind, message, todos })
@@ -81,7 +81,7 @@ export class RunWatch {
   }
 }
 
-function describe(event: Event): string {
+function describeEvent(event: JournalEvent): string {
   switch (event.kind) {
     case 'prompt':
       return 'asked the model'

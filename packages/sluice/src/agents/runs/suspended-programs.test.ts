@@ -2,12 +2,12 @@
 
 import { expect, test } from 'vitest'
 import { RESTING_BYTES_MAX } from '../shared/limits.ts'
-import { Resting } from './suspended-programs.ts'
+import { SuspendedPrograms } from './suspended-programs.ts'
 
 const part = (share: number) => new Uint8Array(Math.ceil(RESTING_BYTES_MAX * share))
 
 test('the one that comes stays: what waits for a person gives way to what goes on', () => {
-  const resting = new Resting()
+  const resting = new SuspendedPrograms()
   const [oldest, old] = [resting.hold(part(0.4)), resting.hold(part(0.4))]
   const fresh = resting.hold(part(0.4))
   expect(resting.bytes).toBeLessThanOrEqual(RESTING_BYTES_MAX)
@@ -18,7 +18,7 @@ test('the one that comes stays: what waits for a person gives way to what goes o
 })
 
 test('the largest of the others goes first; one that is too large by itself rests alone', () => {
-  const resting = new Resting()
+  const resting = new SuspendedPrograms()
   const [small, large] = [resting.hold(part(0.2)), resting.hold(part(0.6))]
   const fresh = resting.hold(part(0.3))
   expect(large.memory).toBeUndefined()

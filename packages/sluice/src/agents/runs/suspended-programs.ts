@@ -5,20 +5,20 @@
 
 import { RESTING_BYTES_MAX } from '../shared/limits.ts'
 
-export interface Rest {
+export interface SuspendedProgram {
   memory: Uint8Array | undefined
 }
 
-export class Resting {
-  readonly #held = new Set<Rest>()
+export class SuspendedPrograms {
+  readonly #held = new Set<SuspendedProgram>()
   #bytes = 0
 
   get bytes(): number {
     return this.#bytes
   }
 
-  hold(memory: Uint8Array): Rest {
-    const rest: Rest = { memory }
+  hold(memory: Uint8Array): SuspendedProgram {
+    const rest: SuspendedProgram = { memory }
     this.#held.add(rest)
     this.#bytes += memory.length
     while (this.#bytes > RESTING_BYTES_MAX && this.#held.size > 1) this.#giveUpLargestBut(rest)
@@ -26,7 +26,7 @@ export class Resting {
   }
 
   /** Undefined where it was given up. */
-  take(rest: Rest): Uint8Array | undefined {
+  take(rest: SuspendedProgram): Uint8Array | undefined {
     const { memory } = rest
     if (this.#held.delete(rest)) this.#bytes -= memory?.length ?? 0
     rest.memory = undefined
@@ -34,8 +34,8 @@ export class Resting {
   }
 
   /** Of those that are as large, the oldest. */
-  #giveUpLargestBut(fresh: Rest): void {
-    let largest: Rest | undefined
+  #giveUpLargestBut(fresh: SuspendedProgram): void {
+    let largest: SuspendedProgram | undefined
     for (const rest of this.#held)
       if (rest !== fresh && (rest.memory?.length ?? 0) > (largest?.memory?.length ?? -1))
         largest = rest

@@ -7,8 +7,8 @@ import { AgentError } from '../shared/errors.ts'
 import type { GateTool } from '../shared/tool-gate.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 import { grantTools, toGranted } from '../transfer/create-config.ts'
-import type { Imported, ImportOptions } from '../transfer/import-agent.ts'
-import type { Exported } from '../transfer/portable.ts'
+import type { AgentImportOptions, AgentImportResult } from '../transfer/import-agent.ts'
+import type { AgentExport } from '../transfer/portable.ts'
 import type { ExportOptions } from '../transfer/seal-export.ts'
 import type { Transfers } from '../transfer/transfer-client.ts'
 
@@ -32,14 +32,17 @@ export interface ImportSetting extends TransferSetting {
   readonly labels: readonly string[] | undefined
 }
 
-export async function importGiven(given: unknown, setting: ImportSetting): Promise<Imported> {
+export async function importForOwner(
+  given: unknown,
+  setting: ImportSetting,
+): Promise<AgentImportResult> {
   const { steps, transfers, available, tools: patterns, ...rest } = setting
   if (typeof given !== 'string' && (typeof given !== 'object' || given === null))
     throw new AgentError('AGENT_IMPORT', 'an import is an export as object or text, or a bundle')
   const bytes = Buffer.from(typeof given === 'string' ? given : JSON.stringify(given))
   const tools: GrantedTool[] = available.map(toGranted)
   const chosen = patterns && grantTools(patterns, available).map(nameOf)
-  const options: ImportOptions = { ...rest, tools, chosen }
+  const options: AgentImportOptions = { ...rest, tools, chosen }
   const {
     facts,
     files,
@@ -59,7 +62,7 @@ export async function exportAgent(
   format: 'json' | 'bundle',
   options: ExportOptions,
   { steps, transfers, owner }: TransferSetting,
-): Promise<{ exported: Exported; bundle: string | undefined }> {
+): Promise<{ exported: AgentExport; bundle: string | undefined }> {
   const withMemory = format === 'bundle'
   const { json, bundle } = await transfers.seal(owner, async () => {
     const { memory, ...pieces } = await steps.takeExport(owner, id, options.nowMs, withMemory)
@@ -67,7 +70,7 @@ export async function exportAgent(
   })
   const text = Buffer.from(json.buffer, json.byteOffset, json.length).toString('utf8')
   return {
-    exported: JSON.parse(text) as Exported,
+    exported: JSON.parse(text) as AgentExport,
     bundle: bundle && Buffer.from(bundle).toString('base64'),
   }
 }

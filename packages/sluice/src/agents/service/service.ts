@@ -3,17 +3,17 @@
 // connection ends nothing. Model and tool I/O is here, guests and journal in their threads.
 
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Event, Price, Question, RunEnd } from '../../guest/protocol.ts'
+import type { AgentQuery, JournalEvent, Price, RunEnd } from '../../guest/protocol.ts'
 import { loadImage } from '../../sandbox/load-image.ts'
 import { Programs } from '../../sandbox/programs.ts'
 import { sha256 } from '../../sandbox/quickjs.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { CreateEvent } from '../journal/new-rows.ts'
-import type { HistoryKept } from '../journal/retention.ts'
+import type { HistoryRetention } from '../journal/retention.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { checkModel, type ModelSettings } from '../models/models.ts'
 import { Effects } from '../runs/effects.ts'
-import { type Outcome, type Progress, RunWatch } from '../runs/run-watch.ts'
+import { type Progress, RunWatch, type ToolResult } from '../runs/run-watch.ts'
 import { AgentError } from '../shared/errors.ts'
 import {
   CODE_THREADS,
@@ -26,8 +26,8 @@ import {
 import { type GateTool, NO_GATE, type ToolGate } from '../shared/tool-gate.ts'
 import { type StepThread, startStepThread } from '../step-thread/step-client.ts'
 import { WakeTimer } from '../step-thread/wake-timer.ts'
-import type { Applied, ApplyHow } from '../steps/stepper.ts'
-import { installationKey } from '../transfer/bundle-key.ts'
+import type { AppliedStep, ApplyHow } from '../steps/stepper.ts'
+import { loadBundleKey } from '../transfer/bundle-key.ts'
 import {
   type CreateArguments,
   checkPrice,
@@ -40,7 +40,7 @@ import {
 } from '../transfer/create-config.ts'
 import { packFiles } from '../transfer/pack-files.ts'
 import { Transfers } from '../transfer/transfer-client.ts'
-import { exportAgent, importGiven } from './import-request.ts'
+import { exportAgent, importForOwner } from './import-request.ts'
 
 const { nowMs } = processClock
 
@@ -89,7 +89,7 @@ export class Service {
   readonly #watch = new RunWatch()
   readonly #timer: WakeTimer
   readonly #image: string
-  readonly #key: ReturnType<typeof installationKey>
+  readonly #key: ReturnType<typeof loadBundleKey>
   #runs = 0
 
   static async start(options: ServiceOptions): Promise<Service> {
@@ -107,7 +107,7 @@ export class Service {
   ) {
     const { directory, models, gate = NO_GATE } = options
     this.#options = options
-    this.#key = installationKey(directory)
+    this.#key = loadBundleKey(directory)
     this.#image = sha256(core)
     const history = keptOf(options.history)
     this.#thread = startStepThread({ directory, image: core, history }, nowMs())
@@ -273,7 +273,7 @@ export class Service {
   }
 
   /** A tool of the agent's, called by a person; one outside goes through the gate like any other. */
-  async callTool(owner: string, id: string, name: string, input: unknown): Promise<Outcome> {
+  async callTool(owner: string, id: string, name: string, input: unknown): Promise<ToolResult> {
     const { step } = await this.#apply(owner, id, { kind: 'direct', at: nowMs(), name, input })
     if (step.output !== null) return step.output
     const [effect] = step.effects
@@ -282,7 +282,7 @@ export class Service {
   }
 
   async stop(owner: string, id: string, reason: string): Promise<AgentRow> {
-    const event: Event = { kind: 'stop', at: nowMs(), reason: 'stopped', detail: reason }
+    const event: JournalEvent = { kind: 'stop', at: nowMs(), reason: 'stopped', detail: reason }
     return (await this.#apply(owner, id, event)).agent
   }
 
@@ -296,14 +296,14 @@ export class Service {
     const { agent, family } = await this.steps.standing(owner, id, nowMs())
     if (by.parent !== undefined) checkResumeFromInside(agent, given, family.limits)
     checkPrice(given, this.priceOf(agent.model), agent.model)
-    const event: Event = { kind: 'resume', at: nowMs(), limits: given }
+    const event: JournalEvent = { kind: 'resume', at: nowMs(), limits: given }
     const applied = await this.#apply(owner, id, event)
     await this.#recover((each) => each === id)
     return applied.agent
   }
 
   async reset(owner: string, id: string, keepFiles: boolean, by: AskedBy = {}): Promise<void> {
-    const event: Event = { kind: 'reset', at: nowMs(), keepFiles }
+    const event: JournalEvent = { kind: 'reset', at: nowMs(), keepFiles }
     await this.#apply(owner, id, event, { keepsCounts: by.parent !== undefined })
     this.#effects.forget(id)
   }
@@ -322,7 +322,7 @@ export class Service {
     return this.steps.fork(owner, id, ids, turn, nowMs())
   }
 
-  async ask<Value>(owner: string, id: string, question: Question) {
+  async ask<Value>(owner: string, id: string, question: AgentQuery) {
     const { value, content, agent } = await this.steps.ask(owner, id, question, nowMs())
     return { value: value as Value, content, agent }
   }
@@ -336,7 +336,7 @@ export class Service {
   /** `tools` are chosen as at create; without them it has those of the agent it was, if that is here. */
   async import(owner: string, given: unknown, tools?: readonly string[], by: AskedBy = {}) {
     const parent = by.parent === undefined ? undefined : await this.#parent(owner, by.parent)
-    const imported = await importGiven(given, {
+    const imported = await importForOwner(given, {
       steps: this.steps,
       transfers: this.#transfers,
       owner,
@@ -358,9 +358,9 @@ export class Service {
   async #apply(
     owner: string | null,
     id: string,
-    event: Event,
+    event: JournalEvent,
     { bytes, ...how }: ApplyOptions = {},
-  ): Promise<Applied> {
+  ): Promise<AppliedStep> {
     const applied = await this.steps.apply(owner, id, event, bytes, this.#thread.nonce(), how)
     const { agent, step } = applied
     this.#effects.drop(id, step.dropped)
@@ -383,7 +383,10 @@ export class Service {
   }
 }
 
-function keptOf({ days, megabytes }: NonNullable<ServiceOptions['history']> = {}): HistoryKept {
+function keptOf({
+  days,
+  megabytes,
+}: NonNullable<ServiceOptions['history']> = {}): HistoryRetention {
   return {
     ageMs: days === undefined ? null : days * 86_400_000,
     bytes: (megabytes ?? HISTORY_MEGABYTES_DEFAULT) * 1_048_576,

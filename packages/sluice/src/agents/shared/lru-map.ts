@@ -1,7 +1,7 @@
 // A map of a bounded size that keeps what was used last, for rows and answers that are cheap to get
 // again. Used by the agents' store and service.
 
-export class Kept<Key, Each> {
+export class LruMap<Key, Each> {
   readonly #map = new Map<Key, Each>()
   readonly #most: number
 

@@ -2,7 +2,7 @@
 // what has not changed is not read again. In the step thread.
 
 import { createHash } from 'node:crypto'
-import type { FileFacts, Question } from '../../guest/protocol.ts'
+import type { AgentQuery, FileFacts } from '../../guest/protocol.ts'
 import type { GuestAnswer } from '../../sandbox/instance.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { FILES_IN_ONE_PIECE, LIGHT_AGENT_BYTES } from '../shared/limits.ts'
@@ -55,7 +55,7 @@ export class FileDigests {
     const read = (call: Call, file: FileFacts): DigestedFile => {
       const known = this.#kept.get(name(file))
       if (known !== undefined && !whole) return { ...file, digest: known, content: undefined }
-      const { text, bytes } = call(JSON.stringify({ ask: 'read', path: file.path } as Question))
+      const { text, bytes } = call(JSON.stringify({ ask: 'read', path: file.path } as AgentQuery))
       unwrap(text)
       const content = bytes ?? new Uint8Array()
       const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`

@@ -2,27 +2,30 @@
 // them: so the guest need not be asked. All of it is the guest's own word; where any is missing the
 // answer is undefined, and it is asked. Pure.
 
-import type { Changes, FileFacts, Question, Summary, Todo } from '../../guest/protocol.ts'
+import type { AgentQuery, Changes, FileFacts, Summary, Todo } from '../../guest/protocol.ts'
 
 /** The lists that can be followed; a test asks the guests and compares. */
-export type Followed = Extract<Question['ask'], 'todos' | 'files'>
+export type TrackedList = Extract<AgentQuery['ask'], 'todos' | 'files'>
 export type Lists = { readonly todos: readonly Todo[]; readonly files: readonly FileFacts[] }
 
-export const FOLLOWED: readonly Followed[] = ['todos', 'files']
+export const FOLLOWED: readonly TrackedList[] = ['todos', 'files']
 
 /** Undefined where more than the whole list is asked for. */
-export function followedOf(question: Question): Followed | undefined {
+export function followedOf(question: AgentQuery): TrackedList | undefined {
   const isWhole = Object.keys(question).length === 1
   return FOLLOWED.find((each) => isWhole && each === question.ask)
 }
 
 /** An agent that has none has an empty list. */
-export function noneOf(name: Followed, { todos, fileCount }: Summary): readonly [] | undefined {
+export function getEmptyList(
+  name: TrackedList,
+  { todos, fileCount }: Summary,
+): readonly [] | undefined {
   if (name === 'files') return fileCount === 0 ? [] : undefined
   return Object.values(todos).every((count) => count === 0) ? [] : undefined
 }
 
-export function follow<Name extends Followed>(
+export function applyChanges<Name extends TrackedList>(
   name: Name,
   before: Lists[Name] | undefined,
   changes: Changes | null,

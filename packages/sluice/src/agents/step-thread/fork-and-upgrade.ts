@@ -2,7 +2,7 @@
 // an idle agent from an older core into this one, by the portable form, and proves that nothing
 // changed on the way. Called in the step thread.
 
-import type { Event } from '../../guest/protocol.ts'
+import type { JournalEvent } from '../../guest/protocol.ts'
 import type { Instance } from '../../sandbox/instance.ts'
 import type { Answers } from '../journal/checkpoint-store.ts'
 import type { Journal } from '../journal/journal.ts'
@@ -13,10 +13,10 @@ import { runWhole } from '../shared/sliced.ts'
 import { checkStep } from '../steps/check-step.ts'
 import { answersOf, hashAnswer, LIMITS } from '../steps/residents.ts'
 import { type Stepper, unwrap } from '../steps/stepper.ts'
-import { digestOf } from '../transfer/canonical.ts'
-import { takeExport } from '../transfer/export-agent.ts'
+import { digestJson } from '../transfer/canonical.ts'
+import { exportAgent } from '../transfer/export-agent.ts'
 import { packFiles, unpackExported } from '../transfer/pack-files.ts'
-import { type Exported, toPortable } from '../transfer/portable.ts'
+import { type AgentExport, toPortable } from '../transfer/portable.ts'
 import { sealExport } from '../transfer/seal-export.ts'
 
 export function forkAgent(
@@ -103,7 +103,7 @@ function begin(
   id: string,
   nowMs: number,
 ): Pick<Origin, 'said' | 'forked'> {
-  const event: Event = { kind: 'forked', at: nowMs, id, seed: id }
+  const event: JournalEvent = { kind: 'forked', at: nowMs, id, seed: id }
   const call = { operation: 'step', text: JSON.stringify(event), nowMs }
   const said = instance.call(call, LIMITS).text
   const { changes } = checkStep(unwrap(said))
@@ -111,17 +111,17 @@ function begin(
   return { said, forked: known ?? answersOf(instance) }
 }
 
-export function moveAgent(stepper: Stepper, agent: AgentRow, nowMs: number): AgentRow {
+export function upgradeAgent(stepper: Stepper, agent: AgentRow, nowMs: number): AgentRow {
   if (agent.summary.runId !== null) return agent
   const { journal, residents, image } = stepper
   const options = { secrets: 'keep', nowMs, installation: '' } as const
   const exportOf = (each: AgentRow) =>
-    sealExport(runWhole(takeExport(stepper, each, nowMs)), options)
+    sealExport(runWhole(exportAgent(stepper, each, nowMs)), options)
   const before = exportOf(agent)
   const from = toPortable(before)
   const { files, bytes } = packFiles(unpackExported(before.files))
   const { config } = from
-  const event: Event = {
+  const event: JournalEvent = {
     kind: 'create',
     at: nowMs,
     id: agent.id,
@@ -150,7 +150,7 @@ export function moveAgent(stepper: Stepper, agent: AgentRow, nowMs: number): Age
     const moved = journal.setStanding(agent, row, summary, agent.hostStop, image.hash)
     residents.forget(agent.key)
     const after = exportOf(moved)
-    if (digestOf(essence(before)) !== digestOf(essence(after)))
+    if (digestJson(essence(before)) !== digestJson(essence(after)))
       throw new AgentError(
         'AGENT_DAMAGED',
         `\`${agent.id}\` did not come through the move unchanged`,
@@ -161,7 +161,7 @@ export function moveAgent(stepper: Stepper, agent: AgentRow, nowMs: number): Age
 }
 
 /** What must be the same on both sides. */
-function essence({ agentState, todos, files }: Exported): unknown {
+function essence({ agentState, todos, files }: AgentExport): unknown {
   return { agentState, todos, files }
 }
 

@@ -1,42 +1,28 @@
 // What can be asked of the step thread, by name. Each operation is whole in itself: found by owner
 // and id, run, committed, answered with plain data. Called by step-thread.ts, and by tests as it is.
 
-import type { Event, Question } from '../../guest/protocol.ts'
+import type { AgentQuery, JournalEvent } from '../../guest/protocol.ts'
 import { processClock } from '../../store/process-clock.ts'
-import { type Beside, type CreateEvent, newAgent } from '../journal/new-rows.ts'
+import { type AgentOrigin, type CreateEvent, newAgent } from '../journal/new-rows.ts'
 import { toAgent } from '../journal/read-rows.ts'
 import type { AgentRow, EffectRow, HostStop, RunRow } from '../journal/rows.ts'
 import { AgentError } from '../shared/errors.ts'
 import { LIST_PAGE_MAX } from '../shared/limits.ts'
 import type { Sliced } from '../shared/sliced.ts'
-import { type Footing, heldBy } from '../steps/enforce.ts'
-import type { Applied, ApplyHow, Stepper } from '../steps/stepper.ts'
-import { takeExport } from '../transfer/export-agent.ts'
-import { bringImport, type Imported, type ImportOptions } from '../transfer/import-agent.ts'
+import { findHostStop } from '../steps/enforce.ts'
+import type { AppliedStep, ApplyHow, Stepper } from '../steps/stepper.ts'
+import { exportAgent } from '../transfer/export-agent.ts'
+import {
+  type AgentImportOptions,
+  type AgentImportResult,
+  bringImport,
+} from '../transfer/import-agent.ts'
 import { packFiles } from '../transfer/pack-files.ts'
 import type { ReadImport } from '../transfer/read-import.ts'
 import { FileDigests } from './file-digests.ts'
-import { forkAgent, moveAgent } from './fork-and-upgrade.ts'
-import { type Looked, lookAt } from './inspect-agent.ts'
-
-export interface Standing extends Footing {
-  readonly agent: AgentRow
-  readonly held: HostStop | null
-}
-
-export interface HistoryEntry {
-  readonly seq: number
-  readonly at: number
-  readonly kind: string
-  readonly turn: number
-  readonly event: Readonly<Record<string, unknown>>
-}
-
-/** Every file of an agent: a list in JSON, and the bytes that belong to it. */
-export interface ProgramFiles {
-  readonly text: string
-  readonly bytes: Uint8Array | undefined
-}
+import { forkAgent, upgradeAgent } from './fork-and-upgrade.ts'
+import { type AgentSnapshot, inspectAgent } from './inspect-agent.ts'
+import type { AgentStatus, HistoryEntry, ProgramFiles } from './operation-results.ts'
 
 export class Operations {
   readonly #stepper: Stepper
@@ -46,7 +32,7 @@ export class Operations {
     this.#stepper = stepper
   }
 
-  create(beside: Beside, event: CreateEvent, bytes?: Uint8Array): Applied {
+  create(beside: AgentOrigin, event: CreateEvent, bytes?: Uint8Array): AppliedStep {
     return this.#stepper.create(newAgent(beside, event), event, bytes)
   }
 
@@ -54,14 +40,14 @@ export class Operations {
   apply(
     owner: string | null,
     id: string,
-    event: Event,
+    event: JournalEvent,
     bytes?: Uint8Array,
     nonce?: string,
     how?: ApplyHow,
-  ): Applied {
+  ): AppliedStep {
     let agent = this.#stepper.find(owner, id)
     if (event.kind === 'prompt' && agent.image !== this.#stepper.image.hash)
-      agent = moveAgent(this.#stepper, agent, event.at)
+      agent = upgradeAgent(this.#stepper, agent, event.at)
     return this.#stepper.apply(agent, event, bytes, nonce, how)
   }
 
@@ -70,22 +56,27 @@ export class Operations {
     if (agent.image === this.#stepper.image.hash) return agent
     if (agent.summary.runId !== null)
       throw new AgentError('AGENT_BUSY', `\`${id}\` is running: it can be moved when it is idle`)
-    return moveAgent(this.#stepper, agent, nowMs)
+    return upgradeAgent(this.#stepper, agent, nowMs)
   }
 
-  ask(owner: string | null, id: string, question: Question, nowMs: number) {
+  ask(owner: string | null, id: string, question: AgentQuery, nowMs: number) {
     const agent = this.#stepper.find(owner, id)
     return { agent, ...this.#stepper.ask(agent, question, nowMs) }
   }
 
-  standing(owner: string | null, id: string, nowMs: number): Standing {
+  standing(owner: string | null, id: string, nowMs: number): AgentStatus {
     const agent = this.#stepper.find(owner, id)
     const footing = this.#stepper.footing(agent)
-    return { agent, held: heldBy(agent, footing, nowMs), ...footing }
+    return { agent, held: findHostStop(agent, footing, nowMs), ...footing }
   }
 
   /** What a caller has seen has been seen by the family that it tells something. */
-  addLabels(owner: string | null, id: string, labels: readonly string[], nowMs: number): Standing {
+  addLabels(
+    owner: string | null,
+    id: string,
+    labels: readonly string[],
+    nowMs: number,
+  ): AgentStatus {
     const { journal } = this.#stepper
     const { family } = this.#stepper.find(owner, id)
     journal.transact(() => journal.addLabels(family, labels))
@@ -166,8 +157,8 @@ export class Operations {
   }
 
   /** All that is to be seen of an agent, now or as it was after a turn. */
-  look(id: string, turn: number | null, nowMs: number): Looked {
-    return lookAt(this.#stepper, this.#stepper.find(null, id), turn, nowMs)
+  look(id: string, turn: number | null, nowMs: number): AgentSnapshot {
+    return inspectAgent(this.#stepper, this.#stepper.find(null, id), turn, nowMs)
   }
 
   /** Makes ready what a fork at a turn begins with: replaying the events before it may be long. */
@@ -189,7 +180,7 @@ export class Operations {
   /** The pieces of an export; what is long to do with them is done elsewhere. */
   *takeExport(owner: string, id: string, nowMs: number, withMemory: boolean) {
     const agent = this.#stepper.find(owner, id)
-    const pieces = yield* takeExport(this.#stepper, agent, nowMs)
+    const pieces = yield* exportAgent(this.#stepper, agent, nowMs)
     return { ...pieces, memory: withMemory ? pieces.memory : undefined }
   }
 
@@ -200,8 +191,8 @@ export class Operations {
     rest: Uint8Array,
     bytes: Uint8Array | undefined,
     memory: Uint8Array | undefined,
-    options: ImportOptions,
-  ): Imported {
+    options: AgentImportOptions,
+  ): AgentImportResult {
     return bringImport(this.#stepper, { facts, files, rest, bytes, memory }, options)
   }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
-import type { Event, Portable } from '../../guest/protocol.ts'
+import type { JournalEvent, PortableAgent } from '../../guest/protocol.ts'
 import { configOf, coreImage } from '../agents.test-support.ts'
 import { startStepThread } from './step-client.ts'
 
@@ -38,7 +38,7 @@ test('todos and files that are followed from step to step are what the guest say
   const guest = async (id: string) => {
     const { value } = await steps.ask('me', id, { ask: 'portable' }, now)
     const { value: files } = await steps.ask('me', id, { ask: 'files', glob: '**' }, now)
-    return { todos: (value as Portable).todos, files }
+    return { todos: (value as PortableAgent).todos, files }
   }
   const known = async (id: string) => {
     const { value: todos, agent } = await steps.ask('me', id, { ask: 'todos' }, now)
@@ -47,7 +47,7 @@ test('todos and files that are followed from step to step are what the guest say
   }
   const apply = async (id: string, each: object) => {
     now += 1
-    if ('kind' in each) return steps.apply('me', id, { at: now, ...each } as Event)
+    if ('kind' in each) return steps.apply('me', id, { at: now, ...each } as JournalEvent)
     const { code, remove } = each as { code: object[]; remove: string[] }
     const { step } = await steps.apply('me', id, {
       ...{ kind: 'direct', at: now },

@@ -3,7 +3,7 @@
 // the order in which it works, so this is never older than what any caller has been told. Losing it
 // loses nothing. Owned by step-client.ts.
 
-import type { Question, Step } from '../../guest/protocol.ts'
+import type { AgentQuery, StepResult } from '../../guest/protocol.ts'
 import type { AgentRow, FamilyRow } from '../journal/rows.ts'
 import { AgentError } from '../shared/errors.ts'
 import {
@@ -12,35 +12,36 @@ import {
   ANSWERS_KEPT_MAX,
   ROWS_KEPT_MAX,
 } from '../shared/limits.ts'
-import { Kept } from '../shared/lru-map.ts'
+import { LruMap } from '../shared/lru-map.ts'
 import type { ResultOf } from '../shared/sliced.ts'
-import { heldBy } from '../steps/enforce.ts'
-import type { Applied } from '../steps/stepper.ts'
-import { FOLLOWED, follow, followedOf, type Lists, noneOf } from './follow-changes.ts'
-import type { Operations, Standing } from './operations.ts'
+import { findHostStop } from '../steps/enforce.ts'
+import type { AppliedStep } from '../steps/stepper.ts'
+import { applyChanges, FOLLOWED, followedOf, getEmptyList, type Lists } from './follow-changes.ts'
+import type { AgentStatus } from './operation-results.ts'
+import type { Operations } from './operations.ts'
 
 type Name = keyof Operations
-type Answered = ReturnType<Operations['ask']> | ResultOf<ReturnType<Operations['files']>>
+type AnswerValue = ReturnType<Operations['ask']> | ResultOf<ReturnType<Operations['files']>>
 
-interface Known {
+interface CachedAgent {
   readonly agent: AgentRow
   /** Undefined where it was not said. */
   readonly runStartedAt: number | null | undefined
 }
 
-interface Answer {
+interface CachedAnswer {
   readonly seq: number
-  readonly answered: Answered
+  readonly answered: AnswerValue
   readonly length: number
 }
 
 /** What a list takes beside its texts, an element. */
 const ELEMENT_LENGTH = 120
 
-export class StepMirror {
-  readonly #agents = new Kept<string, Known>(ROWS_KEPT_MAX)
-  readonly #families = new Kept<number, FamilyRow>(ROWS_KEPT_MAX)
-  readonly #answers = new Map<string, Answer>()
+export class StepCache {
+  readonly #agents = new LruMap<string, CachedAgent>(ROWS_KEPT_MAX)
+  readonly #families = new LruMap<number, FamilyRow>(ROWS_KEPT_MAX)
+  readonly #answers = new Map<string, CachedAnswer>()
   #length = 0
 
   /** Undefined where the thread has to be asked. */
@@ -50,13 +51,13 @@ export class StepMirror {
       return this.#standing(owner, id, nowMs)
     }
     if (name !== 'ask' && name !== 'files') return undefined
-    const [owner, id, question] = values as [string | null, string, Question]
+    const [owner, id, question] = values as [string | null, string, AgentQuery]
     const agent = this.#find(owner, id)?.agent
     if (agent === undefined) return undefined
     const known = this.#answer(titleOf(name, id, question), agent.seq)
     if (known !== undefined) return known.answered
     const followed = name === 'ask' ? followedOf(question) : undefined
-    const value = followed && noneOf(followed, agent.summary)
+    const value = followed && getEmptyList(followed, agent.summary)
     return value && { agent, value, content: undefined }
   }
 
@@ -70,7 +71,7 @@ export class StepMirror {
     return this.#agents.get(id)?.agent.owner
   }
 
-  #answer(title: string, seq: number): Answer | undefined {
+  #answer(title: string, seq: number): CachedAnswer | undefined {
     const known = this.#answers.get(title)
     return known?.seq === seq ? known : undefined
   }
@@ -82,8 +83,8 @@ export class StepMirror {
       case 'apply':
       case 'addLabels':
       case 'standing': {
-        const { agent, family, runStartedAt } = value as Applied | Standing
-        if (name === 'apply') this.#follow(agent, (value as Applied).step)
+        const { agent, family, runStartedAt } = value as AppliedStep | AgentStatus
+        if (name === 'apply') this.#follow(agent, (value as AppliedStep).step)
         this.#keep(agent, runStartedAt)
         this.#families.set(agent.family, family)
         return
@@ -102,7 +103,7 @@ export class StepMirror {
         return this.forget(name, values)
       case 'ask':
       case 'files': {
-        const answered = value as Answered
+        const answered = value as AnswerValue
         this.#keep(answered.agent, undefined)
         return this.#keepAnswer(titleOf(name, answered.agent.id, values[2]), answered, length)
       }
@@ -110,16 +111,16 @@ export class StepMirror {
   }
 
   /** Todos and files after a step: from those before it, where these are known and it is the next. */
-  #follow(agent: AgentRow, { changes }: Step): void {
+  #follow(agent: AgentRow, { changes }: StepResult): void {
     const before = this.#agents.get(agent.id)?.agent
     if (changes === undefined || before?.seq !== agent.seq - 1) return
     for (const name of FOLLOWED) {
       const title = titleOf('ask', agent.id, { ask: name })
       const known = this.#answer(title, before.seq)
       const list = (known?.answered as { value: unknown } | undefined)?.value
-      const value = follow(
+      const value = applyChanges(
         name,
-        (list as Lists[typeof name]) ?? noneOf(name, before.summary),
+        (list as Lists[typeof name]) ?? getEmptyList(name, before.summary),
         changes,
       )
       if (value === undefined) continue
@@ -134,18 +135,18 @@ export class StepMirror {
       this.#agents.delete(String(values[1]))
   }
 
-  #standing(owner: string | null, id: string, nowMs: number): Standing | undefined {
+  #standing(owner: string | null, id: string, nowMs: number): AgentStatus | undefined {
     const known = this.#find(owner, id)
     if (known?.runStartedAt === undefined) return undefined
     const { agent, runStartedAt } = known
     const family = this.#families.get(agent.family)
     if (family === undefined) return undefined
     const footing = { family, runStartedAt }
-    return { agent, held: heldBy(agent, footing, nowMs), ...footing }
+    return { agent, held: findHostStop(agent, footing, nowMs), ...footing }
   }
 
   /** Somebody else's agent is as unknown as one that never was. */
-  #find(owner: string | null, id: string): Known | undefined {
+  #find(owner: string | null, id: string): CachedAgent | undefined {
     const known = this.#agents.get(id)
     if (known !== undefined && owner !== null && known.agent.owner !== owner)
       throw new AgentError('AGENT_NOT_FOUND', `there is no agent \`${id}\``)
@@ -159,7 +160,7 @@ export class StepMirror {
     this.#agents.set(agent.id, { agent, runStartedAt: started })
   }
 
-  #keepAnswer(title: string, answered: Answered, length: number): void {
+  #keepAnswer(title: string, answered: AnswerValue, length: number): void {
     const before = this.#answers.get(title)
     if (before !== undefined) this.#length -= before.length
     this.#answers.delete(title)

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
-import type { Event } from '../../guest/protocol.ts'
+import type { JournalEvent } from '../../guest/protocol.ts'
 import { configOf, coreImage } from '../agents.test-support.ts'
 import type { CreateEvent } from '../journal/new-rows.ts'
 import { packFiles } from '../transfer/pack-files.ts'
@@ -22,7 +22,7 @@ test('the operations run in a thread, and what they did is there after a restart
   const { agent } = await steps.create(beside, event)
   expect(agent).toMatchObject({ id: 'a', state: 'idle', asked: { x: 1 } })
   const input = { path: 'x.txt', content: 'hello' }
-  const direct: Event = { kind: 'direct', at: 6, name: 'write_file', input }
+  const direct: JournalEvent = { kind: 'direct', at: 6, name: 'write_file', input }
   await steps.apply('me', 'a', direct, undefined, nonce())
   await expect(steps.standing('other', 'a', 7)).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' })
   await close()

@@ -3,10 +3,10 @@
 // is known of an agent since its last change is answered without the thread.
 
 import { extname, join } from 'node:path'
-import type { Event } from '../../guest/protocol.ts'
-import { Turns } from '../../sandbox/fair-queue.ts'
+import type { JournalEvent } from '../../guest/protocol.ts'
+import { FairQueue } from '../../sandbox/fair-queue.ts'
 import { Thread } from '../../sandbox/thread.ts'
-import type { Beside } from '../journal/new-rows.ts'
+import type { AgentOrigin } from '../journal/new-rows.ts'
 import { toAgentError } from '../shared/errors.ts'
 import {
   LIGHT_AGENT_BYTES,
@@ -17,9 +17,9 @@ import {
 } from '../shared/limits.ts'
 import type { ResultOf } from '../shared/sliced.ts'
 import type { ApplyHow } from '../steps/stepper.ts'
-import type { ImportOptions } from '../transfer/import-agent.ts'
+import type { AgentImportOptions } from '../transfer/import-agent.ts'
 import type { Operations } from './operations.ts'
-import { StepMirror } from './step-cache.ts'
+import { StepCache } from './step-cache.ts'
 import {
   type NextSlice,
   packRequest,
@@ -56,8 +56,8 @@ function ownerOf(
   name: keyof Operations,
   values: readonly unknown[],
 ): { owner: string } | { agent: string } {
-  if (name === 'create') return { owner: (values[0] as Beside).owner }
-  if (name === 'import') return { owner: (values[5] as ImportOptions).owner }
+  if (name === 'create') return { owner: (values[0] as AgentOrigin).owner }
+  if (name === 'import') return { owner: (values[5] as AgentImportOptions).owner }
   if (name === 'look' || name === 'programFiles') return { agent: String(values[0]) }
   const [owner, id] = values as [string | null, string]
   const { whose } = name === 'apply' ? ((values[5] ?? {}) as ApplyHow) : {}
@@ -71,7 +71,7 @@ const SLICED: ReadonlySet<keyof Operations> = new Set([
 ])
 
 /** Tools run in it, whose effort is bounded by the turn and not by what the agent holds. */
-function runsTools(event: Event): boolean {
+function runsTools(event: JournalEvent): boolean {
   return event.kind === 'direct' || (event.kind === 'model' && event.toolCalls.length > 0)
 }
 
@@ -80,13 +80,13 @@ function mayBeLong(
   name: keyof Operations,
   values: readonly unknown[],
   { text, bytes }: StepRequest,
-  mirror: StepMirror,
+  mirror: StepCache,
 ): boolean {
   if (LIGHT.has(name)) return false
   if (text.length > LIGHT_REQUEST_LENGTH || bytes.length > 0) return true
   if (name === 'create') return false
   if (name !== 'apply' && name !== 'ask') return true
-  if (name === 'apply' && runsTools(values[2] as Event)) return true
+  if (name === 'apply' && runsTools(values[2] as JournalEvent)) return true
   const held = mirror.fileBytes(String(values[1]))
   return held === undefined || held > LIGHT_AGENT_BYTES
 }
@@ -108,11 +108,11 @@ async function sendInSlices(
 export function startStepThread(data: StepThreadData, startedAtMs: number): StepThread {
   const file = join(import.meta.dirname, `step-thread${extname(import.meta.filename)}`)
   const thread = new Thread(file, data, toAgentError, { heapMegabytes: STEP_HEAP_MEGABYTES })
-  const mirror = new StepMirror()
-  const turns = new Turns(STEPS_AT_ONCE)
+  const mirror = new StepCache()
+  const turns = new FairQueue(STEPS_AT_ONCE)
   // Of those that are long, one: who comes next waits for that one at most.
-  const longTurns = new Turns(1)
-  const slicedTurns = new Turns(SLICED_AT_ONCE)
+  const longTurns = new FairQueue(1)
+  const slicedTurns = new FairQueue(SLICED_AT_ONCE)
   const findOwner = async (name: keyof Operations, values: unknown[]): Promise<string> => {
     const found = ownerOf(name, values)
     if ('owner' in found) return found.owner

@@ -3,7 +3,7 @@
 // would say twice, is left out and put back on the other side. Used on both sides of the thread.
 
 import {
-  type Beside,
+  type AgentOrigin,
   type CreateEvent,
   newAgent,
   newFamily,
@@ -12,7 +12,7 @@ import {
 } from '../journal/new-rows.ts'
 import type { AgentRow, FamilyRow } from '../journal/rows.ts'
 import type { ResultOf } from '../shared/sliced.ts'
-import type { Applied } from '../steps/stepper.ts'
+import type { AppliedStep } from '../steps/stepper.ts'
 import type { Operations } from './operations.ts'
 
 export interface StepRequest {
@@ -78,34 +78,36 @@ export function readAnswer(
   return { value, length: text?.length ?? 0 }
 }
 
-interface Short<Whole, Part> {
+interface AnswerPacking<Whole, Part> {
   shorten(whole: Whole, values: readonly unknown[]): Part
   restore(part: Part, values: readonly unknown[]): Whole
 }
 
-interface Made extends Pick<Applied, 'step' | 'runStartedAt'> {
+interface PackedCreate extends Pick<AppliedStep, 'step' | 'runStartedAt'> {
   readonly key: number
   readonly family: number
   /** Null where it is one of its own. */
   readonly joined: FamilyRow | null
 }
 
-const CREATED: Short<Applied, Made> = {
+const CREATED: AnswerPacking<AppliedStep, PackedCreate> = {
   shorten: ({ agent, family, step, runStartedAt }, [given]) => {
-    const joined = (given as Beside).family === undefined ? null : family
+    const joined = (given as AgentOrigin).family === undefined ? null : family
     return { key: agent.key, family: agent.family, joined, step, runStartedAt }
   },
   restore: ({ key, family, joined, step, runStartedAt }, [given, event]) => {
-    const fresh = newAgent(given as Beside, event as CreateEvent)
+    const fresh = newAgent(given as AgentOrigin, event as CreateEvent)
     const agent = { key, id: fresh.id, ...rowOf({ ...fresh, family }, step.summary, 1) }
     return { agent, family: joined ?? newFamily(fresh), step, runStartedAt }
   },
 }
 
-type Untold = Omit<Applied, 'agent'> & { agent: Omit<AgentRow, 'summary'> & Partial<AgentRow> }
+type PackedStep = Omit<AppliedStep, 'agent'> & {
+  agent: Omit<AgentRow, 'summary'> & Partial<AgentRow>
+}
 
 /** A step says how its agent stands, and so would the agent's row. */
-const APPLIED: Short<Applied, Untold> = {
+const APPLIED: AnswerPacking<AppliedStep, PackedStep> = {
   shorten: (applied) => {
     const { summary, ...agent } = applied.agent
     return summary === applied.step.summary ? { ...applied, agent } : applied
@@ -116,13 +118,13 @@ const APPLIED: Short<Applied, Untold> = {
   },
 }
 
-interface Forked {
+interface PackedForks {
   readonly first: number
   readonly row: Omit<AgentRow, 'key' | 'id'>
 }
 
 /** Forks differ by their names, and these were given. */
-const FORKED: Short<AgentRow[], Forked> = {
+const FORKED: AnswerPacking<AgentRow[], PackedForks> = {
   shorten: ([origin]) => {
     const { key, id: _, ...row } = origin as AgentRow
     return { first: key, row }
@@ -130,10 +132,10 @@ const FORKED: Short<AgentRow[], Forked> = {
   restore: ({ first, row }, values) => rowsOf(row, first, values[2] as string[]),
 }
 
-const SHORT: { readonly [Name in keyof Operations]?: Short<never, never> } = {
-  create: CREATED as Short<never, never>,
-  apply: APPLIED as Short<never, never>,
-  fork: FORKED as Short<never, never>,
+const SHORT: { readonly [Name in keyof Operations]?: AnswerPacking<never, never> } = {
+  create: CREATED as AnswerPacking<never, never>,
+  apply: APPLIED as AnswerPacking<never, never>,
+  fork: FORKED as AnswerPacking<never, never>,
 }
 
 function hasBytes(name: keyof Operations, value: unknown): boolean {

@@ -5,7 +5,7 @@
 import { openImage } from '../../sandbox/image.ts'
 import { serveThread, threadData } from '../../sandbox/thread-port.ts'
 import { processClock } from '../../store/process-clock.ts'
-import type { HistoryKept } from '../journal/retention.ts'
+import type { HistoryRetention } from '../journal/retention.ts'
 import { SWEEP_EVERY_MS, TIDY_PAUSE_MS } from '../shared/limits.ts'
 import { isSliced, runSlice, type Sliced } from '../shared/sliced.ts'
 import { Stepper } from '../steps/stepper.ts'
@@ -21,7 +21,7 @@ import {
 export interface StepThreadData {
   readonly directory: string
   readonly image: Uint8Array<ArrayBuffer>
-  readonly history?: HistoryKept | undefined
+  readonly history?: HistoryRetention | undefined
 }
 
 const { directory, image, history } = threadData<StepThreadData>()

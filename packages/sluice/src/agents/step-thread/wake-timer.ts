@@ -3,7 +3,7 @@
 
 import { processClock } from '../../store/process-clock.ts'
 import { WAKE_AGAIN_MS } from '../shared/limits.ts'
-import type { Applied } from '../steps/stepper.ts'
+import type { AppliedStep } from '../steps/stepper.ts'
 import type { Steps } from './step-client.ts'
 
 /** Longer than this a timer cannot be set for at once. */
@@ -11,12 +11,12 @@ const PAUSE_MS_MAX = 2 ** 31 - 1
 
 export class WakeTimer {
   readonly #steps: Steps
-  readonly #tick: (agent: string) => Promise<Applied>
+  readonly #tick: (agent: string) => Promise<AppliedStep>
   #timer: NodeJS.Timeout | undefined
   #at = Number.POSITIVE_INFINITY
   #closed = false
 
-  constructor(steps: Steps, tick: (agent: string) => Promise<Applied>) {
+  constructor(steps: Steps, tick: (agent: string) => Promise<AppliedStep>) {
     this.#steps = steps
     this.#tick = tick
   }

@@ -2,7 +2,7 @@
 // elsewhere can say what it likes, and must not be able to break a list that has it in it.
 
 import { z } from 'zod'
-import type { Step } from '../../guest/protocol.ts'
+import type { StepResult } from '../../guest/protocol.ts'
 import { AgentError } from '../shared/errors.ts'
 
 const TEXT_LENGTH_MAX = 10_000
@@ -97,9 +97,9 @@ const shape = z.object({
   changes: changes.nullable().optional(),
 })
 
-export function checkStep(value: unknown): Step {
+export function checkStep(value: unknown): StepResult {
   const read = shape.safeParse(value)
-  if (read.success) return value as Step
+  if (read.success) return value as StepResult
   const [issue] = read.error.issues
   const where = issue?.path.join('.') ?? ''
   throw new AgentError('AGENT_FAULT', `the guest's answer is not one: ${where}: ${issue?.message}`)

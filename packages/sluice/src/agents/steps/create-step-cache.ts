@@ -3,17 +3,17 @@
 // config is committed without being run; who needs it first runs the event, and the answer is held
 // against the one that was committed. Owned by the stepper.
 
-import type { Event, Step } from '../../guest/protocol.ts'
+import type { JournalEvent, StepResult } from '../../guest/protocol.ts'
 import { KNOWN_START_LENGTH_MAX, KNOWN_STARTS_MAX } from '../shared/limits.ts'
-import { Kept } from '../shared/lru-map.ts'
+import { LruMap } from '../shared/lru-map.ts'
 
 export interface KnownStart {
-  readonly step: Step
+  readonly step: StepResult
   readonly answer: Buffer
 }
 
-export class KnownStarts {
-  readonly #kept = new Kept<string, KnownStart>(KNOWN_STARTS_MAX)
+export class CreateStepCache {
+  readonly #kept = new LruMap<string, KnownStart>(KNOWN_STARTS_MAX)
 
   get(name: string | undefined): KnownStart | undefined {
     return name === undefined ? undefined : this.#kept.get(name)
@@ -25,7 +25,7 @@ export class KnownStarts {
 }
 
 /** Undefined where the answer may depend on more: files, an import, a time that can be over. */
-export function startName(image: string, event: Event): string | undefined {
+export function startName(image: string, event: JournalEvent): string | undefined {
   if (event.kind !== 'create' || event.files.length > 0 || event.from !== undefined)
     return undefined
   if (event.config.limits.expiresAt !== null) return undefined

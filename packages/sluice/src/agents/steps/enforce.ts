@@ -2,26 +2,26 @@
 // host counts turns, tokens, cost, calls, time and bytes on its own, for the whole family, and stops
 // what the guest does not. Pure: rows in, a verdict out.
 
-import type { Event, Price, Summary } from '../../guest/protocol.ts'
+import type { JournalEvent, Price, Summary } from '../../guest/protocol.ts'
 import type { AgentRow, FamilyRow, HostStop } from '../journal/rows.ts'
 
 /** What of an agent's standing is the host's own. */
-export interface Footing {
+export interface HostUsage {
   readonly family: FamilyRow
   readonly runStartedAt: number | null
 }
 
 /** Why the host holds an agent back: an earlier verdict, or what its family has used by now. */
-export function heldBy(
+export function findHostStop(
   agent: AgentRow,
-  { family, runStartedAt }: Footing,
+  { family, runStartedAt }: HostUsage,
   nowMs: number,
 ): HostStop | null {
-  return agent.hostStop ?? judgeFamily(family, agent.summary, runStartedAt, nowMs) ?? null
+  return agent.hostStop ?? checkFamilyLimits(family, agent.summary, runStartedAt, nowMs) ?? null
 }
 
 export interface CountedEvent {
-  readonly event: Event
+  readonly event: JournalEvent
   /** A model result that sums up is none. */
   readonly isTurn: boolean
   readonly calls: number
@@ -46,7 +46,7 @@ export function countEvent(
 }
 
 /** Why the family may not go on; undefined where it may. */
-export function judgeFamily(
+export function checkFamilyLimits(
   family: FamilyRow,
   summary: Summary,
   runStartedAt: number | null,

@@ -9,19 +9,19 @@ import {
   RESIDENTS_ONCE_MAX,
   RESIDENTS_SEEN_MAX,
 } from '../shared/limits.ts'
-import { Kept } from '../shared/lru-map.ts'
+import { LruMap } from '../shared/lru-map.ts'
 
-interface Counted {
+interface SizedResident {
   readonly place: { readonly key: number }
   bytes: number
 }
 
-export class ResidentSet<Each extends Counted> {
+export class ResidentSet<Each extends SizedResident> {
   /** Each in the order of their last use. */
   readonly #once = new Map<number, Each>()
   readonly #again = new Map<number, Each>()
   /** Keys of those that had to leave after being needed once. */
-  readonly #seen = new Kept<number, true>(RESIDENTS_SEEN_MAX)
+  readonly #seen = new LruMap<number, true>(RESIDENTS_SEEN_MAX)
   #bytes = 0
 
   get(key: number): Each | undefined {

@@ -3,11 +3,11 @@
 // memory is thrown away. Owned by the step thread.
 
 import { createHash } from 'node:crypto'
-import type { Question } from '../../guest/protocol.ts'
+import type { AgentQuery } from '../../guest/protocol.ts'
 import { type Image, openImage } from '../../sandbox/image.ts'
 import type { GuestAnswer, Instance } from '../../sandbox/instance.ts'
 import { STEP_POLLS_MAX, STEP_TIMEOUT_MS } from '../../sandbox/limits.ts'
-import { Pool } from '../../sandbox/pool.ts'
+import { InstancePool } from '../../sandbox/pool.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { Retention } from '../journal/retention.ts'
@@ -24,7 +24,7 @@ import { runWhole, type Sliced } from '../shared/sliced.ts'
 import { ResidentSet } from './resident-set.ts'
 
 /** What waking needs of an agent. */
-export interface Place {
+export interface WakeSource {
   readonly key: number
   readonly image: string
   readonly seq: number
@@ -32,7 +32,7 @@ export interface Place {
 
 interface Resident {
   instance: Instance
-  readonly place: Place
+  readonly place: WakeSource
   seq: number
   checkpointSeq: number
   bytesSince: number
@@ -49,7 +49,7 @@ const HASH_BYTES = 16
 
 /** Answered at every checkpoint and kept with it. */
 export const AT_REST: ReadonlySet<string> = new Set(
-  (['todos', 'files'] as const).map((ask) => JSON.stringify({ ask } satisfies Question)),
+  (['todos', 'files'] as const).map((ask) => JSON.stringify({ ask } satisfies AgentQuery)),
 )
 
 /** What the guest says to those; its memory is not what it was after it. */
@@ -70,7 +70,7 @@ export function hashAnswer(text: string): Buffer {
 export class Residents {
   readonly #journal: Journal
   readonly #retention: Retention
-  readonly #images = new Map<string, { image: Image; pool: Pool }>()
+  readonly #images = new Map<string, { image: Image; pool: InstancePool }>()
   readonly #residents = new ResidentSet<Resident>()
   #last: Instance | undefined
   /** What a memory was before it was asked something; one at a time. */
@@ -79,7 +79,7 @@ export class Residents {
   constructor(journal: Journal, image: Image, retention: Retention) {
     this.#journal = journal
     this.#retention = retention
-    this.#images.set(image.hash, { image, pool: new Pool(image) })
+    this.#images.set(image.hash, { image, pool: new InstancePool(image) })
   }
 
   /** A guest that nothing has happened to yet takes its first event; `adopt` keeps it. */
@@ -93,7 +93,7 @@ export class Residents {
     return this.#pool(image).take(memory)
   }
 
-  adopt(place: Place, instance: Instance): void {
+  adopt(place: WakeSource, instance: Instance): void {
     this.#keep(place, instance, 0, false)
   }
 
@@ -102,7 +102,7 @@ export class Residents {
   }
 
   /** Runs an event. `kept` or `forget` says afterwards whether it was committed. */
-  step(place: Place, text: string, bytes: Uint8Array | undefined, nowMs: number): GuestAnswer {
+  step(place: WakeSource, text: string, bytes: Uint8Array | undefined, nowMs: number): GuestAnswer {
     const resident = this.#awake(place)
     const { instance } = resident
     this.#last = instance
@@ -116,7 +116,7 @@ export class Residents {
     }
   }
 
-  kept(place: Place, eventBytes: number, hasEnded: boolean): void {
+  kept(place: WakeSource, eventBytes: number, hasEnded: boolean): void {
     const resident = this.#residents.get(place.key)
     if (resident === undefined) return
     this.#residents.count(resident, resident.instance.memoryBytes)
@@ -137,13 +137,13 @@ export class Residents {
   }
 
   /** It is in memory, with events that its newest checkpoint does not have. */
-  isAhead({ key, seq }: Place): boolean {
+  isAhead({ key, seq }: WakeSource): boolean {
     const resident = this.#residents.get(key)
     return resident !== undefined && resident.checkpointSeq < seq
   }
 
   /** Whatever is done to the memory in here is undone, or goes with it. */
-  trying<Result>(place: Place, work: (instance: Instance) => Result): Result {
+  trying<Result>(place: WakeSource, work: (instance: Instance) => Result): Result {
     const { instance } = this.#awake(place)
     const before = instance.copy(this.#scratch)
     this.#scratch = before
@@ -156,7 +156,7 @@ export class Residents {
 
   /** Several questions to the same state; what asking did to the memory is undone or goes with it. */
   asking<Result>(
-    place: Place,
+    place: WakeSource,
     nowMs: number,
     work: (ask: (text: string) => GuestAnswer) => Result,
   ): Result {
@@ -176,7 +176,7 @@ export class Residents {
   /** Several questions to one state, in slices: asked of a copy, since the agent may go on between two
    * of them. `work` gets the memory as it was before the first question. */
   *askingInSlices<Result>(
-    place: Place,
+    place: WakeSource,
     nowMs: number,
     work: (ask: (text: string) => GuestAnswer, memory: Buffer) => Sliced<Result>,
   ): Sliced<Result> {
@@ -192,13 +192,13 @@ export class Residents {
   }
 
   /** The memory as it was after an event, in an instance that the caller gives back. */
-  at(place: Place, seq: number): Instance {
+  at(place: WakeSource, seq: number): Instance {
     return runWhole(this.#replay(place, seq))
   }
 
   /** A checkpoint after an event that has none, in slices: replaying what lies before it may be long.
    * `check` throws if the agent is gone by then. */
-  *checkpointAt(place: Place, seq: number, check: () => unknown): Sliced<undefined> {
+  *checkpointAt(place: WakeSource, seq: number, check: () => unknown): Sliced<undefined> {
     const { memories } = this.#journal
     if (memories.memoryOf(place.key, seq) !== undefined) return
     const instance = yield* this.#replay(place, seq)
@@ -210,7 +210,7 @@ export class Residents {
     this.giveBack(instance)
   }
 
-  *#replay(place: Place, seq: number): Sliced<Instance> {
+  *#replay(place: WakeSource, seq: number): Sliced<Instance> {
     const checkpoint = this.#journal.memories.checkpoint(place.key, seq)
     const pool = this.#pool(checkpoint?.image ?? place.image)
     const instance = pool.take(checkpoint?.memory)
@@ -235,12 +235,12 @@ export class Residents {
   }
 
   /** The memory as it is, for a checkpoint, a bundle or a fork. */
-  memory(place: Place): Buffer {
+  memory(place: WakeSource): Buffer {
     return this.#awake(place).instance.save()
   }
 
   /** A checkpoint at the agent's last event, new or there already. */
-  checkpoint(place: Place): void {
+  checkpoint(place: WakeSource): void {
     const resident = this.#awake(place)
     if (resident.checkpointSeq < resident.seq) this.#checkpoint(resident)
   }
@@ -250,7 +250,7 @@ export class Residents {
     for (const resident of this.#residents.clear()) this.#leave(resident)
   }
 
-  #find({ key, seq, image }: Place): Resident | undefined {
+  #find({ key, seq, image }: WakeSource): Resident | undefined {
     const found = this.#residents.get(key)
     if (found === undefined || found.seq !== seq || found.place.image !== image) return undefined
     this.#residents.use(found)
@@ -258,19 +258,19 @@ export class Residents {
   }
 
   /** As it was committed, to the byte. */
-  #awake(place: Place): Resident {
+  #awake(place: WakeSource): Resident {
     const found = this.#find(place)
     return found === undefined || found.isAsked ? this.#wake(place, false) : found
   }
 
-  #wake(place: Place, isAsked: boolean): Resident {
+  #wake(place: WakeSource, isAsked: boolean): Resident {
     this.forget(place.key)
     const instance = this.at(place, place.seq)
     const checkpointSeq = this.#journal.memories.checkpointSeq(place.key)
     return this.#keep(place, instance, checkpointSeq, isAsked)
   }
 
-  #keep(place: Place, instance: Instance, checkpointSeq: number, isAsked: boolean): Resident {
+  #keep(place: WakeSource, instance: Instance, checkpointSeq: number, isAsked: boolean): Resident {
     this.forget(place.key)
     const bytes = instance.memoryBytes
     const { seq } = place
@@ -324,13 +324,13 @@ export class Residents {
     for (const { pool } of this.#images.values()) pool.tidy()
   }
 
-  #pool(hash: string): Pool {
+  #pool(hash: string): InstancePool {
     let found = this.#images.get(hash)
     if (found === undefined) {
       const image = openImage(new Uint8Array(this.#journal.memories.image(hash)))
       if (image.hash !== hash)
         throw new AgentError('AGENT_DAMAGED', `the stored image \`${hash}\` is damaged`)
-      found = { image, pool: new Pool(image) }
+      found = { image, pool: new InstancePool(image) }
       this.#images.set(hash, found)
     }
     return found.pool

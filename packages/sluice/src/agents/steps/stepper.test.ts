@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Step, Summary } from '../../guest/protocol.ts'
+import type { StepResult, Summary } from '../../guest/protocol.ts'
 import { Bench, bench, call, configOf, coreImage } from '../agents.test-support.ts'
 import type { AgentRow } from '../journal/rows.ts'
 
@@ -202,15 +202,15 @@ describe('what is committed', () => {
       fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 60 }), async (actions) => {
         let b = await bench()
         b.create('a')
-        let step: Step | undefined
+        let step: StepResult | undefined
         let count = 0
         for (const each of actions) {
           count += 1
           const waits = step?.effects.some(({ kind }) => kind === 'model') === true
           if (each === 'prompt' && !waits) step = b.prompt('a', `p${count}`, `r${count}`)
-          else if (each === 'answer' && waits) step = b.model('a', step as Step, 'ok')
+          else if (each === 'answer' && waits) step = b.model('a', step as StepResult, 'ok')
           else if (each === 'write' && waits)
-            step = b.model('a', step as Step, '', [
+            step = b.model('a', step as StepResult, '', [
               call('write_file', { path: `f${count % 7}`, content: 'é'.repeat(count * 31) }),
             ])
           else if (each === 'todos') b.tool('a', 'write_todos', { todos: [`t${count}`] })

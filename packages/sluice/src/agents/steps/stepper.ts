@@ -2,12 +2,12 @@
 // committed to the journal with the summary, the counts, the runs and the open effects, in one
 // transaction. A refused or failed event leaves nothing. Called through step-thread.ts.
 
-import type { Event, Question, Said, Step } from '../../guest/protocol.ts'
+import type { AgentQuery, GuestReply, JournalEvent, StepResult } from '../../guest/protocol.ts'
 import type { Image } from '../../sandbox/image.ts'
 import type { Instance } from '../../sandbox/instance.ts'
 import { Journal } from '../journal/journal.ts'
 import type { NewAgent } from '../journal/new-rows.ts'
-import { type HistoryKept, Retention } from '../journal/retention.ts'
+import { type HistoryRetention, Retention } from '../journal/retention.ts'
 import type { AgentRow, EventRow, FamilyRow, HostStop } from '../journal/rows.ts'
 import { AgentError, toAgentError } from '../shared/errors.ts'
 import {
@@ -17,13 +17,13 @@ import {
   OWN_EVENTS_AGENTS_MAX,
 } from '../shared/limits.ts'
 import { checkStep } from './check-step.ts'
-import { type KnownStart, KnownStarts, startName } from './create-step-cache.ts'
-import { countEvent, type Footing, heldBy, judgeFamily } from './enforce.ts'
+import { CreateStepCache, type KnownStart, startName } from './create-step-cache.ts'
+import { checkFamilyLimits, countEvent, findHostStop, type HostUsage } from './enforce.ts'
 import { AT_REST, hashAnswer, LIMITS, Residents } from './residents.ts'
 
-export interface Applied extends Footing {
+export interface AppliedStep extends HostUsage {
   readonly agent: AgentRow
-  readonly step: Step
+  readonly step: StepResult
 }
 
 export interface ApplyHow {
@@ -35,23 +35,23 @@ export interface ApplyHow {
   readonly whose?: string | undefined
 }
 
-export interface Answered {
+export interface QueryAnswer {
   readonly value: unknown
   readonly content: Uint8Array | undefined
 }
 
-const KEPT: HistoryKept = { ageMs: null, bytes: HISTORY_MEGABYTES_DEFAULT * 1_048_576 }
+const KEPT: HistoryRetention = { ageMs: null, bytes: HISTORY_MEGABYTES_DEFAULT * 1_048_576 }
 
 export class Stepper {
   readonly journal: Journal
   readonly residents: Residents
   readonly image: Image
   readonly #retention: Retention
-  readonly #starts = new KnownStarts()
+  readonly #starts = new CreateStepCache()
   /** Agents to which this stepper has committed an event itself. */
   readonly #own = new Set<number>()
 
-  constructor(directory: string, image: Image, kept: HistoryKept = KEPT) {
+  constructor(directory: string, image: Image, kept: HistoryRetention = KEPT) {
     this.journal = new Journal(directory)
     this.journal.memories.putImage(image.hash, image.bytes)
     this.image = image
@@ -80,12 +80,12 @@ export class Stepper {
     return agent
   }
 
-  footing(agent: AgentRow): Footing {
+  footing(agent: AgentRow): HostUsage {
     const runStartedAt = startOfRun(this.journal, agent.key, agent.summary.runId)
     return { family: this.journal.family(agent.family), runStartedAt }
   }
 
-  create(fresh: NewAgent, event: Event, bytes: Uint8Array | undefined): Applied {
+  create(fresh: NewAgent, event: JournalEvent, bytes: Uint8Array | undefined): AppliedStep {
     this.checkRoom(fresh)
     const text = JSON.stringify(event)
     const name = bytes === undefined ? startName(fresh.image, event) : undefined
@@ -106,10 +106,10 @@ export class Stepper {
     fresh: NewAgent,
     { text, at }: { readonly text: string; readonly at: number },
     bytes: Uint8Array | undefined,
-  ): Applied {
+  ): AppliedStep {
     const { instance, answer } = this.residents.begin(fresh.image, text, bytes, at)
     const step = this.#read(answer.text, instance)
-    const about = { at, kind: 'create' } as Event
+    const about = { at, kind: 'create' } as JournalEvent
     const first = rowFor({ seq: 0 }, about, text, bytes, step, hashAnswer(answer.text))
     const agent = this.journal.transact(() => this.journal.insertAgent(fresh, step.summary, first))
     this.residents.adopt({ key: agent.key, image: fresh.image, seq: 1 }, instance)
@@ -124,7 +124,7 @@ export class Stepper {
       throw new AgentError('AGENT_LIMIT', `a family has at most ${CHILDREN_MAX} agents`)
   }
 
-  #begin(image: string, event: Event, text: string, bytes: Uint8Array | undefined) {
+  #begin(image: string, event: JournalEvent, text: string, bytes: Uint8Array | undefined) {
     const { instance, answer } = this.residents.begin(image, text, bytes, event.at)
     return { step: this.#read(answer.text, instance), answer: hashAnswer(answer.text), instance }
   }
@@ -135,16 +135,16 @@ export class Stepper {
    */
   apply(
     agent: AgentRow,
-    event: Event,
+    event: JournalEvent,
     bytes?: Uint8Array,
     nonce?: string,
     how: ApplyHow = {},
-  ): Applied {
+  ): AppliedStep {
     // Requests come again in their order, so behind one of its own there is none that was committed.
     const isOwn = nonce === undefined || this.#own.has(agent.key)
     const before = isOwn ? undefined : this.journal.seqOf(agent.key, nonce)
     if (before !== undefined) return this.#again(agent, before)
-    const held = heldBy(agent, this.footing(agent), event.at)
+    const held = findHostStop(agent, this.footing(agent), event.at)
     if (held !== null && (agent.hostStop === null ? BEGINNING : HELD_BACK).has(event.kind))
       throw new AgentError('AGENT_STOPPED', `the agent is stopped (${held.detail})`)
     const text = JSON.stringify(event)
@@ -167,7 +167,7 @@ export class Stepper {
   }
 
   /** From the guest; or as it answered when it came to rest, where nothing has happened since. */
-  ask(agent: AgentRow, question: Question, nowMs: number): Answered {
+  ask(agent: AgentRow, question: AgentQuery, nowMs: number): QueryAnswer {
     const text = JSON.stringify(question)
     if (AT_REST.has(text) && !this.residents.isAhead(agent)) {
       const said = this.journal.memories.answerOf(agent, text)
@@ -185,8 +185,8 @@ export class Stepper {
   /** All that follows from a step, in the transaction of its event. */
   #commit(
     agent: AgentRow,
-    event: Event,
-    step: Step,
+    event: JournalEvent,
+    step: StepResult,
     row: EventRow,
     nonce: string | null,
     { request = null, keepsCounts = false }: ApplyHow,
@@ -206,7 +206,7 @@ export class Stepper {
       this.#noteRuns(agent.key, event, step, request)
       const started = startOfRun(journal, agent.key, step.summary.runId)
       const lifted = event.kind === 'resume' || event.kind === 'reset'
-      const judged = judgeFamily(family, step.summary, started, event.at) ?? null
+      const judged = checkFamilyLimits(family, step.summary, started, event.at) ?? null
       const hostStop = lifted ? judged : (agent.hostStop ?? judged)
       // What is held back asks for nothing, and nothing of it is found after a crash.
       if (hostStop === null) this.#noteEffects(agent.key, event, step)
@@ -225,7 +225,7 @@ export class Stepper {
     }
   }
 
-  #noteEffects(key: number, event: Event, step: Step): void {
+  #noteEffects(key: number, event: JournalEvent, step: StepResult): void {
     const { journal } = this
     const done = 'effectId' in event && event.kind !== 'waiting' ? [event.effectId] : []
     for (const effect of [...done, ...step.dropped]) {
@@ -243,7 +243,7 @@ export class Stepper {
       )
   }
 
-  #noteRuns(key: number, event: Event, step: Step, request: string | null): void {
+  #noteRuns(key: number, event: JournalEvent, step: StepResult, request: string | null): void {
     const { runId } = step.summary
     if (event.kind === 'prompt')
       this.journal.run(
@@ -270,8 +270,8 @@ export class Stepper {
   }
 
   /** The guest should have stopped and did not: it is told so, and gets no effect carried out. */
-  #enforce(agent: AgentRow, step: Step, hostStop: HostStop): Applied {
-    const event: Event = {
+  #enforce(agent: AgentRow, step: StepResult, hostStop: HostStop): AppliedStep {
+    const event: JournalEvent = {
       kind: 'stop',
       at: hostStop.at,
       reason: 'host_limit',
@@ -289,7 +289,7 @@ export class Stepper {
   }
 
   /** The answer to an event that is in the journal already, from the memory before it. */
-  #again(agent: AgentRow, seq: number): Applied {
+  #again(agent: AgentRow, seq: number): AppliedStep {
     const instance = this.residents.at(agent, seq - 1)
     const row = this.journal.events(agent.key, seq - 1, seq)[0]
     if (row === undefined) throw new AgentError('AGENT_DAMAGED', `event ${seq} is not there`)
@@ -300,7 +300,7 @@ export class Stepper {
   }
 
   /** A refusal may have changed the memory it was made in: it goes. */
-  #read(text: string, instance?: Instance, key?: number): Step {
+  #read(text: string, instance?: Instance, key?: number): StepResult {
     try {
       return checkStep(unwrap(text))
     } catch (error) {
@@ -312,8 +312,8 @@ export class Stepper {
 }
 
 /** What a host's stop holds back; results of a run that goes on are taken, and then it is stopped. */
-const BEGINNING: ReadonlySet<Event['kind']> = new Set(['prompt', 'direct'])
-const HELD_BACK: ReadonlySet<Event['kind']> = new Set([
+const BEGINNING: ReadonlySet<JournalEvent['kind']> = new Set(['prompt', 'direct'])
+const HELD_BACK: ReadonlySet<JournalEvent['kind']> = new Set([
   'prompt',
   'direct',
   'model',
@@ -326,19 +326,19 @@ const HELD_BACK: ReadonlySet<Event['kind']> = new Set([
 
 function rowFor(
   { seq }: Pick<AgentRow, 'seq'>,
-  { at, kind }: Event,
+  { at, kind }: JournalEvent,
   event: string,
   bytes: Uint8Array | undefined,
-  { summary }: Step,
+  { summary }: StepResult,
   answer: Buffer,
 ): EventRow {
   return { seq: seq + 1, at, kind, turn: summary.turnCount, event, bytes: bytes ?? null, answer }
 }
 
 export function unwrap<Value>(text: string): Value {
-  let said: Said<Value>
+  let said: GuestReply<Value>
   try {
-    said = JSON.parse(text) as Said<Value>
+    said = JSON.parse(text) as GuestReply<Value>
   } catch (error) {
     throw new AgentError('AGENT_FAULT', 'the guest answered with something that is not JSON', error)
   }
@@ -352,7 +352,7 @@ function hasChanged(before: FamilyRow, after: FamilyRow): boolean {
   return !isSame || before.costMicros !== costMicros || before.limits !== limits
 }
 
-function isCompaction(journal: Journal, key: number, event: Event): boolean {
+function isCompaction(journal: Journal, key: number, event: JournalEvent): boolean {
   if (event.kind !== 'model') return false
   const sql = 'SELECT kind FROM effects WHERE agent = ? AND effect = ?'
   return journal.get(sql, key, event.effectId)?.kind === 'compact'

@@ -2,7 +2,7 @@
 // answers with a view. No tool here decides what anybody may; the service finds by owner.
 
 import { z } from 'zod'
-import type { Message, Portable, Todo, ToolDefinition } from '../../guest/protocol.ts'
+import type { ChatMessage, ModelTool, PortableAgent, Todo } from '../../guest/protocol.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { AgentError } from '../shared/errors.ts'
 import { FORKS_MAX, LIST_PAGE_MAX, MESSAGES_PAGE_LENGTH, WAIT_MS_MAX } from '../shared/limits.ts'
@@ -160,7 +160,7 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
         ...(glob === undefined ? {} : { glob }),
       }
       const { agent, files } = await service.steps.files(owner, id, question, processClock.nowMs())
-      const tools = await service.ask<ToolDefinition[]>(owner, id, { ask: 'tools' })
+      const tools = await service.ask<ModelTool[]>(owner, id, { ask: 'tools' })
       const { fileCount, turnCount } = agent.summary
       const names = tools.value.map(({ name }) => name)
       return { files: files.map(fileView), fileCount, tools: names, turnCount }
@@ -210,12 +210,12 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     }),
     async ({ agentId: id, from = 0 }, { service, owner }) => {
       const question = { ask: 'messages', from, bytesMax: MESSAGES_PAGE_LENGTH } as const
-      const page = await service.ask<{ messages: Message[]; next: number | null }>(
+      const page = await service.ask<{ messages: ChatMessage[]; next: number | null }>(
         owner,
         id,
         question,
       )
-      const { value } = await service.ask<Portable>(owner, id, { ask: 'portable' })
+      const { value } = await service.ask<PortableAgent>(owner, id, { ask: 'portable' })
       const { held } = await service.steps.standing(owner, id, processClock.nowMs())
       return {
         agentId: id,
@@ -239,7 +239,7 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
       tools: z.array(z.strictObject({ name: text, description: text, inputSchema: z.unknown() })),
     }),
     async ({ agentId: id }, { service, owner }) => {
-      const { value } = await service.ask<ToolDefinition[]>(owner, id, { ask: 'tools' })
+      const { value } = await service.ask<ModelTool[]>(owner, id, { ask: 'tools' })
       return { agentId: id, tools: [...value] }
     },
   ),

@@ -17,7 +17,7 @@ import {
   templateShape,
 } from './templates.ts'
 
-export interface Found extends Template {
+export interface TemplateMatch extends Template {
   readonly relevance: number
 }
 
@@ -94,7 +94,7 @@ export class Gallery {
   }
 
   /** The best first: a word in the id or name counts most, one in the description least. */
-  async search(owner: string, query: string): Promise<Found[]> {
+  async search(owner: string, query: string): Promise<TemplateMatch[]> {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean)
     const score = ({ id, name, tags, category, description }: Template): number => {
       const places: [string, number][] = [
@@ -122,7 +122,7 @@ export class Gallery {
     const all = await this.list(owner)
     const there = all.find(({ id }) => id === template.id)
     if (there?.builtin || Object.hasOwn(SHORT_NAMES, template.id))
-      throw refused(`\`${template.id}\` is a builtin template: take another id`)
+      throw createTemplateError(`\`${template.id}\` is a builtin template: take another id`)
     if (there === undefined && all.length >= TEMPLATES_MAX)
       throw new AgentError('AGENT_LIMIT', `there are ${TEMPLATES_MAX} templates already`)
     await this.#steps.putTemplate(owner, template.id, JSON.stringify(template))
@@ -144,7 +144,7 @@ export class Gallery {
 
   async remove(owner: string, id: string): Promise<void> {
     if (BUILTIN_TEMPLATES.some((template) => template.id === id))
-      throw refused(`\`${id}\` is a builtin template and stays`)
+      throw createTemplateError(`\`${id}\` is a builtin template and stays`)
     if (!(await this.#steps.removeTemplate(owner, id)))
       throw new AgentError('TEMPLATE_UNKNOWN', `there is no template \`${id}\` of yours`)
     if ((await this.active(owner)) === id) await this.#steps.setSetting(owner, 'active', '')
@@ -157,10 +157,10 @@ export class Gallery {
     try {
       given = JSON.parse(json)
     } catch {
-      throw refused('`templatesJson` is not JSON')
+      throw createTemplateError('`templatesJson` is not JSON')
     }
     if (!Array.isArray(given) || given.length > TEMPLATES_MAX)
-      throw refused(`\`templatesJson\` is a list of at most ${TEMPLATES_MAX} templates`)
+      throw createTemplateError(`\`templatesJson\` is a list of at most ${TEMPLATES_MAX} templates`)
     const rejected: { id: string; reason: string }[] = []
     let importedCount = 0
     for (const each of given as unknown[]) {
@@ -240,13 +240,13 @@ function check(given: unknown): z.infer<typeof templateShape> {
   const read = templateShape.safeParse(given)
   if (!read.success) {
     const [issue] = read.error.issues
-    throw refused(`${issue?.path.join('.') || 'the template'}: ${issue?.message}`)
+    throw createTemplateError(`${issue?.path.join('.') || 'the template'}: ${issue?.message}`)
   }
   const found = scanTemplate(read.data)
-  if (found !== undefined) throw refused(`\`${read.data.id}\`: ${found}`)
+  if (found !== undefined) throw createTemplateError(`\`${read.data.id}\`: ${found}`)
   return read.data
 }
 
-function refused(why: string): AgentError {
+function createTemplateError(why: string): AgentError {
   return new AgentError('TEMPLATE_REFUSED', why)
 }

@@ -21,13 +21,13 @@ export interface ToolSetting {
   readonly onProgress: ((progress: Progress) => void) | undefined
 }
 
-export type Category = 'Read' | 'Write' | 'Execute' | 'Destructive'
+export type ToolCategory = 'Read' | 'Write' | 'Execute' | 'Destructive'
 
 export interface ToolEntry {
   readonly name: string
   readonly title: string
   readonly description: string
-  readonly category: Category
+  readonly category: ToolCategory
   readonly input: z.ZodObject
   readonly output: z.ZodObject
   run(input: never, setting: ToolSetting): Promise<object>
@@ -37,7 +37,7 @@ export interface ToolEntry {
 export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
   name: string,
   [title, description]: readonly [title: string, description: string],
-  category: Category,
+  category: ToolCategory,
   input: Input,
   output: Output,
   run: (input: z.infer<Input>, setting: ToolSetting) => Promise<z.input<Output>>,

@@ -1,11 +1,11 @@
 // What callers are shown of an agent: plain data with the field names that users of such agents
 // know. The same for the MCP server and the command line. Pure.
 
-import type { Event, Todo } from '../../guest/protocol.ts'
+import type { JournalEvent, Todo } from '../../guest/protocol.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import type { PromptAnswer } from '../service/service.ts'
 import type { DigestedFile } from '../step-thread/file-digests.ts'
-import type { HistoryEntry, Standing } from '../step-thread/operations.ts'
+import type { AgentStatus, HistoryEntry } from '../step-thread/operation-results.ts'
 
 const SHOWN_LENGTH = 2_000
 
@@ -24,7 +24,7 @@ export function agentView(agent: AgentRow) {
 }
 
 /** The guest's own reason where it has one; the host's where the guest did not stop itself. */
-export function stopView({ agent, held, family }: Standing) {
+export function stopView({ agent, held, family }: AgentStatus) {
   const stop = agent.summary.stop ?? held
   return {
     agentId: agent.id,
@@ -82,40 +82,46 @@ function usageView(usage: Extract<PromptAnswer, { state: 'ended' }>['usage']) {
 
 /** An event in a line or two; contents are cut, with how much was left off. */
 export function historyView({ seq, at, kind, turn, event }: HistoryEntry) {
-  return { seq, at: new Date(at).toISOString(), kind, turn, ...detail(event as unknown as Event) }
+  return {
+    seq,
+    at: new Date(at).toISOString(),
+    kind,
+    turn,
+    ...detail(event as unknown as JournalEvent),
+  }
 }
 
-function detail(event: Event): object {
+function detail(event: JournalEvent): object {
   switch (event.kind) {
     case 'create':
       return { model: event.config.model, files: event.files.length }
     case 'prompt':
-      return { runId: event.runId, input: cut(event.input) }
+      return { runId: event.runId, input: truncate(event.input) }
     case 'model':
       return {
-        text: cut(event.text),
+        text: truncate(event.text),
         toolCalls: event.toolCalls.map(({ name, input }) => ({
           name,
-          input: cut(JSON.stringify(input)),
+          input: truncate(JSON.stringify(input)),
         })),
         usage: event.usage,
       }
     case 'model_failed':
-      return { code: event.code, message: cut(event.message) }
+      return { code: event.code, message: truncate(event.message) }
     case 'tool':
-      return { effectId: event.effectId, isError: event.isError, content: cut(event.content) }
+      return { effectId: event.effectId, isError: event.isError, content: truncate(event.content) }
     case 'code':
       return {
         effectId: event.effectId,
         isError: event.isError,
-        content: cut(event.content),
+        content: truncate(event.content),
         written: event.write.map(({ path }) => path),
         removed: event.remove,
       }
     case 'waiting':
       return { effectId: event.effectId, on: event.on }
     case 'direct':
-      return { name: event.name, input: cut(JSON.stringify(event.input) ?? '') }
+      return { name: event.name, input: truncate(JSON.stringify(event.input) ?? '') }
     case 'stop':
       return { reason: event.reason, detail: event.detail }
     case 'resume':
@@ -129,7 +135,7 @@ function detail(event: Event): object {
   }
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   if (text.length <= SHOWN_LENGTH) return text
   return `${text.slice(0, SHOWN_LENGTH)} [${text.length - SHOWN_LENGTH} characters left off]`
 }

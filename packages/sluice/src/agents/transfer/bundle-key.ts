@@ -10,14 +10,14 @@ import { privateKey, publicHex } from './bundle.ts'
 
 const SEED_BYTES = 32
 
-export interface InstallationKey {
+export interface BundleKey {
   readonly key: KeyObject
   readonly publicKey: string
   /** What this installation is called in exports. */
   readonly name: string
 }
 
-export function installationKey(directory: string): InstallationKey {
+export function loadBundleKey(directory: string): BundleKey {
   const file = join(directory, 'agents.key')
   makePrivateFolder(directory)
   try {

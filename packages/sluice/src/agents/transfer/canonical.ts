@@ -13,6 +13,6 @@ export function canonical(value: unknown): string {
   return `{${members.join(',')}}`
 }
 
-export function digestOf(value: unknown): string {
+export function digestJson(value: unknown): string {
   return `sha256:${createHash('sha256').update(canonical(value)).digest('hex')}`
 }

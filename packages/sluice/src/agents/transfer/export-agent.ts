@@ -3,11 +3,11 @@
 // pieces by seal-export.ts, in a thread in which nobody's agent waits.
 
 import type {
+  AgentQuery,
+  ChatMessage,
   FileFacts,
-  Message,
-  Portable,
-  Question,
-  ToolDefinition,
+  ModelTool,
+  PortableAgent,
 } from '../../guest/protocol.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { MESSAGES_PAGE_LENGTH } from '../shared/limits.ts'
@@ -24,7 +24,7 @@ export interface TakenFile {
 
 export interface TakenExport {
   readonly agent: AgentRow
-  readonly portable: Omit<Portable, 'messages'>
+  readonly portable: Omit<PortableAgent, 'messages'>
   readonly tools: readonly string[]
   readonly files: readonly TakenFile[]
   /** What its family has seen. */
@@ -38,7 +38,7 @@ export interface TakenPieces {
   readonly bytes: Uint8Array
 }
 
-export function takeExport(
+export function exportAgent(
   { residents, journal }: Stepper,
   agent: AgentRow,
   nowMs: number,
@@ -46,15 +46,15 @@ export function takeExport(
   // With the agent, as it was when this began.
   const { labels } = journal.family(agent.family)
   return residents.askingInSlices(agent, nowMs, function* (call, memory) {
-    const ask = <Value>(question: Question): Value =>
+    const ask = <Value>(question: AgentQuery): Value =>
       unwrap<Value>(call(JSON.stringify(question)).text)
-    const portable = ask<Omit<Portable, 'messages'>>({ ask: 'portable' })
-    const tools = ask<ToolDefinition[]>({ ask: 'tools' }).map(({ name }) => name)
+    const portable = ask<Omit<PortableAgent, 'messages'>>({ ask: 'portable' })
+    const tools = ask<ModelTool[]>({ ask: 'tools' }).map(({ name }) => name)
     const parts: Uint8Array[] = []
     let at = 0
     const files: TakenFile[] = []
     for (const { path, modifiedAt, isText } of ask<FileFacts[]>({ ask: 'files' })) {
-      const { bytes } = call(JSON.stringify({ ask: 'read', path } satisfies Question))
+      const { bytes } = call(JSON.stringify({ ask: 'read', path } satisfies AgentQuery))
       const content = Buffer.from(bytes ?? new Uint8Array())
       parts.push(content)
       at += content.length
@@ -71,10 +71,10 @@ export function takeExport(
   })
 }
 
-function* pagesOf(ask: <Value>(question: Question) => Value): Sliced<string[]> {
+function* pagesOf(ask: <Value>(question: AgentQuery) => Value): Sliced<string[]> {
   const pages: string[] = []
   for (let from: number | null = 0; from !== null; ) {
-    const page: { messages: Message[]; next: number | null } = ask({
+    const page: { messages: ChatMessage[]; next: number | null } = ask({
       ask: 'messages',
       from,
       bytesMax: MESSAGES_PAGE_LENGTH,

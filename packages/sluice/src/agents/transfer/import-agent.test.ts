@@ -3,13 +3,13 @@ import { expect, test } from 'vitest'
 import { type Bench, bench, configOf } from '../agents.test-support.ts'
 import { REMOVED_FAMILY_KEPT_MS } from '../shared/limits.ts'
 import { privateKey, publicHex, writeBundle } from './bundle.ts'
-import type { ImportOptions } from './import-agent.ts'
-import { seal } from './portable.ts'
+import type { AgentImportOptions } from './import-agent.ts'
+import { withDigest } from './portable.ts'
 
 const KEY = privateKey(randomBytes(32))
 const FORGER = privateKey(randomBytes(32))
 
-function options(b: Bench, id: string, owner = 'me'): ImportOptions {
+function options(b: Bench, id: string, owner = 'me'): AgentImportOptions {
   const own = { id, owner, nowMs: b.now, installation: 'here', trusted: [publicHex(KEY)] }
   return { ...own, tools: [], prices: {} }
 }
@@ -48,7 +48,7 @@ test("F5: an import that names another owner's family does not show its labels",
   b.create('mine', configOf(), 'other')
   const { digest: _, ...edited } = structuredClone(b.export('mine', 'redact', 'other').exported)
   edited.info.family = `here:${family}`
-  const text = JSON.stringify(seal(edited))
+  const text = JSON.stringify(withDigest(edited))
   const labels = (given: string | Buffer, id: string) => {
     const { agent } = b.import(given, options(b, id, 'other'))
     expect(agent.family).not.toBe(family)

@@ -2,7 +2,7 @@
 // memory is used only where its signer is trusted and image, tools and price fit; otherwise the
 // portable part goes into a fresh guest. Budgets already used stay used. Called in the step thread.
 
-import type { Config, Event, GrantedTool, Price } from '../../guest/protocol.ts'
+import type { Config, GrantedTool, JournalEvent, Price } from '../../guest/protocol.ts'
 import type { NewAgent } from '../journal/new-rows.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { AgentError } from '../shared/errors.ts'
@@ -13,7 +13,7 @@ import { type Stepper, unwrap } from '../steps/stepper.ts'
 import { checkPrice } from './create-config.ts'
 import type { ImportFacts, ReadImport } from './read-import.ts'
 
-export interface ImportOptions {
+export interface AgentImportOptions {
   readonly id: string
   readonly owner: string
   readonly nowMs: number
@@ -32,14 +32,18 @@ export interface ImportOptions {
   readonly labels?: readonly string[] | undefined
 }
 
-export interface Imported {
+export interface AgentImportResult {
   readonly agent: AgentRow
   readonly restored: 'memory' | 'json'
   /** Tools that the export names and the import has not. */
   readonly notGranted: readonly string[]
 }
 
-export function bringImport(stepper: Stepper, read: ReadImport, options: ImportOptions): Imported {
+export function bringImport(
+  stepper: Stepper,
+  read: ReadImport,
+  options: AgentImportOptions,
+): AgentImportResult {
   const { facts, memory } = read
   const { model, limits } = facts.config
   const price = Object.hasOwn(options.prices, model) ? (options.prices[model] ?? null) : null
@@ -81,7 +85,7 @@ function fits({ image }: Stepper, { info, config: said }: ImportFacts, config: C
 function grantedTools(
   { journal }: Stepper,
   { info, config }: ImportFacts,
-  { owner, tools, chosen }: ImportOptions,
+  { owner, tools, chosen }: AgentImportOptions,
 ): GrantedTool[] {
   const before = journal.agent(info.id)
   const had = before?.owner === owner ? before.grants : []
@@ -115,9 +119,9 @@ function fromMemory(
   { journal, residents, image }: Stepper,
   row: NewAgent,
   memory: Buffer,
-  { id, nowMs }: ImportOptions,
+  { id, nowMs }: AgentImportOptions,
 ): AgentRow {
-  const event: Event = { kind: 'forked', at: nowMs, id, seed: id }
+  const event: JournalEvent = { kind: 'forked', at: nowMs, id, seed: id }
   const text = JSON.stringify(event)
   const instance = residents.revive(image.hash, memory)
   const said = instance.call({ operation: 'step', text, nowMs }, LIMITS)
@@ -134,7 +138,7 @@ function freshRow(
   stepper: Stepper,
   facts: ImportFacts,
   { model, template, limits, price, tools }: Config,
-  options: ImportOptions,
+  options: AgentImportOptions,
 ): NewAgent {
   const { id, owner, nowMs, labels = [], parent } = options
   const by = parent === undefined ? undefined : stepper.find(owner, parent)
@@ -166,7 +170,7 @@ function freshRow(
 function familyOf(
   { journal }: Stepper,
   { info, signer }: ImportFacts,
-  { owner, installation, trusted }: ImportOptions,
+  { owner, installation, trusted }: AgentImportOptions,
 ): { family?: number; labels: readonly string[] } | undefined {
   const [place, number] = info.family.split(':')
   if (place !== installation || !/^\d{1,15}$/.test(number ?? '')) return undefined

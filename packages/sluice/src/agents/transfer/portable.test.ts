@@ -5,9 +5,9 @@ import { type Bench, bench, call, configOf } from '../agents.test-support.ts'
 import { IMPORT_ELEMENTS_MAX, IMPORT_JSON_BYTES_MAX } from '../shared/limits.ts'
 import { runWhole } from '../shared/sliced.ts'
 import { privateKey, publicHex, readBundle, writeBundle } from './bundle.ts'
-import type { ImportOptions } from './import-agent.ts'
+import type { AgentImportOptions } from './import-agent.ts'
 import { packFiles } from './pack-files.ts'
-import { type Exported, seal } from './portable.ts'
+import { type AgentExport, withDigest } from './portable.ts'
 import { readImport } from './read-import.ts'
 import { bundleExport } from './seal-export.ts'
 import { Redactor } from './secrets.ts'
@@ -16,7 +16,7 @@ const KEY = privateKey(randomBytes(32))
 const FORGER = privateKey(randomBytes(32))
 const GITHUB_TOKEN = `ghp_${'a1B2'.repeat(9)}`
 
-function options(b: Bench, id: string, more: Partial<ImportOptions> = {}): ImportOptions {
+function options(b: Bench, id: string, more: Partial<AgentImportOptions> = {}): AgentImportOptions {
   const own = { id, owner: 'me', nowMs: b.now, installation: 'here', trusted: [publicHex(KEY)] }
   return { ...own, tools: [], prices: {}, ...more }
 }
@@ -57,7 +57,7 @@ async function worked(): Promise<Bench> {
 }
 
 /** What must be the same in two exports of the same agent. */
-function essence({ agentState, todos, files }: Exported): unknown {
+function essence({ agentState, todos, files }: AgentExport): unknown {
   return { agentState, todos, files }
 }
 
@@ -158,7 +158,7 @@ describe('export and import', () => {
     edited.info.family = 'elsewhere:1'
     delete edited.info.labels
     edited.agentState.config.limits.maxTurns = 1_000
-    const text = JSON.stringify(seal(edited))
+    const text = JSON.stringify(withDigest(edited))
     const { agent } = b.import(text, options(b, 'copy', { parent: 'spy' }))
     const spy = b.operations.standing('me', 'spy', 0)
     expect(agent).toMatchObject({ family: spy.agent.family, depth: 1 })
@@ -174,7 +174,7 @@ describe('export and import', () => {
     b.create('a')
     const { digest: _, ...rest } = b.export('a').exported
     const read = (more: object) => () =>
-      readImport(Buffer.from(JSON.stringify(seal({ ...rest, ...more }))))
+      readImport(Buffer.from(JSON.stringify(withDigest({ ...rest, ...more }))))
     const message = { role: 'user' as const, content: 'x'.repeat(1_000_000) }
     const messages = Array.from({ length: 5 }, () => message)
     const state = { ...rest.agentState, messages }
@@ -221,7 +221,7 @@ describe('export and import', () => {
     rest.agentState.config.model = 'dear:one'
     rest.info.model = 'dear:one'
     rest.agentState.config.limits.maxCostMicros = null
-    const text = JSON.stringify(seal(rest))
+    const text = JSON.stringify(withDigest(rest))
     expect(() => b.import(text, options(b, 'no'))).toThrow(/needs a price for `dear:one`/)
     b.import(text, options(b, 'child', { parent: 'a', prices: { 'dear:one': dear } }))
     b.model('child', b.prompt('child'), 'one')

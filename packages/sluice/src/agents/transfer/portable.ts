@@ -3,7 +3,7 @@
 // grants anything. Pure; called in the transfer thread.
 
 import { z } from 'zod'
-import type { Portable } from '../../guest/protocol.ts'
+import type { PortableAgent } from '../../guest/protocol.ts'
 import { AgentError } from '../shared/errors.ts'
 import {
   FILES_BYTES_MAX,
@@ -13,7 +13,7 @@ import {
   MAX_TURNS_MAX,
   TOOLS_GRANTED_MAX,
 } from '../shared/limits.ts'
-import { digestOf } from './canonical.ts'
+import { digestJson } from './canonical.ts'
 import { checkJsonSize, type JsonBounds } from './measure-json.ts'
 
 export const FORMAT = 'sluice-agent'
@@ -150,7 +150,7 @@ const secret = z.strictObject({ kind: text, where: text, count })
 
 type Whole = z.infer<typeof shape>
 export type ExportedFile = z.infer<typeof file>
-export type Exported = Omit<Whole, 'agentState' | 'todos' | 'tools' | 'files' | 'secrets'> & {
+export type AgentExport = Omit<Whole, 'agentState' | 'todos' | 'tools' | 'files' | 'secrets'> & {
   readonly agentState: Omit<Whole['agentState'], 'messages'> & {
     readonly messages: z.infer<typeof message>[]
   }
@@ -161,19 +161,19 @@ export type Exported = Omit<Whole, 'agentState' | 'todos' | 'tools' | 'files' | 
 }
 
 /** The export with its digest over everything else. */
-export function seal(exported: Omit<Exported, 'digest'>): Exported {
-  return { ...exported, digest: digestOf(exported) }
+export function withDigest(exported: Omit<AgentExport, 'digest'>): AgentExport {
+  return { ...exported, digest: digestJson(exported) }
 }
 
 /** A text that is an export, whole and undamaged. Its size is looked at before it is parsed, and its
  * digest before its shape: what was not made by an export is not worth checking. */
-export function readExport(given: Uint8Array, bounds: JsonBounds): Exported {
+export function readExport(given: Uint8Array, bounds: JsonBounds): AgentExport {
   checkJsonSize(given, bounds, 'AGENT_IMPORT')
-  const value = parse(given)
+  const value = parseExportJson(given)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new AgentError('AGENT_IMPORT', 'it is not an export: an object is one')
   const { digest, ...rest } = value as Record<string, unknown>
-  const found = digestOf(rest)
+  const found = digestJson(rest)
   if (digest !== found)
     throw new AgentError(
       'AGENT_IMPORT',
@@ -186,7 +186,7 @@ export function readExport(given: Uint8Array, bounds: JsonBounds): Exported {
   whole.tools.forEach((each, at) => void check(text, each, `tools.${at}`))
   whole.files.forEach((each, at) => void check(file, each, `files.${at}`))
   whole.secrets.forEach((each, at) => void check(secret, each, `secrets.${at}`))
-  return whole as Exported
+  return whole as AgentExport
 }
 
 function check<Shape extends z.ZodType>(
@@ -205,7 +205,7 @@ function check<Shape extends z.ZodType>(
 }
 
 /** What a guest is made from; `tools` are those the new owner has. */
-export function toPortable({ agentState, todos }: Exported): Portable {
+export function toPortable({ agentState, todos }: AgentExport): PortableAgent {
   const { config, messages, turn_count, tool_call_count, usage, stopped } = agentState
   return {
     config,
@@ -218,7 +218,7 @@ export function toPortable({ agentState, todos }: Exported): Portable {
   }
 }
 
-function parse(given: Uint8Array): unknown {
+function parseExportJson(given: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(given))
   } catch (error) {

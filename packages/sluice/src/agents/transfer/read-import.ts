@@ -2,7 +2,7 @@
 // shape, and taken apart into texts that go into a guest as they are. Hostile input is met here, in
 // the transfer thread, whose heap is bounded and in which nobody's agent waits. Called there.
 
-import type { Config, Usage } from '../../guest/protocol.ts'
+import type { Config, TokenUsage } from '../../guest/protocol.ts'
 import { AgentError } from '../shared/errors.ts'
 import {
   FILES_BYTES_MAX,
@@ -14,15 +14,15 @@ import {
 } from '../shared/limits.ts'
 import { isBundle, readBundle } from './bundle.ts'
 import { packFiles, unpackExported } from './pack-files.ts'
-import { type Exported, readExport } from './portable.ts'
+import { type AgentExport, readExport } from './portable.ts'
 
 /** What of an import the host decides by; small. */
 export interface ImportFacts {
-  readonly info: Exported['info']
+  readonly info: AgentExport['info']
   readonly config: Config
   readonly turnCount: number
   readonly toolCallCount: number
-  readonly usage: Usage
+  readonly usage: TokenUsage
   /** Who signed the memory, hex; undefined where there is none. */
   readonly signer: string | undefined
 }
@@ -52,7 +52,7 @@ export function readImport(given: Uint8Array): ReadImport {
 }
 
 function takeApart(
-  { info, agentState, todos, files: exported }: Exported,
+  { info, agentState, todos, files: exported }: AgentExport,
   memory: Uint8Array | undefined,
   signer: string | undefined,
 ): ReadImport {

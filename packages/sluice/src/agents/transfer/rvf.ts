@@ -56,10 +56,10 @@ const shapes = {
   ),
 }
 
-type Section = keyof typeof shapes
+type RvfSection = keyof typeof shapes
 
 /** In the order in which they are written. */
-const SEGMENTS: readonly (readonly [Section, type: number, tag: number])[] = [
+const SEGMENTS: readonly (readonly [RvfSection, type: number, tag: number])[] = [
   ['tools', 4, 0x105],
   ['prompts', 4, 0x106],
   ['orchestrator', 11, 0x108],
@@ -68,7 +68,7 @@ const SEGMENTS: readonly (readonly [Section, type: number, tag: number])[] = [
   ['capabilities', 6, 0x10c],
 ]
 
-export type Container = { readonly [Name in Section]: z.infer<(typeof shapes)[Name]> }
+export type Container = { readonly [Name in RvfSection]: z.infer<(typeof shapes)[Name]> }
 
 export const EMPTY: Container = {
   tools: [],
@@ -122,7 +122,7 @@ export function readRvf(bytes: Uint8Array): Container {
     const known = SEGMENTS.find(([, , each]) => each === tag)
     if (known === undefined || known[1] !== type) throw wrong(`a segment of an unknown kind ${tag}`)
     if (Object.hasOwn(found, known[0])) throw wrong(`two segments of ${known[0]}`)
-    found[known[0]] = parse(whole.subarray(at, at + length))
+    found[known[0]] = parseSegmentJson(whole.subarray(at, at + length))
     at += length
   }
   if (at !== end) throw wrong('there is something after its segments')
@@ -151,7 +151,7 @@ function checksum(bytes: Uint8Array): Buffer {
   return createHash('sha3-256').update(bytes).digest()
 }
 
-function parse(bytes: Uint8Array): unknown {
+function parseSegmentJson(bytes: Uint8Array): unknown {
   checkJsonSize(bytes, BOUNDS, 'RVF_INVALID')
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))

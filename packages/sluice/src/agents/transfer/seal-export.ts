@@ -2,11 +2,11 @@
 // sealed with its digest, and packed into a signed bundle where one is asked for. Runs in the transfer
 // thread: of a large agent it takes longer than another owner's agent should wait.
 
-import type { Message } from '../../guest/protocol.ts'
+import type { ChatMessage } from '../../guest/protocol.ts'
 import { writeBundle } from './bundle.ts'
-import { installationKey } from './bundle-key.ts'
+import { loadBundleKey } from './bundle-key.ts'
 import type { TakenPieces } from './export-agent.ts'
-import { type Exported, type ExportedFile, FORMAT, seal, VERSION } from './portable.ts'
+import { type AgentExport, type ExportedFile, FORMAT, VERSION, withDigest } from './portable.ts'
 import { Redactor } from './secrets.ts'
 
 export interface ExportOptions {
@@ -16,7 +16,7 @@ export interface ExportOptions {
 }
 
 /** The export as JSON in UTF-8. */
-export function sealExport(pieces: TakenPieces, options: ExportOptions): Exported {
+export function sealExport(pieces: TakenPieces, options: ExportOptions): AgentExport {
   const { taken, messages, bytes } = pieces
   const { agent, portable, tools, labels } = taken
   const { config, todos, turnCount, toolCallCount, usage, stop } = portable
@@ -25,7 +25,7 @@ export function sealExport(pieces: TakenPieces, options: ExportOptions): Exporte
   const said = readPages(messages).map((each, at) => redactor.value(each, `message ${at}`))
   const instructions = redactor.text(config.instructions, 'instructions')
   const detail = stop && redactor.text(stop.detail, 'stop')
-  return seal({
+  return withDigest({
     format: FORMAT,
     version: VERSION,
     info: {
@@ -40,13 +40,13 @@ export function sealExport(pieces: TakenPieces, options: ExportOptions): Exporte
     },
     agentState: {
       config: { ...config, instructions, tools: [...config.tools] },
-      messages: said as Exported['agentState']['messages'],
+      messages: said as AgentExport['agentState']['messages'],
       turn_count: turnCount,
       tool_call_count: toolCallCount,
       usage,
       stopped: stop && { ...stop, detail: detail ?? '' },
     },
-    todos: redactor.value(todos, 'todos') as Exported['todos'],
+    todos: redactor.value(todos, 'todos') as AgentExport['todos'],
     tools: [...tools],
     files,
     secrets: redactor.found,
@@ -61,7 +61,7 @@ export function bundleExport(
   options: Pick<ExportOptions, 'secrets'>,
   directory: string,
 ): Buffer {
-  const { key } = installationKey(directory)
+  const { key } = loadBundleKey(directory)
   return writeBundle(json, options.secrets === 'keep' ? memory : new Uint8Array(), key)
 }
 
@@ -90,7 +90,7 @@ function unusedName(name: string, used: Set<string>): string {
   return free
 }
 
-function readPages(messages: Uint8Array): Message[] {
+function readPages(messages: Uint8Array): ChatMessage[] {
   const text = Buffer.from(messages.buffer, messages.byteOffset, messages.length).toString('utf8')
-  return text.split('\n').flatMap((page) => JSON.parse(page) as Message[])
+  return text.split('\n').flatMap((page) => JSON.parse(page) as ChatMessage[])
 }

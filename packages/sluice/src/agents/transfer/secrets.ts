@@ -10,7 +10,7 @@ const STAR = 0x2a
 /** What is looked at in one piece: encoded runs are undone under a budget a piece. */
 const STRETCH_CHARS = 65_536
 
-export interface FoundSecret {
+export interface RedactedSecret {
   readonly kind: string
   readonly where: string
   readonly count: number
@@ -23,14 +23,14 @@ interface Place {
 }
 
 export class Redactor {
-  readonly #found = new Map<string, FoundSecret>()
+  readonly #found = new Map<string, RedactedSecret>()
   readonly #keep: boolean
 
   constructor(keep: boolean) {
     this.#keep = keep
   }
 
-  get found(): FoundSecret[] {
+  get found(): RedactedSecret[] {
     return [...this.#found.values()]
   }
 

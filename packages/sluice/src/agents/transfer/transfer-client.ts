@@ -2,7 +2,7 @@
 // for itself. Started when it is first needed. Owned by the service.
 
 import { extname, join } from 'node:path'
-import { Turns } from '../../sandbox/fair-queue.ts'
+import { FairQueue } from '../../sandbox/fair-queue.ts'
 import { Thread } from '../../sandbox/thread.ts'
 import { toAgentError } from '../shared/errors.ts'
 import { TRANSFER_HEAP_MEGABYTES, TRANSFERS_AT_ONCE } from '../shared/limits.ts'
@@ -11,7 +11,7 @@ import type { SealedExport, TransferRequest } from './transfer-thread.ts'
 
 export class Transfers {
   readonly #directory: string
-  readonly #turns = new Turns(TRANSFERS_AT_ONCE)
+  readonly #turns = new FairQueue(TRANSFERS_AT_ONCE)
   #thread: Thread | undefined
 
   constructor(directory: string) {

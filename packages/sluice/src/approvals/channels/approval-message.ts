@@ -13,14 +13,14 @@ import {
 } from './limits.ts'
 
 /** A link for one named approver; undefined where there is none to give. */
-export type LinkFor = (request: ApprovalRequest, approver: string) => string | undefined
+export type CreateApprovalLink = (request: ApprovalRequest, approver: string) => string | undefined
 
-export interface Link {
+export interface ApprovalLink {
   readonly approver: string
   readonly url: string
 }
 
-export interface Told {
+export interface ApprovalMessage {
   readonly id: string
   readonly title: string
   /** What is asked, a line each. */
@@ -29,23 +29,30 @@ export interface Told {
   readonly args: string | undefined
   /** The same of what is sent beside the arguments; undefined where that is nothing, too. */
   readonly rest: string | undefined
-  readonly links: readonly Link[]
+  readonly links: readonly ApprovalLink[]
   /** What to do without a link. */
   readonly otherwise: string
 }
 
-export function tellOf(request: ApprovalRequest, links: readonly Link[], showsArgs: boolean): Told {
+export function composeMessage(
+  request: ApprovalRequest,
+  links: readonly ApprovalLink[],
+  showsArgs: boolean,
+): ApprovalMessage {
   const { server, name, principal, agent, category, risk, unknown, looksLike, asks, before } =
     request
-  const what = `${visible(server, TOLD_NAME_LENGTH_MAX)}/${visible(name, TOLD_NAME_LENGTH_MAX)}`
-  const who = visible(principal.id, TOLD_NAME_LENGTH_MAX)
-  const by = agent === null ? who : `${who} (${visible(agent, TOLD_NAME_LENGTH_MAX)})`
+  const what = `${toVisibleLine(server, TOLD_NAME_LENGTH_MAX)}/${toVisibleLine(name, TOLD_NAME_LENGTH_MAX)}`
+  const who = toVisibleLine(principal.id, TOLD_NAME_LENGTH_MAX)
+  const by = agent === null ? who : `${who} (${toVisibleLine(agent, TOLD_NAME_LENGTH_MAX)})`
   const said = unknown === true ? ['unknown', `perhaps ${category}`] : [category, risk]
-  const kind = said.flatMap((word) => (word === null ? [] : [visible(word, 64)]))
-  const reasons = asks.map(({ rule, reason }) => visible(reason === '' ? rule : reason))
+  const kind = said.flatMap((word) => (word === null ? [] : [toVisibleLine(word, 64)]))
+  const reasons = asks.map(({ rule, reason }) => toVisibleLine(reason === '' ? rule : reason))
   const past = before
     .slice(-TOLD_BEFORE_MAX)
-    .map((call) => `${call.action} ${visible(`${call.server}/${call.name}`, TOLD_NAME_LENGTH_MAX)}`)
+    .map(
+      (call) =>
+        `${call.action} ${toVisibleLine(`${call.server}/${call.name}`, TOLD_NAME_LENGTH_MAX)}`,
+    )
   const masked = describeMasked(request)
   const facts = [
     { name: 'Call', value: what },
@@ -54,7 +61,7 @@ export function tellOf(request: ApprovalRequest, links: readonly Link[], showsAr
       : [
           {
             name: 'Beware',
-            value: `the name looks like ${visible(looksLike, TOLD_NAME_LENGTH_MAX)}, and is not`,
+            value: `the name looks like ${toVisibleLine(looksLike, TOLD_NAME_LENGTH_MAX)}, and is not`,
           },
         ]),
     { name: 'By', value: by },
@@ -63,25 +70,27 @@ export function tellOf(request: ApprovalRequest, links: readonly Link[], showsAr
     ...(past.length > 0 ? [{ name: 'Before', value: past.join(', ') }] : []),
     ...(masked === undefined ? [] : [{ name: 'Masked', value: masked }]),
     { name: 'Until', value: new Date(request.expiresAtMs).toISOString() },
-    { name: 'Request', value: visible(request.id, TOLD_NAME_LENGTH_MAX) },
+    { name: 'Request', value: toVisibleLine(request.id, TOLD_NAME_LENGTH_MAX) },
   ]
   return {
     id: request.id,
     title: `Approval wanted: ${what} by ${by}`,
     facts,
-    args: showsArgs ? visible(request.args, TOLD_ARGS_LENGTH_MAX) : undefined,
+    args: showsArgs ? toVisibleLine(request.args, TOLD_ARGS_LENGTH_MAX) : undefined,
     rest:
-      showsArgs && request.rest !== '' ? visible(request.rest, TOLD_ARGS_LENGTH_MAX) : undefined,
+      showsArgs && request.rest !== ''
+        ? toVisibleLine(request.rest, TOLD_ARGS_LENGTH_MAX)
+        : undefined,
     links,
-    otherwise: `Decide in the console, or with: sluice approvals show ${visible(request.id, TOLD_NAME_LENGTH_MAX)}`,
+    otherwise: `Decide in the console, or with: sluice approvals show ${toVisibleLine(request.id, TOLD_NAME_LENGTH_MAX)}`,
   }
 }
 
 export function linksFor(
   request: ApprovalRequest,
   approvers: readonly string[],
-  linkFor: LinkFor,
-): Link[] {
+  linkFor: CreateApprovalLink,
+): ApprovalLink[] {
   return approvers.flatMap((approver) => {
     const url = linkFor(request, approver)
     return url === undefined ? [] : [{ approver, url }]
@@ -90,7 +99,7 @@ export function linksFor(
 
 /** One line without anything that drives a reader's screen, without links, at most so long. What is cut
  * says how much is missing: nobody is to decide by the beginning alone. */
-export function visible(text: string, max = TOLD_TEXT_LENGTH_MAX): string {
+export function toVisibleLine(text: string, max = TOLD_TEXT_LENGTH_MAX): string {
   const shown = visibleText(text.slice(0, max))
   // Cut once more: an escape is longer than what it stands for, and goes whole or not at all.
   const kept = shown.length <= max ? shown : shown.slice(0, max).replace(/\\u?\{?[0-9a-f]*$/, '')

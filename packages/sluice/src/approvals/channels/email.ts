@@ -5,7 +5,12 @@
 import { Socket } from 'node:net'
 import { createTransport, type Transporter } from 'nodemailer'
 import type { ApprovalRequest, Notifier } from '../../core/approval.ts'
-import { type LinkFor, linksFor, type Told, tellOf } from './approval-message.ts'
+import {
+  type ApprovalMessage,
+  type CreateApprovalLink,
+  composeMessage,
+  linksFor,
+} from './approval-message.ts'
 import { MAILS_AT_ONCE_MAX, SMTP_MS_MAX, TELLING_MS_MAX } from './limits.ts'
 
 export interface EmailConfig {
@@ -24,7 +29,7 @@ export interface EmailConfig {
 }
 
 export interface EmailOptions {
-  readonly linkFor: LinkFor
+  readonly linkFor: CreateApprovalLink
   /** A mail that was not taken while others were. */
   readonly onFault?: (approver: string, why: string) => void
   readonly allMs?: number
@@ -98,7 +103,7 @@ export class EmailNotifier implements Notifier {
 
   async #send(request: ApprovalRequest, approver: string, address: string): Promise<void> {
     const links = linksFor(request, [approver], this.#options.linkFor)
-    const told = tellOf(request, links, this.#config.args)
+    const told = composeMessage(request, links, this.#config.args)
     const socket = new Socket()
     const timer = setTimeout(() => socket.destroy(), this.#options.allMs ?? TELLING_MS_MAX).unref()
     this.#sockets.add(socket)
@@ -108,7 +113,7 @@ export class EmailNotifier implements Notifier {
         // An object: an address is never parsed out of a text with a list in it.
         to: { name: '', address },
         subject: subjectOf(told),
-        text: textOf(told),
+        text: composeMailText(told),
         headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
       })
     } finally {
@@ -119,13 +124,13 @@ export class EmailNotifier implements Notifier {
   }
 }
 
-function subjectOf({ title }: Told): string {
+function subjectOf({ title }: ApprovalMessage): string {
   const subject = `[sluice] ${title}`
   return subject.length <= SUBJECT_LENGTH_MAX ? subject : `${subject.slice(0, SUBJECT_LENGTH_MAX)}…`
 }
 
 /** What agents and servers named is quoted, so that it cannot pass for a line of ours. */
-function textOf({ facts, args, rest, links, otherwise }: Told): string {
+function composeMailText({ facts, args, rest, links, otherwise }: ApprovalMessage): string {
   const [link] = links
   return [
     'An agent wants to do what a person has to approve:',

@@ -3,19 +3,23 @@
 // that show text as it is, so that no name can spell a link or call a group. Pure.
 
 import type { ApprovalRequest } from '../../core/approval.ts'
-import type { Told } from './approval-message.ts'
+import type { ApprovalMessage } from './approval-message.ts'
 import { TOLD_ARGS_LENGTH_MAX } from './limits.ts'
 
 export const WEBHOOK_FORMS = ['plain', 'slack', 'teams'] as const
 export type WebhookForm = (typeof WEBHOOK_FORMS)[number]
 
-export function bodyOf(form: WebhookForm, told: Told, request: ApprovalRequest): string {
-  const body = { plain, slack, teams }[form](told, request)
+export function buildWebhookBody(
+  form: WebhookForm,
+  told: ApprovalMessage,
+  request: ApprovalRequest,
+): string {
+  const body = { plain: buildPlainBody, slack, teams }[form](told, request)
   return JSON.stringify(body)
 }
 
 /** Values as they are: a program reads them, and JSON says where they end. */
-function plain(told: Told, request: ApprovalRequest): unknown {
+function buildPlainBody(told: ApprovalMessage, request: ApprovalRequest): unknown {
   const { id, atMs, expiresAtMs, principal, agent, session, server, method, name } = request
   const { category, risk, unknown, looksLike, asks, before, callId, args, rest, masked } = request
   return {
@@ -42,7 +46,7 @@ function cutText(name: string, text: string): Record<string, unknown> {
   }
 }
 
-function slack(told: Told): unknown {
+function slack(told: ApprovalMessage): unknown {
   const text = (value: string, max: number) => ({
     type: 'plain_text',
     text: value.length > max ? `${value.slice(0, max - 1)}…` : value,
@@ -77,7 +81,7 @@ const SLACK_BUTTONS_MAX = 25
 const SLACK_TEXT_LENGTH_MAX = 3_000
 const SLACK_PIECES = new RegExp(`[^]{1,${SLACK_TEXT_LENGTH_MAX}}`, 'gu')
 
-function slackLinks({ links }: Told, text: (value: string) => unknown): unknown[] {
+function slackLinks({ links }: ApprovalMessage, text: (value: string) => unknown): unknown[] {
   if (links.length === 0) return []
   const elements = links.slice(0, SLACK_BUTTONS_MAX).map(({ approver, url }) => ({
     type: 'button',
@@ -87,7 +91,7 @@ function slackLinks({ links }: Told, text: (value: string) => unknown): unknown[
   return [{ type: 'actions', elements }]
 }
 
-function teams(told: Told): unknown {
+function teams(told: ApprovalMessage): unknown {
   const run = (text: string, more: object = {}) => ({ type: 'TextRun', text, ...more })
   const block = (...inlines: unknown[]) => ({ type: 'RichTextBlock', inlines })
   const card = {

@@ -3,15 +3,15 @@
 // from `approvals: { webhook }`.
 
 import type { ApprovalRequest, Notifier } from '../../core/approval.ts'
-import { deliver } from '../../ledger/chain/deliver-webhook.ts'
-import { type LinkFor, linksFor, tellOf } from './approval-message.ts'
+import { deliverWebhook } from '../../ledger/chain/deliver-webhook.ts'
+import { type CreateApprovalLink, composeMessage, linksFor } from './approval-message.ts'
 import {
   TELLING_MS_MAX,
   WEBHOOK_FIRST_PAUSE_MS,
   WEBHOOK_TRIES_MAX,
   WEBHOOK_TRY_MS_MAX,
 } from './limits.ts'
-import { bodyOf, type WebhookForm } from './message-forms.ts'
+import { buildWebhookBody, type WebhookForm } from './message-forms.ts'
 
 export interface WebhookConfig {
   readonly url: string
@@ -33,10 +33,10 @@ export interface WebhookTimes {
 export class WebhookNotifier implements Notifier {
   readonly channel = 'webhook'
   readonly #config: WebhookConfig
-  readonly #linkFor: LinkFor
+  readonly #linkFor: CreateApprovalLink
   readonly #times: WebhookTimes
 
-  constructor(config: WebhookConfig, linkFor: LinkFor, times: WebhookTimes = {}) {
+  constructor(config: WebhookConfig, linkFor: CreateApprovalLink, times: WebhookTimes = {}) {
     this.#config = config
     this.#linkFor = linkFor
     this.#times = times
@@ -45,11 +45,11 @@ export class WebhookNotifier implements Notifier {
   async tell(request: ApprovalRequest): Promise<void> {
     const { url, secret, form, approvers, args } = this.#config
     const { tryMs, firstPauseMs, allMs } = this.#times
-    const told = tellOf(request, linksFor(request, approvers, this.#linkFor), args)
+    const told = composeMessage(request, linksFor(request, approvers, this.#linkFor), args)
     const endpoint = { url, ...(secret === undefined ? {} : { secret }) }
-    await deliver(
+    await deliverWebhook(
       endpoint,
-      { id: `approval-${request.id}`, body: bodyOf(form, told, request) },
+      { id: `approval-${request.id}`, body: buildWebhookBody(form, told, request) },
       {
         triesMax: WEBHOOK_TRIES_MAX,
         timeoutMs: tryMs ?? WEBHOOK_TRY_MS_MAX,

@@ -11,7 +11,7 @@ export interface Attack {
   /** The classes of tools it needs. */
   readonly access: readonly Category[]
   /** What of a tool makes it a target beyond its class. */
-  readonly signal: Signal
+  readonly signal: AttackIndicator
   readonly shows: string
   /** A whole policy document; `{tool}` and `{arg}` stand for the tool and argument at hand. */
   readonly rule: string
@@ -22,7 +22,7 @@ export interface Attack {
 }
 
 /** What links a tool to an attack. */
-export type Signal =
+export type AttackIndicator =
   /** Its definition was found to speak to the model. */
   | 'poisoned'
   | 'hidden text'

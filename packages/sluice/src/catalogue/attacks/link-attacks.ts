@@ -5,10 +5,10 @@
 import { isObject } from '@sluice/policy/core/json'
 import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
-import type { Account } from '../classify/classify.ts'
+import type { ToolAssessment } from '../classify/classify.ts'
 import { argumentsOf } from '../classify/flows.ts'
 import { readsSecrets } from '../classify/risk.ts'
-import type { Attack, Signal } from './attack.ts'
+import type { Attack, AttackIndicator } from './attack.ts'
 import { ATTACKS_BY_CLASS } from './attacks-by-class.ts'
 import { ATTACKS_ON_CALLS } from './attacks-on-calls.ts'
 import { ATTACKS_ON_DEFINITIONS } from './attacks-on-definitions.ts'
@@ -30,7 +30,7 @@ export interface LinkedAttack {
   readonly gate: Attack['gate']
 }
 
-const BY_ARGUMENT: Partial<Record<Signal, RegExp>> = {
+const BY_ARGUMENT: Partial<Record<AttackIndicator, RegExp>> = {
   'takes a path':
     /^(?:path|paths|file|files|file_?path|file_?paths|filename|directory|dir|folder|source|destination|\w*_?path|\w*Path|project_?root|cwd)$/i,
   'takes a url': /^(?:url|urls|uri|link|href|endpoint|website|\w+_?url|\w+Url)$/i,
@@ -45,7 +45,7 @@ const MANY = /^(?:all|ids|items|inputs|orders|requests|\w+_?ids|\w+Ids|recursive
 /** `neighbours`: the other tools the same caller sees, where they are known. */
 export function linkAttacks(
   definition: ToolDefinition,
-  account: Account,
+  account: ToolAssessment,
   neighbours: readonly ToolDefinition[] = [],
 ): LinkedAttack[] {
   const look = lookerAt(definition, account, neighbours)
@@ -103,14 +103,14 @@ const LETS: Readonly<Record<Category, readonly [bare: string, given: string]>> =
 /** Tells of a signal: the argument that shows it, '' where it shows elsewhere, undefined if not. */
 function lookerAt(
   definition: ToolDefinition,
-  account: Account,
+  account: ToolAssessment,
   neighbours: readonly ToolDefinition[],
 ) {
   const names = argumentsOf(definition)
   const { findings } = inspectDefinition(definition as never)
   const found = (kind: string) => findings.some((finding) => finding.kind === kind)
   const says = (is: boolean): string | undefined => (is ? '' : undefined)
-  return (signal: Signal): string | undefined => {
+  return (signal: AttackIndicator): string | undefined => {
     const pattern = BY_ARGUMENT[signal]
     if (pattern !== undefined) return names.find((name) => pattern.test(name))
     switch (signal) {
@@ -190,8 +190,8 @@ export function ruleAgainst(
 }
 
 /** An argument as such tools have it, where none is at hand. */
-function exampleOf(signal: Signal): string {
-  const examples: Partial<Record<Signal, string>> = {
+function exampleOf(signal: AttackIndicator): string {
+  const examples: Partial<Record<AttackIndicator, string>> = {
     'takes a path': 'path',
     'takes a url': 'url',
     'takes sql': 'sql',

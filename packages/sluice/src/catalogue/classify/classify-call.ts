@@ -13,7 +13,7 @@ import {
 import { choicesOf } from '../signals/read-schema.ts'
 import { classOfAct, HTTP_METHODS } from '../signals/worst-act.ts'
 
-export interface Depends {
+export interface CategoryArgument {
   readonly argument: string
   readonly kind: 'action' | 'method' | 'sql' | 'program'
   /** For an action or method: the class of each value that is known. */
@@ -28,11 +28,11 @@ const PROGRAM = /^(?:command|cmd|shell|script|code|javascript|python|program)$/i
 /** Every name above: most arguments decide nothing, and their choices need no reading. */
 const DECIDES = [ACTION, METHOD, SQL, QUERY, PROGRAM]
 
-export function dependsOn(definition: ToolDefinition): Depends[] {
+export function findCategoryArguments(definition: ToolDefinition): CategoryArgument[] {
   const { inputSchema } = definition
   const properties = isObject(inputSchema) ? inputSchema.properties : undefined
   if (!isObject(properties)) return []
-  const depends: Depends[] = []
+  const depends: CategoryArgument[] = []
   for (const [argument, property] of Object.entries(properties)) {
     if (!isObject(property) || !DECIDES.some((name) => name.test(argument))) continue
     const choices = choicesOf(property, '').map(({ value }) => value)
@@ -54,14 +54,17 @@ export function dependsOn(definition: ToolDefinition): Depends[] {
  * that decide are settled together, by the worst. Other than a read it is certain only where the
  * choice is what makes the tool's class: `place` on a tool that trades is no plain Write.
  */
-export function classOfCall(
+export function classifyCall(
   { definition, category }: KnownTool,
   args: JsonObject,
 ): Category | undefined {
   const depends = rememberedDepends(definition)
   let worst: Category | undefined
   for (const one of depends) {
-    const said = settle(one, Object.hasOwn(args, one.argument) ? args[one.argument] : undefined)
+    const said = getArgumentCategory(
+      one,
+      Object.hasOwn(args, one.argument) ? args[one.argument] : undefined,
+    )
     if (said === undefined) return undefined
     if (worst === undefined || isWorse(said, worst)) worst = said
   }
@@ -75,12 +78,12 @@ export function classOfCall(
 }
 
 /** One object for each accepted definition, so what is read from it once is kept with it. */
-const REMEMBERED = new WeakMap<ToolDefinition, readonly Depends[]>()
+const REMEMBERED = new WeakMap<ToolDefinition, readonly CategoryArgument[]>()
 
-function rememberedDepends(definition: ToolDefinition): readonly Depends[] {
+function rememberedDepends(definition: ToolDefinition): readonly CategoryArgument[] {
   let depends = REMEMBERED.get(definition)
   if (depends === undefined) {
-    depends = dependsOn(definition)
+    depends = findCategoryArguments(definition)
     REMEMBERED.set(definition, depends)
   }
   return depends
@@ -90,7 +93,10 @@ function isWorse(one: Category, other: Category): boolean {
   return CATEGORIES.indexOf(one) > CATEGORIES.indexOf(other)
 }
 
-function settle({ kind, values }: Depends, value: unknown): Category | undefined {
+function getArgumentCategory(
+  { kind, values }: CategoryArgument,
+  value: unknown,
+): Category | undefined {
   if (typeof value !== 'string') return undefined
   if (kind === 'sql') return readsOnly(value) ? 'Read' : undefined
   if (kind === 'program' || values === undefined) return undefined

@@ -1,9 +1,9 @@
 import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { toldOf } from '../pages/assessment-cache.ts'
-import { account, CONFIDENCE_MIN, classify, classifyOwn, classText } from './classify.ts'
-import { valueAt } from './evidence.ts'
+import { getAssessment } from '../pages/assessment-cache.ts'
+import { assessTool, CONFIDENCE_MIN, classify, classifyOwn, classText } from './classify.ts'
+import { readPointer } from './evidence.ts'
 
 function tool(name: string, description?: string, rest: object = {}): ToolDefinition {
   return { server: 'acme', name, ...(description === undefined ? {} : { description }), ...rest }
@@ -43,7 +43,7 @@ describe('the class', () => {
 
   test('takes the worst action to choose', () => {
     const actions = schema({ action: { type: 'string', enum: ['list', 'create', 'delete'] } })
-    const { category, depends } = account(tool('manage_rows', 'Manage rows', actions))
+    const { category, depends } = assessTool(tool('manage_rows', 'Manage rows', actions))
     expect(category).toBe('Destructive')
     expect(depends).toEqual([
       {
@@ -77,7 +77,7 @@ describe('the class', () => {
   })
 
   test('is unknown where nobody speaks, with the best guess', () => {
-    const { category, confidence, unknown } = account(tool('frobnicator', 'Quux of the zyzzy'))
+    const { category, confidence, unknown } = assessTool(tool('frobnicator', 'Quux of the zyzzy'))
     expect([category, unknown]).toEqual(['Execute', true])
     expect(confidence).toBeLessThan(CONFIDENCE_MIN)
     expect(classify(tool('frobnicator', 'Quux of the zyzzy')).unknown).toBe(true)
@@ -88,7 +88,7 @@ describe('the class', () => {
 
 describe('hints of the vendor', () => {
   test('A24 false annotation: a sender hinted as read-only stays a Write, and it is said', () => {
-    const { category, disagreements } = account(
+    const { category, disagreements } = assessTool(
       tool('send_email', 'Send an e-mail', { annotations: { readOnlyHint: true } }),
     )
     expect(category).toBe('Write')
@@ -121,16 +121,16 @@ describe('hints of the vendor', () => {
 
   test('raise a read, and never lower', () => {
     const hinted = { annotations: { readOnlyHint: false } }
-    expect(account(tool('get_thing', 'Get a thing', hinted)).category).toBe('Write')
+    expect(assessTool(tool('get_thing', 'Get a thing', hinted)).category).toBe('Write')
     const mild = { annotations: { destructiveHint: false } }
-    expect(account(tool('drop_table', 'Drop a table', mild)).category).toBe('Destructive')
+    expect(assessTool(tool('drop_table', 'Drop a table', mild)).category).toBe('Destructive')
   })
 })
 
 describe('evidence', () => {
   test('shows the words where they stand', () => {
     const definition = tool('delete_bucket', 'Deletes a bucket for good')
-    const { evidence } = account(definition)
+    const { evidence } = assessTool(definition)
     expect(evidence.map(({ at, text }) => [at, text])).toEqual(
       expect.arrayContaining([
         ['/name', 'delete'],
@@ -138,11 +138,11 @@ describe('evidence', () => {
       ]),
     )
     for (const { at, start, end, text } of evidence)
-      if (end > start) expect(String(valueAt(definition, at)).slice(start, end)).toBe(text)
+      if (end > start) expect(String(readPointer(definition, at)).slice(start, end)).toBe(text)
   })
 
   test('says why not the neighbours', () => {
-    const { whyNot } = account(tool('create_issue', 'Create an issue'))
+    const { whyNot } = assessTool(tool('create_issue', 'Create an issue'))
     expect(whyNot.find(({ category }) => category === 'Destructive')?.because).toBe(
       'makes or changes data, but nothing here deletes or revokes: not Destructive',
     )
@@ -152,11 +152,11 @@ describe('evidence', () => {
 describe('flows', () => {
   test('a fetcher reads untrusted text and is a way out', () => {
     const fetcher = tool('fetch', 'Fetch a web page', schema({ url: { type: 'string' } }))
-    expect(account(fetcher).flows).toEqual({ reads: ['public', 'untrusted'], sends: 'outside' })
+    expect(assessTool(fetcher).flows).toEqual({ reads: ['public', 'untrusted'], sends: 'outside' })
   })
 
   test('a mailbox is private and written by strangers', () => {
-    expect(account(tool('read_email', 'Read an email')).flows).toEqual({
+    expect(assessTool(tool('read_email', 'Read an email')).flows).toEqual({
       reads: ['private', 'untrusted'],
       sends: 'nothing',
     })
@@ -166,7 +166,7 @@ describe('flows', () => {
 describe('flows and secrets', () => {
   test('every way to read a file brings in the same', () => {
     const of = (name: string, description: string) =>
-      account(tool(name, description, schema({ path: { type: 'string' } }))).flows
+      assessTool(tool(name, description, schema({ path: { type: 'string' } }))).flows
     const said = { reads: ['private', 'untrusted'], sends: 'nothing' }
     expect(of('read_file', 'Read the complete contents of a file as text')).toEqual(said)
     expect(of('read_text_file', 'Read a file from the file system as text')).toEqual(said)
@@ -179,7 +179,7 @@ describe('flows and secrets', () => {
     ['get_env', undefined],
   ])('%s is a source of secrets', (name, description) => {
     const definition = tool(name, description)
-    const told = toldOf(definition)
+    const told = getAssessment(definition)
     expect([told.category, told.risk, told.flows.reads]).toEqual(['Read', 'medium', ['private']])
     expect(told.attacks.map(({ id }) => id)).toContain('A20')
   })
@@ -202,7 +202,7 @@ describe('whatever a server writes', () => {
         ),
         (definition) => {
           const given = definition as unknown as ToolDefinition
-          expect(account(given)).toEqual(account(given))
+          expect(assessTool(given)).toEqual(assessTool(given))
         },
       ),
       { numRuns: 100 },
@@ -211,12 +211,12 @@ describe('whatever a server writes', () => {
 
   test('ReDoS: a long hostile description costs no more than its beginning', () => {
     const hostile = `${'delete and '.repeat(20_000)}${'operations: '.repeat(20_000)}${'('.repeat(50_000)}`
-    expect(account(tool('x', hostile)).category).toBe('Destructive')
+    expect(assessTool(tool('x', hostile)).category).toBe('Destructive')
   })
 
   test('schema bomb: nesting without end is not followed', () => {
     let inner: object = { type: 'string' }
     for (let depth = 0; depth < 5_000; depth++) inner = { type: 'object', properties: { a: inner } }
-    expect(account(tool('get_a', 'Get a', { inputSchema: inner })).category).toBe('Read')
+    expect(assessTool(tool('get_a', 'Get a', { inputSchema: inner })).category).toBe('Read')
   })
 })

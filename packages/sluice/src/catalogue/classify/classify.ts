@@ -12,12 +12,12 @@ import { crossCheck, ownHints, settleByHints } from '../signals/annotations.ts'
 import { isOfCompany } from '../signals/company.ts'
 import { amountsOf, gatherSignals, schemaSignals } from '../signals/gather-signals.ts'
 import type { Signal } from '../signals/signal.ts'
-import { type Depends, dependsOn } from './classify-call.ts'
+import { type CategoryArgument, findCategoryArguments } from './classify-call.ts'
 import type { Evidence } from './evidence.ts'
 import { type Floor, floorOf } from './floors.ts'
 import { type Flows, flowsOf } from './flows.ts'
-import { standOn } from './minimal-evidence.ts'
-import { type WhyNot, whyNot } from './rejected-categories.ts'
+import { findMinimalEvidence } from './minimal-evidence.ts'
+import { explainRejected, type RejectedCategory } from './rejected-categories.ts'
 import { rate } from './risk.ts'
 import { choose, chooseAct, sharesOf, type Weights } from './score.ts'
 import { WEIGHTS } from './weights.ts'
@@ -30,15 +30,15 @@ export interface Classification {
 }
 
 /** The whole answer, for people and for `sluice classify`. */
-export interface Account extends Classification {
+export interface ToolAssessment extends Classification {
   readonly riskBecause: string
   /** 0 to 1; below CONFIDENCE_MIN the class is a guess. */
   readonly confidence: number
   readonly flows: Flows
   readonly evidence: readonly Evidence[]
-  readonly whyNot: readonly WhyNot[]
+  readonly whyNot: readonly RejectedCategory[]
   /** Arguments that decide the class of a call. */
-  readonly depends: readonly Depends[]
+  readonly depends: readonly CategoryArgument[]
   /** Where the vendor's hints and the definition part. */
   readonly disagreements: readonly string[]
 }
@@ -55,7 +55,7 @@ const FLOOR_CONFIDENCE = 0.9
 const MAY_DESTROY_SHARE = 0.15
 
 export function classify(definition: ToolDefinition): Classification {
-  const { category, unknown } = judge(definition, WEIGHTS)
+  const { category, unknown } = scoreCategory(definition, WEIGHTS)
   return { category, risk: rate(definition, category).risk, unknown }
 }
 
@@ -75,13 +75,13 @@ export function classifyOwn(definition: ToolDefinition): Classification {
   return { category, risk: rate(definition, category).risk, unknown: false }
 }
 
-export function account(definition: ToolDefinition, weights: Weights = WEIGHTS): Account {
+export function assessTool(definition: ToolDefinition, weights: Weights = WEIGHTS): ToolAssessment {
   const schema = schemaSignals(definition)
-  const judged = judge(definition, weights, schema)
+  const judged = scoreCategory(definition, weights, schema)
   const { category, shares } = judged
   const { risk, because } = rate(definition, category)
   const stands = (without: ToolDefinition, left: readonly Signal[]) => {
-    const again = judge(without, weights, left)
+    const again = scoreCategory(without, weights, left)
     return again.own === judged.own && again.confidence >= CONFIDENCE_MIN ? again : undefined
   }
   return {
@@ -91,14 +91,14 @@ export function account(definition: ToolDefinition, weights: Weights = WEIGHTS):
     riskBecause: because,
     confidence: Math.round(judged.confidence * 100) / 100,
     flows: flowsOf(definition, category),
-    evidence: standOn(definition, judged, schema, weights, stands),
-    whyNot: whyNot(category, shares),
-    depends: dependsOn(definition),
+    evidence: findMinimalEvidence(definition, judged, schema, weights, stands),
+    whyNot: explainRejected(category, shares),
+    depends: findCategoryArguments(definition),
     disagreements: judged.disagreements,
   }
 }
 
-export interface Judged {
+export interface CategoryScore {
   readonly category: Category
   /** By the definition alone, before the vendor's hints. */
   readonly own: Category
@@ -110,7 +110,11 @@ export interface Judged {
   readonly disagreements: readonly string[]
 }
 
-function judge(definition: ToolDefinition, weights: Weights, schema?: readonly Signal[]): Judged {
+function scoreCategory(
+  definition: ToolDefinition,
+  weights: Weights,
+  schema?: readonly Signal[],
+): CategoryScore {
   const signals = gatherSignals(definition, schema)
   const amounts = amountsOf(signals)
   const shares = sharesOf(weights, amounts)

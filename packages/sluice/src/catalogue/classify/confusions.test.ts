@@ -1,6 +1,6 @@
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { describe, expect, test } from 'vitest'
-import { account, CONFIDENCE_MIN, classify } from './classify.ts'
+import { assessTool, CONFIDENCE_MIN, classify } from './classify.ts'
 
 /** Class, server, tool, description, arguments: what the codebook's edges are about. */
 const CONFUSED = `
@@ -101,9 +101,9 @@ describe('what is easily confused', () => {
   test('a read of an agent that stopped, and a list of categories, are reads', () => {
     const stopped =
       'Check whether a WASM agent has reached its stop condition (max turns or explicit stop).'
-    expect(account(tool('wasm_agent_is_stopped', stopped)).category).toBe('Read')
+    expect(assessTool(tool('wasm_agent_is_stopped', stopped)).category).toBe('Read')
     const gallery = 'Return all WASM gallery template categories with per-category template counts.'
-    const { category, confidence } = account(tool('wasm_gallery_categories', gallery))
+    const { category, confidence } = assessTool(tool('wasm_gallery_categories', gallery))
     expect(category).toBe('Read')
     expect(confidence).toBeGreaterThan(CONFIDENCE_MIN)
   })

@@ -108,7 +108,7 @@ const WHOLE: Readonly<Record<string, string>> = {
   'arg:method': 'takes an HTTP method',
 }
 
-export function sayOf(feature: string): string {
+export function describeSignal(feature: string): string {
   const whole = WHOLE[feature]
   if (whole !== undefined) return whole
   if (isOfCompany(feature)) return `said together: it ${feature}`

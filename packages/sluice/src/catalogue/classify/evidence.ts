@@ -5,7 +5,7 @@ import type { JsonValue } from '@sluice/policy/core/json'
 import { isObject } from '@sluice/policy/core/json'
 import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/core/tools'
 import type { Signal } from '../signals/signal.ts'
-import { sayOf } from './describe-signal.ts'
+import { describeSignal } from './describe-signal.ts'
 import type { Floor } from './floors.ts'
 import type { Weights } from './score.ts'
 
@@ -24,7 +24,7 @@ const FLOOR_WEIGHT = 9
 const WEIGHT_MIN = 0.05
 
 /** A place that speaks for the class, and how much. */
-export interface Weighed {
+export interface WeightedSignal {
   readonly signal: Signal
   readonly weight: number
 }
@@ -35,7 +35,7 @@ export function weigh(
   signals: readonly Signal[],
   floor: Floor | undefined,
   weights: Weights,
-): Weighed[] {
+): WeightedSignal[] {
   const index = CATEGORIES.indexOf(category)
   const places = new Map<string, { signal: Signal; weight: number; most: number }>()
   for (const signal of signals) {
@@ -61,20 +61,23 @@ function speaksFor(values: readonly number[] | undefined, index: number): number
   return (values[index] as number) - rest / (values.length - 1)
 }
 
-export function show(definition: ToolDefinition, { signal, weight }: Weighed): Evidence {
+export function toEvidence(
+  definition: ToolDefinition,
+  { signal, weight }: WeightedSignal,
+): Evidence {
   const { at, start, end, feature } = signal
-  const value = valueAt(definition, at)
+  const value = readPointer(definition, at)
   const key = at
     .slice(at.lastIndexOf('/') + 1)
     .replaceAll('~1', '/')
     .replaceAll('~0', '~')
   const text = typeof value === 'string' ? value.slice(start, end) : start === end ? key : ''
   const rounded = Math.round(weight * 100) / 100
-  return { at, start, end, text, says: sayOf(feature), weight: rounded }
+  return { at, start, end, text, says: describeSignal(feature), weight: rounded }
 }
 
 /** The value a JSON Pointer names; undefined where there is none. */
-export function valueAt(value: unknown, pointer: string): JsonValue | undefined {
+export function readPointer(value: unknown, pointer: string): JsonValue | undefined {
   let here = value as JsonValue | undefined
   for (const part of pointer.split('/').slice(1)) {
     const key = part.replaceAll('~1', '/').replaceAll('~0', '~')

@@ -4,14 +4,14 @@
 
 import { isObject } from '@sluice/policy/core/json'
 import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
-import { splitName, splitText } from '../signals/split-words.ts'
+import { splitNameWords, splitText } from '../signals/split-words.ts'
 
-export type Reads = 'public' | 'private' | 'untrusted'
-export type Sends = 'nothing' | 'inside' | 'outside'
+export type DataSource = 'public' | 'private' | 'untrusted'
+export type DataDestination = 'nothing' | 'inside' | 'outside'
 
 export interface Flows {
-  readonly reads: readonly Reads[]
-  readonly sends: Sends
+  readonly reads: readonly DataSource[]
+  readonly sends: DataDestination
 }
 
 const WEB = set(`web website websites webpage page url urls scrape crawl news reddit twitter tweet
@@ -43,11 +43,11 @@ const URL_ARGUMENT =
   /^(?:url|urls|uri|link|href|endpoint|webhook_?url|callback_?url|target_?url|website)$/i
 
 export function flowsOf(definition: ToolDefinition, category: Category): Flows {
-  const words = wordsOf(definition)
+  const words = splitDefinitionWords(definition)
   const has = (of: ReadonlySet<string>) => words.some((word) => of.has(word))
   const takesUrl = argumentsOf(definition).some((name) => URL_ARGUMENT.test(name))
   const web = takesUrl || has(WEB)
-  const reads: Reads[] = []
+  const reads: DataSource[] = []
   const own = has(PRIVATE)
   if (!own && (web || has(PUBLIC))) reads.push('public')
   if (own || reads.length === 0) reads.push('private')
@@ -69,7 +69,7 @@ function readsFiles(words: readonly string[]): boolean {
 const READ = set('read reads cat view open contents content')
 const FILES = set('file files document documents doc pdf attachment note notes')
 
-function sendsOf(category: Category, takesUrl: boolean, out: boolean): Sends {
+function sendsOf(category: Category, takesUrl: boolean, out: boolean): DataDestination {
   // An address with a secret in it is a letter: to fetch is to send.
   if (takesUrl) return 'outside'
   if (category === 'Read' || category === 'Destructive') return 'nothing'
@@ -77,10 +77,10 @@ function sendsOf(category: Category, takesUrl: boolean, out: boolean): Sends {
   return 'inside'
 }
 
-function wordsOf({ name, description }: ToolDefinition): string[] {
+function splitDefinitionWords({ name, description }: ToolDefinition): string[] {
   const said = typeof description === 'string' ? description : ''
   return [
-    ...splitName(typeof name === 'string' ? name : ''),
+    ...splitNameWords(typeof name === 'string' ? name : ''),
     ...splitText(said, 0, Math.min(said.length, FLOW_CHARS_MAX)),
   ].map(({ text }) => text)
 }

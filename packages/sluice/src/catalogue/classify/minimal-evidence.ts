@@ -5,25 +5,28 @@
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { EVIDENCE_MAX } from '../signals/limits.ts'
 import type { Signal } from '../signals/signal.ts'
-import type { Judged } from './classify.ts'
-import { type Evidence, show, type Weighed, weigh } from './evidence.ts'
+import type { CategoryScore } from './classify.ts'
+import { type Evidence, toEvidence, type WeightedSignal, weigh } from './evidence.ts'
 import type { Weights } from './score.ts'
 
 /** The verdict without some words, if the class still stands. */
-type Stands = (without: ToolDefinition, schema: readonly Signal[]) => Judged | undefined
+type RescoreWithout = (
+  without: ToolDefinition,
+  schema: readonly Signal[],
+) => CategoryScore | undefined
 
 const ROUNDS_MAX = 5
 /** In the first look only what speaks clearly. */
 const CLEAR_WEIGHT = 0.8
 
-export function standOn(
+export function findMinimalEvidence(
   definition: ToolDefinition,
-  judged: Judged,
+  judged: CategoryScore,
   schema: readonly Signal[],
   weights: Weights,
-  stands: Stands,
+  stands: RescoreWithout,
 ): Evidence[] {
-  const shown: Weighed[] = []
+  const shown: WeightedSignal[] = []
   let here = { definition, judged }
   let schemaLeft = schema
   for (let round = 0; round < ROUNDS_MAX && shown.length < EVIDENCE_MAX; round++) {
@@ -43,17 +46,17 @@ export function standOn(
     here = { definition: without, judged: again }
   }
   // Words that are gone in a later round stand in the definition as it was.
-  return shown.slice(0, EVIDENCE_MAX).map((one) => show(definition, one))
+  return shown.slice(0, EVIDENCE_MAX).map((one) => toEvidence(definition, one))
 }
 
 /** The definition with the words of name, title and description as spaces. */
-function blank(definition: ToolDefinition, words: readonly Weighed[]): ToolDefinition {
+function blank(definition: ToolDefinition, words: readonly WeightedSignal[]): ToolDefinition {
   let { name, title, description } = definition
   for (const { at, start, end } of words.map(({ signal }) => signal)) {
-    if (at === '/name') name = cut(name, start, end)
-    else if (at === '/title' && title !== undefined) title = cut(title, start, end)
+    if (at === '/name') name = blankOut(name, start, end)
+    else if (at === '/title' && title !== undefined) title = blankOut(title, start, end)
     else if (at === '/description' && description !== undefined)
-      description = cut(description, start, end)
+      description = blankOut(description, start, end)
   }
   return {
     ...definition,
@@ -63,6 +66,6 @@ function blank(definition: ToolDefinition, words: readonly Weighed[]): ToolDefin
   }
 }
 
-function cut(text: string, start: number, end: number): string {
+function blankOut(text: string, start: number, end: number): string {
   return text.slice(0, start) + ' '.repeat(end - start) + text.slice(end)
 }

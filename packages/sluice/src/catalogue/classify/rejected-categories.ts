@@ -19,13 +19,13 @@ const NOTHING: Readonly<Record<Category, string>> = {
   Financial: 'nothing here moves, commits or prices money',
 }
 
-export interface WhyNot {
+export interface RejectedCategory {
   readonly category: Category
   readonly because: string
 }
 
 /** For the classes beside the one found, and for the nearest other by share. */
-export function whyNot(category: Category, shares: readonly number[]): WhyNot[] {
+export function explainRejected(category: Category, shares: readonly number[]): RejectedCategory[] {
   const index = CATEGORIES.indexOf(category)
   const beside = new Set<Category>()
   for (const near of [CATEGORIES[index - 1], CATEGORIES[index + 1]]) if (near) beside.add(near)

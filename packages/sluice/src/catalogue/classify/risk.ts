@@ -3,10 +3,10 @@
 // Pure; called by classify.
 
 import { type Category, RISKS, type Risk, type ToolDefinition } from '@sluice/policy/core/tools'
-import { splitName, splitText } from '../signals/split-words.ts'
+import { splitNameWords, splitText } from '../signals/split-words.ts'
 import { argumentsOf } from './flows.ts'
 
-export interface Rated {
+export interface RiskRating {
   readonly risk: Risk
   readonly because: string
 }
@@ -51,8 +51,8 @@ const GENTLE = set(`navigate click scroll hover back forward go wait press type 
   browser screenshot focus drop drag fill forward stop abort pause on start dispatch build compile
   resize`)
 
-export function rate(definition: ToolDefinition, category: Category): Rated {
-  const words = wordsOf(definition)
+export function rate(definition: ToolDefinition, category: Category): RiskRating {
+  const words = splitDefinitionWords(definition)
   const names = argumentsOf(definition)
   const has = (of: ReadonlySet<string>) => words.find((word) => of.has(word))
   let level = START[category]
@@ -99,11 +99,11 @@ export function rate(definition: ToolDefinition, category: Category): Rated {
 const ENVIRONMENT = /\benvironment variables?\b/
 const CHANGES_DEAL = set('cancel amend update subscription subscriptions price prices')
 
-function wordsOf({ name, description }: ToolDefinition): string[] {
+function splitDefinitionWords({ name, description }: ToolDefinition): string[] {
   const said = typeof description === 'string' ? description : ''
   const stop = said.search(/[.\n]/)
   const end = Math.min(stop < 0 ? said.length : stop, RISK_CHARS_MAX)
-  return [...splitName(typeof name === 'string' ? name : ''), ...splitText(said, 0, end)].map(
+  return [...splitNameWords(typeof name === 'string' ? name : ''), ...splitText(said, 0, end)].map(
     ({ text }) => text,
   )
 }

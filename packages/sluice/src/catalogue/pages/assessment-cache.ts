@@ -3,18 +3,18 @@
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { type LinkedAttack, linkAttacks } from '../attacks/link-attacks.ts'
-import { type Account, account } from '../classify/classify.ts'
+import { assessTool, type ToolAssessment } from '../classify/classify.ts'
 
-export interface Told extends Account {
+export interface AssessmentWithAttacks extends ToolAssessment {
   readonly attacks: readonly LinkedAttack[]
 }
 
-const TOLD = new WeakMap<ToolDefinition, Told>()
+const TOLD = new WeakMap<ToolDefinition, AssessmentWithAttacks>()
 
-export function toldOf(definition: ToolDefinition): Told {
+export function getAssessment(definition: ToolDefinition): AssessmentWithAttacks {
   let told = TOLD.get(definition)
   if (told === undefined) {
-    const found = account(definition)
+    const found = assessTool(definition)
     told = { ...found, attacks: linkAttacks(definition, found) }
     TOLD.set(definition, told)
   }

@@ -2,17 +2,17 @@
 // it, and how far a gate can stop it at all. Pure.
 
 import { ATTACKS, ruleAgainst } from '../attacks/link-attacks.ts'
-import type { Page } from './page.ts'
-import { say, yaml } from './page.ts'
+import type { CataloguePage } from './page.ts'
+import { createTextBlock, yaml } from './page.ts'
 
-export function attacksPage(): Page {
+export function attacksPage(): CataloguePage {
   return {
     title: 'Attacks',
     lead: `${ATTACKS.length} ways in which tools are turned against their users, and what a gate can do about each.`,
     sections: ATTACKS.map((attack) => ({
       heading: `${attack.id} ${attack.name}`,
       blocks: [
-        say(`${capital(attack.what)}.`),
+        createTextBlock(`${capital(attack.what)}.`),
         {
           kind: 'list',
           items: [

@@ -2,9 +2,9 @@
 // in light and dark, on a phone and by a screen reader. Everything a definition says is escaped:
 // a catalogue of strangers' texts is a place to plant a script. Pure.
 
-import type { Block, Cell, Page } from './page.ts'
+import type { CataloguePage, Cell, PageBlock } from './page.ts'
 
-export interface Around {
+export interface PageContext {
   /** From this page to the root of the site: `../` or ``. */
   readonly root: string
   /** Where the page stands: the names and addresses of the pages above it. */
@@ -13,16 +13,16 @@ export interface Around {
   readonly script?: string
 }
 
-export function htmlOf(page: Page, { root, trail, script }: Around): string {
+export function htmlOf(page: CataloguePage, { root, trail, script }: PageContext): string {
   const above = [{ text: 'Catalogue', to: 'index.html' }, ...trail]
-    .map(({ text, to }) => `<a href="${root}${plain(to)}">${plain(text)}</a>`)
+    .map(({ text, to }) => `<a href="${root}${escapeHtml(to)}">${escapeHtml(text)}</a>`)
     .join(' › ')
   const body = page.sections
     .map(({ heading, blocks }) => {
       const level = heading.endsWith('?') ? 'h3' : 'h2'
       const id = /^(A\d\d) /.exec(heading)?.[1]
       const anchor = id === undefined ? '' : ` id="${id}"`
-      return `<${level}${anchor}>${plain(heading)}</${level}>\n${blocks.map((block, at) => blockOf(block, root, `${heading}${at > 0 ? `, ${at + 1}` : ''}`)).join('\n')}`
+      return `<${level}${anchor}>${escapeHtml(heading)}</${level}>\n${blocks.map((block, at) => blockOf(block, root, `${heading}${at > 0 ? `, ${at + 1}` : ''}`)).join('\n')}`
     })
     .join('\n')
   return `<!doctype html>
@@ -31,36 +31,36 @@ export function htmlOf(page: Page, { root, trail, script }: Around): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:">
-<title>${plain(page.title)} · Sluice catalogue</title>
+<title>${escapeHtml(page.title)} · Sluice catalogue</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${root}style.css">
 </head>
 <body>
 <nav aria-label="Where you are">${above}</nav>
 <main>
-<h1>${plain(page.title).replace(/[/_]/g, '$&<wbr>')}</h1>
+<h1>${escapeHtml(page.title).replace(/[/_]/g, '$&<wbr>')}</h1>
 <p class="lead">${inline(page.lead)}</p>
 ${body}
 </main>
-${script === undefined ? '' : `<script src="${root}${plain(script)}"></script>\n`}</body>
+${script === undefined ? '' : `<script src="${root}${escapeHtml(script)}"></script>\n`}</body>
 </html>
 `
 }
 
-function blockOf(block: Block, root: string, name: string): string {
+function blockOf(block: PageBlock, root: string, name: string): string {
   switch (block.kind) {
     case 'text':
       return `<p>${inline(block.text)}</p>`
     case 'list':
       return `<ul>${block.items.map((item) => `<li>${inline(item)}</li>`).join('')}</ul>`
     case 'code':
-      return `<pre tabindex="0"><code>${plain(block.text.trimEnd())}</code></pre>`
+      return `<pre tabindex="0"><code>${escapeHtml(block.text.trimEnd())}</code></pre>`
     default: {
-      const head = block.head.map((cell) => `<th scope="col">${plain(cell)}</th>`).join('')
+      const head = block.head.map((cell) => `<th scope="col">${escapeHtml(cell)}</th>`).join('')
       const rows = block.rows
         .map((row) => `<tr>${row.map((cell) => `<td>${cellOf(cell, root)}</td>`).join('')}</tr>`)
         .join('\n')
-      return `<div class="wide" tabindex="0" role="region" aria-label="${plain(name)}"><table><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`
+      return `<div class="wide" tabindex="0" role="region" aria-label="${escapeHtml(name)}"><table><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`
     }
   }
 }
@@ -69,21 +69,21 @@ function cellOf(cell: Cell, root: string): string {
   if (typeof cell === 'string') return inline(cell)
   const [page = '', anchor] = cell.to.split('#')
   const to = `${page}.html${anchor === undefined ? '' : `#${anchor}`}`
-  return `<a href="${root}${plain(to)}">${plain(cell.text)}</a>`
+  return `<a href="${root}${escapeHtml(to)}">${escapeHtml(cell.text)}</a>`
 }
 
 function inline(text: string): string {
   return text
     .split(/(`[^`]*`|\*\*[^*]*\*\*)/)
     .map((part, index) => {
-      if (index % 2 === 0) return plain(part)
-      if (part.startsWith('`')) return `<code>${plain(part.slice(1, -1))}</code>`
-      return `<strong>${plain(part.slice(2, -2))}</strong>`
+      if (index % 2 === 0) return escapeHtml(part)
+      if (part.startsWith('`')) return `<code>${escapeHtml(part.slice(1, -1))}</code>`
+      return `<strong>${escapeHtml(part.slice(2, -2))}</strong>`
     })
     .join('')
 }
 
-function plain(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (mark) => `&#${mark.charCodeAt(0)};`)
 }
 

@@ -1,19 +1,22 @@
 // A page as Markdown. What a definition says is text, whatever marks it has: it must not become a
 // heading, a link or an image in somebody's viewer. Pure.
 
-import type { Block, Cell, Page } from './page.ts'
+import type { CataloguePage, Cell, PageBlock } from './page.ts'
 
 /** `linkOf`: the address of another page; without it links are plain text. */
-export function markdownOf(page: Page, linkOf?: (to: string) => string): string {
-  const parts = [`# ${plain(page.title)}`, inline(page.lead)]
+export function markdownOf(page: CataloguePage, linkOf?: (to: string) => string): string {
+  const parts = [`# ${escapeMarkdown(page.title)}`, inline(page.lead)]
   for (const { heading, blocks } of page.sections) {
     const level = heading.endsWith('?') ? '###' : '##'
-    parts.push(`${level} ${plain(heading)}`, ...blocks.map((block) => blockOf(block, linkOf)))
+    parts.push(
+      `${level} ${escapeMarkdown(heading)}`,
+      ...blocks.map((block) => blockOf(block, linkOf)),
+    )
   }
   return `${parts.join('\n\n')}\n`
 }
 
-function blockOf(block: Block, linkOf: ((to: string) => string) | undefined): string {
+function blockOf(block: PageBlock, linkOf: ((to: string) => string) | undefined): string {
   switch (block.kind) {
     case 'text':
       return inline(block.text)
@@ -35,7 +38,7 @@ function blockOf(block: Block, linkOf: ((to: string) => string) | undefined): st
 
 function cellOf(cell: Cell, linkOf: ((to: string) => string) | undefined): string {
   if (typeof cell === 'string') return inline(cell).replaceAll('|', '\\|')
-  const text = plain(cell.text).replaceAll('|', '\\|')
+  const text = escapeMarkdown(cell.text).replaceAll('|', '\\|')
   return linkOf === undefined ? text : `[${text}](${linkOf(cell.to)})`
 }
 
@@ -44,10 +47,10 @@ function inline(text: string): string {
   return text
     .replace(/\s+/g, ' ')
     .split(/(`[^`]*`|\*\*[^*]*\*\*)/)
-    .map((part, index) => (index % 2 === 1 ? part : plain(part)))
+    .map((part, index) => (index % 2 === 1 ? part : escapeMarkdown(part)))
     .join('')
 }
 
-function plain(text: string): string {
+function escapeMarkdown(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>#]/g, (mark) => `\\${mark}`)
 }

@@ -2,19 +2,19 @@
 // are plain; `code` in them is marked by backticks. Made by tool-page and server-page, written by
 // page-markdown and page-html.
 
-export interface Page {
+export interface CataloguePage {
   readonly title: string
   /** Under the title: the short answer. */
   readonly lead: string
-  readonly sections: readonly Section[]
+  readonly sections: readonly PageSection[]
 }
 
-export interface Section {
+export interface PageSection {
   readonly heading: string
-  readonly blocks: readonly Block[]
+  readonly blocks: readonly PageBlock[]
 }
 
-export type Block =
+export type PageBlock =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'list'; readonly items: readonly string[] }
   | { readonly kind: 'code'; readonly language: string; readonly text: string }
@@ -27,10 +27,10 @@ export type Block =
 /** A text, or a text that leads to another page of the site. */
 export type Cell = string | { readonly text: string; readonly to: string }
 
-export function say(text: string): Block {
+export function createTextBlock(text: string): PageBlock {
   return { kind: 'text', text }
 }
 
-export function yaml(text: string): Block {
+export function yaml(text: string): PageBlock {
   return { kind: 'code', language: 'yaml', text }
 }

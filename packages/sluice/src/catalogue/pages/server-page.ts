@@ -2,12 +2,12 @@
 // class, risk and the words that say so; and the policy to begin with. Pure.
 
 import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/core/tools'
-import { toldOf } from './assessment-cache.ts'
-import type { Page } from './page.ts'
-import { say, yaml } from './page.ts'
+import { getAssessment } from './assessment-cache.ts'
+import type { CataloguePage } from './page.ts'
+import { createTextBlock, yaml } from './page.ts'
 import { suggestPolicy } from './suggest-policy.ts'
 
-export interface Counted {
+export interface ToolCounts {
   readonly tools: number
   readonly categories: Readonly<Record<Category, number>>
   /** Destructive tools, and what they can lose is gone. */
@@ -16,7 +16,7 @@ export interface Counted {
   readonly unknown: number
 }
 
-export function count(definitions: readonly ToolDefinition[]): Counted {
+export function countTools(definitions: readonly ToolDefinition[]): ToolCounts {
   const categories = Object.fromEntries(CATEGORIES.map((category) => [category, 0])) as Record<
     Category,
     number
@@ -24,7 +24,7 @@ export function count(definitions: readonly ToolDefinition[]): Counted {
   let loseForGood = 0
   let unknown = 0
   for (const definition of definitions) {
-    const told = toldOf(definition)
+    const told = getAssessment(definition)
     categories[told.category]++
     if (told.unknown) unknown++
     else if (told.category === 'Destructive') loseForGood++
@@ -33,7 +33,7 @@ export function count(definitions: readonly ToolDefinition[]): Counted {
 }
 
 /** `37 tools: 21 Read, 9 Write, 2 Execute, 4 Destructive, 1 Financial; 4 can lose data for good`. */
-export function summaryOf({ tools, categories, loseForGood, unknown }: Counted): string {
+export function summaryOf({ tools, categories, loseForGood, unknown }: ToolCounts): string {
   const parts = CATEGORIES.filter((category) => categories[category] > 0).map(
     (category) => `${categories[category]} ${category}`,
   )
@@ -46,9 +46,9 @@ export function serverPage(
   server: string,
   definitions: readonly ToolDefinition[],
   pathOf: (definition: ToolDefinition) => string,
-): Page {
+): CataloguePage {
   const told = definitions
-    .map((definition) => ({ definition, ...toldOf(definition) }))
+    .map((definition) => ({ definition, ...getAssessment(definition) }))
     .sort((a, b) => CATEGORIES.indexOf(b.category) - CATEGORIES.indexOf(a.category))
   const rows = told.map(({ definition, category, risk, unknown, evidence }) => [
     { text: definition.name, to: pathOf(definition) },
@@ -63,7 +63,7 @@ export function serverPage(
   const { yaml: text, special } = suggestPolicy(definitions)
   return {
     title: server,
-    lead: summaryOf(count(definitions)),
+    lead: summaryOf(countTools(definitions)),
     sections: [
       {
         heading: 'Tools',
@@ -72,7 +72,7 @@ export function serverPage(
       {
         heading: 'Suggested policy',
         blocks: [
-          say('Deny by default; it compiles against these tools as they are.'),
+          createTextBlock('Deny by default; it compiles against these tools as they are.'),
           yaml(text),
           ...(special.length === 0
             ? []

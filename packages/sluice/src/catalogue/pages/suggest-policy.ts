@@ -4,18 +4,18 @@
 
 import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
-import type { Account } from '../classify/classify.ts'
-import { toldOf } from './assessment-cache.ts'
+import type { ToolAssessment } from '../classify/classify.ts'
+import { getAssessment } from './assessment-cache.ts'
 
-export interface Suggested {
+export interface PolicySuggestion {
   readonly yaml: string
   /** The tools with a rule of their own, and why. */
   readonly special: readonly { readonly tool: string; readonly because: string }[]
 }
 
-interface Known {
+interface AssessedTool {
   readonly definition: ToolDefinition
-  readonly told: Account
+  readonly told: ToolAssessment
   readonly id: string
 }
 
@@ -27,11 +27,11 @@ const CATEGORY_RULES: Readonly<Record<Category, string>> = {
   Financial: '{ action: require_approval, rate_limit: { max: 5, window: 60 } }',
 }
 
-export function suggestPolicy(definitions: readonly ToolDefinition[]): Suggested {
+export function suggestPolicy(definitions: readonly ToolDefinition[]): PolicySuggestion {
   const tools = definitions
     .map((definition) => ({
       definition,
-      told: toldOf(definition),
+      told: getAssessment(definition),
       id: `${definition.server}/${definition.name}`,
     }))
     .sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -78,7 +78,7 @@ interface Special {
   readonly lines: readonly string[]
 }
 
-function specialRule({ definition, told, id }: Known): Special[] {
+function specialRule({ definition, told, id }: AssessedTool): Special[] {
   const because = reasonFor(definition, told)
   if (because === undefined) return []
   const { action, reason, when } = because
@@ -90,7 +90,7 @@ function specialRule({ definition, told, id }: Known): Special[] {
 
 function reasonFor(
   definition: ToolDefinition,
-  told: Account,
+  told: ToolAssessment,
 ): { action: string; reason: string; when?: string } | undefined {
   const { severity, findings } = inspectDefinition(definition as never)
   const worst = findings[0]?.kind ?? ''
@@ -116,7 +116,7 @@ function reasonFor(
   return undefined
 }
 
-function labelOf({ told, id }: Known): string[] {
+function labelOf({ told, id }: AssessedTool): string[] {
   const { reads } = told.flows
   const labels = reads.filter((one) => one === 'private' || one === 'untrusted')
   const answers = told.category === 'Read' || told.category === 'Execute'
@@ -124,7 +124,7 @@ function labelOf({ told, id }: Known): string[] {
 }
 
 /** The lethal trifecta: after private data and untrusted text, a way out asks a person. */
-function guardrail(tools: readonly Known[]): string[] {
+function guardrail(tools: readonly AssessedTool[]): string[] {
   const brings = (label: 'private' | 'untrusted') =>
     tools.some(({ told }) => told.flows.reads.includes(label))
   const out = tools.filter(({ told }) => told.flows.sends === 'outside')

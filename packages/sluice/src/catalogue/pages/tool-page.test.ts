@@ -1,6 +1,6 @@
 import { CATEGORIES, type ToolDefinition } from '@sluice/policy/core/tools'
 import { expect, test } from 'vitest'
-import { toldOf } from './assessment-cache.ts'
+import { getAssessment } from './assessment-cache.ts'
 import { markdownOf } from './page-markdown.ts'
 import { toolPage } from './tool-page.ts'
 
@@ -54,7 +54,7 @@ test('what is archived is not called a copy', () => {
 test('every class has an attack, whatever else is known of the tool', () => {
   const names = { Read: 'get_x', Write: 'create_x', Execute: 'run_x', Destructive: 'delete_x' }
   for (const [category, name] of Object.entries({ ...names, Financial: 'pay_x' })) {
-    const told = toldOf({ server: 'a', name, description: `${name.replace('_', ' ')}` })
+    const told = getAssessment({ server: 'a', name, description: `${name.replace('_', ' ')}` })
     expect(told.category).toBe(category)
     expect(told.attacks.map(({ id }) => id)).toContain(`A${33 + CATEGORIES.indexOf(told.category)}`)
     expect(told.attacks.every(({ what }) => what !== '')).toBe(true)

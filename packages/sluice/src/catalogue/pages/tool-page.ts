@@ -10,11 +10,17 @@ import {
   type ToolDefinition,
 } from '@sluice/policy/core/tools'
 import { ATTACKS, type LinkedAttack } from '../attacks/link-attacks.ts'
-import type { Account } from '../classify/classify.ts'
-import { splitName } from '../signals/split-words.ts'
-import { toldOf } from './assessment-cache.ts'
-import { type Block, type Page, type Section, say, yaml } from './page.ts'
-import { count, summaryOf } from './server-page.ts'
+import type { ToolAssessment } from '../classify/classify.ts'
+import { splitNameWords } from '../signals/split-words.ts'
+import { getAssessment } from './assessment-cache.ts'
+import {
+  type CataloguePage,
+  createTextBlock,
+  type PageBlock,
+  type PageSection,
+  yaml,
+} from './page.ts'
+import { countTools, summaryOf } from './server-page.ts'
 import { suggestRule } from './suggest-policy.ts'
 import { ADVICE, denialOf, USED, WAYS } from './tool-advice.ts'
 
@@ -35,7 +41,7 @@ const WRITES: readonly (readonly [says: RegExp, means: string])[] = [
   [/: linking/, 'It links things, or gives somebody access.'],
 ]
 
-function meansOf({ category, evidence }: Account): string {
+function meansOf({ category, evidence }: ToolAssessment): string {
   // What is archived is put away, not copied.
   const archives = /^archiv/i.test(evidence[0]?.text ?? '')
   const says = archives ? ': settling' : (evidence[0]?.says ?? '')
@@ -64,8 +70,8 @@ export interface Surroundings {
   readonly pathOf?: (definition: ToolDefinition) => string
 }
 
-export function toolPage(definition: ToolDefinition, around: Surroundings = {}): Page {
-  const told = toldOf(definition)
+export function toolPage(definition: ToolDefinition, around: Surroundings = {}): CataloguePage {
+  const told = getAssessment(definition)
   const id = `${definition.server}/${definition.name}`
   const { category } = told
   return {
@@ -74,7 +80,7 @@ export function toolPage(definition: ToolDefinition, around: Surroundings = {}):
     sections: [
       { heading: 'What it does', blocks: described(definition) },
       { heading: 'Parameters', blocks: parameters(definition) },
-      { heading: 'How agents use it', blocks: [say(USED[category])] },
+      { heading: 'How agents use it', blocks: [createTextBlock(USED[category])] },
       { heading: 'Why it needs a policy', blocks: why(told) },
       { heading: 'What it is not', blocks: whatNot(told) },
       { heading: 'What this access lets an attacker do', blocks: [attackTable(told.attacks)] },
@@ -89,27 +95,28 @@ export function toolPage(definition: ToolDefinition, around: Surroundings = {}):
 }
 
 /** Of a guess no risk is told. */
-function leadOf(told: Account): string {
+function leadOf(told: ToolAssessment): string {
   const { category, risk, unknown } = told
   if (!unknown) return `**${category}**, ${risk} risk. ${meansOf(told)}`
   return `**Unknown**, perhaps ${category}: its definition does not say clearly what it does. A call gets the stricter of the verdicts for ${category} and for Execute.`
 }
 
-function described({ description, title }: ToolDefinition): Block[] {
+function described({ description, title }: ToolDefinition): PageBlock[] {
   const said = typeof description === 'string' ? description.trim() : ''
   const short =
     said.length > DESCRIPTION_CHARS_MAX ? `${said.slice(0, DESCRIPTION_CHARS_MAX)} …` : said
   return [
-    say(
+    createTextBlock(
       short === '' ? (title ?? 'Its server says nothing about it.') : `Its server says: “${short}”`,
     ),
   ]
 }
 
-function parameters({ inputSchema }: ToolDefinition): Block[] {
+function parameters({ inputSchema }: ToolDefinition): PageBlock[] {
   const properties = isObject(inputSchema) ? inputSchema.properties : undefined
   const names = isObject(properties) ? Object.keys(properties) : []
-  if (!isObject(properties) || names.length === 0) return [say('It takes no arguments.')]
+  if (!isObject(properties) || names.length === 0)
+    return [createTextBlock('It takes no arguments.')]
   const list = isObject(inputSchema) ? inputSchema.required : undefined
   const required = new Set(Array.isArray(list) ? list : [])
   const rows = names.slice(0, PARAMETERS_SHOWN_MAX).map((name) => {
@@ -124,18 +131,18 @@ function parameters({ inputSchema }: ToolDefinition): Block[] {
   const more = names.length - rows.length
   return [
     { kind: 'table', head: ['name', 'type', 'required', 'its server says'], rows },
-    ...(more > 0 ? [say(`And ${more} more.`)] : []),
+    ...(more > 0 ? [createTextBlock(`And ${more} more.`)] : []),
   ]
 }
 
-function why(told: Account): Block[] {
+function why(told: ToolAssessment): PageBlock[] {
   const { riskBecause, confidence, unknown, evidence, flows, depends, disagreements } = told
   const shown = evidence.filter(({ text }) => text !== '').slice(0, EVIDENCE_SHOWN_MAX)
-  const blocks: Block[] = [
-    say(
+  const blocks: PageBlock[] = [
+    createTextBlock(
       `${meansOf(told)}${unknown ? '' : ` Risk: ${riskBecause}.`} Confidence ${Math.round(confidence * 100)} %.`,
     ),
-    say(flowSentence(flows)),
+    createTextBlock(flowSentence(flows)),
   ]
   if (shown.length > 0)
     blocks.push({
@@ -145,17 +152,17 @@ function why(told: Account): Block[] {
     })
   for (const { argument, kind } of depends)
     blocks.push(
-      say(
+      createTextBlock(
         kind === 'program'
           ? `What a call does depends on \`${argument}\`, a program that no rule can read with certainty.`
           : `The class of a call depends on \`${argument}\` (${kind}); rules can ask for \`call.category\`.`,
       ),
     )
-  for (const disagreement of disagreements) blocks.push(say(`Beware: ${disagreement}.`))
+  for (const disagreement of disagreements) blocks.push(createTextBlock(`Beware: ${disagreement}.`))
   return blocks
 }
 
-function flowSentence({ reads, sends }: Account['flows']): string {
+function flowSentence({ reads, sends }: ToolAssessment['flows']): string {
   const out = {
     nothing: 'what it is given goes nowhere',
     inside: 'what it is given stays inside of its server',
@@ -164,11 +171,11 @@ function flowSentence({ reads, sends }: Account['flows']): string {
   return `What it brings in is ${reads.join(' and ')}; ${out[sends]}.`
 }
 
-function whatNot({ whyNot }: Account): Block[] {
+function whatNot({ whyNot }: ToolAssessment): PageBlock[] {
   return [{ kind: 'list', items: whyNot.map(({ because }) => `${because}.`) }]
 }
 
-function attackTable(linked: readonly LinkedAttack[]): Block {
+function attackTable(linked: readonly LinkedAttack[]): PageBlock {
   // What this very tool lets somebody do comes first.
   const own = [...linked].sort((a, b) => Number(isOfClass(b)) - Number(isOfClass(a)))
   const rows = own.map(({ id, name, what, gate }) => [
@@ -183,19 +190,19 @@ function isOfClass({ id }: LinkedAttack): boolean {
   return ATTACKS.find((attack) => attack.id === id)?.signal === 'its class'
 }
 
-function ways(id: string): Block[] {
+function ways(id: string): PageBlock[] {
   return [
-    say('In the place of its lines in the policy above:'),
+    createTextBlock('In the place of its lines in the policy above:'),
     ...WAYS.flatMap(([name, says, rule]) => [
-      say(`**${name}**: ${says}.`),
+      createTextBlock(`**${name}**: ${says}.`),
       yaml([`${JSON.stringify(id)}:`, ...rule.map((line) => `  ${line}`), ''].join('\n')),
     ]),
   ]
 }
 
-function denied(): Block[] {
+function denied(): PageBlock[] {
   return [
-    say(
+    createTextBlock(
       'A result that says so, in words that a model can act on and as data; never an error of the protocol, which clients take for a fault.',
     ),
     { kind: 'code', language: 'json', text: denialOf('not for agents') },
@@ -205,20 +212,20 @@ function denied(): Block[] {
 /** The tools that an agent holds beside this one, those nearest by name first. */
 function related(
   definition: ToolDefinition,
-  { category }: Account,
+  { category }: ToolAssessment,
   { neighbours = [], pathOf }: Surroundings,
-): Section[] {
-  const words = new Set(splitName(definition.name).map(({ text }) => text))
+): PageSection[] {
+  const words = new Set(splitNameWords(definition.name).map(({ text }) => text))
   const rows = neighbours
     .filter(({ name }) => name !== definition.name)
     .map((other) => ({
       other,
-      shared: splitName(other.name).filter(({ text }) => words.has(text)).length,
+      shared: splitNameWords(other.name).filter(({ text }) => words.has(text)).length,
     }))
     .sort((a, b) => b.shared - a.shared || (a.other.name < b.other.name ? -1 : 1))
     .slice(0, RELATED_MAX)
     .map(({ other }) => {
-      const told = toldOf(other)
+      const told = getAssessment(other)
       const cell = pathOf === undefined ? other.name : { text: other.name, to: pathOf(other) }
       const milder = CATEGORIES.indexOf(told.category) < CATEGORIES.indexOf(category)
       return [
@@ -228,17 +235,20 @@ function related(
       ]
     })
   if (rows.length === 0) return []
-  const table: Block = { kind: 'table', head: ['tool', 'category', 'milder than this'], rows }
+  const table: PageBlock = { kind: 'table', head: ['tool', 'category', 'milder than this'], rows }
   return [{ heading: 'Related tools of the server', blocks: [table] }]
 }
 
-function server({ server }: ToolDefinition, { neighbours = [], pathOf }: Surroundings): Block[] {
+function server(
+  { server }: ToolDefinition,
+  { neighbours = [], pathOf }: Surroundings,
+): PageBlock[] {
   // A name as `scope__package` is how files name `@scope/package`.
   const [, scope, name] = /^([a-z0-9._-]+?)__([a-z0-9._-]+)$/i.exec(server) ?? []
   const known = scope === undefined ? '' : `, the package \`@${scope}/${name}\``
-  const of = neighbours.length > 1 ? ` It lists ${summaryOf(count(neighbours))}.` : ''
-  const blocks: Block[] = [
-    say(
+  const of = neighbours.length > 1 ? ` It lists ${summaryOf(countTools(neighbours))}.` : ''
+  const blocks: PageBlock[] = [
+    createTextBlock(
       `\`${server}\`${known}.${of} Put Sluice in front of it with \`sluice init\` or a line under \`servers:\`; every call passes the gate before it reaches the server.`,
     ),
   ]
@@ -252,10 +262,10 @@ function server({ server }: ToolDefinition, { neighbours = [], pathOf }: Surroun
   return blocks
 }
 
-function recommended(id: string, { category, risk, unknown }: Account): Block[] {
+function recommended(id: string, { category, risk, unknown }: ToolAssessment): PageBlock[] {
   const rule = unknown ? ['action: require_approval'] : beginWith(category, risk)
   return [
-    say(
+    createTextBlock(
       `A whole document: the other tools go on working by their category. Try it with \`sluice policy explain ${id}\`.`,
     ),
     yaml(suggestRule(id, rule)),

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { changesBetween, gradeChange } from './grade-change.ts'
 import { readLock, writeLock } from './lock-file.ts'
-import { canonicalText, pinOf } from './pin.ts'
+import { pinOf, writeCanonicalJson } from './pin.ts'
 
 const read: ToolDefinition = {
   server: 'a',
@@ -85,7 +85,7 @@ describe('the pin', () => {
   test('equal texts are equal values', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
-        const same = canonicalText(one as never) === canonicalText(other as never)
+        const same = writeCanonicalJson(one as never) === writeCanonicalJson(other as never)
         expect(changesBetween(one as never, other as never).length === 0).toBe(same)
       }),
     )

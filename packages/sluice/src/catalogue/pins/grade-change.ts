@@ -5,21 +5,21 @@
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { Category, Risk, ToolDefinition } from '@sluice/policy/core/tools'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
-import { account } from '../classify/classify.ts'
+import { assessTool } from '../classify/classify.ts'
 import { CHANGES_MAX } from '../signals/limits.ts'
-import { canonicalText } from './pin.ts'
+import { writeCanonicalJson } from './pin.ts'
 
-export interface Change {
+export interface DefinitionChange {
   /** JSON Pointer. */
   readonly at: string
   readonly before?: string
   readonly after?: string
 }
 
-export interface Graded {
+export interface ChangeGrade {
   readonly passes: boolean
   readonly because: string
-  readonly changes: readonly Change[]
+  readonly changes: readonly DefinitionChange[]
   readonly before: { readonly category: Category; readonly risk: Risk }
   readonly after: { readonly category: Category; readonly risk: Risk }
 }
@@ -27,10 +27,10 @@ export interface Graded {
 /** Texts for people and models; every other member is the contract. */
 const WORDS = /\/(?:description|title|\$comment|server~1instructions)$/
 
-export function gradeChange(before: ToolDefinition, after: ToolDefinition): Graded {
+export function gradeChange(before: ToolDefinition, after: ToolDefinition): ChangeGrade {
   const changes = changesBetween(before as unknown as JsonValue, after as unknown as JsonValue)
-  const [was, is] = [account(before), account(after)]
-  const graded = (passes: boolean, because: string): Graded => ({
+  const [was, is] = [assessTool(before), assessTool(after)]
+  const graded = (passes: boolean, because: string): ChangeGrade => ({
     passes,
     because,
     changes,
@@ -45,8 +45,8 @@ export function gradeChange(before: ToolDefinition, after: ToolDefinition): Grad
   if (was.category !== is.category)
     return graded(false, `its class changed from ${was.category} to ${is.category}`)
   if (
-    canonicalText(was.flows as unknown as JsonValue) !==
-    canonicalText(is.flows as unknown as JsonValue)
+    writeCanonicalJson(was.flows as unknown as JsonValue) !==
+    writeCanonicalJson(is.flows as unknown as JsonValue)
   )
     return graded(false, 'what it reads or sends changed')
   if (is.category !== 'Read' && is.category !== 'Write')
@@ -54,8 +54,8 @@ export function gradeChange(before: ToolDefinition, after: ToolDefinition): Grad
   return graded(true, 'only its words changed')
 }
 
-export function changesBetween(before: JsonValue, after: JsonValue, at = ''): Change[] {
-  if (canonicalText(before) === canonicalText(after)) return []
+export function changesBetween(before: JsonValue, after: JsonValue, at = ''): DefinitionChange[] {
+  if (writeCanonicalJson(before) === writeCanonicalJson(after)) return []
   if (isObject(before) && isObject(after)) {
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
     return keys
@@ -75,12 +75,12 @@ export function changesBetween(before: JsonValue, after: JsonValue, at = ''): Ch
 const SHOWN_CHARS_MAX = 200
 
 function short(value: JsonValue): string {
-  const text = typeof value === 'string' ? value : canonicalText(value)
+  const text = typeof value === 'string' ? value : writeCanonicalJson(value)
   return text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)} …` : text
 }
 
 /** A line a change, for a terminal or a message. */
-export function tellChange({ at, before, after }: Change): string {
+export function describeChange({ at, before, after }: DefinitionChange): string {
   if (before === undefined) return `+ ${at}: ${after}`
   return after === undefined ? `- ${at}: ${before}` : `~ ${at}: ${before} -> ${after}`
 }

@@ -18,19 +18,19 @@ export function pinOf(
 ): string {
   const { server: _server, ...own } = definition
   const kept = ignore.length === 0 ? own : without(own as JsonValue, '', new Set(ignore))
-  return `sha256:${digest(canonicalText([kept as JsonValue, instructions]))}`
+  return `sha256:${digest(writeCanonicalJson([kept as JsonValue, instructions]))}`
 }
 
 /** JSON with members in the order of their names and numbers by their digits. */
-export function canonicalText(value: JsonValue): string {
+export function writeCanonicalJson(value: JsonValue): string {
   if (value instanceof ExactNumber) return value.text
   if (Array.isArray(value))
-    return `[${value.map((item: JsonValue) => canonicalText(item)).join(',')}]`
+    return `[${value.map((item: JsonValue) => writeCanonicalJson(item)).join(',')}]`
   if (!isObject(value)) return JSON.stringify(value) ?? 'null'
   const members = Object.keys(value)
     .sort()
     .filter((key) => value[key] !== undefined)
-    .map((key) => `${JSON.stringify(key)}:${canonicalText(value[key] as JsonValue)}`)
+    .map((key) => `${JSON.stringify(key)}:${writeCanonicalJson(value[key] as JsonValue)}`)
   return `{${members.join(',')}}`
 }
 

@@ -7,19 +7,19 @@ import { OVER_READS, RULES, type Rule } from './company-rules.ts'
 import { classOf, FAMILY_NAMES } from './lexicon.ts'
 import { KNOWN_FEATURES_MAX } from './limits.ts'
 import { type Noun, nounsAt } from './nouns.ts'
-import type { Place, Signal, Tell } from './signal.ts'
-import { splitName } from './split-words.ts'
+import type { EmitSignal, Signal, SignalSpan } from './signal.ts'
+import { splitNameWords } from './split-words.ts'
 
 /** Features told so far, by name, with the first place of each. */
-type Told = ReadonlyMap<string, Place>
+type Told = ReadonlyMap<string, SignalSpan>
 
 /** Tells what the signals mean together, and in the place of which signals that speaks. */
 export function readCompany(
   definition: ToolDefinition,
   signals: readonly Signal[],
-  tell: Tell,
+  tell: EmitSignal,
 ): Silenced {
-  const told = new Map<string, Place>()
+  const told = new Map<string, SignalSpan>()
   for (const { feature, at, start, end } of signals)
     if (!told.has(feature)) told.set(feature, { at, start, end })
   readKeeping(told, tell)
@@ -49,7 +49,10 @@ function some(told: Told, pattern: RegExp): boolean {
 function nounsOfServer(server: unknown): ReadonlySet<Noun> {
   const named = typeof server === 'string' ? server : ''
   if (named !== lastServer.named)
-    lastServer = { named, nouns: new Set(splitName(named).flatMap(({ text }) => nounsAt(text))) }
+    lastServer = {
+      named,
+      nouns: new Set(splitNameWords(named).flatMap(({ text }) => nounsAt(text))),
+    }
   return lastServer.nouns
 }
 
@@ -64,7 +67,7 @@ export type Silenced = 'nothing' | 'act' | 'money' | 'read'
 
 interface Company {
   readonly told: Told
-  readonly tell: Tell
+  readonly tell: EmitSignal
   readonly server: ReadonlySet<Noun>
 }
 
@@ -156,7 +159,7 @@ const OVER_READS_LIST = new RuleList(OVER_READS)
 const RULE_LISTS = [new RuleList(RULES.slice(0, BITS)), new RuleList(RULES.slice(BITS))]
 
 /** `remove … from a list`: what it is taken out of stays, and so does the thing. */
-function holderOf({ name, description }: ToolDefinition): Place | undefined {
+function holderOf({ name, description }: ToolDefinition): SignalSpan | undefined {
   const named = HOLDER_OF_NAME.test(typeof name === 'string' ? name : '')
   if (named) return WHOLE_NAME
   const said = typeof description === 'string' ? description.slice(0, HOLDER_CHARS_MAX) : ''
@@ -173,18 +176,18 @@ const HOLDER_OF_TEXT = new RegExp(
 )
 
 /** Where the name is only a noun, the verb of the description is all there is. */
-function readAlone(told: Told, tell: Tell): void {
+function readAlone(told: Told, tell: EmitSignal): void {
   if (!told.has('name:nothing')) return
   const heads = FAMILY_NAMES.filter((family) => told.has(`text:${family}`))
   const classes = new Set(heads.map((family) => classOf(family)))
   const [first] = heads
   const [only] = classes
   if (first !== undefined && only !== undefined && classes.size === 1)
-    tell(`alone:${only}`, told.get(`text:${first}`) as Place)
+    tell(`alone:${only}`, told.get(`text:${first}`) as SignalSpan)
 }
 
 /** A copy with a place to keep it is kept; one without is the answer. */
-function readKeeping(told: Told, tell: Tell): void {
+function readKeeping(told: Told, tell: EmitSignal): void {
   for (const [name, place] of told)
     if (KEEPS.test(name)) {
       const file = told.has('arg:file') && !/=(?:fetch|retrieve|pull|record)$/.test(name)
@@ -223,12 +226,12 @@ function readMoney(definition: ToolDefinition, signals: readonly Signal[], compa
 function readScreen({ told, tell, server }: Company): void {
   const picture = PICTURES.find((feature) => told.has(feature))
   if (picture !== undefined && (server.has('screen') || some(told, /\+screen\./)))
-    tell('pictures a screen', told.get(picture) as Place)
+    tell('pictures a screen', told.get(picture) as SignalSpan)
   if (server.has('device')) tell('server:device', WHOLE_NAME)
 }
 
 const PICTURES = ['name=snapshot', 'name=capture', 'text=snapshot', 'text=capture']
-const WHOLE_NAME: Place = { at: '/name', start: 0, end: 0 }
+const WHOLE_NAME: SignalSpan = { at: '/name', start: 0, end: 0 }
 const SETTLES = /^(?:name|text)=(?:finalize|complete|send|submit|convert|publish|confirm)$/
 const LIVE_PRICE = /^(?:prices?|pricing|bids?|bidding)$/i
 const ACTS = /^(?:name|text)\.(?:act|none)\+|^(?:name|text):(?!look|judge|render|answer|nothing)/

@@ -7,7 +7,7 @@ import { readCompany, type Silenced } from './company.ts'
 import { readName } from './read-name.ts'
 import { readSchema } from './read-schema.ts'
 import { readText } from './read-text.ts'
-import type { Signal, Tell } from './signal.ts'
+import type { EmitSignal, Signal } from './signal.ts'
 
 /** `schema`: the signals of the schema, where they are known already. */
 export function gatherSignals(
@@ -35,7 +35,7 @@ const SILENT: Readonly<Record<Silenced, RegExp | undefined>> = {
 /** What the text said the last time: an account asks again with words of the name alone gone. */
 let last: { readonly of: string; readonly said: readonly Signal[] } = { of: '', said: [] }
 
-function tellTexts(definition: ToolDefinition, signals: Signal[], tell: Tell): void {
+function tellTexts(definition: ToolDefinition, signals: Signal[], tell: EmitSignal): void {
   const described = text(definition.description)
   if (described !== '' && described === last.of) return void signals.push(...last.said)
   const before = signals.length
@@ -51,7 +51,7 @@ export function schemaSignals(definition: ToolDefinition): Signal[] {
   return signals
 }
 
-function teller(signals: Signal[]): Tell {
+function teller(signals: Signal[]): EmitSignal {
   return (feature, { at, start, end }, amount = 1) => {
     signals.push({ feature, amount, at, start, end })
   }

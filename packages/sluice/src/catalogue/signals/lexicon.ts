@@ -151,7 +151,7 @@ const NOUNISH = words(`
   rent lease reads perform flag mask turn skip supply tweet click fire grade
 `)
 
-interface Entry {
+interface VerbEntry {
   readonly families: readonly Family[]
   readonly nounish: boolean
   readonly base: string
@@ -159,7 +159,7 @@ interface Entry {
   readonly form: 'base' | 'third' | 'gerund' | 'participle'
 }
 
-const VERBS = new Map<string, Entry>()
+const VERBS = new Map<string, VerbEntry>()
 
 for (const family of FAMILY_NAMES)
   for (const base of split(FAMILIES[family][1])) {
@@ -190,12 +190,12 @@ for (const [family, list] of Object.entries(OTHER_VERBS))
     if (!VERBS.has(spelt))
       VERBS.set(spelt, { families: [family as Family], nounish: false, base: spelt, form: 'base' })
 
-export function verbAt(word: string): Entry | undefined {
+export function verbAt(word: string): VerbEntry | undefined {
   return VERBS.get(word) ?? again(word)
 }
 
 /** `rerequest` is to request again. Only acts: `relocate` has nothing of `locate`. */
-function again(word: string): Entry | undefined {
+function again(word: string): VerbEntry | undefined {
   if (word.length < AGAIN_CHARS_MIN) return undefined
   if (word.startsWith('un')) return undone(word)
   if (!word.startsWith('re')) return undefined
@@ -207,7 +207,7 @@ function again(word: string): Entry | undefined {
 }
 
 /** `unreject` takes a `reject` back. */
-function undone(word: string): Entry | undefined {
+function undone(word: string): VerbEntry | undefined {
   const known = VERBS.get(word.slice(2))
   const backs = known?.families.every((family) => BACKS.has(family)) ?? false
   if (known?.form !== 'base' || !backs) return undefined

@@ -4,8 +4,8 @@
 
 import { classOf, verbAt } from './lexicon.ts'
 import { type Noun, nounsAt, OTHER_DEALS, worksOut } from './nouns.ts'
-import type { Tell } from './signal.ts'
-import { splitName, type Word } from './split-words.ts'
+import type { EmitSignal } from './signal.ts'
+import { splitNameWords, type WordSpan } from './split-words.ts'
 
 /** Words that say nothing about the act. */
 const FILLERS = new Set(
@@ -17,8 +17,8 @@ const STRONG_HEADS =
 const NOT_COMPOUND = /^(ing|able|ment|ness|tion|ings|iness|ening|ready|ener|eners)/
 
 /** What the name says: the act's words are told with their place. */
-export function readName(name: string, server: string, tell: Tell): void {
-  const words = withoutServer(splitName(name), server)
+export function readName(name: string, server: string, tell: EmitSignal): void {
+  const words = withoutServer(splitNameWords(name), server)
   const head = headOf(words)
   const works = head !== undefined && (rehearses(words) || worksOut(words, words.indexOf(head)))
   const read = head !== undefined && (works || isRead(head.text))
@@ -27,7 +27,7 @@ export function readName(name: string, server: string, tell: Tell): void {
     if (works) tell('name:render', place(head))
     else tellVerb('name', head, tell)
     for (let at = words.indexOf(head) + 1; at < words.length; at++) {
-      const word = words[at] as Word
+      const word = words[at] as WordSpan
       const joined = JOINS.has(words[at - 1]?.text ?? '')
       if (joined && verbAt(word.text) !== undefined) tellVerb('name.and', word, tell)
     }
@@ -50,13 +50,13 @@ export function readName(name: string, server: string, tell: Tell): void {
 }
 
 /** `resize_preview`, `submit_dry_run`: what would be done is told, not done. */
-function rehearses(words: readonly Word[]): boolean {
+function rehearses(words: readonly WordSpan[]): boolean {
   const [before, last] = words.slice(-2).map(({ text }) => text)
   return last === 'preview' || last === 'dryrun' || (before === 'dry' && last === 'run')
 }
 
 /** The families of a verb share its amount; the word also speaks for itself. */
-function tellVerb(zone: string, word: Word, tell: Tell): void {
+function tellVerb(zone: string, word: WordSpan, tell: EmitSignal): void {
   const verb = verbAt(word.text)
   if (verb === undefined) return
   for (const family of verb.families)
@@ -65,7 +65,7 @@ function tellVerb(zone: string, word: Word, tell: Tell): void {
 }
 
 /** `cancel_all_orders_by_id` acts on orders, `order_cancel` on an order. */
-function objectOf(words: readonly Word[], head: Word | undefined): Word | undefined {
+function objectOf(words: readonly WordSpan[], head: WordSpan | undefined): WordSpan | undefined {
   const stop = words.findIndex(({ text }, index) => index > 0 && OF.has(text))
   const phrase = stop > 0 ? words.slice(0, stop) : words
   const index = phrase.findLastIndex((word) => word !== head && !FILLERS.has(word.text))
@@ -81,13 +81,13 @@ const TOLD_OF_READS: ReadonlySet<Noun> = new Set(['secret', 'ownership'])
 const PARTS = new Set('link intent item items session request capture authorization'.split(' '))
 const OF = new Set(['by', 'for', 'from', 'to', 'in', 'with', 'of', 'on', 'via', 'using'])
 
-function tellNouns(words: readonly Word[], tell: Tell): void {
+function tellNouns(words: readonly WordSpan[], tell: EmitSignal): void {
   const last = words.findLast(({ text }) => nounsAt(text).includes('answer'))
   if (last !== undefined) tell('name:answer', place(last))
   else tell('name:nothing', { at: '/name', start: 0, end: 0 })
 }
 
-function headOf(words: readonly Word[]): Word | undefined {
+function headOf(words: readonly WordSpan[]): WordSpan | undefined {
   const useful = words.filter(
     ({ text }, index) =>
       !FILLERS.has(text) && !/^(?:\d+|[a-z])$/.test(text) && !isThing(words, index),
@@ -106,7 +106,7 @@ function headOf(words: readonly Word[]): Word | undefined {
   })
   const first = useful[0]
   const last = useful.at(-1)
-  const mayBe = (word: Word | undefined): boolean =>
+  const mayBe = (word: WordSpan | undefined): boolean =>
     word !== undefined && verbAt(word.text)?.form === 'base'
   if (plain !== undefined) {
     // `place_order`, `set_read_status`: what heads the name is its verb, even if it may be a noun.
@@ -130,7 +130,7 @@ function headOf(words: readonly Word[]): Word | undefined {
 }
 
 /** `play_store`, `app_store`: a place, not an act. */
-function isThing(words: readonly Word[], index: number): boolean {
+function isThing(words: readonly WordSpan[], index: number): boolean {
   return words[index]?.text === 'store' && /^(?:app|play|web)$/.test(words[index - 1]?.text ?? '')
 }
 
@@ -159,8 +159,8 @@ function isRead(text: string): boolean {
 }
 
 /** `github_create_issue` of server `github` is `create_issue`; joined words are taken apart. */
-function withoutServer(words: readonly Word[], server: string): Word[] {
-  const own = new Set(splitName(server).map(({ text }) => text))
+function withoutServer(words: readonly WordSpan[], server: string): WordSpan[] {
+  const own = new Set(splitNameWords(server).map(({ text }) => text))
   const first = words[0]
   const named = words.length > 1 && first !== undefined && own.has(first.text)
   const rest = named && verbAt(first.text)?.nounish !== false ? words.slice(1) : words
@@ -176,6 +176,6 @@ function withoutServer(words: readonly Word[], server: string): Word[] {
   })
 }
 
-function place({ start, end }: Word) {
+function place({ start, end }: WordSpan) {
   return { at: '/name', start, end }
 }

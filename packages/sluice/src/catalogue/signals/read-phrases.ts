@@ -3,7 +3,7 @@
 // repetition: the text is the server's.
 
 import type { Category } from '@sluice/policy/core/tools'
-import type { Tell } from './signal.ts'
+import type { EmitSignal } from './signal.ts'
 import { worstActOf } from './worst-act.ts'
 
 const PHRASES: readonly (readonly [string, RegExp])[] = [
@@ -80,7 +80,7 @@ const ACT =
   /["'`]?([A-Za-z]\w*)["'`]?(?: \([^()]{0,120}\))?(?:\s?[,|/]\s?(?:and |or )?| and | or |$|(?=[.;\n]))/y
 const OFFERED_MAX = 24
 
-export function readPhrases(text: string, at: string, end: number, tell: Tell): void {
+export function readPhrases(text: string, at: string, end: number, tell: EmitSignal): void {
   const looked = end < text.length ? text.slice(0, end) : text
   if (HINTS.test(looked)) tellPhrases(looked, at, tell)
   readOffered(looked, at, tell)
@@ -93,7 +93,7 @@ const HINTS =
 const CHOICE = /\buse (?:this )?(?:tool )?(?:when|instead|if)\b/i
 const OF_THIS_ONE: ReadonlySet<string> = new Set(['says:runs anything', 'says:runs now'])
 
-function tellPhrases(looked: string, at: string, tell: Tell): void {
+function tellPhrases(looked: string, at: string, tell: EmitSignal): void {
   // What follows is about the choice of a tool, and speaks of others.
   const choice = looked.search(CHOICE)
   for (const [feature, pattern] of PHRASES) {
@@ -106,7 +106,7 @@ function tellPhrases(looked: string, at: string, tell: Tell): void {
 }
 
 /** The worst of the acts that a text lists; one alone is no list. */
-export function readOffered(text: string, at: string, tell: Tell, feature = 'acts'): void {
+export function readOffered(text: string, at: string, tell: EmitSignal, feature = 'acts'): void {
   let worst: { said: Category; start: number; end: number } | undefined
   let count = 0
   OFFER.lastIndex = 0

@@ -11,7 +11,7 @@ import {
   SCHEMA_VALUES_MAX,
 } from './limits.ts'
 import { readOffered } from './read-phrases.ts'
-import { below, type Tell } from './signal.ts'
+import { below, type EmitSignal } from './signal.ts'
 import { classOfAct, worseOf } from './worst-act.ts'
 
 /** Arguments that choose what the tool does, and those that may. */
@@ -69,7 +69,7 @@ const ARGUMENTS: readonly (readonly [string, RegExp])[] = [
   ['arg:method', /^(?:http_?method|method)$/i],
 ]
 
-export function readSchema(schema: JsonValue | undefined, tell: Tell): void {
+export function readSchema(schema: JsonValue | undefined, tell: EmitSignal): void {
   const walk = { left: SCHEMA_PROPERTIES_MAX, names: 0, ids: 0, tell }
   readObject(schema, { key: 'inputSchema' }, 0, walk)
   const whole = { at: '/inputSchema', start: 0, end: 0 }
@@ -77,24 +77,29 @@ export function readSchema(schema: JsonValue | undefined, tell: Tell): void {
   else if (walk.ids === walk.names) tell('args:only an id', whole)
 }
 
-interface Walk {
+interface SchemaWalk {
   left: number
   names: number
   ids: number
-  readonly tell: Tell
+  readonly tell: EmitSignal
 }
 
 /** A place in the schema; its pointer is written only where something is told. */
-interface Path {
-  readonly up?: Path
+interface SchemaPath {
+  readonly up?: SchemaPath
   readonly key: string
 }
 
-function pointerOf({ up, key }: Path): string {
+function pointerOf({ up, key }: SchemaPath): string {
   return below(up === undefined ? '' : pointerOf(up), key)
 }
 
-function readObject(schema: JsonValue | undefined, path: Path, depth: number, walk: Walk): void {
+function readObject(
+  schema: JsonValue | undefined,
+  path: SchemaPath,
+  depth: number,
+  walk: SchemaWalk,
+): void {
   if (!isObject(schema) || depth > SCHEMA_DEPTH_MAX) return
   if (isObject(schema.properties)) readProperties(schema.properties, path, depth, walk)
   if (isObject(schema.items)) readObject(schema.items, { up: path, key: 'items' }, depth + 1, walk)
@@ -108,13 +113,18 @@ function readObject(schema: JsonValue | undefined, path: Path, depth: number, wa
   }
 }
 
-function readProperties(properties: JsonObject, path: Path, depth: number, walk: Walk): void {
+function readProperties(
+  properties: JsonObject,
+  path: SchemaPath,
+  depth: number,
+  walk: SchemaWalk,
+): void {
   const names = Object.keys(properties)
   const up = { up: path, key: 'properties' }
   for (const name of names) {
     if (walk.left-- <= 0) return
     const property = properties[name] as JsonValue
-    const here: Path = { up, key: name }
+    const here: SchemaPath = { up, key: name }
     if (depth === 0) {
       walk.names++
       if (NAMES_A_THING.test(name)) walk.ids++
@@ -129,7 +139,12 @@ function readProperties(properties: JsonObject, path: Path, depth: number, walk:
   }
 }
 
-function tellArgument(features: readonly string[], here: Path, depth: number, tell: Tell): void {
+function tellArgument(
+  features: readonly string[],
+  here: SchemaPath,
+  depth: number,
+  tell: EmitSignal,
+): void {
   const place = { at: pointerOf(here), start: 0, end: 0 }
   if (depth === 0) for (const feature of features) tell(feature, place)
   else if (features.includes('arg:money')) tell('arg.deep:money', place)
@@ -164,7 +179,7 @@ function readChoices(
   property: JsonObject,
   at: string,
   reaches: boolean,
-  tell: Tell,
+  tell: EmitSignal,
 ): void {
   const sure = CHOOSES.test(name)
   const choices = choicesOf(property, at)
@@ -190,14 +205,14 @@ function readChoices(
     readOffered(`actions: ${property.description}`, below(at, 'description'), tell, 'choice')
 }
 
-export interface Choice {
+export interface SchemaChoice {
   readonly value: string
   readonly place: string
 }
 
 /** What an argument may be: `enum`, `const`, alternatives of these, or members named as acts. */
-export function choicesOf(property: JsonObject, at: string): Choice[] {
-  const choices: Choice[] = []
+export function choicesOf(property: JsonObject, at: string): SchemaChoice[] {
+  const choices: SchemaChoice[] = []
   const list = property.enum
   if (Array.isArray(list))
     list.slice(0, SCHEMA_VALUES_MAX).forEach((value: JsonValue, index) => {

@@ -9,8 +9,8 @@ import { TEXT_CHARS_MAX } from './limits.ts'
 import { nounsAt, OTHER_DEALS, worksOut } from './nouns.ts'
 import { OTHER_LETTER, OTHER_SCRIPTS, VERB_LAST } from './other-languages.ts'
 import { readPhrases } from './read-phrases.ts'
-import type { Tell } from './signal.ts'
-import { splitText, type Word } from './split-words.ts'
+import type { EmitSignal } from './signal.ts'
+import { splitText, type WordSpan } from './split-words.ts'
 import { worstActOf } from './worst-act.ts'
 
 /** What stands before a sentence and is none: `[API]`, `🎯 Purpose: 1.`, `DANGER:`. */
@@ -39,7 +39,7 @@ const PREPOSITIONS = new Set(
   'in for to of from with using by at on into through via as over under and or'.split(' '),
 )
 
-export function readText(text: string, at: string, tell: Tell): void {
+export function readText(text: string, at: string, tell: EmitSignal): void {
   const end = Math.min(text.length, TEXT_CHARS_MAX)
   readPhrases(text, at, end, tell)
   let said = false
@@ -60,7 +60,7 @@ export function readText(text: string, at: string, tell: Tell): void {
 }
 
 /** A text without an act names what is answered: `Latest price of a symbol`, `How each member voted`. */
-function readThing(text: string, at: string, end: number, tell: Tell): void {
+function readThing(text: string, at: string, end: number, tell: EmitSignal): void {
   const words = splitText(text, 0, cutAt(text, 0, end))
   const [first] = words
   if (first === undefined || words.length < THING_WORDS_MIN) return
@@ -68,7 +68,7 @@ function readThing(text: string, at: string, end: number, tell: Tell): void {
   const answer = ASKS.test(first.text)
     ? first
     : words.find(({ text: word }) => nounsAt(word).includes('answer'))
-  if (answer !== undefined) tell('text:answer', placeOf(at, answer))
+  if (answer !== undefined) tell('text:answer', toSignalSpan(at, answer))
 }
 
 const THING_WORDS_MIN = 2
@@ -84,16 +84,16 @@ function cutAt(text: string, start: number, end: number): number {
 }
 
 /** The sentence of the act; false where no verb heads it. */
-function readAct(words: readonly Word[], text: string, at: string, tell: Tell): boolean {
+function readAct(words: readonly WordSpan[], text: string, at: string, tell: EmitSignal): boolean {
   const verbs = verbsOf(words, text)
   const [head, ...others] = verbs
   if (head === undefined) return false
   const works = asks(words, head)
-  if (works !== undefined) tell(`text:${works}`, placeOf(at, head))
+  if (works !== undefined) tell(`text:${works}`, toSignalSpan(at, head))
   else tellVerb('text', head, at, tell)
-  const joined: Word[] = [head]
+  const joined: WordSpan[] = [head]
   for (const other of others) {
-    const how = joinOf(text, words, joined.at(-1) as Word, other)
+    const how = joinOf(text, words, joined.at(-1) as WordSpan, other)
     if (how === 'and') joined.push(other)
     tellVerb(
       how === 'means' ? 'text.means' : how === 'and' ? 'text.and' : 'text.too',
@@ -116,7 +116,7 @@ function readAct(words: readonly Word[], text: string, at: string, tell: Tell): 
 
 /** An act by its verb, and none by what it is done to: to convert between units, to test a connection,
  * to send a question and get the answer. The family that it belongs to instead. */
-function asks(words: readonly Word[], head: Word): string | undefined {
+function asks(words: readonly WordSpan[], head: WordSpan): string | undefined {
   const from = words.indexOf(head)
   if (worksOut(words, from)) return 'render'
   if (words[from + 1]?.text === 'out' && /^checks?$/.test(head.text)) return 'keep'
@@ -137,8 +137,8 @@ function asks(words: readonly Word[], head: Word): string | undefined {
 const ASKING = /^(convert|test|send)s?$/
 
 /** The worst of several acts: `list, create, delete or rename` deletes. */
-function tellWorst(acts: readonly Word[], text: string, at: string, tell: Tell): void {
-  let worst: { act: Word; said: Category } | undefined
+function tellWorst(acts: readonly WordSpan[], text: string, at: string, tell: EmitSignal): void {
+  let worst: { act: WordSpan; said: Category } | undefined
   for (const act of acts) {
     const said = isStatement(text, act) ? 'Execute' : worstActOf(act.text, worst?.said)
     if (said !== undefined) worst = { act, said }
@@ -146,50 +146,50 @@ function tellWorst(acts: readonly Word[], text: string, at: string, tell: Tell):
   if (worst === undefined) return
   // `add or remove` takes back what it did.
   const pair = acts.some((act) => act.text.startsWith('add')) && /^removes?$/.test(worst.act.text)
-  tell(`acts:${pair ? 'Write' : worst.said}`, placeOf(at, worst.act))
+  tell(`acts:${pair ? 'Write' : worst.said}`, toSignalSpan(at, worst.act))
 }
 
 /** `INSERT, UPDATE or DELETE`: words of a query language, which is run. */
-function isStatement(text: string, { start, end }: Word): boolean {
+function isStatement(text: string, { start, end }: WordSpan): boolean {
   return /^(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|MERGE|TRUNCATE)$/.test(text.slice(start, end))
 }
 
 /** The nouns of the act: its object (the noun before a preposition), and what else is spoken of. */
 function readObject(
-  words: readonly Word[],
-  head: Word,
+  words: readonly WordSpan[],
+  head: WordSpan,
   acts: boolean,
   at: string,
-  tell: Tell,
+  tell: EmitSignal,
 ): void {
   const from = words.indexOf(head) + 1
   let object = words.length - 1
   for (let index = from; index < words.length; index++)
-    if (PREPOSITIONS.has((words[index] as Word).text) && index > from) {
+    if (PREPOSITIONS.has((words[index] as WordSpan).text) && index > from) {
       object = index - 1
       break
     }
   words.forEach((word, index) => {
     if (word === head) return
     for (const noun of nounsAt(word.text)) {
-      if (noun === 'lore' && !acts) tell('text.read+lore', placeOf(at, word))
+      if (noun === 'lore' && !acts) tell('text.read+lore', toSignalSpan(at, word))
       if (noun === 'answer' || noun === 'lore' || (!acts && noun !== 'secret')) continue
       if (noun === 'deal' && OTHER_DEALS.has(words[index - 1]?.text ?? '')) continue
       const role = index === object ? 'object' : 'near'
-      tell(`text.${acts ? 'act' : 'read'}+${noun}.${role}`, placeOf(at, word))
+      tell(`text.${acts ? 'act' : 'read'}+${noun}.${role}`, toSignalSpan(at, word))
     }
   })
 }
 
-function readLater(words: readonly Word[], text: string, at: string, tell: Tell): void {
+function readLater(words: readonly WordSpan[], text: string, at: string, tell: EmitSignal): void {
   const verbs = verbsOf(words.slice(0, LATER_WORDS_MAX), text)
   const head = verbs[0]
   if (head !== undefined) tellVerb('text.later', head, at, tell)
 }
 
 /** The verbs of a sentence, the head first: neither denied, nor nouns by what stands before them. */
-function verbsOf(words: readonly Word[], text: string): Word[] {
-  const verbs: Word[] = []
+function verbsOf(words: readonly WordSpan[], text: string): WordSpan[] {
+  const verbs: WordSpan[] = []
   words.forEach((word, index) => {
     const verb = verbAt(word.text)
     if (verb === undefined) return
@@ -210,8 +210,8 @@ function verbsOf(words: readonly Word[], text: string): Word[] {
 }
 
 /** `comments in Todoist`, `a direct message to …` are things; `Comment on …`, `Records the …` acts. */
-function isNoun(words: readonly Word[], index: number): boolean {
-  const word = words[index] as Word
+function isNoun(words: readonly WordSpan[], index: number): boolean {
+  const word = words[index] as WordSpan
   const verb = verbAt(word.text)
   if (verb === undefined || verb.families.some((family) => classOf(family) === 'Read')) return false
   const before = words[index - 1]?.text
@@ -228,7 +228,7 @@ const VERBS_PRECEDE =
 const VERBS_FOLLOW = /^(?:to|will|can|may|and|or|then|also|please|you|tool|batch|bulk)$|ly$/
 
 /** `Use this tool to …`, `Allows you to …`: the act comes after. */
-function isLeadIn(words: readonly Word[], index: number): boolean {
+function isLeadIn(words: readonly WordSpan[], index: number): boolean {
   return words.slice(index + 1, index + 7).some(({ text }) => text === 'to' || text === 'for')
 }
 
@@ -244,9 +244,9 @@ function joins(word: string): boolean {
 /** `Archive (delete)` means it; `create or delete` are two acts; all else is beside the act. */
 function joinOf(
   text: string,
-  words: readonly Word[],
-  last: Word,
-  word: Word,
+  words: readonly WordSpan[],
+  last: WordSpan,
+  word: WordSpan,
 ): 'means' | 'and' | 'beside' {
   const gap = text.slice(last.end, word.start)
   if (/^\s*\($/.test(gap)) return 'means'
@@ -271,10 +271,10 @@ function isDenial(text: string): boolean {
   return NEGATIONS.has(text) || text.endsWith("n't") || text.endsWith('n’t')
 }
 
-function tellVerb(zone: string, word: Word, at: string, tell: Tell): void {
+function tellVerb(zone: string, word: WordSpan, at: string, tell: EmitSignal): void {
   const verb = verbAt(word.text)
   if (verb === undefined) return
-  const place = placeOf(at, word)
+  const place = toSignalSpan(at, word)
   for (const family of verb.families) tell(`${zone}:${family}`, place, 1 / verb.families.length)
   if (zone === 'text') tell(`${zone}=${verb.base}`, place)
 }
@@ -284,7 +284,7 @@ function isRead(text: string): boolean {
 }
 
 /** The act in a script without words: where the verb ends the sentence the last one, else the first. */
-function readOtherScript(text: string, at: string, end: number, tell: Tell): boolean {
+function readOtherScript(text: string, at: string, end: number, tell: EmitSignal): boolean {
   if (!OTHER_LETTER.test(text)) return false
   const stop = text.slice(0, end).search(/[。\n]/u)
   const looked = text.slice(0, stop < 0 ? end : stop)
@@ -307,6 +307,6 @@ function readOtherScript(text: string, at: string, end: number, tell: Tell): boo
 
 const ALSO = /[并並且和或、，及]|하고|및| и $/u
 
-function placeOf(at: string, { start, end }: Word) {
+function toSignalSpan(at: string, { start, end }: WordSpan) {
   return { at, start, end }
 }

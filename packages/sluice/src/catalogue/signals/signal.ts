@@ -13,9 +13,9 @@ export interface Signal {
 }
 
 /** A place in a definition, by pointer. */
-export type Place = Pick<Signal, 'at' | 'start' | 'end'>
+export type SignalSpan = Pick<Signal, 'at' | 'start' | 'end'>
 
-export type Tell = (feature: string, place: Place, amount?: number) => void
+export type EmitSignal = (feature: string, place: SignalSpan, amount?: number) => void
 
 /** JSON Pointer of a member. */
 export function below(at: string, key: string): string {

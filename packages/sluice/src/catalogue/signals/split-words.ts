@@ -1,7 +1,7 @@
 // Names and sentences taken apart into words, each with its place, so that whatever is said about a
 // tool can be shown where it stands. Called by the readers of names, texts and schemas.
 
-export interface Word {
+export interface WordSpan {
   /** In lower case. */
   readonly text: string
   readonly start: number
@@ -12,8 +12,8 @@ export interface Word {
 const PART = /[A-Z]+(?![a-z])|[A-Z]?[a-zß-ÿ]+|\d+|[\p{Lo}\u0400-\u04ff]+|[À-Þ][a-zß-ÿ]*/gu
 
 /** `create_pull-request`, `createPullRequest` and `CREATE PULL REQUEST` alike. */
-export function splitName(name: string): Word[] {
-  const words: Word[] = []
+export function splitNameWords(name: string): WordSpan[] {
+  const words: WordSpan[] = []
   PART.lastIndex = 0
   // Not `matchAll`, which makes a pattern anew for every name: there are dozens in a definition.
   for (;;) {
@@ -27,8 +27,8 @@ export function splitName(name: string): Word[] {
 const TEXT_WORD = /[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ'’]*/g
 
 /** The words of a stretch of prose, by their places in the whole text. */
-export function splitText(text: string, start: number, end: number): Word[] {
-  const words: Word[] = []
+export function splitText(text: string, start: number, end: number): WordSpan[] {
+  const words: WordSpan[] = []
   TEXT_WORD.lastIndex = start
   for (;;) {
     const found = TEXT_WORD.exec(text)

@@ -3,7 +3,7 @@
 
 import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
 import { classOf, verbAt } from './lexicon.ts'
-import { splitName } from './split-words.ts'
+import { splitNameWords } from './split-words.ts'
 
 /** Where a word has several families, the one it means among the actions of a tool. */
 const MEANT: Readonly<Record<string, Category>> = {
@@ -66,7 +66,7 @@ export const HTTP_METHODS: Readonly<Record<string, Category>> = {
 export function classOfAct(value: string): Category | undefined {
   const http = HTTP_METHODS[value]
   if (http !== undefined) return http
-  for (const word of splitName(value).slice(0, 3)) {
+  for (const word of splitNameWords(value).slice(0, 3)) {
     const verb = verbAt(word.text)
     if (verb === undefined || verb.form === 'participle' || verb.form === 'gerund') continue
     const family = verb.families[0]

@@ -5,9 +5,9 @@ import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
 import { ROLES } from '../../core/person.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
-import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { askGate } from '../connect/gate-socket.ts'
 import {
   addProofOption,
@@ -16,9 +16,9 @@ import {
   peopleOffline,
   provePerson,
 } from '../connect/prove-person.ts'
-import { askOwner } from '../connect/run-on-owner.ts'
+import { runOnOwner } from '../connect/run-on-owner.ts'
 
-interface Options extends PlaceOptions {
+interface Options extends DataOptions {
   readonly as?: string
   readonly roles?: string
   readonly groups?: string
@@ -50,7 +50,7 @@ Examples:
 The PIN is read from the terminal itself: never from a pipe, a flag, a file or the environment. After 5
 wrong ones there is a pause, which grows, and which no restart shortens.`
 
-export function addApprovers(program: Command, answer: Answer): void {
+export function addApprovers(program: Command, answer: SetExitCode): void {
   const parent = program
     .command('approvers')
     .description('who may decide over held calls, the policy, grants and the freeze')
@@ -104,17 +104,17 @@ function about(person: JsonObject): string {
 }
 
 function command(parent: Command, name: string, description: string): Command {
-  return addProofOption(addPlaceOptions(parent.command(name).description(description))).option(
+  return addProofOption(addDataOptions(parent.command(name).description(description))).option(
     '--json',
     'answer as JSON',
   )
 }
 
 function ask(data: string, request: JsonObject & { readonly do: string }): Promise<JsonObject> {
-  return askOwner(data, request, () => peopleOffline(data, request))
+  return runOnOwner(data, request, () => peopleOffline(data, request))
 }
 
-async function add(name: string, options: Options, answer: Answer): Promise<void> {
+async function add(name: string, options: Options, answer: SetExitCode): Promise<void> {
   const output = new Output(options)
   const { data } = findData(options)
   if (options.token === true && options.pin === true)
@@ -158,7 +158,7 @@ async function invite(
   }
 }
 
-async function remove(name: string, options: Options, answer: Answer): Promise<void> {
+async function remove(name: string, options: Options, answer: SetExitCode): Promise<void> {
   const output = new Output(options)
   const { data } = findData(options)
   const proof = await provePerson(data, options)
@@ -167,7 +167,11 @@ async function remove(name: string, options: Options, answer: Answer): Promise<v
   answer(0)
 }
 
-async function setPin(name: string | undefined, options: Options, answer: Answer): Promise<void> {
+async function setPin(
+  name: string | undefined,
+  options: Options,
+  answer: SetExitCode,
+): Promise<void> {
   const output = new Output(options)
   const { data } = findData(options)
   const { anybody } = await ask(data, { do: 'people' })

@@ -5,16 +5,16 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { backUp } from '../../gateway/data/backup.ts'
-import { DataLock, DataTaken } from '../../gateway/data/data-lock.ts'
+import { DataInUseError, DataLock } from '../../gateway/data/data-lock.ts'
 import { restoreBackup } from '../../gateway/data/restore.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
-import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { peopleOffline, provePersonAlone } from '../connect/prove-person.ts'
 import { asCliError } from '../connect/run-on-owner.ts'
 
-interface Options extends PlaceOptions {
+interface Options extends DataOptions {
   readonly as?: string
   readonly json?: boolean
 }
@@ -35,8 +35,8 @@ Examples:
 Stop the gate first. Every file is held against the digests of the backup, and the record is verified.
 Asks for your PIN of the data that is there now (role admin), where anybody has one. What is in the data directory is moved beside it, to a folder whose name ends in the time.`
 
-export function addBackup(parent: Command, answer: Answer): void {
-  addPlaceOptions(
+export function addBackup(parent: Command, answer: SetExitCode): void {
+  addDataOptions(
     parent
       .command('backup')
       .description('copy the data directory, also while the gate runs')
@@ -46,7 +46,9 @@ export function addBackup(parent: Command, answer: Answer): void {
     .addHelpText('after', BACKUP_EXAMPLES)
     .action((folder: string, options: Options) => {
       const output = new Output(options)
-      const made = told(() => backUp(findData(options).data, resolve(folder), new Date()))
+      const made = withBackupErrors(() =>
+        backUp(findData(options).data, resolve(folder), new Date()),
+      )
       output.value({ folder: resolve(folder), ...made })
       output.line(`${output.paint('green', 'copied')}: ${plural(made.files.length, 'file')}`)
       output.line(output.paint('dim', `head ${made.head.seq}:${made.head.hash}`))
@@ -54,8 +56,8 @@ export function addBackup(parent: Command, answer: Answer): void {
     })
 }
 
-export function addRestore(parent: Command, answer: Answer): void {
-  addPlaceOptions(
+export function addRestore(parent: Command, answer: SetExitCode): void {
+  addDataOptions(
     parent
       .command('restore')
       .description('put a backup in the place of the data directory')
@@ -67,7 +69,7 @@ export function addRestore(parent: Command, answer: Answer): void {
     .action(async (folder: string, options: Options) => {
       const output = new Output(options)
       const { data } = findData(options, { mayBeMissing: true })
-      const lock = told(() => DataLock.take(data))
+      const lock = withBackupErrors(() => DataLock.take(data))
       try {
         await proveRestore(data, folder, options)
         const done = await restoreBackup(resolve(folder), data, new Date()).catch((error) => {
@@ -95,11 +97,11 @@ async function proveRestore(data: string, folder: string, options: Options): Pro
   })
 }
 
-function told<T>(work: () => T): T {
+function withBackupErrors<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (error instanceof DataTaken)
+    if (error instanceof DataInUseError)
       throw new CliError('CLI_GATE', error.message, 'a backup is restored while no gate runs')
     throw asCliError(error as Error)
   }

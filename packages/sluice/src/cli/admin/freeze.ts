@@ -5,17 +5,17 @@
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
 import { openGateStore } from '../../gateway/data/gate-store.ts'
-import { Freezes, type Frozen, nameOf } from '../../gateway/state/freezes.ts'
+import { describeFreezeTarget, type Freeze, FreezeStore } from '../../gateway/state/freezes.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type FreezeParts, freeze, thaw } from '../../operations/freeze.ts'
-import { MAY } from '../../operations/verify-person.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import { REQUIRED_ROLES } from '../../operations/verify-person.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
-import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { provePerson, withPeople } from '../connect/prove-person.ts'
-import { askOwner } from '../connect/run-on-owner.ts'
+import { runOnOwner } from '../connect/run-on-owner.ts'
 
-interface Options extends PlaceOptions {
+interface Options extends DataOptions {
   readonly server?: string
   readonly principal?: string
   readonly agent?: string
@@ -41,7 +41,7 @@ Examples:
 
 Asks for your PIN at the terminal; the one who thaws has the role policy-manager or admin.`
 
-export function addFreeze(parent: Command, answer: Answer): void {
+export function addFreeze(parent: Command, answer: SetExitCode): void {
   command(parent, 'freeze', 'let nothing pass any more, until a person thaws it')
     .option('--why <text>', 'the reason, which callers are told')
     .addHelpText('after', FREEZE_EXAMPLES)
@@ -58,7 +58,7 @@ export function addFreeze(parent: Command, answer: Answer): void {
     })
 }
 
-export function addThaw(parent: Command, answer: Answer): void {
+export function addThaw(parent: Command, answer: SetExitCode): void {
   command(parent, 'thaw', 'let pass again what was frozen')
     .option('--as <name>', 'who you are, where several people have a PIN')
     .addHelpText('after', THAW_EXAMPLES)
@@ -80,7 +80,7 @@ interface FreezeAnswer {
 }
 
 function command(parent: Command, name: string, description: string): Command {
-  return addPlaceOptions(
+  return addDataOptions(
     parent
       .command(name)
       .description(description)
@@ -92,7 +92,7 @@ function command(parent: Command, name: string, description: string): Command {
 
 function askFreeze(options: Options): Promise<JsonObject> {
   const { data, request, parts } = asked('freeze', options)
-  return askOwner(data, request, () =>
+  return runOnOwner(data, request, () =>
     withPeople(data, async ({ ledger }) => parts(ledger, (all) => freeze(all, request))),
   )
 }
@@ -100,9 +100,9 @@ function askFreeze(options: Options): Promise<JsonObject> {
 async function askThaw(options: Options): Promise<JsonObject> {
   const { data, request, parts } = asked('thaw', options)
   const proven = { ...request, proof: await provePerson(data, options) }
-  return askOwner(data, proven, () =>
+  return runOnOwner(data, proven, () =>
     withPeople(data, async ({ ledger, prove }) => {
-      const by = await prove(proven, MAY.thaw, 'thaw')
+      const by = await prove(proven, REQUIRED_ROLES.thaw, 'thaw')
       return parts(ledger, (all) => thaw(all, request, by))
     }),
   )
@@ -117,7 +117,7 @@ function asked(word: 'freeze' | 'thaw', options: Options) {
   const parts = async <T>(ledger: Ledger, work: (all: FreezeParts) => Promise<T>): Promise<T> => {
     const store = openGateStore(data)
     try {
-      const freezes = new Freezes(store)
+      const freezes = new FreezeStore(store)
       return await work({ freezes, ledger, servers, interrupt: () => 0, nowMs: Date.now })
     } finally {
       store.close()
@@ -128,5 +128,5 @@ function asked(word: 'freeze' | 'thaw', options: Options) {
 
 /** `the server \`github\``, with what may come from elsewhere made harmless. */
 export function whatOf(frozen: unknown): string {
-  return isObject(frozen) ? printable(nameOf(frozen as unknown as Frozen)) : ''
+  return isObject(frozen) ? printable(describeFreezeTarget(frozen as unknown as Freeze)) : ''
 }

@@ -8,17 +8,17 @@ import type { Command } from 'commander'
 import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
 import { readFreezes } from '../../gateway/state/freezes.ts'
 import { People } from '../../identity/people/people.ts'
-import { told } from '../../operations/freeze.ts'
+import { toFreezeView } from '../../operations/freeze.ts'
 import { listPeople } from '../../operations/people-commands.ts'
 import { StoreError } from '../../store/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
-import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { askGate } from '../connect/gate-socket.ts'
 import { showPeople } from './approvers.ts'
 import { whatOf } from './freeze.ts'
 
-interface Options extends PlaceOptions {
+interface Options extends DataOptions {
   readonly metrics?: boolean
   readonly json?: boolean
 }
@@ -31,8 +31,8 @@ Examples:
 
 Exit code 0 where the gate runs and is ready, 1 where not.`
 
-export function addStatus(parent: Command, answer: Answer): void {
-  addPlaceOptions(parent.command('status').description('how the gate is'))
+export function addStatus(parent: Command, answer: SetExitCode): void {
+  addDataOptions(parent.command('status').description('how the gate is'))
     .option('--metrics', 'the figures of the gate, in the format of Prometheus')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
@@ -42,7 +42,7 @@ export function addStatus(parent: Command, answer: Answer): void {
       const said = (await askGate(data, { do: 'status' })) ?? resting(data)
       const output = new Output(options)
       output.value(said)
-      show(said, output)
+      printStatus(said, output)
       answer(said.running === true && said.ready === true ? 0 : 1)
     })
 }
@@ -56,7 +56,7 @@ async function metrics(data: string): Promise<0 | 1> {
 }
 
 function resting(data: string): JsonObject {
-  return { running: false, data, frozen: frozenIn(data).map(told), ...peopleIn(data) }
+  return { running: false, data, frozen: frozenIn(data).map(toFreezeView), ...peopleIn(data) }
 }
 
 /** Looks only: a status makes no files. */
@@ -84,7 +84,7 @@ function frozenIn(data: string) {
   }
 }
 
-function show(said: JsonObject, output: Output): void {
+function printStatus(said: JsonObject, output: Output): void {
   const word = (style: 'green' | 'yellow', text: string) => output.paint(style, text)
   if (said.running !== true)
     output.line(`${word('yellow', 'not running')}: ${printable(String(said.data))}`)

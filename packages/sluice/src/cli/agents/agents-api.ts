@@ -3,14 +3,14 @@
 
 import type { Service } from '../../agents/service/service.ts'
 
-export interface Watch {
+export interface ProgressWatch {
   onProgress(message: string): void
   readonly signal: AbortSignal
 }
 
 /** The tools of the agents' MCP server, called as the local user. */
-export interface AgentsDoor {
-  call<View>(tool: string, args: object, watch?: Watch): Promise<View>
+export interface AgentsApi {
+  call<View>(tool: string, args: object, watch?: ProgressWatch): Promise<View>
   close(): Promise<void>
   /** Where this process runs the agents itself. */
   readonly service?: Service

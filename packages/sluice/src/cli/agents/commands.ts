@@ -2,7 +2,7 @@
 // (all-commands.ts).
 
 import type { Command } from 'commander'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { addAgentsControl, addAgentsExport, addAgentsImport } from './control.ts'
 import { addAgentsCreate, addAgentsPrompt } from './run.ts'
 import { addAgentsServe } from './serve.ts'
@@ -19,7 +19,7 @@ Examples:
 Where a gate runs with the agents (\`agents: { builtin: agents }\` in sluice.yaml), these ask it.
 All about them: docs/agents.md.`
 
-export function addAgents(program: Command, answer: Answer): void {
+export function addAgents(program: Command, answer: SetExitCode): void {
   const agents = program
     .command('agents')
     .description('agents in WebAssembly sandboxes: run them, watch them, take them along')

@@ -4,12 +4,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
-import type { AgentsDoor } from './agents-api.ts'
+import type { AgentsApi } from './agents-api.ts'
 import {
   type AgentsOptions,
-  type AgentView,
+  type AgentToolView,
   addAgentsOptions,
   gather,
   OWNER,
@@ -26,10 +26,10 @@ interface ControlOptions extends AgentsOptions {
   readonly keepSecrets?: boolean
 }
 
-type Standing = Pick<AgentView, 'id' | 'state'>
+type AgentStateView = Pick<AgentToolView, 'id' | 'state'>
 
 interface ImportView {
-  readonly agent: AgentView
+  readonly agent: AgentToolView
   readonly restored: string
   readonly notGranted?: readonly string[]
 }
@@ -43,7 +43,7 @@ interface ExportView {
   }[]
 }
 
-export function addAgentsControl(parent: Command, answer: Answer): void {
+export function addAgentsControl(parent: Command, answer: SetExitCode): void {
   add(parent, answer, 'stop', 'stop an agent', async (agents, agentId, { reason }) => {
     await agents.call('wasm_agent_stop', { agentId, ...(reason === undefined ? {} : { reason }) })
     return [await stateOf(agents, agentId)]
@@ -54,7 +54,7 @@ export function addAgentsControl(parent: Command, answer: Answer): void {
     return [await stateOf(agents, agentId)]
   }).option('--max-turns <n>', 'a higher limit')
   add(parent, answer, 'fork', 'copies that go their own way', async (agents, agentId, options) => {
-    const { agents: forks } = await agents.call<{ agents: AgentView[] }>('wasm_agent_fork', {
+    const { agents: forks } = await agents.call<{ agents: AgentToolView[] }>('wasm_agent_fork', {
       agentId,
       ...(options.count === undefined ? {} : { count: readNumber('--count', options.count) }),
       ...(options.at === undefined ? {} : { at: readNumber('--at', options.at) }),
@@ -80,14 +80,14 @@ export function addAgentsControl(parent: Command, answer: Answer): void {
 
 function add(
   parent: Command,
-  answer: Answer,
+  answer: SetExitCode,
   name: string,
   description: string,
   work: (
-    agents: AgentsDoor,
+    agents: AgentsApi,
     agentId: string,
     options: ControlOptions,
-  ) => Promise<readonly Standing[]>,
+  ) => Promise<readonly AgentStateView[]>,
 ): Command {
   return addAgentsOptions(parent.command(`${name} <agent>`))
     .description(description)
@@ -104,14 +104,14 @@ function add(
     })
 }
 
-async function stateOf(agents: AgentsDoor, agentId: string): Promise<Standing> {
+async function stateOf(agents: AgentsApi, agentId: string): Promise<AgentStateView> {
   const { isStopped } = await agents.call<{ isStopped: boolean }>('wasm_agent_is_stopped', {
     agentId,
   })
   return { id: agentId, state: isStopped ? 'stopped' : 'idle' }
 }
 
-export function addAgentsExport(parent: Command, answer: Answer): void {
+export function addAgentsExport(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('export <agent>'))
     .description('everything of an agent as JSON, or as a signed bundle')
     .option('--out <file>', 'into a file instead of stdout')
@@ -138,7 +138,7 @@ export function addAgentsExport(parent: Command, answer: Answer): void {
     })
 }
 
-export function addAgentsImport(parent: Command, answer: Answer): void {
+export function addAgentsImport(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('import <file>'))
     .description('an agent from an export or a bundle')
     .option('--tool <server/tool>', 'a tool to give it, again for each', gather, [])

@@ -7,11 +7,11 @@ import { createInterface } from 'node:readline'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { CliError } from '../../terminal/errors.ts'
 import { connectGate, greet } from '../connect/gate-socket.ts'
-import type { AgentsDoor, Watch } from './agents-api.ts'
+import type { AgentsApi, ProgressWatch } from './agents-api.ts'
 
-interface Waiting {
+interface PendingCall {
   readonly settle: (said: JsonObject) => void
-  readonly watch: Watch | undefined
+  readonly watch: ProgressWatch | undefined
 }
 
 const NO_SUCH_SERVER = /no server is called/
@@ -19,7 +19,7 @@ const NO_SUCH_SERVER = /no server is called/
 export async function agentsOfGate(
   directory: string,
   server: string,
-): Promise<AgentsDoor | undefined> {
+): Promise<AgentsApi | undefined> {
   const socket = await connectGate(directory)
   if (socket === undefined) return undefined
   const { SLUICE_TOKEN: token } = process.env
@@ -30,14 +30,14 @@ export async function agentsOfGate(
     if (NO_SUCH_SERVER.test((error as Error).message)) return undefined
     throw error
   }
-  const door = new GateDoor(socket)
+  const door = new GateAgentsApi(socket)
   await door.begin()
   return door
 }
 
-class GateDoor implements AgentsDoor {
+class GateAgentsApi implements AgentsApi {
   readonly #socket: Socket
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #waiting = new Map<number, PendingCall>()
   #next = 1
 
   constructor(socket: Socket) {
@@ -59,7 +59,7 @@ class GateDoor implements AgentsDoor {
     this.#write({ method: 'notifications/initialized' })
   }
 
-  async call<View>(name: string, args: object, watch?: Watch): Promise<View> {
+  async call<View>(name: string, args: object, watch?: ProgressWatch): Promise<View> {
     const result = await this.#ask('tools/call', { name, arguments: { ...args } }, watch)
     const [content] = Array.isArray(result.content) ? result.content : []
     const text = isObject(content) ? String(content.text) : ''
@@ -72,7 +72,7 @@ class GateDoor implements AgentsDoor {
     this.#socket.destroy()
   }
 
-  async #ask(method: string, params: object, watch?: Watch): Promise<JsonObject> {
+  async #ask(method: string, params: object, watch?: ProgressWatch): Promise<JsonObject> {
     const id = this.#next++
     const meta = watch === undefined ? {} : { _meta: { progressToken: id } }
     watch?.signal.addEventListener('abort', () =>
@@ -90,7 +90,7 @@ class GateDoor implements AgentsDoor {
   }
 
   #hear(line: string): void {
-    const message = parse(line)
+    const message = parseResponseLine(line)
     if (!isObject(message)) return
     if (message.method === 'notifications/progress' && isObject(message.params)) {
       const { progressToken, message: text } = message.params
@@ -109,7 +109,7 @@ class GateDoor implements AgentsDoor {
   }
 }
 
-function parse(line: string): unknown {
+function parseResponseLine(line: string): unknown {
   try {
     return JSON.parse(line)
   } catch {

@@ -9,7 +9,7 @@ import { LOCAL_USER } from '../../identity/names.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { printable } from '../../terminal/output.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
-import type { AgentsDoor, Watch } from './agents-api.ts'
+import type { AgentsApi, ProgressWatch } from './agents-api.ts'
 
 export interface AgentsOptions {
   readonly data: string
@@ -21,7 +21,7 @@ export interface AgentsOptions {
 }
 
 /** As the tools answer. */
-export interface AgentView {
+export interface AgentToolView {
   readonly id: string
   readonly state: string
   readonly model: string
@@ -86,7 +86,7 @@ function readPrice(text: string): [string, { inputMicros: number; outputMicros: 
 /** Runs `work` on the agents of the data directory, by the gate that has them or here. */
 export async function withAgents<T>(
   options: AgentsOptions,
-  work: (agents: AgentsDoor) => Promise<T>,
+  work: (agents: AgentsApi) => Promise<T>,
 ): Promise<T> {
   const { agentsOfGate } = await import('./gate-agents-api.ts')
   const there = await agentsOfGate(resolve(options.data), options.server)
@@ -101,14 +101,14 @@ export async function withAgents<T>(
   }
 }
 
-async function workHere<T>(service: Service, work: (agents: AgentsDoor) => Promise<T>): Promise<T> {
+async function workHere<T>(service: Service, work: (agents: AgentsApi) => Promise<T>): Promise<T> {
   const { callTool } = await import('../../agents/tools/all-tools.ts')
   const { Gallery } = await import('../../agents/tools/gallery.ts')
   const gallery = new Gallery(service.steps)
   return work({
     service,
     close: async () => {},
-    call: async <View>(tool: string, args: object, watch?: Watch) => {
+    call: async <View>(tool: string, args: object, watch?: ProgressWatch) => {
       const onProgress = ({ turn, message }: { turn: number; message: string }): void =>
         watch?.onProgress(`turn ${turn}: ${message}`)
       const signal = watch?.signal ?? new AbortController().signal
@@ -128,13 +128,13 @@ export async function withService<T>(
     service = await openAgents(options)
     return await work(service)
   } catch (error) {
-    throw told(error)
+    throw toAgentsCliError(error)
   } finally {
     await service?.close()
   }
 }
 
-function told(error: unknown): unknown {
+function toAgentsCliError(error: unknown): unknown {
   const { code, message } = error as { code?: string; message?: string }
   if (!/^(AGENT|MODEL|TOOL|TEMPLATE|RVF|OUTCOME|PROGRAM|SANDBOX|STORE)_/.test(code ?? ''))
     return error

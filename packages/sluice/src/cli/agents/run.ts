@@ -5,12 +5,12 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
-import type { AgentsDoor } from './agents-api.ts'
+import type { AgentsApi } from './agents-api.ts'
 import {
   type AgentsOptions,
-  type AgentView,
+  type AgentToolView,
   addAgentsOptions,
   gather,
   withAgents,
@@ -45,7 +45,7 @@ Examples:
 Turns and todos are shown on stderr as they come; Ctrl-C cancels the run. Exit code 0 where the agent
 answered, 1 where it stopped for another reason.`
 
-export function addAgentsCreate(parent: Command, answer: Answer): void {
+export function addAgentsCreate(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('create'))
     .description('create an agent')
     .option('--template <id>', 'coder, researcher, tester, reviewer, security, swarm, or your own')
@@ -65,7 +65,7 @@ export function addAgentsCreate(parent: Command, answer: Answer): void {
           ...(options.maxTurns === undefined ? {} : { maxTurns: readTurns(options.maxTurns) }),
           files: Object.fromEntries(options.file.map(readFile)),
         }
-        const { agent } = await agents.call<{ agent: AgentView }>('wasm_agent_create', given)
+        const { agent } = await agents.call<{ agent: AgentToolView }>('wasm_agent_create', given)
         output.value({ success: true, agent })
         output.line(agent.id)
       })
@@ -73,7 +73,7 @@ export function addAgentsCreate(parent: Command, answer: Answer): void {
     })
 }
 
-export function addAgentsPrompt(parent: Command, answer: Answer): void {
+export function addAgentsPrompt(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('prompt <agent> <text>'))
     .description('give an agent something to do and wait for its answer')
     .option('--max-turns <n>', 'turns of this run')
@@ -86,7 +86,7 @@ export function addAgentsPrompt(parent: Command, answer: Answer): void {
 }
 
 async function prompt(
-  agents: AgentsDoor,
+  agents: AgentsApi,
   agentId: string,
   input: string,
   options: PromptOptions,

@@ -3,8 +3,8 @@
 // themselves at the next start.
 
 import type { Command } from 'commander'
-import { ownVersion } from '../../gateway/shared/package-version.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import { readPackageVersion } from '../../gateway/shared/package-version.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { type AgentsOptions, addAgentsOptions, OWNER, withService } from './open-agents.ts'
 
 const EXAMPLES = `
@@ -12,14 +12,14 @@ Examples:
   sluice agents serve --data ./.sluice
   claude mcp add agents -- npx sluice agents serve --data ~/.sluice`
 
-export function addAgentsServe(parent: Command, answer: Answer): void {
+export function addAgentsServe(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('serve'))
     .description('the agents as an MCP server over stdio')
     .addHelpText('after', EXAMPLES)
     .action(async (options: AgentsOptions) => {
       await withService(options, async (service) => {
         const { serveAgentsOverStdio } = await import('../../agents/mcp/serve-stdio.ts')
-        const handle = serveAgentsOverStdio(service, { owner: OWNER }, ownVersion())
+        const handle = serveAgentsOverStdio(service, { owner: OWNER }, readPackageVersion())
         await new Promise<void>((resolve) => {
           process.stdin.once('close', resolve)
           process.stdin.once('end', resolve)

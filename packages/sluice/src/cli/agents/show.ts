@@ -2,16 +2,21 @@
 // same as the MCP tools answer.
 
 import type { Command } from 'commander'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
-import { type AgentsOptions, type AgentView, addAgentsOptions, withAgents } from './open-agents.ts'
+import {
+  type AgentsOptions,
+  type AgentToolView,
+  addAgentsOptions,
+  withAgents,
+} from './open-agents.ts'
 
 interface FilesOptions extends AgentsOptions {
   readonly glob?: string
 }
 
-interface Page {
-  readonly agents: readonly AgentView[]
+interface AgentsPage {
+  readonly agents: readonly AgentToolView[]
   readonly nextCursor: string | null
 }
 
@@ -34,17 +39,17 @@ interface FilesView {
   }[]
 }
 
-export function addAgentsLs(parent: Command, answer: Answer): void {
+export function addAgentsLs(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('ls'))
     .description('the agents')
     .option('--json', 'answer as JSON')
     .action(async (options: AgentsOptions) => {
       const output = new Output(options)
       await withAgents(options, async (agents) => {
-        const all: AgentView[] = []
+        const all: AgentToolView[] = []
         for (let cursor: string | null | undefined; cursor !== null; ) {
           const given = cursor === undefined ? {} : { cursor }
-          const page: Page = await agents.call('wasm_agent_list', given)
+          const page: AgentsPage = await agents.call('wasm_agent_list', given)
           all.push(...page.agents)
           cursor = page.nextCursor
         }
@@ -59,7 +64,7 @@ export function addAgentsLs(parent: Command, answer: Answer): void {
     })
 }
 
-export function addAgentsTodos(parent: Command, answer: Answer): void {
+export function addAgentsTodos(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('todos <agent>'))
     .description("an agent's todo list")
     .option('--json', 'answer as JSON')
@@ -76,7 +81,7 @@ export function addAgentsTodos(parent: Command, answer: Answer): void {
     })
 }
 
-export function addAgentsFiles(parent: Command, answer: Answer): void {
+export function addAgentsFiles(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('files <agent> [path]'))
     .description("an agent's files, or the content of one")
     .option('--glob <pattern>', 'only those that match')

@@ -2,12 +2,12 @@
 // help shows them; loaded only where one is asked for (all-commands.ts).
 
 import type { Command } from 'commander'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { addApprovalsDecide } from './decide.ts'
 import { addApprovalsList, addApprovalsShow } from './list.ts'
 import { addApprovalsWatch } from './watch.ts'
 
-export function addApprovals(program: Command, answer: Answer): void {
+export function addApprovals(program: Command, answer: SetExitCode): void {
   const approvals = program
     .command('approvals')
     .description('calls that wait for a person')

@@ -4,16 +4,16 @@
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { parseDuration } from '@sluice/policy/document/shape'
 import type { Command } from 'commander'
-import type { ApprovalRequest, Bound } from '../../core/approval.ts'
+import type { ApprovalRequest, ArgumentBound } from '../../core/approval.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { terminal } from '../../terminal/terminal.ts'
-import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { addProofOption, provePerson } from '../connect/prove-person.ts'
 import { askApprovals, pageOf, reveal } from './source.ts'
 
-interface Options extends PlaceOptions {
+interface Options extends DataOptions {
   readonly comment?: string
   readonly args?: string
   readonly for?: string
@@ -35,7 +35,7 @@ Shows the request, then asks for your PIN at the terminal: never on stdin, in a 
 lets calls like this one pass for a while: every argument exactly equal, but for those with a --bound
 (NAME<=N, NAME>=N, NAME=JSON|JSON|…, NAME=*).`
 
-export function addApprovalsDecide(parent: Command, answer: Answer): void {
+export function addApprovalsDecide(parent: Command, answer: SetExitCode): void {
   verdictCommand(parent, 'approve', 'let the call pass, once')
     .option('--args <json>', 'with other arguments, where the rule has `edit_args`')
     .option('--for <time>', 'calls like it too, for so long: 30m, 8h')
@@ -170,7 +170,7 @@ function forAWhile({ for: time, bound = [], calls }: Options): JsonObject {
   return { forAWhile: { forMs: seconds * 1_000, ...often, bounds } }
 }
 
-function readBound(text: string): [string, Bound] {
+function readBound(text: string): [string, ArgumentBound] {
   const match = /^([^<>=]+)(<=|>=|=)(.*)$/s.exec(text)
   const [, name = '', sign, value = ''] = match ?? []
   if (match === null)
@@ -187,7 +187,7 @@ function verdictCommand(parent: Command, name: string, description: string): Com
 }
 
 function plainCommand(parent: Command, name: string, description: string): Command {
-  return addProofOption(addPlaceOptions(parent.command(name).description(description))).option(
+  return addProofOption(addDataOptions(parent.command(name).description(description))).option(
     '--json',
     'answer as JSON',
   )

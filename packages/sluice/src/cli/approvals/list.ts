@@ -3,13 +3,13 @@
 
 import type { Command } from 'commander'
 import { APPROVAL_STATES, type ApprovalRequest } from '../../core/approval.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
-import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { addProofOption, provePerson } from '../connect/prove-person.ts'
-import { askApprovals, type Listed, lineOf, pageOf, reveal } from './source.ts'
+import { type ApprovalsListing, askApprovals, formatRequest, pageOf, reveal } from './source.ts'
 
-interface Options extends PlaceOptions {
+interface Options extends DataOptions {
   readonly all?: boolean
   readonly server?: string
   readonly principal?: string
@@ -31,8 +31,8 @@ Examples:
   sluice approvals show 3f9            the beginning of an id is enough
   sluice approvals show 3f9 --reveal   with what is masked; asks for your PIN, and is on record`
 
-export function addApprovalsList(parent: Command, answer: Answer): void {
-  addPlaceOptions(parent.command('list').description('what waits for a person'))
+export function addApprovalsList(parent: Command, answer: SetExitCode): void {
+  addDataOptions(parent.command('list').description('what waits for a person'))
     .option('--all', 'what is decided, too')
     .option('--server <name>', 'only of this server')
     .option('--principal <id>', 'only of this caller')
@@ -44,10 +44,10 @@ export function addApprovalsList(parent: Command, answer: Answer): void {
       const narrow = { ...(server ? { server } : {}), ...(principal ? { principal } : {}) }
       const request = { do: 'approvals', states: [...states], ...narrow }
       const { data } = findData(options)
-      const said = (await askApprovals(data, request)) as unknown as Listed
+      const said = (await askApprovals(data, request)) as unknown as ApprovalsListing
       const { requests, standing, barred } = said
       output.value({ requests, standing, barred })
-      for (const each of requests) output.line(lineOf(each, output, Date.now()))
+      for (const each of requests) output.line(formatRequest(each, output, Date.now()))
       for (const { id, server: on, name, principal: who, untilMs, used } of standing)
         output.line(
           `${output.paint('green', 'for a while')} ${printable(`${on}/${name}`)} by ${printable(who)} until ${new Date(untilMs).toISOString()}, used ${used} times (${id})`,
@@ -62,9 +62,9 @@ export function addApprovalsList(parent: Command, answer: Answer): void {
     })
 }
 
-export function addApprovalsShow(parent: Command, answer: Answer): void {
+export function addApprovalsShow(parent: Command, answer: SetExitCode): void {
   addProofOption(
-    addPlaceOptions(
+    addDataOptions(
       parent
         .command('show')
         .description('everything about one request')

@@ -4,15 +4,15 @@
 import type { JsonObject } from '@sluice/policy/core/json'
 import { describeMasked } from '../../approvals/describe-masked.ts'
 import { canonicalMembers } from '../../approvals/json-text.ts'
-import type { ApprovalRequest, Barred, Standing } from '../../core/approval.ts'
+import type { ApprovalBlock, ApprovalRequest, StandingApproval } from '../../core/approval.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { type Output, printable, type Style } from '../../terminal/output.ts'
 import { askGate } from '../connect/gate-socket.ts'
 
-export interface Listed {
+export interface ApprovalsListing {
   readonly requests: readonly ApprovalRequest[]
-  readonly standing: readonly Standing[]
-  readonly barred: readonly Barred[]
+  readonly standing: readonly StandingApproval[]
+  readonly barred: readonly ApprovalBlock[]
   readonly news: number
 }
 
@@ -51,7 +51,7 @@ const STATES: Readonly<Record<ApprovalRequest['state'], Style>> = {
   unknown: 'magenta',
 }
 
-export function lineOf(request: ApprovalRequest, output: Output, nowMs: number): string {
+export function formatRequest(request: ApprovalRequest, output: Output, nowMs: number): string {
   const { id, state, server, name, method, principal, agent, args, expiresAtMs } = request
   const what = `${server}/${name === '' ? method : name}`
   const who = agent === null ? principal.id : `${principal.id} (agent ${agent})`
@@ -66,7 +66,7 @@ export function pageOf(request: ApprovalRequest, output: Output, nowMs: number):
   const { asks, votes, before, category, risk, unknown, session, args, rest, edited, why } = request
   const dim = (text: string) => output.paint('dim', text)
   return [
-    lineOf({ ...request, args: '' }, output, nowMs),
+    formatRequest({ ...request, args: '' }, output, nowMs),
     `  ${dim('class')}      ${unknown === true ? `unknown, perhaps ${category}` : `${category ?? 'none'}, risk ${risk ?? 'unknown'}`}`,
     `  ${dim('session')}    ${printable(session)}`,
     ...asks.map(({ rule, reason, approvers, quorum, approvedBy }) => {

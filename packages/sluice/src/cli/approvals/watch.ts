@@ -4,13 +4,13 @@
 import type { Command } from 'commander'
 import type { ApprovalRequest } from '../../core/approval.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
-import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { addProofOption, provePerson } from '../connect/prove-person.ts'
-import { askApprovals, type Listed, lineOf, pageOf } from './source.ts'
+import { type ApprovalsListing, askApprovals, formatRequest, pageOf } from './source.ts'
 
-interface Options extends PlaceOptions {
+interface Options extends DataOptions {
   readonly as?: string
 }
 
@@ -22,9 +22,9 @@ Examples:
 Keys: j and k (or the arrows) choose, Enter shows or hides everything, a approves, d denies, q leaves.
 A verdict asks for your PIN. Without a terminal each request is one line as it comes.`
 
-export function addApprovalsWatch(parent: Command, answer: Answer): void {
+export function addApprovalsWatch(parent: Command, answer: SetExitCode): void {
   addProofOption(
-    addPlaceOptions(parent.command('watch').description('a live inbox, with keys to decide')),
+    addDataOptions(parent.command('watch').description('a live inbox, with keys to decide')),
   )
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
@@ -59,7 +59,7 @@ class Inbox {
       for (const request of [...requests].reverse()) {
         if (seen.has(request.id)) continue
         seen.add(request.id)
-        this.#output.line(lineOf(request, this.#output, Date.now()))
+        this.#output.line(formatRequest(request, this.#output, Date.now()))
       }
   }
 
@@ -86,9 +86,11 @@ class Inbox {
     }
   }
 
-  async *#news(): AsyncGenerator<Listed> {
+  async *#news(): AsyncGenerator<ApprovalsListing> {
     const { signal } = this.#left
-    let listed = (await askApprovals(this.#data, { do: 'approvals' })) as unknown as Listed
+    let listed = (await askApprovals(this.#data, {
+      do: 'approvals',
+    })) as unknown as ApprovalsListing
     while (!signal.aborted) {
       yield listed
       const request = { do: 'approvals-news', news: listed.news }
@@ -96,7 +98,7 @@ class Inbox {
         if (!signal.aborted) throw error
         return {}
       })
-      listed = (await asked) as unknown as Listed
+      listed = (await asked) as unknown as ApprovalsListing
     }
   }
 
@@ -155,7 +157,7 @@ class Inbox {
     const nowMs = Date.now()
     const lines = this.#requests.flatMap((request) => {
       const isChosen = request.id === this.#chosen
-      const line = `${isChosen ? '>' : ' '} ${lineOf(request, output, nowMs)}`
+      const line = `${isChosen ? '>' : ' '} ${formatRequest(request, output, nowMs)}`
       return isChosen && this.#isOpen ? [line, ...pageOf(request, output, nowMs).slice(1)] : [line]
     })
     const none = this.#requests.length === 0 ? ['nothing waits for a person'] : []

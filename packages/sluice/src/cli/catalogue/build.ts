@@ -5,15 +5,15 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import type { Command } from 'commander'
-import { toldOf } from '../../catalogue/pages/assessment-cache.ts'
+import { getAssessment } from '../../catalogue/pages/assessment-cache.ts'
 import { attacksPage } from '../../catalogue/pages/attacks-page.ts'
-import type { Page } from '../../catalogue/pages/page.ts'
+import type { CataloguePage } from '../../catalogue/pages/page.ts'
 import { htmlOf, SEARCH, STYLE } from '../../catalogue/pages/page-html.ts'
 import { markdownOf } from '../../catalogue/pages/page-markdown.ts'
-import { count, serverPage, summaryOf } from '../../catalogue/pages/server-page.ts'
+import { countTools, serverPage, summaryOf } from '../../catalogue/pages/server-page.ts'
 import { toolPage } from '../../catalogue/pages/tool-page.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural } from '../../terminal/output.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
 
@@ -25,7 +25,7 @@ Examples:
 /** In a folder that was written by this command. */
 const MARK = '.sluice-catalogue'
 
-export function addCatalogueBuild(parent: Command, answer: Answer): void {
+export function addCatalogueBuild(parent: Command, answer: SetExitCode): void {
   parent
     .command('build')
     .description('write a static site of the servers and tools that are known')
@@ -60,7 +60,7 @@ function build(dir: string, tools: readonly ToolDefinition[]) {
   }
   const put = (
     path: string,
-    page: Page,
+    page: CataloguePage,
     trail: { text: string; to: string }[],
     script?: string,
   ) => {
@@ -145,17 +145,17 @@ const NAME_CHARS_MAX = 100
 function indexPage(
   servers: ReadonlyMap<string, readonly ToolDefinition[]>,
   pathOf: (one: { server: string; name: string }) => string,
-): Page {
+): CataloguePage {
   const all = [...servers.values()].flat()
   const rows = [...servers]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([server, own]) => [
       { text: server, to: pathOf({ server, name: '' }) },
-      summaryOf(count(own)),
+      summaryOf(countTools(own)),
     ])
   return {
     title: 'What your tools can do',
-    lead: `${plural(servers.size, 'server')}, ${summaryOf(count(all))}.`,
+    lead: `${plural(servers.size, 'server')}, ${summaryOf(countTools(all))}.`,
     sections: [
       { heading: 'Servers', blocks: [{ kind: 'table', head: ['server', 'tools'], rows }] },
       {
@@ -177,7 +177,7 @@ function searched(
   pathOf: (one: { server: string; name: string }) => string,
 ): string {
   const rows = tools.map((tool) => {
-    const { category, risk, unknown } = toldOf(tool)
+    const { category, risk, unknown } = getAssessment(tool)
     const said = unknown ? ['unknown', `perhaps ${category}`] : [category, risk]
     return [`${tool.server}/${tool.name}`, `${pathOf(tool)}.html`, ...said]
   })

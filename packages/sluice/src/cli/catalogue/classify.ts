@@ -3,8 +3,8 @@
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import type { Command } from 'commander'
-import { toldOf } from '../../catalogue/pages/assessment-cache.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import { getAssessment } from '../../catalogue/pages/assessment-cache.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
 
@@ -16,7 +16,7 @@ Examples:
 
 A tools file is a JSON array of tool definitions, each with "server".`
 
-export function addClassify(parent: Command, answer: Answer): void {
+export function addClassify(parent: Command, answer: SetExitCode): void {
   parent
     .command('classify')
     .description('say what tools can do: category, risk, confidence, evidence, attacks')
@@ -27,13 +27,13 @@ export function addClassify(parent: Command, answer: Answer): void {
       const output = new Output(options)
       const answers = readDefinitions(options.tools).map(classified)
       output.value(answers)
-      for (const one of answers) output.line(lineOf(one))
+      for (const one of answers) output.line(formatAssessment(one))
       answer(0)
     })
 }
 
 function classified(definition: ToolDefinition) {
-  const { riskBecause, attacks, ...told } = toldOf(definition)
+  const { riskBecause, attacks, ...told } = getAssessment(definition)
   return {
     server: definition.server,
     name: definition.name,
@@ -43,7 +43,7 @@ function classified(definition: ToolDefinition) {
   }
 }
 
-function lineOf(one: ReturnType<typeof classified>): string {
+function formatAssessment(one: ReturnType<typeof classified>): string {
   const { server, name, category, risk, unknown, confidence, evidence } = one
   const words = evidence
     .map(({ text }) => text)

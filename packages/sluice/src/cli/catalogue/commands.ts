@@ -2,10 +2,10 @@
 // (all-commands.ts).
 
 import type { Command } from 'commander'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { addCatalogueBuild } from './build.ts'
 
-export function addCatalogue(program: Command, answer: Answer): void {
+export function addCatalogue(program: Command, answer: SetExitCode): void {
   const catalogue = program
     .command('catalogue')
     .description('what all known tools can do, as a site')

@@ -12,16 +12,16 @@ import { type Pin, writeLock } from '../../catalogue/pins/lock-file.ts'
 import { pinOf } from '../../catalogue/pins/pin.ts'
 import { openGateStore, openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
 import { acceptOffline } from '../../operations/accept-pins.ts'
-import { MAY } from '../../operations/verify-person.ts'
+import { REQUIRED_ROLES } from '../../operations/verify-person.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
-import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { provePerson, withPeople } from '../connect/prove-person.ts'
-import { askOwner } from '../connect/run-on-owner.ts'
+import { runOnOwner } from '../connect/run-on-owner.ts'
 
-interface Options extends PlaceOptions {
+interface Options extends DataOptions {
   readonly tools?: string
   readonly held?: boolean
   readonly accept?: string
@@ -44,8 +44,8 @@ Examples:
 --accept and --refuse ask for your PIN at the terminal (role policy-manager or admin).
 With a sluice.lock beside sluice.yaml the gate accepts what it pins and nothing else.`
 
-export function addPin(parent: Command, answer: Answer): void {
-  addPlaceOptions(
+export function addPin(parent: Command, answer: SetExitCode): void {
+  addDataOptions(
     parent
       .command('pin')
       .description('write down which definitions of tools are accepted, and accept changed ones'),
@@ -68,7 +68,7 @@ export function addPin(parent: Command, answer: Answer): void {
     })
 }
 
-interface Told {
+interface PendingPin {
   readonly server: string
   readonly name: string
   readonly category: string
@@ -81,12 +81,12 @@ interface Told {
 
 async function tellHeld(options: Options, output: Output): Promise<void> {
   const { data } = findData(options)
-  const said = await askOwner(data, { do: 'pin-held' }, async () => {
+  const said = await runOnOwner(data, { do: 'pin-held' }, async () => {
     throw new CliError('CLI_GATE', 'no gate runs, so nothing is held', 'start it with `sluice up`')
   })
-  const held = said.held as unknown as readonly Told[]
+  const held = said.held as unknown as readonly PendingPin[]
   output.value(said)
-  for (const one of held) tell(one, output)
+  for (const one of held) printPending(one, output)
   output.line(held.length === 0 ? 'nothing is held' : `${plural(held.length, 'tool')} held`)
 }
 
@@ -102,12 +102,12 @@ async function refuse(target: string, options: Options, output: Output): Promise
   const proof = await provePerson(data, options)
   const { why = '' } = options
   const request = { do: 'pin-refuse', ...namedBy(target), why, proof }
-  const said = await askOwner(data, request, async () => {
+  const said = await runOnOwner(data, request, async () => {
     throw new CliError('CLI_GATE', 'no gate runs, so nothing is held', 'start it with `sluice up`')
   })
-  const refused = said.refused as unknown as readonly Told[]
+  const refused = said.refused as unknown as readonly PendingPin[]
   output.value(said)
-  for (const one of refused) tell(one, output)
+  for (const one of refused) printPending(one, output)
   output.line(`${output.paint('red', 'refused')}: ${plural(refused.length, 'tool')}`)
 }
 
@@ -115,17 +115,17 @@ async function accept(target: string, options: Options, output: Output): Promise
   const { data } = findData(options)
   const named = namedBy(target)
   // Shown before the PIN, and accepted only as it was shown. Where no gate runs nothing changes.
-  const { held } = await askOwner(data, { do: 'pin-held' }, async () => ({}))
-  const shown = ((held ?? []) as unknown as readonly Told[]).filter(
+  const { held } = await runOnOwner(data, { do: 'pin-held' }, async () => ({}))
+  const shown = ((held ?? []) as unknown as readonly PendingPin[]).filter(
     ({ server, name }) => server === named.server && (named.name ?? name) === name,
   )
-  for (const one of shown) tell(one, output)
+  for (const one of shown) printPending(one, output)
   const seen = held === undefined ? {} : { seen: shown.map(({ digest }) => digest) }
   const proof = await provePerson(data, options)
   const request: JsonObject & { do: string } = { do: 'pin-accept', ...named, ...seen, proof }
-  const said = await askOwner(data, request, () =>
+  const said = await runOnOwner(data, request, () =>
     withPeople(data, async ({ ledger, prove }) => {
-      const by = await prove(request, MAY.pins, 'pin --accept')
+      const by = await prove(request, REQUIRED_ROLES.pins, 'pin --accept')
       const store = openGateStore(data)
       try {
         return await acceptOffline({ store, ledger, nowMs: Date.now }, request, by)
@@ -134,14 +134,14 @@ async function accept(target: string, options: Options, output: Output): Promise
       }
     }),
   )
-  const accepted = said.accepted as unknown as readonly Told[]
+  const accepted = said.accepted as unknown as readonly PendingPin[]
   output.value(said)
-  if (shown.length === 0) for (const one of accepted) tell(one, output)
+  if (shown.length === 0) for (const one of accepted) printPending(one, output)
   output.line(`${output.paint('green', 'accepted')}: ${plural(accepted.length, 'tool')}`)
 }
 
-function tell(
-  { server, name, category, unknown, because, changes, refused }: Told,
+function printPending(
+  { server, name, category, unknown, because, changes, refused }: PendingPin,
   output: Output,
 ): void {
   const said = unknown === true ? `unknown, perhaps ${category}` : category

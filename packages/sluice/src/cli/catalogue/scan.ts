@@ -4,13 +4,16 @@
 import { writeFileSync } from 'node:fs'
 import { CATEGORIES, RISKS, type ToolDefinition } from '@sluice/policy/core/tools'
 import type { Command } from 'commander'
-import { type Told, toldOf } from '../../catalogue/pages/assessment-cache.ts'
+import {
+  type AssessmentWithAttacks,
+  getAssessment,
+} from '../../catalogue/pages/assessment-cache.ts'
 import { htmlOf, STYLE } from '../../catalogue/pages/page-html.ts'
-import { count, serverPage, summaryOf } from '../../catalogue/pages/server-page.ts'
+import { countTools, serverPage, summaryOf } from '../../catalogue/pages/server-page.ts'
 import { suggestPolicy } from '../../catalogue/pages/suggest-policy.ts'
 import { prepareWorkDirectories } from '../../gateway/config/work-directory.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { BRIEF_CHARS_MAX } from '../../terminal/limits.ts'
 import { listServerTools } from '../../terminal/list-server-tools.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
@@ -37,7 +40,7 @@ Examples:
   sluice scan --config sluice.yaml --policy policy.yaml   # and a policy that fits them
   sluice scan --tools tools.json --brief     # under ${BRIEF_CHARS_MAX} characters, for an agent`
 
-export function addScan(parent: Command, answer: Answer): void {
+export function addScan(parent: Command, answer: SetExitCode): void {
   parent
     .command('scan')
     .description('list the tools of servers and say what each can do')
@@ -56,7 +59,7 @@ export function addScan(parent: Command, answer: Answer): void {
       const tools = await toolsOf(command, options, output)
       if (options.policy !== undefined) writePolicy(options.policy, tools, output)
       if (options.html !== undefined) writeFileSync(options.html, pageOf(tools))
-      tell(tools, options, output)
+      printTools(tools, options, output)
       answer(0)
     })
 }
@@ -99,9 +102,9 @@ function writePolicy(file: string, tools: readonly ToolDefinition[], output: Out
   )
 }
 
-function tell(tools: readonly ToolDefinition[], options: Options, output: Output): void {
-  const told = tools.map((definition) => ({ definition, ...toldOf(definition) }))
-  const counted = count(tools)
+function printTools(tools: readonly ToolDefinition[], options: Options, output: Output): void {
+  const told = tools.map((definition) => ({ definition, ...getAssessment(definition) }))
+  const counted = countTools(tools)
   output.value({
     summary: summaryOf(counted),
     ...counted,
@@ -118,18 +121,21 @@ function tell(tools: readonly ToolDefinition[], options: Options, output: Output
       CATEGORIES.indexOf(b.category) - CATEGORIES.indexOf(a.category) ||
       RISKS.indexOf(b.risk) - RISKS.indexOf(a.risk),
   )
-  for (const one of sorted) output.line(lineOf(one, output))
+  for (const one of sorted) output.line(formatScannedTool(one, output))
   output.line(summaryOf(counted))
   const parted = told.filter(({ disagreements }) => disagreements.length > 0)
   if (parted.length > 0)
     output.line(`${plural(parted.length, 'tool')} where the vendor's hints and the definition part`)
 }
 
-type Shown = Told & { readonly definition: ToolDefinition }
+type ScannedTool = AssessmentWithAttacks & { readonly definition: ToolDefinition }
 
 const STYLES = { low: 'green', medium: 'cyan', high: 'yellow', critical: 'red' } as const
 
-function lineOf({ definition, category, risk, unknown, attacks }: Shown, output: Output): string {
+function formatScannedTool(
+  { definition, category, risk, unknown, attacks }: ScannedTool,
+  output: Output,
+): string {
   const id = printable(`${definition.server}/${definition.name}`)
   const known = attacks.map(({ id: attack }) => attack).join(' ')
   const said = unknown
@@ -139,7 +145,7 @@ function lineOf({ definition, category, risk, unknown, attacks }: Shown, output:
 }
 
 /** What an agent should know, in what its context can spare. */
-function brief(told: readonly Shown[], summary: string): string {
+function brief(told: readonly ScannedTool[], summary: string): string {
   const lines = [summary]
   for (const category of [...CATEGORIES].reverse()) {
     if (category === 'Read') continue

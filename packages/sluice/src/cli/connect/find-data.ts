@@ -5,20 +5,20 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { readPlace } from '../../gateway/config/config.ts'
+import { readDataLocation } from '../../gateway/config/config.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { readText } from '../../terminal/read-input.ts'
-import { environmentOf } from './load-environment.ts'
+import { loadEnvironment } from './load-environment.ts'
 
 const CONFIG = 'sluice.yaml'
 
-export interface PlaceOptions {
+export interface DataOptions {
   readonly config: string
   readonly data?: string
 }
 
 /** The options of every command that reaches a gate. */
-export function addPlaceOptions(command: Command): Command {
+export function addDataOptions(command: Command): Command {
   return command
     .option('--config <file>', 'the configuration, which names the data directory', CONFIG)
     .option('--data <dir>', 'the data directory itself')
@@ -32,7 +32,7 @@ export function addDirectoryOptions(command: Command): Command {
     .option('--config <file>', file)
     .option('--data <dir>', 'the data directory itself')
     .hook('preAction', (_, asked) => {
-      const { config, data } = asked.opts<Partial<PlaceOptions>>()
+      const { config, data } = asked.opts<Partial<DataOptions>>()
       if (data !== undefined) return
       const named = config ?? (existsSync(CONFIG) ? CONFIG : undefined)
       const found =
@@ -43,7 +43,7 @@ export function addDirectoryOptions(command: Command): Command {
 
 /** `servers` is undefined where only the directory is known. */
 export function findData(
-  { config: file, data }: PlaceOptions,
+  { config: file, data }: DataOptions,
   { mayBeMissing = false }: { readonly mayBeMissing?: boolean } = {},
 ): {
   readonly data: string
@@ -51,7 +51,7 @@ export function findData(
 } {
   const there = mayBeMissing ? (directory: string) => directory : existing
   if (data !== undefined) return { data: there(resolve(data)) }
-  const place = readPlace({ file, text: readText(file) }, environmentOf(file, undefined))
+  const place = readDataLocation({ file, text: readText(file) }, loadEnvironment(file, undefined))
   if (place !== undefined) return { ...place, data: there(place.data) }
   throw new CliError(
     'CLI_POLICY',

@@ -99,7 +99,7 @@ function readAnswer(socket: Socket): Promise<JsonObject> {
       socket.pause()
       const rest = said.subarray(end + 1)
       if (rest.length > 0) socket.unshift(rest)
-      resolve(parse(said.subarray(0, end).toString()))
+      resolve(parseGateReply(said.subarray(0, end).toString()))
     }
     socket.on('data', take)
     socket.resume()
@@ -107,7 +107,7 @@ function readAnswer(socket: Socket): Promise<JsonObject> {
   })
 }
 
-function parse(line: string): JsonObject {
+function parseGateReply(line: string): JsonObject {
   try {
     const value: unknown = JSON.parse(line)
     return isObject(value) ? value : {}

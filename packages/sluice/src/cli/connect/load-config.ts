@@ -14,7 +14,7 @@ import {
 import { CliError } from '../../terminal/errors.ts'
 import { type Output, plural } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
-import { environmentOf } from './load-environment.ts'
+import { loadEnvironment } from './load-environment.ts'
 
 export interface ConfigOptions {
   readonly config: string
@@ -27,7 +27,7 @@ export function loadConfig(
   output: Output,
 ): GateConfig {
   const text = readText(file)
-  const { config, problems } = readConfig({ file, text }, environmentOf(file, output))
+  const { config, problems } = readConfig({ file, text }, loadEnvironment(file, output))
   for (const problem of problems) output.problem(problem, text)
   if (config === undefined)
     throw new CliError('CLI_POLICY', `\`${file}\` has errors`, 'mend what is shown above')

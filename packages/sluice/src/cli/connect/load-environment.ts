@@ -8,7 +8,7 @@ import type { Output } from '../../terminal/output.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-export function environmentOf(config: string, output: Output | undefined): Environment {
+export function loadEnvironment(config: string, output: Output | undefined): Environment {
   const file = keysPath(config)
   const text = readOwn(file)
   if (text === undefined) return process.env

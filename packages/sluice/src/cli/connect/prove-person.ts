@@ -5,17 +5,17 @@
 import { userInfo } from 'node:os'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
-import type { Command as Word } from '../../gateway/front/socket/command-registry.ts'
+import type { CommandHandler as Word } from '../../gateway/front/socket/command-registry.ts'
 import { isOwnChild } from '../../gateway/processes/process-mark.ts'
 import { PIN_LENGTH_MIN } from '../../identity/limits.ts'
 import { isPersonName } from '../../identity/names.ts'
 import { People } from '../../identity/people/people.ts'
 import { Ledger } from '../../ledger/ledger.ts'
-import { peopleWords } from '../../operations/people-commands.ts'
-import { type Prove, proverOf } from '../../operations/verify-person.ts'
+import { createPeopleCommands } from '../../operations/people-commands.ts'
+import { createPersonVerifier, type VerifyPerson } from '../../operations/verify-person.ts'
 import { CliError } from '../../terminal/errors.ts'
-import { type Ask, terminal } from '../../terminal/terminal.ts'
-import { askOwner } from './run-on-owner.ts'
+import { type TerminalPromptOptions, terminal } from '../../terminal/terminal.ts'
+import { runOnOwner } from './run-on-owner.ts'
 
 export interface ProofOptions {
   readonly as?: string
@@ -29,7 +29,7 @@ export function addProofOption(command: Command): Command {
 
 /** What goes along with a request as `proof`. */
 export async function provePerson(data: string, { as }: ProofOptions): Promise<JsonObject> {
-  return proofFrom((request) => askOwner(data, request, () => peopleOffline(data, request)), as)
+  return proofFrom((request) => runOnOwner(data, request, () => peopleOffline(data, request)), as)
 }
 
 /** The same for whoever holds the data directory's lock. */
@@ -40,7 +40,7 @@ export async function provePersonAlone(data: string, { as }: ProofOptions): Prom
 /** Sets the first PIN; undefined where the person would rather not now. */
 export async function askFirstPin(
   ask: AskPeople,
-  how: Ask & { readonly why: string; readonly name?: string },
+  how: TerminalPromptOptions & { readonly why: string; readonly name?: string },
 ): Promise<JsonObject | undefined> {
   const { username } = userInfo()
   const name = how.name ?? (isPersonName(username) ? username : 'owner')
@@ -66,13 +66,17 @@ export async function askNewPin(name: string): Promise<string> {
 /** Where no gate runs: people and record of the directory, for whoever holds its lock. */
 export async function withPeople<T>(
   data: string,
-  work: (parts: { people: People; ledger: Ledger; prove: Prove }) => Promise<T>,
+  work: (parts: { people: People; ledger: Ledger; prove: VerifyPerson }) => Promise<T>,
 ): Promise<T> {
   const ledger = Ledger.open({ directory: data })
   try {
     const people = People.open(data)
     try {
-      return await work({ people, ledger, prove: proverOf({ people, ledger, nowMs: Date.now }) })
+      return await work({
+        people,
+        ledger,
+        prove: createPersonVerifier({ people, ledger, nowMs: Date.now }),
+      })
     } finally {
       people.close()
     }
@@ -93,7 +97,7 @@ export function peopleOffline(
       'set the first PIN at a terminal of yours',
     )
   return withPeople(data, async ({ people, ledger, prove }) => {
-    const words = peopleWords({ people, ledger, prove, nowMs: Date.now, tell: () => {} })
+    const words = createPeopleCommands({ people, ledger, prove, nowMs: Date.now, tell: () => {} })
     return await (words[request.do] as Word)(request)
   })
 }

@@ -3,9 +3,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '@sluice/policy/core/json'
-import { Refused } from '../../core/operation-error.ts'
-import { DataLock, DataTaken } from '../../gateway/data/data-lock.ts'
-import { DataNewer } from '../../gateway/data/data-version.ts'
+import { OperationError } from '../../core/operation-error.ts'
+import { DataInUseError, DataLock } from '../../gateway/data/data-lock.ts'
+import { NewerDataError } from '../../gateway/data/data-version.ts'
 import { LedgerError } from '../../ledger/records/errors.ts'
 import { StoreError } from '../../store/errors.ts'
 import { CliError } from '../../terminal/errors.ts'
@@ -15,7 +15,7 @@ import { askGate } from './gate-socket.ts'
 const OWNER_MS_MAX = 15_000
 const TRY_EVERY_MS = 50
 
-export async function askOwner(
+export async function runOnOwner(
   directory: string,
   request: JsonObject & { readonly do: string },
   alone: () => Promise<JsonObject>,
@@ -43,15 +43,15 @@ function takeLock(directory: string, isLast: boolean): DataLock | undefined {
   try {
     return DataLock.take(directory)
   } catch (error) {
-    if (!(error instanceof DataTaken)) throw asCliError(error as Error)
+    if (!(error instanceof DataInUseError)) throw asCliError(error as Error)
     if (!isLast) return undefined
     throw new CliError('CLI_GATE', `${error.message}, and it does not answer`, 'stop it by its pid')
   }
 }
 
 export function asCliError(error: Error): Error {
-  if (error instanceof Refused) return new CliError('CLI_GATE', error.message, error.help)
-  if (error instanceof DataNewer)
+  if (error instanceof OperationError) return new CliError('CLI_GATE', error.message, error.help)
+  if (error instanceof NewerDataError)
     return new CliError('CLI_FILE', error.message, 'every other command says the same')
   if (error instanceof StoreError || error instanceof LedgerError)
     return new CliError('CLI_FILE', `${error.message} (${error.code})`, error.help)

@@ -4,12 +4,12 @@
 import type { Command } from 'commander'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { nameOne, policyNames } from '../../gateway/config/grants.ts'
-import { hashOf, makeToken } from '../../identity/callers/grant.ts'
-import type { Grants, GrantWish } from '../../identity/callers/grants.ts'
+import { hashGrantToken, makeToken } from '../../identity/callers/grant.ts'
+import type { GrantRequest, Grants } from '../../identity/callers/grants.ts'
 import { GRANT_GROUPS_MAX, GRANT_SLOTS, GRANT_SLOTS_MAX } from '../../identity/limits.ts'
 import { GRANT_NAME, GRANT_NAME_HELP, GROUP_NAME, GROUP_NAME_HELP } from '../../identity/names.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural } from '../../terminal/output.ts'
 import { readCount } from '../ledger/source.ts'
 import { changeGrants, type GrantsOptions, withGrants, withGrantsOptions } from './source.ts'
@@ -34,7 +34,7 @@ take it from SLUICE_TOKEN. Asks for your PIN at the terminal (role admin). \`pol
 \`policies:\`. With the first grant everybody needs one, the local user too.
 Exit code 0 where it was added, 1 where the name is taken or there is no such policy.`
 
-export function addGrantsAdd(parent: Command, answer: Answer): void {
+export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
   withGrantsOptions(
     parent
       .command('add')
@@ -63,7 +63,7 @@ export function addGrantsAdd(parent: Command, answer: Answer): void {
       const said = await changeGrants(options, config, 'add', { ...wish, groups: [...wish.groups] })
       const { grant, token, isFirst } = said
       output.value({ grant, token })
-      print(grant as unknown as GrantWish, String(token), output)
+      print(grant as unknown as GrantRequest, String(token), output)
       if (isFirst === true)
         output.remark('note: this is the first grant, so the local user needs one from now on too')
       answer(0)
@@ -74,7 +74,7 @@ export function addGrantsAdd(parent: Command, answer: Answer): void {
 function refusal(
   grants: Grants,
   config: GateConfig,
-  { name, policy }: GrantWish,
+  { name, policy }: GrantRequest,
 ): { readonly message: string; readonly help: string } | undefined {
   const policies = policyNames(config)
   if (!policies.includes(policy))
@@ -84,7 +84,7 @@ function refusal(
   return undefined
 }
 
-function wishOf(name: string, { policy, slots, groups, explain }: Options): GrantWish {
+function wishOf(name: string, { policy, slots, groups, explain }: Options): GrantRequest {
   if (!GRANT_NAME.test(name))
     throw new CliError('CLI_ARGUMENT', `\`${name}\` is no name of a grant`, GRANT_NAME_HELP)
   const named = groups === undefined ? [] : groups.split(',')
@@ -106,7 +106,7 @@ function isTaken(grants: Grants, wanted: string): boolean {
   return grants.list().some(({ name, revokedMs }) => name === wanted && revokedMs === null)
 }
 
-function print({ name, policy, slots }: GrantWish, token: string, output: Output): void {
+function print({ name, policy, slots }: GrantRequest, token: string, output: Output): void {
   output.line(
     `${output.paint('bold', name)} may call under \`${policy}\`, ${plural(slots, 'slot')}`,
   )
@@ -116,9 +116,9 @@ function print({ name, policy, slots }: GrantWish, token: string, output: Output
   )
 }
 
-function printFixed({ name, ...terms }: GrantWish, output: Output): 0 {
+function printFixed({ name, ...terms }: GrantRequest, output: Output): 0 {
   const token = makeToken()
-  const hash = `sha256:${(hashOf(token) as Buffer).toString('hex')}`
+  const hash = `sha256:${(hashGrantToken(token) as Buffer).toString('hex')}`
   output.value({ grants: { [name]: { hash, ...terms } }, token })
   output.line(`token  ${token}`)
   output.line('put this into sluice.yaml; the token is kept nowhere:')

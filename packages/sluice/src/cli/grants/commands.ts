@@ -2,12 +2,12 @@
 // (all-commands.ts).
 
 import type { Command } from 'commander'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { addGrantsAdd } from './add.ts'
 import { addGrantsList } from './list.ts'
 import { addGrantsRevoke } from './revoke.ts'
 
-export function addGrants(program: Command, answer: Answer): void {
+export function addGrants(program: Command, answer: SetExitCode): void {
   const grants = program
     .command('grants')
     .description('who may call, and under which policy')

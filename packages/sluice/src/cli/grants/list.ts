@@ -4,7 +4,7 @@
 import type { Command } from 'commander'
 import type { Grant } from '../../identity/callers/grant.ts'
 import { grantTold } from '../../operations/grant-commands.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { type GrantsOptions, withGrants, withGrantsOptions } from './source.ts'
 
@@ -22,7 +22,7 @@ Exit code 0 where there are grants, 1 where there are none: then the local user 
 const ALL_REVOKED =
   'every grant is revoked (--all shows them), so nobody is let in: `sluice grants add` makes another, `sluice grants revoke NAME --forget` of each lets the local user in again'
 
-export function addGrantsList(parent: Command, answer: Answer): void {
+export function addGrantsList(parent: Command, answer: SetExitCode): void {
   withGrantsOptions(
     parent.command('list').description('who may call').option('--all', 'the revoked ones too'),
   )
@@ -35,7 +35,7 @@ export function addGrantsList(parent: Command, answer: Answer): void {
             .list()
             .filter(({ revokedMs }) => options.all === true || revokedMs === null)
           output.value({ grants: shown.map(grantTold), localUser: !grants.exist })
-          for (const grant of shown) output.line(lineOf(grant, output))
+          for (const grant of shown) output.line(formatGrant(grant, output))
           if (!grants.exist) output.line('no grants: the local user is let in without a token')
           else if (shown.length === 0) output.line(ALL_REVOKED)
           return grants.exist ? 0 : 1
@@ -44,7 +44,7 @@ export function addGrantsList(parent: Command, answer: Answer): void {
     })
 }
 
-function lineOf(grant: Grant, output: Output): string {
+function formatGrant(grant: Grant, output: Output): string {
   const { name, policy, slots, groups, explain, isFixed, lastUsedMs, revokedMs } = grant
   const parts = [
     `policy ${policy}`,

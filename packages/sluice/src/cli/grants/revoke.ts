@@ -2,7 +2,7 @@
 // ends its open sessions. The name stays on the list, so that revoking the last one opens nothing.
 
 import type { Command } from 'commander'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { loadConfig } from '../connect/load-config.ts'
 import { changeGrants, type GrantsOptions, withGrantsOptions } from './source.ts'
@@ -20,7 +20,7 @@ While grants are on the list, revoked or not, the local user needs a token. Afte
 forgotten the gate is as it was before the first. Asks for your PIN at the terminal (role admin).
 Exit code 0 where it was revoked, 1 where there is no such grant.`
 
-export function addGrantsRevoke(parent: Command, answer: Answer): void {
+export function addGrantsRevoke(parent: Command, answer: SetExitCode): void {
   withGrantsOptions(
     parent
       .command('revoke')

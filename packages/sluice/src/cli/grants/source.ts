@@ -8,14 +8,14 @@ import { policyNames } from '../../gateway/config/grants.ts'
 import { Grants } from '../../identity/callers/grants.ts'
 import { IdentityError } from '../../identity/errors.ts'
 import { addGrant, revokeGrant } from '../../operations/grant-commands.ts'
-import { MAY } from '../../operations/verify-person.ts'
+import { REQUIRED_ROLES } from '../../operations/verify-person.ts'
 import { StoreError } from '../../store/errors.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { Output } from '../../terminal/output.ts'
 import { type ConfigOptions, loadConfig } from '../connect/load-config.ts'
 import { provePerson, withPeople } from '../connect/prove-person.ts'
-import { askOwner } from '../connect/run-on-owner.ts'
+import { runOnOwner } from '../connect/run-on-owner.ts'
 
 export interface GrantsOptions extends ConfigOptions {
   readonly as?: string
@@ -60,9 +60,9 @@ export async function changeGrants(
   makePrivateFolder(data)
   const proof = await provePerson(data, options)
   const request = { ...wish, do: `grant-${how}`, proof }
-  return askOwner(data, request, () =>
+  return runOnOwner(data, request, () =>
     withPeople(data, async ({ ledger, prove }) => {
-      const by = await prove(request, MAY.grants, `grants ${how}`)
+      const by = await prove(request, REQUIRED_ROLES.grants, `grants ${how}`)
       const grants = Grants.open(data, config.grants)
       try {
         const policies = policyNames(config)

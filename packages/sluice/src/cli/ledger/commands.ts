@@ -2,7 +2,7 @@
 // (all-commands.ts).
 
 import type { Command } from 'commander'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { addLedgerExport } from './export.ts'
 import { addLedgerKey, addLedgerProve } from './prove.ts'
 import { addLedgerQuery } from './query.ts'
@@ -10,7 +10,7 @@ import { addLedgerReport } from './report.ts'
 import { addLedgerTail } from './tail.ts'
 import { addLedgerVerify } from './verify.ts'
 
-export function addLedger(program: Command, answer: Answer): void {
+export function addLedger(program: Command, answer: SetExitCode): void {
   const ledger = program
     .command('ledger')
     .description('what happened: every call, with what was decided on it')

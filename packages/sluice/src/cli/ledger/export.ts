@@ -6,20 +6,20 @@ import { once } from 'node:events'
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { type Command, Option } from 'commander'
-import { ownVersion } from '../../gateway/shared/package-version.ts'
-import { deliver } from '../../ledger/chain/deliver-webhook.ts'
+import { readPackageVersion } from '../../gateway/shared/package-version.ts'
+import { deliverWebhook } from '../../ledger/chain/deliver-webhook.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import {
   chunksOf,
   EXPORT_FORMATS,
   type ExportFormat,
-  type Found,
-  foundFrom,
+  type HashedRecord,
+  readHashedRecords,
 } from '../../ledger/export/chunks.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
-import { asTold, readCount, readTime, told } from './source.ts'
+import { asTold, readCount, readTime, withCliErrors } from './source.ts'
 
 interface Options {
   data: string
@@ -46,7 +46,7 @@ Examples:
 hash = SHA-256(hash before it, length of the encoded text as 4 bytes, encoded text); the first
 follows 32 zero bytes.`
 
-export function addLedgerExport(parent: Command, answer: Answer): void {
+export function addLedgerExport(parent: Command, answer: SetExitCode): void {
   addDirectoryOptions(parent.command('export'))
     .description('write every record, oldest first: JSON lines, CSV, CEF or OpenTelemetry logs')
     .addOption(
@@ -67,7 +67,7 @@ export function addLedgerExport(parent: Command, answer: Answer): void {
 }
 
 async function exportAll(options: Options): Promise<void> {
-  const ledger = told(() => openLedgerReadOnly(options.data))
+  const ledger = withCliErrors(() => openLedgerReadOnly(options.data))
   try {
     if (options.otlp !== undefined) await sendAll(ledger, options, options.otlp)
     else await writeAll(ledger, options)
@@ -78,16 +78,16 @@ async function exportAll(options: Options): Promise<void> {
   }
 }
 
-function* foundIn(ledger: DatabaseSync, options: Options): Generator<Found> {
+function* foundIn(ledger: DatabaseSync, options: Options): Generator<HashedRecord> {
   const from = readCount(options.from, '--from', 2 ** 50)
   const sinceMs = readTime(options.since, '--since') ?? 0
   const untilMs = readTime(options.until, '--until') ?? Number.MAX_SAFE_INTEGER
-  for (const found of foundFrom(ledger, from))
+  for (const found of readHashedRecords(ledger, from))
     if (found.record.atMs >= sinceMs && found.record.atMs <= untilMs) yield found
 }
 
 function chunks(ledger: DatabaseSync, options: Options, format: ExportFormat): Generator<string> {
-  const form = { format, version: ownVersion(), encoded: options.encoded === true }
+  const form = { format, version: readPackageVersion(), encoded: options.encoded === true }
   return chunksOf(foundIn(ledger, options), form)
 }
 
@@ -109,7 +109,7 @@ async function sendAll(ledger: DatabaseSync, options: Options, to: string): Prom
   let sent = 0
   for (const body of chunks(ledger, options, 'otlp')) {
     try {
-      await deliver({ url: url.href }, { id: `ledger-${sent}`, body })
+      await deliverWebhook({ url: url.href }, { id: `ledger-${sent}`, body })
     } catch (error) {
       const help = 'what was sent before stays there; go on with --from'
       throw new CliError('CLI_FILE', `\`${url.origin}\`: ${(error as Error).message}`, help)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { signingKeyOf } from '../../identity/keys/signing-key.ts'
 import { isPublicKey } from '../../ledger/chain/checkpoint.ts'
-import { type Placed, readCheckpoints } from '../../ledger/chain/checkpoint-file.ts'
+import { type LocatedCheckpoint, readCheckpoints } from '../../ledger/chain/checkpoint-file.ts'
 import type { LedgerError } from '../../ledger/records/errors.ts'
 import { CHECKPOINTS_FILE } from '../../ledger/records/files.ts'
 import { CliError } from '../../terminal/errors.ts'
@@ -37,7 +37,7 @@ export function readKeys(given: readonly string[]): string[] {
 }
 
 /** Of all these files; each must be there and have one at least. */
-export function readAllCheckpoints(files: readonly string[]): Placed[] {
+export function readAllCheckpoints(files: readonly string[]): LocatedCheckpoint[] {
   return files.flatMap((file) => {
     const found = readCheckpoints(file)
     if (found.length > 0) return found
@@ -52,6 +52,6 @@ export function readAllCheckpoints(files: readonly string[]): Placed[] {
 export function checkpointsBeside(
   directory: string,
   onBad?: (error: LedgerError) => void,
-): Placed[] {
+): LocatedCheckpoint[] {
   return readCheckpoints(join(directory, CHECKPOINTS_FILE), onBad)
 }

@@ -4,7 +4,7 @@
 import type { Action } from '@sluice/policy/core/actions'
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { jsonLine, timeText } from '../../ledger/export/record-json.ts'
-import type { JudgementRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
+import type { DecisionRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
 import { type Output, printable, type Style } from '../../terminal/output.ts'
 
 const STYLES: Record<Action, Style> = {
@@ -31,7 +31,7 @@ export function recordLine(record: LedgerRecord, output: Output): string {
 
 /** A call, its verdict and what became of it. */
 export function callLine(
-  record: JudgementRecord,
+  record: DecisionRecord,
   outcome: OutcomeRecord | null,
   output: Output,
 ): string {

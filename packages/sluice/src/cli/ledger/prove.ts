@@ -7,7 +7,7 @@ import { escapeUnseenJson } from '../../core/visible-text.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { proveRecord } from '../../ledger/verify/proof.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
 import { checkpointsBeside, ownKey, readAllCheckpoints } from './keys.ts'
@@ -27,7 +27,7 @@ Examples:
 The proof holds the record as it was hashed, and hashes. Whoever gets it checks it with
   sluice ledger verify --proof record-1207.json --checkpoint gate.jsonl --key gate.pub`
 
-export function addLedgerProve(parent: Command, answer: Answer): void {
+export function addLedgerProve(parent: Command, answer: SetExitCode): void {
   addDirectoryOptions(parent.command('prove'))
     .description('prove one record to somebody who has only a checkpoint')
     .argument('<seq>', 'the number of the record')
@@ -82,7 +82,7 @@ Examples:
 
 Ed25519, the 32 bytes of the public key as base64url. It is derived from identity.key.`
 
-export function addLedgerKey(parent: Command, answer: Answer): void {
+export function addLedgerKey(parent: Command, answer: SetExitCode): void {
   addDirectoryOptions(parent.command('key'))
     .description('the public key that checkpoints are signed with')
     .option('--json', 'answer as JSON')

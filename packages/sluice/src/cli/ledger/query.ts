@@ -16,7 +16,7 @@ import {
 } from '../../ledger/records/limits.ts'
 import { StoreError } from '../../store/errors.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { tableLines } from '../../terminal/table-lines.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
@@ -60,7 +60,7 @@ ${columnsText()}
 
 Exit code 0 where something was found, 1 where nothing.`
 
-export function addLedgerQuery(parent: Command, answer: Answer): void {
+export function addLedgerQuery(parent: Command, answer: SetExitCode): void {
   addDirectoryOptions(parent.command('query'))
     .description('find calls by who, what, verdict and time, newest first')
     .option('--who <id>', 'who called: the principal')

@@ -4,11 +4,11 @@
 import { writeFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { gatherReport } from '../../ledger/report/gather.ts'
-import type { Report } from '../../ledger/report/report.ts'
+import type { LedgerReport } from '../../ledger/report/report.ts'
 import { sectionsOf, titleOf } from '../../ledger/report/sections.ts'
 import { asHtml, asMarkdown } from '../../ledger/report/write-report.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { tableLines } from '../../terminal/table-lines.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
@@ -30,7 +30,7 @@ Examples:
   sluice ledger report --since 2026-01-01 --until 2026-02-01 --format html --out january.html
   sluice ledger report --format md >> review.md`
 
-export function addLedgerReport(parent: Command, answer: Answer): void {
+export function addLedgerReport(parent: Command, answer: SetExitCode): void {
   addDirectoryOptions(parent.command('report'))
     .description('what ran, what was refused and why, what waited and who decided')
     .option('--since <time>', 'not before: `1d`, `7d` (ago), or a time', '7d')
@@ -47,12 +47,12 @@ export function addLedgerReport(parent: Command, answer: Answer): void {
       const output = new Output(options)
       const made = gather(options, output)
       if (output.json) output.value(made)
-      else write(textOf(made, options.format, output), options.out)
+      else write(renderReport(made, options.format, output), options.out)
       answer(0)
     })
 }
 
-function gather({ data, since, until }: Options, output: Output): Report {
+function gather({ data, since, until }: Options, output: Output): LedgerReport {
   const sinceMs = readTime(since, '--since') ?? 0
   const untilMs = readTime(until, '--until') ?? Date.now()
   if (sinceMs >= untilMs)
@@ -68,7 +68,7 @@ function gather({ data, since, until }: Options, output: Output): Report {
   })
 }
 
-function textOf(report: Report, format: Options['format'], output: Output): string {
+function renderReport(report: LedgerReport, format: Options['format'], output: Output): string {
   if (format === 'md') return asMarkdown(report)
   if (format === 'html') return asHtml(report)
   const parts = sectionsOf(report).map(({ title, columns, rows, none }) => {

@@ -11,7 +11,7 @@ import type { Output } from '../../terminal/output.ts'
 
 /** Runs `work` on the ledger of a data directory and closes it, whatever happens. */
 export function withLedger<T>(directory: string, work: (ledger: DatabaseSync) => T): T {
-  return told(() => {
+  return withCliErrors(() => {
     const ledger = openLedgerReadOnly(directory)
     try {
       return work(ledger)
@@ -32,7 +32,7 @@ export function openIndex(directory: string, ledger: DatabaseSync, output?: Outp
 }
 
 /** What stops a command is told in the command line's way, with the code of the room. */
-export function told<T>(work: () => T): T {
+export function withCliErrors<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {

@@ -11,11 +11,11 @@ import {
 } from '../../ledger/chain/read.ts'
 import { recordJson } from '../../ledger/export/record-json.ts'
 import type { LedgerRecord } from '../../ledger/records/record.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
 import { recordLine } from './lines.ts'
-import { readCount, told } from './source.ts'
+import { readCount, withCliErrors } from './source.ts'
 
 interface Options {
   data: string
@@ -34,7 +34,7 @@ Examples:
   sluice ledger tail --follow
   sluice ledger tail --follow --json                 one JSON object a line`
 
-export function addLedgerTail(parent: Command, answer: Answer): void {
+export function addLedgerTail(parent: Command, answer: SetExitCode): void {
   addDirectoryOptions(parent.command('tail'))
     .description('show the last records')
     .option('-n, --lines <n>', 'how many', '20')
@@ -46,15 +46,16 @@ export function addLedgerTail(parent: Command, answer: Answer): void {
 
 async function tail(options: Options, output: Output): Promise<0> {
   const lines = readCount(options.lines, '--lines', LINES_MAX)
-  const ledger = told(() => openLedgerReadOnly(options.data))
+  const ledger = withCliErrors(() => openLedgerReadOnly(options.data))
   const show = (record: LedgerRecord) =>
     process.stdout.write(`${output.json ? recordJson(record) : recordLine(record, output)}\n`)
   try {
-    let { seq } = told(() => readHead(ledger))
-    for (const record of told(() => last(recordsBackwards(ledger, seq + 1), lines))) show(record)
+    let { seq } = withCliErrors(() => readHead(ledger))
+    for (const record of withCliErrors(() => last(recordsBackwards(ledger, seq + 1), lines)))
+      show(record)
     while (options.follow) {
       await pause(POLL_MS)
-      const fresh = told(() => [...recordsFrom(ledger, seq + 1)])
+      const fresh = withCliErrors(() => [...recordsFrom(ledger, seq + 1)])
       for (const record of fresh) show(record)
       seq = fresh.at(-1)?.seq ?? seq
     }

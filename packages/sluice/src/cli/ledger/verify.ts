@@ -3,22 +3,22 @@
 // were kept elsewhere. With --proof one record is checked by somebody who has only a checkpoint.
 
 import type { Command } from 'commander'
-import { faultOf } from '../../ledger/chain/checkpoint.ts'
-import type { Placed } from '../../ledger/chain/checkpoint-file.ts'
+import { findCheckpointFault } from '../../ledger/chain/checkpoint.ts'
+import type { LocatedCheckpoint } from '../../ledger/chain/checkpoint-file.ts'
 import { openIndexReadOnly } from '../../ledger/chain/read.ts'
 import { recordJson } from '../../ledger/export/record-json.ts'
 import { PROBLEMS_MAX } from '../../ledger/records/limits.ts'
 import { checkProof, readProof } from '../../ledger/verify/proof.ts'
-import type { Problem } from '../../ledger/verify/verifier.ts'
-import { type Noted, verifyLedger } from '../../ledger/verify/verify.ts'
+import type { IntegrityProblem } from '../../ledger/verify/verifier.ts'
+import { type TrustedHead, verifyLedger } from '../../ledger/verify/verify.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
 import { checkpointsBeside, gather, ownKey, readAllCheckpoints, readKeys } from './keys.ts'
 import { recordLine } from './lines.ts'
-import { told, withLedger } from './source.ts'
+import { withCliErrors, withLedger } from './source.ts'
 
 interface Options {
   data: string
@@ -42,7 +42,7 @@ Examples:
 
 Exit code 0 where everything fits, 1 where not.`
 
-export function addLedgerVerify(parent: Command, answer: Answer): void {
+export function addLedgerVerify(parent: Command, answer: SetExitCode): void {
   addDirectoryOptions(parent.command('verify'))
     .description('check that no record was edited, removed, moved or cut off')
     .option('--head <seq:hash>', 'a head that was noted elsewhere')
@@ -65,7 +65,7 @@ function verify(options: Options, output: Output): 0 | 1 {
   const noted = options.head === undefined ? [] : [readHeadNote(options.head)]
   const given = readKeys(options.key ?? [])
   return withLedger(options.data, (ledger) => {
-    const bad: Problem[] = []
+    const bad: IntegrityProblem[] = []
     const beside = checkpointsBeside(options.data, ({ message }) =>
       bad.push({ seq: 0, kind: 'unreadable', message }),
     )
@@ -106,15 +106,17 @@ function verifyProof(options: Options, output: Output): 0 | 1 {
       '--proof needs --checkpoint',
       'name the file with the checkpoint that you trust',
     )
-  const proof = told(() => readProof(readText(options.proof as string), options.proof as string))
-  const checkpoints = told(() => readAllCheckpoints(options.checkpoint ?? []))
+  const proof = withCliErrors(() =>
+    readProof(readText(options.proof as string), options.proof as string),
+  )
+  const checkpoints = withCliErrors(() => readAllCheckpoints(options.checkpoint ?? []))
   const placed = checkpoints.find(({ checkpoint }) => checkpoint.seq === proof.size)
   if (placed === undefined)
-    return say(output, `no checkpoint is over ${proof.size} records, which the proof is for`)
-  const fault = faultOf(placed.checkpoint, given)
-  if (fault !== undefined) return say(output, `the checkpoint ${placed.where}: ${fault}`)
-  const checked = told(() => checkProof(proof, placed.checkpoint))
-  if ('fault' in checked) return say(output, checked.fault)
+    return printFault(output, `no checkpoint is over ${proof.size} records, which the proof is for`)
+  const fault = findCheckpointFault(placed.checkpoint, given)
+  if (fault !== undefined) return printFault(output, `the checkpoint ${placed.where}: ${fault}`)
+  const checked = withCliErrors(() => checkProof(proof, placed.checkpoint))
+  if ('fault' in checked) return printFault(output, checked.fault)
   if (output.json) process.stdout.write(`${recordJson(checked.record, { ok: true })}\n`)
   output.line(recordLine(checked.record, output))
   output.line(`${output.paint('green', 'proven')}: record ${proof.seq} ${signedBy(placed)}`)
@@ -123,17 +125,17 @@ function verifyProof(options: Options, output: Output): 0 | 1 {
   return 0
 }
 
-function signedBy({ checkpoint }: Placed): string {
+function signedBy({ checkpoint }: LocatedCheckpoint): string {
   return `is in the checkpoint of ${checkpoint.time} over ${checkpoint.seq} records, signed by ${checkpoint.key}`
 }
 
-function say(output: Output, fault: string): 1 {
+function printFault(output: Output, fault: string): 1 {
   output.value({ ok: false, problems: [{ kind: 'forged', message: fault }] })
   output.line(`${output.paint('red', 'not proven')}: ${fault}`)
   return 1
 }
 
-function readHeadNote(text: string): Noted {
+function readHeadNote(text: string): TrustedHead {
   const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
   if (seq !== undefined && hash !== undefined) return { seq: Number(seq), hash }
   throw new CliError(

@@ -5,18 +5,18 @@ import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/j
 import type { Command } from 'commander'
 import { openGateStore } from '../../gateway/data/gate-store.ts'
 import { Policies } from '../../gateway/state/policies.ts'
-import { LockInForce } from '../../gateway/tools/active-lock-file.ts'
+import { ActiveLockFile } from '../../gateway/tools/active-lock-file.ts'
 import { lockPath } from '../../gateway/tools/open-pins.ts'
 import { applyPolicy } from '../../operations/commands.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
-import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { loadConfig, loadDocuments } from '../connect/load-config.ts'
 import { addProofOption, provePerson, withPeople } from '../connect/prove-person.ts'
-import { askOwner } from '../connect/run-on-owner.ts'
+import { runOnOwner } from '../connect/run-on-owner.ts'
 
-interface Options extends PlaceOptions {
+interface Options extends DataOptions {
   readonly dryRun?: boolean
   readonly as?: string
   readonly json?: boolean
@@ -33,9 +33,9 @@ asks for your PIN at the terminal (role policy-manager or admin). The same
 holds for sluice.lock. A file with errors changes nothing. Servers and everything else of sluice.yaml are read at start only.
 Exit code 0 where something was applied or would be, 1 where nothing waits.`
 
-export function addPolicyApply(parent: Command, answer: Answer): void {
+export function addPolicyApply(parent: Command, answer: SetExitCode): void {
   addProofOption(
-    addPlaceOptions(
+    addDataOptions(
       parent.command('apply').description('put a policy in force that may loosen something'),
     ),
   )
@@ -48,7 +48,7 @@ export function addPolicyApply(parent: Command, answer: Answer): void {
 async function apply(options: Options, output: Output): Promise<0 | 1> {
   const { data } = findData(options)
   const ask = (request: JsonObject) =>
-    askOwner(data, { ...request, do: 'apply' }, () => alone(options, data, output, request))
+    runOnOwner(data, { ...request, do: 'apply' }, () => alone(options, data, output, request))
   const seen = await ask({})
   const { digest, broken } = seen
   if (typeof broken === 'string')
@@ -59,7 +59,7 @@ async function apply(options: Options, output: Output): Promise<0 | 1> {
     output.line('nothing waits: the policy files are what is in force')
     return 1
   }
-  show(seen, output)
+  printPreview(seen, output)
   if (options.dryRun === true) {
     output.value({ ...seen, applied: false })
     output.line(output.paint('dim', '`sluice policy apply` puts it in force'))
@@ -90,7 +90,7 @@ async function alone(
       const log = () => {}
       const policies = new Policies(documents, { store, ledger, log, nowMs: Date.now })
       const path = lockPath(config)
-      const lock = new LockInForce({ path, store, ledger, log, nowMs: Date.now })
+      const lock = new ActiveLockFile({ path, store, ledger, log, nowMs: Date.now })
       return await applyPolicy({ policies, lock }, request, prove)
     } finally {
       store.close()
@@ -98,7 +98,7 @@ async function alone(
   })
 }
 
-function show(seen: JsonObject, output: Output): void {
+function printPreview(seen: JsonObject, output: Output): void {
   const pinned = isObject(seen.lock) ? objects(seen.lock.loosens) : []
   for (const { where, what } of [...objects(seen.loosens), ...pinned])
     output.line(

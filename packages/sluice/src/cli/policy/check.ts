@@ -3,19 +3,19 @@
 
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { plainVerdict } from '@sluice/policy/cases/typical-action'
+import { getTypicalAction } from '@sluice/policy/cases/typical-action'
 import { compile } from '@sluice/policy/compile/compile'
 import { ACTIONS, type Action } from '@sluice/policy/core/actions'
 import type { Category, KnownTool, Risk } from '@sluice/policy/core/tools'
-import { toolScope } from '@sluice/policy/decide/resolve'
+import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { PROBLEMS_MAX } from '@sluice/policy/document/limits'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Command } from 'commander'
 import { readConfig } from '../../gateway/config/config.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
-import { loadHouse, readText } from '../../terminal/read-input.ts'
-import { idOf, readTools } from '../../terminal/read-tools.ts'
+import { loadBasePolicy, readText } from '../../terminal/read-input.ts'
+import { readTools, toToolId } from '../../terminal/read-tools.ts'
 
 const EXAMPLES = `
 Examples:
@@ -24,7 +24,7 @@ Examples:
   sluice policy check policy.yaml --house house.yaml     # with the guardrails that lie over all
   sluice policy check policy.yaml --json`
 
-export function addPolicyCheck(parent: Command, answer: Answer): void {
+export function addPolicyCheck(parent: Command, answer: SetExitCode): void {
   parent
     .command('check')
     .description('report every problem of a policy, with its place and what to do')
@@ -40,7 +40,7 @@ export function addPolicyCheck(parent: Command, answer: Answer): void {
 
 function check(file: string, options: { tools?: string; house?: string }, output: Output): 0 | 1 {
   const tools = options.tools === undefined ? undefined : readTools(options.tools)
-  const house = loadHouse(options.house, output)
+  const house = loadBasePolicy(options.house, output)
   const text = readText(file)
   const { policy, problems } = compile({ file, text }, { ...(tools ? { tools } : {}), ...house })
   for (const problem of problems) output.problem(problem, text)
@@ -105,9 +105,9 @@ interface Guess {
 /** Tools whose class is a guess, and that the document says nothing of. */
 function guessesOf(policy: CompiledPolicy, tools: readonly KnownTool[]): Guess[] {
   return tools
-    .filter((tool) => tool.unknown === true && !toolScope(policy, tool).classified)
+    .filter((tool) => tool.unknown === true && !getRulesForTool(policy, tool).classified)
     .map((known) => {
-      const tool = idOf(known)
+      const tool = toToolId(known)
       const { category, risk } = known
       return { tool, category, risk, unknown: true, line: `${JSON.stringify(tool)}: ${category}` }
     })
@@ -134,6 +134,6 @@ function summary(verdicts: Verdicts): string {
 
 function countVerdicts(policy: CompiledPolicy, tools: readonly KnownTool[]): Verdicts {
   const counts: Verdicts = { allow: 0, require_approval: 0, deny: 0, hide: 0, depends: 0 }
-  for (const tool of tools) counts[plainVerdict(policy, tool)]++
+  for (const tool of tools) counts[getTypicalAction(policy, tool)]++
   return counts
 }

@@ -3,7 +3,7 @@
 
 import type { Command } from 'commander'
 import { addPolicyImport } from '../../import-policylayer/import-command.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { addPolicyApply } from './apply.ts'
 import { addPolicyCheck } from './check.ts'
 import { addPolicyCoverage } from './coverage.ts'
@@ -12,7 +12,7 @@ import { addPolicyProve } from './prove.ts'
 import { addPolicyReplay } from './replay.ts'
 import { addPolicyTest } from './test.ts'
 
-export function addPolicy(program: Command, answer: Answer): void {
+export function addPolicy(program: Command, answer: SetExitCode): void {
   const policy = program
     .command('policy')
     .description('write, check, explain, test and prove policies')

@@ -4,7 +4,7 @@
 import { measureCoverage } from '@sluice/policy/cases/coverage'
 import type { Command } from 'commander'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { type CaseOptions, runFile } from './test.ts'
 
@@ -15,7 +15,7 @@ Examples:
 
 Exit code 1 also where a case is not as expected: what it reached is no evidence.`
 
-export function addPolicyCoverage(parent: Command, answer: Answer): void {
+export function addPolicyCoverage(parent: Command, answer: SetExitCode): void {
   parent
     .command('coverage')
     .description('show which rules and branches no case has tried')

@@ -1,25 +1,25 @@
 // `sluice policy explain`: the whole way to the verdict on one call, so that a person believes it.
 // It is the trace of the evaluation that decides, on counters of its own.
 
-import { sampleFacts, splitName } from '@sluice/policy/cases/sample-facts'
+import { sampleFacts, splitServerAndName } from '@sluice/policy/cases/sample-facts'
 import type { Call } from '@sluice/policy/core/call'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
-import { decide, visible } from '@sluice/policy/decide/decide'
+import { decide, isVisible } from '@sluice/policy/decide/decide'
 import type { TraceStep } from '@sluice/policy/decide/trace'
 import { didYouMean } from '@sluice/policy/document/nearest'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '@sluice/policy/language/methods'
 import type { Command } from 'commander'
-import { classOfCall } from '../../catalogue/classify/classify-call.ts'
+import { classifyCall } from '../../catalogue/classify/classify-call.ts'
 import { holdsSecret } from '../../guard/inspect-answer.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Explanation } from '../../terminal/explanation.ts'
 import { Output } from '../../terminal/output.ts'
 import { readFacts } from '../../terminal/read-facts.ts'
-import { loadHouse, loadPolicy, readObject } from '../../terminal/read-input.ts'
-import { meantTool, readTools, toolFinder } from '../../terminal/read-tools.ts'
+import { loadBasePolicy, loadPolicy, readObject } from '../../terminal/read-input.ts'
+import { readTools, suggestTool, toolFinder } from '../../terminal/read-tools.ts'
 
 interface Options {
   policy: string
@@ -44,7 +44,7 @@ Examples:
 --facts takes "principal" {id, kind, groups, claims}, "session" {id, calls, saw}, "agent" {id, owner,
 template, depth, turn}, "callCategory", "holdsSecret", "transport". Exit code 0 where the call may go on, 1 where not.`
 
-export function addPolicyExplain(parent: Command, answer: Answer): void {
+export function addPolicyExplain(parent: Command, answer: SetExitCode): void {
   parent
     .command('explain')
     .description('show the whole way to the verdict on one call')
@@ -67,18 +67,18 @@ export function addPolicyExplain(parent: Command, answer: Answer): void {
 function explain(target: string, options: Options, output: Output): 0 | 1 {
   checkMethod(options.method)
   const tools = options.tools === undefined ? undefined : readTools(options.tools)
-  const parts = splitName(target)
+  const parts = splitServerAndName(target)
   if (parts === undefined)
     throw new CliError(
       'CLI_ARGUMENT',
       `\`${target}\` is no \`<server>/<tool>\``,
-      meantTool(target, tools ?? []) ?? 'name the server before the `/`',
+      suggestTool(target, tools ?? []) ?? 'name the server before the `/`',
     )
-  const house = loadHouse(options.house, output)
+  const house = loadBasePolicy(options.house, output)
   const { policy } = loadPolicy(options.policy, house, output)
   const tool = options.method === TOOL_CALL ? findTool(parts, tools, options, output) : undefined
   const args: JsonObject = options.args === undefined ? {} : readObject(options.args, '--args')
-  const settled = tool === undefined ? undefined : classOfCall(tool, args)
+  const settled = tool === undefined ? undefined : classifyCall(tool, args)
   const facts = sampleFacts(tool, {
     holdsSecret: holdsSecret(args),
     ...(settled === undefined ? {} : { callCategory: settled }),
@@ -95,7 +95,7 @@ function explain(target: string, options: Options, output: Output): 0 | 1 {
     trace = []
     decision = decide(policy, call, facts, counters, now, trace)
   }
-  const shown = visible(policy, call, facts, now)
+  const shown = isVisible(policy, call, facts, now)
   output.value({ call: target, ...decision, visible: shown, trace })
   new Explanation(policy, output).print(target, tool, args, decision, trace, shown)
   return decision.action === 'allow' ? 0 : 1
@@ -123,7 +123,7 @@ function findTool(
     throw new CliError(
       'CLI_ARGUMENT',
       `\`${options.tools}\` has no \`${server}/${name}\``,
-      meantTool(`${server}/${name}`, tools) ?? 'leave --tools out to explain a tool nobody knows',
+      suggestTool(`${server}/${name}`, tools) ?? 'leave --tools out to explain a tool nobody knows',
     )
   if (tools === undefined)
     output.remark(

@@ -2,7 +2,7 @@
 // refuted comes with the command that shows it.
 
 import { type Property, readProperties } from '@sluice/policy/cases/properties'
-import { type Proof, prove, type ToolProof } from '@sluice/policy/cases/prove'
+import { type PropertyProof, prove, type ToolProof } from '@sluice/policy/cases/prove'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { nearest } from '@sluice/policy/document/nearest'
 import { globMatches } from '@sluice/policy/language/glob'
@@ -10,11 +10,11 @@ import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Command } from 'commander'
 import { UNSEEN } from '../../core/visible-text.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
-import { placeOf } from '../../terminal/explanation.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { getRuleLocation } from '../../terminal/explanation.ts'
 import { Output, plural, printable, toJsonLine } from '../../terminal/output.ts'
-import { loadHouse, loadPolicy, readText } from '../../terminal/read-input.ts'
-import { meantTool, readTools } from '../../terminal/read-tools.ts'
+import { loadBasePolicy, loadPolicy, readText } from '../../terminal/read-input.ts'
+import { readTools, suggestTool } from '../../terminal/read-tools.ts'
 
 interface Options {
   policy: string
@@ -40,7 +40,7 @@ not proved  a branch would break it, and no call was found that reaches the bran
 Limits are taken as not yet reached. Exit code 0 only where all are proved. A tool or server that
 is named and not known is an error.`
 
-export function addPolicyProve(parent: Command, answer: Answer): void {
+export function addPolicyProve(parent: Command, answer: SetExitCode): void {
   parent
     .command('prove')
     .description('prove or refute properties over every known tool')
@@ -57,12 +57,12 @@ function run(file: string, options: Options, output: Output): 0 | 1 {
   const properties = loadProperties(file, output)
   const tools = readTools(options.tools)
   for (const property of properties) checkNames(property, tools, file, options.tools)
-  const house = loadHouse(options.house, output)
+  const house = loadBasePolicy(options.house, output)
   const { policy } = loadPolicy(options.policy, house, output)
   const proofs = properties.map((property) => prove(policy, property, tools))
   output.value({
     proved: proofs.every((proof) => proof.result === 'proved'),
-    proofs: proofs.map(describe),
+    proofs: proofs.map(toProofView),
   })
   for (const proof of proofs) print(proof, policy, options, output)
   return proofs.every((proof) => proof.result === 'proved') ? 0 : 1
@@ -97,7 +97,7 @@ function checkNames(
   const server = servers.find((one) => !known.has(one))
   if (tool === undefined && server === undefined) return
   const near = server === undefined ? undefined : nearest(server, known)
-  const meant = tool === undefined ? near && `did you mean \`${near}\`?` : meantTool(tool, tools)
+  const meant = tool === undefined ? near && `did you mean \`${near}\`?` : suggestTool(tool, tools)
   throw new CliError(
     'CLI_ARGUMENT',
     `${file}:${line}: no tool in \`${toolsFile}\` is \`${tool ?? server}\`, so nothing would be proved`,
@@ -108,7 +108,7 @@ function checkNames(
 const STYLES = { proved: 'green', refuted: 'red', 'not proved': 'yellow' } as const
 
 function print(
-  { property, result, tools }: Proof,
+  { property, result, tools }: PropertyProof,
   policy: CompiledPolicy,
   options: Options,
   output: Output,
@@ -136,7 +136,7 @@ function printTool(
   output: Output,
 ): void {
   if (proof.result === 'refuted') {
-    const by = placeOf(policy, proof.rule)
+    const by = getRuleLocation(policy, proof.rule)
     output.line(`            ${printable(proof.tool)}: ${proof.action} by ${by}`)
     output.line(output.paint('dim', `            ${command(proof, options)}`))
   } else if (proof.result === 'not proved')
@@ -173,6 +173,6 @@ function quote(text: string): string {
   return `$'${shown}'`
 }
 
-function describe({ property, result, tools }: Proof) {
+function toProofView({ property, result, tools }: PropertyProof) {
   return { name: property.name, result, tools }
 }

@@ -8,14 +8,14 @@ import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
 import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
 import { type Replay, replay } from '../../operations/replay.ts'
 import { StoreError } from '../../store/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
-import { loadHouse, loadPolicy } from '../../terminal/read-input.ts'
+import { loadBasePolicy, loadPolicy } from '../../terminal/read-input.ts'
 import { readTools } from '../../terminal/read-tools.ts'
-import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { readTime, withLedger } from '../ledger/source.ts'
 
-interface Options extends PlaceOptions {
+interface Options extends DataOptions {
   readonly policy: string
   readonly house?: string
   readonly for: string
@@ -34,8 +34,8 @@ Arguments are not kept, only what the rules in force read of them: numbers, bool
 with \`ledger: { record: judged }\`. A call that cannot be judged from that is counted as unknown.
 Limits are counted from the calls on record alone. Exit code 0 where no verdict changes, 1 otherwise.`
 
-export function addPolicyReplay(parent: Command, answer: Answer): void {
-  addPlaceOptions(
+export function addPolicyReplay(parent: Command, answer: SetExitCode): void {
+  addDataOptions(
     parent.command('replay').description('what another policy would have said to past calls'),
   )
     .option('--policy <file>', 'the policy to try', 'policy.yaml')
@@ -50,7 +50,7 @@ export function addPolicyReplay(parent: Command, answer: Answer): void {
 
 function run(options: Options, output: Output): 0 | 1 {
   const { data } = findData(options)
-  const house = loadHouse(options.house, output)
+  const house = loadBasePolicy(options.house, output)
   const { policy } = loadPolicy(options.policy, { ...house, name: options.for }, output)
   const tools = options.tools === undefined ? seenTools(data) : readTools(options.tools)
   const sinceMs = readTime(options.since, '--since') ?? 0
@@ -58,7 +58,7 @@ function run(options: Options, output: Output): 0 | 1 {
     replay(ledger, { policy, name: options.for, sinceMs, tools }),
   )
   output.value({ ...found, reasons: Object.fromEntries(found.reasons) })
-  show(found, output)
+  printReplay(found, output)
   return found.flips.length > 0 ? 1 : 0
 }
 
@@ -76,7 +76,7 @@ function seenTools(data: string): KnownTool[] {
   }
 }
 
-function show({ calls, same, unknown, flips, reasons }: Replay, output: Output): void {
+function printReplay({ calls, same, unknown, flips, reasons }: Replay, output: Output): void {
   for (const { tool, from, to, rule, reason, count, records } of flips) {
     const words = output.paint('bold', `${from} -> ${to}`)
     const why = reason === '' ? '' : ` (${printable(reason)})`

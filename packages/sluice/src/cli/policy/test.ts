@@ -10,11 +10,11 @@ import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Command } from 'commander'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
-import { placeOf } from '../../terminal/explanation.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { getRuleLocation } from '../../terminal/explanation.ts'
 import { Output, printable } from '../../terminal/output.ts'
-import { loadHouse, loadPolicy, readText } from '../../terminal/read-input.ts'
-import { idOf, meantTool, readTools, toolFinder } from '../../terminal/read-tools.ts'
+import { loadBasePolicy, loadPolicy, readText } from '../../terminal/read-input.ts'
+import { readTools, suggestTool, toolFinder, toToolId } from '../../terminal/read-tools.ts'
 
 export interface CaseOptions {
   policy?: string
@@ -41,7 +41,7 @@ A file of cases:
       expect: { action: deny, code: RATE_LIMITED }
 Also: principal, session, agent, category, method, at, every.`
 
-export function addPolicyTest(parent: Command, answer: Answer): void {
+export function addPolicyTest(parent: Command, answer: SetExitCode): void {
   parent
     .command('test')
     .description('run cases; exit code 1 where a verdict is not as expected')
@@ -60,7 +60,7 @@ export function addPolicyTest(parent: Command, answer: Answer): void {
         passed: results.length - failed,
         failed,
         cases: runs.flatMap(({ file, results: ran }) =>
-          ran.map((result) => describe(file, result)),
+          ran.map((result) => toCaseView(file, result)),
         ),
       })
       for (const run of runs) for (const result of run.results) printResult(run, result, output)
@@ -99,7 +99,7 @@ export function runFile(file: string, options: CaseOptions, output: Output): Cas
     )
   const toolsFile = options.tools ?? beside(cases.tools)
   const tools = toolsFile === undefined ? [] : readTools(toolsFile)
-  const { policy } = loadPolicy(policyFile, loadHouse(options.house, output), output)
+  const { policy } = loadPolicy(policyFile, loadBasePolicy(options.house, output), output)
   const toolFor = toolFinder(tools)
   if (toolsFile !== undefined) remarkUnknown(file, cases.cases, tools, output)
   const results = cases.cases.map((one) =>
@@ -115,11 +115,11 @@ function remarkUnknown(
   tools: readonly KnownTool[],
   output: Output,
 ): void {
-  const known = new Set(tools.map(idOf))
+  const known = new Set(tools.map(toToolId))
   for (const { server, tool, method, line } of cases) {
     const id = `${server}/${tool}`
     if (method !== TOOL_CALL || known.has(id)) continue
-    const help = meantTool(id, tools) ?? 'it is judged by its name alone'
+    const help = suggestTool(id, tools) ?? 'it is judged by its name alone'
     output.remark(printable(`${file}:${line}: warning: no known tool is \`${id}\`: ${help}`))
   }
 }
@@ -135,13 +135,13 @@ function printResult({ file, policy }: CaseRun, result: CaseResult, output: Outp
     output.line(
       output.paint(
         'dim',
-        `      decided by ${placeOf(policy, result.decision.rule)}: ${printable(result.decision.reason || result.decision.code)}`,
+        `      decided by ${getRuleLocation(policy, result.decision.rule)}: ${printable(result.decision.reason || result.decision.code)}`,
       ),
     )
   }
 }
 
-function describe(file: string, { case: one, passed, differences, decision }: CaseResult) {
+function toCaseView(file: string, { case: one, passed, differences, decision }: CaseResult) {
   const { action, code, rule, reason } = decision
   return {
     file,

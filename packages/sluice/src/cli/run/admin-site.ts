@@ -2,14 +2,14 @@
 // at once, and most are never looked at. Handed to runGate by `sluice up`.
 
 import type { Service } from '../../agents/service/service.ts'
-import type { Site } from '../../gateway/front/http/site.ts'
+import type { AdminSite } from '../../gateway/front/http/site.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
 
 /** `agents`: undefined where the gate runs none. */
-export function adminSite(parts: AdminParts, agents: () => Service | undefined): Site {
-  let loading: Promise<Site> | undefined
-  let loaded: Site | undefined
-  const site = (): Promise<Site> => {
+export function adminSite(parts: AdminParts, agents: () => Service | undefined): AdminSite {
+  let loading: Promise<AdminSite> | undefined
+  let loaded: AdminSite | undefined
+  const site = (): Promise<AdminSite> => {
     loading ??= import('../../admin/start-admin.ts').then(({ startAdmin }) => {
       loaded = startAdmin(parts, agents)
       return loaded

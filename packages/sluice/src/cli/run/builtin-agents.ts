@@ -6,7 +6,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 import type { Service } from '../../agents/service/service.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import type { Log } from '../../gateway/shared/log.ts'
-import { ownVersion } from '../../gateway/shared/package-version.ts'
+import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import type { StartAgents } from '../../gateway/start/run-agents.ts'
 
 /** Loads the room of the agents only where a gate has them. */
@@ -43,8 +43,8 @@ export function agentsFor(
     onStarted(service)
     return {
       connect: (caller, say) => {
-        const server = createAgentsServer(service, caller, ownVersion())
-        const transport = new HandedOver(say)
+        const server = createAgentsServer(service, caller, readPackageVersion())
+        const transport = new InMemoryTransport(say)
         const connected = server.connect(transport)
         return {
           receive: (message) =>
@@ -68,7 +68,7 @@ function toPrices(prices: GateConfig['prices']) {
 const keyName = (provider: string): string => `SLUICE_MODEL_${provider.toUpperCase()}_KEY`
 
 /** Messages as objects, from one side of this process to the other. */
-class HandedOver implements Transport {
+class InMemoryTransport implements Transport {
   onmessage?: Transport['onmessage']
   onclose?: Transport['onclose']
   readonly #say: (message: object) => void

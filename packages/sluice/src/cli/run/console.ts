@@ -4,13 +4,13 @@
 import { spawn } from 'node:child_process'
 import type { Command } from 'commander'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
-import { addPlaceOptions, findData, type PlaceOptions } from '../connect/find-data.ts'
+import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { askGate } from '../connect/gate-socket.ts'
 import { addProofOption, provePerson } from '../connect/prove-person.ts'
 
-interface Options extends PlaceOptions {
+interface Options extends DataOptions {
   readonly as?: string
   readonly open: boolean
   readonly json?: boolean
@@ -24,8 +24,8 @@ Examples:
 
 The address works once, within two minutes. On the page add a passkey: decisions need one.`
 
-export function addConsole(parent: Command, answer: Answer): void {
-  addProofOption(addPlaceOptions(parent.command('console').description('open the page, signed in')))
+export function addConsole(parent: Command, answer: SetExitCode): void {
+  addProofOption(addDataOptions(parent.command('console').description('open the page, signed in')))
     .option('--no-open', 'print the address, and open nothing')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)

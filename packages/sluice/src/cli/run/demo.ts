@@ -4,10 +4,10 @@
 
 import type { Command } from 'commander'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
 
-interface Told {
+interface DemoReply {
   readonly error?: { readonly message: string }
   readonly result?: {
     readonly isError?: boolean
@@ -24,7 +24,7 @@ Examples:
   npm start            in one terminal of a clone
   sluice demo          in another`
 
-export function addDemo(parent: Command, answer: Answer): void {
+export function addDemo(parent: Command, answer: SetExitCode): void {
   parent
     .command('demo')
     .description('a guided tour on the gate of `npm start`')
@@ -34,9 +34,9 @@ export function addDemo(parent: Command, answer: Answer): void {
 }
 
 async function tour(url: string, output: Output): Promise<0 | 1> {
-  const client = await Client.open(`${url}/mcp/filesystem`)
+  const client = await DemoClient.open(`${url}/mcp/filesystem`)
   let asExpected = true
-  const show = (title: string, told: Told, ...codes: readonly string[]) => {
+  const show = (title: string, told: DemoReply, ...codes: readonly string[]) => {
     const decision = told.result?._meta?.['sluice/decision']
     const came = decision?.code ?? (told.error ? 'UNKNOWN' : 'ALLOWED')
     const wait =
@@ -69,7 +69,7 @@ async function tour(url: string, output: Output): Promise<0 | 1> {
     }),
     'DENIED',
   )
-  let told: Told = {}
+  let told: DemoReply = {}
   for (let turn = 1; turn <= 4; turn++)
     told = await client.call('write_file', { path: `${folder}/note.txt`, content: `note ${turn}` })
   show('write_file, four times: three a minute are allowed', told, 'RATE_LIMITED')
@@ -78,7 +78,7 @@ async function tour(url: string, output: Output): Promise<0 | 1> {
     await client.call('directory_tree', { path: folder }),
     'UNKNOWN',
   )
-  const memory = await Client.open(`${url}/mcp/memory`)
+  const memory = await DemoClient.open(`${url}/mcp/memory`)
   output.line('delete_entities is next: it waits a moment for a person\n')
   show(
     'delete_entities: what it deletes is gone, so a person is asked',
@@ -91,7 +91,7 @@ async function tour(url: string, output: Output): Promise<0 | 1> {
 }
 
 /** As much of an MCP client as the tour needs. */
-class Client {
+class DemoClient {
   readonly #url: string
   #session: string | undefined
   #nextId = 1
@@ -100,25 +100,25 @@ class Client {
     this.#url = url
   }
 
-  static async open(url: string): Promise<Client> {
-    const client = new Client(url)
+  static async open(url: string): Promise<DemoClient> {
+    const client = new DemoClient(url)
     const clientInfo = { name: 'sluice-demo', version: '1' }
     await client.ask('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo })
     await client.#post({ jsonrpc: '2.0', method: 'notifications/initialized' })
     return client
   }
 
-  call(name: string, args: object = {}): Promise<Told> {
+  call(name: string, args: object = {}): Promise<DemoReply> {
     return this.ask('tools/call', { name, arguments: args })
   }
 
-  async ask(method: string, params: object = {}): Promise<Told> {
+  async ask(method: string, params: object = {}): Promise<DemoReply> {
     const text = await this.#post({ jsonrpc: '2.0', id: this.#nextId++, method, params })
     // An answer that had something before it comes as an event stream; the answer is its last event.
     const data = text.startsWith('{')
       ? text
       : (text.split('\n').findLast((line) => line.startsWith('data: ')) ?? '').slice(6)
-    return JSON.parse(data) as Told
+    return JSON.parse(data) as DemoReply
   }
 
   async #post(body: object): Promise<string> {

@@ -10,11 +10,11 @@ import { Logins } from '../../identity/oauth/logins.ts'
 import { StoreError } from '../../store/errors.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { type ConfigOptions, loadConfig } from '../connect/load-config.ts'
 import { peopleOffline, provePerson } from '../connect/prove-person.ts'
-import { askOwner } from '../connect/run-on-owner.ts'
+import { runOnOwner } from '../connect/run-on-owner.ts'
 import { listenForRedirect } from './login-redirect.ts'
 
 interface Options extends ConfigOptions {
@@ -39,7 +39,7 @@ In sluice.yaml:
 Asks for your PIN at the terminal (role admin). With --json the address comes on a line of its own, the result on the next.
 Exit code 0 where the login is there, 1 where it was refused or there is none to forget.`
 
-export function addLogin(parent: Command, answer: Answer): void {
+export function addLogin(parent: Command, answer: SetExitCode): void {
   parent
     .command('login')
     .description('log in at a server that wants OAuth')
@@ -88,16 +88,16 @@ async function proveLogin(data: string, server: string, options: Options): Promi
   const what = `login ${server}${options.forget === true ? ' --forget' : ''}`
   const proof = await provePerson(data, options)
   const request = { do: 'prove', what, may: 'login', proof }
-  await askOwner(data, request, () => peopleOffline(data, request))
+  await runOnOwner(data, request, () => peopleOffline(data, request))
 }
 
-interface Target {
+interface LoginTarget {
   readonly of: LoginOf
   readonly url: string
   readonly login: NonNullable<Extract<GateConfig['servers'][string], { kind: 'http' }>['login']>
 }
 
-function targetOf(config: GateConfig, name: string, { principal }: Options): Target {
+function targetOf(config: GateConfig, name: string, { principal }: Options): LoginTarget {
   const server = Object.hasOwn(config.servers, name) ? config.servers[name] : undefined
   if (server === undefined)
     throw new CliError(
@@ -123,7 +123,7 @@ function targetOf(config: GateConfig, name: string, { principal }: Options): Tar
 
 /** Why not, or undefined. */
 async function logIn(
-  { of, url, login }: Target,
+  { of, url, login }: LoginTarget,
   logins: Logins,
   { redirectPort }: Options,
   show: (address: string) => void,

@@ -3,7 +3,7 @@
 
 import type { Command } from 'commander'
 import { ALL_SERVERS } from '../../gateway/shared/transport.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { loadConfig } from '../connect/load-config.ts'
 import { pipe } from './pipe.ts'
@@ -22,7 +22,7 @@ Examples:
 
 Where no gate runs on the data directory, one is started; it ends a minute after its last client.`
 
-export function addStdio(parent: Command, answer: Answer): void {
+export function addStdio(parent: Command, answer: SetExitCode): void {
   parent
     .command('stdio')
     .description('the gate over stdin and stdout, for the servers of the configuration')

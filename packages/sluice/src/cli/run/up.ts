@@ -8,7 +8,7 @@ import type { AdminParts } from '../../gateway/start/run-admin.ts'
 import { tuneV8 } from '../../gateway/start/tune-v8.ts'
 import { trustDataFolder } from '../../store/files/private-folder.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { FIRST_PIN_MS_MAX } from '../../terminal/limits.ts'
 import { LOG_FORMATS, type LogFormat, makeLog } from '../../terminal/log-lines.ts'
 import { Output, printable } from '../../terminal/output.ts'
@@ -38,7 +38,7 @@ The smallest sluice.yaml:
 Point an MCP client at http://127.0.0.1:7433/mcp/notes, or at http://127.0.0.1:7433/mcp for all servers
 at once, with tools called notes__read_graph. Without a policy everything is denied.`
 
-export function addUp(parent: Command, answer: Answer): void {
+export function addUp(parent: Command, answer: SetExitCode): void {
   parent
     .command('up')
     .description('run the gate')
@@ -67,18 +67,18 @@ async function up(options: Options): Promise<void> {
   if (options.trustData === true) await confirmData(config.data)
   if (!piped && options.pin) await offerFirstPin(config.data)
   // Loaded here: the other commands start in half the time without the gate.
-  const { controlOf } = await import('../../operations/commands.ts')
-  const { runGate, DataTaken } = await import('../../gateway/start/run-gate.ts')
+  const { createCommands } = await import('../../operations/commands.ts')
+  const { runGate, DataInUseError } = await import('../../gateway/start/run-gate.ts')
   const { agentsFor } = await import('./builtin-agents.ts')
   let agents: Service | undefined
   const startAgents = agentsFor(config, log, (service) => {
     agents = service
   })
   const startAdmin = (parts: AdminParts) => adminSite(parts, () => agents)
-  const run = { control: controlOf, piped, log, startAgents, startAdmin }
+  const run = { control: createCommands, piped, log, startAgents, startAdmin }
   const gate = await runGate(config, documents, run).catch((error: Error) => {
     // A pipe wants a gate, not this one.
-    if (piped && error instanceof DataTaken) return undefined
+    if (piped && error instanceof DataInUseError) return undefined
     const { help = 'another --port or --data may be free; `sluice up --help` shows more' } =
       error as Error & { readonly help?: string }
     throw new CliError('CLI_START', error.message, help)

@@ -10,7 +10,7 @@ import type { Command } from 'commander'
 import { StoreError } from '../../store/errors.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { Answer } from '../../terminal/exit-code.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { loadPolicy } from '../../terminal/read-input.ts'
 import { pipe } from './pipe.ts'
@@ -40,7 +40,7 @@ In the policy the server is called \`${SERVER}\`. Without --policy reading is al
 allowed 30 times a minute, and everything else waits for you: \`sluice approvals watch --data DIR\`,
 with the directory that stderr names, shows what does.`
 
-export function addWrap(parent: Command, answer: Answer): void {
+export function addWrap(parent: Command, answer: SetExitCode): void {
   parent
     .command('wrap')
     .description('the gate around one stdio server, without configuration')

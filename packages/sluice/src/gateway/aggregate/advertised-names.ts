@@ -3,16 +3,16 @@
 
 import { createHash } from 'node:crypto'
 import { JOINED_NAME_LENGTH_MAX } from '../../protocol/json/limits.ts'
-import { joinName, splitName } from '../../protocol/tool-names.ts'
+import { joinName, splitToolName } from '../../protocol/tool-names.ts'
 
-export interface Meant {
+export interface NameTarget {
   readonly server: string
   readonly name: string
 }
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
-export class GivenNames {
+export class AdvertisedNames {
   readonly #meant = new Map<string, Map<string, string>>()
 
   /** What a server lists now, in place of what it listed before: each name as it is given out, or
@@ -28,8 +28,8 @@ export class GivenNames {
   }
 
   /** By the table, or by the name itself; undefined where no server can be meant. */
-  find(given: string): Meant | undefined {
-    const split = splitName(given)
+  find(given: string): NameTarget | undefined {
+    const split = splitToolName(given)
     if (split === undefined) return undefined
     const name = this.#meant.get(split.server)?.get(given)
     return name === undefined ? split : { server: split.server, name }

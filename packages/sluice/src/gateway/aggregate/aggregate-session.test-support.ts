@@ -1,12 +1,12 @@
 // A client of all servers without any wire: what it is told is kept, and servers are functions from a
 // request to an answer, behind links as the gate would open them.
 
-import type { Id, Message, Request } from '../../protocol/message.ts'
-import type { Era } from '../../protocol/protocol-generation.ts'
+import type { JsonRpcMessage, JsonRpcRequest, RequestId } from '../../protocol/message.ts'
+import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import { readMessages } from '../../protocol/read-message.ts'
 import { writeError, writeResult } from '../../protocol/write-message.ts'
-import type { ClientLink } from '../shared/transport.ts'
-import { AllServers } from './aggregate-session.ts'
+import type { ClientTransport } from '../shared/transport.ts'
+import { AggregateSession } from './aggregate-session.ts'
 
 /** The value of a result; undefined answers nothing, a string is an error. */
 export type Server = (
@@ -15,7 +15,7 @@ export type Server = (
 ) => object | string | undefined
 
 interface Told {
-  id?: Id
+  id?: RequestId
   method?: string
   params?: Record<string, unknown>
   // biome-ignore lint/suspicious/noExplicitAny: what the gate said, taken apart by the test
@@ -26,16 +26,16 @@ interface Told {
 export class AllServersClient {
   readonly told: Told[] = []
   readonly log: string[] = []
-  readonly links = new Map<string, ClientLink>()
+  readonly links = new Map<string, ClientTransport>()
   /** Requests as the servers got them. */
-  readonly got: { server: string; request: Request }[] = []
+  readonly got: { server: string; request: JsonRpcRequest }[] = []
   /** Servers that were told something: that a request is no longer wanted. */
   readonly cancelled: string[] = []
-  readonly link: ClientLink
+  readonly link: ClientTransport
   ended = false
   #lastId = 0
 
-  constructor(servers: Record<string, Server>, era: Era = 'session') {
+  constructor(servers: Record<string, Server>, era: ProtocolGeneration = 'session') {
     this.link = {
       era,
       revision: '',
@@ -50,7 +50,7 @@ export class AllServersClient {
       onClose() {},
       onPressure() {},
     }
-    new AllServers(this.link, {
+    new AggregateSession(this.link, {
       servers: Object.keys(servers),
       open: (name, link) => this.#serve(name, servers[name] as Server, link),
       onEnd: () => {
@@ -62,7 +62,7 @@ export class AllServersClient {
   }
 
   /** Sends at once; the answer comes when it comes. */
-  ask(method: string, params: object = {}): Id {
+  ask(method: string, params: object = {}): RequestId {
     const id = ++this.#lastId
     this.say({ id, method, params })
     return id
@@ -71,14 +71,14 @@ export class AllServersClient {
   say(message: object): void {
     const read = readMessages(JSON.stringify({ jsonrpc: '2.0', ...message }), { batches: false })
     if (!read.ok) throw new Error(read.message)
-    this.link.onMessage(read.messages[0] as Message)
+    this.link.onMessage(read.messages[0] as JsonRpcMessage)
   }
 
-  answerTo(id: Id): Told | undefined {
+  answerTo(id: RequestId): Told | undefined {
     return this.told.find((each) => each.id === id && each.method === undefined)
   }
 
-  #serve(name: string, server: Server, link: ClientLink): void {
+  #serve(name: string, server: Server, link: ClientTransport): void {
     this.links.set(name, link)
     link.onMessage = (message) => {
       if (message.kind === 'notification') this.cancelled.push(name)

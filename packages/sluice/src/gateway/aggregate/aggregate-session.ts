@@ -4,33 +4,40 @@
 // server; in the era of its client.
 
 import { TOOL_CALL } from '@sluice/policy/language/methods'
-import { membersOf } from '../../protocol/json/raw-members.ts'
+import { splitMembers } from '../../protocol/json/raw-members.ts'
 import { withMembers } from '../../protocol/members.ts'
-import type { Answer, Id, Members, Message, Notification, Request } from '../../protocol/message.ts'
+import type {
+  JsonRpcMessage,
+  JsonRpcNotification,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  ParsedMembers,
+  RequestId,
+} from '../../protocol/message.ts'
 import { belongsTo, knowsTasks, META } from '../../protocol/protocol-generation.ts'
-import { settledRevision } from '../../protocol/revisions.ts'
+import { negotiateRevision } from '../../protocol/revisions.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { writeMembers, writeResult } from '../../protocol/write-message.ts'
 import { writeAnswer } from '../call/pending-requests.ts'
-import { noTasksAnswer, renameUnknown, unknownAnswer } from '../call/replies.ts'
-import { dressed } from '../session/stateless-results.ts'
-import { errorAnswer, type Told } from '../shared/error-reply.ts'
+import { buildNotFoundReply, noTasksAnswer, renameUnknown } from '../call/replies.ts'
+import { toStatelessResult } from '../session/stateless-results.ts'
+import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
 import { ALL_LISTENS_MAX, MEMBER_WAIT_MS_MAX, SESSION_REQUESTS_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
-import type { ClientLink, Related } from '../shared/transport.ts'
-import { within } from '../shared/with-timeout.ts'
-import { Member } from './member.ts'
+import type { ClientTransport, MessageContext } from '../shared/transport.ts'
+import { withTimeout } from '../shared/with-timeout.ts'
+import { AggregateMember } from './member.ts'
 import { MergedLists } from './merge-lists.ts'
-import { begunSession, discovered, mergeBegun } from './merge-profiles.ts'
+import { begunSession, discovered, mergeProfiles } from './merge-profiles.ts'
 import { resultForClient, withMember } from './qualified-handles.ts'
-import { type Found, ServerFinder } from './route-request.ts'
-import { type Open, read, ServerTalk } from './server-messages.ts'
-import { AllListens } from './subscriptions.ts'
+import { type RouteResult, ServerRouter } from './route-request.ts'
+import { type AggregateRequest, read, ServerMessages } from './server-messages.ts'
+import { AggregateSubscriptions } from './subscriptions.ts'
 
 export interface AllServersContext {
   readonly servers: readonly string[]
   /** Puts the gate between the link and a server. */
-  readonly open: (server: string, link: ClientLink) => void
+  readonly open: (server: string, link: ClientTransport) => void
   readonly onEnd: () => void
   /** Something of a server's was left out of a list, by a limit. */
   readonly onLimit: (server: string, why: string) => void
@@ -39,30 +46,30 @@ export interface AllServersContext {
 
 const LISTING = ['tools', 'prompts', 'resources']
 const INITIALIZED = 'notifications/initialized'
-const NO_PARAMS: Members = { value: {}, text: new Map() }
+const NO_PARAMS: ParsedMembers = { value: {}, text: new Map() }
 
-export class AllServers {
-  readonly #client: ClientLink
+export class AggregateSession {
+  readonly #client: ClientTransport
   readonly #context: AllServersContext
-  readonly #members: ReadonlyMap<string, Member>
+  readonly #members: ReadonlyMap<string, AggregateMember>
   readonly #lists: MergedLists
-  readonly #finder: ServerFinder
-  readonly #listens: AllListens
-  readonly #talk: ServerTalk
-  readonly #open = new Map<Id, Open>()
+  readonly #finder: ServerRouter
+  readonly #listens: AggregateSubscriptions
+  readonly #talk: ServerMessages
+  readonly #open = new Map<RequestId, AggregateRequest>()
   /** Servers that wait for the client to read, by the request they answer. */
-  readonly #pressing = new Map<Id, Member>()
+  readonly #pressing = new Map<RequestId, AggregateMember>()
   /** Servers that were waited for in vain since they were last there. */
-  readonly #waitedFor = new Set<Member>()
+  readonly #waitedFor = new Set<AggregateMember>()
   /** What every server is begun with. */
-  #hello: Members | undefined
-  #initialized: Notification | undefined
+  #hello: ParsedMembers | undefined
+  #initialized: JsonRpcNotification | undefined
   /** From `initialize` until it is answered. */
   #beginning: Promise<void> | undefined
-  #level: Members | undefined
+  #level: ParsedMembers | undefined
   #closed = false
 
-  constructor(client: ClientLink, context: AllServersContext) {
+  constructor(client: ClientTransport, context: AllServersContext) {
     this.#client = client
     this.#context = context
     this.#members = new Map(context.servers.map((name) => [name, this.#member(name)]))
@@ -70,15 +77,15 @@ export class AllServers {
     const members = () => this.#members.values()
     const onLate = (list: string) => this.#talk.listChanged(list)
     this.#lists = new MergedLists({ members, onLate, onLimit: context.onLimit, log })
-    this.#finder = new ServerFinder(this.#members, this.#lists, log)
+    this.#finder = new ServerRouter(this.#members, this.#lists, log)
     const onResources = () => this.#finder.forgetResources()
-    this.#listens = new AllListens({
+    this.#listens = new AggregateSubscriptions({
       members,
       ownerOf: (uri) => this.#finder.ownerOf(uri),
       send: (listen, text) => client.send(text, { request: listen }),
       onResources,
     })
-    this.#talk = new ServerTalk({
+    this.#talk = new ServerMessages({
       ...{ client, members: this.#members, open: this.#open, listens: this.#listens, onResources },
       log: (text, server) => this.#log(text, server),
     })
@@ -88,8 +95,8 @@ export class AllServers {
     client.onPressure = (isFull, request) => this.#pressed(isFull, request)
   }
 
-  #member(name: string): Member {
-    const member: Member = new Member({
+  #member(name: string): AggregateMember {
+    const member: AggregateMember = new AggregateMember({
       name,
       era: this.#client.era,
       open: (link) => this.#context.open(name, link),
@@ -110,7 +117,7 @@ export class AllServers {
   }
 
   /** Whoever answers the request waits, or everybody where the client has one stream for all. */
-  #pressed(isFull: boolean, request: Id | undefined): void {
+  #pressed(isFull: boolean, request: RequestId | undefined): void {
     if (request === undefined) {
       for (const member of this.#members.values()) member.pressed(isFull, undefined)
       return
@@ -137,13 +144,16 @@ export class AllServers {
     }
   }
 
-  #fromClient(message: Message, related: Related | undefined): void | Promise<void> {
+  #fromClient(message: JsonRpcMessage, related: MessageContext | undefined): void | Promise<void> {
     if (message.kind === 'request') return this.#clientRequest(message, related)
     if (message.kind === 'notification') return this.#clientNotification(message)
     this.#talk.answer(message)
   }
 
-  #clientRequest(request: Request, related: Related | undefined): void | Promise<void> {
+  #clientRequest(
+    request: JsonRpcRequest,
+    related: MessageContext | undefined,
+  ): void | Promise<void> {
     const { id, method, params } = request
     const { era, revision } = this.#client
     const refused = this.#open.has(id)
@@ -151,8 +161,9 @@ export class AllServers {
       : this.#open.size >= SESSION_REQUESTS_MAX
         ? `more than ${SESSION_REQUESTS_MAX} requests are open in this session`
         : undefined
-    if (refused !== undefined) return this.#send(id, errorAnswer(id, RPC.invalidRequest, refused))
-    const open: Open = { method }
+    if (refused !== undefined)
+      return this.#send(id, buildErrorReply(id, RPC.invalidRequest, refused))
+    const open: AggregateRequest = { method }
     this.#open.set(id, open)
     const unknown = () =>
       this.#refuse(id, RPC.methodNotFound, `\`${method}\` is not a method the gate knows`)
@@ -182,30 +193,30 @@ export class AllServers {
     if (method === 'logging/setLevel') return this.#setLevel(request)
     const found = this.#finder.find(request)
     if (found === undefined) return unknown()
-    const carry = (later: Found) => this.#carry(request, open, later, related)
+    const carry = (later: RouteResult) => this.#carry(request, open, later, related)
     return found instanceof Promise ? found.then(carry) : carry(found)
   }
 
-  async #initialize({ id, params = NO_PARAMS }: Request): Promise<void> {
+  async #initialize({ id, params = NO_PARAMS }: JsonRpcRequest): Promise<void> {
     if (this.#hello !== undefined)
       return this.#refuse(id, RPC.invalidRequest, 'the session has begun already')
-    const revision = settledRevision(params.value.protocolVersion)
+    const revision = negotiateRevision(params.value.protocolVersion)
     this.#hello = withMember(params, 'protocolVersion', revision)
     await Promise.all([...this.#members.values()].map(wait))
     this.#client.revision = revision
     this.#answer(id, { text: writeResult(id, begunSession(this.#begun(), revision)) })
   }
 
-  async #discover(id: Id): Promise<void> {
+  async #discover(id: RequestId): Promise<void> {
     await this.#waitForAll()
     this.#answer(id, { text: writeResult(id, discovered(this.#begun())) })
   }
 
-  #begun(): ReturnType<typeof mergeBegun> {
+  #begun(): ReturnType<typeof mergeProfiles> {
     const servers = [...this.#members.values()]
     const there = servers.flatMap(({ name, begun }) => (begun ? [{ ...begun, name }] : []))
     const missing = servers.flatMap(({ name, begun }) => (begun ? [] : [name]))
-    return mergeBegun(there, missing)
+    return mergeProfiles(there, missing)
   }
 
   /** Who was waited for in vain comes when it comes, and the client hears of it. */
@@ -220,19 +231,19 @@ export class AllServers {
     await Promise.all(waiting)
   }
 
-  async #list({ id, method, params }: Request): Promise<void> {
+  async #list({ id, method, params }: JsonRpcRequest): Promise<void> {
     this.#talk.listed(method)
     await this.#waitForAll()
     try {
       const list = await this.#lists.list(method, params?.value.cursor)
-      const result = this.#client.era === 'stateless' ? dressed(method, list) : list
+      const result = this.#client.era === 'stateless' ? toStatelessResult(method, list) : list
       this.#answer(id, { text: writeResult(id, result) })
     } catch (error) {
       this.#refuse(id, RPC.invalidParams, (error as Error).message)
     }
   }
 
-  async #listen({ id, params }: Request): Promise<void> {
+  async #listen({ id, params }: JsonRpcRequest): Promise<void> {
     if (this.#listens.size >= ALL_LISTENS_MAX)
       return this.#refuse(id, RPC.internal, `more than ${ALL_LISTENS_MAX} subscriptions are open`)
     await this.#waitForAll()
@@ -240,7 +251,7 @@ export class AllServers {
   }
 
   /** Every server that has a log, also one that comes later. */
-  async #setLevel({ id, method, params = NO_PARAMS }: Request): Promise<void> {
+  async #setLevel({ id, method, params = NO_PARAMS }: JsonRpcRequest): Promise<void> {
     this.#level = params
     const asked = [...this.#members.values()].filter((member) => member.has('logging'))
     const failed = (error: Error) => ({ error: { code: RPC.internal, message: error.message } })
@@ -254,14 +265,14 @@ export class AllServers {
   }
 
   #carry(
-    request: Request,
-    open: Open,
-    route: Found,
-    related: Related | undefined,
+    request: JsonRpcRequest,
+    open: AggregateRequest,
+    route: RouteResult,
+    related: MessageContext | undefined,
   ): void | Promise<void> {
     const { id } = request
     if (route.member === undefined)
-      return this.#answer(id, unknownAnswer(id, route.method, route.name, this.#client.era))
+      return this.#answer(id, buildNotFoundReply(id, route.method, route.name, this.#client.era))
     const { member, params } = route
     open.given = String(request.params?.value.name)
     open.own = String(params.value.name)
@@ -269,7 +280,12 @@ export class AllServers {
     return member.begun === undefined ? wait(member).then(pass) : pass()
   }
 
-  #pass(request: Request, open: Open, member: Member, related: Related | undefined): void {
+  #pass(
+    request: JsonRpcRequest,
+    open: AggregateRequest,
+    member: AggregateMember,
+    related: MessageContext | undefined,
+  ): void {
     const { id, method } = request
     // It was cancelled on the way.
     if (this.#open.get(id) !== open) return
@@ -282,7 +298,7 @@ export class AllServers {
       this.#notSent(id, `the server \`${member.name}\` is not there: ${member.why}`)
   }
 
-  #clientNotification(notification: Notification): void {
+  #clientNotification(notification: JsonRpcNotification): void {
     const { method } = notification
     if (method === 'notifications/cancelled') return this.#cancel(notification)
     if (method === 'notifications/progress') return this.#talk.progress(notification)
@@ -292,8 +308,8 @@ export class AllServers {
     else this.#log(`a notification that does not pass: ${method}`)
   }
 
-  #cancel(notification: Notification): void {
-    const id = notification.params?.value.requestId as Id
+  #cancel(notification: JsonRpcNotification): void {
+    const id = notification.params?.value.requestId as RequestId
     const open = this.#open.get(id)
     if (open === undefined) return
     this.#listens.close(id)
@@ -301,7 +317,7 @@ export class AllServers {
     else open.member.pass(notification)
   }
 
-  #memberBegun(member: Member): void {
+  #memberBegun(member: AggregateMember): void {
     this.#waitedFor.delete(member)
     if (this.#initialized !== undefined) member.pass(this.#initialized)
     if (this.#level !== undefined && member.has('logging'))
@@ -310,7 +326,7 @@ export class AllServers {
     for (const kind of LISTING) if (member.has(kind)) this.#talk.listChanged(`${kind}/list`)
   }
 
-  #answered(member: Member, id: Id, told: Told): void {
+  #answered(member: AggregateMember, id: RequestId, told: RpcReply): void {
     const open = this.#open.get(id)
     if (open?.member !== member) return this.#log(`an answer nobody waits for: id ${id}`)
     const { given, own, method } = open
@@ -322,32 +338,32 @@ export class AllServers {
         : undefined
     if (unknown !== undefined) return this.#answer(id, unknown)
     if (!told.text.includes('taskId')) return this.#answer(id, told)
-    const [answer] = read(told.text) as [Answer]
+    const [answer] = read(told.text) as [JsonRpcResponse]
     if (answer.result === undefined) return this.#answer(id, told)
     const result = resultForClient(member.name, method, answer.result, era)
     this.#answer(id, { text: writeAnswer(id, { ...answer, result }) })
   }
 
   /** Not where nobody waits any more. */
-  #answer(id: Id, told: Told): void {
+  #answer(id: RequestId, told: RpcReply): void {
     if (this.#open.delete(id)) this.#send(id, told)
   }
 
-  #send(id: Id, { text, errorCode }: Told): void {
+  #send(id: RequestId, { text, errorCode }: RpcReply): void {
     const error = errorCode === undefined ? {} : { errorCode }
     this.#client.send(text, { request: id, answers: true, ...error })
   }
 
-  #refuse(id: Id, code: number, text: string): void {
-    this.#answer(id, errorAnswer(id, code, text))
+  #refuse(id: RequestId, code: number, text: string): void {
+    this.#answer(id, buildErrorReply(id, code, text))
   }
 
-  #notSent(id: Id, text: string): void {
+  #notSent(id: RequestId, text: string): void {
     const data = { 'sluice/upstream': { code: 'UPSTREAM_UNREACHABLE', repeatable: true } }
-    this.#answer(id, errorAnswer(id, RPC.internal, `${text}; nothing was sent`, data))
+    this.#answer(id, buildErrorReply(id, RPC.internal, `${text}; nothing was sent`, data))
   }
 
-  #drop(id: Id): void {
+  #drop(id: RequestId): void {
     if (this.#open.delete(id)) this.#client.drop(id)
   }
 
@@ -357,16 +373,16 @@ export class AllServers {
 }
 
 /** Until it is there, or for a while. */
-async function wait(member: Member): Promise<void> {
-  await within(
+async function wait(member: AggregateMember): Promise<void> {
+  await withTimeout(
     member.begin().catch(() => undefined),
     MEMBER_WAIT_MS_MAX,
   )
 }
 
 /** What a client of the stateless era says of itself with every request. */
-function helloOf(params: Members | undefined): Members {
-  const meta = membersOf(params?.text.get('_meta') ?? '{}')
+function helloOf(params: ParsedMembers | undefined): ParsedMembers {
+  const meta = splitMembers(params?.text.get('_meta') ?? '{}')
   const said = [META.version, META.client, META.capabilities].flatMap((key) => {
     const text = meta.get(key)
     return text === undefined ? [] : [[key, text] as const]

@@ -5,20 +5,25 @@
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { withMembers } from '../../protocol/members.ts'
-import type { Answer, Id, Members, Message } from '../../protocol/message.ts'
-import type { Era } from '../../protocol/protocol-generation.ts'
+import type {
+  JsonRpcMessage,
+  JsonRpcResponse,
+  ParsedMembers,
+  RequestId,
+} from '../../protocol/message.ts'
+import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import { SESSION_REVISIONS } from '../../protocol/revisions.ts'
 import {
-  type Heard,
-  MemberLink,
   type MemberLinkContext,
+  MemberTransport,
+  type SubscriptionListener,
 } from '../front/sessions/member-transport.ts'
 import { MEMBER_BEGIN_MS_MAX } from '../shared/limits.ts'
 import { restartDelayMs } from '../shared/restart.ts'
-import type { ClientLink, Related } from '../shared/transport.ts'
+import type { ClientTransport, MessageContext } from '../shared/transport.ts'
 
 /** What a server said of itself. */
-export interface Begun {
+export interface ServerProfile {
   readonly capabilities: JsonObject
   readonly instructions: string | undefined
 }
@@ -26,20 +31,20 @@ export interface Begun {
 export interface MemberContext extends Omit<MemberLinkContext, 'onEnd'> {
   readonly name: string
   /** Puts the gate between the link and the server. */
-  readonly open: (link: ClientLink) => void
+  readonly open: (link: ClientTransport) => void
   /** `params` of the `initialize` or `server/discover` that the server gets. */
-  readonly hello: () => Members
+  readonly hello: () => ParsedMembers
   readonly onBegun: () => void
   /** It ended, or could not even begin. */
   readonly onGone: (why: string, wasThere: boolean) => void
 }
 
-export class Member {
+export class AggregateMember {
   readonly name: string
   readonly #context: MemberContext
-  #link: MemberLink | undefined
-  #begun: Begun | undefined
-  #beginning: Promise<Begun> | undefined
+  #link: MemberTransport | undefined
+  #begun: ServerProfile | undefined
+  #beginning: Promise<ServerProfile> | undefined
   #why = 'it was not begun yet'
   #beganMs = 0
   /** Not begun anew before. */
@@ -56,7 +61,7 @@ export class Member {
   }
 
   /** Undefined while it is not there. */
-  get begun(): Begun | undefined {
+  get begun(): ServerProfile | undefined {
     return this.#begun
   }
 
@@ -70,7 +75,7 @@ export class Member {
   }
 
   /** Rejects with why it is not there. */
-  begin(): Promise<Begun> {
+  begin(): Promise<ServerProfile> {
     if (this.#begun !== undefined) return Promise.resolve(this.#begun)
     if (this.#over || performance.now() < this.#restUntilMs)
       return Promise.reject(new Error(this.#why))
@@ -88,27 +93,27 @@ export class Member {
     return lost
   }
 
-  ask(method: string, params: Members): Promise<Answer> {
+  ask(method: string, params: ParsedMembers): Promise<JsonRpcResponse> {
     const told = this.#dressed(params)
     return this.#link?.ask(method, told) ?? Promise.reject(new Error(this.#why))
   }
 
   /** A subscription, with how to give it up; undefined where it is not there. */
-  listen(params: Members, heard: Heard): (() => void) | undefined {
+  listen(params: ParsedMembers, heard: SubscriptionListener): (() => void) | undefined {
     const link = this.#begun === undefined ? undefined : this.#link
     const id = link?.listen(this.#dressed(params), heard)
     return id === undefined ? undefined : () => link?.giveUp(id)
   }
 
   /** False where it is not there. */
-  pass(message: Message, related?: Related): boolean {
+  pass(message: JsonRpcMessage, related?: MessageContext): boolean {
     if (this.#begun === undefined || this.#link === undefined) return false
     if (message.kind === 'request' && message.method === TOOL_CALL) this.#called = true
     return this.#link.pass(message, related)
   }
 
   /** The client does not read what this server says, or does again. */
-  pressed(isFull: boolean, request: Id | undefined): void {
+  pressed(isFull: boolean, request: RequestId | undefined): void {
     this.#link?.onPressure(isFull, request)
   }
 
@@ -118,17 +123,17 @@ export class Member {
   }
 
   /** In the stateless era every request says what the client can do. */
-  #dressed(params: Members): Members {
+  #dressed(params: ParsedMembers): ParsedMembers {
     const { era, hello } = this.#context
     return era === 'session' ? params : withMembers(params, { _meta: hello().text.get('_meta') })
   }
 
-  async #start(): Promise<Begun> {
+  async #start(): Promise<ServerProfile> {
     const { era, hello, onBegun, onGone, open } = this.#context
     const opening = era === 'session' ? 'initialize' : 'server/discover'
     this.#beganMs = performance.now()
     const onEnd = (why: string) => this.#ended(why)
-    const link: MemberLink = new MemberLink({ ...this.#context, onEnd })
+    const link: MemberTransport = new MemberTransport({ ...this.#context, onEnd })
     this.#link = link
     try {
       open(link)
@@ -162,7 +167,7 @@ export class Member {
 }
 
 /** Throws where a client would not go on with this server. */
-function readBegun(resultText: string, era: Era): Begun {
+function readBegun(resultText: string, era: ProtocolGeneration): ServerProfile {
   const result = JSON.parse(resultText) as unknown
   const { protocolVersion, capabilities, instructions } = isObject(result) ? result : {}
   if (era === 'session' && !SESSION_REVISIONS.includes(protocolVersion as string))

@@ -3,7 +3,7 @@
 // name. A server that does not answer in time is left out, and the client hears when it has.
 
 import { isObject } from '@sluice/policy/core/json'
-import { elementsOf, membersOf } from '../../protocol/json/raw-members.ts'
+import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 import { membersFrom } from '../front/sessions/member-transport.ts'
 import { enterStep } from '../shared/current-step.ts'
@@ -16,10 +16,10 @@ import {
   MERGED_PAGE_LENGTH_MAX,
 } from '../shared/limits.ts'
 import { Slices } from '../shared/slices.ts'
-import { within } from '../shared/with-timeout.ts'
-import { GivenNames } from './advertised-names.ts'
-import type { Member } from './member.ts'
-import { farTask } from './qualified-handles.ts'
+import { withTimeout } from '../shared/with-timeout.ts'
+import { AdvertisedNames } from './advertised-names.ts'
+import type { AggregateMember } from './member.ts'
+import { qualifyTaskId } from './qualified-handles.ts'
 import { ResourceRoutes } from './resource-routes.ts'
 
 interface ListKind {
@@ -42,7 +42,7 @@ const KINDS: Readonly<Record<string, ListKind>> = {
 }
 
 export interface MergedListsContext {
-  readonly members: () => Iterable<Member>
+  readonly members: () => Iterable<AggregateMember>
   /** A server that was left out of a list has answered. */
   readonly onLate: (method: string) => void
   readonly onLimit: (server: string, why: string) => void
@@ -50,8 +50,8 @@ export interface MergedListsContext {
 }
 
 export class MergedLists {
-  readonly tools = new GivenNames()
-  readonly prompts = new GivenNames()
+  readonly tools = new AdvertisedNames()
+  readonly prompts = new AdvertisedNames()
   readonly resources = new ResourceRoutes()
   readonly #context: MergedListsContext
   /** Servers that were waited for in vain and still have to answer: not waited for again. */
@@ -84,14 +84,14 @@ export class MergedLists {
   }
 
   /** Never rejects: what a server does not list in time is missing. */
-  async listOf(member: Member, method: string): Promise<readonly string[]> {
+  async listOf(member: AggregateMember, method: string): Promise<readonly string[]> {
     const mark = `${member.name} ${method}`
     if (!member.has((KINDS[method] as ListKind).capability) || this.#late.has(mark)) return []
     const reading = this.#read(member, method).catch((error: Error) => {
       this.#context.log(member.name, `its ${method} is missing: ${error.message}`)
       return []
     })
-    const entries = await within(reading, MEMBER_WAIT_MS_MAX)
+    const entries = await withTimeout(reading, MEMBER_WAIT_MS_MAX)
     if (entries !== undefined) return entries
     this.#late.add(mark)
     this.#context.log(member.name, `its ${method} is missing: it takes its time`)
@@ -103,7 +103,7 @@ export class MergedLists {
   }
 
   /** All pages of one server, with the names that the client is given. */
-  async #read(member: Member, method: string): Promise<string[]> {
+  async #read(member: AggregateMember, method: string): Promise<string[]> {
     const { key, name } = KINDS[method] as ListKind
     const slices = new Slices()
     const entries: { text: string; name: string }[] = []
@@ -111,7 +111,7 @@ export class MergedLists {
     let isLong = false
     for await (const result of this.#pages(member, method)) {
       isLong ||= result.length > LIST_AT_ONCE_LENGTH_MAX || entries.length > ENTRIES_AT_ONCE_MAX
-      for (const text of elementsOf(membersOf(result).get(key) ?? '[]')) {
+      for (const text of splitElements(splitMembers(result).get(key) ?? '[]')) {
         if (isLong && slices.isOver) await slices.next()
         enterStep('merge')
         const entry: unknown = JSON.parse(text)
@@ -134,7 +134,7 @@ export class MergedLists {
   }
 
   /** The results of one server's list, up to the limits; that one is met is told. */
-  async *#pages(member: Member, method: string): AsyncGenerator<string> {
+  async *#pages(member: AggregateMember, method: string): AsyncGenerator<string> {
     let length = 0
     let cursor: string | undefined
     for (let page = 0; page < LIST_PAGES_MAX; page++) {
@@ -147,7 +147,7 @@ export class MergedLists {
         return this.#context.onLimit(member.name, long)
       }
       yield result
-      const next: unknown = JSON.parse(membersOf(result).get('nextCursor') ?? 'null')
+      const next: unknown = JSON.parse(splitMembers(result).get('nextCursor') ?? 'null')
       if (typeof next !== 'string') return
       cursor = next
     }
@@ -161,7 +161,7 @@ export class MergedLists {
   ): readonly (string | undefined)[] {
     if (method === 'tools/list') return this.tools.list(server, names)
     if (method === 'prompts/list') return this.prompts.list(server, names)
-    if (method === 'tasks/list') return names.map((name) => farTask(server, name))
+    if (method === 'tasks/list') return names.map((name) => qualifyTaskId(server, name))
     if (method === 'resources/list') this.resources.list(server, names)
     else this.resources.listTemplates(server, names)
     return names
@@ -169,7 +169,7 @@ export class MergedLists {
 }
 
 function renamed(text: string, key: string, name: string): string {
-  return writeMembers(membersOf(text).set(key, JSON.stringify(name)))
+  return writeMembers(splitMembers(text).set(key, JSON.stringify(name)))
 }
 
 function cursorFor(method: string, offset: number): string {

@@ -3,27 +3,30 @@
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { META } from '../../protocol/protocol-generation.ts'
-import { dressed } from '../session/stateless-results.ts'
+import { toStatelessResult } from '../session/stateless-results.ts'
 import { INSTRUCTIONS_LENGTH_MAX } from '../shared/limits.ts'
-import { ownVersion } from '../shared/package-version.ts'
-import type { Begun } from './member.ts'
+import { readPackageVersion } from '../shared/package-version.ts'
+import type { ServerProfile } from './member.ts'
 
-export interface BegunServer extends Begun {
+export interface BegunServer extends ServerProfile {
   readonly name: string
 }
 
-interface Merged {
+interface MergedProfile {
   readonly capabilities: JsonObject
   readonly instructions?: string
 }
 
 /** `missing` are the servers that are not there, yet. */
-export function mergeBegun(begun: readonly BegunServer[], missing: readonly string[]): Merged {
+export function mergeProfiles(
+  begun: readonly BegunServer[],
+  missing: readonly string[],
+): MergedProfile {
   const capabilities = begun.map((server) => server.capabilities).reduce(merged, OWN)
   // A server that comes later may have what no other has.
   const all = missing.length === 0 ? capabilities : merged(capabilities, MAYBE)
   const parts = begun.flatMap(({ name, instructions }) =>
-    instructions === undefined ? [] : [`${heading(name)}\n\n${cut(instructions)}`],
+    instructions === undefined ? [] : [`${heading(name)}\n\n${ellipsize(instructions)}`],
   )
   if (missing.length > 0) parts.push(`Not there at the moment: ${missing.join(', ')}.`)
   const said = parts.length === 0 ? {} : { instructions: parts.join('\n\n') }
@@ -31,18 +34,18 @@ export function mergeBegun(begun: readonly BegunServer[], missing: readonly stri
 }
 
 /** The result of `initialize`. */
-export function begunSession(all: Merged, revision: string): string {
+export function begunSession(all: MergedProfile, revision: string): string {
   return JSON.stringify({ protocolVersion: revision, ...all, serverInfo: whoWeAre() })
 }
 
 /** The result of `server/discover`. */
-export function discovered(all: Merged): string {
+export function discovered(all: MergedProfile): string {
   const said = { ...all, _meta: { [META.server]: whoWeAre() } }
-  return dressed('server/discover', JSON.stringify(said))
+  return toStatelessResult('server/discover', JSON.stringify(said))
 }
 
 function whoWeAre(): JsonObject {
-  return { name: 'sluice', version: ownVersion() }
+  return { name: 'sluice', version: readPackageVersion() }
 }
 
 const OWN: JsonObject = { tools: {} }
@@ -70,7 +73,7 @@ function heading(server: string): string {
   return `# Server ${server} (its tools begin with ${server}__)`
 }
 
-function cut(text: string): string {
+function ellipsize(text: string): string {
   if (text.length <= INSTRUCTIONS_LENGTH_MAX) return text
   // Half a surrogate pair could not be sent.
   return `${text.slice(0, INSTRUCTIONS_LENGTH_MAX).replace(/[\ud800-\udbff]$/, '')}…`

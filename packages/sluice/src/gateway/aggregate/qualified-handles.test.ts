@@ -6,14 +6,14 @@ import { describe, expect, test } from 'vitest'
 import { readMessages } from '../../protocol/read-message.ts'
 import {
   answerForServer,
-  farHandle,
-  farTask,
-  nearHandle,
-  nearTask,
   notificationForClient,
   paramsForServer,
+  qualifyHandle,
+  qualifyTaskId,
   requestForClient,
   resultForClient,
+  unqualifyHandle,
+  unqualifyTaskId,
 } from './qualified-handles.ts'
 
 const server = fc.stringMatching(/^[a-z0-9-]{1,24}$/)
@@ -31,20 +31,23 @@ describe('handles', () => {
   test('come back as they were, strings and numbers apart', () => {
     fc.assert(
       fc.property(server, handle, (name, given) => {
-        const far = farHandle(name, given)
-        expect(nearHandle(far)).toEqual({ server: name, handle: Object.is(given, -0) ? 0 : given })
-        expect(nearTask(farTask(name, String(given)))).toEqual({
+        const far = qualifyHandle(name, given)
+        expect(unqualifyHandle(far)).toEqual({
+          server: name,
+          handle: Object.is(given, -0) ? 0 : given,
+        })
+        expect(unqualifyTaskId(qualifyTaskId(name, String(given)))).toEqual({
           server: name,
           taskId: String(given),
         })
       }),
     )
-    expect(farHandle('a', '1')).not.toBe(farHandle('a', 1))
+    expect(qualifyHandle('a', '1')).not.toBe(qualifyHandle('a', 1))
   })
 
   test.each(['', 'a', 'a:', 'a:{}', 'a:[1]', 'a:null', 'a:x', 5, null, {}])(
     'what was never given out is none: %j',
-    (far) => expect(nearHandle(far)).toBeUndefined(),
+    (far) => expect(unqualifyHandle(far)).toBeUndefined(),
   )
 })
 

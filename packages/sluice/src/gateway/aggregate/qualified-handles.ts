@@ -4,16 +4,24 @@
 // knows whether it ever gave it out. Pure.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import { membersOf } from '../../protocol/json/raw-members.ts'
-import type { Answer, Id, Members, Notification, Request } from '../../protocol/message.ts'
-import type { Era } from '../../protocol/protocol-generation.ts'
+import { splitMembers } from '../../protocol/json/raw-members.ts'
+import type {
+  JsonRpcNotification,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  ParsedMembers,
+  RequestId,
+} from '../../protocol/message.ts'
+import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import { writeMembers, writeNotification, writeRequest } from '../../protocol/write-message.ts'
 
 const RELATED_TASK = 'io.modelcontextprotocol/related-task'
 const TASK_OF_META = ['_meta', RELATED_TASK, 'taskId']
 
 /** Where the result of a method has the id of a task, beside `_meta`. */
-const TASK_OF_RESULT: Readonly<Record<Era, Readonly<Record<string, readonly string[]>>>> = {
+const TASK_OF_RESULT: Readonly<
+  Record<ProtocolGeneration, Readonly<Record<string, readonly string[]>>>
+> = {
   session: {
     'tools/call': ['task', 'taskId'],
     'tasks/get': ['taskId'],
@@ -23,12 +31,12 @@ const TASK_OF_RESULT: Readonly<Record<Era, Readonly<Record<string, readonly stri
 }
 
 /** A string or a number, told apart by its JSON text. */
-export function farHandle(server: string, handle: Id): string {
-  return farTask(server, JSON.stringify(handle))
+export function qualifyHandle(server: string, handle: RequestId): string {
+  return qualifyTaskId(server, JSON.stringify(handle))
 }
 
-export function nearHandle(far: unknown): { server: string; handle: Id } | undefined {
-  const parted = nearTask(far)
+export function unqualifyHandle(far: unknown): { server: string; handle: RequestId } | undefined {
+  const parted = unqualifyTaskId(far)
   if (parted === undefined) return undefined
   try {
     const handle: unknown = JSON.parse(parted.taskId)
@@ -39,27 +47,31 @@ export function nearHandle(far: unknown): { server: string; handle: Id } | undef
   }
 }
 
-export function farTask(server: string, taskId: string): string {
+export function qualifyTaskId(server: string, taskId: string): string {
   return `${server}:${taskId}`
 }
 
 /** No server's name has a colon. */
-export function nearTask(far: unknown): { server: string; taskId: string } | undefined {
+export function unqualifyTaskId(far: unknown): { server: string; taskId: string } | undefined {
   const at = typeof far === 'string' ? far.indexOf(':') : -1
   if (typeof far !== 'string' || at < 0) return undefined
   return { server: far.slice(0, at), taskId: far.slice(at + 1) }
 }
 
 /** A request of a server's, as the client is to read it. */
-export function requestForClient(server: string, { id, method, params }: Request): string {
-  return writeRequest(farHandle(server, id), method, paramsForClient(server, params))
+export function requestForClient(server: string, { id, method, params }: JsonRpcRequest): string {
+  return writeRequest(qualifyHandle(server, id), method, paramsForClient(server, params))
 }
 
-export function notificationForClient(server: string, { method, params }: Notification): string {
+export function notificationForClient(
+  server: string,
+  { method, params }: JsonRpcNotification,
+): string {
   const far = paramsForClient(server, params)
-  if (method === 'notifications/cancelled') rename(far, 'requestId', (id) => farHandle(server, id))
+  if (method === 'notifications/cancelled')
+    rename(far, 'requestId', (id) => qualifyHandle(server, id))
   if (method === 'notifications/tasks/status')
-    rename(far, 'taskId', (id) => farTask(server, `${id}`))
+    rename(far, 'taskId', (id) => qualifyTaskId(server, `${id}`))
   return writeNotification(method, far)
 }
 
@@ -68,17 +80,17 @@ export function resultForClient(
   server: string,
   method: string,
   resultText: string,
-  era: Era,
+  era: ProtocolGeneration,
 ): string {
   if (!resultText.includes('taskId')) return resultText
-  const far = (text: string) => renamed(text, (id) => farTask(server, `${id}`))
+  const far = (text: string) => renamed(text, (id) => qualifyTaskId(server, `${id}`))
   const path = TASK_OF_RESULT[era][method]
   const outer = path === undefined ? resultText : edit(resultText, path, far)
   return edit(outer, TASK_OF_META, far)
 }
 
 /** `params` of a client's request, as the server knows them. */
-export function paramsForServer(server: string, params: Members): Members {
+export function paramsForServer(server: string, params: ParsedMembers): ParsedMembers {
   const meta = params.text.get('_meta')
   if (meta === undefined || !meta.includes(RELATED_TASK)) return params
   const text = edit(meta, TASK_OF_META.slice(1), (id) => nearText(server, id))
@@ -86,7 +98,11 @@ export function paramsForServer(server: string, params: Members): Members {
 }
 
 /** A client's answer to a request of a server's. */
-export function answerForServer(server: string, id: Id, answer: Answer): Answer {
+export function answerForServer(
+  server: string,
+  id: RequestId,
+  answer: JsonRpcResponse,
+): JsonRpcResponse {
   const { result } = answer
   if (!result?.includes(RELATED_TASK)) return { ...answer, id }
   return { ...answer, id, result: edit(result, TASK_OF_META, (text) => nearText(server, text)) }
@@ -94,11 +110,11 @@ export function answerForServer(server: string, id: Id, answer: Answer): Answer 
 
 /** `params` with another value for one member; every other has the text it was read from. */
 export function withMember(
-  { value, text }: Members,
+  { value, text }: ParsedMembers,
   key: string,
-  member: JsonObject | Id,
+  member: JsonObject | RequestId,
   memberText = JSON.stringify(member),
-): Members {
+): ParsedMembers {
   return { value: { ...value, [key]: member }, text: new Map(text).set(key, memberText) }
 }
 
@@ -109,7 +125,7 @@ export function edit(
   [key = '', ...rest]: readonly string[],
   change: (text: string) => string,
 ): string {
-  const members = membersOf(text)
+  const members = splitMembers(text)
   const member = members.get(key)
   if (member === undefined) return text
   const changed = rest.length === 0 ? change(member) : edit(member, rest, change)
@@ -119,30 +135,30 @@ export function edit(
 
 function paramsForClient(
   server: string,
-  params: Members | undefined,
+  params: ParsedMembers | undefined,
 ): Map<string, string> | undefined {
   if (params === undefined) return undefined
   const far = new Map(params.text)
   const meta = far.get('_meta')
   if (meta === undefined) return far
   const token = edit(meta, ['progressToken'], (text) =>
-    renamed(text, (handle) => farHandle(server, handle)),
+    renamed(text, (handle) => qualifyHandle(server, handle)),
   )
-  const task = (text: string) => renamed(text, (id) => farTask(server, `${id}`))
+  const task = (text: string) => renamed(text, (id) => qualifyTaskId(server, `${id}`))
   return far.set('_meta', edit(token, TASK_OF_META.slice(1), task))
 }
 
 function rename(
   members: Map<string, string> | undefined,
   key: string,
-  change: (handle: Id) => string,
+  change: (handle: RequestId) => string,
 ): void {
   const text = members?.get(key)
   if (text !== undefined) members?.set(key, renamed(text, change))
 }
 
 /** What is neither a string nor a number stays as it is. */
-function renamed(text: string, change: (handle: Id) => string): string {
+function renamed(text: string, change: (handle: RequestId) => string): string {
   const handle: unknown = JSON.parse(text)
   if (typeof handle !== 'string' && typeof handle !== 'number') return text
   return JSON.stringify(change(handle))
@@ -150,6 +166,6 @@ function renamed(text: string, change: (handle: Id) => string): string {
 
 /** A task of another server's is left as it is: here nobody knows it. */
 function nearText(server: string, text: string): string {
-  const parted = nearTask(JSON.parse(text))
+  const parted = unqualifyTaskId(JSON.parse(text))
   return parted?.server === server ? JSON.stringify(parted.taskId) : text
 }

@@ -6,13 +6,13 @@ import { UriTemplate } from '../../protocol/uri-template.ts'
 import { MEMBER_TEMPLATES_MAX } from '../shared/limits.ts'
 import { TEMPLATE_STEPS_MAX } from '../shared/turn-limits.ts'
 
-interface Listed {
+interface ServerResources {
   uris: ReadonlySet<string>
   templates: ReadonlyMap<string, UriTemplate>
 }
 
 export class ResourceRoutes {
-  readonly #listed = new Map<string, Listed>()
+  readonly #listed = new Map<string, ServerResources>()
 
   list(server: string, uris: readonly string[]): void {
     this.#of(server).uris = new Set(uris)
@@ -43,11 +43,11 @@ export class ResourceRoutes {
     return this.#where(({ templates }) => templates.has(template))
   }
 
-  #where(holds: (listed: Listed) => boolean): string[] {
+  #where(holds: (listed: ServerResources) => boolean): string[] {
     return [...this.#listed].flatMap(([server, listed]) => (holds(listed) ? [server] : []))
   }
 
-  #of(server: string): Listed {
+  #of(server: string): ServerResources {
     const listed = this.#listed.get(server) ?? { uris: new Set(), templates: new Map() }
     this.#listed.set(server, listed)
     return listed

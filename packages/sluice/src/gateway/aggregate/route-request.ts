@@ -3,16 +3,16 @@
 // id. Decides nothing: that server's relay judges what it gets.
 
 import { isObject } from '@sluice/policy/core/json'
-import type { Members, Request } from '../../protocol/message.ts'
+import type { JsonRpcRequest, ParsedMembers } from '../../protocol/message.ts'
 import { RELIST_MS } from '../shared/limits.ts'
-import type { GivenNames } from './advertised-names.ts'
-import type { Member } from './member.ts'
+import type { AdvertisedNames } from './advertised-names.ts'
+import type { AggregateMember } from './member.ts'
 import type { MergedLists } from './merge-lists.ts'
-import { edit, nearTask, paramsForServer, withMember } from './qualified-handles.ts'
+import { edit, paramsForServer, unqualifyTaskId, withMember } from './qualified-handles.ts'
 
-interface Route {
-  readonly member: Member
-  readonly params: Members
+interface ServerRoute {
+  readonly member: AggregateMember
+  readonly params: ParsedMembers
 }
 
 /** What nobody has, by the method that would have got it and the name it was asked for by. */
@@ -22,21 +22,21 @@ interface NoRoute {
   readonly name: string
 }
 
-export type Found = Route | NoRoute
+export type RouteResult = ServerRoute | NoRoute
 
 const TASKS = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update'])
 const RESOURCES = new Set(['resources/read', 'resources/subscribe', 'resources/unsubscribe'])
-const NO_PARAMS: Members = { value: {}, text: new Map() }
+const NO_PARAMS: ParsedMembers = { value: {}, text: new Map() }
 
-export class ServerFinder {
-  readonly #members: ReadonlyMap<string, Member>
+export class ServerRouter {
+  readonly #members: ReadonlyMap<string, AggregateMember>
   readonly #lists: MergedLists
   readonly #log: (server: string, text: string) => void
   #relisting: Promise<void> | undefined
   #relistedMs = Number.NEGATIVE_INFINITY
 
   constructor(
-    members: ReadonlyMap<string, Member>,
+    members: ReadonlyMap<string, AggregateMember>,
     lists: MergedLists,
     log: (server: string, text: string) => void,
   ) {
@@ -46,7 +46,10 @@ export class ServerFinder {
   }
 
   /** Undefined where the method is not one for one server. */
-  find({ method, params = NO_PARAMS }: Request): Found | Promise<Found> | undefined {
+  find({
+    method,
+    params = NO_PARAMS,
+  }: JsonRpcRequest): RouteResult | Promise<RouteResult> | undefined {
     const { tools, prompts } = this.#lists
     if (method === 'tools/call') return this.#byName(method, tools, 'tools/list', params)
     if (method === 'prompts/get') return this.#byName(method, prompts, 'prompts/list', params)
@@ -56,7 +59,7 @@ export class ServerFinder {
   }
 
   /** The one server that a resource can belong to. */
-  async ownerOf(uri: string): Promise<Member | undefined> {
+  async ownerOf(uri: string): Promise<AggregateMember | undefined> {
     return this.#members.get((await this.#owner(uri)) ?? '')
   }
 
@@ -67,12 +70,12 @@ export class ServerFinder {
 
   #byName(
     method: string,
-    names: GivenNames,
+    names: AdvertisedNames,
     list: string,
-    params: Members,
-  ): Found | Promise<Found> {
+    params: ParsedMembers,
+  ): RouteResult | Promise<RouteResult> {
     const given = params.value.name as string
-    const named = (): Found => {
+    const named = (): RouteResult => {
       const meant = names.find(given)
       const found = this.#route(meant?.server, params, { method, name: given })
       if (found.member === undefined || meant === undefined) return found
@@ -84,19 +87,19 @@ export class ServerFinder {
     return this.#lists.listOf(member, list).then(named)
   }
 
-  async #byUri(method: string, params: Members): Promise<Found> {
+  async #byUri(method: string, params: ParsedMembers): Promise<RouteResult> {
     const uri = params.value.uri as string
     return this.#route(await this.#owner(uri), params, { method, name: uri })
   }
 
-  #byTask(method: string, params: Members): Found {
-    const near = nearTask(params.value.taskId)
+  #byTask(method: string, params: ParsedMembers): RouteResult {
+    const near = unqualifyTaskId(params.value.taskId)
     const found = this.#route(near?.server, params, { method, name: '' })
     if (found.member === undefined || near === undefined) return found
     return { ...found, params: withMember(found.params, 'taskId', near.taskId) }
   }
 
-  async #byReference(params: Members): Promise<Found> {
+  async #byReference(params: ParsedMembers): Promise<RouteResult> {
     const { ref } = params.value
     const { type, name, uri } = isObject(ref) ? ref : {}
     if (type === 'ref/prompt' && typeof name === 'string') {
@@ -114,7 +117,7 @@ export class ServerFinder {
     return this.#route(await this.#owner(asked), params, none)
   }
 
-  #route(server: string | undefined, params: Members, none: NoRoute): Found {
+  #route(server: string | undefined, params: ParsedMembers, none: NoRoute): RouteResult {
     const member = this.#members.get(server ?? '')
     if (member === undefined) return none
     return { member, params: paramsForServer(member.name, params) }

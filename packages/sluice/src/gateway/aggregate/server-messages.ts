@@ -2,34 +2,38 @@
 // names that say which server is meant. A changed list is told once, until the client lists again;
 // in the stateless era to whoever has subscribed to it.
 
-import type { Answer, Message, Notification } from '../../protocol/message.ts'
+import type {
+  JsonRpcMessage,
+  JsonRpcNotification,
+  JsonRpcResponse,
+} from '../../protocol/message.ts'
 import { readMessages } from '../../protocol/read-message.ts'
 import { writeNotification } from '../../protocol/write-message.ts'
-import type { ClientLink, Related } from '../shared/transport.ts'
-import type { Member } from './member.ts'
+import type { ClientTransport, MessageContext } from '../shared/transport.ts'
+import type { AggregateMember } from './member.ts'
 import {
   answerForServer,
-  nearHandle,
   notificationForClient,
   requestForClient,
+  unqualifyHandle,
   withMember,
 } from './qualified-handles.ts'
-import type { AllListens } from './subscriptions.ts'
+import type { AggregateSubscriptions } from './subscriptions.ts'
 
 /** A request of the client's without an answer yet. */
-export interface Open {
+export interface AggregateRequest {
   readonly method: string
   /** Who answers it, once that is known; the gate itself where nobody is. */
-  member?: Member
+  member?: AggregateMember
   /** The name it was asked by, and the one its server knows. */
   given?: string
   own?: string
 }
 
 export interface ServerTalkContext {
-  readonly client: ClientLink
-  readonly members: ReadonlyMap<string, Member>
-  readonly listens: AllListens
+  readonly client: ClientTransport
+  readonly members: ReadonlyMap<string, AggregateMember>
+  readonly listens: AggregateSubscriptions
   readonly onResources: () => void
   readonly log: (text: string, server?: string) => void
 }
@@ -42,7 +46,7 @@ const CHANGED: Readonly<Record<string, string>> = {
   'resources/templates/list': 'notifications/resources/list_changed',
 }
 
-export class ServerTalk {
+export class ServerMessages {
   readonly #context: ServerTalkContext
   /** Changes that the client was told of and has not looked at since. */
   readonly #changes = new Set<string>()
@@ -51,7 +55,7 @@ export class ServerTalk {
     this.#context = context
   }
 
-  told(member: Member, text: string, related: Related): void {
+  told(member: AggregateMember, text: string, related: MessageContext): void {
     const { client, onResources } = this.#context
     const [message] = read(text)
     if (message?.kind === 'request')
@@ -63,17 +67,17 @@ export class ServerTalk {
     client.send(notificationForClient(member.name, message), related)
   }
 
-  answer(answer: Answer): void {
-    const near = nearHandle(answer.id)
+  answer(answer: JsonRpcResponse): void {
+    const near = unqualifyHandle(answer.id)
     const member = this.#context.members.get(near?.server ?? '')
     if (near === undefined || member === undefined)
       return this.#context.log(`an answer nobody asked for: id ${answer.id}`)
     member.pass(answerForServer(member.name, near.handle, answer))
   }
 
-  progress(notification: Notification): void {
+  progress(notification: JsonRpcNotification): void {
     const { params } = notification
-    const near = nearHandle(params?.value.progressToken)
+    const near = unqualifyHandle(params?.value.progressToken)
     const member = this.#context.members.get(near?.server ?? '')
     if (params === undefined || near === undefined || member === undefined) return
     member.pass({ ...notification, params: withMember(params, 'progressToken', near.handle) })
@@ -100,7 +104,7 @@ export class ServerTalk {
 }
 
 /** The relay wrote it. */
-export function read(text: string): readonly Message[] {
+export function read(text: string): readonly JsonRpcMessage[] {
   const reading = readMessages(text, { batches: false })
   if (!reading.ok) throw new Error(`a message of the gate's own is refused: ${reading.message}`)
   return reading.messages

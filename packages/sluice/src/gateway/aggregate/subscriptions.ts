@@ -4,38 +4,38 @@
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { patchObject, withMembers } from '../../protocol/members.ts'
-import type { Id, Notification } from '../../protocol/message.ts'
+import type { JsonRpcNotification, RequestId } from '../../protocol/message.ts'
 import { LIST_CHANGES, META } from '../../protocol/protocol-generation.ts'
 import { readMessages } from '../../protocol/read-message.ts'
 import { writeNotification } from '../../protocol/write-message.ts'
 import { LISTEN_RESOURCES_MAX, MEMBER_WAIT_MS_MAX, SESSION_EVENTS_MAX } from '../shared/limits.ts'
 import { restartDelayMs } from '../shared/restart.ts'
-import { within } from '../shared/with-timeout.ts'
-import type { Member } from './member.ts'
+import { withTimeout } from '../shared/with-timeout.ts'
+import type { AggregateMember } from './member.ts'
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
-interface Listen {
+interface AggregateSubscription {
   readonly wishes: readonly string[]
-  readonly uris: ReadonlyMap<Member, readonly string[]>
+  readonly uris: ReadonlyMap<AggregateMember, readonly string[]>
   readonly granted: Set<string>
   /** How to give up what each server was asked for. */
-  readonly at: Map<Member, () => void>
+  readonly at: Map<AggregateMember, () => void>
   /** What came before the client was told what it will hear of. */
   early: string[] | undefined
 }
 
 export interface AllListensContext {
-  readonly members: () => Iterable<Member>
-  readonly ownerOf: (uri: string) => Promise<Member | undefined>
+  readonly members: () => Iterable<AggregateMember>
+  readonly ownerOf: (uri: string) => Promise<AggregateMember | undefined>
   /** On the stream of a subscription. */
-  readonly send: (listen: Id, text: string) => void
+  readonly send: (listen: RequestId, text: string) => void
   /** What is known of resources may no longer hold. */
   readonly onResources: () => void
 }
 
-export class AllListens {
+export class AggregateSubscriptions {
   readonly #context: AllListensContext
-  readonly #open = new Map<Id, Listen>()
+  readonly #open = new Map<RequestId, AggregateSubscription>()
 
   constructor(context: AllListensContext) {
     this.#context = context
@@ -46,10 +46,10 @@ export class AllListens {
   }
 
   /** `isWanted` says whether the client still waits. */
-  async open(id: Id, wanted: JsonValue | undefined, isWanted: () => boolean): Promise<void> {
+  async open(id: RequestId, wanted: JsonValue | undefined, isWanted: () => boolean): Promise<void> {
     const filter = isObject(wanted) ? wanted : {}
     const wishes = [...LIST_CHANGES.values()].filter((wish) => filter[wish] === true)
-    const listen: Listen = {
+    const listen: AggregateSubscription = {
       wishes,
       uris: await this.#owners(filter.resourceSubscriptions),
       granted: new Set(),
@@ -60,7 +60,7 @@ export class AllListens {
     this.#open.set(id, listen)
     const there = [...this.#context.members()].filter(({ begun }) => begun !== undefined)
     const asked = there.map((member) => this.#ask(id, listen, member))
-    await within(Promise.all(asked), MEMBER_WAIT_MS_MAX)
+    await withTimeout(Promise.all(asked), MEMBER_WAIT_MS_MAX)
     if (this.#open.get(id) !== listen) return
     const resources = [...listen.granted]
     const told = {
@@ -73,14 +73,14 @@ export class AllListens {
     for (const text of early ?? []) this.#context.send(id, text)
   }
 
-  close(id: Id): void {
+  close(id: RequestId): void {
     const listen = this.#open.get(id)
     this.#open.delete(id)
     for (const giveUp of listen?.at.values() ?? []) giveUp()
   }
 
   /** A server has come. */
-  extend(member: Member): void {
+  extend(member: AggregateMember): void {
     for (const [id, listen] of this.#open) void this.#ask(id, listen, member)
   }
 
@@ -91,8 +91,8 @@ export class AllListens {
   }
 
   /** Only resources of which it is known whose they are. */
-  async #owners(wanted: JsonValue | undefined): Promise<Listen['uris']> {
-    const uris = new Map<Member, string[]>()
+  async #owners(wanted: JsonValue | undefined): Promise<AggregateSubscription['uris']> {
+    const uris = new Map<AggregateMember, string[]>()
     for (const uri of Array.isArray(wanted) ? wanted.slice(0, LISTEN_RESOURCES_MAX) : []) {
       const owner = typeof uri === 'string' ? await this.#context.ownerOf(uri) : undefined
       if (owner !== undefined) uris.set(owner, [...(uris.get(owner) ?? []), uri])
@@ -102,7 +102,12 @@ export class AllListens {
 
   /** Resolves when the server has said what of it it grants, or that it has no such thing. One that
    * ends a subscription is asked again after a while. */
-  #ask(id: Id, listen: Listen, member: Member, restedMs?: number): Promise<void> {
+  #ask(
+    id: RequestId,
+    listen: AggregateSubscription,
+    member: AggregateMember,
+    restedMs?: number,
+  ): Promise<void> {
     const own = listen.uris.get(member)
     const notifications = {
       ...Object.fromEntries(listen.wishes.map((wish) => [wish, true])),
@@ -136,7 +141,12 @@ export class AllListens {
     })
   }
 
-  #tell(id: Id, listen: Listen, method: string, texts: Record<string, string>): void {
+  #tell(
+    id: RequestId,
+    listen: AggregateSubscription,
+    method: string,
+    texts: Record<string, string>,
+  ): void {
     const meta = patchObject(texts._meta, { [META.subscription]: JSON.stringify(id) })
     const { text: params } = withMembers(undefined, { ...texts, _meta: meta })
     const text = writeNotification(method, params)
@@ -151,7 +161,7 @@ function grantedIn(notifications: JsonValue | undefined): string[] {
 }
 
 /** The relay wrote it. */
-function read(text: string): Notification {
+function read(text: string): JsonRpcNotification {
   const reading = readMessages(text, { batches: false })
   const [message] = reading.ok ? reading.messages : []
   if (message?.kind === 'notification') return message

@@ -6,9 +6,9 @@ import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { describe, expect, test } from 'vitest'
 import { EngineBench } from '../../approvals/engine.test-support.ts'
-import { CallWatch } from '../metrics/instrument-calls.ts'
+import { CallInstrumentation } from '../metrics/instrument-calls.ts'
 import { Meter } from '../metrics/meter.ts'
-import { admit, type CallRecord, type Judged, type Spine } from './admit.ts'
+import { admit, type CallPipeline, type CallRecorder, type DecidedCall } from './admit.ts'
 
 const CALL = { server: 's', method: 'tools/call', name: 'get_x', args: {} }
 const DEFINITION = { server: 's', name: 'get_x', inputSchema: { type: 'object' } }
@@ -21,17 +21,17 @@ const FACTS: Facts = {
 }
 
 function spineOf(rules: string, write: () => Promise<number> = async () => 7) {
-  const intents: Judged[] = []
-  const refusals: Judged[] = []
+  const intents: DecidedCall[] = []
+  const refusals: DecidedCall[] = []
   const { policy, problems } = compile({ file: 'p', text: `version: 1\n${rules}` }, {})
   expect(problems).toEqual([])
   const counters = new MemoryCounters()
-  const intent: CallRecord['intent'] = (judged, written, failed) => {
+  const intent: CallRecorder['intent'] = (judged, written, failed) => {
     intents.push(judged)
     write().then(written, failed)
   }
-  const record = { intent, refusal: (judged: Judged) => void refusals.push(judged) }
-  const spine: Spine = {
+  const record = { intent, refusal: (judged: DecidedCall) => void refusals.push(judged) }
+  const spine: CallPipeline = {
     policy: () => ({ policy: policy as CompiledPolicy, id: 'policy digest' }),
     frozen: () => undefined,
     counters,
@@ -39,7 +39,7 @@ function spineOf(rules: string, write: () => Promise<number> = async () => 7) {
     now: () => ({ wallMs: 1_000, monotonicMs: 1_000 }),
     newId: () => 'id',
     keepsTexts: false,
-    watch: new CallWatch(new Meter(), undefined),
+    watch: new CallInstrumentation(new Meter(), undefined),
     approvals: {
       engine: new EngineBench().engine,
       pinOf: () => 'pin',

@@ -4,36 +4,42 @@
 
 import type { Call, Facts } from '@sluice/policy/core/call'
 import type { Instant } from '@sluice/policy/core/clock'
-import type { Consumed, Counters, Receipt, Take, Usage } from '@sluice/policy/core/counters'
+import type {
+  ConsumeResult,
+  Counters,
+  LimitCharge,
+  LimitUsage,
+  Receipt,
+} from '@sluice/policy/core/counters'
 import { formatDecimal } from '@sluice/policy/core/decimal'
-import type { Decision, ShadowVerdict } from '@sluice/policy/core/decision'
-import type { Judged as JudgedValues } from '@sluice/policy/core/decision-inputs'
-import { judgedValues } from '@sluice/policy/decide/collect-inputs'
+import type { Decision, ShadowDecision } from '@sluice/policy/core/decision'
+import type { DecisionInputs as JudgedValues } from '@sluice/policy/core/decision-inputs'
+import { collectInputs } from '@sluice/policy/decide/collect-inputs'
 import { decide } from '@sluice/policy/decide/decide'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { displayName } from '../../core/display-name.ts'
-import type { CallWatch, WatchedCall } from '../metrics/instrument-calls.ts'
+import type { CallInstrumentation, InstrumentedCall } from '../metrics/instrument-calls.ts'
 import { enterStep } from '../shared/current-step.ts'
-import type { Trace } from '../shared/transport.ts'
-import { type Concerned, type Frozen, frozenReason } from '../state/freezes.ts'
+import type { TraceContext } from '../shared/transport.ts'
+import { type Freeze, type FreezeTarget, frozenReason } from '../state/freezes.ts'
 import type { BoundPolicy } from '../state/policy-set.ts'
 import {
-  type Holding,
+  type ApprovalClaim,
+  type ApprovalWaitOptions,
+  type ApprovalWaitState,
+  awaitApproval,
   type HoldParts,
-  holdCall,
-  type Pending,
-  type TakenApproval,
-  type Waited,
+  type PendingApproval,
 } from './await-approval.ts'
 
 /** What is asked, as it was read. */
-export interface Asked {
+export interface CallRequest {
   readonly call: Call
   readonly facts: Facts
   /** The text of the arguments; undefined where there are none. */
   readonly argsText: string | undefined
   /** Of the caller's trace, where it said one. */
-  readonly trace?: Trace | undefined
+  readonly trace?: TraceContext | undefined
   /** Why it may not go on whatever the policy says; a hidden name stays hidden all the same. */
   readonly objection?: string | undefined
   /** No server has it: answered as if it were hidden. */
@@ -45,11 +51,11 @@ export interface Asked {
   /** What had asked for a person when that call was approved: the same need not ask again. */
   readonly approvedFor?: string | undefined
   /** How it may wait for a person, if it has to; undefined where it cannot. */
-  readonly holding?: () => Holding
+  readonly holding?: () => ApprovalWaitOptions
 }
 
 /** A call with what was decided on it, for the record. */
-export interface Judged extends Pick<Asked, 'call' | 'facts' | 'argsText'> {
+export interface DecidedCall extends Pick<CallRequest, 'call' | 'facts' | 'argsText'> {
   readonly callId: string
   readonly decision: Decision
   /** Name and digest of the policy that judged. */
@@ -60,28 +66,28 @@ export interface Judged extends Pick<Asked, 'call' | 'facts' | 'argsText'> {
 }
 
 /** The record, as far as the spine needs it. */
-export interface CallRecord {
+export interface CallRecorder {
   /** `written` when the intent is durable, with its number; `failed` where it cannot be written. */
-  intent(judged: Judged, written: (seq: number) => void, failed: (error: Error) => void): void
-  refusal(judged: Judged): void
+  intent(judged: DecidedCall, written: (seq: number) => void, failed: (error: Error) => void): void
+  refusal(judged: DecidedCall): void
 }
 
-export interface Spine {
+export interface CallPipeline {
   /** The policy that binds the caller, as it is now. */
   readonly policy: () => BoundPolicy
-  readonly frozen: (who: Concerned) => Frozen | undefined
-  readonly counters: Counters & Usage
-  readonly record: CallRecord
+  readonly frozen: (who: FreezeTarget) => Freeze | undefined
+  readonly counters: Counters & LimitUsage
+  readonly record: CallRecorder
   readonly now: () => Instant
   readonly newId: () => string
   /** Texts among what was judged are kept too. */
   readonly keepsTexts: boolean
-  readonly watch: CallWatch
+  readonly watch: CallInstrumentation
   readonly approvals: HoldParts
 }
 
 /** To a call that was counted before, every limit has room. */
-const NOTHING_USED: Usage = {
+const NOTHING_USED: LimitUsage = {
   look: ({ max }) => ({ passes: true, remaining: max, retryAfterMs: 0 }),
 }
 
@@ -91,49 +97,56 @@ export interface Admission {
   readonly intent: number
   /** Only where no byte of the call has left the gate. */
   readonly giveBack: () => Promise<void>
-  readonly watched: WatchedCall
+  readonly watched: InstrumentedCall
   /** What a person's approval let it pass by; undefined where none was needed. */
-  readonly approval?: TakenApproval | undefined
+  readonly approval?: ApprovalClaim | undefined
 }
 
-export type Verdict =
+export type AdmissionResult =
   | { readonly admission: Admission }
   | {
       readonly admission?: undefined
       readonly decision: Decision
       readonly callId: string
       /** It waits for a person still, and its caller may be kept. */
-      readonly pending?: Pending | undefined
+      readonly pending?: PendingApproval | undefined
     }
 
 /** One call on its way. */
-interface Going {
+interface CallContext {
   readonly callId: string
-  readonly watched: WatchedCall
+  readonly watched: InstrumentedCall
   readonly bound: BoundPolicy
   readonly now: Instant
 }
 
 /** Whoever asked hears once: at once where it is refused, after the commit where it goes on. */
-export interface Hearing {
-  readonly verdict: (verdict: Verdict) => void
+export interface AdmissionCallbacks {
+  readonly verdict: (verdict: AdmissionResult) => void
   readonly fault: (error: Error) => void
 }
 
-export function admit(spine: Spine, asked: Asked): Promise<Verdict> {
-  return new Promise((resolve, reject) => judge(spine, asked, { verdict: resolve, fault: reject }))
+export function admit(spine: CallPipeline, asked: CallRequest): Promise<AdmissionResult> {
+  return new Promise((resolve, reject) =>
+    admitCall(spine, asked, { verdict: resolve, fault: reject }),
+  )
 }
 
 /** As `admit`, but there is a promise only where there is something to wait for: a plain call passes
  * without. `waited`: it was held before, and everything is looked at anew. */
-export function judge(spine: Spine, asked: Asked, hearing: Hearing, waited?: Waited): void {
+export function admitCall(
+  spine: CallPipeline,
+  asked: CallRequest,
+  hearing: AdmissionCallbacks,
+  waited?: ApprovalWaitState,
+): void {
   enterStep('decide')
   const { counters } = spine
   const now = spine.now()
   const callId = waited?.callId ?? spine.newId()
   const watched = waited?.watched ?? spine.watch.begin(asked, asked.trace)
   const bound = spine.policy()
-  const going: Going = { callId, watched, bound, now }
+  const going: CallContext = { callId, watched, bound, now }
   // Before anything is looked at: a freeze holds whatever the policy says, and tells nobody which
   // names are hidden.
   const frozen = spine.frozen(concernedBy(asked))
@@ -147,22 +160,22 @@ export function judge(spine: Spine, asked: Asked, hearing: Hearing, waited?: Wai
   if (decision.action !== 'require_approval') waited?.withdraw?.()
   const objection = builtInRefusal(asked, decision)
   if (objection !== undefined) return hearing.verdict(refuse(spine, asked, objection, going))
-  if (decision.action === 'allow') return goOn(spine, asked, decision, going, hearing)
+  if (decision.action === 'allow') return chargeAndRecord(spine, asked, decision, going, hearing)
   if (decision.action !== 'require_approval')
     return hearing.verdict(refuse(spine, asked, decision, going))
   hold(spine, asked, decision, going, hearing, waited).catch(hearing.fault)
 }
 
 async function hold(
-  spine: Spine,
-  asked: Asked,
+  spine: CallPipeline,
+  asked: CallRequest,
   decision: Decision,
-  going: Going,
-  hearing: Hearing,
-  waited: Waited | undefined,
+  going: CallContext,
+  hearing: AdmissionCallbacks,
+  waited: ApprovalWaitState | undefined,
 ): Promise<void> {
   const { callId, watched } = going
-  const held = await holdCall(spine, asked, decision, waited ?? { callId, watched })
+  const held = await awaitApproval(spine, asked, decision, waited ?? { callId, watched })
   switch (held.is) {
     case 'refused':
       return hearing.verdict({
@@ -170,38 +183,43 @@ async function hold(
         pending: held.pending,
       })
     case 'again':
-      return judge(spine, held.asked, hearing, held.waited)
+      return admitCall(spine, held.asked, hearing, held.waited)
     case 'approved':
       // The person may have changed the arguments, or another call may have been faster.
       if (spine.frozen(concernedBy(asked)) !== undefined || !held.approval.take(callId))
-        return judge(spine, asked, hearing, held.waited)
-      return goOn(spine, held.asked, held.decision, going, hearing, held.approval)
+        return admitCall(spine, asked, hearing, held.waited)
+      return chargeAndRecord(spine, held.asked, held.decision, going, hearing, held.approval)
   }
 }
 
 /** What holds whatever a document says; a hidden name stays hidden all the same. */
-function builtInRefusal(asked: Asked, decision: Decision): Decision | undefined {
+function builtInRefusal(asked: CallRequest, decision: Decision): Decision | undefined {
   const { waits, objection, missing } = asked
   if (decision.action === 'hide') return undefined
   if (missing === true) {
     const { server, method, name } = asked.call
     const reason = `no server has \`${server}/${displayName(method, name)}\``
-    return { ...denied(decision, 'DENIED', reason), action: 'hide', rule: BUILT_IN }
+    return { ...toDenial(decision, 'DENIED', reason), action: 'hide', rule: BUILT_IN }
   }
   if (waits !== undefined)
-    return { ...denied(decision, 'DEFINITION_CHANGED', waits), rule: BUILT_IN }
-  if (objection !== undefined) return { ...denied(decision, 'DENIED', objection), rule: BUILT_IN }
+    return { ...toDenial(decision, 'DEFINITION_CHANGED', waits), rule: BUILT_IN }
+  if (objection !== undefined) return { ...toDenial(decision, 'DENIED', objection), rule: BUILT_IN }
   return undefined
 }
 
-function judgedOf(spine: Spine, asked: Asked, decision: Decision, going: Going): Judged {
+function judgedOf(
+  spine: CallPipeline,
+  asked: CallRequest,
+  decision: Decision,
+  going: CallContext,
+): DecidedCall {
   const { callId, bound, now } = going
   const values = decision.code === 'FROZEN' ? {} : valuesOf(bound.policy, asked, spine.keepsTexts)
   const { call, facts, argsText } = asked
   return { call, facts, argsText, callId, decision, policy: bound.id, values, now }
 }
 
-function refuse(spine: Spine, asked: Asked, refused: Decision, going: Going) {
+function refuse(spine: CallPipeline, asked: CallRequest, refused: Decision, going: CallContext) {
   const { callId, watched } = going
   const told = { ...refused, shadow: refused.shadow.map(withoutLimits) }
   spine.record.refusal(judgedOf(spine, asked, told, going))
@@ -210,45 +228,48 @@ function refuse(spine: Spine, asked: Asked, refused: Decision, going: Going) {
 }
 
 /** Limits and intent, all or none. An approval was taken by now: it is given back with them. */
-function goOn(
-  spine: Spine,
-  asked: Asked,
+function chargeAndRecord(
+  spine: CallPipeline,
+  asked: CallRequest,
   decision: Decision,
-  going: Going,
-  hearing: Hearing,
-  approval?: TakenApproval,
+  going: CallContext,
+  hearing: AdmissionCallbacks,
+  approval?: ApprovalClaim,
 ): void {
   const { counters } = spine
   const consumed = counters.consume(decision.limits, going.now)
   if (!(consumed instanceof Promise) && decision.shadow.length === 0)
-    return recordIt(spine, asked, decision, going, hearing, approval, { consumed, receipts: [] })
+    return recordIntent(spine, asked, decision, going, hearing, approval, {
+      consumed,
+      receipts: [],
+    })
   consumeAll(counters, consumed, decision, going.now)
     .then(({ shadow, ...taken }) =>
-      recordIt(spine, asked, { ...decision, shadow }, going, hearing, approval, taken),
+      recordIntent(spine, asked, { ...decision, shadow }, going, hearing, approval, taken),
     )
     .catch(hearing.fault)
 }
 
 /** What a call has taken of its limits, and of those in shadow. */
-interface Taken {
-  readonly consumed: Consumed
+interface ChargedLimits {
+  readonly consumed: ConsumeResult
   readonly receipts: readonly Receipt[]
 }
 
-function recordIt(
-  spine: Spine,
-  asked: Asked,
+function recordIntent(
+  spine: CallPipeline,
+  asked: CallRequest,
   decision: Decision,
-  going: Going,
-  hearing: Hearing,
-  approval: TakenApproval | undefined,
-  { consumed, receipts }: Taken,
+  going: CallContext,
+  hearing: AdmissionCallbacks,
+  approval: ApprovalClaim | undefined,
+  { consumed, receipts }: ChargedLimits,
 ): void {
   const { counters, record } = spine
   const { callId, watched } = going
   if (!consumed.ok) {
     approval?.giveBack()
-    return hearing.verdict(refuse(spine, asked, outrun(decision, consumed), going))
+    return hearing.verdict(refuse(spine, asked, denyLostRace(decision, consumed), going))
   }
   watched.step('limits')
   const giveBack = async (): Promise<void> => {
@@ -264,7 +285,7 @@ function recordIt(
     await giveBack()
     approval?.giveBack()
     const reason = `the call cannot be recorded, so it is not made: ${error.message}`
-    const fault = denied(decision, 'POLICY_FAULT', reason)
+    const fault = toDenial(decision, 'POLICY_FAULT', reason)
     watched.decided(fault, callId)
     hearing.verdict({ decision: fault, callId })
   }
@@ -279,15 +300,19 @@ function recordIt(
 }
 
 /** The record of a call must not fail by what it would keep beside it. */
-function valuesOf(policy: CompiledPolicy, { call, facts }: Asked, texts: boolean): JudgedValues {
+function valuesOf(
+  policy: CompiledPolicy,
+  { call, facts }: CallRequest,
+  texts: boolean,
+): JudgedValues {
   try {
-    return judgedValues(policy, call, facts, texts)
+    return collectInputs(policy, call, facts, texts)
   } catch {
     return {}
   }
 }
 
-function concernedBy({ call, facts }: Asked): Concerned {
+function concernedBy({ call, facts }: CallRequest): FreezeTarget {
   return {
     server: call.server,
     principal: facts.principal.id,
@@ -295,7 +320,7 @@ function concernedBy({ call, facts }: Asked): Concerned {
   }
 }
 
-function frozenDecision(frozen: Frozen): Decision {
+function frozenDecision(frozen: Freeze): Decision {
   return {
     ...{ action: 'deny', code: 'FROZEN', rule: '', reason: frozenReason(frozen) },
     ...{ guardrails: [], limits: [], retryAfterMs: 0, approvals: [], shadow: [] },
@@ -305,11 +330,11 @@ function frozenDecision(frozen: Frozen): Decision {
 /** Rules in shadow count on their own: one whose limit is full takes nothing and stops nothing. */
 async function consumeAll(
   counters: Counters,
-  consuming: Consumed | Promise<Consumed>,
+  consuming: ConsumeResult | Promise<ConsumeResult>,
   decision: Decision,
   now: Instant,
-): Promise<Taken & { readonly shadow: readonly ShadowVerdict[] }> {
-  const shadow: ShadowVerdict[] = []
+): Promise<ChargedLimits & { readonly shadow: readonly ShadowDecision[] }> {
+  const shadow: ShadowDecision[] = []
   const receipts: Receipt[] = []
   const consumed = await consuming
   for (const verdict of consumed.ok ? decision.shadow : []) {
@@ -325,7 +350,7 @@ function uncounted(decision: Decision): Decision {
 }
 
 /** The record names limits only where they were consumed. */
-function withoutLimits(verdict: ShadowVerdict): ShadowVerdict {
+function withoutLimits(verdict: ShadowDecision): ShadowDecision {
   return { ...verdict, limits: [] }
 }
 
@@ -333,18 +358,21 @@ function withoutLimits(verdict: ShadowVerdict): ShadowVerdict {
 export const BUILT_IN = 'built-in'
 
 /** Another call was faster between looking and consuming. */
-function outrun(decision: Decision, { refused, room }: Consumed & { ok: false }): Decision {
-  const { kind } = decision.limits[refused] as Take
+function denyLostRace(
+  decision: Decision,
+  { refused, room }: ConsumeResult & { ok: false },
+): Decision {
+  const { kind } = decision.limits[refused] as LimitCharge
   const code = kind === 'rate' ? 'RATE_LIMITED' : 'SPEND_LIMITED'
   const reason = 'the limit was reached by another call at the same moment'
   const { retryAfterMs } = room
   return {
-    ...denied(decision, code, reason),
+    ...toDenial(decision, code, reason),
     retryAfterMs,
     remaining: formatDecimal(room.remaining),
   }
 }
 
-export function denied(decision: Decision, code: Decision['code'], reason: string): Decision {
+export function toDenial(decision: Decision, code: Decision['code'], reason: string): Decision {
   return { ...decision, action: 'deny', code, reason, limits: [], approvals: [] }
 }

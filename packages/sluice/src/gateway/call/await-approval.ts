@@ -2,38 +2,38 @@
 // made or found, waited for a while, and everything is judged anew before it goes on. Where the
 // approver changed the arguments, the changed call is judged. Called by admit.ts alone.
 
-import type { ApprovalTold, Channel, Decision } from '@sluice/policy/core/decision'
+import type { ApprovalReference, Channel, Decision } from '@sluice/policy/core/decision'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { decide } from '@sluice/policy/decide/decide'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
-import { askedOf, type HeldCall } from '../../approvals/approval-submission.ts'
-import type { Hold } from '../../approvals/engine.ts'
+import { type ApprovalSubmission, digestRequirements } from '../../approvals/approval-submission.ts'
+import type { ApprovalRequestResult } from '../../approvals/engine.ts'
 import { ARGS_LENGTH_MAX, HELD_MARKS_MAX } from '../../approvals/limits.ts'
-import { becameOf } from '../../approvals/recover.ts'
-import type { Verdict } from '../../core/approval.ts'
+import { toApprovalUse } from '../../approvals/recover.ts'
+import type { ApprovalVerdict } from '../../core/approval.ts'
 import type { Person } from '../../core/person.ts'
 import { isDense } from '../../protocol/json/is-dense.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
-import type { WatchedCall } from '../metrics/instrument-calls.ts'
+import type { InstrumentedCall } from '../metrics/instrument-calls.ts'
 import { enterStep } from '../shared/current-step.ts'
-import type { Outcome } from '../shared/outcome.ts'
-import { type Asked, denied, type Spine } from './admit.ts'
+import type { CallOutcome } from '../shared/outcome.ts'
+import { type CallPipeline, type CallRequest, toDenial } from './admit.ts'
 
 /** The approvals, as far as the spine needs them; an ApprovalEngine fits. */
-export interface HoldEngine {
-  ask(call: HeldCall): Promise<Hold>
+export interface CallApprovals {
+  ask(call: ApprovalSubmission): Promise<ApprovalRequestResult>
   use(id: string, callId: string): boolean
   takeStanding(id: string, callId: string): boolean
   executing(id: string, callId: string, argsText: string | undefined): void
-  settled(id: string, callId: string, became: ReturnType<typeof becameOf>): void
-  decide(id: string, verdict: Verdict, who: Person, channel: Channel): Promise<unknown>
+  settled(id: string, callId: string, became: ReturnType<typeof toApprovalUse>): void
+  decide(id: string, verdict: ApprovalVerdict, who: Person, channel: Channel): Promise<unknown>
   change(id: string, waitMs: number): Promise<void>
   refuseEdited(id: string, why: string): void
   readonly isClosed: boolean
 }
 
 export interface HoldParts {
-  readonly engine: HoldEngine
+  readonly engine: CallApprovals
   /** Digest of a definition. */
   readonly pinOf: (tool: KnownTool) => string
   /** Where a person decides over a request; undefined where no page is served. */
@@ -43,31 +43,31 @@ export interface HoldParts {
 }
 
 /** How one call may wait. */
-export interface Holding {
+export interface ApprovalWaitOptions {
   /** The members of `params`, as text. */
   readonly params: ReadonlyMap<string, string> | undefined
   /** How long it may be kept here, whatever the rules say. */
-  readonly waitMsMax: (pending: Pending) => number
+  readonly waitMsMax: (pending: PendingApproval) => number
   /** Somebody still waits for an answer. */
   readonly isWanted: () => boolean
   /** The call as it is now: definitions and facts may have changed. */
-  readonly again: () => Promise<Asked>
+  readonly again: () => Promise<CallRequest>
   /** The call with arguments that an approver wrote. */
-  readonly withArgs: ((args: string) => Asked) | undefined
+  readonly withArgs: ((args: string) => CallRequest) | undefined
   /** Puts it to the client itself: a page to open, or where the rule allows it a form. Not waited for;
    * returns what takes it back. */
-  readonly askClient?: ((pending: Pending) => () => void) | undefined
+  readonly askClient?: ((pending: PendingApproval) => () => void) | undefined
 }
 
-export interface Waited {
+export interface ApprovalWaitState {
   readonly callId: string
-  readonly watched: WatchedCall
+  readonly watched: InstrumentedCall
   readonly untilMs?: number
   /** Takes back what was put to the client. */
   readonly withdraw?: (() => void) | undefined
 }
 
-export interface Pending extends ApprovalTold {
+export interface PendingApproval extends ApprovalReference {
   readonly reason: string
   /** The rule lets the client decide. */
   readonly client: boolean
@@ -76,32 +76,32 @@ export interface Pending extends ApprovalTold {
 }
 
 /** An approval that a call passes by. */
-export interface TakenApproval {
+export interface ApprovalClaim {
   /** False where an identical call was faster. */
   take(callId: string): boolean
   giveBack(): void
   executing(argsText: string | undefined): void
-  settled(outcome: Outcome): void
+  settled(outcome: CallOutcome): void
   /** Digest of what asked. */
   readonly asked: string
   /** In place of the arguments that came. */
   readonly args: string | undefined
 }
 
-export type Held =
-  | { readonly is: 'refused'; readonly decision: Decision; readonly pending?: Pending }
-  | { readonly is: 'again'; readonly asked: Asked; readonly waited: Waited }
+export type ApprovalWaitResult =
+  | { readonly is: 'refused'; readonly decision: Decision; readonly pending?: PendingApproval }
+  | { readonly is: 'again'; readonly asked: CallRequest; readonly waited: ApprovalWaitState }
   | {
       readonly is: 'approved'
-      readonly asked: Asked
+      readonly asked: CallRequest
       readonly decision: Decision
-      readonly approval: TakenApproval
-      readonly waited: Waited
+      readonly approval: ApprovalClaim
+      readonly waited: ApprovalWaitState
     }
 
 /** Why a call cannot be put to a person: whoever could not read it could not decide either, and to
  * mask and to order that many values would hold everybody else. */
-function tooLong(params: Holding['params']): string | undefined {
+function tooLong(params: ApprovalWaitOptions['params']): string | undefined {
   let length = 0
   for (const text of params?.values() ?? []) {
     length += text.length
@@ -112,16 +112,16 @@ function tooLong(params: Holding['params']): string | undefined {
   return `it has ${length} characters, at most ${ARGS_LENGTH_MAX} can be shown to a person`
 }
 
-export async function holdCall(
-  spine: Spine,
-  asked: Asked,
+export async function awaitApproval(
+  spine: CallPipeline,
+  asked: CallRequest,
   decision: Decision,
-  waited: Waited,
-): Promise<Held> {
+  waited: ApprovalWaitState,
+): Promise<ApprovalWaitResult> {
   enterStep('hold')
   const { engine, urlOf } = spine.approvals
   const { approvedFor } = asked
-  const askedFor = askedOf(decision.approvals)
+  const askedFor = digestRequirements(decision.approvals)
   // The rounds of an approved call are that call.
   if (approvedFor !== undefined && approvedFor === askedFor) {
     const approval = { ...NOT_COUNTED, asked: askedFor }
@@ -129,11 +129,11 @@ export async function holdCall(
   }
   const holding = asked.holding?.()
   if (holding === undefined)
-    return refused(
-      denied(decision, 'APPROVAL_REQUIRED', `${decision.reason}; nobody can be asked here`),
+    return toRefusedResult(
+      toDenial(decision, 'APPROVAL_REQUIRED', `${decision.reason}; nobody can be asked here`),
     )
   const long = tooLong(holding.params)
-  if (long !== undefined) return refused(denied(decision, 'APPROVAL_LIMITED', long))
+  if (long !== undefined) return toRefusedResult(toDenial(decision, 'APPROVAL_LIMITED', long))
   const hold = await engine.ask(heldCallOf(spine, asked, holding, decision, waited.callId))
   if (hold.is !== 'pending') waited.withdraw?.()
   const told = (id: string) => ({ id, ...defined(urlOf(id)) })
@@ -144,18 +144,18 @@ export async function holdCall(
     case 'refused': {
       const code = hold.barred ? 'APPROVAL_DENIED' : 'APPROVAL_LIMITED'
       const lift = hold.barred ? '; a person lifts that with `sluice approvals lift`' : ''
-      return refused(denied(decision, code, `${hold.why}${lift}`))
+      return toRefusedResult(toDenial(decision, code, `${hold.why}${lift}`))
     }
     case 'denied':
     case 'expired': {
       const code = hold.is === 'denied' ? 'APPROVAL_DENIED' : 'APPROVAL_EXPIRED'
       const why = `the approval was ${hold.is}: ${hold.why}`
-      return refused({ ...denied(decision, code, why), approval: told(hold.id) })
+      return toRefusedResult({ ...toDenial(decision, code, why), approval: told(hold.id) })
     }
     case 'used': {
       const why = `an identical call has used the approval: ${hold.usedBy}; its outcome is there`
       const approval = { ...told(hold.id), usedBy: hold.usedBy }
-      return refused({ ...denied(decision, 'APPROVAL_USED', why), approval })
+      return toRefusedResult({ ...toDenial(decision, 'APPROVAL_USED', why), approval })
     }
     case 'pending':
       return wait(spine, decision, { ...hold, ...told(hold.id) }, holding, waited)
@@ -163,16 +163,16 @@ export async function holdCall(
 }
 
 async function wait(
-  spine: Spine,
+  spine: CallPipeline,
   decision: Decision,
   { id, url, client }: { id: string; url?: string; client: boolean },
-  holding: Holding,
-  waited: Waited,
-): Promise<Held> {
+  holding: ApprovalWaitOptions,
+  waited: ApprovalWaitState,
+): Promise<ApprovalWaitResult> {
   const { engine } = spine.approvals
   const waitMs = Math.min(...decision.approvals.map((ask) => ask.waitMs))
   const { reason } = decision
-  const pending: Pending = { id, ...defined(url), reason, client, waitMs }
+  const pending: PendingApproval = { id, ...defined(url), reason, client, waitMs }
   const nowMs = performance.now()
   const untilMs = waited.untilMs ?? nowMs + Math.min(waitMs, holding.waitMsMax(pending))
   if (nowMs < untilMs && !engine.isClosed) {
@@ -196,24 +196,24 @@ async function wait(
 
 /** Approved, by a person for this call or for a while. Changed arguments are judged anew. */
 function passing(
-  spine: Spine,
-  asked: Asked,
+  spine: CallPipeline,
+  asked: CallRequest,
   decision: Decision,
-  hold: Hold & { is: 'approved' | 'standing' },
-  { withArgs }: Holding,
-  waited: Waited,
-): Held {
+  hold: ApprovalRequestResult & { is: 'approved' | 'standing' },
+  { withArgs }: ApprovalWaitOptions,
+  waited: ApprovalWaitState,
+): ApprovalWaitResult {
   const { engine } = spine.approvals
   const { id, by } = hold
   const { callId } = waited
   const args = hold.is === 'approved' ? hold.args : undefined
-  const approval: TakenApproval = {
+  const approval: ApprovalClaim = {
     take: () => (hold.is === 'standing' ? engine.takeStanding(id, callId) : engine.use(id, callId)),
     giveBack: () => engine.settled(id, callId, 'not-sent'),
     executing: (argsText) => engine.executing(id, callId, argsText),
     settled: ({ status, givenBack }) =>
-      engine.settled(id, callId, becameOf({ status, givenBack: givenBack === true })),
-    asked: askedOf(decision.approvals),
+      engine.settled(id, callId, toApprovalUse({ status, givenBack: givenBack === true })),
+    asked: digestRequirements(decision.approvals),
     args,
   }
   if (args === undefined)
@@ -228,19 +228,23 @@ function passing(
   const { policy } = spine.policy()
   const anew = decide(policy, edited.call, edited.facts, spine.counters, spine.now())
   // A full limit empties again: the approval stays.
-  if (anew.code === 'RATE_LIMITED' || anew.code === 'SPEND_LIMITED') return refused(anew)
-  const why = whyNot(edited, anew, decision)
+  if (anew.code === 'RATE_LIMITED' || anew.code === 'SPEND_LIMITED') return toRefusedResult(anew)
+  const why = explainEditRefused(edited, anew, decision)
   if (why !== undefined) {
     engine.refuseEdited(id, why)
     const told = `an approver changed the arguments, and with them it may not pass: ${why}`
-    return refused({ ...denied(anew, 'APPROVAL_DENIED', told), approval: { id } })
+    return toRefusedResult({ ...toDenial(anew, 'APPROVAL_DENIED', told), approval: { id } })
   }
   const said = approved(anew, `by ${by} (${id}), who changed the arguments`)
   return { is: 'approved', asked: edited, decision: said, approval, waited }
 }
 
 /** Why the changed call may not pass by the approval of the one that was asked for. */
-function whyNot({ objection, waits }: Asked, anew: Decision, was: Decision): string | undefined {
+function explainEditRefused(
+  { objection, waits }: CallRequest,
+  anew: Decision,
+  was: Decision,
+): string | undefined {
   if (waits !== undefined || objection !== undefined) return waits ?? objection
   if (anew.action === 'allow') return undefined
   if (anew.action !== 'require_approval') return anew.reason || 'the policy denies it'
@@ -252,12 +256,12 @@ function whyNot({ objection, waits }: Asked, anew: Decision, was: Decision): str
 const HAS_ARGUMENTS: ReadonlySet<string> = new Set([TOOL_CALL, 'prompts/get'])
 
 function heldCallOf(
-  { approvals }: Spine,
-  { call, facts, argsText }: Asked,
-  { params }: Holding,
+  { approvals }: CallPipeline,
+  { call, facts, argsText }: CallRequest,
+  { params }: ApprovalWaitOptions,
   { approvals: asks }: Decision,
   callId: string,
-): HeldCall {
+): ApprovalSubmission {
   const { principal, agent, session, tool } = facts
   const rest = new Map(params)
   rest.delete('_meta')
@@ -283,7 +287,7 @@ function heldCallOf(
 }
 
 /** The first of the words that an agent reads, in one line. */
-function pendingText({ id, url, reason }: Pending, command: string): string {
+function pendingText({ id, url, reason }: PendingApproval, command: string): string {
   const where = url ?? `\`${command}\``
   return `held: ${reason}; request ${id}, decided at ${where}; make the same call again after that, it passes once`
 }
@@ -298,7 +302,7 @@ function approved(decision: Decision, how: string): Decision {
   }
 }
 
-function refused(decision: Decision): Held {
+function toRefusedResult(decision: Decision): ApprovalWaitResult {
   return { is: 'refused', decision }
 }
 
@@ -307,7 +311,7 @@ function defined(url: string | undefined): { url?: string } {
 }
 
 /** The rounds after the first use nothing up. */
-const NOT_COUNTED: Omit<TakenApproval, 'asked'> = {
+const NOT_COUNTED: Omit<ApprovalClaim, 'asked'> = {
   take: () => true,
   giveBack() {},
   executing() {},

@@ -4,31 +4,36 @@
 
 import type { Call, Facts } from '@sluice/policy/core/call'
 import type { JsonValue } from '@sluice/policy/core/json'
-import type { Request } from '../../protocol/message.ts'
-import { type Era, META, metaOf } from '../../protocol/protocol-generation.ts'
+import type { JsonRpcRequest } from '../../protocol/message.ts'
+import { META, metaOf, type ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import { writeResult } from '../../protocol/write-message.ts'
-import type { ClientQuestions } from '../session/client-elicitations.ts'
-import type { Handles, Leg } from '../session/sealed-handles.ts'
-import type { Told } from '../shared/error-reply.ts'
+import type { ClientElicitations } from '../session/client-elicitations.ts'
+import type { ApprovalRetry, SealedHandles } from '../session/sealed-handles.ts'
+import type { RpcReply } from '../shared/error-reply.ts'
 import { INPUT_ROUNDS_MAX } from '../shared/limits.ts'
-import type { Spine } from './admit.ts'
-import type { Pending } from './await-approval.ts'
-import { type ClientAsk, clientAskOf, clientPerson, clientVerdict } from './elicitation.ts'
+import type { CallPipeline } from './admit.ts'
+import type { PendingApproval } from './await-approval.ts'
+import {
+  type ApprovalElicitation,
+  clientPerson,
+  clientVerdict,
+  toElicitation,
+} from './elicitation.ts'
 import { MAY_WANT_INPUT } from './input-requests.ts'
 
 export interface HeldClientsContext {
-  readonly era: Era
-  readonly spine: Spine
-  readonly handles: Handles
-  readonly questions: ClientQuestions
+  readonly era: ProtocolGeneration
+  readonly spine: CallPipeline
+  readonly handles: SealedHandles
+  readonly questions: ClientElicitations
 }
 
-export type LegBack = Leg & { readonly said: JsonValue | undefined }
+export type ApprovalRetryReply = ApprovalRetry & { readonly said: JsonValue | undefined }
 
 /** What stands elsewhere in a question, and what an approval is not bound to. */
 const NOT_BESIDE = new Set(['name', 'arguments', '_meta'])
 
-export class HeldClients {
+export class ClientApprovalPrompts {
   readonly #context: HeldClientsContext
 
   constructor(context: HeldClientsContext) {
@@ -37,14 +42,19 @@ export class HeldClients {
 
   /** How long its request stays open here. An agent waits by itself; who has something to show to its
    * person gets that first. */
-  patienceMs(request: Request, facts: Facts, pending: Pending, leg: LegBack | undefined): number {
+  patienceMs(
+    request: JsonRpcRequest,
+    facts: Facts,
+    pending: PendingApproval,
+    leg: ApprovalRetryReply | undefined,
+  ): number {
     if (facts.agent !== null) return 0
     const isFirst = this.#context.era === 'stateless' && leg === undefined
     return isFirst && this.#askOf(request, pending) !== undefined ? 0 : Number.POSITIVE_INFINITY
   }
 
   /** Beside the open request of a session. Returns what takes it back. */
-  ask(request: Request, facts: Facts, pending: Pending): () => void {
+  ask(request: JsonRpcRequest, facts: Facts, pending: PendingApproval): () => void {
     const { era, questions } = this.#context
     questions.tellHeld(request.id)
     const ask = era === 'session' ? this.#askOf(request, pending) : undefined
@@ -55,17 +65,17 @@ export class HeldClients {
   }
 
   /** What a client that comes back has said. */
-  async heard({ approval, shown, said }: LegBack, facts: Facts): Promise<void> {
+  async heard({ approval, shown, said }: ApprovalRetryReply, facts: Facts): Promise<void> {
     if (shown === 'form') await this.#heard(approval, facts, said)
   }
 
   /** In place of the answer that it is pending still; undefined where its client is not kept longer. */
   comeAgain(
-    request: Request,
+    request: JsonRpcRequest,
     call: Call,
-    pending: Pending,
-    leg: LegBack | undefined,
-  ): Told | undefined {
+    pending: PendingApproval,
+    leg: ApprovalRetryReply | undefined,
+  ): RpcReply | undefined {
     const { era, handles, spine } = this.#context
     const number = (leg?.number ?? 0) + 1
     const mayCome = MAY_WANT_INPUT.has(request.method) && number <= INPUT_ROUNDS_MAX
@@ -82,7 +92,7 @@ export class HeldClients {
     }
   }
 
-  #askOf(request: Request, pending: Pending): ClientAsk | undefined {
+  #askOf(request: JsonRpcRequest, pending: PendingApproval): ApprovalElicitation | undefined {
     const { era, questions } = this.#context
     const isSession = era === 'session'
     const can = isSession ? questions.capabilities : metaOf(request.params)[META.capabilities]
@@ -92,7 +102,7 @@ export class HeldClients {
     const members = beside.map(([member, value]) => `${JSON.stringify(member)}:${value}`)
     const rest = members.length === 0 ? '' : `{${members.join()}}`
     const shown = { what: String(name), args: text.get('arguments') ?? '', rest }
-    return clientAskOf(pending, shown, can, isSession)
+    return toElicitation(pending, shown, can, isSession)
   }
 
   /** Unverified; a word that does not count changes nothing. */

@@ -3,10 +3,10 @@
 // the session are in force before anybody has read it. Used by the relay, once for each client.
 
 import type { Strictness } from '../../guard/inspect-answer.ts'
-import { namedIn } from '../session/known-names.ts'
+import { findNamedTarget } from '../session/known-names.ts'
 import { ABANDONED_CALLS_MAX } from '../session/limits.ts'
-import type { ClientLink, MessageSource, Related } from '../shared/transport.ts'
-import type { Crossed } from './pending-requests.ts'
+import type { ClientTransport, MessageContext, MessageSource } from '../shared/transport.ts'
+import type { PendingRequest } from './pending-requests.ts'
 
 /** A message before it is sent. `sources` is what it may belong to; empty for the gate's own words. */
 export type InspectDelivery = (
@@ -15,7 +15,7 @@ export type InspectDelivery = (
   sources: () => readonly MessageSource[],
 ) => void
 
-type CrossedCall = Pick<Crossed, 'method' | 'name' | 'params'>
+type CrossedCall = Pick<PendingRequest, 'method' | 'name' | 'params'>
 
 const NOTHING = (): readonly MessageSource[] => []
 const ITS_SERVER: MessageSource = { method: '', name: '' }
@@ -28,7 +28,11 @@ export class Deliveries {
   readonly #abandoned = new Map<string, MessageSource>()
 
   /** From here on, whatever is sent on this link. `open` are the requests without an answer. */
-  constructor(client: ClientLink, inspect: InspectDelivery, open: () => readonly CrossedCall[]) {
+  constructor(
+    client: ClientTransport,
+    inspect: InspectDelivery,
+    open: () => readonly CrossedCall[],
+  ) {
     this.#open = open
     const send = client.send.bind(client)
     client.send = (text, related) => {
@@ -50,7 +54,7 @@ export class Deliveries {
 
   /** An answer belongs to its request. Anything else counts as said for every call that the server
    * works on: to which of them it belongs is the server's word, or a guess. */
-  #sourcesOf({ answers, from }: Related = {}): readonly MessageSource[] {
+  #sourcesOf({ answers, from }: MessageContext = {}): readonly MessageSource[] {
     const own = typeof from === 'object' ? sourceOf(from) : ITS_SERVER
     if (answers === true && own !== ITS_SERVER) return [own]
     return [ITS_SERVER, own, ...this.#open().map(sourceOf), ...this.#abandoned.values()]
@@ -60,7 +64,7 @@ export class Deliveries {
 /** A completion belongs to the prompt or resource that it is for. */
 function sourceOf(call: MessageSource & Partial<CrossedCall>): MessageSource {
   const { method, name, params } = call
-  const named = method === 'completion/complete' ? namedIn({ method, params }) : undefined
+  const named = method === 'completion/complete' ? findNamedTarget({ method, params }) : undefined
   return named ?? { method, name }
 }
 

@@ -8,9 +8,9 @@ import { maskCall } from '../../approvals/mask-text.ts'
 import type { Person } from '../../core/person.ts'
 import { visibleText } from '../../core/visible-text.ts'
 import { declaredIn } from '../shared/server-questions.ts'
-import type { Pending } from './await-approval.ts'
+import type { PendingApproval } from './await-approval.ts'
 
-export interface ClientAsk {
+export interface ApprovalElicitation {
   /** A form decides, a page only carries the address. */
   readonly mode: 'form' | 'url'
   /** Of `elicitation/create`. */
@@ -29,12 +29,12 @@ export interface ClientShown {
 const ASKED_LENGTH_MAX = 4_000
 
 /** Undefined where the client can be shown nothing. `capabilities` are the client's. */
-export function clientAskOf(
-  pending: Pending,
+export function toElicitation(
+  pending: PendingApproval,
   shown: ClientShown,
   capabilities: JsonValue | undefined,
   withId: boolean,
-): ClientAsk | undefined {
+): ApprovalElicitation | undefined {
   const declared = declaredIn(capabilities)
   if (declared.length === 0) return undefined
   const { id, url, client } = pending
@@ -58,7 +58,7 @@ export function clientAskOf(
 
 /** The reason first: long arguments must not push it out. */
 function messageOf(
-  { reason }: Pending,
+  { reason }: PendingApproval,
   { what, args, rest }: ClientShown,
 ): { readonly message: string; readonly isWhole: boolean } {
   const shown = maskCall(args, rest)

@@ -4,19 +4,23 @@
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { writeError } from '../../protocol/write-message.ts'
 import { CLIENT_ANSWER_MS_MAX, CLIENT_ANSWER_QUICK_MS_MAX } from '../shared/limits.ts'
-import type { Crossed, Crossing } from './pending-requests.ts'
+import type { PendingRequest, PendingRequests } from './pending-requests.ts'
 
 /** Neither a model nor a person has to think about them. */
 const QUICK: ReadonlySet<string> = new Set(['roots/list', 'ping'])
 
-export function expireQuestions(up: Crossing, nowMs: number, log: (text: string) => void): void {
+export function expireQuestions(
+  up: PendingRequests,
+  nowMs: number,
+  log: (text: string) => void,
+): void {
   if (up.size === 0) return
   const quickMs = CLIENT_ANSWER_QUICK_MS_MAX
   for (const [ours, { id, method, startedMs }] of up.overdue(nowMs, quickMs, quickMs)) {
     const limitMs = QUICK.has(method) ? quickMs : CLIENT_ANSWER_MS_MAX
     if (nowMs - startedMs <= limitMs) continue
     const why = `the client did not answer \`${method}\` within ${limitMs} ms`
-    const crossed = up.take(ours) as Crossed
+    const crossed = up.take(ours) as PendingRequest
     up.tellCancelled(ours, why)
     up.reply(id, writeError(id, RPC.internal, why))
     up.settle(crossed, { status: 'error' })

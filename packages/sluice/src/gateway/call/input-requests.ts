@@ -3,18 +3,24 @@
 // been in a session, wherever it stands: a question that may not be put reaches nobody.
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
-import { membersOf } from '../../protocol/json/raw-members.ts'
+import { splitMembers } from '../../protocol/json/raw-members.ts'
 import { writeJson } from '../../protocol/json/write-json.ts'
 import { readMembers } from '../../protocol/members.ts'
-import type { Answer, Request } from '../../protocol/message.ts'
-import type { Era } from '../../protocol/protocol-generation.ts'
+import type { JsonRpcRequest, JsonRpcResponse } from '../../protocol/message.ts'
+import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { SERVER_REQUESTS_MAX } from '../shared/limits.ts'
-import { callOf, passageFromServer } from '../shared/parse-call.ts'
+import { classifyServerMethod, parseCall } from '../shared/parse-call.ts'
 import { type Declared, questionFault } from '../shared/server-questions.ts'
-import { type Admission, type Asked, admit, type Spine, type Verdict } from './admit.ts'
-import type { JudgeContext } from './handle-requests.ts'
-import { holdingOf } from './wait-options.ts'
+import {
+  type Admission,
+  type AdmissionResult,
+  admit,
+  type CallPipeline,
+  type CallRequest,
+} from './admit.ts'
+import type { RequestContext } from './request-context.ts'
+import { createWaitOptions } from './wait-options.ts'
 
 /** Of these the protocol lets a server want more. */
 export const MAY_WANT_INPUT: ReadonlySet<string> = new Set([
@@ -25,7 +31,7 @@ export const MAY_WANT_INPUT: ReadonlySet<string> = new Set([
 /** Cannot be missed by a result that asks something, however its names are spelt. */
 const MAY_ASK = /input_required|inputRequests|\\u/
 
-export interface Asking {
+export interface InputRequests {
   /** Key -> `{ method, params }` as text. */
   readonly questions: ReadonlyMap<string, string>
   /** The members of a result that wants the call to be made once more, with the answers. */
@@ -35,18 +41,22 @@ export interface Asking {
 }
 
 /** What an answer asks; undefined for any that asks nothing. */
-export function askingIn(era: Era, method: string, { result, error }: Answer): Asking | undefined {
+export function findInputRequests(
+  era: ProtocolGeneration,
+  method: string,
+  { result, error }: JsonRpcResponse,
+): InputRequests | undefined {
   if (error?.code === RPC.urlElicitationRequired) return inError(era, error.data)
   if (era === 'session' || result === undefined || !MAY_ASK.test(result)) return undefined
-  const members = membersOf(result)
+  const members = splitMembers(result)
   const wants = isInputRequired(members)
-  const inner = membersOf(members.get('result') ?? 'null')
+  const inner = splitMembers(members.get('result') ?? 'null')
   if (isInputRequired(inner) || inner.has('inputRequests'))
     return faulty('the server asks inside the result of a task')
   if (!wants && !members.has('inputRequests')) return undefined
   if (wants && !MAY_WANT_INPUT.has(method))
     return faulty(`the server asks for input where the protocol has none: \`${method}\``)
-  const questions = membersOf(members.get('inputRequests') ?? '{}')
+  const questions = splitMembers(members.get('inputRequests') ?? '{}')
   return wants ? { questions, wanted: members } : { questions }
 }
 
@@ -55,7 +65,7 @@ export function isInputRequired(result: ReadonlyMap<string, string>): boolean {
   return JSON.parse(result.get('resultType') ?? 'null') === 'input_required'
 }
 
-function inError(era: Era, data: unknown): Asking {
+function inError(era: ProtocolGeneration, data: unknown): InputRequests {
   if (era === 'stateless')
     return faulty('the server wants a page to be opened as only revisions with sessions can say')
   const { elicitations: pages = [] } = isObject(data) ? data : {}
@@ -68,25 +78,27 @@ function inError(era: Era, data: unknown): Asking {
   return { questions: new Map(asked) }
 }
 
-function faulty(fault: string): Asking {
+function faulty(fault: string): InputRequests {
   return { questions: new Map(), fault }
 }
 
-export type Refused = (Verdict & { readonly admission?: undefined }) | { readonly fault: string }
+export type RefusedInput =
+  | (AdmissionResult & { readonly admission?: undefined })
+  | { readonly fault: string }
 
 /** The first question that may not be put to the client: then none is, and none counts. */
-export async function refusedQuestion(
-  { questions, fault }: Asking,
-  context: Pick<JudgeContext, 'server' | 'facts' | 'record'> & { readonly spine: Spine },
+export async function findRefusedInput(
+  { questions, fault }: InputRequests,
+  context: Pick<RequestContext, 'server' | 'facts' | 'record'> & { readonly spine: CallPipeline },
   declared: Declared,
-): Promise<Refused | undefined> {
+): Promise<RefusedInput | undefined> {
   const { spine, server, facts, record } = context
   if (fault !== undefined) return { fault }
   if (questions.size > SERVER_REQUESTS_MAX)
     return { fault: `the server asks more than ${SERVER_REQUESTS_MAX} things at once` }
   const startedMs = performance.now()
   const admitted: Admission[] = []
-  let refused: Refused | undefined
+  let refused: RefusedInput | undefined
   for (const text of questions.values()) {
     const question = questionOf(text)
     const fault =
@@ -95,7 +107,10 @@ export async function refusedQuestion(
         : questionFault(question.method, question.params?.value ?? {}, declared)?.why
     refused =
       fault === undefined
-        ? refusalOf(await admit(spine, askedOf(question as Request, server, facts)), admitted)
+        ? refusalOf(
+            await admit(spine, askedOf(question as JsonRpcRequest, server, facts)),
+            admitted,
+          )
         : { fault }
     if (refused !== undefined) break
   }
@@ -110,24 +125,28 @@ export async function refusedQuestion(
 }
 
 /** It may wait for a person as long as any call. */
-function askedOf(question: Request, server: string, facts: JudgeContext['facts']): Asked {
-  const call = callOf(server, question)
-  const look = (): Asked => ({ call, facts: facts(), argsText: undefined, holding })
-  const holding = () => holdingOf(question, { isWanted: () => true, look })
+function askedOf(
+  question: JsonRpcRequest,
+  server: string,
+  facts: RequestContext['facts'],
+): CallRequest {
+  const call = parseCall(server, question)
+  const look = (): CallRequest => ({ call, facts: facts(), argsText: undefined, holding })
+  const holding = () => createWaitOptions(question, { isWanted: () => true, look })
   return look()
 }
 
-function refusalOf(verdict: Verdict, admitted: Admission[]): Refused | undefined {
+function refusalOf(verdict: AdmissionResult, admitted: Admission[]): RefusedInput | undefined {
   if (verdict.admission === undefined) return verdict
   admitted.push(verdict.admission)
   return undefined
 }
 
 /** As the request it would be; the name of what is asked for where that is nothing a server may. */
-function questionOf(text: string): Request | string {
-  const members = membersOf(text)
+function questionOf(text: string): JsonRpcRequest | string {
+  const members = splitMembers(text)
   const method: unknown = JSON.parse(members.get('method') ?? 'null')
-  if (typeof method !== 'string' || passageFromServer(method) !== 'judged')
+  if (typeof method !== 'string' || classifyServerMethod(method) !== 'judged')
     return String(method).slice(0, 100)
   const params = readMembers(members.get('params') ?? '{}')
   return { kind: 'request', id: 0, method, params, source: text }

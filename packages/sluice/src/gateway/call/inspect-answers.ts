@@ -8,27 +8,27 @@ import { labelsRead } from '@sluice/policy/model/reads-label'
 import type { SessionLabels } from '../../core/agent-calls.ts'
 import {
   inspectAnswer,
+  type ScanTarget,
   type Strictness,
   tooLargeToInspect,
-  type Wanted,
 } from '../../guard/inspect-answer.ts'
 import { MESSAGE_CHARS_MAX } from '../../guard/limits.ts'
-import type { SlotUse } from '../../identity/callers/session-quota.ts'
+import type { SessionLease } from '../../identity/callers/session-quota.ts'
 import { isDense } from '../../protocol/json/is-dense.ts'
 import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { Log } from '../shared/log.ts'
-import type { Outcome } from '../shared/outcome.ts'
+import type { CallOutcome } from '../shared/outcome.ts'
 import { labelsOf } from '../state/labels-of.ts'
 import type { InspectDelivery } from './deliveries.ts'
 
 const NONE: readonly string[] = []
-const WANTED: readonly Wanted[] = ['injection', 'secret']
+const WANTED: readonly ScanTarget[] = ['injection', 'secret']
 
 export interface LabelledSession {
   readonly server: string
   readonly policy: () => CompiledPolicy
-  readonly slot: Pick<SlotUse, 'facts' | 'see'>
+  readonly slot: Pick<SessionLease, 'facts' | 'see'>
   /** After a message itself: what is hidden from those who have read it is so from now on. */
   readonly onSeen: () => void
   readonly log: Log
@@ -39,7 +39,7 @@ export interface SessionDeliveries {
   readonly labels: SessionLabels
   readonly onDelivery: InspectDelivery
   /** The outcome of a call, with the labels that came in since the last one: so they are on record. */
-  readonly withLabels: (outcome: Outcome) => Outcome
+  readonly withLabels: (outcome: CallOutcome) => CallOutcome
 }
 
 export function labelSession(session: LabelledSession): SessionDeliveries {

@@ -2,11 +2,18 @@
 // gate's own on the far side, so that nobody can answer what they were not asked. A request that is
 // cancelled while it is judged does not go on. Used by the relay, once for each direction.
 
+import { Buffer } from 'node:buffer'
 import { performance } from 'node:perf_hooks'
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { patchObject, withMembers } from '../../protocol/members.ts'
-import type { Answer, Id, Members, Notification, Request } from '../../protocol/message.ts'
+import type {
+  JsonRpcNotification,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  ParsedMembers,
+  RequestId,
+} from '../../protocol/message.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import {
   oneLine,
@@ -16,18 +23,18 @@ import {
   writeResult,
 } from '../../protocol/write-message.ts'
 import { enterStep } from '../shared/current-step.ts'
-import type { Told } from '../shared/error-reply.ts'
-import type { Outcome } from '../shared/outcome.ts'
-import { FewBy } from '../shared/small-map.ts'
-import { Few } from '../shared/small-set.ts'
-import type { Link, Related, Trace } from '../shared/transport.ts'
-import type { Carried } from '../upstream/upstream.ts'
+import type { RpcReply } from '../shared/error-reply.ts'
+import type { CallOutcome } from '../shared/outcome.ts'
+import { SmallMap } from '../shared/small-map.ts'
+import { SmallSet } from '../shared/small-set.ts'
+import type { MessageContext, TraceContext, Transport } from '../shared/transport.ts'
+import type { UpstreamSendOptions } from '../upstream/upstream.ts'
 import type { Admission } from './admit.ts'
 
 /** A request that went over and has no answer yet. */
-export interface Crossed {
+export interface PendingRequest {
   /** As its sender calls it. */
-  readonly id: Id
+  readonly id: RequestId
   readonly method: string
   readonly name: string
   /** Undefined for plumbing, which nobody records. */
@@ -35,7 +42,7 @@ export interface Crossed {
   readonly startedMs: number
   readonly progressToken: JsonValue | undefined
   /** As its sender wrote them, handles opened. */
-  readonly params: Members | undefined
+  readonly params: ParsedMembers | undefined
   /** How often the other side has wanted to know more before. */
   readonly rounds: number
   /** When the other side last showed that it works on it. */
@@ -46,28 +53,31 @@ export interface Crossed {
 export const LISTEN = 'subscriptions/listen'
 
 /** How a reply goes out, beside its text. */
-type ReplyOptions = Pick<Related, 'errorCode' | 'isDefinition' | 'from'>
+type ReplyOptions = Pick<MessageContext, 'errorCode' | 'isDefinition' | 'from'>
 
-interface Along extends Pick<Related, 'request' | 'trace'> {
+interface ForwardOptions extends Pick<MessageContext, 'request' | 'trace'> {
   readonly tool?: KnownTool | undefined
   readonly rounds?: number
 }
 
 export interface CrossingOptions {
-  readonly from: Link
-  readonly to: Link & { send(text: string, carried?: Carried): boolean }
-  readonly newId: () => Id
+  readonly from: Transport
+  readonly to: Transport & { send(text: string, carried?: UpstreamSendOptions): boolean }
+  readonly newId: () => RequestId
   /** Requests of several clients at once: their progress tokens may be the same. */
   readonly renamesTokens: boolean
-  readonly record: (admission: Admission, startedMs: number, outcome: Outcome) => void
+  readonly record: (admission: Admission, startedMs: number, outcome: CallOutcome) => void
   /** The sender no longer waits; `sent` is undefined if the request never went over. */
-  readonly onCancel: (theirs: Id, sent?: { readonly ours: Id; readonly crossed: Crossed }) => void
+  readonly onCancel: (
+    theirs: RequestId,
+    sent?: { readonly ours: RequestId; readonly crossed: PendingRequest },
+  ) => void
 }
 
-export class Crossing {
+export class PendingRequests {
   readonly #options: CrossingOptions
-  readonly #judging = new Few<Id>()
-  readonly #open = new FewBy<Id, Crossed>()
+  readonly #judging = new SmallSet<RequestId>()
+  readonly #open = new SmallMap<RequestId, PendingRequest>()
 
   constructor(options: CrossingOptions) {
     this.#options = options
@@ -83,27 +93,32 @@ export class Crossing {
   }
 
   /** Open subscriptions. */
-  get listens(): Crossed[] {
+  get listens(): PendingRequest[] {
     return this.#open.values().filter(({ method }) => method === LISTEN)
   }
 
   /** Its sender waits for it to be judged. */
-  isJudging(id: Id): boolean {
+  isJudging(id: RequestId): boolean {
     return this.#judging.has(id)
   }
 
   /** A request is about to be judged; `carry` or `refuse` follows. */
-  begin(id: Id): void {
+  begin(id: RequestId): void {
     this.#judging.add(id)
   }
 
-  carry(request: Request, name: string, admission?: Admission, along: Along = {}): void {
+  carry(
+    request: JsonRpcRequest,
+    name: string,
+    admission?: Admission,
+    along: ForwardOptions = {},
+  ): void {
     enterStep('forward')
     const { id, method } = request
     const { newId, to, renamesTokens } = this.#options
     const startedMs = performance.now()
     const progressToken = progressTokenOf(request.params)
-    const crossed: Crossed = {
+    const crossed: PendingRequest = {
       id,
       method,
       name,
@@ -119,7 +134,7 @@ export class Crossing {
     this.#open.set(ours, crossed)
     const renamed =
       renamesTokens && progressToken !== undefined
-        ? withToken(request.params as Members, ours)
+        ? withToken(request.params as ParsedMembers, ours)
         : request.params
     const params = withTrace(renamed, admission?.watched.ownTrace)
     const trace = admission?.watched.trace ?? along.trace
@@ -136,12 +151,12 @@ export class Crossing {
   }
 
   /** Answers in place of the other side; not where nobody waits any more. */
-  refuse(id: Id, { text, errorCode }: Told, from: 'gate' | 'server' = 'gate'): void {
+  refuse(id: RequestId, { text, errorCode }: RpcReply, from: 'gate' | 'server' = 'gate'): void {
     if (this.#judging.delete(id)) this.reply(id, text, { errorCode, from })
   }
 
   /** Answers a request that could not be handled, whether or not it had gone over. */
-  fail(id: Id, told: Told): void {
+  fail(id: RequestId, told: RpcReply): void {
     const crossed = this.take(this.oursOf(id))
     if (crossed === undefined) return this.refuse(id, told, 'server')
     this.reply(id, told.text, { errorCode: told.errorCode, from: crossed })
@@ -149,58 +164,62 @@ export class Crossing {
   }
 
   /** False where nobody is there any more. */
-  reply(id: Id, text: string, { errorCode, isDefinition, from }: ReplyOptions = {}): boolean {
+  reply(
+    id: RequestId,
+    text: string,
+    { errorCode, isDefinition, from }: ReplyOptions = {},
+  ): boolean {
     const related = { request: id, answers: true, errorCode, isDefinition, from }
     return this.#options.from.send(text, related)
   }
 
   /** Requests that went over and have no answer yet. */
-  get open(): Crossed[] {
+  get open(): PendingRequest[] {
     return this.#open.values()
   }
 
   /** What the other side answers, or failed to; undefined where it was not asked. */
-  take(ours: Id | null | undefined): Crossed | undefined {
-    const crossed = this.#open.get(ours as Id)
-    this.#open.delete(ours as Id)
+  take(ours: RequestId | null | undefined): PendingRequest | undefined {
+    const crossed = this.#open.get(ours as RequestId)
+    this.#open.delete(ours as RequestId)
     return crossed
   }
 
-  find(ours: Id | undefined): Crossed | undefined {
+  find(ours: RequestId | undefined): PendingRequest | undefined {
     return ours === undefined ? undefined : this.#open.get(ours)
   }
 
   /** The id that the other side knows a request by, while it is open. */
-  oursOf(theirs: Id): Id | undefined {
+  oursOf(theirs: RequestId): RequestId | undefined {
     for (const [ours, { id }] of this.#open.entries()) if (id === theirs) return ours
     return undefined
   }
 
   /** The one it can only belong to. */
-  findOnly(): Crossed | undefined {
+  findOnly(): PendingRequest | undefined {
     return this.#open.size === 1 ? this.#open.values()[0] : undefined
   }
 
   /** The newest of those that hold. */
-  findLast(holds: (crossed: Crossed) => boolean): Crossed | undefined {
+  findLast(holds: (crossed: PendingRequest) => boolean): PendingRequest | undefined {
     return this.#open.values().findLast(holds)
   }
 
-  findByProgress(token: JsonValue | undefined): Crossed | undefined {
+  findByProgress(token: JsonValue | undefined): PendingRequest | undefined {
     if (token === undefined) return undefined
-    if (this.#options.renamesTokens) return this.#open.get(token as Id)
+    if (this.#options.renamesTokens) return this.#open.get(token as RequestId)
     return this.#open.values().find(({ progressToken }) => progressToken === token)
   }
 
   /** Whether a progress notification is about one of these. */
-  hasToken(params: Members | undefined): boolean {
+  hasToken(params: ParsedMembers | undefined): boolean {
     return this.findByProgress(params?.value.progressToken) !== undefined
   }
 
   /** Carries a cancellation over, under the id the other side knows. */
-  cancel({ method, params }: Notification): void {
+  cancel({ method, params }: JsonRpcNotification): void {
     const { to, onCancel } = this.#options
-    const theirs = params?.value.requestId as Id
+    const theirs = params?.value.requestId as RequestId
     if (this.#judging.delete(theirs)) return onCancel(theirs)
     for (const [ours, crossed] of this.#open.entries()) {
       if (crossed.id !== theirs) continue
@@ -213,7 +232,7 @@ export class Crossing {
   }
 
   /** Those that are open for longer than they may be, with our ids for them. */
-  overdue(nowMs: number, idleMs: number, wholeMs: number): [Id, Crossed][] {
+  overdue(nowMs: number, idleMs: number, wholeMs: number): [RequestId, PendingRequest][] {
     return this.#open
       .entries()
       .filter(
@@ -223,7 +242,7 @@ export class Crossing {
   }
 
   /** Tells the other side that nobody waits any more. */
-  tellCancelled(ours: Id, why: string): void {
+  tellCancelled(ours: RequestId, why: string): void {
     const members = new Map([
       ['requestId', JSON.stringify(ours)],
       ['reason', JSON.stringify(why)],
@@ -232,7 +251,7 @@ export class Crossing {
   }
 
   /** Nothing goes on: whoever waits is told at once, and the other side that nobody does. */
-  interrupt(why: string, answer: (id: Id, isSent: boolean) => string): Crossed[] {
+  interrupt(why: string, answer: (id: RequestId, isSent: boolean) => string): PendingRequest[] {
     const { onCancel } = this.#options
     for (const id of this.#judging) this.reply(id, answer(id, false), { from: 'gate' })
     this.#judging.clear()
@@ -247,12 +266,19 @@ export class Crossing {
     return open.map(([, crossed]) => crossed)
   }
 
-  settle({ admission, startedMs }: Crossed, outcome: Outcome): void {
+  settle({ admission, startedMs }: PendingRequest, outcome: CallOutcome): void {
     if (admission !== undefined) this.#options.record(admission, startedMs, outcome)
   }
 
+  /** `text` is what was sent to the side that asked. */
+  settleAnswer(crossed: PendingRequest, { error }: JsonRpcResponse, text: string): void {
+    const bytes = Buffer.byteLength(text)
+    if (error === undefined) this.settle(crossed, { status: 'answered', bytes })
+    else this.settle(crossed, { status: 'error', bytes, errorCode: error.code })
+  }
+
   /** No byte of it left the gate. */
-  giveBack(crossed: Crossed, status: Outcome['status']): void {
+  giveBack(crossed: PendingRequest, status: CallOutcome['status']): void {
     void crossed.admission?.giveBack()
     this.settle(crossed, { status, givenBack: true })
   }
@@ -275,7 +301,7 @@ export class Crossing {
 const WAITS_LONG: ReadonlySet<string> = new Set([LISTEN, 'tasks/result'])
 
 /** An answer as its asker is to read it. */
-export function writeAnswer(id: Id, { error, result }: Answer): string {
+export function writeAnswer(id: RequestId, { error, result }: JsonRpcResponse): string {
   if (error === undefined && result !== undefined)
     return typeof id === 'number'
       ? writeResult(id, oneLine(result))
@@ -285,19 +311,22 @@ export function writeAnswer(id: Id, { error, result }: Answer): string {
 }
 
 /** The gate's own span stands between: the server's hang below it. */
-function withTrace(params: Members | undefined, trace: Trace | undefined): Members | undefined {
+function withTrace(
+  params: ParsedMembers | undefined,
+  trace: TraceContext | undefined,
+): ParsedMembers | undefined {
   if (trace === undefined) return params
   const written = Object.entries(trace).filter(([, value]) => value !== undefined)
   const said = Object.fromEntries(written.map(([key, value]) => [key, JSON.stringify(value)]))
   return withMembers(params, { _meta: patchObject(params?.text.get('_meta'), said) })
 }
 
-function withToken(params: Members, token: Id): Members {
+function withToken(params: ParsedMembers, token: RequestId): ParsedMembers {
   const meta = patchObject(params.text.get('_meta'), { progressToken: JSON.stringify(token) })
   return withMembers(params, { _meta: meta })
 }
 
-function progressTokenOf(params: Members | undefined): JsonValue | undefined {
+function progressTokenOf(params: ParsedMembers | undefined): JsonValue | undefined {
   const meta = params?.value._meta
   return isObject(meta) ? meta.progressToken : undefined
 }

@@ -4,12 +4,12 @@
 import { performance } from 'node:perf_hooks'
 import { displayName } from '../../core/display-name.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { digestOf, type Judgement } from '../../ledger/records/record.ts'
+import { type DecisionEntry, digestText } from '../../ledger/records/record.ts'
 import type { Log } from '../shared/log.ts'
-import type { Outcome } from '../shared/outcome.ts'
-import type { CallRecord, Judged } from './admit.ts'
+import type { CallOutcome } from '../shared/outcome.ts'
+import type { CallRecorder, DecidedCall } from './admit.ts'
 
-export class LedgerRecord implements CallRecord {
+export class LedgerCallRecorder implements CallRecorder {
   readonly #ledger: Ledger
   readonly #log: Log
 
@@ -18,25 +18,38 @@ export class LedgerRecord implements CallRecord {
     this.#log = log
   }
 
-  intent(judged: Judged, written: (seq: number) => void, failed: (error: Error) => void): void {
+  intent(
+    judged: DecidedCall,
+    written: (seq: number) => void,
+    failed: (error: Error) => void,
+  ): void {
     this.#ledger.intentThen(this.#judgement(judged), written, failed)
   }
 
-  refusal(judged: Judged): void {
+  refusal(judged: DecidedCall): void {
     this.#ledger.refuse(this.#judgement(judged)).catch((error: Error) => {
       const about = { call: judged.callId, why: error.message }
       this.#log('error', 'a refusal could not be recorded', about)
     })
   }
 
-  outcome(intent: number, startedMs: number, outcome: Outcome): void {
+  outcome(intent: number, startedMs: number, outcome: CallOutcome): void {
     const { status, bytes, errorCode, labels, givenBack } = outcome
     const durationMs = Math.round(performance.now() - startedMs)
     const said = { atMs: Date.now(), status, durationMs, bytes, errorCode, labels, givenBack }
     this.#ledger.outcome(intent, said)
   }
 
-  #judgement({ call, callId, facts, decision, policy, values, argsText, now }: Judged): Judgement {
+  #judgement({
+    call,
+    callId,
+    facts,
+    decision,
+    policy,
+    values,
+    argsText,
+    now,
+  }: DecidedCall): DecisionEntry {
     return {
       atMs: now.wallMs,
       callId,
@@ -56,7 +69,7 @@ export class LedgerRecord implements CallRecord {
 }
 
 /** The URI of a resource is its argument: the name on record is only what may be shown of it. */
-function argsDigestOf({ method, name }: Judged['call'], argsText: string | undefined) {
-  if (method.startsWith('resources/')) return digestOf(name)
-  return argsText === undefined ? null : digestOf(argsText)
+function argsDigestOf({ method, name }: DecidedCall['call'], argsText: string | undefined) {
+  if (method.startsWith('resources/')) return digestText(name)
+  return argsText === undefined ? null : digestText(argsText)
 }

@@ -4,8 +4,8 @@ import type { Decision } from '@sluice/policy/core/decision'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { describe, expect, test } from 'vitest'
-import type { Answer } from '../../protocol/message.ts'
-import { refusalAnswer, withoutOurNames } from './replies.ts'
+import type { JsonRpcResponse } from '../../protocol/message.ts'
+import { buildRefusalReply, stripGateMeta } from './replies.ts'
 
 interface Asked {
   method: string
@@ -31,7 +31,7 @@ function told(decision: Partial<Decision>, call: Asked = TOOL, tool?: KnownTool,
   const { method, name, value = {} } = call
   const params = { value, text: new Map() }
   const request = { kind: 'request', id: 1, method, params, source: '' } as const
-  return JSON.parse(refusalAnswer(request, name, verdict, tool, 'session').text)
+  return JSON.parse(buildRefusalReply(request, name, verdict, tool, 'session').text)
 }
 
 describe('a refusal', () => {
@@ -94,7 +94,7 @@ describe('a refusal', () => {
 })
 
 describe('a server that speaks in our name', () => {
-  const clean = (result: string) => withoutOurNames(answerOf({ result })).result
+  const clean = (result: string) => stripGateMeta(answerOf({ result })).result
 
   test.each([
     ['{"_meta":{"sluice/decision":1}}', '{"_meta":{}}'],
@@ -113,13 +113,13 @@ describe('a server that speaks in our name', () => {
 
   test('in the data of an error', () => {
     const error = { code: 1, message: 'm', data: { 'sluice/decision': 1, kept: [2] } }
-    const { error: left } = withoutOurNames(answerOf({ error }))
+    const { error: left } = stripGateMeta(answerOf({ error }))
     expect(left).toEqual({ code: 1, message: 'm', data: { kept: [2] } })
     const plain = answerOf({ error: { code: 1, message: 'm', data: 'sluice' } })
-    expect(withoutOurNames(plain)).toBe(plain)
+    expect(stripGateMeta(plain)).toBe(plain)
   })
 })
 
-function answerOf(parts: Partial<Answer>): Answer {
+function answerOf(parts: Partial<JsonRpcResponse>): JsonRpcResponse {
   return { kind: 'answer', id: 1, result: undefined, error: undefined, source: '', ...parts }
 }

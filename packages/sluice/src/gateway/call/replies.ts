@@ -2,34 +2,34 @@
 // act on; a hidden name is answered exactly as a name no server has. Only the gate speaks under
 // `sluice`: a server's answer loses that name on the way.
 
-import type { ApprovalTold, Decision } from '@sluice/policy/core/decision'
+import type { ApprovalReference, Decision } from '@sluice/policy/core/decision'
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
-import { membersOf } from '../../protocol/json/raw-members.ts'
-import type { Answer, Id, Request } from '../../protocol/message.ts'
-import { type Era, TASKS } from '../../protocol/protocol-generation.ts'
+import { splitMembers } from '../../protocol/json/raw-members.ts'
+import type { JsonRpcRequest, JsonRpcResponse, RequestId } from '../../protocol/message.ts'
+import { type ProtocolGeneration, TASKS } from '../../protocol/protocol-generation.ts'
 import { type LocalCode, RPC, rpcCodeOf } from '../../protocol/rpc-codes.ts'
 import { writeMembers, writeResult } from '../../protocol/write-message.ts'
-import { errorAnswer, type Told } from '../shared/error-reply.ts'
-import { type Frozen, frozenReason } from '../state/freezes.ts'
+import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
+import { type Freeze, frozenReason } from '../state/freezes.ts'
 
-export interface Refusal {
+export interface CallRefusal {
   readonly decision: Decision
   readonly callId: string
   /** This caller is told the rule and what is left; others could map the policy by it. */
   readonly explain: boolean
 }
 
-export function refusalAnswer(
-  { id, method, params }: Pick<Request, 'id' | 'method' | 'params'>,
+export function buildRefusalReply(
+  { id, method, params }: Pick<JsonRpcRequest, 'id' | 'method' | 'params'>,
   name: string,
-  { decision, callId, explain }: Refusal,
+  { decision, callId, explain }: CallRefusal,
   tool: KnownTool | undefined,
-  era: Era,
-): Told {
+  era: ProtocolGeneration,
+): RpcReply {
   const { action, code, reason, retryAfterMs, rule, remaining, approval } = decision
-  if (action === 'hide') return unknownAnswer(id, method, name, era)
+  if (action === 'hide') return buildNotFoundReply(id, method, name, era)
   const canCome = Number.isFinite(retryAfterMs) && retryAfterMs > 0
   const wait = canCome ? { retryAfterMs: Math.ceil(retryAfterMs) } : {}
   const left = remaining === undefined ? {} : { remaining }
@@ -41,7 +41,7 @@ export function refusalAnswer(
   const text = refusalText(decision)
   // Who asks for a task can take a task or an error, and no other result.
   if (method !== TOOL_CALL || params?.value.task !== undefined)
-    return errorAnswer(id, rpcCodeOf(code as LocalCode), text, { 'sluice/decision': told })
+    return buildErrorReply(id, rpcCodeOf(code as LocalCode), text, { 'sluice/decision': told })
   // Clients hold structured content against the output schema, even in an error.
   const structured = tool?.definition.outputSchema === undefined
   const result = {
@@ -68,7 +68,7 @@ export function refusalText({ code, reason }: Pick<Decision, 'code' | 'reason'>)
   return OWN_WORDS.has(code) ? reason : `denied by policy: ${reason}`
 }
 
-function approvalTold({ id, url, usedBy }: ApprovalTold) {
+function approvalTold({ id, url, usedBy }: ApprovalReference) {
   return {
     approvalId: id,
     ...(url === undefined ? {} : { approvalUrl: url }),
@@ -77,54 +77,58 @@ function approvalTold({ id, url, usedBy }: ApprovalTold) {
 }
 
 /** To what is no call, or was one on its way when the freeze came. */
-export function frozenAnswer(id: Id, frozen: Frozen, isSent: boolean): Told {
+export function buildFrozenReply(id: RequestId, frozen: Freeze, isSent: boolean): RpcReply {
   const doubt = isSent ? '; whether it was carried out is unknown' : ''
   const reason = `${frozenReason(frozen)}${doubt}`
   const told = { decision: 'deny', code: 'FROZEN', reason }
-  return errorAnswer(id, RPC.frozen, reason, { 'sluice/decision': told })
+  return buildErrorReply(id, RPC.frozen, reason, { 'sluice/decision': told })
 }
 
 /** To a client that asks about a task and has not said that it knows them. */
-export function noTasksAnswer(id: Id, method: string): Told {
+export function noTasksAnswer(id: RequestId, method: string): RpcReply {
   const text = `\`${method}\` is for clients that know \`${TASKS}\``
   const data = { requiredCapabilities: { extensions: { [TASKS]: {} } } }
-  return errorAnswer(id, RPC.missingCapability, text, data)
+  return buildErrorReply(id, RPC.missingCapability, text, data)
 }
 
 /** To a name that nobody has. `doubt`: why it may be there after all. */
-export function unknownAnswer(
-  id: Id,
+export function buildNotFoundReply(
+  id: RequestId,
   method: string,
   name: string,
-  era: Era,
+  era: ProtocolGeneration,
   doubt?: string,
-): Told {
+): RpcReply {
   const { code, message } = unknownError(method, name, era)
-  return errorAnswer(id, code, doubt === undefined ? message : `${message}${DOUBT}${doubt}`)
+  return buildErrorReply(id, code, doubt === undefined ? message : `${message}${DOUBT}${doubt}`)
 }
 
 const DOUBT = '; '
 
-/** An answer of `unknownAnswer`, about another name; undefined for any other answer. */
+/** An answer of `buildNotFoundReply`, about another name; undefined for any other answer. */
 export function renameUnknown(
-  told: Told,
-  { id, method, era }: { readonly id: Id; readonly method: string; readonly era: Era },
+  told: RpcReply,
+  {
+    id,
+    method,
+    era,
+  }: { readonly id: RequestId; readonly method: string; readonly era: ProtocolGeneration },
   { from, to }: { readonly from: string; readonly to: string },
-): Told | undefined {
-  const plain = unknownAnswer(id, method, from, era)
-  if (told.text === plain.text) return unknownAnswer(id, method, to, era)
+): RpcReply | undefined {
+  const plain = buildNotFoundReply(id, method, from, era)
+  if (told.text === plain.text) return buildNotFoundReply(id, method, to, era)
   const { message } = unknownError(method, from, era)
   const begin = plain.text.slice(0, plain.text.lastIndexOf(JSON.stringify(message)))
   const doubted = `${begin}${JSON.stringify(message + DOUBT).slice(0, -1)}`
   if (!told.text.startsWith(doubted)) return undefined
   const doubt = JSON.parse(`"${told.text.slice(doubted.length, told.text.lastIndexOf('"'))}"`)
-  return unknownAnswer(id, method, to, era, String(doubt))
+  return buildNotFoundReply(id, method, to, era, String(doubt))
 }
 
 export function unknownError(
   method: string,
   name: string,
-  era: Era,
+  era: ProtocolGeneration,
 ): { readonly code: number; readonly message: string } {
   if (method.startsWith('tasks/')) return { code: RPC.invalidParams, message: 'Task not found' }
   if (method === TOOL_CALL) return { code: RPC.invalidParams, message: `Unknown tool: ${name}` }
@@ -141,7 +145,7 @@ const OURS = /^sluice(\/|$)/iu
 const MAYBE_OURS = /sluice|\\u/iu
 
 /** A server's answer without what only the gate may say; every other byte as it was. */
-export function withoutOurNames(answer: Answer): Answer {
+export function stripGateMeta(answer: JsonRpcResponse): JsonRpcResponse {
   const { result, error } = answer
   if (result !== undefined) {
     const clean = cleanResult(result)
@@ -155,10 +159,10 @@ export function withoutOurNames(answer: Answer): Answer {
 
 function cleanResult(resultText: string): string {
   if (!MAYBE_OURS.test(resultText)) return resultText
-  const members = membersOf(resultText)
+  const members = splitMembers(resultText)
   let changed = false
   for (const holder of ['_meta', 'structuredContent']) {
-    const inner = membersOf(members.get(holder) ?? 'null')
+    const inner = splitMembers(members.get(holder) ?? 'null')
     const ours = [...inner.keys()].filter(isOurs)
     if (ours.length === 0) continue
     for (const key of ours) inner.delete(key)

@@ -3,24 +3,24 @@
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { readJson } from '../../protocol/json/read-json.ts'
-import type { Request } from '../../protocol/message.ts'
-import type { Asked } from './admit.ts'
-import type { Holding } from './await-approval.ts'
+import type { JsonRpcRequest } from '../../protocol/message.ts'
+import type { CallRequest } from './admit.ts'
+import type { ApprovalWaitOptions } from './await-approval.ts'
 
-interface Looks {
+interface WaitSources {
   readonly isWanted: () => boolean
   /** What is known of the request now. */
-  readonly look: () => Asked | Promise<Asked>
+  readonly look: () => CallRequest | Promise<CallRequest>
   /** The same with other arguments, by the definition that is known. */
-  readonly judge?: (request: Request) => Asked
-  readonly waitMsMax?: Holding['waitMsMax']
-  readonly askClient?: Holding['askClient']
+  readonly judge?: (request: JsonRpcRequest) => CallRequest
+  readonly waitMsMax?: ApprovalWaitOptions['waitMsMax']
+  readonly askClient?: ApprovalWaitOptions['askClient']
 }
 
-export function holdingOf(
-  request: Request,
-  { isWanted, look, judge, waitMsMax = () => Number.POSITIVE_INFINITY, askClient }: Looks,
-): Holding {
+export function createWaitOptions(
+  request: JsonRpcRequest,
+  { isWanted, look, judge, waitMsMax = () => Number.POSITIVE_INFINITY, askClient }: WaitSources,
+): ApprovalWaitOptions {
   return {
     params: request.params?.text,
     waitMsMax,
@@ -32,7 +32,7 @@ export function holdingOf(
 }
 
 /** With arguments that a person wrote; read as strictly as those of a client. */
-export function withArgs(request: Request, args: string): Request {
+export function withArgs(request: JsonRpcRequest, args: string): JsonRpcRequest {
   const read = readJson(args)
   if (!read.ok) throw new Error(`changed arguments: ${read.message}`)
   const { value, text } = request.params ?? { value: {}, text: new Map() }

@@ -3,7 +3,7 @@
 
 import { asMap } from '@sluice/policy/document/check-shape'
 import { scalar } from '@sluice/policy/document/fields'
-import { entry, type Located, type LocatedMap } from '@sluice/policy/document/read-document'
+import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
 import type { ConfigValues } from './values.ts'
 
@@ -103,24 +103,24 @@ export const AGENTS: Shape = {
 export function readAgents(
   map: LocatedMap,
   values: ConfigValues,
-  address: (node: Located) => string,
+  address: (node: LocatedNode) => string,
 ): AgentsConfig {
-  const models = asMap(entry(map, 'models')).entries.map(({ key, value }) => {
+  const models = asMap(findEntry(map, 'models')).entries.map(({ key, value }) => {
     const provider = asMap(value)
-    const secret = entry(provider, 'key')
+    const secret = findEntry(provider, 'key')
     const read = {
-      url: address(entry(provider, 'url') as Located),
+      url: address(findEntry(provider, 'url') as LocatedNode),
       ...(secret === undefined ? {} : { key: values.text(secret) }),
     }
     return [String(key.value), read] as const
   })
-  const agents = asMap(entry(map, 'agents'))
-  const prices = asMap(entry(agents, 'prices')).entries.map(({ key, value }) => {
+  const agents = asMap(findEntry(map, 'agents'))
+  const prices = asMap(findEntry(agents, 'prices')).entries.map(({ key, value }) => {
     const price = asMap(value)
     const read = { input: Number(scalar(price, 'input')), output: Number(scalar(price, 'output')) }
     return [String(key.value), read] as const
   })
-  const history = asMap(entry(agents, 'history'))
+  const history = asMap(findEntry(agents, 'history'))
   const [days, megabytes] = [scalar(history, 'days'), scalar(history, 'megabytes')]
   return {
     models: Object.fromEntries(models),

@@ -3,7 +3,7 @@
 
 import { asMap } from '@sluice/policy/document/check-shape'
 import { scalar } from '@sluice/policy/document/fields'
-import { entry, type Located, type LocatedMap } from '@sluice/policy/document/read-document'
+import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
 import { ROLES } from '../../core/person.ts'
 import { ALGORITHMS, type Issuer } from '../../identity/callers/issuer.ts'
@@ -12,7 +12,7 @@ import { isLoopbackName, isSafeUrl } from '../../identity/oauth/safe-url.ts'
 import { nameOne } from './grants.ts'
 import type { ConfigValues } from './values.ts'
 
-export interface Reach {
+export interface ListenConfig {
   readonly host: string
   readonly port: number
   readonly tls?: { readonly cert: string; readonly key: string }
@@ -123,19 +123,19 @@ export const AUTH: Shape = {
   },
 }
 
-export function readReach(map: LocatedMap, values: ConfigValues): Reach {
-  const tls = asMap(entry(map, 'tls'))
-  const [cert, key] = [values.path(entry(tls, 'cert')), values.path(entry(tls, 'key'))]
-  const publicUrl = readPublicUrl(entry(map, 'public_url'), values)
+export function readListenConfig(map: LocatedMap, values: ConfigValues): ListenConfig {
+  const tls = asMap(findEntry(map, 'tls'))
+  const [cert, key] = [values.path(findEntry(tls, 'cert')), values.path(findEntry(tls, 'key'))]
+  const publicUrl = readPublicUrl(findEntry(map, 'public_url'), values)
   const isSecure = cert !== undefined || publicUrl !== undefined
   return {
-    ...readListen(entry(map, 'listen'), isSecure, values),
+    ...readListen(findEntry(map, 'listen'), isSecure, values),
     ...(cert === undefined || key === undefined ? {} : { tls: { cert, key } }),
     ...(publicUrl === undefined ? {} : { publicUrl }),
   }
 }
 
-function readListen(node: Located | undefined, isSecure: boolean, values: ConfigValues) {
+function readListen(node: LocatedNode | undefined, isSecure: boolean, values: ConfigValues) {
   if (node === undefined) return { host: '127.0.0.1', port: 7433 }
   const listen = values.text(node)
   const [, host = '', port = ''] = /^(\[[0-9a-fA-F:.]+\]|[^\s:/]+):(\d{1,5})$/.exec(listen) ?? []
@@ -156,7 +156,7 @@ function readListen(node: Located | undefined, isSecure: boolean, values: Config
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
 }
 
-function readPublicUrl(node: Located | undefined, values: ConfigValues): string | undefined {
+function readPublicUrl(node: LocatedNode | undefined, values: ConfigValues): string | undefined {
   if (node === undefined) return undefined
   const address = values.text(node)
   const url = isSafeUrl(address) ? new URL(address) : undefined
@@ -177,41 +177,43 @@ export function readIssuers(
   values: ConfigValues,
 ): Issuer[] {
   const found = new Set<string>()
-  return asMap(entry(asMap(entry(map, 'auth')), 'issuers')).entries.map(({ key, value }) => {
-    const node = asMap(value)
-    const wrong = (field: string, message: string, help: string): void =>
-      values.problems.error('CONFIG_ISSUER', entry(node, field)?.at ?? key.at, message, help)
-    const url = (field: string): string | undefined => {
-      const at = entry(node, field)
-      if (at === undefined) return undefined
-      const address = values.text(at)
-      if (!isSafeUrl(address))
-        wrong(field, `\`${address}\` is no https address`, 'write `https://…`')
-      return address
-    }
-    const issuer = url('issuer') ?? ''
-    if (found.has(issuer)) wrong('issuer', `\`${issuer}\` stands here twice`, 'keep one of them')
-    found.add(issuer)
-    const policy = String(scalar(node, 'policy'))
-    if (!policies.includes(policy))
-      wrong('policy', `no policy is called \`${policy}\``, nameOne(policies))
-    const jwks = url('jwks')
-    const audience = entry(node, 'audience')
-    const algorithms = values.list(entry(node, 'algorithms'))
-    return {
-      name: String(key.value),
-      issuer,
-      policy,
-      ...(jwks === undefined ? {} : { jwks }),
-      ...(audience === undefined ? {} : { audience: values.text(audience) }),
-      scopes: values.list(entry(node, 'scopes')),
-      groups: String(scalar(node, 'groups') ?? 'groups'),
-      algorithms: algorithms.length === 0 ? ALGORITHMS : algorithms,
-      slots: Number(scalar(node, 'slots') ?? GRANT_SLOTS),
-      explain: scalar(node, 'explain') === true,
-      ...consoleOf(node, values, wrong),
-    }
-  })
+  return asMap(findEntry(asMap(findEntry(map, 'auth')), 'issuers')).entries.map(
+    ({ key, value }) => {
+      const node = asMap(value)
+      const wrong = (field: string, message: string, help: string): void =>
+        values.problems.error('CONFIG_ISSUER', findEntry(node, field)?.at ?? key.at, message, help)
+      const url = (field: string): string | undefined => {
+        const at = findEntry(node, field)
+        if (at === undefined) return undefined
+        const address = values.text(at)
+        if (!isSafeUrl(address))
+          wrong(field, `\`${address}\` is no https address`, 'write `https://…`')
+        return address
+      }
+      const issuer = url('issuer') ?? ''
+      if (found.has(issuer)) wrong('issuer', `\`${issuer}\` stands here twice`, 'keep one of them')
+      found.add(issuer)
+      const policy = String(scalar(node, 'policy'))
+      if (!policies.includes(policy))
+        wrong('policy', `no policy is called \`${policy}\``, nameOne(policies))
+      const jwks = url('jwks')
+      const audience = findEntry(node, 'audience')
+      const algorithms = values.list(findEntry(node, 'algorithms'))
+      return {
+        name: String(key.value),
+        issuer,
+        policy,
+        ...(jwks === undefined ? {} : { jwks }),
+        ...(audience === undefined ? {} : { audience: values.text(audience) }),
+        scopes: values.list(findEntry(node, 'scopes')),
+        groups: String(scalar(node, 'groups') ?? 'groups'),
+        algorithms: algorithms.length === 0 ? ALGORITHMS : algorithms,
+        slots: Number(scalar(node, 'slots') ?? GRANT_SLOTS),
+        explain: scalar(node, 'explain') === true,
+        ...consoleOf(node, values, wrong),
+      }
+    },
+  )
 }
 
 function consoleOf(
@@ -219,32 +221,32 @@ function consoleOf(
   values: ConfigValues,
   wrong: (field: string, message: string, help: string) => void,
 ): Pick<Issuer, 'roles' | 'admins' | 'console'> {
-  const roles = rolesOf(asMap(entry(node, 'roles')), values)
-  const client = entry(node, 'console')
-  const admins = values.list(entry(node, 'admins'))
+  const roles = rolesOf(asMap(findEntry(node, 'roles')), values)
+  const client = findEntry(node, 'console')
+  const admins = values.list(findEntry(node, 'admins'))
   if (client === undefined) return { roles, admins }
   const map = asMap(client)
   const given = (name: string): string | undefined => {
-    const value = entry(map, name)
+    const value = findEntry(map, name)
     return value === undefined ? undefined : values.text(value)
   }
   const [clientId = '', clientSecret] = ['client_id', 'client_secret'].map(given)
   if (Object.keys(roles).length === 0 && admins.length === 0)
     wrong('console', 'nobody could sign in: there are no `roles`', 'name groups for a role')
   // Whoever signs in to the page would hold a token to call with, and the other way round.
-  const audience = entry(node, 'audience')
+  const audience = findEntry(node, 'audience')
   if (audience !== undefined && values.text(audience) === clientId)
     wrong(
       'audience',
       '`audience` is the client of the console, too',
       'have tokens for agents made for another name',
     )
-  const scopes = values.list(entry(map, 'scopes'))
+  const scopes = values.list(findEntry(map, 'scopes'))
   const secret = clientSecret === undefined ? {} : { clientSecret }
   return { roles, admins, console: { clientId, ...secret, scopes } }
 }
 
 function rolesOf(node: LocatedMap, values: ConfigValues): Issuer['roles'] {
-  const named = ROLES.map((role) => [role, values.list(entry(node, role))] as const)
+  const named = ROLES.map((role) => [role, values.list(findEntry(node, role))] as const)
   return Object.fromEntries(named.filter(([, groups]) => groups.length > 0))
 }

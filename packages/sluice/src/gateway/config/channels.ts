@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { asMap } from '@sluice/policy/document/check-shape'
 import { scalar } from '@sluice/policy/document/fields'
-import { entry, type Located, type LocatedMap } from '@sluice/policy/document/read-document'
+import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
 import type { EmailConfig } from '../../approvals/channels/email.ts'
 import { TOLD_APPROVERS_MAX } from '../../approvals/channels/limits.ts'
@@ -84,9 +84,9 @@ export const CHANNELS: Shape = {
 }
 
 export function readChannels(map: LocatedMap, values: ConfigValues): ChannelsConfig {
-  const approvals = asMap(entry(map, 'approvals'))
-  const webhook = entry(approvals, 'webhook')
-  const email = entry(approvals, 'email')
+  const approvals = asMap(findEntry(map, 'approvals'))
+  const webhook = findEntry(approvals, 'webhook')
+  const email = findEntry(approvals, 'email')
   return {
     ...(webhook === undefined ? {} : { webhook: readWebhook(asMap(webhook), values) }),
     ...(email === undefined ? {} : { email: readEmail(asMap(email), values) }),
@@ -94,8 +94,8 @@ export function readChannels(map: LocatedMap, values: ConfigValues): ChannelsCon
 }
 
 function readWebhook(map: LocatedMap, values: ConfigValues): WebhookConfig {
-  const urlNode = entry(map, 'url') as Located
-  const secretNode = entry(map, 'secret')
+  const urlNode = findEntry(map, 'url') as LocatedNode
+  const secretNode = findEntry(map, 'secret')
   const url = values.text(urlNode)
   const secret = secretNode && values.text(secretNode)
   const form = (scalar(map, 'form') ?? 'plain') as WebhookForm
@@ -110,7 +110,7 @@ function readWebhook(map: LocatedMap, values: ConfigValues): WebhookConfig {
     url,
     ...(secret === undefined ? {} : { secret }),
     form,
-    approvers: values.list(entry(map, 'approvers')),
+    approvers: values.list(findEntry(map, 'approvers')),
     args: scalar(map, 'args') === true,
   }
 }
@@ -121,10 +121,10 @@ const ADDRESS = /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,25
 
 function readEmail(map: LocatedMap, values: ConfigValues): EmailConfig {
   const said = (key: string): string | undefined => {
-    const node = entry(map, key)
+    const node = findEntry(map, key)
     return node === undefined ? undefined : values.text(node)
   }
-  const address = (node: Located): string => {
+  const address = (node: LocatedNode): string => {
     const value = values.text(node)
     if (!ADDRESS.test(value))
       wrong(values, node, `\`${value}\` is no address of one mailbox`, 'write `ann@example.com`')
@@ -134,11 +134,16 @@ function readEmail(map: LocatedMap, values: ConfigValues): EmailConfig {
   const tls = (scalar(map, 'tls') ?? 'starttls') as EmailConfig['tls']
   const [user, password] = [said('user'), said('password')]
   if (!/^[\w.:[\]-]{1,253}$/.test(host))
-    wrong(values, entry(map, 'host') ?? map, `\`${host}\` is no host`, 'write `mail.example.com`')
+    wrong(
+      values,
+      findEntry(map, 'host') ?? map,
+      `\`${host}\` is no host`,
+      'write `mail.example.com`',
+    )
   if (tls === 'none' && !isLoopbackName(host))
     wrong(
       values,
-      entry(map, 'tls') ?? map,
+      findEntry(map, 'tls') ?? map,
       `mails to \`${host}\` would go in the open`,
       '`none` is for this machine only: take `starttls` or `implicit`',
     )
@@ -146,18 +151,21 @@ function readEmail(map: LocatedMap, values: ConfigValues): EmailConfig {
     host,
     port: Number(scalar(map, 'port') ?? (tls === 'implicit' ? 465 : 587)),
     tls,
-    ...readCa(entry(map, 'ca'), values),
+    ...readCa(findEntry(map, 'ca'), values),
     ...(user === undefined ? {} : { user }),
     ...(password === undefined ? {} : { password }),
-    from: address(entry(map, 'from') as Located),
+    from: address(findEntry(map, 'from') as LocatedNode),
     to: Object.fromEntries(
-      asMap(entry(map, 'to')).entries.map(({ key, value }) => [String(key.value), address(value)]),
+      asMap(findEntry(map, 'to')).entries.map(({ key, value }) => [
+        String(key.value),
+        address(value),
+      ]),
     ),
     args: scalar(map, 'args') === true,
   }
 }
 
-function readCa(node: Located | undefined, values: ConfigValues): { ca?: string } {
+function readCa(node: LocatedNode | undefined, values: ConfigValues): { ca?: string } {
   const file = values.path(node)
   if (node === undefined || file === undefined) return {}
   try {
@@ -168,10 +176,15 @@ function readCa(node: Located | undefined, values: ConfigValues): { ca?: string 
   }
 }
 
-function written(node: Located): unknown {
+function written(node: LocatedNode): unknown {
   return node.kind === 'scalar' ? node.value : ''
 }
 
-function wrong(values: ConfigValues, { at }: Pick<Located, 'at'>, message: string, help: string) {
+function wrong(
+  values: ConfigValues,
+  { at }: Pick<LocatedNode, 'at'>,
+  message: string,
+  help: string,
+) {
   values.problems.error('CONFIG_CHANNEL', at, message, help)
 }

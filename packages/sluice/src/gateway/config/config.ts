@@ -7,9 +7,9 @@ import { asMap, checkShape } from '@sluice/policy/document/check-shape'
 import { scalar } from '@sluice/policy/document/fields'
 import { type Problem, Problems } from '@sluice/policy/document/problem'
 import {
-  entry,
-  type Located,
+  findEntry,
   type LocatedMap,
+  type LocatedNode,
   type LocatedScalar,
   readDocument,
 } from '@sluice/policy/document/read-document'
@@ -18,7 +18,7 @@ import type { FixedGrant } from '../../identity/callers/grant.ts'
 import type { Issuer } from '../../identity/callers/issuer.ts'
 import { PROCESS_IDLE_MS, PROCESS_WAIT_MS } from '../shared/limits.ts'
 import { type AgentsConfig, readAgents } from './agents.ts'
-import { type Reach, readIssuers, readReach } from './auth.ts'
+import { type ListenConfig, readIssuers, readListenConfig } from './auth.ts'
 import { type ChannelsConfig, readChannels } from './channels.ts'
 import { policyNames, readGrants, readPolicies } from './grants.ts'
 import { type LedgerConfig, readLedger } from './ledger.ts'
@@ -68,7 +68,7 @@ export interface ProcessesConfig {
   readonly waitMs: number
 }
 
-export interface GateConfig extends Reach, AgentsConfig {
+export interface GateConfig extends ListenConfig, AgentsConfig {
   readonly file: string
   readonly data: string
   readonly servers: Readonly<Record<string, ServerConfig>>
@@ -110,14 +110,14 @@ export function readConfig(
 
 /** Only where the data is and what the servers are called: for commands that operate a gate. Undefined
  * where the file does not say. */
-export function readPlace(
+export function readDataLocation(
   source: { readonly file: string; readonly text: string },
   environment: Environment,
 ): { readonly data: string; readonly servers: readonly string[] } | undefined {
   const problems = new Problems(source.file, source.text)
   const tree = readDocument(source.text, problems)
   if (tree?.kind !== 'map') return undefined
-  const servers = entry(tree, 'servers')
+  const servers = findEntry(tree, 'servers')
   const names = servers?.kind === 'map' ? servers.entries.map(({ key }) => String(key.value)) : []
   const values = new ConfigValues(dirname(resolve(source.file)), environment, problems)
   const reader = new ConfigReader(values)
@@ -133,12 +133,12 @@ class ConfigReader {
   }
 
   read(map: LocatedMap, file: string): GateConfig {
-    const servers = asMap(entry(map, 'servers')).entries.map(
+    const servers = asMap(findEntry(map, 'servers')).entries.map(
       ({ key, value }) =>
         [String(key.value), this.#server(asMap(value), String(key.value), map, file)] as const,
     )
     // A policy that stands here is read where every other is: from its file, which is this one.
-    const said = entry(map, 'policy')
+    const said = findEntry(map, 'policy')
     const policy = optional(
       'policy',
       said?.kind === 'map' ? resolve(file) : this.#values.path(said),
@@ -147,7 +147,7 @@ class ConfigReader {
     const names = policyNames({ ...policy, ...policies })
     return {
       file: resolve(file),
-      ...readReach(map, this.#values),
+      ...readListenConfig(map, this.#values),
       data: this.data(map),
       servers: Object.fromEntries(servers),
       ...policy,
@@ -160,24 +160,24 @@ class ConfigReader {
       log: scalar(map, 'log') === 'json' ? 'json' : 'text',
       ...optional('metricsToken', this.#metricsToken(map)),
       ...optional('otlp', this.#otlp(map)),
-      pins: this.#pins(asMap(entry(map, 'pins'))),
-      processes: readProcesses(asMap(entry(map, 'processes'))),
+      pins: this.#pins(asMap(findEntry(map, 'pins'))),
+      processes: readProcesses(asMap(findEntry(map, 'processes'))),
     }
   }
 
   data(map: LocatedMap): string {
-    return this.#values.path(entry(map, 'data')) ?? resolve(this.#values.folder, '.sluice')
+    return this.#values.path(findEntry(map, 'data')) ?? resolve(this.#values.folder, '.sluice')
   }
 
   #otlp(map: LocatedMap): string | undefined {
-    const node = entry(asMap(entry(map, 'telemetry')), 'otlp')
+    const node = findEntry(asMap(findEntry(map, 'telemetry')), 'otlp')
     return node === undefined
       ? this.#values.variable('OTEL_EXPORTER_OTLP_ENDPOINT')
       : this.#address(node)
   }
 
   #metricsToken(map: LocatedMap): string | undefined {
-    const node = entry(asMap(entry(map, 'metrics')), 'token')
+    const node = findEntry(asMap(findEntry(map, 'metrics')), 'token')
     const token = node && this.#values.text(node)
     if (node !== undefined && !/^\S{16,1024}$/.test(token ?? ''))
       this.#values.problems.error(
@@ -193,13 +193,13 @@ class ConfigReader {
     const said = scalar(map, 'first_sight')
     return {
       ...(said === 'trust' || said === 'hold' ? { firstSight: said } : {}),
-      ignore: this.#values.list(entry(map, 'ignore')),
+      ignore: this.#values.list(findEntry(map, 'ignore')),
     }
   }
 
   #server(map: LocatedMap, name: string, whole: LocatedMap, file: string): ServerConfig {
-    const command = entry(map, 'command')
-    const url = entry(map, 'url')
+    const command = findEntry(map, 'command')
+    const url = findEntry(map, 'url')
     const builtin = scalar(map, 'builtin')
     if ([command, url, builtin].filter((way) => way !== undefined).length !== 1)
       this.#wrong(
@@ -222,20 +222,20 @@ class ConfigReader {
         kind: 'http',
         ...timeout,
         url: this.#address(url),
-        headers: this.#headers(entry(map, 'headers')),
+        headers: this.#headers(findEntry(map, 'headers')),
         ...readLogin(map, this.#values),
       }
     const started = this.#command(map, name, this.data(whole))
     this.#checkReach(map, name, started, [resolve(file), this.data(whole)])
-    const env = this.#values.texts(entry(map, 'env'))
+    const env = this.#values.texts(findEntry(map, 'env'))
     const idle = optionalMs('idleMs', scalar(map, 'idle'))
     return { kind: 'stdio', ...timeout, ...started, env, ...readShare(map), ...idle }
   }
 
   #command(map: LocatedMap, name: string, data: string) {
-    const node = entry(map, 'command')
+    const node = findEntry(map, 'command')
     const words = this.#values.list(node)
-    const cwd = this.#values.path(entry(map, 'cwd'))
+    const cwd = this.#values.path(findEntry(map, 'cwd'))
     if (cwd !== undefined) return { command: words, cwd }
     if (needsProject(words))
       this.#warn(
@@ -261,11 +261,11 @@ class ConfigReader {
     )
   }
 
-  #warn({ at }: Pick<Located, 'at'>, message: string, help: string): void {
+  #warn({ at }: Pick<LocatedNode, 'at'>, message: string, help: string): void {
     this.#values.problems.warn('CONFIG_SERVER', at, message, help)
   }
 
-  #address(node: Located): string {
+  #address(node: LocatedNode): string {
     const address = this.#values.text(node)
     // As it was written: what a variable holds may be a secret.
     const { value } = node as LocatedScalar
@@ -274,7 +274,7 @@ class ConfigReader {
     return address
   }
 
-  #headers(node: Located | undefined): Record<string, string> {
+  #headers(node: LocatedNode | undefined): Record<string, string> {
     const headers = this.#values.texts(node)
     for (const { key } of asMap(node).entries) {
       const name = String(key.value)
@@ -288,7 +288,7 @@ class ConfigReader {
     return headers
   }
 
-  #wrong({ at }: Pick<Located, 'at'>, message: string, help: string): void {
+  #wrong({ at }: Pick<LocatedNode, 'at'>, message: string, help: string): void {
     this.#values.problems.error('CONFIG_SERVER', at, message, help)
   }
 }

@@ -3,7 +3,7 @@
 
 import { asMap } from '@sluice/policy/document/check-shape'
 import { scalar } from '@sluice/policy/document/fields'
-import { entry, type LocatedMap } from '@sluice/policy/document/read-document'
+import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
 import type { FixedGrant } from '../../identity/callers/grant.ts'
 import { GRANT_GROUPS_MAX, GRANT_SLOTS, GRANT_SLOTS_MAX } from '../../identity/limits.ts'
@@ -12,7 +12,7 @@ import type { ConfigValues } from './values.ts'
 
 /** The document of `policy:`, where a grant is to have the same as the local user. */
 export const LOCAL_POLICY = 'policy'
-export const HOUSE = 'house'
+export const BASE_POLICY = 'house'
 
 export const POLICIES: Shape = {
   kind: 'record',
@@ -61,7 +61,7 @@ export function readPolicies(
   values: ConfigValues,
 ): { policies: Record<string, string>; house?: string } {
   const policies: Record<string, string> = {}
-  for (const { key, value } of asMap(entry(map, 'policies')).entries) {
+  for (const { key, value } of asMap(findEntry(map, 'policies')).entries) {
     if (key.value === LOCAL_POLICY)
       values.problems.error(
         'CONFIG_POLICY',
@@ -71,7 +71,7 @@ export function readPolicies(
       )
     policies[String(key.value)] = values.path(value) as string
   }
-  const { [HOUSE]: house, ...others } = policies
+  const { [BASE_POLICY]: house, ...others } = policies
   return { policies: others, ...(house === undefined ? {} : { house }) }
 }
 
@@ -80,18 +80,18 @@ export function readGrants(
   policies: readonly string[],
   values: ConfigValues,
 ): FixedGrant[] {
-  return asMap(entry(map, 'grants')).entries.map(({ key, value }) => {
+  return asMap(findEntry(map, 'grants')).entries.map(({ key, value }) => {
     const grant = asMap(value)
-    const hash = values.text(entry(grant, 'hash') ?? key)
+    const hash = values.text(findEntry(grant, 'hash') ?? key)
     const digest = /^sha256:([0-9a-f]{64})$/.exec(hash)?.[1]
     const wrong = (field: string, message: string, help: string): void =>
-      values.problems.error('CONFIG_GRANT', entry(grant, field)?.at ?? key.at, message, help)
+      values.problems.error('CONFIG_GRANT', findEntry(grant, field)?.at ?? key.at, message, help)
     if (digest === undefined)
       wrong('hash', 'this is no `sha256:` and 64 hex digits', 'sluice grants add NAME --fixed')
     const policy = String(scalar(grant, 'policy'))
     if (!policies.includes(policy))
       wrong('policy', `no policy is called \`${policy}\``, nameOne(policies))
-    const groups = values.list(entry(grant, 'groups'))
+    const groups = values.list(findEntry(grant, 'groups'))
     const odd = groups.find((group) => !GROUP_NAME.test(group))
     if (odd !== undefined) wrong('groups', `\`${odd}\` is no name of a group`, GROUP_NAME_HELP)
     return {

@@ -65,14 +65,14 @@ export function writeKeys(text: string, keys: Keys): string {
     const value = name === undefined ? undefined : left.get(name)
     if (name === undefined || value === undefined) return line
     left.delete(name)
-    return lineOf(name, value)
+    return formatEnvLine(name, value)
   })
-  return `${[...kept, ...[...left].map(([name, value]) => lineOf(name, value))].join('\n')}\n`
+  return `${[...kept, ...[...left].map(([name, value]) => formatEnvLine(name, value))].join('\n')}\n`
 }
 
 const HEAD = '# The values of the variables in sluice.yaml: keys, for your eyes only.'
 
-function lineOf(name: string, value: string): string {
+function formatEnvLine(name: string, value: string): string {
   const isPlain = /^[^"\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u.test(value)
   return `${name}=${isPlain ? value : JSON.stringify(value)}`
 }

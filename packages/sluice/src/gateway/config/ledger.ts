@@ -4,10 +4,10 @@
 import { sep } from 'node:path'
 import { asMap } from '@sluice/policy/document/check-shape'
 import { scalar } from '@sluice/policy/document/fields'
-import { entry, type Located, type LocatedMap } from '@sluice/policy/document/read-document'
+import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import { parseDuration, type Shape } from '@sluice/policy/document/shape'
 import { isSafeUrl } from '../../identity/oauth/safe-url.ts'
-import type { PlaceConfig } from '../../ledger/chain/remote-checkpoint-store.ts'
+import type { RemoteStoreConfig } from '../../ledger/chain/remote-checkpoint-store.ts'
 import { CHECKPOINT_EVERY_RECORDS } from '../../ledger/records/limits.ts'
 import { KEEP_MS_MIN, KEEP_SECONDS_MAX, KEEP_SIZE_BYTES_MIN } from '../shared/limits.ts'
 import type { ConfigValues } from './values.ts'
@@ -23,7 +23,7 @@ export interface LedgerConfig {
   /** Records between two checkpoints. */
   readonly every: number
   /** Where else checkpoints go. */
-  readonly places: readonly PlaceConfig[]
+  readonly places: readonly RemoteStoreConfig[]
 }
 
 const text = (max: number): Shape => ({ kind: 'text', max })
@@ -110,27 +110,27 @@ export const LEDGER: Shape = {
 }
 
 export function readLedger(map: LocatedMap, data: string, values: ConfigValues): LedgerConfig {
-  const ledger = asMap(entry(map, 'ledger'))
-  const checkpoints = asMap(entry(ledger, 'checkpoints'))
-  const wrong = ({ at }: Pick<Located, 'at'>, message: string, help: string): void =>
+  const ledger = asMap(findEntry(map, 'ledger'))
+  const checkpoints = asMap(findEntry(ledger, 'checkpoints'))
+  const wrong = ({ at }: Pick<LocatedNode, 'at'>, message: string, help: string): void =>
     values.problems.error('CONFIG_LEDGER', at, message, help)
   return {
     sync: scalar(ledger, 'sync') === 'full' ? 'full' : 'normal',
     keepsTexts: scalar(ledger, 'record') === 'judged',
-    ...readKeep(entry(ledger, 'keep'), wrong),
-    ...readKeepSize(entry(ledger, 'keep_size'), wrong),
+    ...readKeep(findEntry(ledger, 'keep'), wrong),
+    ...readKeepSize(findEntry(ledger, 'keep_size'), wrong),
     every: Number(scalar(checkpoints, 'every') ?? CHECKPOINT_EVERY_RECORDS),
     places: [
-      ...readFile(entry(checkpoints, 'file'), data, values, wrong),
-      ...readWebhook(entry(checkpoints, 'webhook'), values, wrong),
-      ...readBucket(entry(checkpoints, 's3'), values, wrong),
+      ...readFile(findEntry(checkpoints, 'file'), data, values, wrong),
+      ...readWebhook(findEntry(checkpoints, 'webhook'), values, wrong),
+      ...readBucket(findEntry(checkpoints, 's3'), values, wrong),
     ],
   }
 }
 
-type Wrong = (node: Pick<Located, 'at'>, message: string, help: string) => void
+type ReportConfigProblem = (node: Pick<LocatedNode, 'at'>, message: string, help: string) => void
 
-function readKeep(node: Located | undefined, wrong: Wrong): { keepMs?: number } {
+function readKeep(node: LocatedNode | undefined, wrong: ReportConfigProblem): { keepMs?: number } {
   if (node?.kind !== 'scalar') return {}
   const keepMs = (parseDuration(node.value) ?? 0) * 1_000
   if (keepMs < KEEP_MS_MIN)
@@ -140,7 +140,10 @@ function readKeep(node: Located | undefined, wrong: Wrong): { keepMs?: number } 
 
 const UNITS: Readonly<Record<string, number>> = { MB: 1e6, GB: 1e9, TB: 1e12 }
 
-function readKeepSize(node: Located | undefined, wrong: Wrong): { keepBytes?: number } {
+function readKeepSize(
+  node: LocatedNode | undefined,
+  wrong: ReportConfigProblem,
+): { keepBytes?: number } {
   if (node?.kind !== 'scalar') return {}
   const [, count = '0', unit = 'MB'] = /^(\d{1,6})\s?(MB|GB|TB)$/.exec(String(node.value)) ?? []
   const keepBytes = Number(count) * (UNITS[unit] as number)
@@ -154,11 +157,11 @@ function readKeepSize(node: Located | undefined, wrong: Wrong): { keepBytes?: nu
 }
 
 function readFile(
-  node: Located | undefined,
+  node: LocatedNode | undefined,
   data: string,
   values: ConfigValues,
-  wrong: Wrong,
-): PlaceConfig[] {
+  wrong: ReportConfigProblem,
+): RemoteStoreConfig[] {
   const file = values.path(node)
   if (node === undefined || file === undefined) return []
   if (file.startsWith(data + sep))
@@ -170,10 +173,14 @@ function readFile(
   return [{ kind: 'file', file }]
 }
 
-function readWebhook(node: Located | undefined, values: ConfigValues, wrong: Wrong): PlaceConfig[] {
+function readWebhook(
+  node: LocatedNode | undefined,
+  values: ConfigValues,
+  wrong: ReportConfigProblem,
+): RemoteStoreConfig[] {
   if (node === undefined) return []
-  const url = safeUrl(entry(asMap(node), 'url') as Located, values, wrong)
-  const secretNode = entry(asMap(node), 'secret') as Located
+  const url = safeUrl(findEntry(asMap(node), 'url') as LocatedNode, values, wrong)
+  const secretNode = findEntry(asMap(node), 'secret') as LocatedNode
   const secret = values.text(secretNode)
   if (secret.length < 16)
     wrong(
@@ -184,24 +191,28 @@ function readWebhook(node: Located | undefined, values: ConfigValues, wrong: Wro
   return [{ kind: 'webhook', url, secret }]
 }
 
-function readBucket(node: Located | undefined, values: ConfigValues, wrong: Wrong): PlaceConfig[] {
+function readBucket(
+  node: LocatedNode | undefined,
+  values: ConfigValues,
+  wrong: ReportConfigProblem,
+): RemoteStoreConfig[] {
   if (node === undefined) return []
   const map = asMap(node)
   const said = (key: string): string | undefined => {
-    const value = entry(map, key)
+    const value = findEntry(map, key)
     return value === undefined ? undefined : values.text(value)
   }
   const bucket = said('bucket') ?? ''
   if (!/^[\w.-]{1,255}$/.test(bucket))
     wrong(
-      entry(map, 'bucket') ?? node,
+      findEntry(map, 'bucket') ?? node,
       `\`${bucket}\` is no name of a bucket`,
       'its name, without `/`',
     )
   return [
     {
       kind: 's3',
-      endpoint: safeUrl(entry(map, 'endpoint') as Located, values, wrong),
+      endpoint: safeUrl(findEntry(map, 'endpoint') as LocatedNode, values, wrong),
       bucket,
       prefix: said('prefix') ?? '',
       region: said('region') ?? 'us-east-1',
@@ -211,7 +222,7 @@ function readBucket(node: Located | undefined, values: ConfigValues, wrong: Wron
   ]
 }
 
-function safeUrl(node: Located, values: ConfigValues, wrong: Wrong): string {
+function safeUrl(node: LocatedNode, values: ConfigValues, wrong: ReportConfigProblem): string {
   const url = values.text(node)
   // As it was written: what a variable holds may be a secret.
   if (!isSafeUrl(url))

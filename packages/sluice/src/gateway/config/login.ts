@@ -3,7 +3,7 @@
 
 import { asMap } from '@sluice/policy/document/check-shape'
 import { scalar } from '@sluice/policy/document/fields'
-import { entry, type Located, type LocatedMap } from '@sluice/policy/document/read-document'
+import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
 import { isSafeUrl } from '../../identity/oauth/safe-url.ts'
 import type { ConfigValues } from './values.ts'
@@ -45,14 +45,14 @@ export const LOGIN: Shape = {
 }
 
 export function readLogin(server: LocatedMap, values: ConfigValues): { login?: LoginConfig } {
-  const node = entry(server, 'auth')
+  const node = findEntry(server, 'auth')
   if (node === undefined) return {}
-  const wrong = ({ at }: Pick<Located, 'at'>, message: string, help: string): void =>
+  const wrong = ({ at }: Pick<LocatedNode, 'at'>, message: string, help: string): void =>
     values.problems.error('CONFIG_SERVER', at, message, help)
-  const url = entry(server, 'url')
+  const url = findEntry(server, 'url')
   if (url !== undefined && !isSafeUrl(values.text(url)))
     wrong(url, 'a token would go over the network unencrypted', 'use https')
-  const header = asMap(entry(server, 'headers')).entries.find(
+  const header = asMap(findEntry(server, 'headers')).entries.find(
     ({ key }) => String(key.value).toLowerCase() === 'authorization',
   )
   if (header !== undefined)
@@ -60,7 +60,7 @@ export function readLogin(server: LocatedMap, values: ConfigValues): { login?: L
   if (node.kind === 'scalar') return { login: { per: 'gate', scopes: [] } }
   const map = asMap(node)
   const given = (name: string): string | undefined => {
-    const value = entry(map, name)
+    const value = findEntry(map, name)
     return value === undefined ? undefined : values.text(value)
   }
   const [clientId, clientSecret, issuer] = ['client_id', 'client_secret', 'issuer'].map(given)
@@ -72,7 +72,7 @@ export function readLogin(server: LocatedMap, values: ConfigValues): { login?: L
       ...(clientId === undefined ? {} : { clientId }),
       ...(clientSecret === undefined ? {} : { clientSecret }),
       ...(issuer === undefined ? {} : { issuer }),
-      scopes: values.list(entry(map, 'scopes')),
+      scopes: values.list(findEntry(map, 'scopes')),
     },
   }
 }

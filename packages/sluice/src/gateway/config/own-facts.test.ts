@@ -4,7 +4,7 @@
 import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { namesOwnFiles } from '@sluice/policy/decide/protected-files'
+import { mentionsProtectedFile } from '@sluice/policy/decide/protected-files'
 import { afterAll, expect, test } from 'vitest'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import { readConfig } from './config.ts'
@@ -37,7 +37,7 @@ if (config === undefined) throw new Error('the configuration is wrong')
 const files = ownFilesOf(config, [config.file, config.data, join(home, 'policy.yaml')])
 
 const names = ({ ownPaths = [], place }: OwnFacts, path: string) =>
-  namesOwnFiles({ path }, ownPaths, place)
+  mentionsProtectedFile({ path }, ownPaths, place)
 const inWork = (name: string) => [name, join(work, name), `file://${join(work, name)}`]
 
 test('F4: links in a directory of a server lead to the gate’s files, wherever they are', () => {
@@ -73,8 +73,8 @@ test('F4: a server without directories costs no look at the disk', () => {
 test('F4: more texts than are followed through links count as naming the gate’s files', () => {
   const { ownPaths = [], place } = files('files').facts
   const texts = (count: number) => Array.from({ length: count }, (_, at) => `/none${at}`)
-  expect(namesOwnFiles(texts(LINK_LOOKUPS_MAX / 4), ownPaths, place)).toBe(false)
-  expect(namesOwnFiles(texts(LINK_LOOKUPS_MAX + 1), ownPaths, place)).toBe(true)
+  expect(mentionsProtectedFile(texts(LINK_LOOKUPS_MAX / 4), ownPaths, place)).toBe(false)
+  expect(mentionsProtectedFile(texts(LINK_LOOKUPS_MAX + 1), ownPaths, place)).toBe(true)
 })
 
 test.each(['plain', 'web'])(

@@ -4,7 +4,7 @@
 import { resolve } from 'node:path'
 import { asMap } from '@sluice/policy/document/check-shape'
 import type { Problems } from '@sluice/policy/document/problem'
-import type { Located, LocatedScalar } from '@sluice/policy/document/read-document'
+import type { LocatedNode, LocatedScalar } from '@sluice/policy/document/read-document'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -24,22 +24,22 @@ export class ConfigValues {
     return this.#environment[name] || undefined
   }
 
-  path(node: Located | undefined): string | undefined {
+  path(node: LocatedNode | undefined): string | undefined {
     return node === undefined ? undefined : resolve(this.folder, this.text(node))
   }
 
-  texts(node: Located | undefined): Record<string, string> {
+  texts(node: LocatedNode | undefined): Record<string, string> {
     return Object.fromEntries(
       asMap(node).entries.map(({ key, value }) => [String(key.value), this.text(value)]),
     )
   }
 
-  list(node: Located | undefined): string[] {
+  list(node: LocatedNode | undefined): string[] {
     return node?.kind === 'list' ? node.items.map((item) => this.text(item)) : []
   }
 
   /** With `${NAME}` filled in. */
-  text(node: Located): string {
+  text(node: LocatedNode): string {
     const { value, at } = node as LocatedScalar
     return String(value).replace(/\$\{([^}]*)\}/g, (whole, name: string) => {
       const filled = this.#environment[name]

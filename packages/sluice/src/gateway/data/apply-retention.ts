@@ -3,8 +3,8 @@
 // are not over. Started with the gate.
 
 import { longestWindowMs } from '@sluice/policy/model/policy'
-import type { Approvals } from '../../core/approval.ts'
-import type { Slots } from '../../identity/callers/session-quota.ts'
+import type { ApprovalService } from '../../core/approval.ts'
+import type { SessionQuota } from '../../identity/callers/session-quota.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { LedgerConfig } from '../config/ledger.ts'
@@ -16,13 +16,13 @@ export interface KeepParts {
   readonly config: LedgerConfig
   readonly ledger: Ledger
   readonly policies: () => PolicySet
-  readonly slots: Slots
-  readonly approvals: Approvals
+  readonly slots: SessionQuota
+  readonly approvals: ApprovalService
   readonly log: Log
 }
 
 /** Returns what ends it. */
-export function keepLedger(parts: KeepParts): () => void {
+export function startRetention(parts: KeepParts): () => void {
   const { keepMs, keepBytes } = parts.config
   if (keepMs === undefined && keepBytes === undefined) return () => {}
   const keep = {
@@ -52,7 +52,7 @@ function neededSinceMs({ policies, slots, approvals }: KeepParts, nowMs: number)
 }
 
 /** Of all that are not over, page after page, the newest first. */
-function oldestWaitingMs(approvals: Approvals): number {
+function oldestWaitingMs(approvals: ApprovalService): number {
   let oldestMs = Number.POSITIVE_INFINITY
   let before: string | undefined
   do {

@@ -7,12 +7,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { judgement } from '../../ledger/judgements.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
-import { QuietIndex } from './background-indexer.ts'
+import { BackgroundIndexer } from './background-indexer.ts'
 
 test('a gate that is never quiet is indexed all the same', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-quiet-'))
   const ledger = Ledger.open({ directory })
-  const index = new QuietIndex({ directory, ledger, isQuiet: () => false, log: () => {} })
+  const index = new BackgroundIndexer({ directory, ledger, isQuiet: () => false, log: () => {} })
   let number = 0
   const load = setInterval(() => void ledger.intent(judgement(number++)), 20)
   onTestFinished(() => {

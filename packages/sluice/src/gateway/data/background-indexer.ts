@@ -14,7 +14,7 @@ import {
 } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 
-export class QuietIndex {
+export class BackgroundIndexer {
   readonly #options: { directory: string; ledger: Ledger; isQuiet: () => boolean; log: Log }
   readonly #timer: NodeJS.Timeout
   #open: { readonly ledger: DatabaseSync; readonly index: RecordIndex } | undefined

@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { Refused } from '../../core/operation-error.ts'
+import { OperationError } from '../../core/operation-error.ts'
 import { readCheckpoints } from '../../ledger/chain/checkpoint-file.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import { CHECKPOINTS_FILE } from '../../ledger/records/files.ts'
@@ -50,16 +50,19 @@ const LEFT_OUT =
 /** `to` must not be there yet, or be empty. */
 export function backUp(data: string, to: string, now: Date): Manifest {
   if (existsSync(to) && readdirSync(to).length > 0)
-    throw new Refused(`\`${to}\` is not empty`, 'name a folder that is not there yet')
+    throw new OperationError(`\`${to}\` is not empty`, 'name a folder that is not there yet')
   mkdirSync(to, { recursive: true, mode: 0o700 })
   chmodSync(to, 0o700)
   const names = filesOf(data).sort((one, other) => rank(one) - rank(other))
   if (!names.includes(LEDGER))
-    throw new Refused(`\`${data}\` has no record of calls`, 'name the data directory of a gate')
+    throw new OperationError(
+      `\`${data}\` has no record of calls`,
+      'name the data directory of a gate',
+    )
   const files = names.map((name) => copyOne(data, to, name))
   const { head, problems } = verified(to)
   if (problems.length > 0)
-    throw new Refused(
+    throw new OperationError(
       `the record does not fit together: ${problems[0]?.message}`,
       'see `sluice ledger verify`; the copy was made as it is',
     )
@@ -87,7 +90,7 @@ export function filesOf(directory: string): string[] {
     if (LEFT_OUT.test(top) || !lstatSync(join(directory, name)).isFile()) continue
     names.push(name)
     if (names.length > BACKUP_FILES_MAX)
-      throw new Refused(
+      throw new OperationError(
         `\`${directory}\` has more than ${BACKUP_FILES_MAX} files`,
         'is this the data directory of a gate?',
       )
@@ -105,7 +108,7 @@ function copyOne(from: string, to: string, name: string): BackupFile {
   if (name.endsWith('.db')) copyDatabase(join(from, name), target)
   else copyFileSync(join(from, name), target)
   chmodSync(target, 0o600)
-  return describe(to, name)
+  return describeFile(to, name)
 }
 
 /** One state of the whole file, whoever writes to it meanwhile. */
@@ -118,7 +121,7 @@ function copyDatabase(from: string, to: string): void {
   }
 }
 
-export function describe(directory: string, name: string): BackupFile {
+export function describeFile(directory: string, name: string): BackupFile {
   const digest = createHash('sha256')
   const part = Buffer.allocUnsafe(PART_BYTES)
   const file = openSync(join(directory, name), 'r')

@@ -11,7 +11,7 @@ import { bringUpToDate } from './data-version.ts'
 
 const SQLITE_BUSY = 5
 
-export class DataTaken extends Error {}
+export class DataInUseError extends Error {}
 
 export class DataLock {
   readonly #database: DatabaseSync
@@ -22,7 +22,7 @@ export class DataLock {
     this.#pidFile = pidFile
   }
 
-  /** Throws `DataTaken`, which says who has it, `DataNewer`, or a StoreError. */
+  /** Throws `DataInUseError`, which says who has it, `DataNewer`, or a StoreError. */
   static take(directory: string): DataLock {
     makePrivateFolder(directory)
     const file = join(directory, 'gate.lock')
@@ -35,7 +35,7 @@ export class DataLock {
     } catch (error) {
       database.close()
       if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
-      throw new DataTaken(
+      throw new DataInUseError(
         `process ${ownerOf(pidFile)} uses ${directory}: stop it, or say another --data`,
       )
     }

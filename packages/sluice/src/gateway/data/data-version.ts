@@ -12,7 +12,7 @@ const STEPS: readonly DataStep[] = []
 export const DATA_VERSION = STEPS.length + 1
 const FILE = 'version'
 
-export class DataNewer extends Error {}
+export class NewerDataError extends Error {}
 
 /** `copy` keeps the directory as it was before the first step. */
 export function bringUpToDate(
@@ -23,7 +23,7 @@ export function bringUpToDate(
   const newest = steps.length + 1
   const version = readVersion(directory, newest)
   if (version > newest)
-    throw new DataNewer(
+    throw new NewerDataError(
       `${directory} has version ${version}, made by a newer sluice; this one knows up to ${newest}: start the newer one, or restore a backup`,
     )
   if (version < newest) copy(version)
@@ -41,7 +41,9 @@ function readVersion(directory: string, newest: number): number {
   if (!existsSync(file)) return existsSync(join(directory, 'ledger.db')) ? 1 : newest
   const text = readFileSync(file, 'utf8').trim()
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
-  throw new DataNewer(`${file} says \`${text.slice(0, 20)}\`, which is no version of a directory`)
+  throw new NewerDataError(
+    `${file} says \`${text.slice(0, 20)}\`, which is no version of a directory`,
+  )
 }
 
 function writeVersion(directory: string, version: number): void {

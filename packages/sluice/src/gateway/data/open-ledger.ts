@@ -7,7 +7,10 @@ import { type SigningKey, signingKeyOf } from '../../identity/keys/signing-key.t
 import { lastCheckpoint } from '../../ledger/chain/checkpoint-file.ts'
 import { checkAgainst } from '../../ledger/chain/checkpointer.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
-import type { PlaceConfig, SecondPlace } from '../../ledger/chain/remote-checkpoint-store.ts'
+import type {
+  RemoteCheckpointStore,
+  RemoteStoreConfig,
+} from '../../ledger/chain/remote-checkpoint-store.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { LedgerError } from '../../ledger/records/errors.ts'
 import type { GateConfig } from '../config/config.ts'
@@ -62,16 +65,19 @@ export async function openLedger(config: GateConfig, log: Log): Promise<OpenLedg
 }
 
 /** Loaded only where there is one. */
-async function openPlaces(places: readonly PlaceConfig[], log: Log): Promise<SecondPlace[]> {
+async function openPlaces(
+  places: readonly RemoteStoreConfig[],
+  log: Log,
+): Promise<RemoteCheckpointStore[]> {
   if (places.length === 0) return []
-  const { SecondPlace } = await import('../../ledger/chain/remote-checkpoint-store.ts')
+  const { RemoteCheckpointStore } = await import('../../ledger/chain/remote-checkpoint-store.ts')
   return places.map((place) => {
     const name = place.kind === 'file' ? place.file : place.kind
     const onState = (why: string | undefined) =>
       why === undefined
         ? log('info', `checkpoints reach their second place (${name}) again`)
         : log('error', `checkpoints do not reach their second place (${name})`, { why })
-    return new SecondPlace({ place, onState })
+    return new RemoteCheckpointStore({ place, onState })
   })
 }
 

@@ -2,22 +2,22 @@
 // no session forget what it saw. Called at start, before anything is served.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Slots } from '../../identity/callers/session-quota.ts'
+import type { SessionQuota } from '../../identity/callers/session-quota.ts'
 import { SLOT_IDLE_MS } from '../../identity/limits.ts'
 import { recordReader } from '../../ledger/chain/read.ts'
 import { recentCalls } from '../../ledger/query/recent-calls.ts'
-import type { PastCall } from '../../ledger/records/decoding.ts'
+import type { RestoredCall } from '../../ledger/records/decoding.ts'
 
-interface Past {
+interface RestoredSession {
   lastUsedMs: number
   calls: number
   readonly saw: Set<string>
 }
 
-type LabelsOf = (call: PastCall) => readonly string[]
+type LabelsOf = (call: RestoredCall) => readonly string[]
 
 /** Slots as they were after record `seq`, where somebody noted them. */
-export interface NotedSlots {
+export interface SessionSnapshot {
   readonly seq: number
   readonly slots: readonly {
     readonly id: string
@@ -29,15 +29,17 @@ export interface NotedSlots {
 
 /** `labelsOf` says what the answer to a call may have brought in: for calls whose outcome nobody
  * knows, because the gate was killed before it was on record. */
-export function restoreSlots(
-  slots: Slots,
+export function restoreSessions(
+  slots: SessionQuota,
   database: DatabaseSync,
   nowMs: number,
   labelsOf: LabelsOf,
-  noted?: NotedSlots,
+  noted?: SessionSnapshot,
 ): void {
   const sinceMs = nowMs - SLOT_IDLE_MS
-  let pasts = noted ? goOn(database, labelsOf, noted) : gather(database, sinceMs, labelsOf)
+  let pasts = noted
+    ? resumeFromSnapshot(database, labelsOf, noted)
+    : gather(database, sinceMs, labelsOf)
   const alive = [...pasts].filter(([, { lastUsedMs }]) => lastUsedMs > sinceMs).map(([id]) => id)
   if (alive.length === 0) return
   const beganMs = alive.map(beganAt).reduce((least, each) => Math.min(least, each))
@@ -50,8 +52,12 @@ export function restoreSlots(
 }
 
 /** What was noted, and what each session has done since. */
-function goOn(database: DatabaseSync, labelsOf: LabelsOf, { seq, slots }: NotedSlots) {
-  const pasts = slots.map(({ id, lastUsedMs, calls, saw }): [string, Past] => [
+function resumeFromSnapshot(
+  database: DatabaseSync,
+  labelsOf: LabelsOf,
+  { seq, slots }: SessionSnapshot,
+) {
+  const pasts = slots.map(({ id, lastUsedMs, calls, saw }): [string, RestoredSession] => [
     id,
     { lastUsedMs, calls, saw: new Set(saw) },
   ])
@@ -63,13 +69,13 @@ function gather(
   database: DatabaseSync,
   sinceMs: number,
   labelsOf: LabelsOf,
-  pasts = new Map<string, Past>(),
+  pasts = new Map<string, RestoredSession>(),
   after = 0,
-): Map<string, Past> {
-  const open = new Map<number, PastCall>()
+): Map<string, RestoredSession> {
+  const open = new Map<number, RestoredCall>()
   const read = recordReader(database)
   // The call of an answer that came after what was noted: what it brought in must not be forgotten.
-  const before = (intent: number): PastCall | undefined => {
+  const before = (intent: number): RestoredCall | undefined => {
     const record = intent <= after ? read(intent) : undefined
     return record?.kind === 'intent' ? record : undefined
   }
@@ -93,7 +99,7 @@ function gather(
   return pasts
 }
 
-function newPast(): Past {
+function newPast(): RestoredSession {
   return { lastUsedMs: 0, calls: 0, saw: new Set() }
 }
 

@@ -4,22 +4,22 @@
 
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { longestWindowMs } from '@sluice/policy/model/policy'
-import { Slots } from '../../identity/callers/session-quota.ts'
+import { SessionQuota } from '../../identity/callers/session-quota.ts'
 import type { SigningKey } from '../../identity/keys/signing-key.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import { restoreLimits } from '../../ledger/query/restore-limits.ts'
 import { labelsOf } from '../state/labels-of.ts'
 import type { PolicySet } from '../state/policy-set.ts'
-import { restoreSlots } from './restore-sessions.ts'
+import { restoreSessions } from './restore-sessions.ts'
 import { readState } from './state-file.ts'
 
 export function restoreState(
   directory: string,
   policies: Pick<PolicySet, 'all'>,
   key: SigningKey,
-): { counters: MemoryCounters; slots: Slots } {
+): { counters: MemoryCounters; slots: SessionQuota } {
   const counters = new MemoryCounters()
-  const slots = new Slots()
+  const slots = new SessionQuota()
   const database = openLedgerReadOnly(directory)
   try {
     const now = { wallMs: Date.now(), monotonicMs: performance.now() }
@@ -31,7 +31,7 @@ export function restoreState(
     // Whoever called may be bound by another document now: what any of them labels is seen.
     const labels = (call: Parameters<typeof labelsOf>[1]) =>
       policies.all.flatMap((policy) => labelsOf(policy, call))
-    restoreSlots(slots, database, now.wallMs, labels, noted)
+    restoreSessions(slots, database, now.wallMs, labels, noted)
   } finally {
     database.close()
   }

@@ -13,11 +13,11 @@ import {
 } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 import { isObject } from '@sluice/policy/core/json'
-import { Refused } from '../../core/operation-error.ts'
+import { OperationError } from '../../core/operation-error.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import {
   type BackupFile,
-  describe,
+  describeFile,
   filesOf,
   LEDGER,
   MANIFEST,
@@ -29,7 +29,7 @@ import { DATA_VERSION } from './data-version.ts'
 /** Without these it is no data directory: the keys would be made anew, and the record begin again. */
 const REQUIRED = ['identity.key', LEDGER]
 
-export interface Restored {
+export interface RestoreResult {
   readonly at: string
   readonly head: Manifest['head']
   /** Where the files are that were there before; null where there were none. */
@@ -38,7 +38,7 @@ export interface Restored {
 
 /** The copy is made and verified beside the old data, which is moved aside only then and put back if
  * anything fails afterwards. */
-export async function restoreBackup(from: string, data: string, now: Date): Promise<Restored> {
+export async function restoreBackup(from: string, data: string, now: Date): Promise<RestoreResult> {
   const manifest = readManifest(from)
   const suffix = now.toISOString().replace(/[:.]/g, '-')
   const copy = `${data}.restoring-${suffix}`
@@ -90,23 +90,23 @@ async function recordRestore(
 
 function readManifest(from: string): Manifest {
   const help = 'name a folder that `sluice backup` has made'
-  if (!existsSync(join(from, MANIFEST))) throw new Refused(`\`${from}\` is no backup`, help)
+  if (!existsSync(join(from, MANIFEST))) throw new OperationError(`\`${from}\` is no backup`, help)
   let value: unknown
   try {
     value = JSON.parse(readFileSync(join(from, MANIFEST), 'utf8'))
   } catch {
-    throw new Refused(`\`${MANIFEST}\` in \`${from}\` is not readable`, help)
+    throw new OperationError(`\`${MANIFEST}\` in \`${from}\` is not readable`, help)
   }
   const { version, at, files, head } = isObject(value) ? value : {}
   if (typeof version !== 'number' || !Array.isArray(files) || !isObject(head))
-    throw new Refused(`\`${MANIFEST}\` in \`${from}\` is not one`, help)
+    throw new OperationError(`\`${MANIFEST}\` in \`${from}\` is not one`, help)
   if (version > DATA_VERSION)
-    throw new Refused(
+    throw new OperationError(
       `the backup has version ${version}, this program knows up to ${DATA_VERSION}`,
       'restore it with the newer version',
     )
   const damaged = (what: string) =>
-    new Refused(`\`${MANIFEST}\` in \`${from}\` is damaged: ${what}`, 'use another backup')
+    new OperationError(`\`${MANIFEST}\` in \`${from}\` is damaged: ${what}`, 'use another backup')
   if (typeof at !== 'string' || typeof head.hash !== 'string' || typeof head.seq !== 'number')
     throw damaged('`at` or `head` is not as a backup writes it')
   const wrong = files.findIndex((entry) => !isBackupFile(entry))
@@ -124,7 +124,7 @@ function isBackupFile(entry: unknown): entry is BackupFile {
  * restore, and no digest would tell. */
 function checkNames(from: string, { files }: Manifest): void {
   const inside = new Set(filesOf(from))
-  const refused = (message: string) => new Refused(message, 'use another backup')
+  const refused = (message: string) => new OperationError(message, 'use another backup')
   const listed = new Set<string>()
   for (const { name } of files) {
     // A list that was tampered with must not write elsewhere.
@@ -143,9 +143,9 @@ function checkNames(from: string, { files }: Manifest): void {
 /** Of the copy and not of the backup, which may change between the check and the copying. */
 function checkCopy(copy: string, { files, head }: Manifest): void {
   for (const { name, bytes, sha256 } of files) {
-    const is = describe(copy, name)
+    const is = describeFile(copy, name)
     if (is.bytes !== bytes || is.sha256 !== sha256)
-      throw new Refused(
+      throw new OperationError(
         `\`${name}\` of the backup is not as it was copied`,
         'it was changed or is damaged: use another backup',
       )
@@ -153,7 +153,7 @@ function checkCopy(copy: string, { files, head }: Manifest): void {
   const found = verified(copy)
   const [problem] = found.problems
   if (problem !== undefined || found.head.hash !== head.hash || found.head.seq !== head.seq)
-    throw new Refused(
+    throw new OperationError(
       `the record of the backup does not fit together${problem ? `: ${problem.message}` : ''}`,
       'use another backup',
     )

@@ -7,7 +7,7 @@ import type { Log } from '../shared/log.ts'
 import { type StateParts, writeState } from './state-file.ts'
 
 /** Returns what ends it, with a last note. */
-export function keepState(parts: StateParts & { ledger: Ledger; log: Log }): () => void {
+export function startSnapshots(parts: StateParts & { ledger: Ledger; log: Log }): () => void {
   const { ledger, log } = parts
   let noted = ledger.head.seq
   const note = (): void => {

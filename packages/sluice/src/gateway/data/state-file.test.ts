@@ -9,7 +9,7 @@ import { compile } from '@sluice/policy/compile/compile'
 import { formatDecimal } from '@sluice/policy/core/decimal'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { expect, onTestFinished, test } from 'vitest'
-import { Slots } from '../../identity/callers/session-quota.ts'
+import { SessionQuota } from '../../identity/callers/session-quota.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { signingKeyOf } from '../../identity/keys/signing-key.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
@@ -120,7 +120,7 @@ test('a counter with more events than are noted one by one becomes tighter, neve
 })
 
 test('a slot that was never used is not noted: it would be taken first, with a fresh budget', () => {
-  const slots = new Slots()
+  const slots = new SessionQuota()
   slots.open('ann', 3, 1_000).asked(2_000)
   expect(slots.list(3_000).map(({ id }) => id)).toEqual(['ann#0@1000'])
 })

@@ -8,8 +8,8 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { formatDecimal, toDecimal } from '@sluice/policy/core/decimal'
-import type { CountedKey, MemoryCounters } from '@sluice/policy/counters/memory-counters'
-import type { Slots } from '../../identity/callers/session-quota.ts'
+import type { CounterSnapshot, MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import type { SessionQuota } from '../../identity/callers/session-quota.ts'
 import type { SigningKey } from '../../identity/keys/signing-key.ts'
 import { hashAt } from '../../ledger/chain/read.ts'
 import { processClock } from '../../store/process-clock.ts'
@@ -18,17 +18,17 @@ import {
   STATE_EVENTS_MAX,
   STATE_FILE_BYTES_MAX,
 } from '../shared/limits.ts'
-import type { NotedSlots } from './restore-sessions.ts'
+import type { SessionSnapshot } from './restore-sessions.ts'
 
-export interface State extends NotedSlots {
+export interface GateSnapshot extends SessionSnapshot {
   readonly wallMs: number
-  readonly counters: readonly CountedKey[]
+  readonly counters: readonly CounterSnapshot[]
 }
 
 export interface StateParts {
   readonly data: string
   readonly counters: MemoryCounters
-  readonly slots: Slots
+  readonly slots: SessionQuota
   readonly key: SigningKey
 }
 
@@ -68,7 +68,7 @@ export function readState(
   key: SigningKey,
   ledger: DatabaseSync,
   nowMs: number,
-): State | undefined {
+): GateSnapshot | undefined {
   const file = join(data, FILE)
   try {
     if (!existsSync(file) || statSync(file).size > STATE_FILE_BYTES_MAX) return undefined
@@ -92,7 +92,7 @@ function countedOf([key, windowMs, ages, amounts]: [
   number,
   number[],
   string[],
-]): CountedKey {
+]): CounterSnapshot {
   const decimals = amounts.map((amount) => {
     const decimal = toDecimal(amount)
     if (decimal === undefined) throw new Error('an amount that is none')

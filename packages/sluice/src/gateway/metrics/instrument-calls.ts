@@ -5,11 +5,11 @@ import { performance } from 'node:perf_hooks'
 import type { Call, Facts } from '@sluice/policy/core/call'
 import type { Decision } from '@sluice/policy/core/decision'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
-import type { Outcome } from '../shared/outcome.ts'
-import type { Trace } from '../shared/transport.ts'
-import type { Meter, Step } from './meter.ts'
+import type { CallOutcome } from '../shared/outcome.ts'
+import type { TraceContext } from '../shared/transport.ts'
+import type { Meter, PipelineStep } from './meter.ts'
 
-export interface Watched {
+export interface CallWithFacts {
   readonly call: Call
   readonly facts: Facts
 }
@@ -17,24 +17,27 @@ export interface Watched {
 /** A span of a call, where spans are exported. */
 export interface CallSpan {
   /** What goes along to the server, so that its spans hang below this one. */
-  readonly trace: Trace
+  readonly trace: TraceContext
   decided(decision: Decision, callId: string): void
-  settled(outcome: Outcome): void
+  settled(outcome: CallOutcome): void
 }
 
 /** Whoever looks on while calls pass. Asked on the way of every call, so it does next to nothing. */
 export interface CallTap {
   /** What it gives is told how the call ended. */
-  decided(watched: Watched, decision: Decision, callId: string): TappedCall | undefined
+  decided(watched: CallWithFacts, decision: Decision, callId: string): TappedCall | undefined
 }
 
 export interface TappedCall {
-  settled(status: Outcome['status'], durationMs: number): void
+  settled(status: CallOutcome['status'], durationMs: number): void
 }
 
-export type StartSpan = (watched: Watched, parent: Trace | undefined) => CallSpan | undefined
+export type StartSpan = (
+  watched: CallWithFacts,
+  parent: TraceContext | undefined,
+) => CallSpan | undefined
 
-export class CallWatch {
+export class CallInstrumentation {
   readonly #meter: Meter
   readonly #startSpan: StartSpan | undefined
   /** Undefined while nobody looks on. */
@@ -45,17 +48,17 @@ export class CallWatch {
     this.#startSpan = startSpan
   }
 
-  begin(watched: Watched, parent: Trace | undefined): WatchedCall {
+  begin(watched: CallWithFacts, parent: TraceContext | undefined): InstrumentedCall {
     const span = this.#startSpan?.(watched, parent)
-    return new WatchedCall(this.#meter, watched, span, parent, this.tap)
+    return new InstrumentedCall(this.#meter, watched, span, parent, this.tap)
   }
 }
 
-export class WatchedCall {
+export class InstrumentedCall {
   readonly #meter: Meter
-  readonly #watched: Watched
+  readonly #watched: CallWithFacts
   readonly #span: CallSpan | undefined
-  readonly #parent: Trace | undefined
+  readonly #parent: TraceContext | undefined
   readonly #tap: CallTap | undefined
   #tapped: TappedCall | undefined
   readonly #beganMs = performance.now()
@@ -63,9 +66,9 @@ export class WatchedCall {
 
   constructor(
     meter: Meter,
-    watched: Watched,
+    watched: CallWithFacts,
     span: CallSpan | undefined,
-    parent: Trace | undefined,
+    parent: TraceContext | undefined,
     tap: CallTap | undefined,
   ) {
     this.#meter = meter
@@ -76,16 +79,16 @@ export class WatchedCall {
   }
 
   /** For the server; as it came where no span of the gate's own stands between. */
-  get trace(): Trace | undefined {
+  get trace(): TraceContext | undefined {
     return this.ownTrace ?? this.#parent
   }
 
-  get ownTrace(): Trace | undefined {
+  get ownTrace(): TraceContext | undefined {
     return this.#span?.trace
   }
 
   /** What was done since the last step was this one. */
-  step(step: Step): void {
+  step(step: PipelineStep): void {
     const now = performance.now()
     this.#meter.steps[step].observe(now - this.#lastMs)
     this.#lastMs = now
@@ -101,7 +104,7 @@ export class WatchedCall {
     if (decision.action !== 'allow') this.#end(performance.now())
   }
 
-  settled(outcome: Outcome): void {
+  settled(outcome: CallOutcome): void {
     this.step('upstream')
     this.#meter.outcome(this.#watched.call.server, outcome.status)
     this.#span?.settled(outcome)

@@ -5,7 +5,7 @@
 import { DECISION_SERIES_MAX } from '../shared/limits.ts'
 
 export const STEPS = ['read', 'decide', 'limits', 'intent', 'upstream', 'total'] as const
-export type Step = (typeof STEPS)[number]
+export type PipelineStep = (typeof STEPS)[number]
 
 /** Upper bounds in milliseconds: from a step of the gate's own to a call that takes minutes. */
 export const BOUNDS_MS: readonly number[] = [
@@ -32,7 +32,7 @@ export interface Series {
 }
 
 export class Meter {
-  readonly steps: Readonly<Record<Step, Histogram>> = {
+  readonly steps: Readonly<Record<PipelineStep, Histogram>> = {
     read: new Histogram(),
     decide: new Histogram(),
     limits: new Histogram(),
@@ -59,7 +59,10 @@ export class Meter {
     const isFull = this.#decisions.length >= DECISION_SERIES_MAX
     if (isFull && tool !== OTHER) return this.decision(server, OTHER, action, code)
     const made = { labels: { server, tool, action, code }, value: 1 }
-    within(within(within(this.#byCode, code), action), tool).set(server, made)
+    getOrCreateInner(getOrCreateInner(getOrCreateInner(this.#byCode, code), action), tool).set(
+      server,
+      made,
+    )
     this.#decisions.push(made)
   }
 
@@ -70,7 +73,7 @@ export class Meter {
       return
     }
     const made = { labels: { server, status }, value: 1 }
-    within(this.#byStatus, status).set(server, made)
+    getOrCreateInner(this.#byStatus, status).set(server, made)
     this.#outcomes.push(made)
   }
 
@@ -103,7 +106,10 @@ export class Meter {
   }
 }
 
-function within<Value>(map: Map<string, Map<string, Value>>, key: string): Map<string, Value> {
+function getOrCreateInner<Value>(
+  map: Map<string, Map<string, Value>>,
+  key: string,
+): Map<string, Value> {
   const there = map.get(key)
   if (there !== undefined) return there
   const made = new Map<string, Value>()

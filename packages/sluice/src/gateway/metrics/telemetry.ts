@@ -18,10 +18,10 @@ import type { Decision } from '@sluice/policy/core/decision'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { displayName } from '../../core/display-name.ts'
 import { TELEMETRY_END_MS_MAX, TELEMETRY_EVERY_MS, TELEMETRY_SPANS_MAX } from '../shared/limits.ts'
-import type { Outcome } from '../shared/outcome.ts'
-import { ownVersion } from '../shared/package-version.ts'
-import type { Trace } from '../shared/transport.ts'
-import type { CallSpan, StartSpan, Watched } from './instrument-calls.ts'
+import type { CallOutcome } from '../shared/outcome.ts'
+import { readPackageVersion } from '../shared/package-version.ts'
+import type { TraceContext } from '../shared/transport.ts'
+import type { CallSpan, CallWithFacts, StartSpan } from './instrument-calls.ts'
 
 export interface Telemetry {
   readonly startSpan: StartSpan
@@ -44,10 +44,10 @@ export function startTelemetry(url: string): Telemetry {
     spanProcessors: [processor],
     resource: resourceOf({
       'service.name': process.env.OTEL_SERVICE_NAME || 'sluice',
-      'service.version': ownVersion(),
+      'service.version': readPackageVersion(),
     }),
   })
-  const tracer = provider.getTracer('sluice', ownVersion())
+  const tracer = provider.getTracer('sluice', readPackageVersion())
   return {
     startSpan: (watched, parent) => new GateSpan(tracer, watched, parent),
     end: async () => {
@@ -78,7 +78,7 @@ class GateSpan implements CallSpan {
   readonly #state: string | undefined
   #below: Span | undefined
 
-  constructor(tracer: Tracer, watched: Watched, parent: Trace | undefined) {
+  constructor(tracer: Tracer, watched: CallWithFacts, parent: TraceContext | undefined) {
     const attributes = attributesOf(watched)
     const target = attributes['gen_ai.tool.name'] ?? attributes['gen_ai.prompt.name']
     const { method } = watched.call
@@ -91,7 +91,7 @@ class GateSpan implements CallSpan {
     this.#context = traces.setSpan(above, this.#span)
   }
 
-  get trace(): Trace {
+  get trace(): TraceContext {
     const { traceId, spanId, traceFlags } = (this.#below ?? this.#span).spanContext()
     const flags = traceFlags.toString(16).padStart(2, '0')
     return { traceparent: `00-${traceId}-${spanId}-${flags}`, tracestate: this.#state }
@@ -113,7 +113,7 @@ class GateSpan implements CallSpan {
     this.#span.end()
   }
 
-  settled({ status, errorCode }: Outcome): void {
+  settled({ status, errorCode }: CallOutcome): void {
     for (const span of [this.#below, this.#span]) {
       if (errorCode !== undefined) span?.setAttribute('rpc.response.status_code', String(errorCode))
       if (span !== undefined && status !== 'answered')
@@ -128,7 +128,7 @@ function fail(span: Span, type: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR })
 }
 
-function attributesOf({ call, facts }: Watched): Record<string, string> {
+function attributesOf({ call, facts }: CallWithFacts): Record<string, string> {
   const { method, name, server } = call
   return {
     'mcp.method.name': method,
@@ -145,7 +145,7 @@ function attributesOf({ call, facts }: Watched): Record<string, string> {
 }
 
 /** The client's span, if it named one in the exact form; otherwise a trace begins here. */
-function contextOf(parent: Trace | undefined): Context {
+function contextOf(parent: TraceContext | undefined): Context {
   const match = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/.exec(
     parent?.traceparent ?? '',
   )

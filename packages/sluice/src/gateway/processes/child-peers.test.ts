@@ -7,8 +7,8 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { OwnPeers } from './child-peers.ts'
-import type { OwnChildren } from './child-processes.ts'
+import { ChildPeers } from './child-peers.ts'
+import type { ChildProcesses } from './child-processes.ts'
 import { readMark, writeMark } from './process-mark.ts'
 
 let server: Server
@@ -26,12 +26,12 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-function peersWith(...ours: number[]): OwnPeers {
+function peersWith(...ours: number[]): ChildPeers {
   const children = {
     has: (pid: number) => ours.includes(pid),
     split: () => ({ ours, others: ours.includes(process.pid) ? [] : [process.pid] }),
   }
-  return new OwnPeers(children as unknown as OwnChildren)
+  return new ChildPeers(children as unknown as ChildProcesses)
 }
 
 /** Both ends of a connection, as the gate has one of them. */
@@ -46,7 +46,7 @@ async function connected(): Promise<{ near: Socket; far: Socket }> {
 describe.runIf(process.platform === 'linux')('F5: the peer of a connection', () => {
   test('is found, and is the gate’s or is not', async () => {
     const { near } = await connected()
-    expect(await new OwnPeers(undefined).isOwn(near)).toBe(false)
+    expect(await new ChildPeers(undefined).isOwn(near)).toBe(false)
     expect(await peersWith().isOwn(near)).toBe(false)
     expect(await peersWith(process.pid).isOwn(near)).toBe(true)
   })
@@ -83,8 +83,8 @@ describe.runIf(process.platform === 'linux')('F5: the peer of a connection', () 
     expect(peers.refuses(question, process.pid, false)).toBeUndefined()
     expect(peersWith(process.pid).refuses(question, process.pid, false)).toContain('itself started')
     process.title = title
-    expect(new OwnPeers(undefined).question(false)).toBeUndefined()
-    expect(new OwnPeers(undefined).question(true)).toBeDefined()
+    expect(new ChildPeers(undefined).question(false)).toBeUndefined()
+    expect(new ChildPeers(undefined).question(true)).toBeDefined()
   })
 })
 

@@ -10,7 +10,7 @@ import type { Socket } from 'node:net'
 import { endianness } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { PEER_PIDS_KEPT_MAX, PEER_PROCESSES_PER_TURN } from '../shared/limits.ts'
-import { holds, type OwnChildren } from './child-processes.ts'
+import { type ChildProcesses, hasSocketOpen } from './child-processes.ts'
 import { readStat } from './process-group.ts'
 
 const NONE: readonly Holder[] = []
@@ -22,13 +22,13 @@ interface Holder {
 
 type Ends = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>
 
-export class OwnPeers {
-  readonly #children: OwnChildren | undefined
+export class ChildPeers {
+  readonly #children: ChildProcesses | undefined
   /** Processes that were peers before, the newest last. */
   readonly #known = new Set<number>()
 
   /** Without `children` no process can be one of the gate's, or none can be told apart: all pass. */
-  constructor(children: OwnChildren | undefined) {
+  constructor(children: ChildProcesses | undefined) {
     this.#children = children
   }
 
@@ -41,7 +41,7 @@ export class OwnPeers {
     // It is gone, or was let go of right after it had sent something.
     if (holders.length === 0) return true
     const links = holders.map(({ inode }) => `socket:[${inode}]`)
-    const has = (pid: number): boolean => links.some((link) => holds(pid, link) === true)
+    const has = (pid: number): boolean => links.some((link) => hasSocketOpen(pid, link) === true)
     if (ours.some(has)) return true
     const far = holders.map(({ uid }) => uid).filter((uid) => uid !== process.getuid?.())
     // Another user's descriptors cannot be read. A server may have become that user (subordinate uids,

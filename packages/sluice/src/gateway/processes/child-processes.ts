@@ -12,7 +12,7 @@ import { CHILD_VARIABLE } from './environment.ts'
 import { readStat } from './process-group.ts'
 import { hardLimitOf, readMark, writeMark } from './process-mark.ts'
 
-export class OwnChildren {
+export class ChildProcesses {
   /** Processes whose hard limit is at or below this one were started by a gate of this directory. */
   readonly #limit: number
   /** Whether this gate's own mark is set: what it starts from now on is at or below the limit. */
@@ -30,7 +30,10 @@ export class OwnChildren {
 
   /** Before the first server is started. Undefined where processes cannot be told apart. `directory` is
    * the data directory; the mark is written there if this gate will start processes. */
-  static async mark(directory: string, startsProcesses: boolean): Promise<OwnChildren | undefined> {
+  static async mark(
+    directory: string,
+    startsProcesses: boolean,
+  ): Promise<ChildProcesses | undefined> {
     if (process.platform !== 'linux') return undefined
     const kept = readMark(directory)
     if (!startsProcesses && kept === undefined) return undefined
@@ -44,7 +47,7 @@ export class OwnChildren {
     if (startsProcesses && limit > 0) writeMark(directory, highest)
     if (limit > 0) await lower(limit)
     const isSure = limit > 0 && hardLimitOf('self') === limit
-    return new OwnChildren(isSure ? highest : (kept ?? 0), isSure)
+    return new ChildProcesses(isSure ? highest : (kept ?? 0), isSure)
   }
 
   has(pid: number): boolean {
@@ -77,7 +80,7 @@ export class OwnChildren {
 }
 
 /** Whether a process has this socket open; undefined where it does not let us look. */
-export function holds(pid: number, link: string): boolean | undefined {
+export function hasSocketOpen(pid: number, link: string): boolean | undefined {
   try {
     return readdirSync(`/proc/${pid}/fd`).some((name) => linkOf(`/proc/${pid}/fd/${name}`) === link)
   } catch {

@@ -1,13 +1,13 @@
 // Who makes room where something has a bound: of those who have the most, or one principal could push
 // all others out, the session that is spared most easily. Used for sessions and for processes.
 
-import type { ClientLink } from '../shared/transport.ts'
+import type { ClientTransport } from '../shared/transport.ts'
 
 /** Whoever may have to go. */
-export type Guest = Pick<ClientLink, 'spare' | 'close'>
+export type Evictable = Pick<ClientTransport, 'spare' | 'close'>
 
-export interface Held {
-  readonly client: Guest
+export interface EvictionCandidate {
+  readonly client: Evictable
   /** Id of the principal. */
   readonly owner: string
 }
@@ -16,10 +16,10 @@ export interface Held {
 export const MADE_ROOM = 'the session made room for a newer one'
 
 /** Undefined where none can be spared. */
-export function sparest(all: readonly Held[]): Guest | undefined {
+export function pickEvictable(all: readonly EvictionCandidate[]): Evictable | undefined {
   const counts = new Map<string, number>()
   for (const { owner } of all) counts.set(owner, (counts.get(owner) ?? 0) + 1)
-  let best: { client: Guest; count: number; spare: number } | undefined
+  let best: { client: Evictable; count: number; spare: number } | undefined
   for (const { client, owner } of all) {
     const { spare } = client
     const count = counts.get(owner) as number

@@ -8,7 +8,7 @@ import { LEFTOVERS_FILE_BYTES_MAX, LEFTOVERS_MAX } from '../shared/limits.ts'
 import { CHILD_VARIABLE } from './environment.ts'
 import { endGroup, membersOf, readStat } from './process-group.ts'
 
-export interface Leftover {
+export interface OrphanGroup {
   readonly pid: number
   /** When the leader started, as the system counts; empty where it does not tell. */
   readonly started: string
@@ -18,16 +18,16 @@ interface LeftoversFile {
   /** Start times and pids begin anew with every boot. */
   readonly boot: string
   readonly mark: string
-  readonly groups: readonly Leftover[]
+  readonly groups: readonly OrphanGroup[]
   /** The watcher itself, should it not end with its gate. */
-  readonly watcher?: Leftover | undefined
+  readonly watcher?: OrphanGroup | undefined
 }
 
-export function writeLeftovers(
+export function writeOrphanFile(
   file: string,
   mark: string,
-  groups: readonly Leftover[],
-  watcher?: Leftover,
+  groups: readonly OrphanGroup[],
+  watcher?: OrphanGroup,
 ): void {
   const content: LeftoversFile = { boot: bootId(), mark, groups, watcher }
   const partial = `${file}.partial`
@@ -36,7 +36,7 @@ export function writeLeftovers(
 }
 
 /** Ends what the file names and is still ours; removes the file. Says the leaders of what it ended. */
-export async function endLeftovers(file: string): Promise<number[]> {
+export async function cleanUpOrphans(file: string): Promise<number[]> {
   const content = readLeftovers(file)
   const ours =
     content !== undefined && content.boot === bootId()
@@ -51,7 +51,7 @@ export async function endLeftovers(file: string): Promise<number[]> {
   return ours.map(({ pid }) => pid)
 }
 
-function isOurs({ pid, started }: Leftover, mark: string): boolean {
+function isOurs({ pid, started }: OrphanGroup, mark: string): boolean {
   // Without start times nothing can be told from a recycled pid: left alone.
   if (started === '') return false
   const leader = readStat(pid)
@@ -82,7 +82,7 @@ function readLeftovers(file: string): LeftoversFile | undefined {
   }
 }
 
-function isLeftover(value: unknown): value is Leftover {
-  const { pid, started } = (value ?? {}) as Partial<Leftover>
+function isLeftover(value: unknown): value is OrphanGroup {
+  const { pid, started } = (value ?? {}) as Partial<OrphanGroup>
   return Number.isSafeInteger(pid) && (pid ?? 0) > 1 && typeof started === 'string'
 }

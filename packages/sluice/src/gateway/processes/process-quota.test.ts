@@ -1,7 +1,7 @@
 // Processes of all sessions together: never more than the bound, who gives a place up, who waits.
 
 import { describe, expect, test } from 'vitest'
-import { defaultProcessesMax, type Place, ProcessRoom } from './process-quota.ts'
+import { defaultProcessesMax, ProcessQuota, type ProcessSlot } from './process-quota.ts'
 
 const MAX = 4
 const WAIT_MS = 30
@@ -9,7 +9,7 @@ const WAIT_MS = 30
 /** A session with one process, which gives it up when it is told to. */
 class Session {
   isResting = false
-  place: Place | undefined
+  place: ProcessSlot | undefined
   spare: number | undefined
 
   constructor(spare: number | undefined) {
@@ -28,7 +28,7 @@ class Session {
 }
 
 function makeRoom() {
-  const room = new ProcessRoom({ max: MAX, waitMs: WAIT_MS })
+  const room = new ProcessQuota({ max: MAX, waitMs: WAIT_MS })
   const enter = async (spare: number | undefined, owner = 'ann'): Promise<Session> => {
     const session = new Session(spare)
     session.place = await room.enter(session, owner)

@@ -9,10 +9,10 @@ import {
   PROCESSES_MAX_MAX,
   PROCESSES_MAX_MIN,
 } from '../shared/limits.ts'
-import { type Guest, type Held, sparest } from './evict-idle.ts'
+import { type Evictable, type EvictionCandidate, pickEvictable } from './evict-idle.ts'
 
 /** The place of one process. */
-export interface Place {
+export interface ProcessSlot {
   /** Nothing of the process is left. */
   ended(): void
 }
@@ -23,17 +23,17 @@ export interface RoomOptions {
 }
 
 interface Waiter {
-  readonly held: Held
-  readonly admit: (place: Place) => void
+  readonly held: EvictionCandidate
+  readonly admit: (place: ProcessSlot) => void
 }
 
 export const GAVE_PLACE = 'its place was needed for another process'
 
-export class ProcessRoom {
+export class ProcessQuota {
   readonly #options: RoomOptions
-  readonly #held = new Map<Place, Held>()
+  readonly #held = new Map<ProcessSlot, EvictionCandidate>()
   /** Told to end, and not ended yet. */
-  readonly #leaving = new Set<Held>()
+  readonly #leaving = new Set<EvictionCandidate>()
   readonly #waiters: Waiter[] = []
 
   constructor(options: RoomOptions) {
@@ -41,14 +41,14 @@ export class ProcessRoom {
   }
 
   /** Rejects where no place is free in time. `owner` is the id of the principal. */
-  enter(client: Guest, owner: string): Promise<Place> {
+  enter(client: Evictable, owner: string): Promise<ProcessSlot> {
     const held = { client, owner }
     if (this.#held.size < this.#options.max && this.#waiters.length === 0)
       return Promise.resolve(this.#take(held))
     return new Promise((resolve, reject) => {
       const waiter = {
         held,
-        admit: (place: Place) => {
+        admit: (place: ProcessSlot) => {
           clearTimeout(patience)
           resolve(place)
         },
@@ -73,8 +73,8 @@ export class ProcessRoom {
     if (this.#waiters.length > 0) this.#makeRoom()
   }
 
-  #take(held: Held): Place {
-    const place: Place = {
+  #take(held: EvictionCandidate): ProcessSlot {
+    const place: ProcessSlot = {
       ended: () => {
         if (!this.#held.delete(place)) return
         this.#leaving.delete(held)
@@ -90,7 +90,7 @@ export class ProcessRoom {
   #makeRoom(): void {
     while (this.#leaving.size < this.#waiters.length) {
       const staying = [...this.#held.values()].filter((held) => !this.#leaving.has(held))
-      const gives = sparest(staying)
+      const gives = pickEvictable(staying)
       const held = staying.find(({ client }) => client === gives)
       if (gives === undefined || held === undefined) return
       this.#leaving.add(held)

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { fixture, isRunning, keepLog, SERVERS, until } from '../upstream/ask.test-support.ts'
 import { startStdioServer } from '../upstream/stdio/stdio.ts'
-import { endLeftovers, writeLeftovers } from './orphan-cleanup.ts'
+import { cleanUpOrphans, writeOrphanFile } from './orphan-cleanup.ts'
 import { readStat } from './process-group.ts'
 import { Watcher } from './watcher.ts'
 
@@ -63,7 +63,7 @@ test('kill -9 of gate and watcher: the next start ends what was left', async () 
   gate.kill('SIGKILL')
   await until(() => !isRunning(watcher) && !isRunning(gate.pid!))
   expect([server, grandchild].every(isRunning)).toBe(true)
-  expect(await endLeftovers(file)).toEqual([server])
+  expect(await cleanUpOrphans(file)).toEqual([server])
   expect([server, grandchild].some(isRunning)).toBe(false)
   expect(existsSync(file)).toBe(false)
 })
@@ -75,33 +75,33 @@ test('and also where only the grandchild is left of a group', async () => {
   await until(() => ![watcher, gate.pid!, server].some(isRunning))
   // A zombie leader still says when it started; wait until somebody reaped it.
   await until(() => readStat(server) === undefined)
-  expect(await endLeftovers(file)).toEqual([server])
+  expect(await cleanUpOrphans(file)).toEqual([server])
   expect(isRunning(grandchild)).toBe(false)
 })
 
 test('a recycled pid is never ended', async () => {
   const bystander = await startBystander()
-  writeLeftovers(file, 'a-mark', [{ pid: bystander, started: '1' }])
-  expect(await endLeftovers(file)).toEqual([])
-  writeLeftovers(file, 'a-mark', [{ pid: bystander, started: '' }])
-  expect(await endLeftovers(file)).toEqual([])
-  writeLeftovers(file, 'a-mark', [{ pid: bystander, started: readStat(bystander)!.started }])
+  writeOrphanFile(file, 'a-mark', [{ pid: bystander, started: '1' }])
+  expect(await cleanUpOrphans(file)).toEqual([])
+  writeOrphanFile(file, 'a-mark', [{ pid: bystander, started: '' }])
+  expect(await cleanUpOrphans(file)).toEqual([])
+  writeOrphanFile(file, 'a-mark', [{ pid: bystander, started: readStat(bystander)!.started }])
   const content = JSON.parse(readFileSync(file, 'utf8')) as object
   writeFileSync(file, JSON.stringify({ ...content, boot: 'another boot' }))
-  expect(await endLeftovers(file)).toEqual([])
+  expect(await cleanUpOrphans(file)).toEqual([])
   expect(isRunning(bystander)).toBe(true)
 })
 
 test('a file that is torn, missing or names everybody ends nothing', async () => {
-  expect(await endLeftovers(file)).toEqual([])
+  expect(await cleanUpOrphans(file)).toEqual([])
   writeFileSync(file, '{"boot":"x","gro')
-  expect(await endLeftovers(file)).toEqual([])
-  writeLeftovers(file, 'a-mark', [
+  expect(await cleanUpOrphans(file)).toEqual([])
+  writeOrphanFile(file, 'a-mark', [
     { pid: 1, started: readStat(1)?.started ?? 'x' },
     { pid: 0, started: 'x' },
     { pid: -1, started: 'x' },
   ])
-  expect(await endLeftovers(file)).toEqual([])
+  expect(await cleanUpOrphans(file)).toEqual([])
 })
 
 test('suites F8: a watcher that hangs instead of ending is ended by the next start', async () => {
@@ -112,7 +112,7 @@ test('suites F8: a watcher that hangs instead of ending is ended by the next sta
   gate.kill('SIGKILL')
   await until(() => !isRunning(gate.pid!))
   expect(isRunning(watcher)).toBe(true)
-  expect(await endLeftovers(file)).toEqual([server])
+  expect(await cleanUpOrphans(file)).toEqual([server])
   expect(isRunning(watcher)).toBe(false)
 })
 

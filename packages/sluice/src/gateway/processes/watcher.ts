@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { extname, join } from 'node:path'
 import type { Log } from '../shared/log.ts'
 import { Restarter } from '../shared/restart.ts'
-import { type Leftover, writeLeftovers } from './orphan-cleanup.ts'
+import { type OrphanGroup, writeOrphanFile } from './orphan-cleanup.ts'
 import { readStat } from './process-group.ts'
 import type { Order } from './watcher-process.ts'
 
@@ -25,7 +25,7 @@ export class Watcher {
   readonly #file: string | undefined
   readonly #log: Log
   readonly #restarter: Restarter
-  readonly #groups = new Map<number, Leftover>()
+  readonly #groups = new Map<number, OrphanGroup>()
   #process: ChildProcess | undefined
   #closed = false
 
@@ -109,7 +109,7 @@ export class Watcher {
     if (this.#file === undefined) return
     const watcher = this.pid === undefined ? undefined : leftoverOf(this.pid)
     try {
-      writeLeftovers(this.#file, this.mark, [...this.#groups.values()], watcher)
+      writeOrphanFile(this.#file, this.mark, [...this.#groups.values()], watcher)
     } catch (error) {
       // The pipe still watches; only a death of gate and watcher together would leave processes.
       this.#log('warn', 'the list of server processes could not be written', {
@@ -120,6 +120,6 @@ export class Watcher {
   }
 }
 
-function leftoverOf(pid: number): Leftover {
+function leftoverOf(pid: number): OrphanGroup {
   return { pid, started: readStat(pid)?.started ?? '' }
 }

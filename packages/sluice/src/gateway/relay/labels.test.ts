@@ -2,13 +2,13 @@
 // whatever brings that word, in both generations of the protocol.
 
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Era } from '../../protocol/protocol-generation.ts'
+import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import { META } from '../../protocol/protocol-generation.ts'
 import { ABANDONED_CALLS_MAX } from '../session/limits.ts'
 import { settled } from '../upstream/scripted-link.test-support.ts'
 import { type Play, playing } from './relay.test-support.ts'
 
-const ERAS: readonly Era[] = ['session', 'stateless']
+const ERAS: readonly ProtocolGeneration[] = ['session', 'stateless']
 const TOOL = 'default: allow\nlabels: { s/ask: [private] }'
 const SERVER = 'default: allow\nlabels: { "s/*": [private] }'
 const CALL = { name: 'ask', arguments: {} }
@@ -27,7 +27,7 @@ function watch(made: Play): readonly string[][] {
   return seen
 }
 
-async function call(era: Era, rules = TOOL, name = 'ask') {
+async function call(era: ProtocolGeneration, rules = TOOL, name = 'ask') {
   const made = play({ era, rules })
   const seen = watch(made)
   const id = await made.ask('tools/call', { ...CALL, name }, { meta: META_OF_CALL })

@@ -6,27 +6,32 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { EngineBench } from '../../approvals/engine.test-support.ts'
-import { Slots } from '../../identity/callers/session-quota.ts'
-import { Seals } from '../../identity/keys/handle-sealer.ts'
+import { SessionQuota } from '../../identity/callers/session-quota.ts'
+import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
-import type { Id } from '../../protocol/message.ts'
-import { type Era, META, STATELESS_REVISION, TASKS } from '../../protocol/protocol-generation.ts'
+import type { RequestId } from '../../protocol/message.ts'
+import {
+  META,
+  type ProtocolGeneration,
+  STATELESS_REVISION,
+  TASKS,
+} from '../../protocol/protocol-generation.ts'
 import { readMessages } from '../../protocol/read-message.ts'
-import type { Judged, Spine } from '../call/admit.ts'
+import type { CallPipeline, DecidedCall } from '../call/admit.ts'
 import { labelSession } from '../call/inspect-answers.ts'
-import { CallWatch } from '../metrics/instrument-calls.ts'
+import { CallInstrumentation } from '../metrics/instrument-calls.ts'
 import { Meter } from '../metrics/meter.ts'
 import type { NameRoots } from '../session/client-roots.ts'
 import { Continuations } from '../session/continuations.ts'
-import { Handles } from '../session/sealed-handles.ts'
-import { SeenLists } from '../session/visible-lists.ts'
-import type { Outcome } from '../shared/outcome.ts'
+import { SealedHandles } from '../session/sealed-handles.ts'
+import { VisibleLists } from '../session/visible-lists.ts'
+import type { CallOutcome } from '../shared/outcome.ts'
 import { declaredIn } from '../shared/server-questions.ts'
 import { writeSessionHandle } from '../shared/session-handle.ts'
-import type { ClientLink, Related } from '../shared/transport.ts'
+import type { ClientTransport, MessageContext } from '../shared/transport.ts'
 import { KnownTools } from '../tools/known-tools.ts'
 import { ScriptedLink, type Sent, settled } from '../upstream/scripted-link.test-support.ts'
-import type { UpstreamLink } from '../upstream/upstream.ts'
+import type { Upstream } from '../upstream/upstream.ts'
 import { Relay } from './relay.ts'
 
 export const TOOLS = ['ask', 'other', 'hidden'].map((name) => ({
@@ -37,15 +42,15 @@ export const TOOLS = ['ask', 'other', 'hidden'].map((name) => ({
   },
 }))
 
-const seals = new Seals(new InstallationKey(Buffer.alloc(32, 7)))
+const seals = new HandleSealer(new InstallationKey(Buffer.alloc(32, 7)))
 
 const ALL_CAPABILITIES = { roots: {}, sampling: {}, elicitation: { form: {}, url: {} } }
 
 interface PlayOptions {
-  readonly era?: Era
+  readonly era?: ProtocolGeneration
   readonly rules?: string
   readonly principal?: string
-  readonly link?: (server: ScriptedLink) => UpstreamLink
+  readonly link?: (server: ScriptedLink) => Upstream
   readonly continuations?: Continuations
   readonly freshMs?: number
   /** What the client takes; everything where nothing is said. */
@@ -54,12 +59,12 @@ interface PlayOptions {
 
 export class Play {
   readonly server = new ScriptedLink()
-  readonly told: (Sent & { readonly on: Related | undefined })[] = []
+  readonly told: (Sent & { readonly on: MessageContext | undefined })[] = []
   readonly log: string[] = []
-  readonly outcomes: Outcome[] = []
-  readonly intents: Judged[] = []
+  readonly outcomes: CallOutcome[] = []
+  readonly intents: DecidedCall[] = []
   /** The session that labels are added to. */
-  readonly slot = new Slots().open('ada', 1, Date.now())
+  readonly slot = new SessionQuota().open('ada', 1, Date.now())
   /** What was inspected, and how much the client had been told before. */
   readonly inspected: {
     readonly text: string
@@ -68,13 +73,13 @@ export class Play {
   }[] = []
   readonly continuations: Continuations
   readonly relay: Relay
-  readonly client: ClientLink
+  readonly client: ClientTransport
   closed: string | undefined
   nowMs = 1_000
   #lastId = 0
   readonly #capabilities: JsonObject
   /** Requests whose client has gone away without a word. */
-  readonly gone = new Set<Id>()
+  readonly gone = new Set<RequestId>()
   readonly approvals = new EngineBench()
   /** The roots of the client that count for the guardrail over the gate's own files. */
   nameRoots: NameRoots = () => undefined
@@ -87,7 +92,7 @@ export class Play {
     const bound = { policy: policy as CompiledPolicy, id: 'p' }
     const now = () => ({ wallMs: this.nowMs, monotonicMs: this.nowMs })
     this.continuations = options.continuations ?? new Continuations(() => this.nowMs)
-    const spine: Spine = {
+    const spine: CallPipeline = {
       policy: () => bound,
       frozen: () => undefined,
       counters: new MemoryCounters(),
@@ -101,7 +106,7 @@ export class Play {
       now,
       newId: () => 'id',
       keepsTexts: false,
-      watch: new CallWatch(new Meter(), undefined),
+      watch: new CallInstrumentation(new Meter(), undefined),
       approvals: {
         engine: this.approvals.engine,
         pinOf: ({ definition }) => JSON.stringify(definition),
@@ -114,7 +119,7 @@ export class Play {
       revision: '',
       spare: undefined,
       send: (text, on) => {
-        if (this.gone.has(on?.request as Id)) return false
+        if (this.gone.has(on?.request as RequestId)) return false
         this.told.push({ ...(JSON.parse(text) as Sent), on })
         return this.closed === undefined
       },
@@ -145,14 +150,14 @@ export class Play {
       explain: () => false,
       frozen: () => undefined,
       lists: (ask) =>
-        new SeenLists({
+        new VisibleLists({
           ...{ server: 's', known: new KnownTools(() => {}), policy: () => bound.policy, now, ask },
           heldOf: () => undefined,
           leavesOut: () => false,
           onLimit: (why) => void this.log.push(why),
           freshMs,
         }),
-      handles: new Handles({
+      handles: new SealedHandles({
         ...{ era, seals, server: 's', principal, continuations: this.continuations },
       }),
       onAsked() {},
@@ -179,7 +184,7 @@ export class Play {
     method: string,
     params: Record<string, unknown> = {},
     { headers, meta = {} }: { headers?: Record<string, string>; meta?: object } = {},
-  ): Promise<Id> {
+  ): Promise<RequestId> {
     const id = `c${++this.#lastId}`
     const own = {
       [META.version]: STATELESS_REVISION,
@@ -208,7 +213,7 @@ export class Play {
   }
 
   /** What the client was answered. */
-  to(id: Id): Sent {
+  to(id: RequestId): Sent {
     const found = this.told.find(({ id: of, method }) => of === id && method === undefined)
     if (found === undefined) throw new Error(`no answer to \`${id}\``)
     return found

@@ -2,7 +2,7 @@
 // reaches nobody, what was not asked for is not taken, and one bad answer ends nothing but itself.
 
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Id } from '../../protocol/message.ts'
+import type { RequestId } from '../../protocol/message.ts'
 import { Continuations } from '../session/continuations.ts'
 import { INPUT_ROUNDS_MAX, SERVER_REQUESTS_MAX } from '../shared/limits.ts'
 import { settled } from '../upstream/scripted-link.test-support.ts'
@@ -307,7 +307,7 @@ describe('a tool', () => {
 })
 
 describe('a client that does not read', () => {
-  const press = (made: Play, isFull: boolean, ...requests: (Id | undefined)[]): void => {
+  const press = (made: Play, isFull: boolean, ...requests: (RequestId | undefined)[]): void => {
     for (const request of requests) made.client.onPressure(isFull, request)
   }
 

@@ -1,35 +1,45 @@
 // One client session and one server, with the gate between them: every message is judged, renamed
 // and carried over. What goes wrong in here ends with an answer to whoever waits, never with the gate.
 
-import { Buffer } from 'node:buffer'
-import type { Answer, Id, Message, Notification } from '../../protocol/message.ts'
+import type {
+  JsonRpcMessage,
+  JsonRpcNotification,
+  JsonRpcResponse,
+  RequestId,
+} from '../../protocol/message.ts'
 import { LIST_CHANGES, META, metaOf } from '../../protocol/protocol-generation.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { oneLine, writeError, writeNotification } from '../../protocol/write-message.ts'
-import { Deliveries, type InspectDelivery, isDefinition } from '../call/deliveries.ts'
+import { Deliveries, isDefinition } from '../call/deliveries.ts'
 import { expireQuestions } from '../call/expire-questions.ts'
-import { type JudgeContext, RequestJudge } from '../call/handle-requests.ts'
-import { type Asking, askingIn, type Refused, refusedQuestion } from '../call/input-requests.ts'
-import { type Crossed, Crossing, writeAnswer } from '../call/pending-requests.ts'
-import { frozenAnswer, refusalAnswer, withoutOurNames } from '../call/replies.ts'
+import { RequestHandler } from '../call/handle-requests.ts'
+import {
+  findInputRequests,
+  findRefusedInput,
+  type InputRequests,
+  type RefusedInput,
+} from '../call/input-requests.ts'
+import { type PendingRequest, PendingRequests, writeAnswer } from '../call/pending-requests.ts'
+import { buildFrozenReply, buildRefusalReply, stripGateMeta } from '../call/replies.ts'
 import { BackPressure } from '../session/back-pressure.ts'
-import { ClientQuestions } from '../session/client-elicitations.ts'
-import { ClientRoots, type NameRoots } from '../session/client-roots.ts'
+import { ClientElicitations } from '../session/client-elicitations.ts'
+import { ClientRoots } from '../session/client-roots.ts'
 import { KnownNames } from '../session/known-names.ts'
-import { OwnTasks } from '../session/session-tasks.ts'
-import { OwnQuestions } from '../session/upstream-queries.ts'
-import type { SeenLists } from '../session/visible-lists.ts'
+import { SessionTasks } from '../session/session-tasks.ts'
+import { UpstreamQueries } from '../session/upstream-queries.ts'
+import type { VisibleLists } from '../session/visible-lists.ts'
 import { enterStep } from '../shared/current-step.ts'
-import { errorAnswer } from '../shared/error-reply.ts'
+import { buildErrorReply } from '../shared/error-reply.ts'
 import { ANSWER_AT_ONCE_LENGTH_MAX, CALL_MS_MAX, INPUT_ROUNDS_MAX } from '../shared/limits.ts'
 import { notificationPassage } from '../shared/parse-call.ts'
 import { declaredIn } from '../shared/server-questions.ts'
 import { declaredBefore, writeSessionHandle } from '../shared/session-handle.ts'
 import { takeTurn } from '../shared/slices.ts'
-import type { ClientLink, Related } from '../shared/transport.ts'
-import { type Frozen, frozenReason } from '../state/freezes.ts'
-import { failureAnswer } from '../upstream/failure-response.ts'
-import type { UpstreamFailure, UpstreamLink } from '../upstream/upstream.ts'
+import type { ClientTransport, MessageContext } from '../shared/transport.ts'
+import { type Freeze, frozenReason } from '../state/freezes.ts'
+import { toFailureResponse } from '../upstream/failure-response.ts'
+import type { Upstream, UpstreamFailure } from '../upstream/upstream.ts'
+import type { RelayContext } from './relay-context.ts'
 import { noticesOfChange } from './route-notifications.ts'
 import { ServerNotifications } from './server-notifications.ts'
 import { AnswerTeller } from './tell-answers.ts'
@@ -37,40 +47,27 @@ import { AnswerTeller } from './tell-answers.ts'
 /** Nobody knows whether the call was carried out. */
 const UNKNOWN_ENDS: ReadonlySet<string> = new Set(['UPSTREAM_OUTCOME_UNKNOWN', 'UPSTREAM_TIMEOUT'])
 
-export interface RelayContext
-  extends Omit<JudgeContext, 'lists' | 'names' | 'tasks' | 'era' | 'questions'> {
-  readonly lists: (ask: OwnQuestions['ask']) => SeenLists
-  /** A server introduces itself: what of that may be told. */
-  readonly onHello: (result: string) => string
-  /** Every message towards the client, before it is sent: adds the labels that it brings. */
-  readonly onDelivery: InspectDelivery
-  readonly nameRoots: NameRoots
-  readonly onEnd: (why: string) => void
-  /** Of a session from before the gate was started again. */
-  readonly handle?: string | undefined
-}
-
 export class Relay {
-  readonly #client: ClientLink
-  readonly #server: UpstreamLink
+  readonly #client: ClientTransport
+  readonly #server: Upstream
   readonly #context: RelayContext
   /** Requests of the client's, and requests of the server's. */
-  readonly #down: Crossing
-  readonly #up: Crossing
-  readonly #own: OwnQuestions
-  readonly #lists: SeenLists
+  readonly #down: PendingRequests
+  readonly #up: PendingRequests
+  readonly #own: UpstreamQueries
+  readonly #lists: VisibleLists
   readonly #names: KnownNames
-  readonly #tasks = new OwnTasks()
-  readonly #judge: RequestJudge
+  readonly #tasks = new SessionTasks()
+  readonly #judge: RequestHandler
   readonly #deliveries: Deliveries
-  readonly #questions: ClientQuestions
+  readonly #questions: ClientElicitations
   readonly #roots: ClientRoots
   readonly #teller: AnswerTeller
   readonly #notifications: ServerNotifications
   #lastId = 0
   #closed = false
 
-  constructor(client: ClientLink, server: UpstreamLink, context: RelayContext) {
+  constructor(client: ClientTransport, server: Upstream, context: RelayContext) {
     this.#client = client
     this.#deliveries = new Deliveries(client, context.onDelivery, () => this.#down.open)
     this.#server = server
@@ -80,7 +77,7 @@ export class Relay {
     const newId = (): number => ++this.#lastId
     const { record } = context
     const { era } = client
-    this.#down = new Crossing({
+    this.#down = new PendingRequests({
       from: client,
       to: server,
       newId,
@@ -94,7 +91,7 @@ export class Relay {
       },
     })
     const newName = (): string => `sluice-${newId()}`
-    this.#up = new Crossing({
+    this.#up = new PendingRequests({
       from: server,
       to: client,
       newId: newName,
@@ -102,8 +99,8 @@ export class Relay {
       record,
       onCancel() {},
     })
-    this.#own = new OwnQuestions(server, era, newId)
-    const ask: OwnQuestions['ask'] = async (method, params) => {
+    this.#own = new UpstreamQueries(server, era, newId)
+    const ask: UpstreamQueries['ask'] = async (method, params) => {
       const frozen = context.frozen()
       if (frozen !== undefined) throw new Error(frozenReason(frozen))
       return this.#own.ask(method, params)
@@ -112,9 +109,9 @@ export class Relay {
     const { facts, spine } = context
     const policy = () => spine.policy().policy
     this.#names = new KnownNames({ server: context.server, policy, facts, now: spine.now, ask })
-    this.#questions = new ClientQuestions(client, declaredBefore(context.handle))
+    this.#questions = new ClientElicitations(client, declaredBefore(context.handle))
     this.#roots = new ClientRoots(context.nameRoots)
-    this.#judge = new RequestJudge({
+    this.#judge = new RequestHandler({
       ...{ ...context, era, lists: this.#lists, names: this.#names, tasks: this.#tasks },
       questions: this.#questions,
     })
@@ -132,7 +129,10 @@ export class Relay {
     server.onMessage = (message, related) =>
       this.#guard(() => this.#fromServer(message, related), message, this.#up)
     server.onFailure = (failure) => this.#guard(() => this.#serverFailed(failure))
-    server.onSuspended = (request) => this.#suspend(request)
+    server.onSuspended = (request) => {
+      const pending = this.#down.find(request)
+      if (pending !== undefined) client.suspend?.(pending.id)
+    }
     server.onClose = (why) => this.close(`the server ended the connection: ${why}`)
   }
 
@@ -146,9 +146,9 @@ export class Relay {
   }
 
   /** Ends what is open; says how many calls that were. */
-  interrupt(frozen: Frozen): number {
+  interrupt(frozen: Freeze): number {
     const why = frozenReason(frozen)
-    const answer = (id: Id, isSent: boolean) => frozenAnswer(id, frozen, isSent).text
+    const answer = (id: RequestId, isSent: boolean) => buildFrozenReply(id, frozen, isSent).text
     const down = this.#down.interrupt(why, answer)
     const up = this.#up.interrupt(why, answer)
     this.#own.end(why)
@@ -175,7 +175,7 @@ export class Relay {
   }
 
   /** What of this conversation is frozen. */
-  get frozen(): Frozen | undefined {
+  get frozen(): Freeze | undefined {
     return this.#context.frozen()
   }
 
@@ -207,19 +207,18 @@ export class Relay {
     return this.#server.ended
   }
 
-  #suspend(request: Id): void {
-    const crossed = this.#down.find(request)
-    if (crossed !== undefined) this.#client.suspend?.(crossed.id)
-  }
-
   /** What cannot be handled: a notification is dropped, a request refused, the rest ends the session. */
-  #guard(step: () => void | Promise<void>, message?: Message, crossing?: Crossing): void {
+  #guard(
+    step: () => void | Promise<void>,
+    message?: JsonRpcMessage,
+    crossing?: PendingRequests,
+  ): void {
     const trip = (error: Error): void => {
       const why = `the gate could not handle a message: ${error.message}`
       if (message === undefined || message.kind === 'answer') return this.close(why)
       this.#context.log(`${why}, ${message.kind} \`${message.method}\``)
       if (message.kind === 'notification') return
-      crossing?.fail(message.id, errorAnswer(message.id, RPC.internal, why))
+      crossing?.fail(message.id, buildErrorReply(message.id, RPC.internal, why))
     }
     try {
       step()?.catch(trip)
@@ -228,14 +227,14 @@ export class Relay {
     }
   }
 
-  #fromClient(message: Message, related: Related | undefined): void | Promise<void> {
+  #fromClient(message: JsonRpcMessage, related: MessageContext | undefined): void | Promise<void> {
     if (message.kind === 'request') {
       this.#own.askFor(message.params)
       if (message.method === 'initialize') this.#questions.learn(message.params)
       const wrong = this.#roots.requested(message)
       if (wrong !== undefined) {
         this.#down.begin(message.id)
-        return this.#down.refuse(message.id, errorAnswer(message.id, RPC.invalidParams, wrong))
+        return this.#down.refuse(message.id, buildErrorReply(message.id, RPC.invalidParams, wrong))
       }
       return this.#judge.fromClient(message, this.#down, related)
     }
@@ -243,7 +242,7 @@ export class Relay {
     this.#clientAnswer(message)
   }
 
-  #fromServer(message: Message, related: Related | undefined): void | Promise<void> {
+  #fromServer(message: JsonRpcMessage, related: MessageContext | undefined): void | Promise<void> {
     if (message.kind === 'request' && this.#client.era === 'stateless')
       return this.#context.log(`a server may not ask by itself in this era: ${message.method}`)
     if (message.kind === 'request')
@@ -252,7 +251,7 @@ export class Relay {
     if (!this.#own.answered(message)) return this.#serverAnswer(message)
   }
 
-  #clientNotification(notification: Notification): void {
+  #clientNotification(notification: JsonRpcNotification): void {
     const { method, params } = notification
     if (method === 'notifications/cancelled') return this.#down.cancel(notification)
     if (this.#context.frozen() !== undefined) return
@@ -263,7 +262,7 @@ export class Relay {
     else this.#context.log(`a notification that does not pass: ${method}`)
   }
 
-  #clientAnswer(answer: Answer): void {
+  #clientAnswer(answer: JsonRpcResponse): void {
     const crossed = this.#up.take(answer.id)
     if (crossed === undefined) {
       if (!this.#questions.answered(answer)) this.#unasked(answer)
@@ -276,10 +275,10 @@ export class Relay {
         ? writeAnswer(crossed.id, answer)
         : writeError(crossed.id, RPC.internal, wrong)
     this.#server.send(text)
-    this.#settle(this.#up, crossed, answer, text)
+    this.#up.settleAnswer(crossed, answer, text)
   }
 
-  #serverAnswer(answer: Answer): void | Promise<void> {
+  #serverAnswer(answer: JsonRpcResponse): void | Promise<void> {
     const crossed = this.#down.take(answer.id)
     if (crossed === undefined) return this.#unasked(answer)
     const { id } = crossed
@@ -289,25 +288,25 @@ export class Relay {
       this.#down.reply(id, writeError(id, RPC.internal, text), { from: crossed })
       this.#down.settle(crossed, { status: 'error' })
     }
-    const isLong = (answer.result?.length ?? 0) > ANSWER_AT_ONCE_LENGTH_MAX
     try {
-      const passed = isLong
-        ? takeTurn().then(() => this.#passAnswer(crossed, answer))
-        : this.#passAnswer(crossed, answer)
+      const passed =
+        (answer.result?.length ?? 0) > ANSWER_AT_ONCE_LENGTH_MAX
+          ? takeTurn().then(() => this.#passAnswer(crossed, answer))
+          : this.#passAnswer(crossed, answer)
       return passed?.catch(trip)
     } catch (error) {
       trip(error as Error)
     }
   }
 
-  #passAnswer(crossed: Crossed, answer: Answer): void | Promise<void> {
+  #passAnswer(crossed: PendingRequest, answer: JsonRpcResponse): void | Promise<void> {
     enterStep('answer')
-    const asking = askingIn(this.#client.era, crossed.method, answer)
+    const asking = findInputRequests(this.#client.era, crossed.method, answer)
     if (asking !== undefined) return this.#serverAsks(crossed, answer, asking)
     return this.#deliver(crossed, answer)
   }
 
-  #deliver(crossed: Crossed, answer: Answer): void | Promise<void> {
+  #deliver(crossed: PendingRequest, answer: JsonRpcResponse): void | Promise<void> {
     const told = this.#teller.tell(crossed, answer)
     if (!(told instanceof Promise)) return this.#tellAnswer(crossed, answer, told)
     return told.then(async (list) => {
@@ -315,11 +314,13 @@ export class Relay {
       const frozen = this.#context.frozen()
       if (frozen === undefined) return this.#tellAnswer(crossed, answer, list)
       this.#deliveries.abandon(crossed)
-      this.#down.reply(crossed.id, frozenAnswer(crossed.id, frozen, true).text, { from: 'gate' })
+      this.#down.reply(crossed.id, buildFrozenReply(crossed.id, frozen, true).text, {
+        from: 'gate',
+      })
     })
   }
 
-  #tellAnswer(crossed: Crossed, answer: Answer, told: Answer): void {
+  #tellAnswer(crossed: PendingRequest, answer: JsonRpcResponse, told: JsonRpcResponse): void {
     const { id, method } = crossed
     const text = writeAnswer(id, told)
     if (crossed.admission) this.#names.hear(answer.result)
@@ -329,7 +330,7 @@ export class Relay {
       isDefinition: isDefinition(method, told.error !== undefined),
       from: crossed,
     })
-    this.#settle(this.#down, crossed, answer, text)
+    this.#down.settleAnswer(crossed, answer, text)
     // What could not begin is over.
     if (method === 'initialize' && answer.error !== undefined) this.close('it did not begin')
   }
@@ -341,12 +342,16 @@ export class Relay {
   }
 
   /** The answer asks something of the client: that is judged first. */
-  async #serverAsks(crossed: Crossed, answer: Answer, asking: Asking): Promise<void> {
+  async #serverAsks(
+    crossed: PendingRequest,
+    answer: JsonRpcResponse,
+    asking: InputRequests,
+  ): Promise<void> {
     const declared =
       this.#client.era === 'session'
         ? this.#questions.declared
         : declaredIn(metaOf(crossed.params)[META.capabilities])
-    const refused = await refusedQuestion(asking, this.#context, declared)
+    const refused = await findRefusedInput(asking, this.#context, declared)
     if (refused !== undefined) return this.#refuseAnswer(crossed, answer, refused)
     if (asking.wanted === undefined) return this.#deliver(crossed, answer)
     const result = this.#context.handles.sealRound(asking.wanted, crossed)
@@ -355,35 +360,30 @@ export class Relay {
       return this.#refuseAnswer(crossed, answer, { fault })
     }
     const { id } = crossed
-    const text = writeAnswer(id, withoutOurNames({ ...answer, result }))
+    const text = writeAnswer(id, stripGateMeta({ ...answer, result }))
     // Whoever went away in the meantime will not come back with answers.
-    if (!this.#down.reply(id, text, { from: crossed })) this.#server.abort(answer.id as Id)
-    this.#settle(this.#down, crossed, answer, text)
+    if (!this.#down.reply(id, text, { from: crossed })) this.#server.abort(answer.id as RequestId)
+    this.#down.settleAnswer(crossed, answer, text)
   }
 
   /** In place of an answer that may not be told; the server need not wait for what it asked. */
-  #refuseAnswer(crossed: Crossed, answer: Answer, refused: Refused): void {
+  #refuseAnswer(crossed: PendingRequest, answer: JsonRpcResponse, refused: RefusedInput): void {
     const { id, name } = crossed
+    const { era } = this.#client
     const told =
       'fault' in refused
-        ? errorAnswer(id, RPC.internal, refused.fault)
-        : refusalAnswer(crossed, name, { ...refused, explain: false }, undefined, this.#client.era)
-    this.#server.abort(answer.id as Id)
+        ? buildErrorReply(id, RPC.internal, refused.fault)
+        : buildRefusalReply(crossed, name, { ...refused, explain: false }, undefined, era)
+    this.#server.abort(answer.id as RequestId)
     this.#down.reply(id, told.text, { errorCode: told.errorCode, from: crossed })
-    this.#settle(this.#down, crossed, answer, told.text)
-  }
-
-  #settle(crossing: Crossing, crossed: Crossed, { error }: Answer, text: string): void {
-    const bytes = Buffer.byteLength(text)
-    if (error === undefined) crossing.settle(crossed, { status: 'answered', bytes })
-    else crossing.settle(crossed, { status: 'error', bytes, errorCode: error.code })
+    this.#down.settleAnswer(crossed, answer, told.text)
   }
 
   /** The server was not reached, or did not answer as a peer may. */
   #serverFailed(failure: UpstreamFailure): void {
     if (this.#own.failed(failure.request, failure.message)) return
     const crossed = this.#down.take(failure.request)
-    const answer = failureAnswer(failure)
+    const answer = toFailureResponse(failure)
     if (crossed === undefined || answer === undefined) return this.#context.log(failure.message)
     this.#down.reply(crossed.id, writeAnswer(crossed.id, answer), { from: crossed })
     const status = UNKNOWN_ENDS.has(failure.code) ? 'unknown' : 'error'
@@ -392,7 +392,7 @@ export class Relay {
     if (crossed.method === 'initialize') this.close(failure.message)
   }
 
-  #unasked({ id }: Answer): void {
-    this.#context.log(`an answer nobody asked for, or nobody waits for: id ${id as Id}`)
+  #unasked({ id }: JsonRpcResponse): void {
+    this.#context.log(`a response to no open request: id ${id as RequestId}`)
   }
 }

@@ -3,23 +3,23 @@
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { patchObject, withMembers } from '../../protocol/members.ts'
-import type { Id, Members, Notification } from '../../protocol/message.ts'
+import type { JsonRpcNotification, ParsedMembers, RequestId } from '../../protocol/message.ts'
 import { LIST_CHANGES, META, metaOf } from '../../protocol/protocol-generation.ts'
 import { writeNotification } from '../../protocol/write-message.ts'
-import { type Crossed, type Crossing, LISTEN } from '../call/pending-requests.ts'
-import type { Related } from '../shared/transport.ts'
+import { LISTEN, type PendingRequest, type PendingRequests } from '../call/pending-requests.ts'
+import type { MessageContext } from '../shared/transport.ts'
 
-export interface Notice {
+export interface RoutedNotification {
   /** As the client calls its request. */
-  readonly request: Id
+  readonly request: RequestId
   readonly text: string
 }
 
-export function noticeOf(
-  { method, params }: Notification,
-  related: Related | undefined,
-  down: Crossing,
-): Notice | undefined {
+export function routeNotification(
+  { method, params }: JsonRpcNotification,
+  related: MessageContext | undefined,
+  down: PendingRequests,
+): RoutedNotification | undefined {
   if (method === 'notifications/progress') {
     const of = down.findByProgress(params?.value.progressToken)
     if (of?.progressToken === undefined || of.method === LISTEN) return undefined
@@ -27,25 +27,26 @@ export function noticeOf(
     return { request: of.id, text: writeNotification(method, told.text) }
   }
   if (method === 'notifications/message') {
-    const wantsLog = (crossed: Crossed) => metaOf(crossed.params)[META.logLevel] !== undefined
+    const wantsLog = (crossed: PendingRequest) =>
+      metaOf(crossed.params)[META.logLevel] !== undefined
     const named = down.find(related?.request)
     const of = named === undefined ? down.findLast(wantsLog) : named
     if (of === undefined || !wantsLog(of)) return undefined
     return { request: of.id, text: writeNotification(method, params?.text) }
   }
   const named = metaOf(params)[META.subscription]
-  const listen = down.find((named as Id | undefined) ?? related?.request)
+  const listen = down.find((named as RequestId | undefined) ?? related?.request)
   return listen !== undefined && hears(listen, method) ? toldTo(listen, method, params) : undefined
 }
 
 /** What the gate itself tells every subscription that wants to hear of it. */
-export function noticesOfChange(method: string, down: Crossing): Notice[] {
+export function noticesOfChange(method: string, down: PendingRequests): RoutedNotification[] {
   return down.listens
     .filter((listen) => hears(listen, method))
     .map((listen) => toldTo(listen, method, undefined))
 }
 
-function hears({ method, params }: Crossed, told: string): boolean {
+function hears({ method, params }: PendingRequest, told: string): boolean {
   if (method !== LISTEN) return false
   if (told === 'notifications/subscriptions/acknowledged') return true
   const wanted = params?.value.notifications
@@ -56,7 +57,11 @@ function hears({ method, params }: Crossed, told: string): boolean {
 }
 
 /** Under the id that the client knows its subscription by. */
-function toldTo({ id }: Crossed, method: string, params: Members | undefined): Notice {
+function toldTo(
+  { id }: PendingRequest,
+  method: string,
+  params: ParsedMembers | undefined,
+): RoutedNotification {
   const named = { [META.subscription]: JSON.stringify(id) }
   const told = withMembers(params, { _meta: patchObject(params?.text.get('_meta'), named) })
   return { request: id, text: writeNotification(method, told.text) }

@@ -2,27 +2,27 @@
 // Progress passes only for a token that the client gave with a request that is open, or that made a
 // task: anything else could be taken for the progress of another call. Used by the relay.
 
-import type { Id, Notification } from '../../protocol/message.ts'
+import type { JsonRpcNotification, RequestId } from '../../protocol/message.ts'
 import { oneLine, writeNotification, writeResult } from '../../protocol/write-message.ts'
-import { type Crossed, type Crossing, LISTEN } from '../call/pending-requests.ts'
+import { LISTEN, type PendingRequest, type PendingRequests } from '../call/pending-requests.ts'
 import type { KnownNames } from '../session/known-names.ts'
-import type { OwnTasks } from '../session/session-tasks.ts'
-import type { SeenLists } from '../session/visible-lists.ts'
+import type { SessionTasks } from '../session/session-tasks.ts'
+import type { VisibleLists } from '../session/visible-lists.ts'
 import { notificationPassage } from '../shared/parse-call.ts'
-import type { ClientLink, MessageSource, Related } from '../shared/transport.ts'
-import { type Notice, noticeOf } from './route-notifications.ts'
+import type { ClientTransport, MessageContext, MessageSource } from '../shared/transport.ts'
+import { type RoutedNotification, routeNotification } from './route-notifications.ts'
 
 /** The call that made the task has been answered. */
 const OF_A_TASK: MessageSource = { method: 'tasks/get', name: '' }
 
 export interface ServerNotificationsContext {
-  readonly client: ClientLink
+  readonly client: ClientTransport
   /** Requests of the client's, and requests of the server's. */
-  readonly down: Crossing
-  readonly up: Crossing
-  readonly lists: SeenLists
+  readonly down: PendingRequests
+  readonly up: PendingRequests
+  readonly lists: VisibleLists
   readonly names: KnownNames
-  readonly tasks: OwnTasks
+  readonly tasks: SessionTasks
   readonly frozen: () => unknown
   readonly log: (text: string) => void
 }
@@ -34,7 +34,7 @@ export class ServerNotifications {
     this.#context = context
   }
 
-  fromServer(notification: Notification, related: Related | undefined): void {
+  fromServer(notification: JsonRpcNotification, related: MessageContext | undefined): void {
     const { client, down, lists, names, tasks, log } = this.#context
     const { method, params } = notification
     if (method === 'notifications/cancelled') return this.#cancel(notification)
@@ -50,7 +50,7 @@ export class ServerNotifications {
     if (of !== undefined) of.lastMs = performance.now()
     const from = passage === 'task' || tasks.hasToken(token) ? OF_A_TASK : updated(notification)
     if (client.era === 'stateless') {
-      const notice = noticeOf(notification, related, down)
+      const notice = routeNotification(notification, related, down)
       return this.tell(notice === undefined ? [] : [notice], from)
     }
     if (method === 'notifications/progress' && of === undefined && !tasks.hasToken(token))
@@ -59,30 +59,30 @@ export class ServerNotifications {
     client.send(oneLine(writeNotification(method, params?.text)), { ...to, from })
   }
 
-  tell(notices: readonly Notice[], from: Related['from']): void {
+  tell(notices: readonly RoutedNotification[], from: MessageContext['from']): void {
     const { client } = this.#context
     for (const { request, text } of notices) client.send(oneLine(text), { request, from })
   }
 
   /** The client's request that a message of the server's belongs to. */
-  relatedTo(related: Related | undefined): Related {
+  relatedTo(related: MessageContext | undefined): MessageContext {
     const { down } = this.#context
     const crossed = down.find(related?.request) ?? down.findOnly()
     return crossed === undefined ? {} : { request: crossed.id }
   }
 
   /** A question of the server's; or a subscription, which over lines it can end in no other way. */
-  #cancel(notification: Notification): void {
+  #cancel(notification: JsonRpcNotification): void {
     const { down, up } = this.#context
-    const request = notification.params?.value.requestId as Id
+    const request = notification.params?.value.requestId as RequestId
     if (down.find(request)?.method !== LISTEN) return up.cancel(notification)
-    const { id } = down.take(request) as Crossed
+    const { id } = down.take(request) as PendingRequest
     down.reply(id, writeResult(id, '{"resultType":"complete"}'))
   }
 }
 
 /** The resource that a notification of a change names. */
-function updated({ method, params }: Notification): MessageSource | undefined {
+function updated({ method, params }: JsonRpcNotification): MessageSource | undefined {
   if (method !== 'notifications/resources/updated') return undefined
   return { method: 'resources/read', name: String(params?.value.uri) }
 }

@@ -2,24 +2,24 @@
 // visible, handles sealed, and in the form of the client's era. Used by the relay for every answer.
 
 import { TOOL_CALL } from '@sluice/policy/language/methods'
-import type { Answer } from '../../protocol/message.ts'
-import type { Crossed } from '../call/pending-requests.ts'
-import { unknownError, withoutOurNames } from '../call/replies.ts'
+import type { JsonRpcResponse } from '../../protocol/message.ts'
+import type { PendingRequest } from '../call/pending-requests.ts'
+import { stripGateMeta, unknownError } from '../call/replies.ts'
 import type { KnownNames } from '../session/known-names.ts'
-import type { OwnTasks } from '../session/session-tasks.ts'
-import { dressed } from '../session/stateless-results.ts'
-import type { SeenLists } from '../session/visible-lists.ts'
-import type { ClientLink } from '../shared/transport.ts'
-import type { RelayContext } from './relay.ts'
+import type { SessionTasks } from '../session/session-tasks.ts'
+import { toStatelessResult } from '../session/stateless-results.ts'
+import type { VisibleLists } from '../session/visible-lists.ts'
+import type { ClientTransport } from '../shared/transport.ts'
+import type { RelayContext } from './relay-context.ts'
 
 /** Answers by which a server introduces itself. */
 const HELLOS: ReadonlySet<string> = new Set(['initialize', 'server/discover'])
 
 export interface AnswerTellerParts {
-  readonly client: ClientLink
-  readonly lists: SeenLists
+  readonly client: ClientTransport
+  readonly lists: VisibleLists
   readonly names: KnownNames
-  readonly tasks: OwnTasks
+  readonly tasks: SessionTasks
   readonly context: Pick<RelayContext, 'facts' | 'handles' | 'onHello' | 'log'>
 }
 
@@ -32,12 +32,12 @@ export class AnswerTeller {
 
   /** A promise only for a long list. */
   tell(
-    crossed: Pick<Crossed, 'method' | 'name' | 'progressToken'>,
-    answer: Answer,
-  ): Answer | Promise<Answer> {
+    crossed: Pick<PendingRequest, 'method' | 'name' | 'progressToken'>,
+    answer: JsonRpcResponse,
+  ): JsonRpcResponse | Promise<JsonRpcResponse> {
     const { method, name } = crossed
     const { client, context, lists, names, tasks } = this.#parts
-    const told = withoutOurNames(answer)
+    const told = stripGateMeta(answer)
     if (told.error !== undefined && names.isVague(method, name)) {
       context.log(`told as "not found": ${told.error.message}`)
       return { ...told, error: unknownError(method, name, client.era) }
@@ -56,14 +56,14 @@ export class AnswerTeller {
   }
 
   #seal(
-    { method, progressToken }: Pick<Crossed, 'method' | 'progressToken'>,
-    told: Answer,
+    { method, progressToken }: Pick<PendingRequest, 'method' | 'progressToken'>,
+    told: JsonRpcResponse,
     visible: string,
-  ): Answer {
+  ): JsonRpcResponse {
     const { client, context, tasks } = this.#parts
     const shown = context.handles.sealCursor(method, visible)
     if (client.era === 'stateless')
-      return { ...told, result: dressed(method, context.handles.sealTask(method, shown)) }
+      return { ...told, result: toStatelessResult(method, context.handles.sealTask(method, shown)) }
     if (method === TOOL_CALL) tasks.learn(shown, progressToken)
     return shown === told.result ? told : { ...told, result: shown }
   }

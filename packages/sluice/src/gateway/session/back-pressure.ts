@@ -3,31 +3,35 @@
 // each; all of a process that nobody else uses; nothing where others would wait with it. Used by the
 // relay, told by the client's link.
 
-import type { Id } from '../../protocol/message.ts'
-import type { Era } from '../../protocol/protocol-generation.ts'
-import type { UpstreamLink } from '../upstream/upstream.ts'
+import type { RequestId } from '../../protocol/message.ts'
+import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
+import type { Upstream } from '../upstream/upstream.ts'
 
 export class BackPressure {
-  readonly #server: UpstreamLink
+  readonly #server: Upstream
   /** Several callers may be behind a link of the stateless era. */
   readonly #isShared: boolean
-  readonly #oursOf: (request: Id) => Id | undefined
+  readonly #oursOf: (request: RequestId) => RequestId | undefined
   /** What is full, by the client's id, with the id that the server knows. */
-  readonly #full = new Map<Id | undefined, Id | undefined>()
+  readonly #full = new Map<RequestId | undefined, RequestId | undefined>()
 
-  constructor(server: UpstreamLink, era: Era, oursOf: (request: Id) => Id | undefined) {
+  constructor(
+    server: Upstream,
+    era: ProtocolGeneration,
+    oursOf: (request: RequestId) => RequestId | undefined,
+  ) {
     this.#server = server
     this.#isShared = era === 'stateless'
     this.#oursOf = oursOf
   }
 
   /** `request` is undefined where all that the client is told goes one way. */
-  readonly told = (isFull: boolean, request: Id | undefined): void => {
+  readonly told = (isFull: boolean, request: RequestId | undefined): void => {
     if (isFull) this.#hold(request)
     else this.#free(request)
   }
 
-  #hold(request: Id | undefined): void {
+  #hold(request: RequestId | undefined): void {
     const server = this.#server
     const ours = request === undefined ? undefined : this.#oursOf(request)
     if (request !== undefined && (ours === undefined || (this.#isShared && !server.pausesApart)))
@@ -36,7 +40,7 @@ export class BackPressure {
     server.pause(ours)
   }
 
-  #free(request: Id | undefined): void {
+  #free(request: RequestId | undefined): void {
     if (!this.#full.has(request)) return
     const ours = this.#full.get(request)
     this.#full.delete(request)

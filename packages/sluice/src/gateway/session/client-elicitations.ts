@@ -4,20 +4,20 @@
 import { randomUUID } from 'node:crypto'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { withMembers } from '../../protocol/members.ts'
-import type { Answer, Id, Members } from '../../protocol/message.ts'
+import type { JsonRpcResponse, ParsedMembers, RequestId } from '../../protocol/message.ts'
 import { oneLine, writeNotification, writeRequest } from '../../protocol/write-message.ts'
 import { CLIENT_QUESTIONS_MAX } from '../shared/limits.ts'
 import { type Declared, declaredIn } from '../shared/server-questions.ts'
-import type { ClientLink } from '../shared/transport.ts'
+import type { ClientTransport } from '../shared/transport.ts'
 
-export class ClientQuestions {
-  readonly #client: ClientLink
-  readonly #open = new Map<Id, (result: JsonValue | undefined) => void>()
+export class ClientElicitations {
+  readonly #client: ClientTransport
+  readonly #open = new Map<RequestId, (result: JsonValue | undefined) => void>()
   #capabilities: JsonValue | undefined
   #declared: Declared
 
   /** `declared` is what the client said before a restart of the gate. */
-  constructor(client: ClientLink, declared: Declared = []) {
+  constructor(client: ClientTransport, declared: Declared = []) {
     this.#client = client
     this.#declared = declared
   }
@@ -33,11 +33,11 @@ export class ClientQuestions {
   }
 
   /** A request of the client's waits for a person. */
-  tellHeld(request: Id): void {
+  tellHeld(request: RequestId): void {
     this.#client.held?.(request)
   }
 
-  learn(params: Members | undefined): void {
+  learn(params: ParsedMembers | undefined): void {
     this.#capabilities = params?.value.capabilities
     this.#declared = declaredIn(this.#capabilities)
   }
@@ -46,7 +46,7 @@ export class ClientQuestions {
   ask(
     method: string,
     params: JsonObject,
-    request: Id,
+    request: RequestId,
     answered: (result: JsonValue | undefined) => void,
   ): () => void {
     if (this.#open.size >= CLIENT_QUESTIONS_MAX) return () => {}
@@ -64,10 +64,10 @@ export class ClientQuestions {
   }
 
   /** False where the answer is to somebody else's question. */
-  answered({ id, result }: Answer): boolean {
-    const answered = this.#open.get(id as Id)
+  answered({ id, result }: JsonRpcResponse): boolean {
+    const answered = this.#open.get(id as RequestId)
     if (answered === undefined) return false
-    this.#open.delete(id as Id)
+    this.#open.delete(id as RequestId)
     const value: unknown = result === undefined ? undefined : JSON.parse(result)
     answered(isObject(value) ? value : undefined)
     return true

@@ -4,7 +4,7 @@
 // with a call. Owned by the relay.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import type { Answer, Request } from '../../protocol/message.ts'
+import type { JsonRpcRequest, JsonRpcResponse } from '../../protocol/message.ts'
 import { CLIENT_ROOTS_MAX } from '../shared/limits.ts'
 
 /** Makes roots count for the calls that follow; returns why the server may not be told of them. */
@@ -20,13 +20,13 @@ export class ClientRoots {
   }
 
   /** Of a session: these replace the roots that were named before. */
-  answered({ result }: Answer): string | undefined {
+  answered({ result }: JsonRpcResponse): string | undefined {
     if (result === undefined) return undefined
     return this.#take(rootsIn(JSON.parse(result) as JsonValue))
   }
 
   /** Of a request that brings the answers a server wanted. */
-  requested({ params }: Request): string | undefined {
+  requested({ params }: JsonRpcRequest): string | undefined {
     const responses = params?.value.inputResponses
     if (!isObject(responses)) return undefined
     const roots = Object.values(responses).flatMap(rootsIn)

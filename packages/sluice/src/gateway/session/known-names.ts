@@ -6,15 +6,15 @@
 import type { Facts } from '@sluice/policy/core/call'
 import type { Instant } from '@sluice/policy/core/clock'
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import { hidden } from '@sluice/policy/decide/decide'
+import { isHidden } from '@sluice/policy/decide/decide'
 import { mayHide } from '@sluice/policy/decide/may-hide'
 import { readsUris } from '@sluice/policy/decide/weigh-uri'
 import { readUri } from '@sluice/policy/expression/functions/resource-uri'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { isDense } from '../../protocol/json/is-dense.ts'
 import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
-import { elementsOf, membersOf } from '../../protocol/json/raw-members.ts'
-import type { Answer, Request } from '../../protocol/message.ts'
+import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
+import type { JsonRpcRequest, JsonRpcResponse } from '../../protocol/message.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { UriTemplate } from '../../protocol/uri-template.ts'
 import {
@@ -24,7 +24,7 @@ import {
   MEMBER_TEMPLATES_MAX,
   RELIST_MS,
 } from '../shared/limits.ts'
-import { callOf } from '../shared/parse-call.ts'
+import { parseCall } from '../shared/parse-call.ts'
 import { Slices } from '../shared/slices.ts'
 import { TEMPLATE_STEPS_MAX } from '../shared/turn-limits.ts'
 
@@ -34,11 +34,11 @@ export interface KnownNamesContext {
   readonly facts: () => Omit<Facts, 'tool'>
   readonly now: () => Instant
   /** Asks the server, as the gate; rejects where no answer comes. */
-  readonly ask: (method: string, params: Record<string, string>) => Promise<Answer>
+  readonly ask: (method: string, params: Record<string, string>) => Promise<JsonRpcResponse>
 }
 
 /** What a request is about, by the method and the name that a list has it under. */
-export interface Named {
+export interface NamedTarget {
   readonly method: 'prompts/get' | 'resources/read'
   readonly name: string
   /** A template is named as it stands. */
@@ -57,10 +57,10 @@ const LISTS = {
 export class KnownNames {
   readonly #context: KnownNamesContext
   /** As last listed; of resources, templates stand beside URIs. */
-  readonly #listed = new Map<Named['method'], ReadonlySet<string>>()
+  readonly #listed = new Map<NamedTarget['method'], ReadonlySet<string>>()
   #templates: readonly { readonly text: string; readonly template: UriTemplate }[] = []
-  readonly #listing = new Map<Named['method'], Promise<void>>()
-  readonly #listedMs = new Map<Named['method'], number>()
+  readonly #listing = new Map<NamedTarget['method'], Promise<void>>()
+  readonly #listedMs = new Map<NamedTarget['method'], number>()
   /** Resources that answers of the server have named: they need not be listed. */
   readonly #heard = new Set<string>()
 
@@ -70,21 +70,21 @@ export class KnownNames {
 
   /** Whether it is to be answered as what no server has; a promise only where something may be
    * hidden. Rejects where the server does not say what it has. */
-  isMissing(request: Request): boolean | Promise<boolean> {
-    const named = namedIn(request)
+  isMissing(request: JsonRpcRequest): boolean | Promise<boolean> {
+    const named = findNamedTarget(request)
     return named !== undefined && this.#mayHide(named.method) ? this.#look(named) : false
   }
 
   /** Whether the server lists the URI in exactly this spelling. Asked only if that makes a difference:
    * if rules read URIs and this one is not in normal form, see resource-uri.ts. What answers have
    * named does not count: an answer may repeat what the caller sent. */
-  isListed(request: Request): true | Promise<boolean> {
-    const named = namedIn(request)
+  isListed(request: JsonRpcRequest): true | Promise<boolean> {
+    const named = findNamedTarget(request)
     if (named?.method !== 'resources/read' || !this.#isOdd(named.name)) return true
     return this.#findListed(named)
   }
 
-  async #findListed({ method, name }: Named): Promise<boolean> {
+  async #findListed({ method, name }: NamedTarget): Promise<boolean> {
     if (!this.#listed.has(method)) await this.#list(method)
     if (this.#listed.get(method)?.has(name) === true) return true
     if (this.#mayAskAgain(method)) await this.#list(method)
@@ -95,7 +95,7 @@ export class KnownNames {
     return readsUris(this.#context.policy()) && !readUri(uri).isNormal
   }
 
-  #mayAskAgain(method: Named['method']): boolean {
+  #mayAskAgain(method: NamedTarget['method']): boolean {
     const listedMs = this.#listedMs.get(method) ?? Number.NEGATIVE_INFINITY
     return this.#context.now().monotonicMs - listedMs >= RELIST_MS
   }
@@ -125,7 +125,7 @@ export class KnownNames {
     }
   }
 
-  async #look(named: Named): Promise<boolean> {
+  async #look(named: NamedTarget): Promise<boolean> {
     if (!this.#listed.has(named.method)) await this.#list(named.method)
     // A hidden name counts as not found, so that it takes as long as one that is not there.
     if (await this.#isThere(named)) return false
@@ -136,7 +136,7 @@ export class KnownNames {
     return true
   }
 
-  async #isThere(named: Named): Promise<boolean> {
+  async #isThere(named: NamedTarget): Promise<boolean> {
     if (this.#isHidden(named)) return false
     const { method, name } = named
     return (
@@ -148,7 +148,7 @@ export class KnownNames {
 
   /** In slices: templates are chosen by the server. What takes too many steps fits none, and is
    * answered as a hidden one is. */
-  async #fits({ method, name, isTemplate }: Named): Promise<boolean> {
+  async #fits({ method, name, isTemplate }: NamedTarget): Promise<boolean> {
     if (method !== 'resources/read' || isTemplate || this.#isOdd(name)) return false
     const slices = new Slices()
     let steps = 0
@@ -162,16 +162,16 @@ export class KnownNames {
     return false
   }
 
-  #isHidden({ method, name }: Named): boolean {
+  #isHidden({ method, name }: NamedTarget): boolean {
     const { facts, now, policy, server } = this.#context
-    return hidden(policy(), { server, method, name }, facts(), now())
+    return isHidden(policy(), { server, method, name }, facts(), now())
   }
 
-  #mayHide(method: Named['method']): boolean {
+  #mayHide(method: NamedTarget['method']): boolean {
     return mayHide(this.#context.policy(), SECTIONS[method])
   }
 
-  #list(method: Named['method']): Promise<void> {
+  #list(method: NamedTarget['method']): Promise<void> {
     const under = this.#listing.get(method)
     if (under !== undefined) return under
     const listing = this.#read(method).finally(() => {
@@ -182,7 +182,7 @@ export class KnownNames {
     return listing
   }
 
-  async #read(method: Named['method']): Promise<void> {
+  async #read(method: NamedTarget['method']): Promise<void> {
     const names = new Set<string>()
     for (const { list, key, name } of LISTS[method]) {
       const listed = await this.#pagesOf(list, key, name)
@@ -207,8 +207,8 @@ export class KnownNames {
       // It has none of them.
       if (error?.code === RPC.methodNotFound) return found
       if (result === undefined) throw new Error(`the server does not answer \`${list}\``)
-      const members = membersOf(result)
-      for (const text of elementsOf(members.get(key) ?? '[]')) {
+      const members = splitMembers(result)
+      for (const text of splitElements(members.get(key) ?? '[]')) {
         if (slices.isOver) await slices.next()
         const entry = JSON.parse(text) as JsonValue
         const named = isObject(entry) ? entry[name] : undefined
@@ -223,15 +223,17 @@ export class KnownNames {
 }
 
 /** The prompt or resource that a request is about. */
-export function namedIn(request: Pick<Request, 'method' | 'params'>): Named | undefined {
+export function findNamedTarget(
+  request: Pick<JsonRpcRequest, 'method' | 'params'>,
+): NamedTarget | undefined {
   const { method, params } = request
   if (method === 'completion/complete') return referenceIn(params?.value.ref)
   if (method !== 'prompts/get' && !method.startsWith('resources/')) return undefined
-  const { name } = callOf('', request)
+  const { name } = parseCall('', request)
   return { method: method === 'prompts/get' ? method : 'resources/read', name, isTemplate: false }
 }
 
-function referenceIn(ref: JsonValue | undefined): Named | undefined {
+function referenceIn(ref: JsonValue | undefined): NamedTarget | undefined {
   const { type, name, uri } = isObject(ref) ? ref : {}
   if (type === 'ref/prompt') return { method: 'prompts/get', name: `${name}`, isTemplate: false }
   return { method: 'resources/read', name: `${uri}`, isTemplate: true }

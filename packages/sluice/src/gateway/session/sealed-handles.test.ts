@@ -1,18 +1,18 @@
 // Coming back with a sealed state goes on with the very call that it was given for.
 
 import { expect, test } from 'vitest'
-import { Seals } from '../../identity/keys/handle-sealer.ts'
+import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { readMembers } from '../../protocol/members.ts'
 import { Continuations } from './continuations.ts'
-import { Handles } from './sealed-handles.ts'
+import { SealedHandles } from './sealed-handles.ts'
 
 const PARAMS = { name: 'pay', arguments: { amount: 1 } }
 
 test('finding: an approved call that wanted input does not come back with other members', () => {
-  const seals = new Seals(new InstallationKey(Buffer.alloc(32, 7)))
+  const seals = new HandleSealer(new InstallationKey(Buffer.alloc(32, 7)))
   const continuations = new Continuations(() => 0)
-  const handles = new Handles({
+  const handles = new SealedHandles({
     ...{ era: 'stateless', seals, server: 's', principal: 'p', continuations },
   })
   const paramsOf = (params: object) => readMembers(JSON.stringify(params))

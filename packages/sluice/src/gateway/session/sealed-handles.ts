@@ -4,15 +4,15 @@
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
-import type { SealedFor, Seals } from '../../identity/keys/handle-sealer.ts'
-import { digestOf } from '../../ledger/records/record.ts'
-import { membersOf } from '../../protocol/json/raw-members.ts'
+import type { HandleSealer, SealBinding } from '../../identity/keys/handle-sealer.ts'
+import { digestText } from '../../ledger/records/record.ts'
+import { splitMembers } from '../../protocol/json/raw-members.ts'
 import { withMembers } from '../../protocol/members.ts'
-import type { Members, Request } from '../../protocol/message.ts'
-import type { Era } from '../../protocol/protocol-generation.ts'
+import type { JsonRpcRequest, ParsedMembers } from '../../protocol/message.ts'
+import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 import { INPUT_ROUNDS_MAX } from '../shared/limits.ts'
-import { callOf } from '../shared/parse-call.ts'
+import { parseCall } from '../shared/parse-call.ts'
 import type { Continuations } from './continuations.ts'
 
 /** Cannot be missed by a result that has one, however its name is spelt. */
@@ -20,16 +20,16 @@ const MAY_HAVE_CURSOR = /nextCursor|\\u/
 const MAY_HAVE_TASK = /taskId|\\u/
 
 export interface HandlesContext {
-  readonly era: Era
-  readonly seals: Seals
+  readonly era: ProtocolGeneration
+  readonly seals: HandleSealer
   readonly server: string
   readonly principal: string
   readonly continuations: Continuations
 }
 
-export type Opened =
+export type OpenedRequest =
   | {
-      readonly request: Request
+      readonly request: JsonRpcRequest
       /** It goes on with a call that was counted. */
       readonly continues: boolean
       /** What had asked for a person when that call was approved. */
@@ -37,12 +37,12 @@ export type Opened =
       /** How often the server has wanted to know more before. */
       readonly rounds: number
       /** It comes back for a verdict, with what its client said to the gate. */
-      readonly leg?: Leg & { readonly said: JsonValue | undefined }
+      readonly leg?: ApprovalRetry & { readonly said: JsonValue | undefined }
     }
   | { readonly request?: undefined; readonly refused: string }
 
 /** A held call of the stateless era, whose client is kept by asking it to come again. */
-export interface Leg {
+export interface ApprovalRetry {
   /** How often it has come back. */
   readonly number: number
   /** The request for approval that it waits for. */
@@ -55,28 +55,32 @@ export interface Leg {
 const APPROVAL = 'sluice-approval'
 
 /** What a retry must be equal in, and how many there were. */
-export interface CallSoFar {
+export interface RetriedCall {
   readonly method: string
   readonly name: string
-  readonly params: Members | undefined
+  readonly params: ParsedMembers | undefined
   readonly rounds: number
   readonly admission?: { readonly approval?: { readonly asked: string } | undefined } | undefined
 }
 
 /** What is sealed of a call that wants input: the round, the keys that were asked for, and the
  * server's own state, where it has one. */
-type Kept = readonly [round: number, keys: readonly string[], state: string | null]
+type SealedRound = readonly [round: number, keys: readonly string[], state: string | null]
 
-type KeptLeg = readonly [number: number, approval: string, shown: Leg['shown']]
+type SealedApprovalRetry = readonly [
+  number: number,
+  approval: string,
+  shown: ApprovalRetry['shown'],
+]
 
 const OF_ROUNDS = ['inputResponses', 'requestState'] as const
 const BROUGHT: ReadonlySet<string> = new Set([...OF_ROUNDS, '_meta'])
 /** A task's questions are answered by a method of their own. */
 const ANSWERS_TASKS = 'tasks/update'
 
-export class Handles {
+export class SealedHandles {
   readonly #context: HandlesContext
-  readonly #for: SealedFor
+  readonly #for: SealBinding
 
   constructor(context: HandlesContext) {
     this.#context = context
@@ -84,7 +88,7 @@ export class Handles {
   }
 
   /** A client's request as the server is to have it. */
-  open(request: Request): Opened {
+  open(request: JsonRpcRequest): OpenedRequest {
     const { era, seals } = this.#context
     const { method, params } = request
     const given = params?.value ?? {}
@@ -111,19 +115,19 @@ export class Handles {
     return first(request)
   }
 
-  #goOn(request: Request): Opened {
+  #goOn(request: JsonRpcRequest): OpenedRequest {
     const { seals, continuations } = this.#context
     const { method, params } = request
     const sealed = String(params?.value.requestState)
-    const { name } = callOf(this.#context.server, request)
+    const { name } = parseCall(this.#context.server, request)
     const call = callDigest({ method, name, params })
     const held = seals.open('held', { ...this.#for, call }, sealed)
     if (held !== undefined) return this.#comeBack(request, held)
     const opened = seals.open('requestState', { ...this.#for, call }, sealed)
     if (opened === undefined)
       return { refused: 'this requestState is not one that was given for this call' }
-    const [rounds, keys, state] = JSON.parse(opened) as Kept
-    const responses = membersOf(params?.text.get('inputResponses') ?? '{}')
+    const [rounds, keys, state] = JSON.parse(opened) as SealedRound
+    const responses = splitMembers(params?.text.get('inputResponses') ?? '{}')
     for (const key of [...responses.keys()]) if (!keys.includes(key)) responses.delete(key)
     const members = {
       requestState: state === null ? undefined : JSON.stringify(state),
@@ -134,9 +138,9 @@ export class Handles {
   }
 
   /** To its verdict; the server knows of none of this. */
-  #comeBack(request: Request, held: string): Opened {
+  #comeBack(request: JsonRpcRequest, held: string): OpenedRequest {
     const { params } = request
-    const [number, approval, shown] = JSON.parse(held) as KeptLeg
+    const [number, approval, shown] = JSON.parse(held) as SealedApprovalRetry
     const responses = params?.value.inputResponses
     const said = isObject(responses) ? responses[APPROVAL] : undefined
     const plain = withMembers(params, { requestState: undefined, inputResponses: undefined })
@@ -145,8 +149,12 @@ export class Handles {
   }
 
   /** A result that asks the client of a held call to come again. */
-  sealLeg(call: Omit<CallSoFar, 'rounds'>, leg: Leg, params: JsonObject | undefined): string {
-    const kept: KeptLeg = [leg.number, leg.approval, leg.shown]
+  sealLeg(
+    call: Omit<RetriedCall, 'rounds'>,
+    leg: ApprovalRetry,
+    params: JsonObject | undefined,
+  ): string {
+    const kept: SealedApprovalRetry = [leg.number, leg.approval, leg.shown]
     const sealedFor = { ...this.#for, call: callDigest(call) }
     const requestState = this.#context.seals.seal('held', sealedFor, JSON.stringify(kept))
     const asks = params && { [APPROVAL]: { method: 'elicitation/create', params } }
@@ -176,13 +184,13 @@ export class Handles {
 
   /** The result of a call that wants input, with its state sealed for just this call and this round;
    * undefined where it has wanted input often enough. Coming back with it is not counted, once. */
-  sealRound(wanted: ReadonlyMap<string, string>, call: CallSoFar): string | undefined {
+  sealRound(wanted: ReadonlyMap<string, string>, call: RetriedCall): string | undefined {
     const { seals, continuations } = this.#context
     const round = call.rounds + 1
     if (round > INPUT_ROUNDS_MAX) return undefined
     const state: unknown = JSON.parse(wanted.get('requestState') ?? 'null')
-    const keys = [...membersOf(wanted.get('inputRequests') ?? '{}').keys()]
-    const kept: Kept = [round, keys, typeof state === 'string' ? state : null]
+    const keys = [...splitMembers(wanted.get('inputRequests') ?? '{}').keys()]
+    const kept: SealedRound = [round, keys, typeof state === 'string' ? state : null]
     const sealedFor = { ...this.#for, call: callDigest(call) }
     const sealed = seals.seal('requestState', sealedFor, JSON.stringify(kept))
     continuations.give(sealed, call.admission?.approval?.asked)
@@ -190,7 +198,7 @@ export class Handles {
   }
 
   #sealed(resultText: string, key: string, seal: (handle: string) => string): string {
-    const members = membersOf(resultText)
+    const members = splitMembers(resultText)
     const handle: unknown = JSON.parse(members.get(key) ?? 'null')
     if (typeof handle !== 'string') return resultText
     members.set(key, JSON.stringify(seal(handle)))
@@ -198,16 +206,16 @@ export class Handles {
   }
 }
 
-function put(request: Request, key: string, handle: string): Request {
+function put(request: JsonRpcRequest, key: string, handle: string): JsonRpcRequest {
   return { ...request, params: withMembers(request.params, { [key]: JSON.stringify(handle) }) }
 }
 
-function first(request: Request): Opened {
+function first(request: JsonRpcRequest): OpenedRequest {
   return { request, continues: false, rounds: 0 }
 }
 
 /** Every member but what a retry brings: a person may have approved it with all the others. */
-function callDigest({ method, name, params }: Omit<CallSoFar, 'rounds' | 'admission'>): string {
+function callDigest({ method, name, params }: Omit<RetriedCall, 'rounds' | 'admission'>): string {
   const kept = [...(params?.text ?? [])].filter(([key]) => !BROUGHT.has(key))
-  return digestOf(JSON.stringify([method, name, kept.sort(([a], [b]) => (a < b ? -1 : 1))]))
+  return digestText(JSON.stringify([method, name, kept.sort(([a], [b]) => (a < b ? -1 : 1))]))
 }

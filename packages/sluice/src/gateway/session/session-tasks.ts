@@ -2,11 +2,11 @@
 // judged: what follows passes, and a task of anybody else's is one that does not exist.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import { elementsOf, membersOf } from '../../protocol/json/raw-members.ts'
+import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 import { SESSION_TASKS_MAX } from '../shared/limits.ts'
 
-export class OwnTasks {
+export class SessionTasks {
   readonly #ids = new Set<string>()
   /** Of the calls that made them: a task tells of its progress as the call would have. */
   readonly #tokens = new Set<JsonValue>()
@@ -14,7 +14,7 @@ export class OwnTasks {
   /** From the result of a call, and the progress token that came with it. */
   learn(resultText: string, progressToken: JsonValue | undefined): void {
     if (!resultText.includes('"task"')) return
-    const task = membersOf(resultText).get('task')
+    const task = splitMembers(resultText).get('task')
     const id = task === undefined ? undefined : taskIdOf(JSON.parse(task))
     if (id === undefined) return
     addBounded(this.#ids, id)
@@ -33,8 +33,8 @@ export class OwnTasks {
 
   /** The result of `tasks/list` without those of others. */
   filter(resultText: string): string {
-    const members = membersOf(resultText)
-    const own = elementsOf(members.get('tasks') ?? '[]').filter((text) =>
+    const members = splitMembers(resultText)
+    const own = splitElements(members.get('tasks') ?? '[]').filter((text) =>
       this.isAbout(JSON.parse(text)),
     )
     members.set('tasks', `[${own.join(',')}]`)

@@ -5,7 +5,7 @@
 import type { Steps } from '@sluice/policy/core/steps'
 import { OWN_TOKEN_PREFIX } from '../../core/own-token-shapes.ts'
 import { decodeBase64 } from '../../guard/secret-checks.ts'
-import { withoutOwnTokens } from '../../identity/keys/gate-tokens.ts'
+import { redactGateTokens } from '../../identity/keys/gate-tokens.ts'
 import { SPACED_CHARS_MAX, SPACED_TOKENS_MAX } from '../shared/limits.ts'
 import { STEP_CHARS } from './limits.ts'
 import { testSteps } from './test-steps.ts'
@@ -151,7 +151,7 @@ function tokenLength(run: string, before: number): number {
   const said = isHex
     ? Buffer.from(own, 'hex').toString('latin1')
     : `s${decodeBase64('A'.repeat(lead) + own).slice(before + 1)}`
-  const left = withoutOwnTokens(said)
+  const left = redactGateTokens(said)
   if (left === said || !left.startsWith(`${OWN_TOKEN_PREFIX}removed`)) return 0
   const chars = said.length - (left.length - `${OWN_TOKEN_PREFIX}removed`.length)
   return isHex ? 2 * chars : Math.ceil(((before + chars) * 8) / 6) - lead

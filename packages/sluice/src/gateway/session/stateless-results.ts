@@ -1,7 +1,7 @@
 // Results as the stateless era wants them: each says that it is complete, and what a rule may change
 // for a caller at any time is not to be kept, least of all for others.
 
-import { membersOf } from '../../protocol/json/raw-members.ts'
+import { splitMembers } from '../../protocol/json/raw-members.ts'
 import { STATELESS_REVISION } from '../../protocol/protocol-generation.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 
@@ -17,10 +17,10 @@ const CACHEABLE: ReadonlySet<string> = new Set([
 /** At the beginning or at the end, where it cannot be somebody else's. */
 const SAYS_SO = /^\{"resultType":|[^\\],"resultType":"\w+"\}$/
 
-export function dressed(method: string, resultText: string): string {
+export function toStatelessResult(method: string, resultText: string): string {
   const isCacheable = CACHEABLE.has(method)
   if (!isCacheable && SAYS_SO.test(resultText)) return resultText
-  const members = membersOf(resultText)
+  const members = splitMembers(resultText)
   if (!members.has('resultType')) members.set('resultType', '"complete"')
   if (isCacheable) members.set('ttlMs', '0').set('cacheScope', '"private"')
   if (method === 'server/discover')

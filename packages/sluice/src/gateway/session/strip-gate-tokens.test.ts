@@ -2,12 +2,12 @@
 
 import { describe, expect, test } from 'vitest'
 import { encodedRuns } from '../../guard/encoded-runs.ts'
-import { makeOwnToken } from '../../identity/keys/gate-tokens.ts'
+import { createGateToken } from '../../identity/keys/gate-tokens.ts'
 import { SPACED_TOKENS_MAX, STRIPPED_COST_MAX } from '../shared/limits.ts'
 import { STEP_CHARS, STRIPPED_TEXT_LENGTH_MAX } from './limits.ts'
 import { stripOwnSteps, stripOwnTokens } from './strip-gate-tokens.ts'
 
-const TOKENS = [makeOwnToken('code'), `sluice_${'0123456789abcdef'.repeat(4)}`]
+const TOKENS = [createGateToken('code'), `sluice_${'0123456789abcdef'.repeat(4)}`]
 const hex = (letter: string) => letter.charCodeAt(0).toString(16)
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const asJson = (text: string) => JSON.stringify(text).slice(1, -1)

@@ -7,7 +7,7 @@ import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import { OWN_TOKEN_BEGINNING, OWN_TOKEN_PREFIX } from '../../core/own-token-shapes.ts'
 import { decodeRun, encodedRuns } from '../../guard/encoded-runs.ts'
 import { readingsOf, type ViewBudget } from '../../guard/views.ts'
-import { withoutOwnTokens } from '../../identity/keys/gate-tokens.ts'
+import { redactGateTokens } from '../../identity/keys/gate-tokens.ts'
 import { STRIPPED_COST_MAX } from '../shared/limits.ts'
 import { RUN_BEGINNINGS_MAX, STEP_CHARS, STRIPPED_TEXT_LENGTH_MAX } from './limits.ts'
 import {
@@ -128,7 +128,7 @@ const STRIP_ROUNDS_MAX = 4
 function* stripReading(reading: string, budget: SpacedBudget): Steps<string | undefined> {
   const isLong = reading.length > STEP_CHARS
   if (isLong) yield
-  const plain = (yield* testSteps(BEGINNING, reading)) ? withoutOwnTokens(reading) : reading
+  const plain = (yield* testSteps(BEGINNING, reading)) ? redactGateTokens(reading) : reading
   if (isLong) yield
   const joined = FOLDED.test(plain) ? yield* joinLines(plain) : plain
   if (isLong) yield
@@ -188,6 +188,6 @@ const PREFIX_CHARS = 8
 
 function decodesToToken(run: Parameters<typeof decodeRun>[0]): boolean {
   for (const inside of decodeRun(run, UNBOUNDED) as Iterable<string>)
-    if (withoutOwnTokens(inside) !== inside) return true
+    if (redactGateTokens(inside) !== inside) return true
   return false
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { makeOwnToken } from '../../identity/keys/gate-tokens.ts'
+import { createGateToken } from '../../identity/keys/gate-tokens.ts'
 import { ANSWER_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
-import type { ClientLink, Related } from '../shared/transport.ts'
+import type { ClientTransport, MessageContext } from '../shared/transport.ts'
 import { STRIP_WAITING_LENGTH_MAX } from './limits.ts'
 import { stripOwn } from './strip-link.ts'
 
@@ -11,13 +11,13 @@ function makeLink(fails = false) {
   const sent: string[] = []
   const closed: string[] = []
   const link = {
-    send: (text: string, related?: Related) => {
+    send: (text: string, related?: MessageContext) => {
       if (fails) throw new Error('broken')
       sent.push(`${related?.request ?? '-'} ${text.length > 100 ? 'long' : text}`)
       return true
     },
     close: (why: string) => void closed.push(why),
-  } as unknown as ClientLink
+  } as unknown as ClientTransport
   stripOwn(link)
   return { link, sent, closed }
 }
@@ -41,7 +41,7 @@ test('F9: a long message is looked through in turns of its own; only its own req
 test('F12: a long message that has waited has lost the tokens too', async () => {
   const { link, sent } = makeLink()
   link.send(JSON.stringify([LONG]))
-  link.send(JSON.stringify([`see ${makeOwnToken('in')}`]))
+  link.send(JSON.stringify([`see ${createGateToken('in')}`]))
   await turns(() => sent.length === 2)
   expect(sent).toEqual(['- long', '- ["see sluice_removed"]'])
 })

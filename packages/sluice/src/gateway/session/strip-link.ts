@@ -2,23 +2,23 @@
 // through in slices, so that other calls go on meanwhile. Messages about the same request stay in
 // order; others need not wait for a long one. Used by the gate, once for each client.
 
-import type { Id } from '../../protocol/message.ts'
+import type { RequestId } from '../../protocol/message.ts'
 import { ANSWER_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
 import { runInSlices, takeTurn } from '../shared/slices.ts'
-import type { ClientLink, Related } from '../shared/transport.ts'
+import type { ClientTransport, MessageContext } from '../shared/transport.ts'
 import { STRIP_WAITING_LENGTH_MAX } from './limits.ts'
 import { stripOwnSteps, stripOwnTokens } from './strip-gate-tokens.ts'
 
 /** From here on, whatever is sent on this link. */
-export function stripOwn(link: ClientLink): void {
+export function stripOwn(link: ClientTransport): void {
   const send = link.send.bind(link)
   /** The last message about each request that waits to be looked through. */
-  const waiting = new Map<Id | undefined, Promise<void>>()
+  const waiting = new Map<RequestId | undefined, Promise<void>>()
   let waitingLength = 0
 
   const sendLater = async (
     text: string,
-    related: Related | undefined,
+    related: MessageContext | undefined,
     before: Promise<void> | undefined,
   ): Promise<void> => {
     try {

@@ -1,28 +1,32 @@
 // Questions of the gate's own to a server, such as for its list of tools. Each ends: by an answer,
 // by the end of the session, or by time.
 
-import { membersOf } from '../../protocol/json/raw-members.ts'
+import { splitMembers } from '../../protocol/json/raw-members.ts'
 import { patchObject, withMembers } from '../../protocol/members.ts'
-import type { Answer, Id, Members } from '../../protocol/message.ts'
-import { type Era, META, STATELESS_REVISION } from '../../protocol/protocol-generation.ts'
+import type { JsonRpcResponse, ParsedMembers, RequestId } from '../../protocol/message.ts'
+import {
+  META,
+  type ProtocolGeneration,
+  STATELESS_REVISION,
+} from '../../protocol/protocol-generation.ts'
 import { writeRequest } from '../../protocol/write-message.ts'
 import { OWN_QUESTION_MS_MAX } from '../shared/limits.ts'
-import type { UpstreamLink } from '../upstream/upstream.ts'
+import type { Upstream } from '../upstream/upstream.ts'
 
-interface Question {
-  readonly answered: (answer: Answer) => void
+interface PendingQuery {
+  readonly answered: (answer: JsonRpcResponse) => void
   readonly failed: (why: string) => void
 }
 
-export class OwnQuestions {
-  readonly #server: UpstreamLink
-  readonly #era: Era
-  readonly #newId: () => Id
+export class UpstreamQueries {
+  readonly #server: Upstream
+  readonly #era: ProtocolGeneration
+  readonly #newId: () => RequestId
   /** The request that made the gate ask. */
-  #for: Members | undefined
-  readonly #open = new Map<Id, Question>()
+  #for: ParsedMembers | undefined
+  readonly #open = new Map<RequestId, PendingQuery>()
 
-  constructor(server: UpstreamLink, era: Era, newId: () => Id) {
+  constructor(server: Upstream, era: ProtocolGeneration, newId: () => RequestId) {
     this.#server = server
     this.#era = era
     this.#newId = newId
@@ -30,12 +34,12 @@ export class OwnQuestions {
 
   /** In the stateless era a question says who asks and what that client can do. A session that begins
    * with it would else be one in which the server may ask nothing. */
-  askFor(params: Members | undefined): void {
+  askFor(params: ParsedMembers | undefined): void {
     this.#for = params
   }
 
   /** Rejects where no answer comes. */
-  async ask(method: string, params: Readonly<Record<string, string>>): Promise<Answer> {
+  async ask(method: string, params: Readonly<Record<string, string>>): Promise<JsonRpcResponse> {
     const id = this.#newId()
     const texts = Object.entries(params).map(
       ([key, value]) => [key, JSON.stringify(value)] as const,
@@ -60,14 +64,14 @@ export class OwnQuestions {
   }
 
   /** False where the answer is to somebody else's question. */
-  answered(answer: Answer): boolean {
-    const question = this.#open.get(answer.id as Id)
+  answered(answer: JsonRpcResponse): boolean {
+    const question = this.#open.get(answer.id as RequestId)
     question?.answered(answer)
     return question !== undefined
   }
 
-  failed(id: Id | undefined, why: string): boolean {
-    const question = this.#open.get(id as Id)
+  failed(id: RequestId | undefined, why: string): boolean {
+    const question = this.#open.get(id as RequestId)
     question?.failed(why)
     return question !== undefined
   }
@@ -77,7 +81,7 @@ export class OwnQuestions {
   }
 
   get #meta(): string {
-    const given = membersOf(this.#for?.text.get('_meta') ?? '{}')
+    const given = splitMembers(this.#for?.text.get('_meta') ?? '{}')
     return patchObject('{}', {
       [META.version]: JSON.stringify(STATELESS_REVISION),
       [META.client]: given.get(META.client) ?? '{"name":"sluice","version":"1"}',

@@ -6,12 +6,12 @@ import type { Facts } from '@sluice/policy/core/call'
 import type { Instant } from '@sluice/policy/core/clock'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
-import { visible } from '@sluice/policy/decide/decide'
+import { isVisible } from '@sluice/policy/decide/decide'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { NAME_LENGTH_MAX, URI_LENGTH_MAX } from '../../protocol/json/limits.ts'
-import { elementsOf, membersOf } from '../../protocol/json/raw-members.ts'
-import type { Answer } from '../../protocol/message.ts'
+import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
+import type { JsonRpcResponse } from '../../protocol/message.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 import { enterStep } from '../shared/current-step.ts'
 import {
@@ -24,7 +24,7 @@ import {
 } from '../shared/limits.ts'
 import { Slices } from '../shared/slices.ts'
 import type { KnownTools } from '../tools/known-tools.ts'
-import type { HeldTool } from '../tools/pins.ts'
+import type { PendingDefinition } from '../tools/pins.ts'
 
 export interface SeenListsContext {
   readonly server: string
@@ -32,11 +32,11 @@ export interface SeenListsContext {
   readonly policy: () => CompiledPolicy
   readonly now: () => Instant
   /** Why a definition may be neither shown nor called. */
-  readonly heldOf: (tool: KnownTool) => HeldTool | undefined
+  readonly heldOf: (tool: KnownTool) => PendingDefinition | undefined
   /** It may neither be shown nor called, by what the protocol says of its definition. */
   readonly leavesOut: (tool: KnownTool) => boolean
   /** Asks the server, as the gate; rejects where no answer comes. */
-  readonly ask: (method: string, params: Record<string, string>) => Promise<Answer>
+  readonly ask: (method: string, params: Record<string, string>) => Promise<JsonRpcResponse>
   /** Something was left out of a list, by a limit. */
   readonly onLimit: (why: string) => void
   /** How long definitions hold where no server tells of changes; undefined where it does. */
@@ -60,7 +60,7 @@ const LISTS: ReadonlyMap<string, List> = new Map([
   ],
 ])
 
-export class SeenLists {
+export class VisibleLists {
   readonly #context: SeenListsContext
   readonly #tools = new Map<string, KnownTool>()
   #listing: Promise<void> | undefined
@@ -101,7 +101,7 @@ export class SeenLists {
     }
   }
 
-  heldOf(tool: KnownTool): HeldTool | undefined {
+  heldOf(tool: KnownTool): PendingDefinition | undefined {
     return this.#context.heldOf(tool)
   }
 
@@ -126,8 +126,8 @@ export class SeenLists {
     if (resultText.length > LIST_AT_ONCE_LENGTH_MAX)
       return this.#filterInSlices(list, resultText, factsNow)
     const facts = factsNow()
-    const members = membersOf(resultText)
-    const entries = elementsOf(members.get(list.key) ?? '[]')
+    const members = splitMembers(resultText)
+    const entries = splitElements(members.get(list.key) ?? '[]')
     const shown = entries.filter((text) => this.#isShown(list, text, facts, this.#generation))
     members.set(list.key, `[${shown.join(',')}]`)
     return writeMembers(members)
@@ -141,11 +141,11 @@ export class SeenLists {
     const slices = new Slices()
     const generation = this.#generation
     await slices.next()
-    const members = membersOf(resultText)
+    const members = splitMembers(resultText)
     await slices.next()
     const shown: string[] = []
     let facts = factsNow()
-    for (const text of elementsOf(members.get(list.key) ?? '[]')) {
+    for (const text of splitElements(members.get(list.key) ?? '[]')) {
       if (slices.isOver) {
         await slices.next()
         facts = factsNow()
@@ -168,10 +168,10 @@ export class SeenLists {
     if (typeof name !== 'string' || this.#isTooLong(name)) return false
     const call = { server, name, method: list.method }
     if (list.method !== TOOL_CALL)
-      return visible(policy(), call, { ...facts, isListed: true }, now())
+      return isVisible(policy(), call, { ...facts, isListed: true }, now())
     const tool = this.#learn(definition as JsonObject, text, generation)
     if (tool === undefined || this.#context.leavesOut(tool)) return false
-    return this.heldOf(tool) === undefined && visible(policy(), call, { ...facts, tool }, now())
+    return this.heldOf(tool) === undefined && isVisible(policy(), call, { ...facts, tool }, now())
   }
 
   async #listTools(): Promise<void> {
@@ -184,8 +184,8 @@ export class SeenLists {
       if (result === undefined) throw new Error(`the server lists no tools: ${error?.message}`)
       const isLong = result.length > LIST_AT_ONCE_LENGTH_MAX
       if (isLong) await slices.next()
-      const members = membersOf(result)
-      for (const text of elementsOf(members.get('tools') ?? '[]')) {
+      const members = splitMembers(result)
+      for (const text of splitElements(members.get('tools') ?? '[]')) {
         if (isLong && slices.isOver) await slices.next()
         enterStep('list')
         const definition = this.#read(text)

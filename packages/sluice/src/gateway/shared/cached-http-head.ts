@@ -14,7 +14,7 @@ export function flat(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1')
 }
 
-export class SameHead {
+export class CachedHead {
   readonly #text: string
   readonly #at: number
   readonly #digits: number

@@ -2,20 +2,20 @@
 // Refusals with a reason are built in call/.
 
 import type { JsonValue } from '@sluice/policy/core/json'
-import type { Id } from '../../protocol/message.ts'
+import type { RequestId } from '../../protocol/message.ts'
 import { writeError } from '../../protocol/write-message.ts'
 
 /** A text, and the code where it is an error. */
-export interface Told {
+export interface RpcReply {
   readonly text: string
   readonly errorCode?: number
 }
 
-export function errorAnswer(
-  id: Id | null,
+export function buildErrorReply(
+  id: RequestId | null,
   errorCode: number,
   message: string,
   data?: JsonValue,
-): Told {
+): RpcReply {
   return { text: writeError(id, errorCode, message, data), errorCode }
 }

@@ -2,7 +2,7 @@
 // It has no behaviour of its own.
 
 /** How a call ended, for the record. */
-export interface Outcome {
+export interface CallOutcome {
   readonly status: 'answered' | 'error' | 'cancelled' | 'unknown'
   readonly bytes?: number
   readonly errorCode?: number

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 
-export function ownVersion(): string {
+export function readPackageVersion(): string {
   const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')
   return (JSON.parse(text) as { version: string }).version
 }

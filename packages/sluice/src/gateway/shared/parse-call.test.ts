@@ -2,7 +2,7 @@
 
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import { expect, test } from 'vitest'
-import type { Request } from '../../protocol/message.ts'
+import type { JsonRpcRequest } from '../../protocol/message.ts'
 import { readMessages } from '../../protocol/read-message.ts'
 import { factsOf } from './parse-call.ts'
 
@@ -13,7 +13,7 @@ test('F12: a secret in `_meta` of a call is one of the call', () => {
     const reading = readMessages(text, { batches: false })
     if (!reading.ok) throw new Error(reading.message)
     const known = sampleFacts(undefined)
-    const request = reading.messages[0] as Request
+    const request = reading.messages[0] as JsonRpcRequest
     return factsOf(request, { known, tool: undefined, args: {} }).holdsSecret?.()
   }
   expect(holdsSecret({ name: 't' })).toBe(false)

@@ -6,10 +6,10 @@ import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/j
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { SCHEMA_DEPTH_MAX } from '@sluice/policy/language/limits'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '@sluice/policy/language/methods'
-import { classOfCall } from '../../catalogue/classify/classify-call.ts'
+import { classifyCall } from '../../catalogue/classify/classify-call.ts'
 import { holdsSecret } from '../../guard/inspect-answer.ts'
-import { caseTwin, findTwinKeys } from '../../protocol/check-arguments.ts'
-import type { Request } from '../../protocol/message.ts'
+import { findCaseVariant, findTwinKeys } from '../../protocol/check-arguments.ts'
+import type { JsonRpcRequest } from '../../protocol/message.ts'
 
 /** What a server may ask of a client; everything else is the client's to ask. */
 const OF_SERVERS: ReadonlySet<string> = new Set([
@@ -28,31 +28,31 @@ const OF_TASKS: ReadonlySet<string> = new Set([
 ])
 
 /** `task`: as plumbing, but only for a task of one's own. */
-export type Passage = 'plumbing' | 'judged' | 'task' | 'unknown'
+export type MethodHandling = 'plumbing' | 'judged' | 'task' | 'unknown'
 
-export function passageFromClient(method: string): Passage {
+export function classifyClientMethod(method: string): MethodHandling {
   if (method.startsWith('notifications/') || OF_SERVERS.has(method)) return 'unknown'
   if (PLUMBING.has(method)) return 'plumbing'
   if (OF_TASKS.has(method)) return 'task'
   return method === TOOL_CALL || CONTENT_METHODS.has(method) ? 'judged' : 'unknown'
 }
 
-export function passageFromServer(method: string): Passage {
+export function classifyServerMethod(method: string): MethodHandling {
   if (method === 'ping') return 'plumbing'
   return OF_SERVERS.has(method) ? 'judged' : 'unknown'
 }
 
 /** Notifications have no content of their own; unknown ones do not pass. */
-export function notificationPassage(method: string): Passage {
+export function notificationPassage(method: string): MethodHandling {
   if (method === 'notifications/tasks/status') return 'task'
   if (method === 'notifications/elicitation/complete') return 'plumbing'
   if (method === 'notifications/subscriptions/acknowledged') return 'plumbing'
   return PLUMBING.has(method) ? 'plumbing' : 'unknown'
 }
 
-export function callOf(
+export function parseCall(
   server: string,
-  { method, params }: Pick<Request, 'method' | 'params'>,
+  { method, params }: Pick<JsonRpcRequest, 'method' | 'params'>,
 ): Call {
   const value = params?.value ?? {}
   const given = method.startsWith('resources/') ? value.uri : value.name
@@ -62,7 +62,7 @@ export function callOf(
 }
 
 /** Policy would judge `path` while a server that ignores case acts on `Path`. */
-export function objectionTo({ params }: Request, tool?: KnownTool): string | undefined {
+export function objectionTo({ params }: JsonRpcRequest, tool?: KnownTool): string | undefined {
   const value = params?.value
   const twin = twinIn(value?.arguments, tool?.definition.inputSchema, SCHEMA_DEPTH_MAX)
   if (twin !== undefined)
@@ -82,7 +82,7 @@ function twinIn(
   const { properties } = schema
   if (!isObject(value) || !isObject(properties)) return undefined
   return (
-    caseTwin(value, properties) ??
+    findCaseVariant(value, properties) ??
     firstOf(Object.keys(value), (key) => twinIn(value[key], own(properties, key), depth - 1))
   )
 }
@@ -101,7 +101,7 @@ function firstOf<T>(items: readonly T[], look: (item: T) => string | undefined) 
 
 /** With the tool, and the class of this very call where its arguments settle it. */
 export function factsOf(
-  { params }: Request,
+  { params }: JsonRpcRequest,
   {
     known,
     tool,
@@ -115,7 +115,7 @@ export function factsOf(
   }
   if (tool === undefined) return facts
   facts.tool = tool
-  const callCategory = classOfCall(tool, args)
+  const callCategory = classifyCall(tool, args)
   if (callCategory !== undefined) facts.callCategory = callCategory
   return facts
 }

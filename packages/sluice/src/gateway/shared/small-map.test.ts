@@ -3,13 +3,13 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { FewBy } from './small-map.ts'
+import { SmallMap } from './small-map.ts'
 
 test('does what a Map does, few or many, and keeps the order', () => {
   const step = fc.tuple(fc.constantFrom('set', 'set', 'delete', 'clear'), fc.nat(30), fc.nat())
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
-      const [few, map] = [new FewBy<number, number>(), new Map<number, number>()]
+      const [few, map] = [new SmallMap<number, number>(), new Map<number, number>()]
       let cleared = 0
       for (const [what, key, value] of steps) {
         if (what === 'set') {

@@ -5,7 +5,7 @@
 /** So many are looked through one by one. */
 const FEW_MAX = 16
 
-export class FewBy<Key, Value> {
+export class SmallMap<Key, Value> {
   #keys: Key[] = []
   #values: Value[] = []
   #many: Map<Key, Value> | undefined

@@ -3,13 +3,13 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Few } from './small-set.ts'
+import { SmallSet } from './small-set.ts'
 
 test('does what a Set does, few or many, and keeps the order', () => {
   const step = fc.tuple(fc.constantFrom('add', 'add', 'delete', 'clear'), fc.nat(30))
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
-      const [few, set] = [new Few<number>(), new Set<number>()]
+      const [few, set] = [new SmallSet<number>(), new Set<number>()]
       let cleared = 0
       for (const [what, value] of steps) {
         if (what === 'add') {

@@ -1,10 +1,10 @@
 // A set that mostly has one or two in it and is empty again a moment later, as what is open for a
 // session: the keys of such a map. Pure.
 
-import { FewBy } from './small-map.ts'
+import { SmallMap } from './small-map.ts'
 
-export class Few<T> {
-  readonly #map = new FewBy<T, true>()
+export class SmallSet<T> {
+  readonly #map = new SmallMap<T, true>()
 
   get size(): number {
     return this.#map.size

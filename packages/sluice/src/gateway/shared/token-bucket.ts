@@ -5,7 +5,7 @@
 /** A shorter rest than this is put off: many small ones cost more than what they hold back. */
 const REST_MS_MIN = 50
 
-export class SecondBudget {
+export class TokenBucket {
   readonly #perSecond: number
   readonly #creditMax: number
   #left: number

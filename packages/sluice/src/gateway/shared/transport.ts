@@ -1,11 +1,11 @@
 // One side of a conversation: a client's session or a connection to a server. The gate stands
 // between two links and judges what passes; a link only carries messages.
 
-import type { Id, Message } from '../../protocol/message.ts'
-import type { Era } from '../../protocol/protocol-generation.ts'
+import type { JsonRpcMessage, RequestId } from '../../protocol/message.ts'
+import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 
 /** Trace context (W3C): of a client's headers only this ever goes along. */
-export interface Trace {
+export interface TraceContext {
   readonly traceparent?: string | undefined
   readonly tracestate?: string | undefined
 }
@@ -18,8 +18,8 @@ export interface MessageSource {
 
 /** Which of the other side's requests a message belongs to, where that is known: on HTTP it decides
  * the stream a message goes out on. */
-export interface Related {
-  readonly request?: Id
+export interface MessageContext {
+  readonly request?: RequestId
   /** The message is the answer to that request. */
   readonly answers?: boolean
   /** The answer is this error: HTTP has a status for some. */
@@ -31,14 +31,14 @@ export interface Related {
   /** `Mcp-Param-*` that came with a client's request; undefined where there are no headers. */
   readonly headers?: ReadonlyMap<string, string>
   /** The trace that a client's request belongs to, by its headers. */
-  readonly trace?: Trace | undefined
+  readonly trace?: TraceContext | undefined
 }
 
-export interface Link {
+export interface Transport {
   /** Carries one message, given as text on one line. Returns false where the link is closed. */
-  send(text: string, related?: Related): boolean
+  send(text: string, related?: MessageContext): boolean
   /** Set by whoever listens, before anything arrives. */
-  onMessage: (message: Message, related?: Related) => void
+  onMessage: (message: JsonRpcMessage, related?: MessageContext) => void
   /** Once, with the reason in words. */
   onClose: (why: string) => void
   close(why: string): void
@@ -48,20 +48,20 @@ export interface Link {
 export const ALL_SERVERS = '*'
 
 /** A client's side. */
-export interface ClientLink extends Link {
-  readonly era: Era
+export interface ClientTransport extends Transport {
+  readonly era: ProtocolGeneration
   /** The revision that `initialize` settled; empty until then. */
   revision: string
   /** Set by whoever is behind it: told where the client does not read what it was told on the way to
    * an answer (or, where there is one stream for all, anything), and when it has. */
-  onPressure: (isFull: boolean, request: Id | undefined) => void
+  onPressure: (isFull: boolean, request: RequestId | undefined) => void
   /** This request will get no answer: it was cancelled. */
-  drop(request: Id): void
+  drop(request: RequestId): void
   /** This request waits for a person, which may take long. */
-  held?(request: Id): void
+  held?(request: RequestId): void
   /** The server ended the stream of this request before its answer, and goes on with it later: a client
    * that knows of that need not be kept waiting on its own. */
-  suspend?(request: Id): void
+  suspend?(request: RequestId): void
   /** The session has begun; with what it takes to go on with it after a restart of the gate, where
    * its server can. */
   begun?(handle: string | undefined): void

@@ -1,21 +1,21 @@
 // What can be seen of the gate at any moment: sessions, open requests, processes, the record, freezes
 // and policies. Read when somebody asks for metrics, and never on the way of a call.
 
-import type { Approvals } from '../../core/approval.ts'
+import type { ApprovalService } from '../../core/approval.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { GateConfig } from '../config/config.ts'
 import type { Gate } from '../gate.ts'
 import type { Series } from '../metrics/meter.ts'
 import type { Gauge } from '../metrics/write-metrics.ts'
-import type { Freezes } from '../state/freezes.ts'
+import type { FreezeStore } from '../state/freezes.ts'
 import type { Policies } from '../state/policies.ts'
 
 export interface GaugeParts {
   readonly config: GateConfig
   readonly gate: Gate
   readonly ledger: Ledger
-  readonly freezes: Freezes
-  readonly approvals: Pick<Approvals, 'list'>
+  readonly freezes: FreezeStore
+  readonly approvals: Pick<ApprovalService, 'list'>
   readonly policies: Policies
   readonly processes: () => number
 }

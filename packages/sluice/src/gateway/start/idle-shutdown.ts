@@ -3,7 +3,7 @@
 
 import { PIPED_GATE_IDLE_MS } from '../shared/limits.ts'
 
-export class IdleEnd {
+export class IdleShutdown {
   readonly end: Promise<string>
   readonly #isPiped: boolean
   #resolve: (why: string) => void = () => {}

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { ApprovalEngine } from '../../approvals/engine.ts'
 import { BEFORE_MAX, BEFORE_RECORDS_MAX } from '../../approvals/limits.ts'
-import type { Before } from '../../core/approval.ts'
+import type { PriorCall } from '../../core/approval.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { openLedgerReadOnly, recordsBackwards } from '../../ledger/chain/read.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -64,8 +64,8 @@ export function approvalUrl(base: string | undefined, id: string): string | unde
 }
 
 /** What the session did, as far as the last records tell. */
-function beforeIn(record: DatabaseSync, session: string): Before[] {
-  const found: Before[] = []
+function beforeIn(record: DatabaseSync, session: string): PriorCall[] {
+  const found: PriorCall[] = []
   let read = 0
   for (const each of recordsBackwards(record)) {
     if (++read > BEFORE_RECORDS_MAX || found.length >= BEFORE_MAX) break

@@ -2,14 +2,14 @@
 // and what happens when that changes: the record says so, and sessions of those who may no longer call
 // are ended, also while nobody asks. Called by run-gate.ts.
 
-import { Door } from '../../identity/callers/authenticator.ts'
+import { Authenticator } from '../../identity/callers/authenticator.ts'
 import { Grants } from '../../identity/callers/grants.ts'
 import { isLoopbackName } from '../../identity/oauth/safe-url.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { GateConfig } from '../config/config.ts'
 import { LOCAL_POLICY } from '../config/grants.ts'
-import { Authenticate, audiencesOf } from '../front/http/http-authenticator.ts'
+import { audiencesOf, HttpAuthenticator } from '../front/http/http-authenticator.ts'
 import type { Gate } from '../gate.ts'
 import { GRANTS_LOOK_MS } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
@@ -24,14 +24,14 @@ interface DoorParts {
   readonly log: Log
 }
 
-export async function openDoor(
+export async function openAuthenticator(
   { config, policies, gate, ledger, log }: DoorParts,
   undo: (() => void)[],
-): Promise<{ readonly door: Door; readonly grants: Grants }> {
+): Promise<{ readonly door: Authenticator; readonly grants: Grants }> {
   const grants = Grants.open(config.data, config.grants)
   undo.push(() => grants.close())
   const { nowMs } = processClock
-  const door = new Door({
+  const door = new Authenticator({
     grants,
     tokens: await tokensOf(config, nowMs),
     mayBeLocal: isLocalOnly(config),
@@ -69,10 +69,10 @@ export async function openDoor(
   return { door, grants }
 }
 
-export function authenticateFor(config: GateConfig, door: Door): Authenticate {
+export function authenticateFor(config: GateConfig, door: Authenticator): HttpAuthenticator {
   const { issuers, publicUrl, tls } = config
   const scheme = tls === undefined ? 'http' : 'https'
-  return new Authenticate({
+  return new HttpAuthenticator({
     door,
     baseOf: ({ headers }) => publicUrl ?? `${scheme}://${headers.host}`,
     issuers: issuers.map(({ issuer }) => issuer),
@@ -96,6 +96,6 @@ function isLocalOnly({ host, publicUrl }: GateConfig): boolean {
 /** Loaded only where it is needed: it would cost every start a few hundredths of a second. */
 async function tokensOf({ issuers }: GateConfig, nowMs: () => number) {
   if (issuers.length === 0) return undefined
-  const { Tokens } = await import('../../identity/callers/access-token-verifier.ts')
-  return new Tokens(issuers, nowMs)
+  const { AccessTokenVerifier } = await import('../../identity/callers/access-token-verifier.ts')
+  return new AccessTokenVerifier(issuers, nowMs)
 }

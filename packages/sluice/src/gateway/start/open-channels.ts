@@ -1,7 +1,7 @@
 // The channels of approvals that the configuration names, given to the engine. Loaded only where there
 // is one: most gates have none, and a mail client is large. Called when a gate starts.
 
-import type { LinkFor } from '../../approvals/channels/approval-message.ts'
+import type { CreateApprovalLink } from '../../approvals/channels/approval-message.ts'
 import type { Notifier } from '../../core/approval.ts'
 import type { ChannelsConfig } from '../config/channels.ts'
 import type { Log } from '../shared/log.ts'
@@ -11,7 +11,7 @@ export async function openChannels(
   { webhook, email }: ChannelsConfig,
   parts: {
     readonly add: (notifier: Notifier) => void
-    readonly linkFor: LinkFor
+    readonly linkFor: CreateApprovalLink
     readonly log: Log
   },
 ): Promise<() => void> {

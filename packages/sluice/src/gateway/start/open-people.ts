@@ -1,7 +1,7 @@
 // Who may decide, as a gate finds it when it starts: opened, and told to whoever reads the log, so
 // that nobody can have become an approver without the person seeing it. Called by run-gate.ts.
 
-import { canProve, type KeptPerson, People } from '../../identity/people/people.ts'
+import { canProve, People, type StoredPerson } from '../../identity/people/people.ts'
 import type { Log } from '../shared/log.ts'
 
 export function openPeople(directory: string, log: Log, undo: (() => void)[]): People {
@@ -10,12 +10,19 @@ export function openPeople(directory: string, log: Log, undo: (() => void)[]): P
   const all = people.list()
   if (!all.some(canProve))
     log('warn', 'nobody can approve anything yet: `sluice approvers pin` sets the first PIN')
-  for (const person of all) log('info', `may decide: ${describe(person)}`)
+  for (const person of all) log('info', `may decide: ${describeApprover(person)}`)
   return people
 }
 
 /** `ann (admin): PIN since 2026-11-15T08:00:00.000Z, 1 passkey`. */
-function describe({ name, roles, pinSetMs, passkeys, hasToken, wrongPins }: KeptPerson): string {
+function describeApprover({
+  name,
+  roles,
+  pinSetMs,
+  passkeys,
+  hasToken,
+  wrongPins,
+}: StoredPerson): string {
   const has = [
     ...(pinSetMs === null ? [] : [`PIN since ${new Date(pinSetMs).toISOString()}`]),
     ...(passkeys === 0 ? [] : [`${passkeys} ${passkeys === 1 ? 'passkey' : 'passkeys'}`]),

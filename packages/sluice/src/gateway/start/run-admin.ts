@@ -1,44 +1,47 @@
 // The admin API and the console, as far as the gate knows them: what serves them is handed in by the
 // composition root, gets the parts of the running gate, and answers every request that is not MCP.
 
-import type { Approvals } from '../../core/approval.ts'
-import type { Door } from '../../identity/callers/authenticator.ts'
+import type { ApprovalService } from '../../core/approval.ts'
+import type { Authenticator } from '../../identity/callers/authenticator.ts'
 import type { Grants } from '../../identity/callers/grants.ts'
 import type { InstallationKey } from '../../identity/keys/installation-key.ts'
 import type { People } from '../../identity/people/people.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { GateConfig } from '../config/config.ts'
-import type { Site } from '../front/http/site.ts'
-import type { Command } from '../front/socket/command-registry.ts'
+import type { AdminSite } from '../front/http/site.ts'
+import type { CommandHandler } from '../front/socket/command-registry.ts'
 import type { Gate } from '../gate.ts'
-import type { CallWatch } from '../metrics/instrument-calls.ts'
+import type { CallInstrumentation } from '../metrics/instrument-calls.ts'
 import type { Meter } from '../metrics/meter.ts'
 import type { MetricsWriter } from '../metrics/write-metrics.ts'
 import type { Log } from '../shared/log.ts'
-import type { Freezes } from '../state/freezes.ts'
+import type { FreezeStore } from '../state/freezes.ts'
 import type { Policies } from '../state/policies.ts'
-import type { LockInForce } from '../tools/active-lock-file.ts'
+import type { ActiveLockFile } from '../tools/active-lock-file.ts'
 import type { Pins } from '../tools/pins.ts'
-import type { KeptTools } from '../tools/stored-tools.ts'
+import type { StoredTools } from '../tools/stored-tools.ts'
 
 export interface AdminParts {
   readonly config: GateConfig
   readonly gate: Gate
   readonly people: People
   readonly grants: Grants
-  readonly door: Door
+  readonly door: Authenticator
   readonly key: InstallationKey
   readonly ledger: Ledger
-  readonly freezes: Freezes
+  readonly freezes: FreezeStore
   readonly policies: Policies
   readonly pins: Pins
   readonly meter: Meter
-  readonly watch: CallWatch
-  readonly tools: KeptTools
+  readonly watch: CallInstrumentation
+  readonly tools: StoredTools
   /** Undefined while nothing can be held. */
-  readonly approvals: Approvals | undefined
+  readonly approvals: ApprovalService | undefined
   /** The words of the control channel that need no proof here, such as `status`. */
-  readonly control: (word: string, request: Parameters<Command>[0]) => ReturnType<Command>
+  readonly control: (
+    word: string,
+    request: Parameters<CommandHandler>[0],
+  ) => ReturnType<CommandHandler>
   /** Looks at the policy files at once. */
   readonly reload: () => void
   /** Where clients reach the gate; empty until it serves. */
@@ -46,24 +49,24 @@ export interface AdminParts {
   readonly log: Log
 }
 
-export type StartAdmin = (parts: AdminParts) => Site
+export type StartAdmin = (parts: AdminParts) => AdminSite
 
 export interface CommandParts {
   readonly config: GateConfig
   readonly gate: Gate
   readonly ledger: Ledger
-  readonly freezes: Freezes
+  readonly freezes: FreezeStore
   readonly policies: Policies
   readonly metrics: MetricsWriter
   readonly pins: Pins
-  readonly lock: LockInForce
+  readonly lock: ActiveLockFile
   readonly people: People
-  readonly approvals: Approvals
+  readonly approvals: ApprovalService
   readonly grants: Grants
-  readonly door: Pick<Door, 'onChange'>
+  readonly door: Pick<Authenticator, 'onChange'>
   readonly log: Log
   /** Of the admin API, once it is there. */
-  readonly words: () => Readonly<Record<string, Command>>
+  readonly words: () => Readonly<Record<string, CommandHandler>>
   /** Looks at the policy files at once. */
   readonly reload: () => void | Promise<void>
   /** What `/readyz` says. */

@@ -2,8 +2,8 @@
 // handed in by the composition root, gets the way to the servers behind the gate, and gives back a
 // server like any other.
 
-import type { Approvals } from '../../core/approval.ts'
-import type { Door } from '../../identity/callers/authenticator.ts'
+import type { ApprovalService } from '../../core/approval.ts'
+import type { Authenticator } from '../../identity/callers/authenticator.ts'
 import type { GateConfig } from '../config/config.ts'
 import { AgentGate } from '../front/sessions/agent-gate.ts'
 import type { Gate } from '../gate.ts'
@@ -34,8 +34,8 @@ export class BuiltinAgents {
   async start(
     config: GateConfig,
     gate: Gate,
-    door: Door,
-    approvals: Approvals,
+    door: Authenticator,
+    approvals: ApprovalService,
   ): Promise<() => Promise<void>> {
     const isThere = Object.values(config.servers).some(({ kind }) => kind === 'builtin')
     if (!isThere || this.#start === undefined) return async () => {}

@@ -5,9 +5,9 @@
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import type { JsonObject } from '@sluice/policy/core/json'
-import type { Approvals } from '../../core/approval.ts'
-import { Links } from '../../identity/keys/approval-links.ts'
-import { Seals } from '../../identity/keys/handle-sealer.ts'
+import type { ApprovalService } from '../../core/approval.ts'
+import { ApprovalLinks } from '../../identity/keys/approval-links.ts'
+import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { Logins } from '../../identity/oauth/logins.ts'
 import { approverCheck } from '../../identity/people/people.ts'
@@ -16,45 +16,45 @@ import { processClock } from '../../store/process-clock.ts'
 import type { GateConfig } from '../config/config.ts'
 import { filesBeside } from '../config/keys.ts'
 import { ownFilesOf } from '../config/own-facts.ts'
-import { keepLedger } from '../data/apply-retention.ts'
-import { QuietIndex } from '../data/background-indexer.ts'
+import { startRetention } from '../data/apply-retention.ts'
+import { BackgroundIndexer } from '../data/background-indexer.ts'
 import { DataLock } from '../data/data-lock.ts'
 import { openGateStore } from '../data/gate-store.ts'
 import { type OpenLedger, openLedger } from '../data/open-ledger.ts'
 import { restoreState } from '../data/restore-state.ts'
-import { keepState } from '../data/snapshot-state.ts'
+import { startSnapshots } from '../data/snapshot-state.ts'
 import { HttpFront } from '../front/http/http.ts'
 import { MetricsFront } from '../front/http/serve-metrics.ts'
-import { OwnCertificate } from '../front/http/tls-certificate.ts'
-import { sealedNames } from '../front/sessions/sealed-session-ids.ts'
-import type { Control } from '../front/socket/command-registry.ts'
+import { TlsCertificate } from '../front/http/tls-certificate.ts'
+import { createSessionIds } from '../front/sessions/sealed-session-ids.ts'
+import type { CommandRegistry } from '../front/socket/command-registry.ts'
 import { SocketFront } from '../front/socket/socket.ts'
 import { makeSocketPath } from '../front/socket/socket-path.ts'
 import { Gate } from '../gate.ts'
-import { CallWatch, type StartSpan } from '../metrics/instrument-calls.ts'
+import { CallInstrumentation, type StartSpan } from '../metrics/instrument-calls.ts'
 import { Meter } from '../metrics/meter.ts'
 import { watchStalls } from '../metrics/watch-stalls.ts'
 import { MetricsWriter } from '../metrics/write-metrics.ts'
-import { OwnPeers } from '../processes/child-peers.ts'
-import { OwnChildren } from '../processes/child-processes.ts'
-import { endLeftovers } from '../processes/orphan-cleanup.ts'
+import { ChildPeers } from '../processes/child-peers.ts'
+import { ChildProcesses } from '../processes/child-processes.ts'
+import { cleanUpOrphans } from '../processes/orphan-cleanup.ts'
 import { Watcher } from '../processes/watcher.ts'
 import { DRAIN_MS } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import { watchFiles } from '../shared/watch-files.ts'
 import { type CompiledDocuments, readDocumentsAside } from '../state/documents.ts'
-import { Freezes, nameOf } from '../state/freezes.ts'
+import { describeFreezeTarget, FreezeStore } from '../state/freezes.ts'
 import { Policies } from '../state/policies.ts'
 import type { PolicySet } from '../state/policy-set.ts'
-import { keptDocuments } from '../state/stored-documents.ts'
+import { readStoredDocuments } from '../state/stored-documents.ts'
 import { lockPath, openPins } from '../tools/open-pins.ts'
-import { KeptTools } from '../tools/stored-tools.ts'
+import { StoredTools } from '../tools/stored-tools.ts'
 import { HttpPools } from '../upstream/http/http-pools.ts'
 import { LoginTokens } from '../upstream/servers/login-tokens.ts'
 import { gaugesOf } from './gauges.ts'
-import { IdleEnd } from './idle-shutdown.ts'
+import { IdleShutdown } from './idle-shutdown.ts'
 import { approvalUrl, openApprovals } from './open-approvals.ts'
-import { authenticateFor, openDoor, pipeAudiences } from './open-authenticator.ts'
+import { authenticateFor, openAuthenticator, pipeAudiences } from './open-authenticator.ts'
 import { openChannels } from './open-channels.ts'
 import { openPeople } from './open-people.ts'
 import { peopleBase } from './people-base.ts'
@@ -62,7 +62,7 @@ import type { CommandParts, StartAdmin } from './run-admin.ts'
 import { BuiltinAgents, type StartAgents } from './run-agents.ts'
 import { warnOfClock } from './warn-of-clock.ts'
 
-export { DataTaken } from '../data/data-lock.ts'
+export { DataInUseError } from '../data/data-lock.ts'
 
 export interface RunningGate {
   /** Where clients reach it over HTTP; the socket where it serves pipes only. */
@@ -70,7 +70,7 @@ export interface RunningGate {
   /** Resolves where it was started for pipes and the last has been gone for a while. */
   readonly idle: Promise<string>
   /** Held calls, for whoever shows them to people. */
-  readonly approvals: Approvals
+  readonly approvals: ApprovalService
   /** Lets open calls finish, then ends everything. */
   stop(): Promise<void>
 }
@@ -78,7 +78,7 @@ export interface RunningGate {
 export interface RunOptions {
   readonly piped: boolean
   /** The operations of the control socket, handed in by the composition root. */
-  readonly control: (parts: CommandParts) => Control
+  readonly control: (parts: CommandParts) => CommandRegistry
   readonly log: Log
   /** Where there is a server with `builtin: agents`. */
   readonly startAgents?: StartAgents
@@ -106,13 +106,13 @@ export async function runGate(
     undo.push(() => record.close())
     const store = openGateStore(config.data)
     undo.push(() => store.close())
-    const freezes = new Freezes(store)
-    for (const frozen of freezes.list) log('warn', `${nameOf(frozen)} is frozen`)
-    const isFirstPolicy = keptDocuments(store).length === 0
+    const freezes = new FreezeStore(store)
+    for (const frozen of freezes.list) log('warn', `${describeFreezeTarget(frozen)} is frozen`)
+    const isFirstPolicy = readStoredDocuments(store).length === 0
     if (isFirstPolicy) warnOfFirstPolicy(config.data, ledger.figures.seq, log)
     const policies = new Policies(documents, { store, ledger, log, nowMs: Date.now })
     const restored = restoreState(config.data, policies.now, signer)
-    undo.push(keepState({ data: config.data, ...restored, key: signer, ledger, log }))
+    undo.push(startSnapshots({ data: config.data, ...restored, key: signer, ledger, log }))
     const event = (name: string) => {
       const known = { policy: policies.now.local.id, documents: policies.describe(), signedBy }
       const detail = name === 'start' && isFirstPolicy ? { ...known, isFirstPolicy } : known
@@ -121,7 +121,7 @@ export async function runGate(
     event('start')
     undo.push(() => event('stop'))
     const leftovers = join(config.data, 'servers.json')
-    await endLeftovers(leftovers)
+    await cleanUpOrphans(leftovers)
     const watcher = new Watcher({ file: leftovers, log })
     undo.push(() => watcher.close())
     const pools = new HttpPools()
@@ -135,12 +135,12 @@ export async function runGate(
       ...files,
     ])
     const key = InstallationKey.at(config.data)
-    const seals = new Seals(key)
+    const seals = new HandleSealer(key)
     const people = openPeople(config.data, log, undo)
     const meter = new Meter()
     undo.push(watchStalls(meter, log))
-    const watch = new CallWatch(meter, await spansTo(config.otlp, undo))
-    const tools = new KeptTools(store, log)
+    const watch = new CallInstrumentation(meter, await spansTo(config.otlp, undo))
+    const tools = new StoredTools(store, log)
     undo.push(() => tools.flush())
     const logins = Logins.open(config.data)
     undo.push(() => logins.close())
@@ -159,7 +159,7 @@ export async function runGate(
       approvals: approvals.engine,
       approvalUrl: (id: string) => approvalUrl(base(), id),
     }
-    const links = new Links(key)
+    const links = new ApprovalLinks(key)
     undo.push(
       await openChannels(config.channels, {
         add: (notifier) => approvals.engine.add(notifier),
@@ -184,10 +184,10 @@ export async function runGate(
     })
     undo.push(() => gate.close('the gate is stopping'))
     const isQuiet = () => !gate.isBusy
-    const index = new QuietIndex({ directory: config.data, ledger, isQuiet, log })
+    const index = new BackgroundIndexer({ directory: config.data, ledger, isQuiet, log })
     undo.push(() => index.close())
     const keeping = { config: config.ledger, ledger, policies: () => policies.now, log }
-    undo.push(keepLedger({ ...keeping, slots: restored.slots, approvals: approvals.engine }))
+    undo.push(startRetention({ ...keeping, slots: restored.slots, approvals: approvals.engine }))
     policies.onChange = () => gate.policyChanged()
     // The policy may be another than the one that an earlier gate asked by.
     gate.policyChanged()
@@ -196,7 +196,7 @@ export async function runGate(
       pins.setLock(now)
       gate.policyChanged()
     }
-    let tls: OwnCertificate | undefined
+    let tls: TlsCertificate | undefined
     const reload = () => {
       lockFile.look()
       tls?.look()
@@ -209,9 +209,9 @@ export async function runGate(
       undo.push(() => void process.off('SIGHUP', reload))
     }
     const opening = { config, policies: () => policies.now, gate, ledger, log }
-    const { door, grants } = await openDoor(opening, undo)
+    const { door, grants } = await openAuthenticator(opening, undo)
     undo.push(await agents.start(config, gate, door, approvals.engine))
-    const idle = new IdleEnd(piped)
+    const idle = new IdleShutdown(piped)
     const { path, dispose } = makeSocketPath(config.data)
     undo.push(dispose)
     const ready = () => readiness(record, policies, freezes, tls)
@@ -239,14 +239,18 @@ export async function runGate(
       log,
       ...held,
     }
-    const control: Control = controlOf({ ...parts, ...reached, words: () => site?.words ?? {} })
+    const control: CommandRegistry = controlOf({
+      ...parts,
+      ...reached,
+      words: () => site?.words ?? {},
+    })
     const run = (word: string, request: JsonObject) => control.run(word, request)
     const site = startAdmin?.({
       ...{ ...parts, key, meter, watch, tools },
       ...{ reload, url: () => url, control: run },
     })
     undo.push(() => site?.close())
-    const peers = new OwnPeers(await markOwn(config, log))
+    const peers = new ChildPeers(await markOwn(config, log))
     const socket = new SocketFront({
       peers,
       path,
@@ -265,7 +269,7 @@ export async function runGate(
       undo.push(() => approvals.engine.close())
       return { url, idle: idle.end, approvals: approvals.engine, stop }
     }
-    tls = config.tls && new OwnCertificate(config.tls, log)
+    tls = config.tls && new TlsCertificate(config.tls, log)
     if (tls !== undefined) undo.push(tls.watch())
     const own = tls
     const scheme = tls === undefined ? 'http' : 'https'
@@ -274,7 +278,7 @@ export async function runGate(
       port: config.port,
       kindOf: (name) => gate.kindOf(name),
       open: (name, link, who, handle) => gate.open(name, link, who, handle),
-      sessionNames: sealedNames(seals),
+      sessionNames: createSessionIds(seals),
       authenticate: authenticateFor(config, door),
       tls,
       names: { ...config, certificate: () => own?.certificate },
@@ -318,9 +322,12 @@ function metricsFront({ metricsToken }: GateConfig, writer: MetricsWriter) {
 
 /** What the gate starts from now on can be told from everybody else's, and so can what an earlier gate
  * of this data directory has left behind. */
-async function markOwn({ data, servers }: GateConfig, log: Log): Promise<OwnChildren | undefined> {
+async function markOwn(
+  { data, servers }: GateConfig,
+  log: Log,
+): Promise<ChildProcesses | undefined> {
   const startsProcesses = Object.values(servers).some(({ kind }) => kind === 'stdio')
-  const children = await OwnChildren.mark(data, startsProcesses)
+  const children = await ChildProcesses.mark(data, startsProcesses)
   if (children?.isSure || !startsProcesses) return children
   const known = children === undefined ? 'cannot be told from others here' : 'can hide'
   log('warn', `processes of servers ${known}: see docs/threats.md on who may connect`)
@@ -330,8 +337,8 @@ async function markOwn({ data, servers }: GateConfig, log: Log): Promise<OwnChil
 function readiness(
   { ledger, why: placesWhy }: OpenLedger,
   policies: Policies,
-  freezes: Freezes,
-  tls: OwnCertificate | undefined,
+  freezes: FreezeStore,
+  tls: TlsCertificate | undefined,
 ): { ok: boolean; why: string } {
   const why = [
     ledger.fault?.message,
@@ -339,7 +346,9 @@ function readiness(
     shadowOf(policies.now),
     policies.why === '' ? undefined : policies.why,
     tls?.why,
-    freezes.list.length > 0 ? `frozen: ${freezes.list.map(nameOf).join(', ')}` : undefined,
+    freezes.list.length > 0
+      ? `frozen: ${freezes.list.map(describeFreezeTarget).join(', ')}`
+      : undefined,
   ].filter((part) => part !== undefined)
   return { ok: ledger.state === 'writing', why: why.join('; ') }
 }

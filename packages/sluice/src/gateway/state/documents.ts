@@ -4,13 +4,13 @@
 import { readFileSync, statSync } from 'node:fs'
 import { compile, compileSteps } from '@sluice/policy/compile/compile'
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
-import { documentWithin } from '@sluice/policy/document/document-within'
+import { extractDocument } from '@sluice/policy/document/document-within'
 import type { Problem } from '@sluice/policy/document/problem'
-import type { Located } from '@sluice/policy/document/read-document'
+import type { LocatedNode } from '@sluice/policy/document/read-document'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { digestOf } from '../../ledger/records/record.ts'
+import { digestText } from '../../ledger/records/record.ts'
 import type { GateConfig } from '../config/config.ts'
-import { HOUSE, LOCAL_POLICY } from '../config/grants.ts'
+import { BASE_POLICY, LOCAL_POLICY } from '../config/grants.ts'
 import { decodeUtf8 } from '../shared/decode-utf8.ts'
 import { POLICY_FILE_BYTES_MAX, RELOADED_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
 import { type BoundPolicy, PolicySet } from './policy-set.ts'
@@ -26,7 +26,7 @@ export interface PolicyDocument {
 }
 
 /** What another thread has read documents to, by their digests. */
-export type Trees = ReadonlyMap<string, Located>
+export type Trees = ReadonlyMap<string, LocatedNode>
 
 /** By name, the house among them. */
 export type Documents = ReadonlyMap<string, PolicyDocument>
@@ -46,14 +46,14 @@ export interface DocumentProblem {
 const DENY_ALL = 'version: 1\ndefault: deny\n'
 
 export function makeDocument(name: string, file: string, text: string): PolicyDocument {
-  return { name, file, text, digest: digestOf(text) }
+  return { name, file, text, digest: digestText(text) }
 }
 
 type DocumentsConfig = Pick<GateConfig, 'file' | 'policy' | 'policies' | 'house'>
 
 /** Throws with the file's name where one cannot be read. */
 export function readDocuments(config: DocumentsConfig): Documents {
-  return makeDocuments(readSources(config), (text) => documentWithin(text, 'policy'))
+  return makeDocuments(readSources(config), (text) => extractDocument(text, 'policy'))
 }
 
 /** As `readDocuments`. A promise if a long configuration contains the policy: another thread parses it. */
@@ -61,7 +61,7 @@ export function readDocumentsAside(config: DocumentsConfig): Documents | Promise
   const sources = readSources(config)
   const outer = sources.find(({ isWithin }) => isWithin)?.text ?? ''
   if (outer.length <= RELOADED_AT_ONCE_LENGTH_MAX)
-    return makeDocuments(sources, (text) => documentWithin(text, 'policy'))
+    return makeDocuments(sources, (text) => extractDocument(text, 'policy'))
   return cutPolicy(outer).then((policy) => makeDocuments(sources, () => policy))
 }
 
@@ -76,7 +76,7 @@ interface PolicySource {
 function readSources(config: DocumentsConfig): PolicySource[] {
   const files = Object.entries(config.policies)
   if (config.policy !== undefined) files.push([LOCAL_POLICY, config.policy])
-  if (config.house !== undefined) files.push([HOUSE, config.house])
+  if (config.house !== undefined) files.push([BASE_POLICY, config.house])
   return files.map(([name, file]) => {
     const isWithin = name === LOCAL_POLICY && file === config.file
     return { name, file, text: readPolicyFile(file), isWithin }
@@ -130,11 +130,11 @@ export function* compileDocumentsSteps(
     problems.push(...made.problems.map((problem) => ({ problem, text })))
     return made.policy
   }
-  const ofHouse = documents.get(HOUSE)
+  const ofHouse = documents.get(BASE_POLICY)
   const house = ofHouse && (yield* compileOne(ofHouse))
   const policies = new Map<string, CompiledPolicy>()
   for (const document of documents.values()) {
-    if (document.name === HOUSE) continue
+    if (document.name === BASE_POLICY) continue
     const policy = yield* compileOne(document, house)
     if (policy !== undefined) policies.set(document.name, policy)
   }
@@ -151,11 +151,11 @@ export function policySet({ documents, policies }: CompiledDocuments): PolicySet
     { policy, id: `${name} ${documents.get(name)?.digest}` },
   ])
   const { policy } = compile({ file: '', text: DENY_ALL }, { name: 'none' })
-  const none = { policy: policy as CompiledPolicy, id: `none ${digestOf(DENY_ALL)}` }
+  const none = { policy: policy as CompiledPolicy, id: `none ${digestText(DENY_ALL)}` }
   return new PolicySet(new Map(named), none)
 }
 
 export function digestOfSet(documents: Documents): string {
   const sorted = [...documents.values()].sort((one, other) => (one.name < other.name ? -1 : 1))
-  return digestOf(JSON.stringify(sorted.map(({ name, digest }) => [name, digest])))
+  return digestText(JSON.stringify(sorted.map(({ name, digest }) => [name, digest])))
 }

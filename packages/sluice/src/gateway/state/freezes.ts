@@ -3,14 +3,14 @@
 // call, and by the relay before every message.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { Refused } from '../../core/operation-error.ts'
+import { OperationError } from '../../core/operation-error.ts'
 import { FREEZES_MAX } from '../shared/limits.ts'
 
 export const SCOPES = ['all', 'server', 'principal', 'agent'] as const
-export type Scope = (typeof SCOPES)[number]
+export type FreezeScope = (typeof SCOPES)[number]
 
-export interface Frozen {
-  readonly scope: Scope
+export interface Freeze {
+  readonly scope: FreezeScope
   /** Empty where everything is frozen. */
   readonly id: string
   readonly atMs: number
@@ -18,71 +18,71 @@ export interface Frozen {
 }
 
 /** Who asks, and what for. */
-export interface Concerned {
+export interface FreezeTarget {
   readonly server: string
   readonly principal: string
   readonly agent: string | null
 }
 
-export class Freezes {
+export class FreezeStore {
   readonly #store: DatabaseSync
-  readonly #held = new Map<string, Frozen>()
+  readonly #held = new Map<string, Freeze>()
 
   constructor(store: DatabaseSync) {
     this.#store = store
-    for (const frozen of readFreezes(store)) this.#held.set(keyOf(frozen), frozen)
+    for (const frozen of readFreezes(store)) this.#held.set(toFreezeKey(frozen), frozen)
   }
 
-  get list(): readonly Frozen[] {
+  get list(): readonly Freeze[] {
     return [...this.#held.values()]
   }
 
   /** Why it may not go on; undefined where nothing of it is frozen. */
-  of({ server, principal, agent }: Concerned): Frozen | undefined {
+  of({ server, principal, agent }: FreezeTarget): Freeze | undefined {
     if (this.#held.size === 0) return undefined
     return (
-      this.#held.get(keyOf({ scope: 'all', id: '' })) ??
-      this.#held.get(keyOf({ scope: 'server', id: server })) ??
-      this.#held.get(keyOf({ scope: 'principal', id: principal })) ??
-      (agent === null ? undefined : this.#held.get(keyOf({ scope: 'agent', id: agent })))
+      this.#held.get(toFreezeKey({ scope: 'all', id: '' })) ??
+      this.#held.get(toFreezeKey({ scope: 'server', id: server })) ??
+      this.#held.get(toFreezeKey({ scope: 'principal', id: principal })) ??
+      (agent === null ? undefined : this.#held.get(toFreezeKey({ scope: 'agent', id: agent })))
     )
   }
 
   /** Holds from here on; `keep` makes it last. */
-  hold(frozen: Frozen): void {
-    if (this.#held.size >= FREEZES_MAX && !this.#held.has(keyOf(frozen)))
-      throw new Refused(
+  hold(frozen: Freeze): void {
+    if (this.#held.size >= FREEZES_MAX && !this.#held.has(toFreezeKey(frozen)))
+      throw new OperationError(
         `${FREEZES_MAX} things are frozen already`,
         'freeze everything with `sluice freeze`, or thaw what may go on',
       )
-    this.#held.set(keyOf(frozen), frozen)
+    this.#held.set(toFreezeKey(frozen), frozen)
   }
 
   /** Throws where it cannot be written: then a restart would thaw it. */
-  keep({ scope, id, atMs, why }: Frozen): void {
+  keep({ scope, id, atMs, why }: Freeze): void {
     this.#store
       .prepare('INSERT OR REPLACE INTO freezes VALUES (?, ?, ?, ?)')
       .run(scope, id, atMs, why)
   }
 
-  find(scope: Scope, id: string): Frozen | undefined {
-    return this.#held.get(keyOf({ scope, id }))
+  find(scope: FreezeScope, id: string): Freeze | undefined {
+    return this.#held.get(toFreezeKey({ scope, id }))
   }
 
   /** Written before it takes effect. */
-  thaw(frozen: Frozen): void {
+  thaw(frozen: Freeze): void {
     const { scope, id } = frozen
     this.#store.prepare('DELETE FROM freezes WHERE scope = ? AND id = ?').run(scope, id)
-    this.#held.delete(keyOf(frozen))
+    this.#held.delete(toFreezeKey(frozen))
   }
 }
 
-export function readFreezes(store: DatabaseSync): Frozen[] {
+export function readFreezes(store: DatabaseSync): Freeze[] {
   return store
     .prepare('SELECT scope, id, at, why FROM freezes ORDER BY at')
     .all()
     .map(({ scope, id, at, why }) => ({
-      scope: scope as Scope,
+      scope: scope as FreezeScope,
       id: String(id),
       atMs: Number(at),
       why: String(why),
@@ -90,16 +90,16 @@ export function readFreezes(store: DatabaseSync): Frozen[] {
 }
 
 /** `the gate`, `the server \`notes\``. */
-export function nameOf({ scope, id }: Pick<Frozen, 'scope' | 'id'>): string {
+export function describeFreezeTarget({ scope, id }: Pick<Freeze, 'scope' | 'id'>): string {
   return scope === 'all' ? 'the gate' : `the ${scope} \`${id}\``
 }
 
 /** What a caller is told. */
-export function frozenReason(frozen: Frozen): string {
+export function frozenReason(frozen: Freeze): string {
   const why = frozen.why === '' ? '' : ` (${frozen.why})`
-  return `${nameOf(frozen)} is frozen${why}: nothing is forwarded until a person runs \`sluice thaw\``
+  return `${describeFreezeTarget(frozen)} is frozen${why}: nothing is forwarded until a person runs \`sluice thaw\``
 }
 
-function keyOf({ scope, id }: Pick<Frozen, 'scope' | 'id'>): string {
+function toFreezeKey({ scope, id }: Pick<Freeze, 'scope' | 'id'>): string {
   return `${scope}\n${id}`
 }

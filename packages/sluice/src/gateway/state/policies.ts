@@ -4,16 +4,16 @@
 // call.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { compareSteps, type Difference } from '@sluice/policy/change/compare'
+import { compareSteps, type Loosening } from '@sluice/policy/change/compare'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { Problem } from '@sluice/policy/document/problem'
-import { Refused } from '../../core/operation-error.ts'
+import { OperationError } from '../../core/operation-error.ts'
 import type { Person } from '../../core/person.ts'
-import { byWhom } from '../../core/person.ts'
+import { toActor } from '../../core/person.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { HOUSE } from '../config/grants.ts'
+import { BASE_POLICY } from '../config/grants.ts'
 import { LOOSENINGS_TOLD_MAX, RELOADED_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import { runInSlices } from '../shared/slices.ts'
@@ -29,7 +29,7 @@ import {
 } from './documents.ts'
 import type { PolicySet } from './policy-set.ts'
 import { readTrees } from './read-trees.ts'
-import { baseline, keepDocuments, keptDocuments } from './stored-documents.ts'
+import { baseline, readStoredDocuments, storeDocuments } from './stored-documents.ts'
 import { verdictChanges } from './verdict-changes.ts'
 
 export interface PoliciesOptions {
@@ -42,9 +42,9 @@ export interface PoliciesOptions {
 /** What the files say. A promise if another thread reads them. */
 export type ReadDocuments = () => Documents | Promise<Documents>
 
-interface Waiting {
+interface PendingPolicyChange {
   readonly compiled: CompiledDocuments
-  readonly loosens: readonly Difference[]
+  readonly loosens: readonly Loosening[]
 }
 
 export class Policies {
@@ -55,7 +55,7 @@ export class Policies {
   tools: () => readonly KnownTool[] = () => []
   #now: CompiledDocuments
   #set: PolicySet
-  #waiting: Waiting | undefined
+  #waiting: PendingPolicyChange | undefined
   #broken: string | undefined
   /** At this start nothing was known that the policy could be compared with, and nobody has applied
    * another one since. */
@@ -67,7 +67,7 @@ export class Policies {
   /** `given`: as the files say now. */
   constructor(given: CompiledDocuments, options: PoliciesOptions) {
     this.#options = options
-    const kept = keptDocuments(options.store)
+    const kept = readStoredDocuments(options.store)
     this.#isFirst = kept.length === 0
     const before = baseline(kept, given.documents)
     // Mostly they are the same, and need not be compiled twice.
@@ -104,9 +104,10 @@ export class Policies {
 
   describe(): JsonObject {
     return {
-      documents: told(this.#now.documents),
-      waiting: this.#waiting === undefined ? null : told(this.#waiting.compiled.documents),
-      loosens: tell(this.#waiting?.loosens ?? []),
+      documents: toDocumentViews(this.#now.documents),
+      waiting:
+        this.#waiting === undefined ? null : toDocumentViews(this.#waiting.compiled.documents),
+      loosens: toLooseningViews(this.#waiting?.loosens ?? []),
       broken: this.#broken ?? null,
     }
   }
@@ -186,19 +187,26 @@ export class Policies {
   async apply(digest: string, by: Person): Promise<JsonObject> {
     const waiting = this.#waiting
     if (this.#broken !== undefined)
-      throw new Refused(this.#broken, 'mend it; what was in force still is')
+      throw new OperationError(this.#broken, 'mend it; what was in force still is')
     if (waiting === undefined)
-      throw new Refused('no policy waits', this.why === '' ? 'the files are in force' : this.why)
+      throw new OperationError(
+        'no policy waits',
+        this.why === '' ? 'the files are in force' : this.why,
+      )
     if (digestOfSet(waiting.compiled.documents) !== digest)
-      throw new Refused('the policy was changed again in the meantime', 'look at it once more')
+      throw new OperationError(
+        'the policy was changed again in the meantime',
+        'look at it once more',
+      )
     const verdicts = this.#verdicts(waiting.compiled)
     // On record before it holds.
     await this.#event('applied', waiting.compiled, waiting.loosens, by)
-    if (this.#waiting !== waiting) throw new Refused('the policy changed again', 'look once more')
+    if (this.#waiting !== waiting)
+      throw new OperationError('the policy changed again', 'look once more')
     const before = this.#now
     this.#put(waiting.compiled)
     try {
-      keepDocuments(this.#options.store, this.#now.documents, this.#options.nowMs())
+      storeDocuments(this.#options.store, this.#now.documents, this.#options.nowMs())
     } catch (error) {
       // What a restart would take back must not hold until then either.
       this.#put(before)
@@ -207,7 +215,11 @@ export class Policies {
     }
     this.#isFirst = false
     this.#options.log('warn', 'a policy that loosens was applied')
-    return { documents: told(this.#now.documents), loosens: tell(waiting.loosens), verdicts }
+    return {
+      documents: toDocumentViews(this.#now.documents),
+      loosens: toLooseningViews(waiting.loosens),
+      verdicts,
+    }
   }
 
   *#offer(given: CompiledDocuments, trees?: Trees): Steps<void> {
@@ -249,7 +261,7 @@ export class Policies {
   #keep(): void {
     const { store, nowMs, log } = this.#options
     try {
-      keepDocuments(store, this.#now.documents, nowMs())
+      storeDocuments(store, this.#now.documents, nowMs())
     } catch (error) {
       log('error', 'the policy in force could not be kept', { why: (error as Error).message })
     }
@@ -258,7 +270,7 @@ export class Policies {
   async #event(
     how: string,
     to: CompiledDocuments,
-    loosens: readonly Difference[],
+    loosens: readonly Loosening[],
     by?: Person,
   ): Promise<void> {
     const { ledger, nowMs } = this.#options
@@ -268,8 +280,8 @@ export class Policies {
       from: this.#now.documents.get(name)?.digest ?? null,
       to: to.documents.get(name)?.digest ?? null,
     }))
-    const who = by === undefined ? {} : { by: byWhom(by) }
-    const detail = { how, documents, loosens: tell(loosens), ...who }
+    const who = by === undefined ? {} : { by: toActor(by) }
+    const detail = { how, documents, loosens: toLooseningViews(loosens), ...who }
     await ledger.event({ atMs: nowMs(), name: 'policy', detail })
   }
 
@@ -301,8 +313,8 @@ function* tightened(
 }
 
 /** A name without a document is denied everything, so one that comes may open, and none that goes. */
-function* looserParts(old: CompiledDocuments, now: CompiledDocuments): Steps<Difference[]> {
-  const found: Difference[] = []
+function* looserParts(old: CompiledDocuments, now: CompiledDocuments): Steps<Loosening[]> {
+  const found: Loosening[] = []
   for (const [name, policy] of now.policies) {
     const before = old.policies.get(name)
     if (before === undefined) found.push({ where: name, what: 'is a new document' })
@@ -332,13 +344,13 @@ function describeProblem(wrong: Problem | undefined): string {
   return `${wrong?.file}:${wrong?.line}:${wrong?.column}: ${wrong?.message} [${wrong?.code}]`
 }
 
-function told(documents: Documents): JsonObject[] {
+function toDocumentViews(documents: Documents): JsonObject[] {
   return [...documents.values()].map(({ name, file, digest }) => ({
     ...{ name, file, digest },
-    house: name === HOUSE,
+    house: name === BASE_POLICY,
   }))
 }
 
-function tell(loosens: readonly Difference[]): JsonObject[] {
+function toLooseningViews(loosens: readonly Loosening[]): JsonObject[] {
   return loosens.slice(0, LOOSENINGS_TOLD_MAX).map(({ where, what }) => ({ where, what }))
 }

@@ -4,14 +4,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Documents, makeDocument, type PolicyDocument } from './documents.ts'
 
-export function keptDocuments(store: DatabaseSync): PolicyDocument[] {
+export function readStoredDocuments(store: DatabaseSync): PolicyDocument[] {
   return store
     .prepare('SELECT name, file, text FROM documents')
     .all()
     .map(({ name, file, text }) => makeDocument(String(name), String(file), String(text)))
 }
 
-export function keepDocuments(store: DatabaseSync, documents: Documents, atMs: number): void {
+export function storeDocuments(store: DatabaseSync, documents: Documents, atMs: number): void {
   store.exec('BEGIN IMMEDIATE')
   try {
     store.exec('DELETE FROM documents')

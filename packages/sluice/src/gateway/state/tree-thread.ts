@@ -4,9 +4,9 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { readPolicyTree } from '@sluice/policy/compile/compile'
-import { documentWithin } from '@sluice/policy/document/document-within'
+import { extractDocument } from '@sluice/policy/document/document-within'
 import { type Problem, Problems } from '@sluice/policy/document/problem'
-import type { Located, LocatedMap } from '@sluice/policy/document/read-document'
+import type { LocatedMap, LocatedNode } from '@sluice/policy/document/read-document'
 import { TREE_ENTRIES_PER_TURN } from '../shared/limits.ts'
 
 export interface GivenDocument {
@@ -27,16 +27,17 @@ export type TreePart =
   | { readonly text: string }
 
 function* partsOf({ file, text, within }: GivenDocument): Generator<TreePart> {
-  if (within !== undefined) return yield { text: documentWithin(text, within) }
+  if (within !== undefined) return yield { text: extractDocument(text, within) }
   const problems = new Problems(file, text)
   const tree = readPolicyTree(text, problems)
   if (tree === undefined || tree.kind !== 'map') {
     yield { problem: problems.sorted().find(({ severity }) => severity === 'error') as Problem }
     return
   }
-  const isLong = (value: Located): value is LocatedMap =>
+  const isLong = (value: LocatedNode): value is LocatedMap =>
     value.kind === 'map' && value.entries.length > TREE_ENTRIES_PER_TURN
-  const short = (value: Located): Located => (isLong(value) ? { ...value, entries: [] } : value)
+  const short = (value: LocatedNode): LocatedNode =>
+    isLong(value) ? { ...value, entries: [] } : value
   yield {
     tree: {
       ...tree,

@@ -1,7 +1,7 @@
 // What a change of policy means for the tools that are known: each whose verdict becomes another,
 // with the word before and after. For a person to look at before they apply it.
 
-import { plainVerdict } from '@sluice/policy/cases/typical-action'
+import { getTypicalAction } from '@sluice/policy/cases/typical-action'
 import { ACTIONS } from '@sluice/policy/core/actions'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
@@ -14,7 +14,7 @@ export function verdictChanges(
   tools: readonly KnownTool[],
 ): JsonObject[] {
   return tools.flatMap((tool) => {
-    const [from, to] = [plainVerdict(old, tool), plainVerdict(now, tool)]
+    const [from, to] = [getTypicalAction(old, tool), getTypicalAction(now, tool)]
     if (from === to) return []
     const { server, name: called } = tool.definition
     return [{ policy: name, tool: `${server}/${called}`, from, to, change: changeOf(from, to) }]

@@ -8,9 +8,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { type Pin, readLock } from '../../catalogue/pins/lock-file.ts'
-import { Refused } from '../../core/operation-error.ts'
+import { OperationError } from '../../core/operation-error.ts'
 import type { Person } from '../../core/person.ts'
-import { byWhom } from '../../core/person.ts'
+import { toActor } from '../../core/person.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { LOOSENINGS_TOLD_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
@@ -24,15 +24,15 @@ export interface LockOptions {
 }
 
 /** Undefined: no lock file. */
-type Pins = readonly Pin[] | undefined
+type LockPins = readonly Pin[] | undefined
 
-export class LockInForce {
+export class ActiveLockFile {
   readonly #options: LockOptions
-  #now: Pins
-  #waiting: { readonly pins: Pins; readonly digest: string } | undefined
+  #now: LockPins
+  #waiting: { readonly pins: LockPins; readonly digest: string } | undefined
   #broken: string | undefined
   /** The pins are others now; set by whoever goes by them. */
-  onChange: (pins: Pins) => void = () => {}
+  onChange: (pins: LockPins) => void = () => {}
 
   /** Throws where the file is none the first time: without it the gate would trust what somebody
    * reviewed it not to. */
@@ -49,7 +49,7 @@ export class LockInForce {
     if (this.#broken !== undefined) throw new Error(this.#broken)
   }
 
-  get now(): Pins {
+  get now(): LockPins {
     return this.#now
   }
 
@@ -68,12 +68,12 @@ export class LockInForce {
       const given = this.#read()
       this.#broken = undefined
       const tighter = this.#tightened(given)
-      if (digestOf(tighter) !== digestOf(this.#now)) {
+      if (digestPins(tighter) !== digestPins(this.#now)) {
         this.#put(tighter)
         log('info', 'the lock file was changed: pins that are gone no longer hold')
       }
-      const digest = digestOf(given)
-      if (digest === digestOf(this.#now)) this.#waiting = undefined
+      const digest = digestPins(given)
+      if (digest === digestPins(this.#now)) this.#waiting = undefined
       else if (this.#waiting?.digest !== digest) this.#waiting = { pins: given, digest }
     } catch (error) {
       this.#broken = (error as Error).message
@@ -92,14 +92,18 @@ export class LockInForce {
   /** `digest` of what the person has seen. */
   async apply(digest: string, by: Person): Promise<void> {
     const waiting = this.#waiting
-    if (waiting === undefined) throw new Refused('no lock file waits', 'the file is in force')
+    if (waiting === undefined)
+      throw new OperationError('no lock file waits', 'the file is in force')
     if (waiting.digest !== digest)
-      throw new Refused('the lock file was changed again in the meantime', 'look at it once more')
+      throw new OperationError(
+        'the lock file was changed again in the meantime',
+        'look at it once more',
+      )
     const { ledger, nowMs } = this.#options
     const pins = waiting.pins?.length ?? null
-    await ledger.event({ atMs: nowMs(), name: 'lock', detail: { digest, pins, by: byWhom(by) } })
+    await ledger.event({ atMs: nowMs(), name: 'lock', detail: { digest, pins, by: toActor(by) } })
     if (this.#waiting !== waiting)
-      throw new Refused('the lock file changed again', 'look once more')
+      throw new OperationError('the lock file changed again', 'look once more')
     this.#put(waiting.pins)
     this.#waiting = undefined
     this.#options.log('warn', 'a lock file that loosens was applied')
@@ -107,7 +111,7 @@ export class LockInForce {
 
   /** What is in force without the pins that `given` no longer has. Where no file was in force, those
    * pins of it that are accepted anyway: to go by them alone is less. */
-  #tightened(given: Pins): Pins {
+  #tightened(given: LockPins): LockPins {
     const now = this.#now
     if (given === undefined) return now
     if (now === undefined) {
@@ -116,12 +120,12 @@ export class LockInForce {
       )
       return given.filter(({ server, name, digest }) => accepted.get(server, name, digest))
     }
-    const left = new Set(given.map(keyOf))
+    const left = new Set(given.map(toToolKey))
     // A pin that is another now stays as it was until a person has looked.
-    return now.filter((pin) => left.has(keyOf(pin)))
+    return now.filter((pin) => left.has(toToolKey(pin)))
   }
 
-  #put(pins: Pins): void {
+  #put(pins: LockPins): void {
     this.#now = pins
     this.#keep()
     this.onChange(pins)
@@ -132,7 +136,7 @@ export class LockInForce {
     this.#options.store.prepare('INSERT OR REPLACE INTO lock VALUES (1, ?)').run(text)
   }
 
-  #read(): Pins {
+  #read(): LockPins {
     const { path } = this.#options
     if (!existsSync(path)) return undefined
     const read = readLock(readFileSync(path, 'utf8'))
@@ -143,25 +147,27 @@ export class LockInForce {
   }
 }
 
-function loosenings(now: Pins, given: Pins): string[] {
+function loosenings(now: LockPins, given: LockPins): string[] {
   if (given === undefined) return ['it is gone: what is new would be trusted at first sight']
-  const before = new Map((now ?? []).map((pin) => [keyOf(pin), pin]))
+  const before = new Map((now ?? []).map((pin) => [toToolKey(pin), pin]))
   return given.flatMap((pin) => {
-    const was = before.get(keyOf(pin))
+    const was = before.get(toToolKey(pin))
     if (was === undefined) return [`${pin.server}/${pin.name} comes, ${pin.category}`]
-    return lineOf(was) === lineOf(pin) ? [] : [`${pin.server}/${pin.name} is another definition`]
+    return formatPin(was) === formatPin(pin)
+      ? []
+      : [`${pin.server}/${pin.name} is another definition`]
   })
 }
 
-function keyOf({ server, name }: Pin): string {
+function toToolKey({ server, name }: Pin): string {
   return JSON.stringify([server, name])
 }
 
-function lineOf({ server, name, digest, category, risk }: Pin): string {
+function formatPin({ server, name, digest, category, risk }: Pin): string {
   return JSON.stringify([server, name, digest, category, risk])
 }
 
-function digestOf(pins: Pins): string {
-  const text = pins === undefined ? 'none' : pins.map(lineOf).sort().join('\n')
+function digestPins(pins: LockPins): string {
+  const text = pins === undefined ? 'none' : pins.map(formatPin).sort().join('\n')
   return createHash('sha256').update(text).digest('hex')
 }

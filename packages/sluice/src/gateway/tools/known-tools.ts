@@ -21,7 +21,7 @@ export class KnownTools {
   /** The newest definition of each. */
   get all(): readonly KnownTool[] {
     const tools = [...this.#byText.values()]
-    return [...new Map(tools.map((tool) => [keyOf(tool), tool])).values()]
+    return [...new Map(tools.map((tool) => [toToolId(tool), tool])).values()]
   }
 
   /** What a server tells the model at the beginning: a part of its definitions from now on. */
@@ -49,7 +49,7 @@ export class KnownTools {
   }
 }
 
-function keyOf({ definition }: KnownTool): string {
+function toToolId({ definition }: KnownTool): string {
   return `${definition.server}/${definition.name}`
 }
 

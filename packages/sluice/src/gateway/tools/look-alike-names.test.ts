@@ -2,7 +2,7 @@ import type { ToolDefinition } from '@sluice/policy/core/tools'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { skeletonOf } from '../../catalogue/attacks/look-alike.ts'
-import { type Accepting, Twins } from './look-alike-names.ts'
+import { type LookAlikeCandidate, LookAlikeNames } from './look-alike-names.ts'
 
 const NAMES = ['get_item', 'get_item_v2', 'getItem', 'get_itеm', 'fetch', 'fеtch', 'send']
 const word = fc.constantFrom
@@ -18,7 +18,11 @@ function definitionOf({ server, name, words }: { server: string; name: string; w
 }
 
 /** One after the other, as slow as it is plain. */
-function isTwin(all: readonly Accepting[], of: ToolDefinition, settledMs: number): boolean {
+function isTwin(
+  all: readonly LookAlikeCandidate[],
+  of: ToolDefinition,
+  settledMs: number,
+): boolean {
   const foreign = (name: string) => /[^ -~]/.test(name)
   return all.some(({ server, name, definition, atMs }) => {
     if (name === of.name) return false
@@ -32,8 +36,8 @@ function isTwin(all: readonly Accepting[], of: ToolDefinition, settledMs: number
 test('finding: what a new tool is taken for is found without a walk over all that are known', () => {
   fc.assert(
     fc.property(fc.array(accepting, { maxLength: 30 }), accepting, (came, next) => {
-      const twins = new Twins()
-      const known = new Map<string, Accepting>()
+      const twins = new LookAlikeNames()
+      const known = new Map<string, LookAlikeCandidate>()
       let nowMs = 0
       for (const one of came) {
         nowMs += one.atMs

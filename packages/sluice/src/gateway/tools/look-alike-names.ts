@@ -5,16 +5,16 @@
 import { createHash } from 'node:crypto'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { skeletonOf } from '../../catalogue/attacks/look-alike.ts'
-import { canonicalText } from '../../catalogue/pins/pin.ts'
+import { writeCanonicalJson } from '../../catalogue/pins/pin.ts'
 
-interface Known {
+interface IndexedTool {
   readonly name: string
   readonly atMs: number
   readonly groups: readonly string[]
 }
 
 /** A definition may not be known, only its digest. */
-export interface Accepting {
+export interface LookAlikeCandidate {
   readonly server: string
   readonly name: string
   readonly definition: ToolDefinition | undefined
@@ -23,21 +23,23 @@ export interface Accepting {
 
 const FOREIGN = /[^ -~]/
 
-export class Twins {
-  readonly #known = new Map<string, Known>()
+export class LookAlikeNames {
+  readonly #known = new Map<string, IndexedTool>()
   /** The members of each group by key, the oldest first. */
-  readonly #groups = new Map<string, Map<string, Known>>()
+  readonly #groups = new Map<string, Map<string, IndexedTool>>()
 
   /** In the place of what was accepted of this tool before. */
-  put({ server, name, definition, atMs }: Accepting): void {
-    const key = keyOf(server, name)
+  put({ server, name, definition, atMs }: LookAlikeCandidate): void {
+    const key = toToolKey(server, name)
     this.#forget(key)
     const look = skeletonOf(name)
     const groups = [
       groupOf('look', look),
       groupOf('look here', server, look),
       ...(FOREIGN.test(name) ? [groupOf('foreign', look)] : []),
-      ...(definition === undefined ? [] : [groupOf('body', server, bodyOf(definition))]),
+      ...(definition === undefined
+        ? []
+        : [groupOf('body', server, hashDefinitionBody(definition))]),
     ]
     const known = { name, atMs, groups }
     this.#known.set(key, known)
@@ -58,7 +60,7 @@ export class Twins {
       this.#other(groupOf(isForeign ? 'look' : 'foreign', look), name) ??
       this.#settled(groupOf('look here', server, look), settledMs)
     if (alike !== undefined) return `its name looks like \`${alike}\``
-    const copied = this.#settled(groupOf('body', server, bodyOf(definition)), settledMs)
+    const copied = this.#settled(groupOf('body', server, hashDefinitionBody(definition)), settledMs)
     return copied === undefined ? undefined : `it is \`${copied}\` under another name`
   }
 
@@ -88,13 +90,13 @@ function groupOf(...parts: string[]): string {
   return JSON.stringify(parts)
 }
 
-function keyOf(server: string, name: string): string {
+function toToolKey(server: string, name: string): string {
   return JSON.stringify([server, name])
 }
 
 /** All of a definition but its name. */
-function bodyOf({ server: _server, name: _name, ...body }: ToolDefinition): string {
+function hashDefinitionBody({ server: _server, name: _name, ...body }: ToolDefinition): string {
   return createHash('sha256')
-    .update(canonicalText(body as never))
+    .update(writeCanonicalJson(body as never))
     .digest('base64')
 }

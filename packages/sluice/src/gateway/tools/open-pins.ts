@@ -5,7 +5,7 @@
 import { dirname, join } from 'node:path'
 import { isLoopbackName } from '../../identity/oauth/safe-url.ts'
 import type { GateConfig } from '../config/config.ts'
-import { LockInForce, type LockOptions } from './active-lock-file.ts'
+import { ActiveLockFile, type LockOptions } from './active-lock-file.ts'
 import { Pins } from './pins.ts'
 
 export function lockPath({ file }: Pick<GateConfig, 'file'>): string {
@@ -15,10 +15,10 @@ export function lockPath({ file }: Pick<GateConfig, 'file'>): string {
 export function openPins(
   config: GateConfig,
   parts: Omit<LockOptions, 'path' | 'nowMs'>,
-): { readonly pins: Pins; readonly lock: LockInForce } {
+): { readonly pins: Pins; readonly lock: ActiveLockFile } {
   const { pins, host } = config
   const { store, log } = parts
-  const lock = new LockInForce({ ...parts, path: lockPath(config), nowMs: Date.now })
+  const lock = new ActiveLockFile({ ...parts, path: lockPath(config), nowMs: Date.now })
   const opened = new Pins({
     store,
     lock: lock.now,

@@ -7,15 +7,15 @@
 import { createHash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
-import { gradeChange, tellChange } from '../../catalogue/pins/grade-change.ts'
+import { describeChange, gradeChange } from '../../catalogue/pins/grade-change.ts'
 import type { Pin } from '../../catalogue/pins/lock-file.ts'
 import { INSTRUCTIONS, pinOf } from '../../catalogue/pins/pin.ts'
-import { Refused } from '../../core/operation-error.ts'
+import { OperationError } from '../../core/operation-error.ts'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
 import { FIRST_LIST_MS, HELD_CHANGES_TOLD_MAX, PINS_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
-import { Twins } from './look-alike-names.ts'
-import { type Refusal, Refusals } from './refused-definitions.ts'
+import { LookAlikeNames } from './look-alike-names.ts'
+import { type DefinitionRefusal, RefusedDefinitions } from './refused-definitions.ts'
 
 export interface PinsOptions {
   readonly store: DatabaseSync
@@ -28,16 +28,16 @@ export interface PinsOptions {
 }
 
 /** A definition that waits for a person, and why. */
-export interface HeldTool {
+export interface PendingDefinition {
   readonly tool: KnownTool
   readonly digest: string
   readonly because: string
   readonly changes: readonly string[]
   /** A person does not want it. */
-  readonly refused?: Refusal
+  readonly refused?: DefinitionRefusal
 }
 
-interface Accepted {
+interface AcceptedDefinition {
   readonly digest: string
   readonly definition: ToolDefinition | undefined
   /** Of its server, then; undefined where nobody had heard them. */
@@ -48,17 +48,17 @@ interface Accepted {
 
 export class Pins {
   readonly #options: PinsOptions
-  readonly #accepted = new Map<string, Accepted>()
-  readonly #held = new Map<string, HeldTool>()
+  readonly #accepted = new Map<string, AcceptedDefinition>()
+  readonly #held = new Map<string, PendingDefinition>()
   /** Of what is accepted; made when a tool is first met. */
-  #twins: Twins | undefined
-  #verdicts = new WeakMap<KnownTool, HeldTool | 'accepted'>()
-  readonly #refusals: Refusals
+  #twins: LookAlikeNames | undefined
+  #verdicts = new WeakMap<KnownTool, PendingDefinition | 'accepted'>()
+  readonly #refusals: RefusedDefinitions
   #lock: readonly Pin[] | undefined
 
   constructor(options: PinsOptions) {
     this.#options = options
-    this.#refusals = new Refusals(options.store)
+    this.#refusals = new RefusedDefinitions(options.store)
     this.setLock(options.lock)
   }
 
@@ -72,13 +72,18 @@ export class Pins {
     this.#held.clear()
     if (lock === undefined) for (const [key, one] of kept) this.#accepted.set(key, one)
     for (const { server, name, digest } of lock ?? []) {
-      const known = kept.get(keyOf(server, name))
+      const known = kept.get(toToolKey(server, name))
       const same = known?.digest === digest ? known : undefined
-      this.#accepted.set(keyOf(server, name), { definition: undefined, ...same, digest, atMs: 0 })
+      this.#accepted.set(toToolKey(server, name), {
+        definition: undefined,
+        ...same,
+        digest,
+        atMs: 0,
+      })
     }
   }
 
-  #kept(): Map<string, Accepted> {
+  #kept(): Map<string, AcceptedDefinition> {
     const rows = this.#options.store
       .prepare('SELECT server, name, digest, definition FROM pins')
       .all()
@@ -89,13 +94,13 @@ export class Pins {
         ) as ToolDefinition & { [INSTRUCTIONS]?: string }
         const said = instructions === undefined ? {} : { instructions }
         const one = { digest: String(row.digest), definition, ...said, atMs: 0 }
-        return [keyOf(String(row.server), String(row.name)), one] as const
+        return [toToolKey(String(row.server), String(row.name)), one] as const
       }),
     )
   }
 
   /** Why this definition may not be shown or called; undefined where it may. */
-  heldOf(tool: KnownTool): HeldTool | undefined {
+  heldOf(tool: KnownTool): PendingDefinition | undefined {
     let verdict = this.#verdicts.get(tool)
     if (verdict === undefined) {
       verdict = this.#judge(tool)
@@ -116,7 +121,7 @@ export class Pins {
   /** Where nobody has asked the server yet, those it had when it was accepted. */
   #instructionsFor({ definition, instructions }: KnownTool): string | undefined {
     if (this.#options.ignore.includes('/instructions')) return ''
-    const known = this.#accepted.get(keyOf(definition.server, definition.name))
+    const known = this.#accepted.get(toToolKey(definition.server, definition.name))
     return instructions ?? known?.instructions
   }
 
@@ -130,17 +135,17 @@ export class Pins {
 
   /** What was accepted last; undefined where nothing was, or only its digest is known. */
   acceptedOf(server: string, name: string): ToolDefinition | undefined {
-    return this.#accepted.get(keyOf(server, name))?.definition
+    return this.#accepted.get(toToolKey(server, name))?.definition
   }
 
-  get held(): readonly HeldTool[] {
+  get held(): readonly PendingDefinition[] {
     return [...this.#held.values()]
   }
 
   /** What is held of a server, or of one tool of it; refuses where nothing is. */
-  waiting(server: string, name: string | undefined): readonly HeldTool[] {
+  waiting(server: string, name: string | undefined): readonly PendingDefinition[] {
     if (this.#lock !== undefined)
-      throw new Refused(
+      throw new OperationError(
         'the lock file says what is accepted',
         'run `sluice pin`, look at the change of sluice.lock, and `sluice policy apply`',
       )
@@ -149,14 +154,14 @@ export class Pins {
         tool.definition.server === server && (name === undefined || tool.definition.name === name),
     )
     if (mine.length > 0) return mine
-    throw new Refused(
+    throw new OperationError(
       `nothing is held of \`${name === undefined ? server : `${server}/${name}`}\``,
       '`sluice pin --held` lists what is',
     )
   }
 
   /** A person's word. */
-  accept(held: readonly HeldTool[]): void {
+  accept(held: readonly PendingDefinition[]): void {
     for (const { tool, digest } of held) {
       this.#keep(tool, digest)
       this.#verdicts.set(tool, 'accepted')
@@ -164,21 +169,21 @@ export class Pins {
   }
 
   /** A person's word, too: it stays held, and whoever calls it is told by whom. */
-  refuse(held: readonly HeldTool[], by: string, why: string): void {
-    const refused: Refusal = { by, why, atMs: this.#options.nowMs() }
+  refuse(held: readonly PendingDefinition[], by: string, why: string): void {
+    const refused: DefinitionRefusal = { by, why, atMs: this.#options.nowMs() }
     for (const one of held) {
       const { server, name } = one.tool.definition
       this.#refusals.add(server, name, one.digest, refused)
-      this.#held.set(keyOf(server, name), { ...one, refused })
+      this.#held.set(toToolKey(server, name), { ...one, refused })
       this.#verdicts.set(one.tool, { ...one, refused })
     }
   }
 
-  #judge(tool: KnownTool): HeldTool | 'accepted' {
+  #judge(tool: KnownTool): PendingDefinition | 'accepted' {
     const { firstSight, log } = this.#options
     const lock = this.#lock
     const { definition } = tool
-    const key = keyOf(definition.server, definition.name)
+    const key = toToolKey(definition.server, definition.name)
     const digest = this.pinOf(tool)
     const known = this.#accepted.get(key)
     const instructions = this.#instructionsFor(tool)
@@ -191,7 +196,7 @@ export class Pins {
       return 'accepted'
     }
     const refused = this.#refusals.of(definition.server, definition.name, digest)
-    const hold = (because: string, changes: readonly string[] = []): HeldTool => {
+    const hold = (because: string, changes: readonly string[] = []): PendingDefinition => {
       const held = { tool, digest, because, changes, ...(refused && { refused }) }
       if (this.#held.size < PINS_MAX) this.#held.set(key, held)
       log('warn', 'a tool is held until a person accepts its definition', {
@@ -224,11 +229,11 @@ export class Pins {
       this.#keep(tool, digest)
       log('info', 'the words of a definition changed', {
         tool: key,
-        changes: changes.map(tellChange).join('; '),
+        changes: changes.map(describeChange).join('; '),
       })
       return 'accepted'
     }
-    return hold(because, changes.map(tellChange))
+    return hold(because, changes.map(describeChange))
   }
 
   /** Why a definition nobody has seen is not trusted. */
@@ -250,7 +255,7 @@ export class Pins {
   /** A03: an accepted tool that this one renames, copies, or could be mistaken for. */
   #twinOf(definition: ToolDefinition): string | undefined {
     if (this.#twins === undefined) {
-      this.#twins = new Twins()
+      this.#twins = new LookAlikeNames()
       for (const [key, { definition: known, atMs }] of this.#accepted) {
         const [server, name] = JSON.parse(key) as [string, string]
         this.#twins.put({ server, name, definition: known, atMs })
@@ -264,7 +269,7 @@ export class Pins {
     const { server, name } = definition
     const instructions = this.#instructionsFor(tool)
     const said = instructions === undefined ? {} : { instructions }
-    const key = keyOf(server, name)
+    const key = toToolKey(server, name)
     this.#held.delete(key)
     this.#refusals.delete(server, name, digest)
     if (!this.#accepted.has(key) && this.#accepted.size >= PINS_MAX) return
@@ -303,7 +308,7 @@ const NOT_PINNED = 'the lock file does not pin it'
 const NOT_WANTED = 'a person does not want it'
 
 /** What a caller of a held tool is told: the change, and the command that accepts it; or who refused. */
-export function heldReason({ tool, because, changes, refused }: HeldTool): string {
+export function describePending({ tool, because, changes, refused }: PendingDefinition): string {
   const { server, name } = tool.definition
   if (refused !== undefined)
     return `the definition of \`${name}\` was refused by ${refused.by}: ${refused.why === '' ? because : refused.why}`
@@ -311,7 +316,7 @@ export function heldReason({ tool, because, changes, refused }: HeldTool): strin
   return `the definition of \`${name}\` waits for a person: ${because}${told === '' ? '' : ` (${told})`}; \`sluice pin --accept ${server}/${name}\` accepts it`
 }
 
-function keyOf(server: string, name: string): string {
+function toToolKey(server: string, name: string): string {
   return JSON.stringify([server, name])
 }
 

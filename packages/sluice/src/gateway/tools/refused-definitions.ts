@@ -5,34 +5,34 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { REFUSALS_MAX } from '../shared/limits.ts'
 
-export interface Refusal {
+export interface DefinitionRefusal {
   readonly by: string
   readonly why: string
   readonly atMs: number
 }
 
-export class Refusals {
+export class RefusedDefinitions {
   readonly #store: DatabaseSync
-  readonly #kept: Map<string, Refusal>
+  readonly #kept: Map<string, DefinitionRefusal>
 
   constructor(store: DatabaseSync) {
     this.#store = store
     const rows = store.prepare('SELECT * FROM refusals ORDER BY at').all()
     this.#kept = new Map(
       rows.map(({ server, name, digest, by, why, at }) => [
-        keyOf(String(server), String(name), String(digest)),
+        toDefinitionKey(String(server), String(name), String(digest)),
         { by: String(by), why: String(why), atMs: Number(at) },
       ]),
     )
   }
 
-  of(server: string, name: string, digest: string): Refusal | undefined {
+  of(server: string, name: string, digest: string): DefinitionRefusal | undefined {
     if (this.#kept.size === 0) return undefined
-    return this.#kept.get(keyOf(server, name, digest))
+    return this.#kept.get(toDefinitionKey(server, name, digest))
   }
 
-  add(server: string, name: string, digest: string, { by, why, atMs }: Refusal): void {
-    this.#kept.set(keyOf(server, name, digest), { by, why, atMs })
+  add(server: string, name: string, digest: string, { by, why, atMs }: DefinitionRefusal): void {
+    this.#kept.set(toDefinitionKey(server, name, digest), { by, why, atMs })
     this.#store
       .prepare('INSERT OR REPLACE INTO refusals VALUES (?, ?, ?, ?, ?, ?)')
       .run(server, name, digest, by, why, atMs)
@@ -42,7 +42,7 @@ export class Refusals {
   }
 
   delete(server: string, name: string, digest: string): void {
-    const key = keyOf(server, name, digest)
+    const key = toDefinitionKey(server, name, digest)
     if (this.#kept.has(key)) this.#forget(key)
   }
 
@@ -54,6 +54,6 @@ export class Refusals {
   }
 }
 
-function keyOf(server: string, name: string, digest: string): string {
+function toDefinitionKey(server: string, name: string, digest: string): string {
   return JSON.stringify([server, name, digest])
 }

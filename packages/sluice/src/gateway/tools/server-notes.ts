@@ -2,7 +2,7 @@
 // its lists met. Kept by the gate; shown by `sluice status` and the console.
 
 import type { Log } from '../shared/log.ts'
-import type { UpstreamFailure, UpstreamLink } from '../upstream/upstream.ts'
+import type { Upstream, UpstreamFailure } from '../upstream/upstream.ts'
 
 export interface ServerFailure extends Pick<UpstreamFailure, 'code' | 'message' | 'help'> {
   readonly atMs: number
@@ -20,7 +20,7 @@ export class ServerNotes {
   }
 
   /** Whoever listens to the link has set its callback before. */
-  watch(name: string, server: UpstreamLink): void {
+  watch(name: string, server: Upstream): void {
     const carryOn = server.onFailure
     server.onFailure = (failure) => {
       this.#failures.set(name, { atMs: Date.now(), ...failure })

@@ -12,7 +12,7 @@ import {
 } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 
-export class KeptTools {
+export class StoredTools {
   readonly #store: DatabaseSync
   readonly #log: Log
   readonly #waiting = new Map<string, KnownTool>()

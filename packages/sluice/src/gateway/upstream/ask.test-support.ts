@@ -2,12 +2,12 @@
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Answer, Id, Message } from '../../protocol/message.ts'
+import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../../protocol/message.ts'
 import { writeNotification, writeRequest } from '../../protocol/write-message.ts'
 import { readStat } from '../processes/process-group.ts'
 import type { Log } from '../shared/log.ts'
-import type { Related } from '../shared/transport.ts'
-import type { Carried, UpstreamFailure, UpstreamLink } from './upstream.ts'
+import type { MessageContext } from '../shared/transport.ts'
+import type { Upstream, UpstreamFailure, UpstreamSendOptions } from './upstream.ts'
 
 export const SERVERS = join(import.meta.dirname, '../../../../../test/servers')
 
@@ -24,21 +24,21 @@ export function keepLog(): { log: Log; entries: Logged[] } {
 }
 
 export class Asker {
-  readonly link: UpstreamLink
-  readonly others: { message: Message; related: Related | undefined }[] = []
+  readonly link: Upstream
+  readonly others: { message: JsonRpcMessage; related: MessageContext | undefined }[] = []
   readonly failures: UpstreamFailure[] = []
   readonly closed: Promise<string>
-  readonly #waiting = new Map<Id, (answer: Answer | UpstreamFailure) => void>()
+  readonly #waiting = new Map<RequestId, (answer: JsonRpcResponse | UpstreamFailure) => void>()
   #nextId = 1
 
-  constructor(link: UpstreamLink) {
+  constructor(link: Upstream) {
     this.link = link
     this.closed = new Promise((resolve) => {
       link.onClose = resolve
     })
     link.onMessage = (message, related) => {
       if (message.kind !== 'answer') this.others.push({ message, related })
-      else this.#settle(message.id as Id, message)
+      else this.#settle(message.id as RequestId, message)
     }
     link.onFailure = (failure) => {
       this.failures.push(failure)
@@ -50,7 +50,11 @@ export class Asker {
     return this.#nextId - 1
   }
 
-  ask(method: string, params: object = {}, carried?: Carried): Promise<Answer | UpstreamFailure> {
+  ask(
+    method: string,
+    params: object = {},
+    carried?: UpstreamSendOptions,
+  ): Promise<JsonRpcResponse | UpstreamFailure> {
     const id = this.#nextId++
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, resolve)
@@ -60,7 +64,11 @@ export class Asker {
   }
 
   /** The parsed result; throws where there is none. */
-  async result(method: string, params: object = {}, carried?: Carried): Promise<unknown> {
+  async result(
+    method: string,
+    params: object = {},
+    carried?: UpstreamSendOptions,
+  ): Promise<unknown> {
     const answer = await this.ask(method, params, carried)
     if (!('kind' in answer) || answer.result === undefined) throw new Error(JSON.stringify(answer))
     return JSON.parse(answer.result)
@@ -86,7 +94,7 @@ export class Asker {
     return result
   }
 
-  #settle(id: Id, answer: Answer | UpstreamFailure): void {
+  #settle(id: RequestId, answer: JsonRpcResponse | UpstreamFailure): void {
     this.#waiting.get(id)?.(answer)
     this.#waiting.delete(id)
   }

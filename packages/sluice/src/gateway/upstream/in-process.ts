@@ -3,10 +3,10 @@
 // root knows.
 
 import type { SessionLabels } from '../../core/agent-calls.ts'
-import type { Id, Message } from '../../protocol/message.ts'
-import { failureAnswer } from './failure-response.ts'
-import { readSaid } from './read-upstream-messages.ts'
-import type { UpstreamFailure, UpstreamLink } from './upstream.ts'
+import type { JsonRpcMessage, RequestId } from '../../protocol/message.ts'
+import { toFailureResponse } from './failure-response.ts'
+import { readUpstreamMessages } from './read-upstream-messages.ts'
+import type { Upstream, UpstreamFailure } from './upstream.ts'
 
 export interface InProcessPeer {
   receive(message: object): void
@@ -26,11 +26,11 @@ export type StartInProcess = (
   say: (message: object) => void,
 ) => InProcessPeer
 
-export class InProcessLink implements UpstreamLink {
-  onMessage: (message: Message) => void = () => {}
+export class InProcessUpstream implements Upstream {
+  onMessage: (message: JsonRpcMessage) => void = () => {}
   onClose: (why: string) => void = () => {}
   onFailure: (failure: UpstreamFailure) => void = (failure) => {
-    const answer = failureAnswer(failure)
+    const answer = toFailureResponse(failure)
     if (answer !== undefined) this.onMessage(answer)
   }
   readonly failure = undefined
@@ -57,7 +57,7 @@ export class InProcessLink implements UpstreamLink {
   readonly pausesApart = false
   pause(): void {}
   resume(): void {}
-  abort(_request: Id): void {}
+  abort(_request: RequestId): void {}
 
   close(why: string): void {
     if (this.#closed) return
@@ -68,7 +68,7 @@ export class InProcessLink implements UpstreamLink {
 
   #hear(message: object): void {
     if (this.#closed) return
-    const said = readSaid(JSON.stringify(message), false)
+    const said = readUpstreamMessages(JSON.stringify(message), false)
     if (said.ok) for (const each of said.messages) this.onMessage(each)
   }
 }

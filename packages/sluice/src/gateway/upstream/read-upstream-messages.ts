@@ -1,15 +1,15 @@
 // What a server said, read strictly, and where that fails whose answer it would have been, so that
 // nobody waits for it. Used by the links to servers; the reader itself is wire's.
 
-import type { Id, Message } from '../../protocol/message.ts'
+import type { JsonRpcMessage, RequestId } from '../../protocol/message.ts'
 import { readMessages } from '../../protocol/read-message.ts'
 import { enterStep } from '../shared/current-step.ts'
 
-export type Said =
-  | { readonly ok: true; readonly messages: readonly Message[] }
-  | { readonly ok: false; readonly why: string; readonly answers: Id | undefined }
+export type UpstreamMessages =
+  | { readonly ok: true; readonly messages: readonly JsonRpcMessage[] }
+  | { readonly ok: false; readonly why: string; readonly answers: RequestId | undefined }
 
-export function readSaid(text: string, batches: boolean): Said {
+export function readUpstreamMessages(text: string, batches: boolean): UpstreamMessages {
   enterStep('read')
   const reading = readMessages(text, { batches })
   if (reading.ok) return reading

@@ -1,13 +1,13 @@
 // A link to a server that the test itself plays: what is sent is kept, what the server says goes
 // through the strict reader, as every link's does.
 
-import type { Id } from '../../protocol/message.ts'
+import type { RequestId } from '../../protocol/message.ts'
 import { readMessages } from '../../protocol/read-message.ts'
-import type { Related } from '../shared/transport.ts'
-import type { UpstreamFailure, UpstreamLink } from './upstream.ts'
+import type { MessageContext } from '../shared/transport.ts'
+import type { Upstream, UpstreamFailure } from './upstream.ts'
 
 export interface Sent {
-  id?: Id
+  id?: RequestId
   method?: string
   // biome-ignore lint/suspicious/noExplicitAny: what the gate sent, taken apart by the test
   params?: any
@@ -16,17 +16,17 @@ export interface Sent {
   error?: { code: number; message: string }
 }
 
-export class ScriptedLink implements UpstreamLink {
-  onMessage: UpstreamLink['onMessage'] = () => {}
-  onClose: UpstreamLink['onClose'] = () => {}
-  onFailure: UpstreamLink['onFailure'] = () => {}
+export class ScriptedLink implements Upstream {
+  onMessage: Upstream['onMessage'] = () => {}
+  onClose: Upstream['onClose'] = () => {}
+  onFailure: Upstream['onFailure'] = () => {}
   readonly failure = undefined
   readonly handle = undefined
   pausesApart = true
-  readonly paused: ['pause' | 'resume', Id | undefined][] = []
+  readonly paused: ['pause' | 'resume', RequestId | undefined][] = []
   readonly ended = Promise.resolve()
   readonly sent: Sent[] = []
-  readonly aborted: Id[] = []
+  readonly aborted: RequestId[] = []
   closed: string | undefined
   /** Answers at once, where it gives a result. */
   answers: (sent: Sent) => object | undefined = () => undefined
@@ -41,10 +41,10 @@ export class ScriptedLink implements UpstreamLink {
   }
 
   /** The last request of this method that was sent. */
-  last(method: string): Sent & { id: Id } {
+  last(method: string): Sent & { id: RequestId } {
     const found = this.sent.findLast((each) => each.method === method)
     if (found?.id === undefined) throw new Error(`no \`${method}\` was sent`)
-    return found as Sent & { id: Id }
+    return found as Sent & { id: RequestId }
   }
 
   all(method: string): Sent[] {
@@ -52,7 +52,7 @@ export class ScriptedLink implements UpstreamLink {
   }
 
   /** A message of the server's, as a value or as the text it writes. */
-  say(message: object | string, related?: Related): void {
+  say(message: object | string, related?: MessageContext): void {
     const text =
       typeof message === 'string' ? message : JSON.stringify({ jsonrpc: '2.0', ...message })
     const read = readMessages(text, { batches: false })
@@ -60,19 +60,23 @@ export class ScriptedLink implements UpstreamLink {
     for (const each of read.messages) this.onMessage(each, related)
   }
 
-  fail(request: Id, code: UpstreamFailure['code'] = 'UPSTREAM_OUTCOME_UNKNOWN', status = 0): void {
+  fail(
+    request: RequestId,
+    code: UpstreamFailure['code'] = 'UPSTREAM_OUTCOME_UNKNOWN',
+    status = 0,
+  ): void {
     this.onFailure({ code, message: `failed: ${code}`, request, repeatable: false, status })
   }
 
-  pause(request?: Id): void {
+  pause(request?: RequestId): void {
     this.paused.push(['pause', request])
   }
 
-  resume(request?: Id): void {
+  resume(request?: RequestId): void {
     this.paused.push(['resume', request])
   }
 
-  abort(request: Id): void {
+  abort(request: RequestId): void {
     this.aborted.push(request)
   }
 

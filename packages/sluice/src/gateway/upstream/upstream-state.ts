@@ -2,13 +2,13 @@
 // `initialize` settled. Reads only the head of what the gate itself wrote. Used by both transports.
 
 import { isObject } from '@sluice/policy/core/json'
-import type { Answer, Id, Message } from '../../protocol/message.ts'
+import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../../protocol/message.ts'
 import { OPEN_REQUESTS_MAX } from '../shared/limits.ts'
-import { Few } from '../shared/small-set.ts'
+import { SmallSet } from '../shared/small-set.ts'
 
 /** A request has both, a notification only a method, an answer only an id. */
-export interface Sent {
-  readonly id: Id | undefined
+export interface MessageHead {
+  readonly id: RequestId | undefined
   readonly method: string | undefined
 }
 
@@ -17,36 +17,37 @@ const REQUEST = /^\{"jsonrpc":"2\.0","id":(-?\d{1,15}|"[^"\\]*"),"method":"([^"\
 const ANSWER = /^\{"jsonrpc":"2\.0","id":(-?\d{1,15}|"[^"\\]*"),"(?:result|error)":/
 const NOTIFICATION = /^\{"jsonrpc":"2\.0","method":"([^"\\]*)"(?:,"params":|\}$)/
 
-export function sentOf(text: string): Sent {
+export function readMessageHead(text: string): MessageHead {
   const request = REQUEST.exec(text)
-  if (request !== null) return { id: JSON.parse(request[1] ?? '0') as Id, method: request[2] }
+  if (request !== null)
+    return { id: JSON.parse(request[1] ?? '0') as RequestId, method: request[2] }
   const answer = ANSWER.exec(text)
-  if (answer !== null) return { id: JSON.parse(answer[1] ?? '0') as Id, method: undefined }
+  if (answer !== null) return { id: JSON.parse(answer[1] ?? '0') as RequestId, method: undefined }
   const notification = NOTIFICATION.exec(text)
   if (notification !== null) return { id: undefined, method: notification[1] }
-  const whole = JSON.parse(text) as { id?: Id | null; method?: string }
+  const whole = JSON.parse(text) as { id?: RequestId | null; method?: string }
   return { id: whole.id ?? undefined, method: whole.method }
 }
 
-export class Conversation {
+export class UpstreamState {
   /** Requests without an answer. */
-  readonly open = new Few<Id>()
+  readonly open = new SmallSet<RequestId>()
   /** The revision that `initialize` settled. */
   revision: string | undefined
-  #initialize: Id | undefined
+  #initialize: RequestId | undefined
 
-  sent({ id, method }: Sent): void {
+  sent({ id, method }: MessageHead): void {
     if (id === undefined || method === undefined) return
     this.open.add(id)
     // Those that were given up without `abort` must not gather for ever; the oldest is first.
     if (this.open.size > OPEN_REQUESTS_MAX) {
       const [oldest] = this.open
-      this.open.delete(oldest as Id)
+      this.open.delete(oldest as RequestId)
     }
     if (method === 'initialize') this.#initialize = id
   }
 
-  received(message: Message): void {
+  received(message: JsonRpcMessage): void {
     if (message.kind !== 'answer' || message.id === null || !this.open.delete(message.id)) return
     if (message.id === this.#initialize) this.revision = revisionOf(message)
   }
@@ -57,7 +58,7 @@ export class Conversation {
   }
 }
 
-function revisionOf({ result }: Answer): string | undefined {
+function revisionOf({ result }: JsonRpcResponse): string | undefined {
   if (result === undefined) return undefined
   const value: unknown = JSON.parse(result)
   const revision = isObject(value) ? value.protocolVersion : undefined

@@ -2,22 +2,22 @@
 // has. A request that fails gets onFailure; a request still open at onClose has an unknown outcome.
 
 import type { KnownTool } from '@sluice/policy/core/tools'
-import type { Id, Members } from '../../protocol/message.ts'
+import type { ParsedMembers, RequestId } from '../../protocol/message.ts'
 import type { GatewayErrorCode } from '../shared/errors.ts'
-import type { Link, Related, Trace } from '../shared/transport.ts'
+import type { MessageContext, TraceContext, Transport } from '../shared/transport.ts'
 
 /** A request as it goes over, parsed: for links that have to write it anew. */
-export interface Passing {
-  readonly id: Id
+export interface OutboundRequest {
+  readonly id: RequestId
   readonly method: string
-  readonly params: Members | undefined
+  readonly params: ParsedMembers | undefined
   readonly tool?: KnownTool | undefined
 }
 
-export interface Carried extends Related {
-  readonly trace?: Trace | undefined
+export interface UpstreamSendOptions extends MessageContext {
+  readonly trace?: TraceContext | undefined
   /** Undefined for notifications and answers. */
-  readonly passing?: Passing
+  readonly passing?: OutboundRequest
 }
 
 export interface UpstreamFailure {
@@ -26,7 +26,7 @@ export interface UpstreamFailure {
   readonly message: string
   readonly help?: string
   /** The request that will get no answer; undefined where it was no request. */
-  readonly request: Id | undefined
+  readonly request: RequestId | undefined
   /** The request cannot have had an effect (no byte of it was written, or the server answered that
    * it does not know the session): sending it once more cannot do it twice. */
   readonly repeatable: boolean
@@ -35,21 +35,21 @@ export interface UpstreamFailure {
   readonly challenge?: string
 }
 
-export interface UpstreamLink extends Link {
-  send(text: string, carried?: Carried): boolean
+export interface Upstream extends Transport {
+  send(text: string, carried?: UpstreamSendOptions): boolean
   /** Set at once by whoever made the link. */
   onFailure: (failure: UpstreamFailure) => void
   /** The server ended the stream of a request before its answer; it is asked for the rest later. */
-  onSuspended?: (request: Id) => void
+  onSuspended?: (request: RequestId) => void
   /** Why the link closed by itself; set before onClose. */
   readonly failure: UpstreamFailure | undefined
   /** The receiver is slow: read no further, on all streams or (HTTP) on that of one request. */
-  pause(request?: Id): void
-  resume(request?: Id): void
+  pause(request?: RequestId): void
+  resume(request?: RequestId): void
   /** A pause for one request stops no other. */
   readonly pausesApart: boolean
   /** Nobody waits for this answer any more. HTTP ends the exchange; a process is told by message. */
-  abort(request: Id): void
+  abort(request: RequestId): void
   /** What it takes to go on with this session over a link made anew; undefined where that cannot be:
    * the memory of a process is gone with it. */
   readonly handle: string | undefined

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CLOCK_SKEW_S, FAILED_FETCH_REST_MS, FETCH_BYTES_MAX, KEYS_COOLDOWN_MS } from '../limits.ts'
-import { Tokens } from './access-token-verifier.ts'
-import type { NotLetIn } from './caller.ts'
+import { AccessTokenVerifier } from './access-token-verifier.ts'
+import type { AuthenticationError } from './caller.ts'
 import { ALGORITHMS, type Issuer } from './issuer.ts'
 
 const T = 1_800_000_000
@@ -19,7 +19,7 @@ let issuer = ''
 let answer = ''
 let asked: string[] = []
 let nowS = T
-let tokens: Tokens
+let tokens: AccessTokenVerifier
 let key: CryptoKey
 let other: CryptoKey
 let publicJwk: object
@@ -48,10 +48,10 @@ beforeEach(() => {
   tokens = tokensOf({})
 })
 
-function tokensOf(fields: Partial<Issuer>): Tokens {
+function tokensOf(fields: Partial<Issuer>): AccessTokenVerifier {
   const terms = { policy: 'reader', scopes: ['mcp'], groups: 'roles', slots: 2, explain: true }
   const corp = { name: 'corp', issuer, ...terms, algorithms: ALGORITHMS, roles: {}, ...fields }
-  return new Tokens([corp], () => nowS * 1_000)
+  return new AccessTokenVerifier([corp], () => nowS * 1_000)
 }
 
 const CLAIMS = { scope: 'openid mcp', roles: ['ops', 7, 'dev'], big: 2 ** 60, level: 3 }
@@ -70,10 +70,10 @@ function make({ claims = {}, header = {}, by = key }: Made = {}): Promise<string
     .sign(by)
 }
 
-async function refusal(token: string, checked = tokens): Promise<NotLetIn> {
+async function refusal(token: string, checked = tokens): Promise<AuthenticationError> {
   return checked.check(token, AUDIENCES).then(
     () => expect.unreachable('it was let in'),
-    (error: NotLetIn) => error,
+    (error: AuthenticationError) => error,
   )
 }
 

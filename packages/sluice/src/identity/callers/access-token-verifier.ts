@@ -7,8 +7,8 @@ import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import { CHECKED_KEPT_MS, CHECKED_MAX, CLOCK_SKEW_S, GRANT_GROUPS_MAX } from '../limits.ts'
 import { SUBJECT } from '../names.ts'
-import type { TokenCheck } from './authenticator.ts'
-import { type Caller, NotLetIn } from './caller.ts'
+import type { TokenVerifier } from './authenticator.ts'
+import { AuthenticationError, type Caller } from './caller.ts'
 import type { Issuer } from './issuer.ts'
 import { IssuerKeys, KeysUnreachable } from './issuer-keys.ts'
 
@@ -19,18 +19,18 @@ type CheckedPayload = JWTPayload & {
   readonly aud: readonly string[]
 }
 
-interface Checked {
+interface VerifiedToken {
   readonly payload: CheckedPayload
   readonly issuer: Issuer
   readonly caller: Caller
   readonly untilMs: number
 }
 
-export class Tokens implements TokenCheck {
+export class AccessTokenVerifier implements TokenVerifier {
   readonly #issuers: ReadonlyMap<string, Issuer>
   readonly #nowMs: () => number
   readonly #keys = new Map<string, IssuerKeys>()
-  readonly #checked = new Map<string, Checked>()
+  readonly #checked = new Map<string, VerifiedToken>()
 
   constructor(issuers: readonly Issuer[], nowMs: () => number) {
     this.#issuers = new Map(issuers.map((one) => [one.issuer, one]))
@@ -73,7 +73,7 @@ export class Tokens implements TokenCheck {
     return payload
   }
 
-  async #verify(token: string): Promise<Checked> {
+  async #verify(token: string): Promise<VerifiedToken> {
     const issuer = this.#issuers.get(issuerOf(token))
     if (issuer === undefined) throw invalid('the issuer of the token is not one of this gate')
     const payload = await this.#payload(token, issuer)
@@ -120,7 +120,7 @@ export class Tokens implements TokenCheck {
     return keys
   }
 
-  #keep(key: string, checked: Checked): void {
+  #keep(key: string, checked: VerifiedToken): void {
     this.#checked.set(key, checked)
     const [oldest] = this.#checked.keys()
     if (this.#checked.size > CHECKED_MAX && oldest !== undefined) this.#checked.delete(oldest)
@@ -167,9 +167,13 @@ function checkScopes(payload: JWTPayload, { scopes }: Issuer): void {
   const given = new Set(texts.flatMap((one) => one.split(' ')))
   const missing = scopes.find((one) => !given.has(one))
   if (missing === undefined) return
-  throw new NotLetIn(`the token lacks the scope \`${missing}\``, 'ask for it when logging in', {
-    error: 'insufficient_scope',
-  })
+  throw new AuthenticationError(
+    `the token lacks the scope \`${missing}\``,
+    'ask for it when logging in',
+    {
+      error: 'insufficient_scope',
+    },
+  )
 }
 
 function groupsOf(payload: JWTPayload, { groups }: Issuer): string[] {
@@ -189,10 +193,10 @@ function claimsOf(payload: JWTPayload): JsonObject {
   return JSON.parse(text) as JsonObject
 }
 
-function invalid(message: string): NotLetIn {
-  return new NotLetIn(message, 'log in again', { error: 'invalid_token' })
+function invalid(message: string): AuthenticationError {
+  return new AuthenticationError(message, 'log in again', { error: 'invalid_token' })
 }
 
-function unreachable(why: string): NotLetIn {
-  return new NotLetIn(why, 'tokens cannot be checked now: try again', { isFault: true })
+function unreachable(why: string): AuthenticationError {
+  return new AuthenticationError(why, 'tokens cannot be checked now: try again', { isFault: true })
 }

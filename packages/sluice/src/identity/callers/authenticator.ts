@@ -5,17 +5,17 @@
 import { CALLERS_SEEN_MAX, GRANTS_FRESH_MS, LOCAL_SLOTS } from '../limits.ts'
 import { LOCAL_USER } from '../names.ts'
 import type { Caller } from './caller.ts'
-import { NotLetIn } from './caller.ts'
+import { AuthenticationError } from './caller.ts'
 import type { Grant } from './grant.ts'
 import type { Grants } from './grants.ts'
 
 /** What the tokens of authorisation servers are checked by. */
-export interface TokenCheck {
+export interface TokenVerifier {
   /** Throws NotLetIn. `audiences` are what the token may be for. */
   check(token: string, audiences: readonly string[]): Promise<Caller>
 }
 
-export interface Knock {
+export interface Credentials {
   readonly token: string | undefined
   /** It comes from this machine, over loopback or the socket. */
   readonly isLocal: boolean
@@ -29,7 +29,7 @@ export interface Knock {
 export interface DoorOptions {
   readonly grants: Grants
   /** Where the configuration names authorisation servers. */
-  readonly tokens?: TokenCheck | undefined
+  readonly tokens?: TokenVerifier | undefined
   /** False where the gate is reached from elsewhere: then nobody is local. */
   readonly mayBeLocal: boolean
   /** The document of the local user. */
@@ -39,7 +39,7 @@ export interface DoorOptions {
 
 const GRANT_HELP = '`sluice grants add NAME --policy POLICY` makes a token'
 
-export class Door {
+export class Authenticator {
   /** Grants have changed: sessions whose caller no longer holds are to be ended. */
   onChange: () => void = () => {}
   readonly #options: DoorOptions
@@ -62,7 +62,7 @@ export class Door {
   }
 
   /** Throws NotLetIn. */
-  admit({ token, isLocal, audiences, connection }: Knock): Caller | Promise<Caller> {
+  admit({ token, isLocal, audiences, connection }: Credentials): Caller | Promise<Caller> {
     const nowMs = this.#options.nowMs()
     this.#lookOnce(nowMs)
     if (token === undefined) return this.#withoutToken(isLocal)
@@ -80,7 +80,7 @@ export class Door {
     const { tokens } = this.#options
     if (tokens !== undefined && !token.startsWith('sluice_'))
       return tokens.check(token, audiences()).then((caller) => this.#remember(caller))
-    throw new NotLetIn('the token is not known here, or was revoked', GRANT_HELP, {
+    throw new AuthenticationError('the token is not known here, or was revoked', GRANT_HELP, {
       error: 'invalid_token',
     })
   }
@@ -110,7 +110,7 @@ export class Door {
       if (this.#options.grants.refresh()) this.onChange()
     } catch (error) {
       const help = 'the gate cannot tell who may call; see its log'
-      throw new NotLetIn((error as Error).message, help, { isFault: true })
+      throw new AuthenticationError((error as Error).message, help, { isFault: true })
     }
   }
 
@@ -135,7 +135,7 @@ export class Door {
       isLocal && mayBeLocal && tokens === undefined
         ? 'there are grants, so everybody needs a token'
         : 'a token is needed here'
-    throw new NotLetIn(why, GRANT_HELP)
+    throw new AuthenticationError(why, GRANT_HELP)
   }
 
   #ofGrant(grant: Grant, nowMs: number): Caller {

@@ -27,14 +27,14 @@ const OF_ONE_TOKEN: ReadonlySet<string> = new Set([
 
 /** Equal for callers whose calls are judged alike. One principal may come with tokens of different
  * groups at the same time: what one of them may is not to be lent to the other. */
-export function judgedAs({ principal, policy, explain }: Caller): string {
+export function getCallerKey({ principal, policy, explain }: Caller): string {
   const { id, kind, groups, claims } = principal
   const lasting = Object.entries(claims).filter(([name]) => !OF_ONE_TOKEN.has(name))
   return JSON.stringify([id, kind, groups, lasting, policy, explain])
 }
 
 /** Why somebody is not let in. */
-export class NotLetIn extends Error {
+export class AuthenticationError extends Error {
   readonly help: string
   /** As RFC 6750 says it; undefined where no token was sent. */
   readonly error: 'invalid_token' | 'insufficient_scope' | undefined
@@ -44,7 +44,7 @@ export class NotLetIn extends Error {
   constructor(
     message: string,
     help: string,
-    { error, isFault }: { error?: NotLetIn['error']; isFault?: boolean } = {},
+    { error, isFault }: { error?: AuthenticationError['error']; isFault?: boolean } = {},
   ) {
     super(message)
     this.help = help

@@ -33,15 +33,15 @@ export function makeToken(): string {
 }
 
 /** Undefined for what cannot be a grant's token, such as one of an authorisation server. */
-export function hashOf(token: string): Buffer | undefined {
+export function hashGrantToken(token: string): Buffer | undefined {
   return TOKEN.test(token) ? hash('sha256', token, 'buffer') : undefined
 }
 
 /** The way to a grant; knowing it is of no use, since nobody can make a token for a hash. */
-export function idOf(digest: Buffer): string {
+export function toGrantId(digest: Buffer): string {
   return digest.toString('hex', 0, ID_LENGTH / 2)
 }
 
-export function isOf(grant: Grant, digest: Buffer): boolean {
+export function matchesGrant(grant: Grant, digest: Buffer): boolean {
   return grant.hash.length === digest.length && timingSafeEqual(grant.hash, digest)
 }

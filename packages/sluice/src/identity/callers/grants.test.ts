@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { GRANT_NAME } from '../names.ts'
-import { hashOf, makeToken } from './grant.ts'
+import { hashGrantToken, makeToken } from './grant.ts'
 import { Grants } from './grants.ts'
 
 const ANN = { name: 'ann', policy: 'reader', slots: 2, groups: ['ops'], explain: true }
@@ -91,7 +91,7 @@ describe('a grant', () => {
 
   test('can be fixed in the configuration, by its hash', () => {
     const token = makeToken()
-    const fixed = Grants.open(folder, [{ ...ANN, hash: hashOf(token) as Buffer }])
+    const fixed = Grants.open(folder, [{ ...ANN, hash: hashGrantToken(token) as Buffer }])
     expect(fixed.exist).toBe(true)
     expect(fixed.find(token)).toMatchObject({ name: 'ann', isFixed: true, createdMs: null })
     expect(fixed.revoke('ann', T)).toBeUndefined()

@@ -8,9 +8,16 @@ import { openDatabase } from '../../store/sqlite/open.ts'
 import { IdentityError } from '../errors.ts'
 import { identityFile } from '../identity-file.ts'
 import { GRANTS_MAX, LAST_USED_EVERY_MS } from '../limits.ts'
-import { type FixedGrant, type Grant, hashOf, idOf, isOf, makeToken } from './grant.ts'
+import {
+  type FixedGrant,
+  type Grant,
+  hashGrantToken,
+  makeToken,
+  matchesGrant,
+  toGrantId,
+} from './grant.ts'
 
-export type GrantWish = Omit<FixedGrant, 'hash'>
+export type GrantRequest = Omit<FixedGrant, 'hash'>
 
 const KEPT = `SELECT hash, name, policy, slots, groups, explain, created_ms AS createdMs,
   last_used_ms AS lastUsedMs, revoked_ms AS revokedMs FROM grants ORDER BY created_ms, name`
@@ -69,10 +76,10 @@ export class Grants {
   }
 
   find(token: string): Grant | undefined {
-    const digest = hashOf(token)
+    const digest = hashGrantToken(token)
     if (digest === undefined) return undefined
-    const grant = this.#byId.get(idOf(digest))
-    return grant !== undefined && isOf(grant, digest) ? grant : undefined
+    const grant = this.#byId.get(toGrantId(digest))
+    return grant !== undefined && matchesGrant(grant, digest) ? grant : undefined
   }
 
   /** Whether it is live, and was not even read again. */
@@ -87,7 +94,7 @@ export class Grants {
   }
 
   /** The token is in nobody's hands but the caller's from now on. */
-  add(wish: GrantWish, nowMs: number): { grant: Grant; token: string } {
+  add(wish: GrantRequest, nowMs: number): { grant: Grant; token: string } {
     const { name, policy, slots, groups, explain } = wish
     if (this.#all.some((one) => one.name === name && one.revokedMs === null)) throw taken(name)
     if (this.#all.length >= GRANTS_MAX)
@@ -97,7 +104,7 @@ export class Grants {
         '`sluice grants revoke NAME --forget` makes room',
       )
     const token = makeToken()
-    const digest = hashOf(token) as Buffer
+    const digest = hashGrantToken(token) as Buffer
     const row = [digest, name, policy, slots, JSON.stringify(groups), Number(explain), nowMs]
     try {
       this.#database.prepare(ADD).run(...row)
@@ -108,7 +115,7 @@ export class Grants {
         : storeFault(error, this.#file)
     }
     this.#read()
-    return { grant: this.#byId.get(idOf(digest)) as Grant, token }
+    return { grant: this.#byId.get(toGrantId(digest)) as Grant, token }
   }
 
   /** Undefined where no grant of this name holds. */
@@ -189,7 +196,7 @@ function taken(name: string): IdentityError {
 
 function asGrant(fixed: FixedGrant): Grant {
   const never = { createdMs: null, lastUsedMs: null, revokedMs: null }
-  return { ...fixed, ...never, id: idOf(fixed.hash), isFixed: true }
+  return { ...fixed, ...never, id: toGrantId(fixed.hash), isFixed: true }
 }
 
 function asKept(row: Record<string, unknown>): Grant {
@@ -197,7 +204,7 @@ function asKept(row: Record<string, unknown>): Grant {
   return {
     ...(row as unknown as Grant),
     hash,
-    id: idOf(hash),
+    id: toGrantId(hash),
     isFixed: false,
     groups: JSON.parse(row.groups as string) as string[],
     explain: row.explain === 1,

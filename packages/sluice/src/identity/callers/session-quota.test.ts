@@ -2,13 +2,13 @@
 
 import { describe, expect, test } from 'vitest'
 import { LOCAL_SLOTS, SLOT_IDLE_MS, SLOT_PRINCIPALS_KEPT } from '../limits.ts'
-import { Slots } from './session-quota.ts'
+import { SessionQuota } from './session-quota.ts'
 
 const T = 1_000_000
 
 describe('slots', () => {
   test('fifty connections share four sessions, evenly', () => {
-    const slots = new Slots()
+    const slots = new SessionQuota()
     const uses = Array.from({ length: 50 }, (_, at) => slots.open('ann', LOCAL_SLOTS, T + at))
     const ids = uses.map((use) => use.facts(T + 99).id)
     expect(new Set(ids).size).toBe(4)
@@ -17,7 +17,7 @@ describe('slots', () => {
   })
 
   test('principals without end: those whose slots are over are forgotten, others are not', () => {
-    const slots = new Slots()
+    const slots = new SessionQuota()
     const stays = slots.open('stays', 1, T)
     stays.see(['private'], T)
     const rests = slots.openLasting('agent', T)
@@ -37,13 +37,13 @@ describe('slots', () => {
   })
 
   test('another principal has others', () => {
-    const slots = new Slots()
+    const slots = new SessionQuota()
     const ids = ['ann', 'bob'].map((who) => slots.open(who, 1, T).facts(T).id)
     expect(new Set(ids).size).toBe(2)
   })
 
   test('reconnecting takes the slot that was unused the longest, as it was', () => {
-    const slots = new Slots()
+    const slots = new SessionQuota()
     const first = slots.open('ann', 2, T)
     const second = slots.open('ann', 2, T)
     first.asked(T + 1)
@@ -58,7 +58,7 @@ describe('slots', () => {
   })
 
   test('a slot begins anew after half an hour without a call, and not before', () => {
-    const use = new Slots().open('ann', 1, T)
+    const use = new SessionQuota().open('ann', 1, T)
     use.asked(T)
     use.see(['private'], T)
     const { id } = use.facts(T + SLOT_IDLE_MS - 1)
@@ -69,7 +69,7 @@ describe('slots', () => {
   })
 
   test('F11: what is read after a rest is not forgotten by the call that follows', () => {
-    const slots = new Slots()
+    const slots = new SessionQuota()
     const use = slots.open('ann', 1, T)
     use.asked(T)
     use.see(['old'], T)
@@ -80,13 +80,13 @@ describe('slots', () => {
   })
 
   test('says which labels are new', () => {
-    const use = new Slots().open('ann', 1, T)
+    const use = new SessionQuota().open('ann', 1, T)
     expect(use.see(['a', 'b', 'a'], T)).toEqual(['a', 'b'])
     expect(use.see(['b', 'c'], T)).toEqual(['c'])
   })
 
   test('goes on after a restart where it was, whatever the name of the principal', () => {
-    const slots = new Slots()
+    const slots = new SessionQuota()
     slots.restore('a#1@2#1@500', T, 7, ['private'])
     slots.restore('no slot', T, 1, [])
     const uses = [0, 1].map(() => slots.open('a#1@2', 2, T + 1).facts(T + 1))

@@ -5,7 +5,7 @@
 import type { SessionFacts } from '@sluice/policy/core/call'
 import { SLOT_IDLE_MS, SLOT_PRINCIPALS_KEPT } from '../limits.ts'
 
-interface Held {
+interface AgentSession {
   readonly principal: string
   readonly number: number
   id: string
@@ -19,15 +19,15 @@ interface Held {
   users: number
 }
 
-export class Slots {
-  readonly #held = new Map<string, Held[]>()
+export class SessionQuota {
+  readonly #held = new Map<string, AgentSession[]>()
   /** Whose slots do not begin anew after a rest. */
   readonly #lasting = new Set<string>()
   #sweepAt = SLOT_PRINCIPALS_KEPT
 
   /** The slot for a new connection: a free one, the longest unused first; where none is free, the
    * one with the fewest connections. */
-  open(principal: string, count: number, nowMs: number): SlotUse {
+  open(principal: string, count: number, nowMs: number): SessionLease {
     const slots = this.#held.get(principal) ?? []
     if (slots.length === 0 && this.#held.size >= this.#sweepAt) this.#sweep(nowMs)
     this.#held.set(principal, slots)
@@ -40,7 +40,7 @@ export class Slots {
         : best,
     )
     slot.users += 1
-    return new SlotUse(slot, this.#lasting.has(principal))
+    return new SessionLease(slot, this.#lasting.has(principal))
   }
 
   /** Of principals that nobody is and whose slots would begin anew. How many there are is for an
@@ -60,7 +60,7 @@ export class Slots {
   }
 
   /** A slot of its own that rests as long as it likes. */
-  openLasting(name: string, nowMs: number): SlotUse {
+  openLasting(name: string, nowMs: number): SessionLease {
     this.#lasting.add(name)
     return this.open(name, 1, nowMs)
   }
@@ -73,7 +73,7 @@ export class Slots {
     const slots = this.#held.get(principal) ?? []
     this.#held.set(principal, slots)
     while (slots.length <= Number(number)) slots.push(newSlot(principal, slots.length, 0))
-    const slot = slots[Number(number)] as Held
+    const slot = slots[Number(number)] as AgentSession
     Object.assign(slot, { id, startedAtMs: Number(startedAtMs), lastUsedMs, calls, isAsked: true })
     for (const label of saw) slot.saw.add(label)
   }
@@ -98,11 +98,11 @@ export class Slots {
 }
 
 /** One connection's hold on a slot. */
-export class SlotUse {
-  readonly #slot: Held
+export class SessionLease {
+  readonly #slot: AgentSession
   readonly #lasts: boolean
 
-  constructor(slot: Held, lasts: boolean) {
+  constructor(slot: AgentSession, lasts: boolean) {
     this.#slot = slot
     this.#lasts = lasts
   }
@@ -151,7 +151,7 @@ export class SlotUse {
   }
 }
 
-function newSlot(principal: string, number: number, nowMs: number): Held {
+function newSlot(principal: string, number: number, nowMs: number): AgentSession {
   const id = `${principal}#${number}@${nowMs}`
   return {
     principal,

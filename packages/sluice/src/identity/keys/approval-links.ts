@@ -3,34 +3,34 @@
 // passkey, and for what. Its token is a MAC over just that, so nothing has to be kept.
 
 import type { InstallationKey } from './installation-key.ts'
-import { SealedText } from './signed-token.ts'
+import { SignedToken } from './signed-token.ts'
 
-export interface LinkFor {
+export interface ApprovalLinkClaims {
   /** The request's id. */
   readonly approval: string
   readonly approver: string
   readonly untilMs: number
 }
 
-export class Links {
-  readonly #sealed: SealedText
+export class ApprovalLinks {
+  readonly #sealed: SignedToken
 
   constructor(key: InstallationKey) {
-    this.#sealed = new SealedText(key, 'links', 'sluice_link_')
+    this.#sealed = new SignedToken(key, 'links', 'sluice_link_')
   }
 
   /** The whole address; `base` is where people reach the gate, undefined where they cannot. */
-  address(base: string | undefined, link: LinkFor): string | undefined {
+  address(base: string | undefined, link: ApprovalLinkClaims): string | undefined {
     const page = base && `${base}/approvals/${encodeURIComponent(link.approval)}`
     return page && `${page}#link=${this.token(link)}`
   }
 
-  token({ approval, approver, untilMs }: LinkFor): string {
+  token({ approval, approver, untilMs }: ApprovalLinkClaims): string {
     return this.#sealed.make([approval, approver, untilMs])
   }
 
   /** Undefined for what was not made here, or is too old. */
-  read(token: string, nowMs: number): LinkFor | undefined {
+  read(token: string, nowMs: number): ApprovalLinkClaims | undefined {
     const said = this.#sealed.read(token)
     if (said === undefined) return undefined
     const [approval, approver, untilMs] = said as [string, string, number]

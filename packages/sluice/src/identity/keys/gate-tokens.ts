@@ -12,19 +12,19 @@ import {
 
 /** `sys`: a system that may decide. `code`: signs in once. `in`: a signed-in page. `link`: one request,
  * for one approver. */
-export type OwnTokenKind = 'sys' | 'code' | 'in' | 'link'
+export type GateTokenKind = 'sys' | 'code' | 'in' | 'link'
 
 const OWN_TOKEN = /^sluice_(sys|code|in|link)_[\w-]{43,}$/
 /** Every token of the gate's in a text, also over several lines. */
 const ANY_TOKEN = ownTokenPattern()
 
 /** 256 random bits. */
-export function makeOwnToken(kind: Exclude<OwnTokenKind, 'link'>): string {
+export function createGateToken(kind: Exclude<GateTokenKind, 'link'>): string {
   return `${OWN_TOKEN_PREFIX}${kind}_${randomBytes(32).toString('base64url')}`
 }
 
-export function ownTokenKind(token: string): OwnTokenKind | undefined {
-  return OWN_TOKEN.exec(token)?.[1] as OwnTokenKind | undefined
+export function ownTokenKind(token: string): GateTokenKind | undefined {
+  return OWN_TOKEN.exec(token)?.[1] as GateTokenKind | undefined
 }
 
 /** What every token of the gate's begins with. */
@@ -34,7 +34,7 @@ const MAYBE_TOKEN = new RegExp(OWN_TOKEN_BEGINNING)
 const LONG_TOKEN_CHARS = 255
 
 /** The text itself where nothing of the gate's is in it, which is nearly always. */
-export function withoutOwnTokens(text: string): string {
+export function redactGateTokens(text: string): string {
   if (!MAYBE_TOKEN.test(text)) return text
   const parts: string[] = []
   let from = 0

@@ -8,13 +8,13 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { HANDLE_BYTES_MAX } from '../limits.ts'
-import { type SealedFor, type SealKind, Seals } from './handle-sealer.ts'
+import { HandleSealer, type SealBinding, type SealKind } from './handle-sealer.ts'
 import { InstallationKey } from './installation-key.ts'
 
-const seals = new Seals(new InstallationKey(Buffer.alloc(32, 7)))
+const seals = new HandleSealer(new InstallationKey(Buffer.alloc(32, 7)))
 const KINDS: SealKind[] = ['session', 'cursor', 'task', 'requestState', 'subscription']
 const kind = fc.constantFrom(...KINDS)
-const sealedFor: fc.Arbitrary<SealedFor> = fc.record({
+const sealedFor: fc.Arbitrary<SealBinding> = fc.record({
   server: fc.string(),
   principal: fc.string(),
   call: fc.option(fc.string(), { nil: undefined }),
@@ -67,7 +67,7 @@ describe('a sealed handle', () => {
   })
 
   test('of another installation is refused', () => {
-    const other = new Seals(new InstallationKey(Buffer.alloc(32, 8)))
+    const other = new HandleSealer(new InstallationKey(Buffer.alloc(32, 8)))
     const whom = { server: 'notes', principal: 'ann' }
     expect(other.open('task', whom, seals.seal('task', whom, 't'))).toBeUndefined()
   })

@@ -11,7 +11,7 @@ import type { InstallationKey } from './installation-key.ts'
 export type SealKind = 'session' | 'cursor' | 'task' | 'requestState' | 'held' | 'subscription'
 
 /** Whom a handle is for: everything here must be the same when it comes back. */
-export interface SealedFor {
+export interface SealBinding {
   readonly server: string
   readonly principal: string
   /** For a retry: what identifies the call that it goes on with. */
@@ -22,7 +22,7 @@ const PREFIX = 's1.'
 const TAG_BYTES = 16
 const SEALED_LENGTH_MAX = PREFIX.length + Math.ceil(((TAG_BYTES + HANDLE_BYTES_MAX) * 4) / 3)
 
-export class Seals {
+export class HandleSealer {
   readonly #macKey: Buffer
   readonly #cipherKey: Buffer
 
@@ -33,7 +33,7 @@ export class Seals {
   }
 
   /** Letters, digits, `-`, `_` and `.`: it can stand in a header, a URL or JSON. */
-  seal(kind: SealKind, sealedFor: SealedFor, handle: string): string {
+  seal(kind: SealKind, sealedFor: SealBinding, handle: string): string {
     const plain = Buffer.from(handle, 'utf8')
     if (plain.length > HANDLE_BYTES_MAX)
       throw new IdentityError(
@@ -47,7 +47,7 @@ export class Seals {
   }
 
   /** The handle; undefined for anything that was not sealed here, for just this. */
-  open(kind: SealKind, sealedFor: SealedFor, sealed: string): string | undefined {
+  open(kind: SealKind, sealedFor: SealBinding, sealed: string): string | undefined {
     if (!sealed.startsWith(PREFIX) || sealed.length > SEALED_LENGTH_MAX) return undefined
     const text = sealed.slice(PREFIX.length)
     const bytes = Buffer.from(text, 'base64url')
@@ -60,7 +60,7 @@ export class Seals {
     return plain.toString('utf8')
   }
 
-  #tag(kind: SealKind, { server, principal, call }: SealedFor, plain: Buffer): Buffer {
+  #tag(kind: SealKind, { server, principal, call }: SealBinding, plain: Buffer): Buffer {
     // JSON of a list of texts is injective: no principal can be spelt so as to be another's server.
     const binding = JSON.stringify([kind, server, principal, call ?? null])
     const mac = createHmac('sha256', this.#macKey)

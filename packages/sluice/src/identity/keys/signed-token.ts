@@ -9,7 +9,7 @@ import type { InstallationKey, KeyPurpose } from './installation-key.ts'
 const MAC_BYTES = 24
 const SEALED_LENGTH_MAX = 1_000
 
-export class SealedText {
+export class SignedToken {
   readonly #key: Buffer
   readonly #prefix: string
 

@@ -6,7 +6,7 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import { discoverIssuer, endpointIn, textsIn } from './discover-issuer.ts'
 import { type Fetched, Outgoing } from './outgoing.ts'
 
-export interface LoginPlace {
+export interface LoginEndpoints {
   /** What the requests of this login go through: the names it has resolved stay pinned. */
   readonly outgoing: Outgoing
   readonly resource: string
@@ -25,7 +25,7 @@ export interface LoginPlace {
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 
 /** Throws with the reason where it cannot be found. `wanted` is the issuer of the configuration. */
-export async function discoverLogin(url: string, wanted?: string): Promise<LoginPlace> {
+export async function discoverLogin(url: string, wanted?: string): Promise<LoginEndpoints> {
   const trusted = wanted === undefined || !URL.canParse(wanted) ? [url] : [url, wanted]
   const outgoing = new Outgoing({ trusted })
   const { status, challenge = '' } = await outgoing
@@ -54,7 +54,7 @@ export async function discoverLogin(url: string, wanted?: string): Promise<Login
     parameter(challenge, 'scope')?.split(' ') ?? textsIn(metadata ?? {}, 'scopes_supported')
   const resource = typeof metadata?.resource === 'string' ? metadata.resource : url
   const described = await discoverIssuer(issuer, outgoing)
-  return { resource, outgoing, ...placeOf(issuer, described, asked) }
+  return { resource, outgoing, ...readLoginEndpoints(issuer, described, asked) }
 }
 
 async function resourceMetadata(
@@ -84,11 +84,11 @@ function covers(resource: unknown, url: string): boolean {
   return whole.origin === part.origin && whole.hash === '' && isWithin
 }
 
-function placeOf(
+function readLoginEndpoints(
   issuer: string,
   metadata: JsonObject,
   asked: readonly string[],
-): Omit<LoginPlace, 'resource' | 'outgoing'> {
+): Omit<LoginEndpoints, 'resource' | 'outgoing'> {
   const authorizationEndpoint = endpointIn(metadata, 'authorization_endpoint')
   const tokenEndpoint = endpointIn(metadata, 'token_endpoint')
   if (authorizationEndpoint === undefined || tokenEndpoint === undefined)

@@ -3,11 +3,11 @@
 // against it before the code is exchanged. Called by `sluice login`.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { LoginPlace } from './discover-login.ts'
+import type { LoginEndpoints } from './discover-login.ts'
 import type { Login } from './login.ts'
-import { authMethodOf, type Client, requestTokens, withoutIdToken } from './token-request.ts'
+import { authMethodOf, type OAuthClient, requestTokens, withoutIdToken } from './token-request.ts'
 
-export interface LoginWish {
+export interface LoginRequest {
   /** The address of the MCP server. */
   readonly url: string
   readonly redirect: string
@@ -20,13 +20,13 @@ export interface LoginWish {
 export class LoginFlow {
   /** What the person opens. */
   readonly address: string
-  readonly #place: LoginPlace
-  readonly #wish: LoginWish
-  readonly #client: Client
+  readonly #place: LoginEndpoints
+  readonly #wish: LoginRequest
+  readonly #client: OAuthClient
   readonly #state = randomBytes(32).toString('base64url')
   readonly #verifier = randomBytes(32).toString('base64url')
 
-  private constructor(place: LoginPlace, wish: LoginWish, client: Client) {
+  private constructor(place: LoginEndpoints, wish: LoginRequest, client: OAuthClient) {
     this.#place = place
     this.#wish = wish
     this.#client = client
@@ -49,7 +49,7 @@ export class LoginFlow {
     this.address = address.href
   }
 
-  static async begin(place: LoginPlace, wish: LoginWish): Promise<LoginFlow> {
+  static async begin(place: LoginEndpoints, wish: LoginRequest): Promise<LoginFlow> {
     const { clientId, clientSecret } = wish
     const client =
       clientId === undefined
@@ -100,7 +100,7 @@ export class LoginFlow {
 }
 
 /** RFC 7591: a public client, for this redirect only. */
-async function register(place: LoginPlace, redirect: string): Promise<Client> {
+async function register(place: LoginEndpoints, redirect: string): Promise<OAuthClient> {
   const { issuer, registrationEndpoint, tokenEndpoint, outgoing } = place
   if (registrationEndpoint === undefined)
     throw new Error(`\`${issuer}\` registers no clients by itself: name one (\`client_id\`)`)

@@ -7,11 +7,11 @@ import type { Login } from './login.ts'
 import { Outgoing } from './outgoing.ts'
 
 /** The server says that this grant is no good any more: only a new login helps. */
-export class LoginVoid extends Error {}
+export class InvalidGrantError extends Error {}
 
-export type Client = Pick<Login, 'clientId' | 'clientSecret' | 'clientAuth' | 'tokenEndpoint'>
+export type OAuthClient = Pick<Login, 'clientId' | 'clientSecret' | 'clientAuth' | 'tokenEndpoint'>
 
-type Tokens = Pick<Login, 'accessToken' | 'refreshToken' | 'expiresMs' | 'scope'> & {
+type TokenResponse = Pick<Login, 'accessToken' | 'refreshToken' | 'expiresMs' | 'scope'> & {
   /** Where a person signs in (OpenID Connect). */
   readonly idToken?: string
 }
@@ -20,17 +20,17 @@ type Tokens = Pick<Login, 'accessToken' | 'refreshToken' | 'expiresMs' | 'scope'
 export function authMethodOf(
   clientSecret: string | undefined,
   methods: readonly string[],
-): Pick<Client, 'clientAuth' | 'clientSecret'> {
+): Pick<OAuthClient, 'clientAuth' | 'clientSecret'> {
   if (clientSecret === undefined) return { clientAuth: 'none' }
   const isPost = !methods.includes('client_secret_basic') && methods.length > 0
   return { clientSecret, clientAuth: isPost ? 'client_secret_post' : 'client_secret_basic' }
 }
 
 export async function requestTokens(
-  client: Client,
+  client: OAuthClient,
   parameters: Readonly<Record<string, string>>,
   { nowMs, outgoing }: { readonly nowMs: number; readonly outgoing: Outgoing },
-): Promise<Tokens> {
+): Promise<TokenResponse> {
   const { clientId, clientSecret = '', clientAuth, tokenEndpoint } = client
   const body = new URLSearchParams(parameters)
   const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -47,13 +47,13 @@ export async function requestTokens(
   if (status === 200) return tokensOf(value, nowMs)
   const why = [value.error, value.error_description].filter((one) => typeof one === 'string')
   const message = `the authorisation server answered ${status}: ${why.join(', ').slice(0, 300)}`
-  throw status === 400 || status === 401 ? new LoginVoid(message) : new Error(message)
+  throw status === 400 || status === 401 ? new InvalidGrantError(message) : new Error(message)
 }
 
 /** The login with newer tokens; a server that gives no new refresh token means the old one to stay. */
 export async function refreshLogin(login: Login, nowMs: number): Promise<Login> {
   const { refreshToken, resource } = login
-  if (refreshToken === undefined) throw new LoginVoid('the login cannot be renewed')
+  if (refreshToken === undefined) throw new InvalidGrantError('the login cannot be renewed')
   const parameters = { grant_type: 'refresh_token', refresh_token: refreshToken, resource }
   const { expiresMs: _, ...rest } = login
   const outgoing = new Outgoing({ trusted: [login.url], zone: login.reach })
@@ -62,11 +62,14 @@ export async function refreshLogin(login: Login, nowMs: number): Promise<Login> 
 }
 
 /** A login keeps what it calls with, and nothing about the person. */
-export function withoutIdToken({ idToken: _, ...tokens }: Tokens): Omit<Tokens, 'idToken'> {
+export function withoutIdToken({
+  idToken: _,
+  ...tokens
+}: TokenResponse): Omit<TokenResponse, 'idToken'> {
   return tokens
 }
 
-function tokensOf(value: JsonObject, nowMs: number): Tokens {
+function tokensOf(value: JsonObject, nowMs: number): TokenResponse {
   const {
     access_token: token,
     token_type: type,

@@ -3,34 +3,34 @@
 // is exchanged from here, so that no token ever reaches a page. Called by the admin API.
 
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
-import type { Tokens } from '../callers/access-token-verifier.ts'
-import { NotLetIn } from '../callers/caller.ts'
+import type { AccessTokenVerifier } from '../callers/access-token-verifier.ts'
+import { AuthenticationError } from '../callers/caller.ts'
 import type { ConsoleClient, Issuer } from '../callers/issuer.ts'
 import { FAILED_FETCH_REST_MS, KEYS_KEPT_MS } from '../limits.ts'
 import { discoverIssuer, endpointIn, textsIn } from '../oauth/discover-issuer.ts'
 import { Outgoing } from '../oauth/outgoing.ts'
-import { authMethodOf, LoginVoid, requestTokens } from '../oauth/token-request.ts'
+import { authMethodOf, InvalidGrantError, requestTokens } from '../oauth/token-request.ts'
 
-export interface SignInWish {
+export interface SignInRequest {
   /** Where the browser comes back to; of this issuer alone (mix-up). */
   readonly redirect: string
   readonly nonce: string
 }
 
-export interface SignInAnswer extends SignInWish {
+export interface SignInCallback extends SignInRequest {
   readonly code: string
   readonly verifier: string
   /** `iss` of the answer (RFC 9207). */
   readonly from?: string | undefined
 }
 
-export interface WhoSignedIn {
+export interface SignedInSubject {
   readonly subject: string
   /** The claim that has the groups; undefined where neither the ID token nor userinfo has it. */
   readonly groups: JsonValue | undefined
 }
 
-interface Place {
+interface IssuerEndpoints {
   readonly authorizationEndpoint: string
   readonly tokenEndpoint: string
   readonly userinfoEndpoint: string | undefined
@@ -38,18 +38,18 @@ interface Place {
   readonly authMethods: readonly string[]
 }
 
-export class IssuerSignIn {
+export class OidcSignIn {
   readonly issuer: Issuer
   readonly #client: ConsoleClient
-  readonly #tokens: Pick<Tokens, 'checkIdToken'>
+  readonly #tokens: Pick<AccessTokenVerifier, 'checkIdToken'>
   readonly #nowMs: () => number
   /** What is known of the server, or why nothing is, for a while: pages must not make the gate knock. */
-  #place: { readonly found: Promise<Place>; untilMs: number } | undefined
+  #place: { readonly found: Promise<IssuerEndpoints>; untilMs: number } | undefined
 
   constructor(
     issuer: Issuer,
     client: ConsoleClient,
-    tokens: Pick<Tokens, 'checkIdToken'>,
+    tokens: Pick<AccessTokenVerifier, 'checkIdToken'>,
     nowMs: () => number,
   ) {
     this.issuer = issuer
@@ -64,7 +64,7 @@ export class IssuerSignIn {
     nonce,
     state,
     challenge,
-  }: SignInWish & { readonly state: string; readonly challenge: string }): Promise<string> {
+  }: SignInRequest & { readonly state: string; readonly challenge: string }): Promise<string> {
     const { clientId, scopes } = this.#client
     const address = new URL((await this.#find()).authorizationEndpoint)
     const parameters = {
@@ -82,12 +82,18 @@ export class IssuerSignIn {
   }
 
   /** Throws NotLetIn: another server answered (mix-up), the code is none, the ID token is not ours. */
-  async finish({ redirect, nonce, code, verifier, from }: SignInAnswer): Promise<WhoSignedIn> {
+  async finish({
+    redirect,
+    nonce,
+    code,
+    verifier,
+    from,
+  }: SignInCallback): Promise<SignedInSubject> {
     const { issuer } = this.issuer
     const { clientId, clientSecret } = this.#client
     const place = await this.#find()
     if (from === undefined ? place.namesIssuer : from !== issuer)
-      throw new NotLetIn(
+      throw new AuthenticationError(
         `the answer is not from \`${issuer}\` but from \`${(from ?? 'nobody').slice(0, 200)}\``,
         'begin again',
         { error: 'invalid_token' },
@@ -105,8 +111,8 @@ export class IssuerSignIn {
       },
       { nowMs: this.#nowMs(), outgoing },
     ).catch((error: Error) => {
-      if (error instanceof LoginVoid)
-        throw new NotLetIn(error.message, 'begin again', { error: 'invalid_token' })
+      if (error instanceof InvalidGrantError)
+        throw new AuthenticationError(error.message, 'begin again', { error: 'invalid_token' })
       throw unreachable(error)
     })
     if (idToken === undefined)
@@ -120,7 +126,7 @@ export class IssuerSignIn {
 
   /** Many servers put few claims into the ID token and the rest here. */
   async #askUserinfo(
-    { userinfoEndpoint }: Place,
+    { userinfoEndpoint }: IssuerEndpoints,
     given: { readonly accessToken: string; readonly subject: string; readonly outgoing: Outgoing },
   ): Promise<JsonValue | undefined> {
     if (userinfoEndpoint === undefined) return undefined
@@ -135,7 +141,7 @@ export class IssuerSignIn {
     return status === 200 && value.sub === subject ? value[this.issuer.groups] : undefined
   }
 
-  async #find(): Promise<Place> {
+  async #find(): Promise<IssuerEndpoints> {
     const nowMs = this.#nowMs()
     if (this.#place === undefined || nowMs >= this.#place.untilMs) {
       const { issuer } = this.issuer
@@ -152,7 +158,7 @@ export class IssuerSignIn {
     })
   }
 
-  #placeIn(metadata: JsonObject): Place {
+  #placeIn(metadata: JsonObject): IssuerEndpoints {
     const { issuer } = this.issuer
     const authorizationEndpoint = endpointIn(metadata, 'authorization_endpoint')
     const tokenEndpoint = endpointIn(metadata, 'token_endpoint')
@@ -171,8 +177,8 @@ export class IssuerSignIn {
   }
 }
 
-function unreachable({ message }: Error): NotLetIn {
-  return new NotLetIn(message, 'try again; if it lasts, ask whoever runs that server', {
+function unreachable({ message }: Error): AuthenticationError {
+  return new AuthenticationError(message, 'try again; if it lasts, ask whoever runs that server', {
     isFault: true,
   })
 }

@@ -14,8 +14,8 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server'
 import { isObject } from '@sluice/policy/core/json'
-import { Refused } from '../../core/operation-error.ts'
-import { holds } from '../../core/person.ts'
+import { OperationError } from '../../core/operation-error.ts'
+import { hasRole } from '../../core/person.ts'
 import { PASSKEYS_EACH_MAX } from '../limits.ts'
 import { canProve, type People } from './people.ts'
 
@@ -86,7 +86,10 @@ export class Passkeys {
     nowMs: number,
   ): Promise<Passkey> {
     if (this.listOf(person).length >= PASSKEYS_EACH_MAX)
-      throw new Refused(`\`${person}\` has ${PASSKEYS_EACH_MAX} passkeys`, 'remove one first')
+      throw new OperationError(
+        `\`${person}\` has ${PASSKEYS_EACH_MAX} passkeys`,
+        'remove one first',
+      )
     checkFrame('the passkey cannot be added', given.attestation)
     const verified = await checked('the passkey cannot be added', () =>
       verifyRegistrationResponse({
@@ -105,7 +108,7 @@ export class Passkeys {
     try {
       this.#people.database.prepare(ADD).run(...values, JSON.stringify(transports), nowMs)
     } catch {
-      throw new Refused('this passkey is registered already', 'sign in with it')
+      throw new OperationError('this passkey is registered already', 'sign in with it')
     }
     return this.listOf(person).find((key) => key.id === id) as Passkey
   }
@@ -113,11 +116,11 @@ export class Passkeys {
   /** Throws Refused where nobody would be left who may add anybody: then whoever comes first would be
    * asked for the first PIN again. */
   remove(person: string, id: string): boolean {
-    const admins = this.#people.list().filter((one) => holds(one, 'admin') && canProve(one))
+    const admins = this.#people.list().filter((one) => hasRole(one, 'admin') && canProve(one))
     const [only] = admins
     const isLast = admins.length === 1 && only?.name === person && only.pinSetMs === null
     if (isLast && only.passkeys === 1 && this.listOf(person)[0]?.id === id)
-      throw new Refused(
+      throw new OperationError(
         `it is the last passkey of \`${person}\`, the last one who may add approvers`,
         'add another passkey, or set a PIN, first',
       )
@@ -157,7 +160,10 @@ export class Passkeys {
       .prepare(`SELECT ${COLUMNS} FROM passkeys WHERE id = ? AND rp = ?`)
       .get(id, rp.id)
     if (row === undefined)
-      throw new Refused('this passkey is not known here', 'use another, or run `sluice console`')
+      throw new OperationError(
+        'this passkey is not known here',
+        'use another, or run `sluice console`',
+      )
     checkFrame('the passkey was not accepted', assertion)
     const publicKey = Uint8Array.from(row.publicKey as Uint8Array)
     const verified = await checked('the passkey was not accepted', () =>
@@ -191,7 +197,7 @@ function checkFrame(what: string, answer: unknown): void {
   }
   if (isObject(said) && (said.crossOrigin ?? false) === false && said.topOrigin === undefined)
     return
-  throw new Refused(`${what}: it was used inside of another page`, 'open the page by itself')
+  throw new OperationError(`${what}: it was used inside of another page`, 'open the page by itself')
 }
 
 /** At most 64 bytes; of a longer name its hash, since two that begin alike are not one person. */
@@ -205,12 +211,15 @@ async function checked<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw new Refused(`${what}: ${(error as Error).message.slice(0, 300)}`, 'try it once more')
+    throw new OperationError(
+      `${what}: ${(error as Error).message.slice(0, 300)}`,
+      'try it once more',
+    )
   }
 }
 
-function notOurs(what: string): Refused {
-  return new Refused(what, 'try it once more, or with another passkey')
+function notOurs(what: string): OperationError {
+  return new OperationError(what, 'try it once more, or with another passkey')
 }
 
 function asPasskey(row: Record<string, unknown>): Passkey {

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { makeOwnToken, ownTokenKind, withoutOwnTokens } from '../keys/gate-tokens.ts'
+import { createGateToken, ownTokenKind, redactGateTokens } from '../keys/gate-tokens.ts'
 import { PIN_PAUSE_FIRST_MS, PIN_PAUSE_MS_MAX, PIN_TRIES } from '../limits.ts'
 import { isPersonName } from '../names.ts'
 import type { MachineClock } from './machine-clock.ts'
 import { Passkeys } from './passkeys.ts'
-import { type Decider, People } from './people.ts'
+import { type Approver, People } from './people.ts'
 import { checkNewPin, hashPin, isPin } from './pin.ts'
 import { pauseAfter } from './pin-pause.ts'
 
@@ -23,7 +23,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 /** A system that does not tell how long it has been up. */
 const NO_CLOCK: MachineClock = { boot: '', upMs: () => 0 }
 
-const called = (name: string, roles: Decider['roles'] = ['admin']): Decider => ({
+const called = (name: string, roles: Approver['roles'] = ['admin']): Approver => ({
   ...{ name, kind: 'person', roles, groups: [], owns: [] },
 })
 
@@ -164,10 +164,10 @@ test('who proves is named, has a PIN, and the last admin stays', async () => {
 
 test('a system is known by its credential, which is kept as a hash', async () => {
   const { people } = await withAnn('system')
-  const bot: Decider = { ...called('bot', ['approver']), kind: 'system' }
+  const bot: Approver = { ...called('bot', ['approver']), kind: 'system' }
   const { token } = await people.add(bot, { token: true }, 2)
   expect(people.findByToken(token ?? '')).toMatchObject({ name: 'bot', proof: 'token' })
-  for (const other of [makeOwnToken('sys'), makeOwnToken('in'), '', `${token}x`])
+  for (const other of [createGateToken('sys'), createGateToken('in'), '', `${token}x`])
     expect(people.findByToken(other)).toBeUndefined()
   people.remove('bot')
   expect(people.findByToken(token ?? '')).toBeUndefined()
@@ -176,13 +176,13 @@ test('a system is known by its credential, which is kept as a hash', async () =>
 
 test('own tokens are found in any text, and what is none stays as it is', () => {
   for (const kind of ['sys', 'code', 'in'] as const) {
-    const token = makeOwnToken(kind)
+    const token = createGateToken(kind)
     expect(ownTokenKind(token)).toBe(kind)
-    expect(withoutOwnTokens(`a ${token}, b`)).toBe('a sluice_removed, b')
+    expect(redactGateTokens(`a ${token}, b`)).toBe('a sluice_removed, b')
   }
   fc.assert(
     fc.property(fc.string(), (text) => {
-      expect(withoutOwnTokens(`sluice_${text.slice(0, 20)}`)).toBe(`sluice_${text.slice(0, 20)}`)
+      expect(redactGateTokens(`sluice_${text.slice(0, 20)}`)).toBe(`sluice_${text.slice(0, 20)}`)
     }),
   )
 })

@@ -4,10 +4,10 @@
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { Refused } from '../../core/operation-error.ts'
+import { OperationError } from '../../core/operation-error.ts'
 import {
   canonicalName,
-  holds,
+  hasRole,
   type Person,
   type PinProof,
   ROLES,
@@ -17,19 +17,19 @@ import { storeFault } from '../../store/files/faults.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import type { Issuer } from '../callers/issuer.ts'
 import { identityFile } from '../identity-file.ts'
-import { makeOwnToken, ownTokenKind } from '../keys/gate-tokens.ts'
+import { createGateToken, ownTokenKind } from '../keys/gate-tokens.ts'
 import { PEOPLE_MAX } from '../limits.ts'
 import { type MachineClock, machineClock } from './machine-clock.ts'
 import { checkNewPin, hashPin, isPin } from './pin.ts'
 import { type KeptPause, pauseAfter, pauseLeft, waitText } from './pin-pause.ts'
 
 /** A try that was counted. */
-export class WrongPin extends Refused {}
+export class WrongPinError extends OperationError {}
 
 /** Without how it was shown: that is another every time. */
-export type Decider = Omit<Person, 'proof'>
+export type Approver = Omit<Person, 'proof'>
 
-export interface KeptPerson extends Decider, KeptPause {
+export interface StoredPerson extends Approver, KeptPause {
   readonly createdMs: number
   /** When the PIN was set; null where there is none. */
   readonly pinSetMs: number | null
@@ -79,13 +79,13 @@ export class People {
     return this.#database
   }
 
-  list(): KeptPerson[] {
+  list(): StoredPerson[] {
     return this.#guard(() => this.#database.prepare(`${KEPT} ORDER BY created_ms, name`).all()).map(
       asKept,
     )
   }
 
-  find(name: string): KeptPerson | undefined {
+  find(name: string): StoredPerson | undefined {
     // Asked before every word of a stream.
     const row = this.#guard(() => {
       this.#finding ??= this.#database.prepare(`${KEPT} WHERE name = ?`)
@@ -102,24 +102,24 @@ export class People {
   /** Throws Refused where the name is taken, or there is no room. */
   mustBeFree(name: string): void {
     if (this.find(name) !== undefined)
-      throw new Refused(
+      throw new OperationError(
         `\`${name}\` is there already`,
         'take another name, or remove that one first',
       )
     const alike = this.list().find((one) => canonicalName(one.name) === canonicalName(name))
     if (alike !== undefined)
-      throw new Refused(
+      throw new OperationError(
         `\`${name}\` looks like \`${alike.name}\`, who is there already`,
         'take a name that nobody takes for that one',
       )
     if (this.list().length >= PEOPLE_MAX)
-      throw new Refused(`there are ${PEOPLE_MAX} approvers`, 'remove one that nobody needs')
+      throw new OperationError(`there are ${PEOPLE_MAX} approvers`, 'remove one that nobody needs')
   }
 
   /** Throws Refused where somebody has a credential already. */
   mustBeFirst(): void {
     if (!this.anybody) return
-    throw new Refused(
+    throw new OperationError(
       'there is somebody already who may decide',
       '`sluice status` says who and since when; `sluice approvers pin` changes a PIN with the old one',
     )
@@ -127,13 +127,13 @@ export class People {
 
   /** Throws Refused where the name is taken. The token, if one is wished for, is given this once. */
   async add(
-    person: Decider,
+    person: Approver,
     credentials: { readonly pin?: string; readonly token?: boolean },
     nowMs: number,
   ): Promise<{ readonly token: string | null }> {
     this.mustBeFree(person.name)
     const pin = credentials.pin === undefined ? null : await this.#hash(credentials.pin)
-    const token = credentials.token === true ? makeOwnToken('sys') : null
+    const token = credentials.token === true ? createGateToken('sys') : null
     // Somebody may have been as fast while the PIN was hashed.
     this.mustBeFree(person.name)
     this.#insert(person, { pin, token }, nowMs)
@@ -142,7 +142,7 @@ export class People {
 
   /** The very first credential. Throws Refused where somebody has one already: also where that came
    * about while this PIN was being hashed. */
-  async setFirst(person: Decider, pin: string, nowMs: number): Promise<void> {
+  async setFirst(person: Approver, pin: string, nowMs: number): Promise<void> {
     const kept = await this.#hash(pin)
     this.mustBeFirst()
     this.#guard(() => this.#database.prepare('DELETE FROM people').run())
@@ -150,12 +150,12 @@ export class People {
   }
 
   /** Throws Refused where nobody would be left who may add anybody. */
-  remove(name: string): KeptPerson {
+  remove(name: string): StoredPerson {
     const person = this.find(name)
     if (person === undefined) throw unknown(name, this.list())
     const left = this.list().filter((one) => one.name !== name)
-    if (holds(person, 'admin') && !left.some((one) => holds(one, 'admin') && canProve(one)))
-      throw new Refused(
+    if (hasRole(person, 'admin') && !left.some((one) => hasRole(one, 'admin') && canProve(one)))
+      throw new OperationError(
         `\`${name}\` is the last one who may add or remove approvers`,
         'give another the role `admin`, with a PIN or a passkey, first',
       )
@@ -181,7 +181,7 @@ export class People {
     const { wrongPins } = person
     const leftMs = pauseLeft(person, nowMs, this.#clock)
     if (leftMs > 0)
-      throw new Refused(
+      throw new OperationError(
         `${wrongPins} wrong PINs of \`${person.name}\`: no more tries for ${waitText(leftMs)}`,
         'wait, or decide with a passkey in the console',
       )
@@ -196,13 +196,13 @@ export class People {
       this.#guard(() => this.#database.prepare(RIGHT).run(person.name))
       return asPerson(person, 'pin')
     }
-    throw new WrongPin(`the PIN of \`${person.name}\` is another`, nextTry(wrongPins + 1))
+    throw new WrongPinError(`the PIN of \`${person.name}\` is another`, nextTry(wrongPins + 1))
   }
 
   /** A system by its credential. */
   findByToken(token: string): Person | undefined {
     if (ownTokenKind(token) !== 'sys') return undefined
-    const digest = digestOf(token) as Buffer
+    const digest = hashApproverToken(token) as Buffer
     const row = this.#guard(() =>
       this.#database.prepare('SELECT name, token FROM people WHERE token = ?').get(digest),
     )
@@ -217,36 +217,36 @@ export class People {
   }
 
   #insert(
-    { name, kind, roles, groups, owns }: Decider,
+    { name, kind, roles, groups, owns }: Approver,
     { pin, token }: { readonly pin: string | null; readonly token: string | null },
     nowMs: number,
   ): void {
     const lists = [roles, groups, owns].map((list) => JSON.stringify(list))
-    const values = [nowMs, pin, pin === null ? null : nowMs, digestOf(token)]
+    const values = [nowMs, pin, pin === null ? null : nowMs, hashApproverToken(token)]
     this.#guard(() => this.#database.prepare(ADD).run(name, kind, ...lists, ...values))
   }
 
   /** Whose PIN it is: named, or the only one there is. */
-  #whose(name: string | undefined): KeptPerson {
+  #whose(name: string | undefined): StoredPerson {
     const all = this.list()
     const withPin = all.filter(({ pinSetMs }) => pinSetMs !== null)
     if (!all.some(canProve))
-      throw new Refused(
+      throw new OperationError(
         'nobody can approve anything yet',
         '`sluice approvers pin` sets the first PIN',
       )
     if (name === undefined) {
       const [only] = withPin
       if (only === undefined)
-        throw new Refused('nobody here has a PIN', 'decide with a passkey in the console')
+        throw new OperationError('nobody here has a PIN', 'decide with a passkey in the console')
       if (withPin.length === 1) return only
       const names = withPin.map((one) => `\`${one.name}\``).join(', ')
-      throw new Refused('there are several people with a PIN', `say who you are: ${names}`)
+      throw new OperationError('there are several people with a PIN', `say who you are: ${names}`)
     }
     const person = all.find((one) => one.name === name)
     if (person === undefined) throw unknown(name, all)
     if (person.pinSetMs === null)
-      throw new Refused(`\`${name}\` has no PIN`, 'decide with a passkey in the console')
+      throw new OperationError(`\`${name}\` has no PIN`, 'decide with a passkey in the console')
     return person
   }
 
@@ -264,7 +264,7 @@ export class People {
 }
 
 /** Has a PIN, a passkey or a token. */
-export function canProve({ pinSetMs, passkeys, hasToken }: KeptPerson): boolean {
+export function canProve({ pinSetMs, passkeys, hasToken }: StoredPerson): boolean {
   return pinSetMs !== null || passkeys > 0 || hasToken
 }
 
@@ -283,22 +283,22 @@ export function approverCheck(
     const [issuer = '', subject] = name.split(':')
     if (subject !== undefined) return elsewhere.has(issuer)
     const person = people.find(name)
-    return person !== undefined && holds(person, 'approver') && person.createdMs <= atMs
+    return person !== undefined && hasRole(person, 'approver') && person.createdMs <= atMs
   }
 }
 
-export function asPerson(kept: Decider, proof: Person['proof']): Person {
+export function asPerson(kept: Approver, proof: Person['proof']): Person {
   const { name, kind, roles, groups, owns } = kept
   return { name, kind, roles, groups, owns, proof }
 }
 
-function digestOf(token: string | null): Buffer | null {
+function hashApproverToken(token: string | null): Buffer | null {
   return token === null ? null : hash('sha256', token, 'buffer')
 }
 
-function unknown(name: string, all: readonly KeptPerson[]): Refused {
+function unknown(name: string, all: readonly StoredPerson[]): OperationError {
   const names = all.map((one) => `\`${one.name}\``).join(', ')
-  return new Refused(
+  return new OperationError(
     `no approver is called \`${name.slice(0, 64)}\``,
     `there are ${names || 'none'}`,
   )
@@ -309,11 +309,11 @@ function nextTry(wrong: number): string {
   return pauseMs === 0 ? 'try again' : `no more tries for ${waitText(pauseMs)}`
 }
 
-function asKept(row: Record<string, unknown>): KeptPerson {
+function asKept(row: Record<string, unknown>): StoredPerson {
   const known: readonly string[] = ROLES
   const list = (text: unknown): string[] => JSON.parse(String(text)) as string[]
   return {
-    ...(row as unknown as KeptPerson),
+    ...(row as unknown as StoredPerson),
     roles: list(row.roles).filter((role): role is Role => known.includes(role)),
     groups: list(row.groups),
     owns: list(row.owns),

@@ -3,7 +3,7 @@
 // Pure but for randomness; used by people.ts.
 
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
-import { Refused } from '../../core/operation-error.ts'
+import { OperationError } from '../../core/operation-error.ts'
 import { PIN_LENGTH_MAX, PIN_LENGTH_MIN, PIN_SCRYPT_COST } from '../limits.ts'
 
 const BLOCK = 8
@@ -16,10 +16,11 @@ const COST_MAX = 2 ** 17
 export function checkNewPin(pin: unknown): string {
   const help = `${PIN_LENGTH_MIN} to ${PIN_LENGTH_MAX} characters; digits will do, words are better`
   if (typeof pin !== 'string' || /[\p{C}\p{Zl}\p{Zp}]/u.test(pin))
-    throw new Refused('this is no PIN', help)
+    throw new OperationError('this is no PIN', help)
   if (pin.length < PIN_LENGTH_MIN || pin.length > PIN_LENGTH_MAX)
-    throw new Refused(`a PIN of ${pin.length} characters`, help)
-  if (isGuessable(pin)) throw new Refused('this PIN is one of those that are tried first', help)
+    throw new OperationError(`a PIN of ${pin.length} characters`, help)
+  if (isGuessable(pin))
+    throw new OperationError('this PIN is one of those that are tried first', help)
   return pin
 }
 

@@ -4,10 +4,10 @@
 
 import { createHash, createHmac } from 'node:crypto'
 import type { InstallationKey } from '../keys/installation-key.ts'
-import { SealedText } from '../keys/signed-token.ts'
+import { SignedToken } from '../keys/signed-token.ts'
 import { SIGN_IN_STATES_USED_MAX, SIGN_IN_THERE_MS } from '../limits.ts'
 
-export interface Begun {
+export interface SignInAttempt {
   /** The name of the issuer in sluice.yaml. */
   readonly issuer: string
   /** Of the page that began, and that the answer comes back to. */
@@ -17,18 +17,18 @@ export interface Begun {
 }
 
 export class SignInStates {
-  readonly #sealed: SealedText
+  readonly #sealed: SignedToken
   readonly #nonces: Buffer
   readonly #nowMs: () => number
   readonly #used = new Set<string>()
 
   constructor(key: InstallationKey, nowMs: () => number) {
-    this.#sealed = new SealedText(key, 'sign-in states', 'sluice_state_')
+    this.#sealed = new SignedToken(key, 'sign-in states', 'sluice_state_')
     this.#nonces = key.derive('sign-in nonces', 32)
     this.#nowMs = nowMs
   }
 
-  make({ issuer, origin, challenge }: Begun): string {
+  make({ issuer, origin, challenge }: SignInAttempt): string {
     return this.#sealed.make([issuer, origin, challenge, this.#nowMs() + SIGN_IN_THERE_MS])
   }
 
@@ -39,7 +39,7 @@ export class SignInStates {
   }
 
   /** Once only; why not, as a text, where it is not taken. */
-  take(state: string, verifier: string, origin: string): Begun | string {
+  take(state: string, verifier: string, origin: string): SignInAttempt | string {
     const said = this.#sealed.read(state)
     if (said === undefined) return 'the answer belongs to no sign-in of this gate'
     const [issuer, began, challenge, untilMs] = said as [string, string, string, number]

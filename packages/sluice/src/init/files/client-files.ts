@@ -2,7 +2,7 @@
 // come in as arguments; folders with names nobody can know are listed. Reads names, no contents.
 
 import { posix, win32 } from 'node:path'
-import type { Client, ClientFile } from './client.ts'
+import type { ClientFile, McpClientId } from './client.ts'
 
 export interface Machine {
   readonly platform: string
@@ -27,7 +27,7 @@ export function clientFiles(machine: Machine): ClientFile[] {
 function userFiles(machine: Machine): ClientFile[] {
   const { home, environment } = machine
   const { join } = pathsOf(machine)
-  const own = (client: Client, file: string): ClientFile => ({
+  const own = (client: McpClientId, file: string): ClientFile => ({
     ...{ client, file, scope: 'user', folder: home },
     format: file.endsWith('.toml') ? 'toml' : 'json',
   })
@@ -54,7 +54,7 @@ function userFiles(machine: Machine): ClientFile[] {
 /** What a project brings along for whoever opens it. */
 export function projectFiles(folder: string, machine: Machine): ClientFile[] {
   const { join } = pathsOf(machine)
-  const own = (client: Client, ...names: string[]): ClientFile => ({
+  const own = (client: McpClientId, ...names: string[]): ClientFile => ({
     ...{ client, file: join(folder, ...names), scope: 'project', folder },
     format: names.at(-1)?.endsWith('.toml') ? 'toml' : 'json',
   })

@@ -13,11 +13,11 @@ export const CLIENTS = {
   gemini: 'Gemini CLI',
 } as const
 
-export type Client = keyof typeof CLIENTS
+export type McpClientId = keyof typeof CLIENTS
 
 /** A file that a client reads its servers from. */
 export interface ClientFile {
-  readonly client: Client
+  readonly client: McpClientId
   readonly file: string
   readonly format: 'json' | 'toml'
   /** `user`: the user's own. `project`: came with a folder, perhaps from a stranger. */
@@ -27,7 +27,7 @@ export interface ClientFile {
 }
 
 /** One server in a file, and the span that belongs to it. */
-export interface Entry {
+export interface ServerEntry {
   readonly path: readonly string[]
   readonly value: JsonObject
   readonly start: number

@@ -4,14 +4,14 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
-import type { ClientFile, Entry } from './client.ts'
+import type { ClientFile, ServerEntry } from './client.ts'
 import { isTransport } from './client.ts'
 import { jsonEntries, jsonText, parseJson, rewriteJson } from './json-entries.ts'
 import { parseToml, rewriteToml, tomlEntries, tomlText } from './toml-entries.ts'
 
 type Format = ClientFile['format']
 
-export interface Rewritten {
+export interface RewriteResult {
   /** The whole file. */
   readonly text: string
   /** The entry's own part of it, before and after. */
@@ -24,7 +24,7 @@ export function entriesAt(
   text: string,
   { file, format }: Pick<ClientFile, 'file' | 'format'>,
   path: readonly string[],
-): Entry[] {
+): ServerEntry[] {
   return format === 'json'
     ? jsonEntries(parseJson(text, file), path)
     : tomlEntries(parseToml(text, file), path)
@@ -34,7 +34,7 @@ export function entryAt(
   text: string,
   from: Pick<ClientFile, 'file' | 'format'>,
   path: readonly string[],
-): Entry | undefined {
+): ServerEntry | undefined {
   const name = path.at(-1)
   return entriesAt(text, from, path.slice(0, -1)).find((entry) => entry.path.at(-1) === name)
 }
@@ -43,9 +43,9 @@ export function entryAt(
 export function rewriteEntry(
   text: string,
   from: Pick<ClientFile, 'file' | 'format'>,
-  entry: Entry,
+  entry: ServerEntry,
   now: JsonObject,
-): Rewritten {
+): RewriteResult {
   const raw = Object.entries(now).map(([key, value]) => [key, rawText(value, from.format)] as const)
   const after =
     from.format === 'json'
@@ -61,7 +61,7 @@ export function rewriteEntry(
 export function restoreEntry(
   text: string,
   from: Pick<ClientFile, 'file' | 'format'>,
-  { start, path }: Entry,
+  { start, path }: ServerEntry,
   was: { readonly before: string; readonly after: string; readonly value: JsonObject },
 ): string | undefined {
   // A comment that was left of a key stands before the entry's first key now.
@@ -92,8 +92,8 @@ function confirm(
   path: readonly string[],
   now: JsonObject,
 ): void {
-  const meant = plain(replaced(documentValue(before, from), path, now))
-  if (isDeepStrictEqual(plain(documentValue(after, from)), meant)) return
+  const meant = toPlainJson(replaced(documentValue(before, from), path, now))
+  if (isDeepStrictEqual(toPlainJson(documentValue(after, from)), meant)) return
   throw new Error(`the change of \`${path.join('.')}\` in ${from.file} would change something else`)
 }
 
@@ -104,7 +104,7 @@ function replaced(value: unknown, [key, ...rest]: readonly string[], now: JsonOb
 }
 
 /** Without prototypes and with dates as texts, so that equal values are equal. */
-function plain(value: unknown): unknown {
+function toPlainJson(value: unknown): unknown {
   const text = JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? `${inner}` : inner))
   return JSON.parse(text ?? 'null')
 }

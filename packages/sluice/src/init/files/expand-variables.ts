@@ -2,11 +2,11 @@
 // gate can have: plain text and names of environment variables. What only the client can fill is a
 // reason to leave the entry. Pure.
 
-import type { Client } from './client.ts'
+import type { McpClientId } from './client.ts'
 
-export type Part = string | { readonly variable: string }
+export type TextPart = string | { readonly variable: string }
 
-export interface Surroundings {
+export interface VariableScope {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly home: string
   readonly separator: string
@@ -14,7 +14,7 @@ export interface Surroundings {
 }
 
 /** A reason why an entry stays where it is. */
-export class Stays extends Error {}
+export class NotMovableError extends Error {}
 
 interface Spelling {
   readonly pattern: RegExp
@@ -25,7 +25,7 @@ interface Spelling {
 }
 
 const BRACES = /\$\{([^}]*)\}/g
-const SPELLINGS: Readonly<Record<Client, Spelling | undefined>> = {
+const SPELLINGS: Readonly<Record<McpClientId, Spelling | undefined>> = {
   'claude-code': { pattern: BRACES, bare: true },
   'claude-desktop': undefined,
   cursor: { pattern: BRACES, editor: true },
@@ -35,10 +35,14 @@ const SPELLINGS: Readonly<Record<Client, Spelling | undefined>> = {
   gemini: { pattern: /\$\{([^}]*)\}|\$([A-Za-z_]\w*)/g, bare: true },
 }
 
-export function fillVariables(text: string, client: Client, around: Surroundings): Part[] {
+export function fillVariables(
+  text: string,
+  client: McpClientId,
+  around: VariableScope,
+): TextPart[] {
   const spelling = SPELLINGS[client]
   if (spelling === undefined) return text === '' ? [] : [text]
-  const parts: Part[] = []
+  const parts: TextPart[] = []
   let at = 0
   for (const match of text.matchAll(spelling.pattern)) {
     if (match.index > at) parts.push(text.slice(at, match.index))
@@ -49,13 +53,13 @@ export function fillVariables(text: string, client: Client, around: Surroundings
   return parts
 }
 
-function fill(inside: string, { bare, editor }: Spelling, around: Surroundings): Part {
+function fill(inside: string, { bare, editor }: Spelling, around: VariableScope): TextPart {
   const [, name, text] = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inside) ?? []
   if (bare === true && name !== undefined)
     return text !== undefined && !around.environment[name] ? text : variable(name, around)
   const [, kind = '', word = ''] = /^([\w/]*):?(.*)$/s.exec(inside) ?? []
   if (editor === true && kind === 'env') return variable(word, around)
-  if (kind === 'input') throw new Stays(`it asks you for \`${word}\` when it starts`)
+  if (kind === 'input') throw new NotMovableError(`it asks you for \`${word}\` when it starts`)
   if (editor === true) {
     if (inside === 'userHome') return around.home
     if (inside === 'pathSeparator' || inside === '/') return around.separator
@@ -64,10 +68,10 @@ function fill(inside: string, { bare, editor }: Spelling, around: Surroundings):
     if (inside === 'workspaceFolderBasename' && project !== undefined)
       return project.split(/[\\/]/).at(-1) ?? ''
   }
-  throw new Stays(`\`\${${inside}}\` is something only the client can fill`)
+  throw new NotMovableError(`\`\${${inside}}\` is something only the client can fill`)
 }
 
-function variable(name: string, { environment }: Surroundings): Part {
+function variable(name: string, { environment }: VariableScope): TextPart {
   if (/^[A-Za-z_]\w*$/.test(name) && environment[name]) return { variable: name }
-  throw new Stays(`the environment has no \`${name}\``)
+  throw new NotMovableError(`the environment has no \`${name}\``)
 }

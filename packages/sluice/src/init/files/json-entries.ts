@@ -10,7 +10,7 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser'
-import type { Entry } from './client.ts'
+import type { ServerEntry } from './client.ts'
 import { ClientError } from './errors.ts'
 import { applyEdits, deletion, type Edit, indentAt, lineBreakOf } from './text-edits.ts'
 
@@ -48,24 +48,24 @@ function broken(file: string, text: string, offset: number, what: string): Clien
 }
 
 /** The servers under `path`. */
-export function jsonEntries({ root }: JsonDocument, path: readonly string[]): Entry[] {
+export function jsonEntries({ root }: JsonDocument, path: readonly string[]): ServerEntry[] {
   let node = root
   let doubled = false
   for (const key of path) {
-    const found = membersOf(node).filter((member) => keyOf(member) === key)
+    const found = membersOf(node).filter((member) => getMemberName(member) === key)
     if (found.length > 1) doubled = true
     node = found.at(-1)?.children?.[1]
   }
   const names = new Map<string, number>()
   for (const member of membersOf(node))
-    names.set(keyOf(member), (names.get(keyOf(member)) ?? 0) + 1)
+    names.set(getMemberName(member), (names.get(getMemberName(member)) ?? 0) + 1)
   return membersOf(node).flatMap((member) => {
     const object = member.children?.[1]
     const value: unknown = object && getNodeValue(object)
     if (object === undefined || !isObject(value)) return []
-    const twice = doubled || (names.get(keyOf(member)) ?? 0) > 1 || hasDoubledKey(object)
+    const twice = doubled || (names.get(getMemberName(member)) ?? 0) > 1 || hasDoubledKey(object)
     return {
-      path: [...path, keyOf(member)],
+      path: [...path, getMemberName(member)],
       value,
       start: object.offset,
       end: object.offset + object.length,
@@ -77,15 +77,15 @@ export function jsonEntries({ root }: JsonDocument, path: readonly string[]): En
 /** The text of an entry with the keys of `isOurs` replaced by `now`, as raw JSON. */
 export function rewriteJson(
   { text, root }: JsonDocument,
-  { start, end }: Pick<Entry, 'start' | 'end'>,
+  { start, end }: Pick<ServerEntry, 'start' | 'end'>,
   isOurs: (key: string) => boolean,
   now: readonly (readonly [key: string, raw: string])[],
 ): string {
   const members = membersOf(nodeAt(root, start))
-  const first = members.findIndex((member) => isOurs(keyOf(member)))
+  const first = members.findIndex((member) => isOurs(getMemberName(member)))
   const anchor = members[first]
   if (anchor === undefined) throw new Error('there is nothing to replace')
-  const keeps = members.map((member, at) => at === first || !isOurs(keyOf(member)))
+  const keeps = members.map((member, at) => at === first || !isOurs(getMemberName(member)))
   const commas = members.map((member) => commaAfter(text, member.offset + member.length))
   const gone = new Set<number>()
   const last = keeps.lastIndexOf(true)
@@ -127,12 +127,12 @@ function membersOf(node: Node | undefined): readonly Node[] {
   return node?.type === 'object' ? (node.children ?? []) : []
 }
 
-function keyOf(member: Node): string {
+function getMemberName(member: Node): string {
   return String(member.children?.[0]?.value)
 }
 
 function hasDoubledKey(node: Node): boolean {
-  const keys = membersOf(node).map(keyOf)
+  const keys = membersOf(node).map(getMemberName)
   if (new Set(keys).size < keys.length) return true
   return (node.children ?? []).some(hasDoubledKey)
 }

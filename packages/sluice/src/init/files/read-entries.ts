@@ -2,10 +2,10 @@
 // not start it. Pure: the text comes in.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import type { Client, ClientFile, Entry } from './client.ts'
+import type { ClientFile, McpClientId, ServerEntry } from './client.ts'
 import { documentValue, entriesAt } from './entries.ts'
 
-export interface FoundEntry extends Entry {
+export interface DiscoveredEntry extends ServerEntry {
   readonly name: string
   /** Where the client would start it: its project, or nowhere in particular. */
   readonly project?: string
@@ -13,7 +13,7 @@ export interface FoundEntry extends Entry {
   readonly off?: string
 }
 
-const SERVERS: Readonly<Record<Client, string>> = {
+const SERVERS: Readonly<Record<McpClientId, string>> = {
   'claude-code': 'mcpServers',
   'claude-desktop': 'mcpServers',
   cursor: 'mcpServers',
@@ -23,7 +23,7 @@ const SERVERS: Readonly<Record<Client, string>> = {
   gemini: 'mcpServers',
 }
 
-export function readEntries(text: string, from: ClientFile): FoundEntry[] {
+export function readEntries(text: string, from: ClientFile): DiscoveredEntry[] {
   const root = SERVERS[from.client]
   const value = documentValue(text, from)
   const whole: JsonObject = isObject(value) ? value : {}
@@ -46,11 +46,11 @@ export function projectsOf(value: unknown): string[] {
 }
 
 function found(
-  entry: Entry,
+  entry: ServerEntry,
   project: { project?: string },
   whole: JsonObject,
   from: ClientFile,
-): FoundEntry {
+): DiscoveredEntry {
   const name = entry.path.at(-1) as string
   const off = isOff(name, entry.value, whole, from) ? { off: 'it is switched off' } : {}
   return { ...entry, name, ...project, ...off }

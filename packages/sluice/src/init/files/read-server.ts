@@ -2,37 +2,50 @@
 // client can fill, a login that the client holds, a transport that the gate does not take. Pure.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import type { Client, ClientFile } from './client.ts'
+import type { ClientFile, McpClientId } from './client.ts'
 import { pathsOf } from './client-files.ts'
-import { fillVariables, type Part, Stays, type Surroundings } from './expand-variables.ts'
-import type { FoundEntry } from './read-entries.ts'
+import {
+  fillVariables,
+  NotMovableError,
+  type TextPart,
+  type VariableScope,
+} from './expand-variables.ts'
+import type { DiscoveredEntry } from './read-entries.ts'
 
-export type Text = readonly Part[]
+export type TextTemplate = readonly TextPart[]
 
-export type ReadServer =
+export type ParsedServer =
   | {
       readonly kind: 'stdio'
-      readonly command: readonly Text[]
-      readonly env: Readonly<Record<string, Text>>
+      readonly command: readonly TextTemplate[]
+      readonly env: Readonly<Record<string, TextTemplate>>
       readonly cwd: string
     }
-  | { readonly kind: 'http'; readonly url: Text; readonly headers: Readonly<Record<string, Text>> }
+  | {
+      readonly kind: 'http'
+      readonly url: TextTemplate
+      readonly headers: Readonly<Record<string, TextTemplate>>
+    }
 
-export interface Here {
+export interface HostEnvironment {
   readonly platform: string
   readonly home: string
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
-export type Reading = { readonly server: ReadServer } | { readonly stays: string }
+export type ServerReadResult = { readonly server: ParsedServer } | { readonly stays: string }
 
-export function readServer(entry: FoundEntry, { client }: ClientFile, here: Here): Reading {
+export function readServer(
+  entry: DiscoveredEntry,
+  { client }: ClientFile,
+  here: HostEnvironment,
+): ServerReadResult {
   try {
-    if (entry.off !== undefined) throw new Stays(entry.off)
-    if (entry.stuck !== undefined) throw new Stays(entry.stuck)
+    if (entry.off !== undefined) throw new NotMovableError(entry.off)
+    if (entry.stuck !== undefined) throw new NotMovableError(entry.stuck)
     return { server: new EntryReader(entry, client, here).read() }
   } catch (error) {
-    if (error instanceof Stays) return { stays: error.message }
+    if (error instanceof NotMovableError) return { stays: error.message }
     throw error
   }
 }
@@ -51,12 +64,12 @@ const CLIENTS_OWN: Readonly<Record<string, string>> = {
 }
 
 class EntryReader {
-  readonly #entry: FoundEntry
-  readonly #client: Client
-  readonly #here: Here
-  readonly #around: Surroundings
+  readonly #entry: DiscoveredEntry
+  readonly #client: McpClientId
+  readonly #here: HostEnvironment
+  readonly #around: VariableScope
 
-  constructor(entry: FoundEntry, client: Client, here: Here) {
+  constructor(entry: DiscoveredEntry, client: McpClientId, here: HostEnvironment) {
     this.#entry = entry
     this.#client = client
     this.#here = here
@@ -66,33 +79,33 @@ class EntryReader {
     }
   }
 
-  read(): ReadServer {
+  read(): ParsedServer {
     const { value } = this.#entry
     for (const [key, why] of Object.entries(CLIENTS_OWN))
-      if (value[key] !== undefined && value[key] !== false) throw new Stays(why)
+      if (value[key] !== undefined && value[key] !== false) throw new NotMovableError(why)
     const type = value.type ?? value.transport
-    if (type === 'sse') throw new Stays('it speaks the old SSE transport')
+    if (type === 'sse') throw new NotMovableError('it speaks the old SSE transport')
     const known = ['stdio', 'http', 'streamable-http', 'streamableHttp']
     if (type !== undefined && !known.includes(String(type)))
-      throw new Stays(`its transport \`${String(type)}\` is none that the gate takes`)
+      throw new NotMovableError(`its transport \`${String(type)}\` is none that the gate takes`)
     const url = value.httpUrl ?? value.serverUrl ?? value.url
     if (value.command === undefined) return this.#http(value, url)
-    if (url !== undefined) throw new Stays('it has both a command and an address')
+    if (url !== undefined) throw new NotMovableError('it has both a command and an address')
     return this.#stdio(value)
   }
 
-  #stdio(value: JsonObject): ReadServer {
+  #stdio(value: JsonObject): ParsedServer {
     const args = value.args ?? []
-    if (!Array.isArray(args)) throw new Stays('its `args` are no list')
+    if (!Array.isArray(args)) throw new NotMovableError('its `args` are no list')
     const words = [value.command, ...(args as readonly JsonValue[])]
     const command = words.map((word) => this.#text(word as JsonValue, 'command'))
     if (words.includes('stdio') && words.includes('--server') && words.some(isSluice))
-      throw new Stays('it is behind the gate already')
+      throw new NotMovableError('it is behind the gate already')
     const { project } = this.#entry
     const { resolve } = pathsOf(this.#here)
     const cwd = value.cwd === undefined ? undefined : this.#literal(value.cwd, 'cwd')
     if (cwd === undefined && project === undefined && words.some(isRelative))
-      throw new Stays('it names a file from the folder that the client happens to run in')
+      throw new NotMovableError('it names a file from the folder that the client happens to run in')
     return {
       kind: 'stdio',
       command,
@@ -101,14 +114,14 @@ class EntryReader {
     }
   }
 
-  #http(value: JsonObject, url: JsonValue | undefined): ReadServer {
-    if (url === undefined) throw new Stays('it has neither a command nor an address')
+  #http(value: JsonObject, url: JsonValue | undefined): ParsedServer {
+    if (url === undefined) throw new NotMovableError('it has neither a command nor an address')
     const address = this.#text(url, 'url')
     const shown = address.map((part) => (typeof part === 'string' ? part : 'x')).join('')
     if (!/^https?:\/\//i.test(shown) || !URL.canParse(shown))
-      throw new Stays('its address is none of http or https')
+      throw new NotMovableError('its address is none of http or https')
     if (/\/sse\/?$/.test(new URL(shown).pathname))
-      throw new Stays('it speaks the old SSE transport')
+      throw new NotMovableError('it speaks the old SSE transport')
     const bearer = value.bearer_token_env_var
     return {
       kind: 'http',
@@ -119,46 +132,47 @@ class EntryReader {
         ...this.#named(value.env_http_headers),
         ...(bearer === undefined
           ? {}
-          : { Authorization: ['Bearer ', this.#variable(bearer)] as Text }),
+          : { Authorization: ['Bearer ', this.#variable(bearer)] as TextTemplate }),
       },
     }
   }
 
   /** Codex: names of variables that the server is to see. */
-  #forwarded(value: JsonValue | undefined): Record<string, Text> {
+  #forwarded(value: JsonValue | undefined): Record<string, TextTemplate> {
     if (value === undefined) return {}
-    if (!Array.isArray(value)) throw new Stays('its `env_vars` are no list of names')
+    if (!Array.isArray(value)) throw new NotMovableError('its `env_vars` are no list of names')
     const { environment } = this.#here
     const names = (value as readonly JsonValue[]).map((name) => {
-      if (typeof name !== 'string') throw new Stays('its `env_vars` are no list of names')
+      if (typeof name !== 'string') throw new NotMovableError('its `env_vars` are no list of names')
       return name
     })
     const there = names.filter((name) => environment[name])
     return Object.fromEntries(there.map((name) => [name, [{ variable: name }]]))
   }
 
-  #named(value: JsonValue | undefined): Record<string, Text> {
+  #named(value: JsonValue | undefined): Record<string, TextTemplate> {
     const pairs = isObject(value) ? Object.entries(value) : []
     return Object.fromEntries(pairs.map(([name, one]) => [name, [this.#variable(one)]]))
   }
 
-  #variable(name: JsonValue): Part {
+  #variable(name: JsonValue): TextPart {
     if (typeof name === 'string' && this.#here.environment[name]) return { variable: name }
-    throw new Stays(`the environment has no \`${String(name)}\``)
+    throw new NotMovableError(`the environment has no \`${String(name)}\``)
   }
 
-  #texts(value: JsonValue | undefined, key: string): Record<string, Text> {
+  #texts(value: JsonValue | undefined, key: string): Record<string, TextTemplate> {
     if (value === undefined || value === null) return {}
-    if (!isObject(value)) throw new Stays(`its \`${key}\` has another form than the client's`)
+    if (!isObject(value))
+      throw new NotMovableError(`its \`${key}\` has another form than the client's`)
     // VS Code takes a variable away by null.
     const pairs = Object.entries(value).filter(([, one]) => one !== null)
     return Object.fromEntries(pairs.map(([name, one]) => [name, this.#text(one, key)]))
   }
 
-  #text(value: JsonValue, key: string): Text {
+  #text(value: JsonValue, key: string): TextTemplate {
     if (typeof value === 'number' || typeof value === 'boolean') return [String(value)]
     if (typeof value !== 'string')
-      throw new Stays(`its \`${key}\` has another form than the client's`)
+      throw new NotMovableError(`its \`${key}\` has another form than the client's`)
     return fillVariables(value, this.#client, this.#around)
   }
 

@@ -3,7 +3,7 @@
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { type AST, getStaticTOMLValue, ParseError, parseTOML } from 'toml-eslint-parser'
-import type { Entry } from './client.ts'
+import type { ServerEntry } from './client.ts'
 import { ClientError } from './errors.ts'
 import { applyEdits, deletion, type Edit, indentAt, lineBreakOf } from './text-edits.ts'
 
@@ -62,7 +62,7 @@ function nameOf(key: AST.TOMLBare | AST.TOMLQuoted): string {
 }
 
 /** The servers under `path`. */
-export function tomlEntries(document: TomlDocument, path: readonly string[]): Entry[] {
+export function tomlEntries(document: TomlDocument, path: readonly string[]): ServerEntry[] {
   let servers: unknown = document.value
   for (const key of path) servers = isObject(servers) ? servers[key] : undefined
   if (!isObject(servers)) return []
@@ -71,7 +71,7 @@ export function tomlEntries(document: TomlDocument, path: readonly string[]): En
   )
 }
 
-function spanOf({ pieces }: TomlDocument, path: readonly string[], value: JsonObject): Entry {
+function spanOf({ pieces }: TomlDocument, path: readonly string[], value: JsonObject): ServerEntry {
   const own = pieces.filter((piece) => startsWith(piece.path, path))
   const first = own[0]
   const last = own.at(-1)
@@ -98,7 +98,7 @@ function spanOf({ pieces }: TomlDocument, path: readonly string[], value: JsonOb
 /** The text of an entry with the keys of `isOurs` replaced by `now`, as raw TOML. */
 export function rewriteToml(
   document: TomlDocument,
-  { start, end, path }: Pick<Entry, 'start' | 'end' | 'path'>,
+  { start, end, path }: Pick<ServerEntry, 'start' | 'end' | 'path'>,
   isOurs: (key: string) => boolean,
   now: readonly (readonly [key: string, raw: string])[],
 ): string {

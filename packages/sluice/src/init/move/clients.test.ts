@@ -20,11 +20,11 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
 import { changeFile } from '../files/change-file.ts'
-import { CLIENTS, type Client } from '../files/client.ts'
+import { CLIENTS, type McpClientId } from '../files/client.ts'
 import { clientFiles, type Machine } from '../files/client-files.ts'
 import { findServers } from './find-servers.ts'
 import { gateEntry } from './gate-entry.ts'
-import { type Move, moveEntries, undoMoves } from './move-entries.ts'
+import { type EntryMove, moveEntries, undoMoves } from './move-entries.ts'
 import { nameServers } from './name-servers.ts'
 
 const WINDOWS = {
@@ -38,7 +38,7 @@ function machine(over: Partial<Machine> = {}): Machine {
 }
 
 test('where each client keeps its servers, on Linux, macOS and Windows', () => {
-  const files = (over: Partial<Machine>, client: Client) =>
+  const files = (over: Partial<Machine>, client: McpClientId) =>
     clientFiles(machine(over))
       .filter((one) => one.client === client)
       .map(({ file }) => file)
@@ -155,7 +155,7 @@ function home(): { root: string; project: string; machine: Machine; record: stri
   }
 }
 
-async function movesOf(here: Machine): Promise<Move[]> {
+async function movesOf(here: Machine): Promise<EntryMove[]> {
   const { servers } = await findServers(here)
   const named = nameServers(servers, new Map(), here.environment, () => false)
   const gate = { sluice: ['/bin/sluice'], config: '/g/sluice.yaml' }

@@ -2,10 +2,10 @@
 // sluice.yaml as `${NAME}`: whatever may be a secret, whatever has a `${` that is none of ours, and
 // variables that a gate started by another program would lack. Pure.
 
-import type { ReadServer, Text } from '../files/read-server.ts'
+import type { ParsedServer, TextTemplate } from '../files/read-server.ts'
 
 /** A server as sluice.yaml has it. */
-export interface WrittenServer {
+export interface ServerYaml {
   readonly command?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
@@ -13,19 +13,19 @@ export interface WrittenServer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export interface Kept {
-  readonly server: WrittenServer
+export interface ServerWithSecrets {
+  readonly server: ServerYaml
   /** For the file of keys, by name. */
   readonly keys: ReadonlyMap<string, string>
 }
 
-export function keepKeys(
+export function extractSecrets(
   name: string,
-  server: ReadServer,
+  server: ParsedServer,
   environment: Readonly<Record<string, string | undefined>>,
   holdsSecret: (text: string) => boolean,
-): Kept {
-  const keeper = new Keeper(name, environment, holdsSecret)
+): ServerWithSecrets {
+  const keeper = new SecretExtractor(name, environment, holdsSecret)
   if (server.kind === 'http')
     return {
       server: {
@@ -37,7 +37,7 @@ export function keepKeys(
   const [program, ...args] = server.command
   const words = args.map((word, at) => {
     // `--api-key VALUE`, `--token=VALUE`, `-p VALUE`
-    const before = at === 0 ? '' : plainText(args[at - 1] as Text)
+    const before = at === 0 ? '' : plainText(args[at - 1] as TextTemplate)
     const isSaid = /^--?[\w-]*$/.test(before) && SECRET_NAME.test(before)
     const own = /^--?([\w-]+)=/.exec(plainText(word))?.[1] ?? ''
     return keeper.text(word, `ARG_${at + 1}`, isSaid || SECRET_NAME.test(own) ? 'keep' : 'ask')
@@ -58,7 +58,7 @@ const SECRET_NAME =
 const HARMLESS =
   /^(?:|true|false|yes|no|on|off|-?\d{1,6}(?:\.\d{1,6})?|debug|info|warn|warning|error|trace|silent|production|development|test|stdio|http|utf-?8|[a-z]{2}[-_][A-Z]{2}|application\/[a-z+.-]{1,40}|(?:[A-Za-z]:)?[\\/][\w .@+\\/-]{0,400})$/i
 
-class Keeper {
+class SecretExtractor {
   readonly keys = new Map<string, string>()
   readonly #prefix: string
   readonly #environment: Readonly<Record<string, string | undefined>>
@@ -75,7 +75,7 @@ class Keeper {
   }
 
   /** Environment and headers: a value is a key unless it plainly is none. */
-  texts(values: Readonly<Record<string, Text>>): Record<string, string> {
+  texts(values: Readonly<Record<string, TextTemplate>>): Record<string, string> {
     return Object.fromEntries(
       Object.entries(values).map(([name, value]) => {
         const isPlain = HARMLESS.test(plainText(value)) && !SECRET_NAME.test(name)
@@ -85,7 +85,7 @@ class Keeper {
   }
 
   /** `ask`: only where it looks like a key. */
-  text(parts: Text, name: string, how: 'keep' | 'ask'): string {
+  text(parts: TextTemplate, name: string, how: 'keep' | 'ask'): string {
     const plain = plainText(parts)
     const isKey = plain !== '' && (how === 'keep' || this.#looksSecret(plain))
     const hasNames = parts.some((part) => typeof part !== 'string')
@@ -127,7 +127,7 @@ function urlHasKey(url: URL): boolean {
   return named || url.pathname.split('/').some(odd) || [...url.searchParams.values()].some(odd)
 }
 
-function plainText(parts: Text): string {
+function plainText(parts: TextTemplate): string {
   return parts.filter((part) => typeof part === 'string').join('')
 }
 

@@ -8,25 +8,25 @@ import { clientFiles, type Machine, projectFiles } from '../files/client-files.t
 import { documentValue } from '../files/entries.ts'
 import { ClientError } from '../files/errors.ts'
 import { PROJECTS_MAX } from '../files/limits.ts'
-import { type FoundEntry, projectsOf, readEntries } from '../files/read-entries.ts'
-import { type Reading, readServer } from '../files/read-server.ts'
+import { type DiscoveredEntry, projectsOf, readEntries } from '../files/read-entries.ts'
+import { readServer, type ServerReadResult } from '../files/read-server.ts'
 
-export interface FoundServer {
+export interface DiscoveredServer {
   readonly from: ClientFile
-  readonly entry: FoundEntry
-  readonly reading: Reading
+  readonly entry: DiscoveredEntry
+  readonly reading: ServerReadResult
 }
 
-export interface FoundAll {
+export interface DiscoveryResult {
   /** The files that are there. */
   readonly files: readonly ClientFile[]
-  readonly servers: readonly FoundServer[]
+  readonly servers: readonly DiscoveredServer[]
   readonly broken: readonly { readonly from: ClientFile; readonly error: ClientError }[]
 }
 
-export async function findServers(machine: Machine): Promise<FoundAll> {
+export async function findServers(machine: Machine): Promise<DiscoveryResult> {
   const files: ClientFile[] = []
-  const servers: FoundServer[] = []
+  const servers: DiscoveredServer[] = []
   const broken: { from: ClientFile; error: ClientError }[] = []
   const waiting = clientFiles(machine)
   const known = new Set(waiting.map(({ file }) => file))
@@ -46,7 +46,9 @@ export async function findServers(machine: Machine): Promise<FoundAll> {
         }
       }
       for (const entry of readEntries(text, from)) {
-        const told = refused(claude, from, entry) ? { ...entry, off: 'it is switched off' } : entry
+        const told = isRefusedInClient(claude, from, entry)
+          ? { ...entry, off: 'it is switched off' }
+          : entry
         servers.push({ from, entry: told, reading: readServer(told, from, machine) })
       }
     } catch (error) {
@@ -58,7 +60,7 @@ export async function findServers(machine: Machine): Promise<FoundAll> {
 }
 
 /** Claude Code keeps in its own file which servers of a project's file the user has refused. */
-function refused(claude: unknown, from: ClientFile, { name }: FoundEntry): boolean {
+function isRefusedInClient(claude: unknown, from: ClientFile, { name }: DiscoveredEntry): boolean {
   if (from.client !== 'claude-code' || from.scope !== 'project' || !isObject(claude)) return false
   const projects: JsonObject = isObject(claude.projects) ? claude.projects : {}
   const project = projects[from.folder]

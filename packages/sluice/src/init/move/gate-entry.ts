@@ -2,9 +2,9 @@
 // starts it where none runs, or the gate's address, in the words of each client. Pure.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import type { Client } from '../files/client.ts'
+import type { McpClientId } from '../files/client.ts'
 
-export interface Gate {
+export interface GateLocation {
   /** The program and arguments that are `sluice`. */
   readonly sluice: readonly string[]
   /** The configuration, as a whole path. */
@@ -15,9 +15,9 @@ export interface Gate {
 
 /** The keys of `entry` that say how to reach the server, as they are to be. */
 export function gateEntry(
-  client: Client,
+  client: McpClientId,
   server: string,
-  { sluice: [command = 'sluice', ...words], config, url }: Gate,
+  { sluice: [command = 'sluice', ...words], config, url }: GateLocation,
   entry: JsonObject,
 ): JsonObject {
   const address = url === undefined ? undefined : `${url}/mcp/${server}`
@@ -30,7 +30,7 @@ export function gateEntry(
 }
 
 /** Claude Desktop's file takes commands only. */
-const ADDRESSES: Readonly<Partial<Record<Client, (url: string) => JsonObject>>> = {
+const ADDRESSES: Readonly<Partial<Record<McpClientId, (url: string) => JsonObject>>> = {
   'claude-code': (url) => ({ type: 'http', url }),
   cursor: (url) => ({ url }),
   vscode: (url) => ({ type: 'http', url }),

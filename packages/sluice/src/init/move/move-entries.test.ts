@@ -4,20 +4,20 @@
 import type { JsonObject } from '@sluice/policy/core/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Client, ClientFile } from '../files/client.ts'
+import type { ClientFile, McpClientId } from '../files/client.ts'
 import { transportOf } from '../files/client.ts'
 import { entriesAt, entryAt } from '../files/entries.ts'
 import { readEntries } from '../files/read-entries.ts'
 import { gateEntry } from './gate-entry.ts'
-import { type Move, moveAll, undoOne } from './move-entries.ts'
+import { type EntryMove, moveAll, undoOne } from './move-entries.ts'
 
 const GATE = { sluice: ['/opt/node', '/opt/sluice.js'], config: '/u/ann/sluice.yaml' }
 
-function fileOf(client: Client, format: 'json' | 'toml' = 'json'): ClientFile {
+function fileOf(client: McpClientId, format: 'json' | 'toml' = 'json'): ClientFile {
   return { client, file: `/u/ann/${client}`, format, scope: 'user', folder: '/u/ann' }
 }
 
-function movesOf(text: string, from: ClientFile): Move[] {
+function movesOf(text: string, from: ClientFile): EntryMove[] {
   return readEntries(text, from)
     .filter(({ stuck }) => stuck === undefined)
     .map(({ path, value, name }) => ({

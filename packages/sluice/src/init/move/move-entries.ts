@@ -7,9 +7,9 @@ import { changeFile, readClientFile } from '../files/change-file.ts'
 import { type ClientFile, isTransport, transportOf } from '../files/client.ts'
 import { documentValue, entryAt, restoreEntry, rewriteEntry } from '../files/entries.ts'
 import { SETTLE_MS, SETTLE_ROUNDS_MAX } from '../files/limits.ts'
-import { type Moved, readMoved, sameEntry, writeMoved } from './move-log.ts'
+import { type MovedEntry, readMoved, sameEntry, writeMoved } from './move-log.ts'
 
-export interface Move {
+export interface EntryMove {
   readonly from: ClientFile
   readonly path: readonly string[]
   readonly server: string
@@ -22,14 +22,14 @@ export interface Move {
 /** The file with all its moves done, and what each entry was. */
 export function moveAll(
   text: string,
-  moves: readonly Move[],
-): { readonly text: string; readonly moved: readonly Moved[] } {
+  moves: readonly EntryMove[],
+): { readonly text: string; readonly moved: readonly MovedEntry[] } {
   let after = text
-  const moved: Moved[] = []
+  const moved: MovedEntry[] = []
   for (const { from, path, server, was, now } of moves) {
     const entry = entryAt(after, from, path)
     if (entry === undefined || entry.stuck !== undefined) continue
-    if (!isDeepStrictEqual(plain(entry.value), plain(was))) continue
+    if (!isDeepStrictEqual(cloneJson(entry.value), cloneJson(was))) continue
     const written = rewriteEntry(after, from, entry, now)
     after = written.text
     moved.push({
@@ -43,11 +43,11 @@ export function moveAll(
 /** Moves entries of one file. Gives what was moved; the others have changed since they were read. */
 export async function moveEntries(
   record: string,
-  moves: readonly Move[],
-): Promise<readonly Moved[]> {
+  moves: readonly EntryMove[],
+): Promise<readonly MovedEntry[]> {
   const file = moves[0]?.from.file
   if (file === undefined) return []
-  const all = new Map<readonly string[], Moved>()
+  const all = new Map<readonly string[], MovedEntry>()
   await untilSettled(file, (text) => {
     const { text: after, moved } = moveAll(text, moves)
     for (const one of moved) all.set(one.path, one)
@@ -70,7 +70,7 @@ async function untilSettled(
   }
 }
 
-export type Fate =
+export type UndoOutcome =
   /** As it was. */
   | 'restored'
   /** Was never changed, or was put back by somebody. */
@@ -82,22 +82,25 @@ export type Fate =
   /** The client's whole file is not there: it may come back. */
   | 'no file'
 
-export interface Undone {
-  readonly moved: Moved
-  readonly fate: Fate
+export interface UndoneMove {
+  readonly moved: MovedEntry
+  readonly fate: UndoOutcome
 }
 
 /** The file with one entry taken back, and what became of it. */
-export function undoOne(text: string, one: Moved): { readonly text: string; readonly fate: Fate } {
+export function undoOne(
+  text: string,
+  one: MovedEntry,
+): { readonly text: string; readonly fate: UndoOutcome } {
   const entry = entryAt(text, one, one.path)
   if (entry === undefined) return { text, fate: 'gone' }
-  const value = plain(entry.value)
-  if (isDeepStrictEqual(transportOf(value), plain(transportOf(one.was))))
+  const value = cloneJson(entry.value)
+  if (isDeepStrictEqual(transportOf(value), cloneJson(transportOf(one.was))))
     return { text, fate: 'as it was' }
-  if (!isDeepStrictEqual(transportOf(value), plain(one.now)) || entry.stuck !== undefined)
+  if (!isDeepStrictEqual(transportOf(value), cloneJson(one.now)) || entry.stuck !== undefined)
     return { text, fate: 'changed since' }
   const kept = Object.entries(one.was).filter(([key]) => !isTransport(key))
-  const isOurs = isDeepStrictEqual(value, plain({ ...one.now, ...Object.fromEntries(kept) }))
+  const isOurs = isDeepStrictEqual(value, cloneJson({ ...one.now, ...Object.fromEntries(kept) }))
   const whole = isOurs ? restoreEntry(text, one, entry, { ...one, value: one.was }) : undefined
   // Somebody has changed other keys of it, or the form of the file: only ours go back.
   return {
@@ -107,18 +110,21 @@ export function undoOne(text: string, one: Moved): { readonly text: string; read
 }
 
 /** Takes back all that the record names, and forgets what is settled. */
-export async function undoMoves(record: string): Promise<readonly Undone[]> {
+export async function undoMoves(record: string): Promise<readonly UndoneMove[]> {
   const all = readMoved(record)
-  const undone: Undone[] = []
+  const undone: UndoneMove[] = []
   for (const file of new Set(all.map((one) => one.file))) {
     // Last moved, first taken back: the bytes around an entry are those of its time.
     const own = all.filter((one) => one.file === file).reverse()
-    const text = await readClientFile(file, (found) => void documentValue(found, own[0] as Moved))
+    const text = await readClientFile(
+      file,
+      (found) => void documentValue(found, own[0] as MovedEntry),
+    )
     if (text === undefined) {
       undone.push(...own.map((moved) => ({ moved, fate: 'no file' as const })))
       continue
     }
-    let fates: Undone[] = []
+    let fates: UndoneMove[] = []
     await untilSettled(file, (found) => {
       const again = fates
       fates = []
@@ -140,11 +146,11 @@ export async function undoMoves(record: string): Promise<readonly Undone[]> {
 }
 
 /** Not taken back, and not forgotten. */
-export function isOpen({ fate }: Undone): boolean {
+export function isOpen({ fate }: UndoneMove): boolean {
   return fate === 'changed since' || fate === 'no file'
 }
 
 /** Without prototypes, so that equal values are equal. */
-function plain(value: JsonObject): JsonObject {
+function cloneJson(value: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject
 }

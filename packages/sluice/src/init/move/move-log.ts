@@ -7,12 +7,12 @@ import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { StoreError } from '../../store/errors.ts'
 import { isSigned, signText } from '../../store/files/user-key.ts'
-import type { Client, ClientFile } from '../files/client.ts'
+import type { ClientFile, McpClientId } from '../files/client.ts'
 import { CLIENTS } from '../files/client.ts'
 import { ClientError } from '../files/errors.ts'
 
-export interface Moved {
-  readonly client: Client
+export interface MovedEntry {
+  readonly client: McpClientId
   readonly file: string
   readonly format: ClientFile['format']
   readonly path: readonly string[]
@@ -25,7 +25,7 @@ export interface Moved {
   readonly now: JsonObject
 }
 
-export function readMoved(file: string): Moved[] {
+export function readMoved(file: string): MovedEntry[] {
   const found = lstatSync(file, { throwIfNoEntry: false })
   if (found === undefined) return []
   // It says what to write into files of its reader's: one that came with a folder is not believed.
@@ -52,7 +52,7 @@ export function readMoved(file: string): Moved[] {
   return list
 }
 
-export function writeMoved(file: string, moved: readonly Moved[]): void {
+export function writeMoved(file: string, moved: readonly MovedEntry[]): void {
   if (moved.length === 0) return rmSync(file, { force: true })
   const fresh = `${file}.new`
   rmSync(fresh, { force: true })
@@ -65,8 +65,8 @@ export function writeMoved(file: string, moved: readonly Moved[]): void {
 }
 
 export function sameEntry(
-  a: Pick<Moved, 'file' | 'path'>,
-  b: Pick<Moved, 'file' | 'path'>,
+  a: Pick<MovedEntry, 'file' | 'path'>,
+  b: Pick<MovedEntry, 'file' | 'path'>,
 ): boolean {
   return a.file === b.file && JSON.stringify(a.path) === JSON.stringify(b.path)
 }
@@ -81,7 +81,7 @@ function withUserKey<T>(work: () => T): T {
   }
 }
 
-function isMoved(value: unknown): value is Moved {
+function isMoved(value: unknown): value is MovedEntry {
   if (!isObject(value)) return false
   const { client, file, format, path, server, before, after, was, now } = value
   return (

@@ -2,20 +2,20 @@
 // that the gate takes, its keys apart. Pure.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { ReadServer } from '../files/read-server.ts'
-import { type Kept, keepKeys, type WrittenServer } from './extract-secrets.ts'
-import type { FoundServer } from './find-servers.ts'
+import type { ParsedServer } from '../files/read-server.ts'
+import { extractSecrets, type ServerWithSecrets, type ServerYaml } from './extract-secrets.ts'
+import type { DiscoveredServer } from './find-servers.ts'
 
-export interface NamedServer extends Kept {
+export interface NamedServer extends ServerWithSecrets {
   readonly name: string
-  readonly read: ReadServer
-  readonly found: readonly FoundServer[]
+  readonly read: ParsedServer
+  readonly found: readonly DiscoveredServer[]
   /** The configuration has it already, under this name. */
   readonly isThere: boolean
 }
 
 export function nameServers(
-  found: readonly FoundServer[],
+  found: readonly DiscoveredServer[],
   taken: ReadonlyMap<string, unknown>,
   environment: Readonly<Record<string, string | undefined>>,
   holdsSecret: (text: string) => boolean,
@@ -33,7 +33,7 @@ export function nameServers(
       named[at] = { ...same, found: [...same.found, one] }
       continue
     }
-    const keep = (name: string) => keepKeys(name, server, environment, holdsSecret)
+    const keep = (name: string) => extractSecrets(name, server, environment, holdsSecret)
     const names = candidates(one)
     const there = names.find((name) => isSame(taken.get(name), keep(name).server))
     const name = there ?? names.find((free) => !used.has(free)) ?? nextFree(names[0] ?? 'x', used)
@@ -47,7 +47,7 @@ export function nameServers(
 const NAME_CHARS_MAX = 24
 
 /** Its own name; with the client's, where that is taken. */
-function candidates({ entry, from }: FoundServer): string[] {
+function candidates({ entry, from }: DiscoveredServer): string[] {
   const own = slug(entry.name)
   return [own, slug(`${own.slice(0, 12)}-${from.client}`)]
 }
@@ -67,6 +67,6 @@ function nextFree(name: string, used: ReadonlySet<string>): string {
   }
 }
 
-function isSame(there: unknown, server: WrittenServer): boolean {
+function isSame(there: unknown, server: ServerYaml): boolean {
   return there !== undefined && isDeepStrictEqual(there, JSON.parse(JSON.stringify(server)))
 }

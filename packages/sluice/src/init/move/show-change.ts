@@ -3,18 +3,18 @@
 
 import { CONTEXT_LINES } from '../files/limits.ts'
 
-export interface Line {
+export interface ChangeLine {
   readonly kind: ' ' | '-' | '+' | '@'
   readonly text: string
 }
 
 /** Every line that differs. Equal lines between two changes keep them apart. */
-export function changedLines(before: string, after: string): Line[] {
+export function changedLines(before: string, after: string): ChangeLine[] {
   const old = linesOf(before)
   const now = linesOf(after)
   const steps = compare(old, now)
-  const shown: Line[] = []
-  let quiet: Line[] = []
+  const shown: ChangeLine[] = []
+  let quiet: ChangeLine[] = []
   let line = 1
   let isFirst = true
   for (const step of steps) {
@@ -45,7 +45,7 @@ function linesOf(text: string): string[] {
 
 /** What is equal at both ends goes first; what is left is compared by its longest common lines, or
  * taken as a whole where it is long. */
-function compare(old: readonly string[], now: readonly string[]): Line[] {
+function compare(old: readonly string[], now: readonly string[]): ChangeLine[] {
   let head = 0
   while (head < old.length && head < now.length && old[head] === now[head]) head++
   let tail = 0
@@ -55,7 +55,7 @@ function compare(old: readonly string[], now: readonly string[]): Line[] {
     old[old.length - 1 - tail] === now[now.length - 1 - tail]
   )
     tail++
-  const same = (text: string): Line => ({ kind: ' ', text })
+  const same = (text: string): ChangeLine => ({ kind: ' ', text })
   return [
     ...old.slice(0, head).map(same),
     ...common(old.slice(head, old.length - tail), now.slice(head, now.length - tail)),
@@ -65,9 +65,9 @@ function compare(old: readonly string[], now: readonly string[]): Line[] {
 
 const TABLE_CELLS_MAX = 4_000_000
 
-function common(old: readonly string[], now: readonly string[]): Line[] {
-  const gone = (text: string): Line => ({ kind: '-', text })
-  const come = (text: string): Line => ({ kind: '+', text })
+function common(old: readonly string[], now: readonly string[]): ChangeLine[] {
+  const gone = (text: string): ChangeLine => ({ kind: '-', text })
+  const come = (text: string): ChangeLine => ({ kind: '+', text })
   if (old.length * now.length > TABLE_CELLS_MAX) return [...old.map(gone), ...now.map(come)]
   const width = now.length + 1
   const table = new Uint32Array((old.length + 1) * width)
@@ -78,7 +78,7 @@ function common(old: readonly string[], now: readonly string[]): Line[] {
         old[row] === now[column]
           ? at(row + 1, column + 1) + 1
           : Math.max(at(row + 1, column), at(row, column + 1))
-  const lines: Line[] = []
+  const lines: ChangeLine[] = []
   let row = 0
   let column = 0
   while (row < old.length || column < now.length) {

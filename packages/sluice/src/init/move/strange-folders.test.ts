@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
 import { changeFile } from '../files/change-file.ts'
 import { undoMoves } from './move-entries.ts'
-import { type Moved, readMoved, writeMoved } from './move-log.ts'
+import { type MovedEntry, readMoved, writeMoved } from './move-log.ts'
 
 const isPosix = process.platform !== 'win32'
 
@@ -55,7 +55,7 @@ test('M9: a record that another user wrote is not believed, whatever its mode', 
   const now = { command: 'sluice', args: ['stdio', 'notes'] }
   const text = JSON.stringify({ mcpServers: { notes: now } })
   writeFileSync(file, text)
-  const moved: Moved = {
+  const moved: MovedEntry = {
     ...{ client: 'claude-code', file, format: 'json', path: ['mcpServers', 'notes'] },
     ...{ server: 'notes', before: '', after: '', was: { command: 'sh' }, now },
   }

@@ -58,7 +58,7 @@ export class BlockWriter {
 }
 
 /** Where a record lies in its block. */
-export interface Place {
+export interface RecordSpan {
   readonly start: number
   readonly end: number
 }
@@ -68,17 +68,17 @@ export function asBuffer(data: Uint8Array): Buffer {
 }
 
 /** The record whose length stands at `at`; undefined where the bytes do not hold one. */
-export function placeAt(block: Buffer, at: number): Place | undefined {
+export function getRecordSpanAt(block: Buffer, at: number): RecordSpan | undefined {
   if (at + LENGTH_BYTES > block.length) return undefined
   const start = at + LENGTH_BYTES
   const end = start + block.readUInt32BE(at)
   return end + HASH_BYTES <= block.length ? { start, end } : undefined
 }
 
-export function placesOf(block: Buffer): Place[] {
-  const places: Place[] = []
+export function listRecordSpans(block: Buffer): RecordSpan[] {
+  const places: RecordSpan[] = []
   for (let at = HASH_BYTES; at < block.length; ) {
-    const place = placeAt(block, at)
+    const place = getRecordSpanAt(block, at)
     if (place === undefined) throw unreadable()
     places.push(place)
     at = place.end + HASH_BYTES
@@ -96,11 +96,11 @@ export function eachHash(block: Buffer, take: (hash: string) => void): void {
   }
 }
 
-export function recordText(block: Buffer, { start, end }: Place): string {
+export function recordText(block: Buffer, { start, end }: RecordSpan): string {
   return block.toString('utf8', start, end)
 }
 
-export function hashAfter(block: Buffer, { end }: Place): string {
+export function hashAfter(block: Buffer, { end }: RecordSpan): string {
   return block.toString('latin1', end, end + HASH_BYTES)
 }
 
@@ -114,7 +114,7 @@ export function chainHash(previous: string, text: string): string {
 }
 
 /** What the record at `place` should hash to, by the bytes that stand before it. */
-export function hashOf(block: Buffer, { start, end }: Place): string {
+export function computeRecordHash(block: Buffer, { start, end }: RecordSpan): string {
   return hash('sha256', block.subarray(start - LENGTH_BYTES - HASH_BYTES, end), 'binary')
 }
 

@@ -12,13 +12,13 @@ import { openDatabase, type Sync } from '../../store/sqlite/open.ts'
 import { encode, wallTime } from '../records/encoding.ts'
 import { ledgerFile } from '../records/files.ts'
 import { ANCHOR_EVERY_MS, BLOCK_BYTES_MAX, DROPPED_BLOCKS_PER_TURN } from '../records/limits.ts'
-import type { Entry } from '../records/record.ts'
+import type { LedgerEntry } from '../records/record.ts'
 import { BlockWriter } from './block.ts'
 import { type Checkpoint, checkpointText } from './checkpoint.ts'
 import { type Head, readHead } from './read.ts'
 
 /** The sequence number of each entry, or why it cannot be kept as it is. */
-export type Appended = readonly (number | Error)[]
+export type AppendResult = readonly (number | Error)[]
 
 export class Chain {
   readonly database: DatabaseSync
@@ -65,7 +65,7 @@ export class Chain {
 
   /** Durable when it returns; throws a StoreError where nothing was kept. `open` is the first
    * record that may be an intent without outcome. */
-  append(entries: readonly Entry[], open: number, nowMs: number): Appended {
+  append(entries: readonly LedgerEntry[], open: number, nowMs: number): AppendResult {
     try {
       if (!this.#certain) this.#recover()
       const anchorDue =
@@ -88,7 +88,7 @@ export class Chain {
     }
   }
 
-  #write(entries: readonly Entry[], open: number) {
+  #write(entries: readonly LedgerEntry[], open: number) {
     const block = this.#block
     const appended: (number | Error)[] = []
     const hashes: string[] = []

@@ -24,14 +24,17 @@ import {
 import { type Checkpoint, checkpointText, readCheckpoint } from './checkpoint.ts'
 
 /** A checkpoint and where it stands, for messages. */
-export interface Placed {
+export interface LocatedCheckpoint {
   readonly checkpoint: Checkpoint
   readonly where: string
 }
 
 /** All of a file; a line that cannot be read is a LedgerError, or given to `onBad`. One line that was cut
  * off at the end by a crash is left out. */
-export function readCheckpoints(file: string, onBad?: (error: LedgerError) => void): Placed[] {
+export function readCheckpoints(
+  file: string,
+  onBad?: (error: LedgerError) => void,
+): LocatedCheckpoint[] {
   if (!existsSync(file)) return []
   const { size } = statSync(file)
   if (size > CHECKPOINT_FILE_BYTES_MAX)
@@ -58,7 +61,7 @@ export function readCheckpoints(file: string, onBad?: (error: LedgerError) => vo
 }
 
 /** The last whole line; undefined where there is none. */
-export function lastCheckpoint(file: string): Placed | undefined {
+export function lastCheckpoint(file: string): LocatedCheckpoint | undefined {
   if (!existsSync(file)) return undefined
   const handle = openSync(file, 'r')
   try {
@@ -122,7 +125,7 @@ export function appendCheckpoint(file: string, checkpoint: Checkpoint): void {
 }
 
 /** What a crash left of a line would spoil the next one. */
-export function mendEnd(file: string): void {
+export function truncatePartialLine(file: string): void {
   if (!existsSync(file)) return
   const handle = openSync(file, 'r+')
   try {

@@ -53,7 +53,10 @@ function statementOf(of: Omit<Checkpoint, 'signature' | 'peaks'>): string {
 }
 
 /** Why it is not to be believed; undefined where it is. `key` undefined: whoever it says signed it. */
-export function faultOf(checkpoint: Checkpoint, key: string | undefined): string | undefined {
+export function findCheckpointFault(
+  checkpoint: Checkpoint,
+  key: string | undefined,
+): string | undefined {
   if (key !== undefined && checkpoint.key !== key)
     return `it is signed with the key ${checkpoint.key}, not with ${key}`
   const tree = new Peaks(checkpoint.seq, checkpoint.peaks.map(latin1Of))
@@ -70,7 +73,7 @@ export function checkpointText(checkpoint: Checkpoint): string {
 }
 
 export function readCheckpoint(text: string, where: string): Checkpoint {
-  const value = parse(text, where)
+  const value = parseCheckpointJson(text, where)
   const { version, seq, time, head, root, peaks, key, signature } = value
   const isGood =
     version === 1 &&
@@ -108,7 +111,7 @@ function isText(value: unknown, form: RegExp): value is string {
   return typeof value === 'string' && form.test(value)
 }
 
-function parse(text: string, where: string): Record<string, unknown> {
+function parseCheckpointJson(text: string, where: string): Record<string, unknown> {
   if (text.length > CHECKPOINT_TEXT_LENGTH_MAX)
     throw unreadable(where, `it is longer than ${CHECKPOINT_TEXT_LENGTH_MAX} characters`)
   try {

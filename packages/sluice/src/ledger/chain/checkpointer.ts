@@ -16,8 +16,19 @@ import {
 } from '../records/limits.ts'
 import { readBase, treeOf, treeOfBase } from './base.ts'
 import { asBuffer, eachHash } from './block.ts'
-import { type Checkpoint, faultOf, hexOf, makeCheckpoint, type Signer } from './checkpoint.ts'
-import { appendCheckpoint, lastCheckpoint, mendEnd, thinCheckpoints } from './checkpoint-file.ts'
+import {
+  type Checkpoint,
+  findCheckpointFault,
+  hexOf,
+  makeCheckpoint,
+  type Signer,
+} from './checkpoint.ts'
+import {
+  appendCheckpoint,
+  lastCheckpoint,
+  thinCheckpoints,
+  truncatePartialLine,
+} from './checkpoint-file.ts'
 import { leafOf, type Peaks } from './merkle.ts'
 import { hashAt, readHead } from './read.ts'
 
@@ -33,7 +44,7 @@ export interface CheckpointOptions {
 const flush = promisify(fdatasync)
 
 /** The hash after each record of one commit, and the number of the first. */
-interface Told {
+interface CommittedHashes {
   readonly first: number
   readonly hashes: readonly string[]
 }
@@ -48,7 +59,7 @@ export class Checkpointer {
   readonly #timer: NodeJS.Timeout
   readonly #tree: Peaks
   /** What was committed and is not in the tree yet, as far as it need not be read. */
-  #told: Told[] = []
+  #told: CommittedHashes[] = []
   #toldRecords = 0
   /** The hash after the last record in the tree. */
   #hash: string
@@ -70,12 +81,13 @@ export class Checkpointer {
     this.#options = options
     this.#now = now
     this.#blocks = database.prepare('SELECT seq, data FROM blocks WHERE seq > ? ORDER BY seq')
-    mendEnd(this.#file)
+    truncatePartialLine(this.#file)
     thinCheckpoints(this.#file)
     const last = checkLast(directory, database)
     const base = readBase(database)
     // One that is not our own may have any peaks: the tree is then made anew.
-    const own = last && faultOf(last, options.signer.publicKey) === undefined ? last : undefined
+    const own =
+      last && findCheckpointFault(last, options.signer.publicKey) === undefined ? last : undefined
     this.#tree = own ? treeOf(own) : treeOfBase(base)
     this.#hash = own ? (hashAt(database, own.seq) as string) : base.hash
     this.#last = own?.seq ?? 0
@@ -230,7 +242,7 @@ export function checkLast(directory: string, database: DatabaseSync): Checkpoint
 }
 
 export function checkAgainst(database: DatabaseSync, checkpoint: Checkpoint, where: string): void {
-  const fault = faultOf(checkpoint, undefined)
+  const fault = findCheckpointFault(checkpoint, undefined)
   if (fault !== undefined)
     throw new LedgerError('LEDGER_CHECKPOINT', `the checkpoint ${where}: ${fault}`, SEE_VERIFY)
   const { seq, head } = checkpoint

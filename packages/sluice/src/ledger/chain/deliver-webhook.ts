@@ -14,7 +14,7 @@ import {
   POST_TRIES_MAX,
 } from '../records/limits.ts'
 
-export interface Endpoint {
+export interface WebhookEndpoint {
   readonly url: string
   /** `whsec_` and base64, or any text. Without one nothing is signed: for endpoints whose address is
    * itself the secret, such as those of chats. */
@@ -22,7 +22,7 @@ export interface Endpoint {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export interface Message {
+export interface WebhookMessage {
   /** The same for every try: the receiver drops what it has seen. */
   readonly id: string
   readonly body: string
@@ -38,7 +38,7 @@ export interface PostOptions {
 }
 
 /** `again`: whether another try may help. */
-export class PostFailed extends Error {
+export class DeliveryError extends Error {
   readonly again: boolean
   readonly pauseMs: number
   constructor(message: string, again: boolean, pauseMs = 0) {
@@ -49,9 +49,9 @@ export class PostFailed extends Error {
 }
 
 /** Resolves once the endpoint has answered with 2xx; tries again where that may help. */
-export async function deliver(
-  endpoint: Endpoint,
-  message: Message,
+export async function deliverWebhook(
+  endpoint: WebhookEndpoint,
+  message: WebhookMessage,
   options: PostOptions = {},
 ): Promise<void> {
   const { triesMax = POST_TRIES_MAX, signal } = options
@@ -60,7 +60,7 @@ export async function deliver(
     try {
       return await postOnce(endpoint, message, options)
     } catch (error) {
-      const failed = error as PostFailed
+      const failed = error as DeliveryError
       if (!failed.again || tried >= triesMax || signal?.aborted) throw failed
       const waitMs = Math.min(POST_PAUSE_MS_MAX, Math.max(pauseMs, failed.pauseMs))
       try {
@@ -73,11 +73,15 @@ export async function deliver(
   }
 }
 
-async function postOnce(endpoint: Endpoint, message: Message, options: PostOptions): Promise<void> {
+async function postOnce(
+  endpoint: WebhookEndpoint,
+  message: WebhookMessage,
+  options: PostOptions,
+): Promise<void> {
   const { nowMs = Date.now, timeoutMs = POST_MS_MAX, signal } = options
   const bytes = Buffer.byteLength(message.body)
   if (bytes > POST_BODY_BYTES_MAX)
-    throw new PostFailed(
+    throw new DeliveryError(
       `the message has ${bytes} bytes, the limit is ${POST_BODY_BYTES_MAX}`,
       false,
     )
@@ -101,28 +105,28 @@ async function postOnce(endpoint: Endpoint, message: Message, options: PostOptio
     retryAfter = answer.headers.get('retry-after')
     await readLittle(answer)
   } catch (error) {
-    if (status === 0) throw new PostFailed(unreached(error as Error, ends, timeoutMs), true)
+    if (status === 0) throw new DeliveryError(unreached(error as Error, ends, timeoutMs), true)
   }
   if (status >= 200 && status < 300) return
   if (status >= 300 && status < 400)
-    throw new PostFailed(`it answered ${status}: redirects are not followed`, false)
+    throw new DeliveryError(`it answered ${status}: redirects are not followed`, false)
   const again = status >= 500 || status === 408 || status === 425 || status === 429
-  throw new PostFailed(`it answered ${status}`, again, pauseOf(retryAfter))
+  throw new DeliveryError(`it answered ${status}`, again, pauseOf(retryAfter))
 }
 
 export function signatureOf(
   secret: string | undefined,
-  { id, body }: Message,
+  { id, body }: WebhookMessage,
   nowMs: number,
 ): Record<string, string> {
   const timestamp = String(Math.floor(nowMs / 1_000))
   const told = { 'webhook-id': id, 'webhook-timestamp': timestamp }
   if (secret === undefined) return told
-  const mac = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`)
+  const mac = createHmac('sha256', decodeWebhookSecret(secret)).update(`${id}.${timestamp}.${body}`)
   return { ...told, 'webhook-signature': `v1,${mac.digest('base64')}` }
 }
 
-function keyOf(secret: string): Buffer {
+function decodeWebhookSecret(secret: string): Buffer {
   const coded = /^whsec_(.+)$/.exec(secret)?.[1]
   return coded === undefined ? Buffer.from(secret) : Buffer.from(coded, 'base64')
 }

@@ -9,7 +9,14 @@ import { indexFile, ledgerFile } from '../records/files.ts'
 import { BLOCKS_READ_AT_ONCE } from '../records/limits.ts'
 import type { LedgerRecord } from '../records/record.ts'
 import { readBase } from './base.ts'
-import { asBuffer, FIRST_HASH, hashAfter, type Place, placesOf, recordText } from './block.ts'
+import {
+  asBuffer,
+  FIRST_HASH,
+  hashAfter,
+  listRecordSpans,
+  type RecordSpan,
+  recordText,
+} from './block.ts'
 
 export interface Head {
   /** Of the last record; 0 in an empty ledger. */
@@ -84,7 +91,7 @@ export function* blocksBackwards(database: DatabaseSync, before?: number): Gener
 
 export function* recordsFrom(database: DatabaseSync, from = 1): Generator<LedgerRecord> {
   for (const { data } of blocksFrom(database, from))
-    for (const place of placesOf(data)) {
+    for (const place of listRecordSpans(data)) {
       const record = decode(recordText(data, place))
       if (record.seq >= from) yield record
     }
@@ -95,7 +102,7 @@ export function* recordsBackwards(
   before = Number.MAX_SAFE_INTEGER,
 ): Generator<LedgerRecord> {
   for (const { data } of blocksBackwards(database, before))
-    for (const place of placesOf(data).reverse()) {
+    for (const place of listRecordSpans(data).reverse()) {
       const record = decode(recordText(data, place))
       if (record.seq < before) yield record
     }
@@ -107,13 +114,13 @@ export function recordReader(database: DatabaseSync): (seq: number) => LedgerRec
     'SELECT * FROM blocks WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
   )
   let block: Block | undefined
-  let places: readonly Place[] = []
+  let places: readonly RecordSpan[] = []
   return (seq) => {
     if (block === undefined || seq < block.seq || seq >= block.seq + block.count) {
       const row = statement.get(seq)
       if (row === undefined) return undefined
       block = blockOf(row)
-      places = placesOf(block.data)
+      places = listRecordSpans(block.data)
     }
     const place = places[seq - block.seq]
     return place === undefined ? undefined : decode(recordText(block.data, place))
@@ -126,7 +133,7 @@ export function hashAt(database: DatabaseSync, seq: number): string | undefined 
   if (seq === base.seq) return base.hash
   if (seq < base.seq) return undefined
   for (const block of blocksFrom(database, seq)) {
-    const place = placesOf(block.data)[seq - block.seq]
+    const place = listRecordSpans(block.data)[seq - block.seq]
     return place === undefined ? undefined : hashAfter(block.data, place)
   }
   return undefined

@@ -11,8 +11,8 @@ import { judgement } from '../judgements.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import { freshDirectory } from '../samples.test-support.ts'
 import { signerForTests } from '../signer.test-support.ts'
-import { type Checkpoint, faultOf, readCheckpoint } from './checkpoint.ts'
-import { type PlaceConfig, SecondPlace } from './remote-checkpoint-store.ts'
+import { type Checkpoint, findCheckpointFault, readCheckpoint } from './checkpoint.ts'
+import { RemoteCheckpointStore, type RemoteStoreConfig } from './remote-checkpoint-store.ts'
 
 const signer = signerForTests('place')
 const S3 = {
@@ -46,9 +46,9 @@ async function serve(statuses: number[] = []) {
 }
 
 /** A ledger whose checkpoints go there. */
-async function sendTo(place: PlaceConfig, records: number) {
+async function sendTo(place: RemoteStoreConfig, records: number) {
   const said: (string | undefined)[] = []
-  const second = new SecondPlace({ place, onState: (why) => said.push(why), retryMs: 20 })
+  const second = new RemoteCheckpointStore({ place, onState: (why) => said.push(why), retryMs: 20 })
   const onCheckpoint = (checkpoint: Checkpoint) => second.send(checkpoint)
   const ledger = Ledger.open({ directory: freshDirectory(), checkpoints: { signer, onCheckpoint } })
   for (let n = 0; n < records; n++) await ledger.intent(judgement(n))
@@ -62,7 +62,7 @@ test('a file gets them line by line', async () => {
   await second.close()
   const last = readFileSync(file, 'utf8').trim().split('\n').at(-1) ?? ''
   expect(readCheckpoint(last, 'here')).toMatchObject({ seq: 5 })
-  expect(faultOf(readCheckpoint(last, 'here'), signer.publicKey)).toBeUndefined()
+  expect(findCheckpointFault(readCheckpoint(last, 'here'), signer.publicKey)).toBeUndefined()
 })
 
 test('a webhook that fails is said once, tried again, and gets the newest', async () => {

@@ -11,11 +11,11 @@ import {
   POST_MS_MAX,
 } from '../records/limits.ts'
 import { type Checkpoint, checkpointText } from './checkpoint.ts'
-import { deliver, type Endpoint } from './deliver-webhook.ts'
+import { deliverWebhook, type WebhookEndpoint } from './deliver-webhook.ts'
 
-export type PlaceConfig =
+export type RemoteStoreConfig =
   | { readonly kind: 'file'; readonly file: string }
-  | ({ readonly kind: 'webhook' } & Endpoint)
+  | ({ readonly kind: 'webhook' } & WebhookEndpoint)
   | {
       readonly kind: 's3'
       readonly endpoint: string
@@ -26,15 +26,15 @@ export type PlaceConfig =
       readonly secretKey: string
     }
 
-export interface PlaceOptions {
-  readonly place: PlaceConfig
+export interface RemoteStoreOptions {
+  readonly place: RemoteStoreConfig
   /** Once when it begins to fail, with why, and once when it works again. */
   readonly onState: (why: string | undefined) => void
   readonly retryMs?: number
 }
 
-export class SecondPlace {
-  readonly #options: PlaceOptions
+export class RemoteCheckpointStore {
+  readonly #options: RemoteStoreOptions
   readonly #put: (checkpoint: Checkpoint, signal: AbortSignal) => Promise<void>
   readonly #end = new AbortController()
   #newest: Checkpoint | undefined
@@ -43,7 +43,7 @@ export class SecondPlace {
   #pauseMs: number
   #why: string | undefined
 
-  constructor(options: PlaceOptions) {
+  constructor(options: RemoteStoreOptions) {
     this.#options = options
     this.#put = putterOf(options.place)
     this.#pauseMs = options.retryMs ?? PLACE_RETRY_MS_MIN
@@ -103,7 +103,7 @@ export class SecondPlace {
   }
 }
 
-function putterOf(place: PlaceConfig) {
+function putterOf(place: RemoteStoreConfig) {
   switch (place.kind) {
     case 'file':
       return (checkpoint: Checkpoint) =>
@@ -111,7 +111,11 @@ function putterOf(place: PlaceConfig) {
     case 'webhook':
       return (checkpoint: Checkpoint, signal: AbortSignal) => {
         const id = `checkpoint-${checkpoint.seq}-${checkpoint.head.slice(0, 16)}`
-        return deliver(place, { id, body: checkpointText(checkpoint) }, { triesMax: 1, signal })
+        return deliverWebhook(
+          place,
+          { id, body: checkpointText(checkpoint) },
+          { triesMax: 1, signal },
+        )
       }
     case 's3':
       return putInto(place)
@@ -119,7 +123,7 @@ function putterOf(place: PlaceConfig) {
 }
 
 /** One object a checkpoint, named so that they sort and two of one number do not meet. */
-function putInto(place: Extract<PlaceConfig, { kind: 's3' }>) {
+function putInto(place: Extract<RemoteStoreConfig, { kind: 's3' }>) {
   const client = new AwsClient({
     accessKeyId: place.accessKey,
     secretAccessKey: place.secretKey,

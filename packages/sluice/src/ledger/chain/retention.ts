@@ -4,17 +4,17 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { readBase } from './base.ts'
-import { type Checkpoint, faultOf, hexOf } from './checkpoint.ts'
+import { type Checkpoint, findCheckpointFault, hexOf } from './checkpoint.ts'
 import { findCheckpoint } from './checkpoint-file.ts'
 import { hashAt, readHead } from './read.ts'
 
-export interface Keep {
+export interface RetentionLimits {
   readonly keepMs?: number
   readonly keepBytes?: number
 }
 
-export interface DropAsked {
-  readonly keep: Keep
+export interface RetentionRequest {
+  readonly keep: RetentionLimits
   readonly nowMs: number
   /** What happened after this is still needed: windows of limits, sessions, approvals. */
   readonly neededSinceMs: number
@@ -26,7 +26,7 @@ export interface DropAsked {
 export function findDrop(
   database: DatabaseSync,
   file: string,
-  { keep, nowMs, neededSinceMs, key }: DropAsked,
+  { keep, nowMs, neededSinceMs, key }: RetentionRequest,
 ): Checkpoint | undefined {
   const head = readHead(database)
   const base = readBase(database)
@@ -40,7 +40,8 @@ export function findDrop(
   if (found === undefined || found.seq <= base.seq || found.seq >= head.seq) return undefined
   // What is dropped can never be looked at again: only for a checkpoint that certainly is ours.
   const here = hashAt(database, found.seq)
-  if (here === undefined || hexOf(here) !== found.head || faultOf(found, key)) return undefined
+  if (here === undefined || hexOf(here) !== found.head || findCheckpointFault(found, key))
+    return undefined
   return found
 }
 

@@ -9,7 +9,13 @@ import { allowed, denied, judgement } from '../judgements.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import type { Query } from '../query/query.ts'
 import { freshDirectoryForAll } from '../samples.test-support.ts'
-import { chunksOf, EXPORT_FORMATS, type ExportFormat, foundFrom, stretchOf } from './chunks.ts'
+import {
+  chunksOf,
+  EXPORT_FORMATS,
+  type ExportFormat,
+  exportPage,
+  readHashedRecords,
+} from './chunks.ts'
 
 const START = 1_800_000_000_000
 const CALLS = 60
@@ -39,8 +45,8 @@ beforeAll(async () => {
 
 function exported(query: Query, format: ExportFormat, recordsMax?: number): string {
   let text = ''
-  for (let from: Parameters<typeof stretchOf>[3] | null = { seq: 1, open: [] }; from !== null; ) {
-    const stretch = stretchOf(ledger, query, { format, version: '1' }, from, recordsMax)
+  for (let from: Parameters<typeof exportPage>[3] | null = { seq: 1, open: [] }; from !== null; ) {
+    const stretch = exportPage(ledger, query, { format, version: '1' }, from, recordsMax)
     text += stretch.text
     from = stretch.next
   }
@@ -55,7 +61,7 @@ const linesOf = (query: Query, recordsMax?: number) =>
 
 test('without a filter it is all that the command writes, in every form', () => {
   for (const format of EXPORT_FORMATS) {
-    const whole = [...chunksOf(foundFrom(ledger, 1), { format, version: '1' })].join('')
+    const whole = [...chunksOf(readHashedRecords(ledger, 1), { format, version: '1' })].join('')
     expect(exported({}, format)).toBe(whole)
     if (format !== 'otlp') expect(exported({}, format, 7)).toBe(whole)
   }

@@ -3,7 +3,7 @@
 // a filter leaves. Used by `sluice ledger export` and by the console's reading.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { hashAfter, placesOf, recordText } from '../chain/block.ts'
+import { hashAfter, listRecordSpans, recordText } from '../chain/block.ts'
 import { blocksFrom } from '../chain/read.ts'
 import { matches, type Query } from '../query/query.ts'
 import { decode } from '../records/decoding.ts'
@@ -15,7 +15,7 @@ import { recordJson } from './record-json.ts'
 export const EXPORT_FORMATS = ['jsonl', 'csv', 'cef', 'otlp'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
-export interface Found {
+export interface HashedRecord {
   readonly record: LedgerRecord
   readonly hash: string
   readonly encoded: string
@@ -33,9 +33,9 @@ const CHUNK_LENGTH = 65_536
 /** Below what one message may have. */
 const OTLP_CHUNK_LENGTH = 150_000
 
-export function* foundFrom(ledger: DatabaseSync, from: number): Generator<Found> {
+export function* readHashedRecords(ledger: DatabaseSync, from: number): Generator<HashedRecord> {
   for (const { data } of blocksFrom(ledger, from))
-    for (const place of placesOf(data)) {
+    for (const place of listRecordSpans(data)) {
       const encoded = recordText(data, place)
       const record = decode(encoded)
       if (record.seq < from) continue
@@ -45,11 +45,15 @@ export function* foundFrom(ledger: DatabaseSync, from: number): Generator<Found>
 }
 
 /** `isFirst`: with what stands above the records. */
-export function* chunksOf(found: Iterable<Found>, form: Form, isFirst = true): Generator<string> {
+export function* chunksOf(
+  found: Iterable<HashedRecord>,
+  form: Form,
+  isFirst = true,
+): Generator<string> {
   if (form.format === 'otlp') return yield* otlpBodies(found, form)
   let chunk = isFirst && form.format === 'csv' ? CSV_HEAD : ''
   for (const one of found) {
-    chunk += lineOf(one, form)
+    chunk += formatRecord(one, form)
     if (chunk.length < CHUNK_LENGTH) continue
     yield chunk
     chunk = ''
@@ -57,13 +61,13 @@ export function* chunksOf(found: Iterable<Found>, form: Form, isFirst = true): G
   if (chunk !== '') yield chunk
 }
 
-function lineOf({ record, hash, encoded }: Found, form: Form): string {
+function formatRecord({ record, hash, encoded }: HashedRecord, form: Form): string {
   if (form.format === 'csv') return csvLine(record, hash)
   if (form.format === 'cef') return cefLine(record, hash, form.version)
   return `${recordJson(record, form.encoded ? { hash, encoded } : { hash })}\n`
 }
 
-function* otlpBodies(found: Iterable<Found>, { version }: Form): Generator<string> {
+function* otlpBodies(found: Iterable<HashedRecord>, { version }: Form): Generator<string> {
   let records: unknown[] = []
   let length = 0
   for (const { record, hash } of found) {
@@ -79,33 +83,33 @@ function* otlpBodies(found: Iterable<Found>, { version }: Form): Generator<strin
 }
 
 /** Where a stretch begins: the record, and calls before it whose outcome belongs to the export. */
-export interface StretchFrom {
+export interface ExportCursor {
   readonly seq: number
   readonly open: readonly number[]
 }
 
-export interface Stretch {
+export interface ExportPage {
   readonly text: string
   /** Null at the end. */
-  readonly next: StretchFrom | null
+  readonly next: ExportCursor | null
 }
 
 /** Of what a query leaves: calls that fit with their outcomes; events of the gate, too, where it asks
  * for no calls in particular. A bounded number of records is looked at. */
-export function stretchOf(
+export function exportPage(
   ledger: DatabaseSync,
   query: Query,
   form: Form,
-  { seq, open }: StretchFrom,
+  { seq, open }: ExportCursor,
   recordsMax = EXPORT_STRETCH_RECORDS,
-): Stretch {
+): ExportPage {
   const { sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, ...words } = query
   const wantsAll = Object.values(words).every((word) => word === undefined)
   const intents = new Set(open)
-  const kept: Found[] = []
+  const kept: HashedRecord[] = []
   let looked = 0
-  let next: StretchFrom | null = null
-  for (const found of foundFrom(ledger, seq)) {
+  let next: ExportCursor | null = null
+  for (const found of readHashedRecords(ledger, seq)) {
     const { record } = found
     if (++looked > recordsMax) {
       next = { seq: record.seq, open: [...intents].slice(-EXPORT_OPEN_MAX) }

@@ -102,7 +102,7 @@ export function otlpRecord(record: LedgerRecord, hash: string): unknown {
     severityNumber: number,
     severityText: text,
     eventName: `sluice.${kind}`,
-    body: { stringValue: bodyOf(record) },
+    body: { stringValue: formatLogBody(record) },
     attributes,
   }
 }
@@ -121,7 +121,7 @@ function otlpValue(value: string | number | boolean): unknown {
   return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value }
 }
 
-function bodyOf(record: LedgerRecord): string {
+function formatLogBody(record: LedgerRecord): string {
   if (record.kind === 'event') return `gate: ${record.name}`
   if (record.kind === 'outcome') return `call ${record.intent}: ${record.status}`
   const { decision, server, name, principal } = record

@@ -11,12 +11,12 @@ export const FIELDS = [
   ...['intent', 'status', 'duration_ms', 'bytes', 'error', 'attempts', 'given_back', 'labels'],
   ...['event', 'detail', 'hash'],
 ] as const
-export type Field = (typeof FIELDS)[number]
-export type RecordFields = Partial<Record<Field, string | number | boolean>>
+export type ExportField = (typeof FIELDS)[number]
+export type RecordFields = Partial<Record<ExportField, string | number | boolean>>
 
 /** Only what the record has; empty texts and nulls are left out. */
 export function fieldsOf(record: LedgerRecord, hash: string): RecordFields {
-  const all: Partial<Record<Field, string | number | boolean | null>> = {
+  const all: Partial<Record<ExportField, string | number | boolean | null>> = {
     ...{ seq: record.seq, kind: record.kind, time: timeOf(record.atMs), hash },
     ...ofKind(record),
   }
@@ -24,7 +24,9 @@ export function fieldsOf(record: LedgerRecord, hash: string): RecordFields {
   return Object.fromEntries(there) as RecordFields
 }
 
-function ofKind(record: LedgerRecord): Partial<Record<Field, string | number | boolean | null>> {
+function ofKind(
+  record: LedgerRecord,
+): Partial<Record<ExportField, string | number | boolean | null>> {
   if (record.kind === 'event')
     return { event: record.name, detail: record.detail === null ? null : jsonOf(record.detail) }
   if (record.kind === 'outcome') {

@@ -5,7 +5,7 @@
 import { hash, randomInt } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { readBase } from '../chain/base.ts'
-import { asBuffer, placesOf, recordText } from '../chain/block.ts'
+import { asBuffer, listRecordSpans, recordText } from '../chain/block.ts'
 import { blocksFrom, hashAt, readHead, recordReader } from '../chain/read.ts'
 import { decode } from '../records/decoding.ts'
 import { indexFile } from '../records/files.ts'
@@ -142,7 +142,7 @@ function compareSpan(
   }
   for (const { seq, data } of blocksFrom(ledger, from)) {
     if (seq > to) break
-    for (const place of placesOf(data)) {
+    for (const place of listRecordSpans(data)) {
       const record = decode(recordText(data, place))
       if (record.seq >= from && record.seq <= to) compare(record)
     }

@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { recordReader, recordsBackwards } from '../chain/read.ts'
 import { USUAL_WORDS } from '../records/files.ts'
 import { QUERY_RECORDS_MAX } from '../records/limits.ts'
-import type { JudgementRecord, OutcomeRecord } from '../records/record.ts'
+import type { DecisionRecord, OutcomeRecord } from '../records/record.ts'
 import type { RecordIndex } from './record-index.ts'
 
 /** Everything given must hold. */
@@ -28,14 +28,14 @@ export interface Query {
   readonly limit?: number
 }
 
-export interface Called {
-  readonly record: JudgementRecord
+export interface CallWithOutcome {
+  readonly record: DecisionRecord
   /** Null for a refusal, and while a call is open. */
   readonly outcome: OutcomeRecord | null
 }
 
-export interface Page {
-  readonly calls: readonly Called[]
+export interface QueryPage {
+  readonly calls: readonly CallWithOutcome[]
   /** `before` of the next page; null at the end. */
   readonly next: number | null
 }
@@ -46,22 +46,27 @@ export function queryLedger(
   index: RecordIndex | undefined,
   /** As it is: what the index has not taken in yet is not found. */
   indexed: 'up to date' | 'as it is' = 'up to date',
-): Page {
+): QueryPage {
   if (indexed === 'up to date') index?.catchUp()
   const limit = Math.min(QUERY_RECORDS_MAX, Math.max(1, query.limit ?? 100))
   const found = index ? byIndex(ledger, index, query, limit) : byReading(ledger, query, limit)
   const calls = found.slice(0, limit)
-  return { calls, next: found.length > limit ? (calls.at(-1) as Called).record.seq : null }
+  return { calls, next: found.length > limit ? (calls.at(-1) as CallWithOutcome).record.seq : null }
 }
 
 const WORDS = ['principal', 'agent', 'session', 'server', 'name', 'action', 'code'] as const
 /** What is usual has no index: said for the planner, which only so knows that the rest has. */
 const USUAL: Readonly<Partial<Record<string, number>>> = USUAL_WORDS
 
-function byIndex(ledger: DatabaseSync, index: RecordIndex, query: Query, limit: number): Called[] {
+function byIndex(
+  ledger: DatabaseSync,
+  index: RecordIndex,
+  query: Query,
+  limit: number,
+): CallWithOutcome[] {
   const where: string[] = []
   const values: number[] = []
-  for (const [column, text] of wordsOf(query)) {
+  for (const [column, text] of listQueryTerms(query)) {
     const word = index.wordOf(text)
     if (word === undefined) return []
     where.push(`${column} = ?`)
@@ -92,7 +97,7 @@ function byIndex(ledger: DatabaseSync, index: RecordIndex, query: Query, limit: 
   const read = recordReader(ledger)
   const rows = index.database.prepare(sql).all(...values)
   // One after the other: the reader keeps the block it read last.
-  const records = rows.map(({ seq }) => read(Number(seq)) as JudgementRecord)
+  const records = rows.map(({ seq }) => read(Number(seq)) as DecisionRecord)
   const outcomes = rows.map(({ outcome }) =>
     outcome == null ? null : (read(Number(outcome)) as OutcomeRecord),
   )
@@ -100,7 +105,7 @@ function byIndex(ledger: DatabaseSync, index: RecordIndex, query: Query, limit: 
 }
 
 /** Server and name together have an index of their own. */
-function wordsOf(query: Query): [column: string, text: string][] {
+function listQueryTerms(query: Query): [column: string, text: string][] {
   const { server, name } = query
   const tool = server === undefined || name === undefined ? undefined : `${server}/${name}`
   const said = WORDS.flatMap((column): [string, string][] => {
@@ -115,9 +120,9 @@ function qualified(condition: string): string {
   return condition.replace(/^(\+?)/, '$1calls.')
 }
 
-function byReading(ledger: DatabaseSync, query: Query, limit: number): Called[] {
+function byReading(ledger: DatabaseSync, query: Query, limit: number): CallWithOutcome[] {
   const outcomes = new Map<number, OutcomeRecord>()
-  const found: Called[] = []
+  const found: CallWithOutcome[] = []
   for (const record of recordsBackwards(ledger)) {
     if (record.kind === 'outcome') outcomes.set(record.intent, record)
     if (record.kind !== 'intent' && record.kind !== 'refusal') continue
@@ -130,7 +135,7 @@ function byReading(ledger: DatabaseSync, query: Query, limit: number): Called[] 
   return found
 }
 
-export function matches(record: JudgementRecord, query: Query): boolean {
+export function matches(record: DecisionRecord, query: Query): boolean {
   const said = {
     principal: record.principal.id,
     agent: record.agent ?? '',

@@ -3,16 +3,16 @@
 // a busy gate leaves millions of records, and nobody is served meanwhile.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type Place, placesOf, recordText } from '../chain/block.ts'
-import { decode, decodeCall, type PastCall } from '../records/decoding.ts'
+import { listRecordSpans, type RecordSpan, recordText } from '../chain/block.ts'
+import { decode, decodeCall, type RestoredCall } from '../records/decoding.ts'
 import { KINDS } from '../records/encoding.ts'
 import { header, readHeader } from '../records/header.ts'
 import type { OutcomeRecord } from '../records/record.ts'
 import { recentBlocks } from './restore-limits.ts'
 
 /** `quiet`: answered or failed, and brought nothing into its session. */
-export type Recent =
-  | PastCall
+export type RecentRecord =
+  | RestoredCall
   | { readonly kind: 'quiet'; readonly intent: number }
   | Pick<OutcomeRecord, 'kind' | 'intent' | 'status' | 'labels'>
 
@@ -21,9 +21,9 @@ export function* recentCalls(
   database: DatabaseSync,
   sinceMs: number,
   after = 0,
-): Generator<Recent> {
+): Generator<RecentRecord> {
   for (const { data } of recentBlocks(database, sinceMs, after))
-    for (const place of placesOf(data)) {
+    for (const place of listRecordSpans(data)) {
       const isRead = readHeader(data, place.start)
       if (isRead && header.seq <= after) continue
       if (isRead && header.kind === KINDS.event) continue
@@ -38,7 +38,7 @@ export function* recentCalls(
 }
 
 /** Behind the intent stands the status; at the end labels, attempts and whether it was given back. */
-function isQuiet(data: Buffer, { end }: Place): boolean {
+function isQuiet(data: Buffer, { end }: RecordSpan): boolean {
   const status = data.indexOf(0x2c, header.end) + 1
   if (data.toString('latin1', status, status + UNKNOWN.length) === UNKNOWN) return false
   return data.toString('latin1', end - NO_LABELS.length, end) === NO_LABELS

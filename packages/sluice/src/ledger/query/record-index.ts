@@ -6,7 +6,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import { readBase } from '../chain/base.ts'
-import { asBuffer, hashAfter, placesOf, recordText } from '../chain/block.ts'
+import { asBuffer, hashAfter, listRecordSpans, recordText } from '../chain/block.ts'
 import { leafOf, Peaks } from '../chain/merkle.ts'
 import { blocksFrom, hashAt, readHead } from '../chain/read.ts'
 import { decode } from '../records/decoding.ts'
@@ -154,7 +154,7 @@ export class RecordIndex {
       let seq = from - 1
       let hash = ''
       for (const { data } of blocksFrom(this.#ledger, from)) {
-        for (const place of placesOf(data)) {
+        for (const place of listRecordSpans(data)) {
           const record = decode(recordText(data, place))
           if (record.seq < from) continue
           this.#add(record)

@@ -1,6 +1,6 @@
 // Counters after a restart are what they were: the takes of intents come back with their age.
 
-import type { Take } from '@sluice/policy/core/counters'
+import type { LimitCharge } from '@sluice/policy/core/counters'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { expect, test } from 'vitest'
 import { openLedgerReadOnly } from '../chain/read.ts'
@@ -11,12 +11,12 @@ import { restoreLimits } from './restore-limits.ts'
 
 const NOW = 1_800_000_000_000
 const HOUR = 3_600_000
-const aDay: Take = {
+const aDay: LimitCharge = {
   ...{ key: 'money', kind: 'spend', windowMs: 24 * HOUR, max: { units: 5_000_000n, scale: 2 } },
   amount: { units: 1_999n, scale: 2 },
 }
 
-async function ledgerOf(calls: readonly { ageMs: number; limits: readonly Take[] }[]) {
+async function ledgerOf(calls: readonly { ageMs: number; limits: readonly LimitCharge[] }[]) {
   const directory = freshDirectory()
   const ledger = Ledger.open({ directory })
   for (const [n, { ageMs, limits }] of calls.entries())

@@ -4,15 +4,15 @@
 // Called at start, with `counters.restore` as the taker.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Take } from '@sluice/policy/core/counters'
-import { placesOf } from '../chain/block.ts'
+import type { LimitCharge } from '@sluice/policy/core/counters'
+import { listRecordSpans } from '../chain/block.ts'
 import { type Block, blocksFrom } from '../chain/read.ts'
 import { decodeTakes } from '../records/decoding.ts'
 import { KINDS } from '../records/encoding.ts'
 import { header, readHeader } from '../records/header.ts'
 
-export interface Restored {
-  readonly takes: readonly Take[]
+export interface RestoredCharges {
+  readonly takes: readonly LimitCharge[]
   /** By wall time; below zero where the clock was set back. */
   readonly ageMs: number
 }
@@ -26,11 +26,11 @@ export function* restoreLimits(
   nowMs: number,
   longestWindowMs: number,
   after = 0,
-): Generator<Restored> {
+): Generator<RestoredCharges> {
   const sinceMs = nowMs - longestWindowMs
   const givenBack = findGivenBack(database, sinceMs, after)
   for (const { data } of recentBlocks(database, sinceMs, after))
-    for (const place of placesOf(data)) {
+    for (const place of listRecordSpans(data)) {
       if (!readHeader(data, place.start) || header.kind !== KINDS.intent) continue
       if (header.seq <= after || givenBack.has(header.seq)) continue
       const ageMs = nowMs - header.atMs
@@ -43,7 +43,7 @@ export function* restoreLimits(
 function findGivenBack(database: DatabaseSync, sinceMs: number, after: number): Set<number> {
   const found = new Set<number>()
   for (const { data } of recentBlocks(database, sinceMs, after))
-    for (const { start, end } of placesOf(data))
+    for (const { start, end } of listRecordSpans(data))
       if (data.toString('latin1', end - 6, end) === ',true]' && readHeader(data, start))
         if (header.kind === KINDS.outcome) found.add(header.intent)
   return found

@@ -12,7 +12,7 @@ import {
   SQL_MS_MAX,
   SQL_ROWS_MAX,
 } from '../records/limits.ts'
-import type { SqlAnswer, SqlAsked } from './sql-process.ts'
+import type { SqlAnswer, SqlRequest } from './sql-process.ts'
 import { VIEW_COLUMNS } from './sql-views.ts'
 
 export type SqlRows = Exclude<SqlAnswer, { readonly error: string }>
@@ -32,7 +32,7 @@ export async function runSql(
   return answer
 }
 
-function ask(asked: SqlAsked, timeoutMs: number): Promise<string> {
+function ask(asked: SqlRequest, timeoutMs: number): Promise<string> {
   const program = join(import.meta.dirname, `sql-process${extname(import.meta.filename)}`)
   const memory = `--max-old-space-size=${Math.ceil(SQL_HEAP_BYTES_MAX / 1_048_576)}`
   const child = spawn(process.execPath, [memory, '--no-warnings', program], {

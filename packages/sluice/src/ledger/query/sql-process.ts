@@ -6,7 +6,7 @@ import { constants, DatabaseSync } from 'node:sqlite'
 import { SQL_HEAP_BYTES_MAX, SQL_LENGTH_MAX, SQL_VALUE_BYTES_MAX } from '../records/limits.ts'
 import { VIEWS } from './sql-views.ts'
 
-export interface SqlAsked {
+export interface SqlRequest {
   readonly file: string
   readonly sql: string
   readonly rowsMax: number
@@ -26,7 +26,7 @@ const { SQLITE_OK, SQLITE_DENY, SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQL
   constants
 const ALLOWED: readonly number[] = [SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE]
 
-function answer({ file, sql, rowsMax, bytesMax }: SqlAsked): SqlAnswer {
+function answer({ file, sql, rowsMax, bytesMax }: SqlRequest): SqlAnswer {
   const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
   database.exec(`PRAGMA hard_heap_limit = ${SQL_HEAP_BYTES_MAX}; PRAGMA temp_store = MEMORY;`)
   database.exec(VIEWS)
@@ -40,7 +40,7 @@ function answer({ file, sql, rowsMax, bytesMax }: SqlAsked): SqlAnswer {
   let bytes = 0
   for (const row of statement.iterate() as Iterable<unknown>) {
     if (rows.length === rowsMax || bytes > bytesMax) return { columns, rows, more: true }
-    const values = (row as unknown[]).map(plain)
+    const values = (row as unknown[]).map(toJsonCell)
     bytes += JSON.stringify(values).length
     rows.push(values)
   }
@@ -78,7 +78,7 @@ function rest(sql: string, first: string): string {
     .trim()
 }
 
-function plain(value: unknown): unknown {
+function toJsonCell(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
   return typeof value === 'bigint' ? String(value) : value
 }
@@ -91,7 +91,7 @@ process.stdin.on('data', (part) => {
 process.stdin.on('end', () => {
   let said: SqlAnswer
   try {
-    said = answer(JSON.parse(asked) as SqlAsked)
+    said = answer(JSON.parse(asked) as SqlRequest)
   } catch (error) {
     said = { error: (error as Error).message }
   }

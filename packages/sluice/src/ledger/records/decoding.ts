@@ -2,24 +2,24 @@
 // here is a LedgerError that names its place; nothing is guessed.
 
 import type { Action } from '@sluice/policy/core/actions'
-import type { Take } from '@sluice/policy/core/counters'
+import type { LimitCharge } from '@sluice/policy/core/counters'
 import type { Decimal } from '@sluice/policy/core/decimal'
-import type { Judged, NotKept } from '@sluice/policy/core/decision-inputs'
+import type { DecisionInputs, OmittedInput } from '@sluice/policy/core/decision-inputs'
 import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
 import type { Category } from '@sluice/policy/core/tools'
 import { ENCODING_VERSION, KINDS } from './encoding.ts'
 import { LedgerError } from './errors.ts'
-import type { Judgement, LedgerRecord, Status, Verdict } from './record.ts'
+import type { DecisionEntry, LedgerRecord, RecordedDecision, Status } from './record.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: fields by place; the hash says that we wrote them
-type Fields = any[]
+type RecordArray = any[]
 
 export function decode(text: string): LedgerRecord {
-  const fields = parse(text)
+  const fields = parseRecordJson(text)
   return refusingDamage(() => toRecord(fields))
 }
 
-function toRecord(fields: Fields): LedgerRecord {
+function toRecord(fields: RecordArray): LedgerRecord {
   const [version, seq, kind, atMs, ...rest] = fields
   if (version !== ENCODING_VERSION)
     throw broken(`record ${seq} has version \`${version}\`, this program reads ${ENCODING_VERSION}`)
@@ -44,15 +44,15 @@ function toRecord(fields: Fields): LedgerRecord {
 }
 
 /** A call as far as a restart has to know it. */
-export interface PastCall
-  extends Pick<Judgement, 'atMs' | 'session' | 'server' | 'method' | 'name'> {
+export interface RestoredCall
+  extends Pick<DecisionEntry, 'atMs' | 'session' | 'server' | 'method' | 'name'> {
   readonly kind: 'intent' | 'refusal'
   readonly seq: number
 }
 
 /** Of an intent or a refusal. */
-export function decodeCall(text: string): PastCall {
-  const fields = parse(text)
+export function decodeCall(text: string): RestoredCall {
+  const fields = parseRecordJson(text)
   const [version, seq, kind, atMs] = fields
   if (version !== ENCODING_VERSION || (kind !== KINDS.intent && kind !== KINDS.refusal))
     throw broken(`record ${seq} is no call`)
@@ -69,14 +69,17 @@ export function decodeCall(text: string): PastCall {
 
 /** What an intent took, shadow rules included. `at` is where its fifth field begins; nothing behind
  * the sixth is read. */
-export function decodeTakes(data: Buffer, at: number): Take[] {
+export function decodeTakes(data: Buffer, at: number): LimitCharge[] {
   const middle = endOfArray(data, at)
   const end = endOfArray(data, middle + 1)
   if (end - at === '[],[]'.length) return []
-  const [limits, shadow] = parse(`[${data.toString('utf8', at, end)}]`) as [Fields, Fields]
+  const [limits, shadow] = parseRecordJson(`[${data.toString('utf8', at, end)}]`) as [
+    RecordArray,
+    RecordArray,
+  ]
   return refusingDamage(() => [
     ...limits.map(takeOf),
-    ...shadow.flatMap((verdict) => verdict[4].map(takeOf) as Take[]),
+    ...shadow.flatMap((verdict) => verdict[4].map(takeOf) as LimitCharge[]),
   ])
 }
 
@@ -108,7 +111,7 @@ function endOfText(data: Buffer, start: number): number {
   return at
 }
 
-function parse(text: string): Fields {
+function parseRecordJson(text: string): RecordArray {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -119,21 +122,21 @@ function parse(text: string): Fields {
   throw broken('a record is not readable')
 }
 
-function judgement(atMs: number, fields: Fields): Judgement {
+function judgement(atMs: number, fields: RecordArray): DecisionEntry {
   const [limits, shadow, callId, id, principalKind, agent, session, server, method, name] = fields
   const [category, policy, action, code, rule, reason, guardrails, judged, argsDigest] =
     fields.slice(10)
-  const decision: Verdict = {
+  const decision: RecordedDecision = {
     action: action as Action,
     code,
     rule: text_(rule),
     reason: text_(reason),
-    guardrails: guardrails.map(([name, rule, action, undecided]: Fields) => ({
+    guardrails: guardrails.map(([name, rule, action, undecided]: RecordArray) => ({
       ...{ name: text_(name), rule: text_(rule), undecided },
       ...(action === null ? {} : { action }),
     })),
     limits: limits.map(takeOf),
-    shadow: shadow.map(([rule, action, code, reason, limits]: Fields) => ({
+    shadow: shadow.map(([rule, action, code, reason, limits]: RecordArray) => ({
       ...{ rule: text_(rule), action, code, reason: text_(reason), limits: limits.map(takeOf) },
     })),
   }
@@ -146,7 +149,7 @@ function judgement(atMs: number, fields: Fields): Judgement {
   }
 }
 
-function takeOf([key, kind, windowMs, max, amount]: Fields): Take {
+function takeOf([key, kind, windowMs, max, amount]: RecordArray): LimitCharge {
   return { key, kind, windowMs, max: decimalOf(max), amount: decimalOf(amount) }
 }
 
@@ -157,7 +160,7 @@ function decimalOf(text: string): Decimal {
   return { units: BigInt(text.replace('.', '')), scale: text.length - point - 1 }
 }
 
-function judgedOf(fields: 0 | Fields): Judged {
+function judgedOf(fields: 0 | RecordArray): DecisionInputs {
   if (fields === 0) return {}
   return Object.fromEntries(
     fields.map(([name, value]) => [
@@ -171,18 +174,18 @@ function judgedOf(fields: 0 | Fields): Judged {
   )
 }
 
-function cutOrNotKept(value: Cut | NotKept): string | NotKept {
+function cutOrNotKept(value: TruncatedText | OmittedInput): string | OmittedInput {
   return 'is' in value ? { is: value.is } : text_(value)
 }
 
-interface Cut {
+interface TruncatedText {
   readonly cut: string
   readonly length: number
   readonly sha256: string
 }
 
 /** A cut text is shown with what is known of the rest. */
-function text_(value: string | Cut): string {
+function text_(value: string | TruncatedText): string {
   if (typeof value === 'string') return value
   return `${value.cut}… (${value.length} characters, sha256 ${value.sha256})`
 }

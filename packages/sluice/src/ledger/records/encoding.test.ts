@@ -10,7 +10,7 @@ import { judgement } from '../judgements.test-support.ts'
 import { decode, decodeTakes } from './decoding.ts'
 import { encode } from './encoding.ts'
 import { TEXT_LENGTH_MAX } from './limits.ts'
-import { type Entry, STATUSES } from './record.ts'
+import { type LedgerEntry, STATUSES } from './record.ts'
 
 const text = fc.oneof(
   fc.constantFrom('', 'a', '","', '[', ']', '1', 'null', '\\', '"', '\ud800', '\u2028', '{}'),
@@ -54,7 +54,7 @@ const entry = fc.oneof(
     ...{ kind: fc.constant('event'), atMs: count, name: text },
     detail: fc.jsonValue({ maxDepth: 2 }),
   }),
-) as unknown as fc.Arbitrary<Entry>
+) as unknown as fc.Arbitrary<LedgerEntry>
 
 describe('encoding', () => {
   test('everything comes back as it was', () => {

@@ -2,10 +2,14 @@
 // its place. Versioned and injective: two records that differ never read the same. The same bytes
 // are hashed and stored, so nothing has to be written twice the same way.
 
-import type { Take } from '@sluice/policy/core/counters'
+import type { LimitCharge } from '@sluice/policy/core/counters'
 import { type Decimal, formatDecimal, ONE } from '@sluice/policy/core/decimal'
 import type { GuardrailMatch } from '@sluice/policy/core/decision'
-import { isNotKept, type Judged, type JudgedValue } from '@sluice/policy/core/decision-inputs'
+import {
+  type DecisionInput,
+  type DecisionInputs,
+  isOmittedInput,
+} from '@sluice/policy/core/decision-inputs'
 import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
 import { LedgerError } from './errors.ts'
 import {
@@ -14,7 +18,13 @@ import {
   TEXT_KEPT_LENGTH,
   TEXT_LENGTH_MAX,
 } from './limits.ts'
-import { digestOf, type Entry, type Judgement, type Outcome, type Verdict } from './record.ts'
+import {
+  type DecisionEntry,
+  digestText,
+  type LedgerEntry,
+  type OutcomeEntry,
+  type RecordedDecision,
+} from './record.ts'
 
 export const ENCODING_VERSION = 1
 /** The third field; numbers, so that a walk over the chain need not read further. */
@@ -22,7 +32,7 @@ export const KINDS = { intent: 1, refusal: 2, outcome: 3, event: 4 } as const
 
 /** Put together from texts, and what most calls have alike is written once: there are two of these
  * for every call. */
-export function encode(entry: Entry, seq: number): string {
+export function encode(entry: LedgerEntry, seq: number): string {
   const head = `[${ENCODING_VERSION},${seq},${KINDS[entry.kind]},${timeText(entry.atMs)}`
   switch (entry.kind) {
     case 'intent':
@@ -31,7 +41,7 @@ export function encode(entry: Entry, seq: number): string {
     case 'outcome':
       return `${head},${outcomeText(entry, entry.intent)}]`
     case 'event':
-      return `${head},${textOf(entry.name)},${JSON.stringify(json(entry.detail))}]`
+      return `${head},${encodeText(entry.name)},${JSON.stringify(json(entry.detail))}]`
   }
 }
 
@@ -49,7 +59,7 @@ function timeText(atMs: number): string {
 }
 
 /** Limits and shadow first: a restart reads no further. */
-function judgementText(of: Judgement): string {
+function judgementText(of: DecisionEntry): string {
   const { decision } = of
   const { limits, shadow, guardrails } = decision
   const judged = judgedFields(of.judged)
@@ -58,20 +68,20 @@ function judgementText(of: Judgement): string {
   return `${list(limits, takeText)},${list(shadow, shadowText)},${quoted(of.callId)},${whoAndWhat(of)},${list(guardrails, guardrailText)},${values},${digest}`
 }
 
-function outcomeText(of: Outcome, intent: number): string {
+function outcomeText(of: OutcomeEntry, intent: number): string {
   const { status, errorCode, digest, labels, givenBack } = of
   const code = errorCode === null ? 'null' : number(errorCode)
   const said = digest === null ? 'null' : quoted(digest)
-  return `${number(intent)},"${status}",${number(of.durationMs)},${number(of.bytes)},${code},${said},${list(labels, textOf)},${number(of.attempts)},${givenBack}`
+  return `${number(intent)},"${status}",${number(of.durationMs)},${number(of.bytes)},${code},${said},${list(labels, encodeText)},${number(of.attempts)},${givenBack}`
 }
 
 /** Who asks for what, and the verdict. */
-type WhoAndWhat = Omit<Judgement, 'atMs' | 'callId' | 'judged' | 'argsDigest'>
+type DecisionFields = Omit<DecisionEntry, 'atMs' | 'callId' | 'judged' | 'argsDigest'>
 
 /** By session: calls of one are mostly alike, but for what comes before and after this. */
-const remembered = new Map<string, { readonly of: WhoAndWhat; readonly text: string }>()
+const remembered = new Map<string, { readonly of: DecisionFields; readonly text: string }>()
 
-function whoAndWhat(of: WhoAndWhat): string {
+function whoAndWhat(of: DecisionFields): string {
   const known = remembered.get(of.session)
   if (known !== undefined && saysTheSame(known.of, of)) return known.text
   const { principal, agent, session, server, method, name, category, policy, decision } = of
@@ -86,7 +96,7 @@ function whoAndWhat(of: WhoAndWhat): string {
   return inner
 }
 
-function saysTheSame(a: WhoAndWhat, b: WhoAndWhat): boolean {
+function saysTheSame(a: DecisionFields, b: DecisionFields): boolean {
   return (
     a.principal.id === b.principal.id &&
     a.principal.kind === b.principal.kind &&
@@ -105,17 +115,23 @@ function saysTheSame(a: WhoAndWhat, b: WhoAndWhat): boolean {
 }
 
 /** A key is never cut: two counters must not become one. */
-function takeText({ key, kind, windowMs, max, amount }: Take): string {
+function takeText({ key, kind, windowMs, max, amount }: LimitCharge): string {
   return `[${quoted(key)},"${kind}",${number(windowMs)},"${boundText(max)}","${amountText(amount)}"]`
 }
 
-function shadowText({ rule, action, code, reason, limits }: Verdict['shadow'][number]): string {
-  return `[${textOf(rule)},"${action}",${quoted(code)},${textOf(reason)},${list(limits, takeText)}]`
+function shadowText({
+  rule,
+  action,
+  code,
+  reason,
+  limits,
+}: RecordedDecision['shadow'][number]): string {
+  return `[${encodeText(rule)},"${action}",${quoted(code)},${encodeText(reason)},${list(limits, takeText)}]`
 }
 
 function guardrailText({ name, rule, action, undecided }: GuardrailMatch): string {
   const word = action === undefined ? 'null' : `"${action}"`
-  return `[${textOf(name)},${textOf(rule)},${word},${undecided}]`
+  return `[${encodeText(name)},${encodeText(rule)},${word},${undecided}]`
 }
 
 function list<Item>(items: readonly Item[], write: (item: Item) => string): string {
@@ -140,14 +156,16 @@ function amountText(amount: Decimal): string {
 }
 
 /** A number that no double holds is an array with its text, and why there is no value an object. */
-function judgedFields(judged: Judged): unknown {
+function judgedFields(judged: DecisionInputs): unknown {
   const names = Object.keys(judged)
   if (names.length === 0) return 0
   if (names.length > JUDGED_ENTRIES_MAX)
-    throw refused(`${names.length} values were judged, the limit is ${JUDGED_ENTRIES_MAX}`)
+    throw createRecordError(
+      `${names.length} values were judged, the limit is ${JUDGED_ENTRIES_MAX}`,
+    )
   return names.map((name) => {
-    const value = judged[name] as JudgedValue
-    if (isNotKept(value)) return [text(name), { is: value.is }]
+    const value = judged[name] as DecisionInput
+    if (isOmittedInput(value)) return [text(name), { is: value.is }]
     if (value instanceof ExactNumber) return [text(name), [value.text]]
     if (typeof value === 'string') return [text(name), shortened(value)]
     return [text(name), typeof value === 'number' ? number(value) : value]
@@ -162,7 +180,7 @@ function quoted(value: string): string {
   return PLAIN.test(value) ? `"${value}"` : JSON.stringify(value)
 }
 
-function textOf(value: string): string {
+function encodeText(value: string): string {
   return value.length <= TEXT_LENGTH_MAX ? quoted(value) : JSON.stringify(shortened(value))
 }
 
@@ -176,14 +194,14 @@ function shortened(value: string): unknown {
   return {
     cut: value.slice(0, TEXT_KEPT_LENGTH),
     length: value.length,
-    sha256: digestOf(JSON.stringify(value)),
+    sha256: digestText(JSON.stringify(value)),
   }
 }
 
 function json(value: JsonValue): unknown {
   if (typeof value === 'number') return number(value)
   if (typeof value !== 'object' || value === null) return value
-  if (value instanceof ExactNumber) throw refused('an event has a number no double holds')
+  if (value instanceof ExactNumber) throw createRecordError('an event has a number no double holds')
   if (Array.isArray(value)) return value.map(json)
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, json(inner)]))
 }
@@ -191,7 +209,7 @@ function json(value: JsonValue): unknown {
 /** JSON has no NaN and no infinity: `null` in their place would be another record's text. */
 function number(value: number): number {
   if (Number.isFinite(value)) return value
-  throw refused(`\`${value}\` is not a number`)
+  throw createRecordError(`\`${value}\` is not a number`)
 }
 
 /** Whole milliseconds. A clock that says nonsense must not stop the record: it is kept as 0. */
@@ -200,6 +218,6 @@ export function wallTime(atMs: number): number {
   return Number.isSafeInteger(whole) && whole > 0 ? whole : 0
 }
 
-function refused(message: string): LedgerError {
+function createRecordError(message: string): LedgerError {
   return new LedgerError('LEDGER_RECORD', message, 'this is a fault of ours: please report it')
 }

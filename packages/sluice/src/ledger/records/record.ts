@@ -4,9 +4,9 @@
 
 import { hash } from 'node:crypto'
 import type { Action } from '@sluice/policy/core/actions'
-import type { Take } from '@sluice/policy/core/counters'
-import type { GuardrailMatch, ShadowVerdict } from '@sluice/policy/core/decision'
-import type { Judged } from '@sluice/policy/core/decision-inputs'
+import type { LimitCharge } from '@sluice/policy/core/counters'
+import type { GuardrailMatch, ShadowDecision } from '@sluice/policy/core/decision'
+import type { DecisionInputs } from '@sluice/policy/core/decision-inputs'
 import type { JsonValue } from '@sluice/policy/core/json'
 import type { Category } from '@sluice/policy/core/tools'
 
@@ -15,19 +15,19 @@ export const STATUSES = ['answered', 'error', 'cancelled', 'unknown', 'gone'] as
 export type Status = (typeof STATUSES)[number]
 
 /** What the engine said; a core Decision fits. */
-export interface Verdict {
+export interface RecordedDecision {
   readonly action: Action
   readonly code: string
   readonly rule: string
   readonly reason: string
   readonly guardrails: readonly GuardrailMatch[]
   /** What was consumed: counters are rebuilt from these after a restart. */
-  readonly limits: readonly Take[]
+  readonly limits: readonly LimitCharge[]
   /** `limits` of each only where they were consumed. */
-  readonly shadow: readonly (Omit<ShadowVerdict, 'code'> & { readonly code: string })[]
+  readonly shadow: readonly (Omit<ShadowDecision, 'code'> & { readonly code: string })[]
 }
 
-export interface Judgement {
+export interface DecisionEntry {
   readonly atMs: number
   readonly callId: string
   readonly principal: { readonly id: string; readonly kind: string }
@@ -40,13 +40,13 @@ export interface Judgement {
   readonly category: Category | null
   /** The document that judged: its name and digest, as the event `policy` has them. */
   readonly policy: string
-  readonly decision: Verdict
-  readonly judged: Judged
-  /** `digestOf` the text of the arguments; null where the call has none. */
+  readonly decision: RecordedDecision
+  readonly judged: DecisionInputs
+  /** `digestText` the text of the arguments; null where the call has none. */
   readonly argsDigest: string | null
 }
 
-export interface Outcome {
+export interface OutcomeEntry {
   readonly atMs: number
   readonly status: Status
   readonly durationMs: number
@@ -63,28 +63,31 @@ export interface Outcome {
 }
 
 /** What must be said of an outcome; the rest is nothing, one attempt, not given back. */
-export type OutcomeSaid = Pick<Outcome, 'atMs' | 'status'> & {
-  readonly [Field in keyof Outcome]?: Outcome[Field] | undefined
+export type OutcomeInput = Pick<OutcomeEntry, 'atMs' | 'status'> & {
+  readonly [Field in keyof OutcomeEntry]?: OutcomeEntry[Field] | undefined
 }
 
-export interface Event {
+export interface GateEvent {
   readonly atMs: number
   /** `start`, `stop`, `policy`, `freeze`, `recovery`, ... */
   readonly name: string
   readonly detail: JsonValue
 }
 
-export type Entry =
-  | (Judgement & { readonly kind: 'intent' | 'refusal' })
-  | (Outcome & { readonly kind: 'outcome'; readonly intent: number })
-  | (Event & { readonly kind: 'event' })
+export type LedgerEntry =
+  | (DecisionEntry & { readonly kind: 'intent' | 'refusal' })
+  | (OutcomeEntry & { readonly kind: 'outcome'; readonly intent: number })
+  | (GateEvent & { readonly kind: 'event' })
 
 /** An entry in its place in the chain. */
-export type LedgerRecord = Entry & { readonly seq: number }
-export type JudgementRecord = Extract<LedgerRecord, Judgement>
-export type OutcomeRecord = Extract<LedgerRecord, Outcome>
+export type LedgerRecord = LedgerEntry & { readonly seq: number }
+export type DecisionRecord = Extract<LedgerRecord, DecisionEntry>
+export type OutcomeRecord = Extract<LedgerRecord, OutcomeEntry>
 
-export function outcomeEntry(intent: number, said: OutcomeSaid): Extract<Entry, Outcome> {
+export function outcomeEntry(
+  intent: number,
+  said: OutcomeInput,
+): Extract<LedgerEntry, OutcomeEntry> {
   // Field by field: a spread of two shapes costs several times as much, and every call has one.
   return {
     kind: 'outcome',
@@ -102,6 +105,6 @@ export function outcomeEntry(intent: number, said: OutcomeSaid): Extract<Entry, 
 }
 
 /** SHA-256 of a text (as UTF-8) or of bytes, base64url. */
-export function digestOf(text: string | Uint8Array): string {
+export function digestText(text: string | Uint8Array): string {
   return hash('sha256', text, 'base64url')
 }

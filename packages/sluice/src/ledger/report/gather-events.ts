@@ -4,16 +4,16 @@
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { USUAL_WORDS } from '../records/files.ts'
 import { REPORT_ROWS_MAX } from '../records/limits.ts'
-import type { Report, WaitedRow } from './report.ts'
+import type { ApprovalReportRow, LedgerReport } from './report.ts'
 import type { Source } from './source.ts'
 
-interface Noted {
+interface ReportEvent {
   readonly atMs: number
   readonly name: string
   readonly detail: JsonObject
 }
 
-function noted(source: Source, glob: string): Noted[] {
+function noted(source: Source, glob: string): ReportEvent[] {
   return source
     .all(
       `SELECT e.at AS at, w.text AS name, e.detail AS detail FROM words w
@@ -32,7 +32,7 @@ function noted(source: Source, glob: string): Noted[] {
 
 const said = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-export function definitionsOf(source: Source): Report['definitions'] {
+export function definitionsOf(source: Source): LedgerReport['definitions'] {
   const accepted = noted(source, 'pin').flatMap(({ atMs, detail }) => {
     const tools = Array.isArray(detail.tools) ? detail.tools : []
     const by = isObject(detail.by) ? said(detail.by.by) || said(detail.by.name) : said(detail.by)
@@ -59,9 +59,9 @@ export function definitionsOf(source: Source): Report['definitions'] {
 
 const ENDS = ['approved', 'denied', 'expired', 'void']
 
-export function gatherApprovals(source: Source): Pick<Report, 'waited' | 'deciders'> {
+export function gatherApprovals(source: Source): Pick<LedgerReport, 'waited' | 'deciders'> {
   const steps = noted(source, 'approval-*')
-  const requests = new Map<string, WaitedRow>()
+  const requests = new Map<string, ApprovalReportRow>()
   const deciders = new Map<string, { name: string; approved: number; denied: number }>()
   for (const { atMs, name, detail } of steps) {
     const step = name.slice('approval-'.length)
@@ -93,7 +93,7 @@ export function gatherApprovals(source: Source): Pick<Report, 'waited' | 'decide
 }
 
 /** What happened to the gate itself; steps of approvals stand elsewhere. */
-export function eventsOf(source: Source): Report['events'] {
+export function eventsOf(source: Source): LedgerReport['events'] {
   return source
     .all(
       `SELECT e.at AS at, w.text AS name, e.detail AS detail FROM events e

@@ -6,12 +6,20 @@ import type { DatabaseSync } from 'node:sqlite'
 import { USUAL_WORDS } from '../records/files.ts'
 import { REPORT_ROWS_MAX } from '../records/limits.ts'
 import { definitionsOf, eventsOf, gatherApprovals } from './gather-events.ts'
-import type { LimitRow, PrincipalRow, RefusedRow, Report, Span, ToolRow, Totals } from './report.ts'
+import type {
+  LedgerReport,
+  LimitRow,
+  PrincipalRow,
+  RefusalReportRow,
+  Span,
+  ToolRow,
+  Totals,
+} from './report.ts'
 import { Source } from './source.ts'
 
 const SPANS = 42
 
-export function gatherReport(index: DatabaseSync, sinceMs: number, untilMs: number): Report {
+export function gatherReport(index: DatabaseSync, sinceMs: number, untilMs: number): LedgerReport {
   const source = new Source(index, sinceMs, untilMs)
   const { waited, deciders } = gatherApprovals(source)
   return {
@@ -118,7 +126,7 @@ function principalsOf(source: Source): PrincipalRow[] {
     }))
 }
 
-function refusedOf(source: Source): RefusedRow[] {
+function refusedOf(source: Source): RefusalReportRow[] {
   return source
     .all(
       `SELECT c.tool AS tool, c.code AS code, c.rule AS rule, c.reason AS reason, count(*) AS n,
@@ -155,7 +163,7 @@ function limitsOf(source: Source): LimitRow[] {
     }))
 }
 
-function newToolsOf(source: Source): Report['newTools'] {
+function newToolsOf(source: Source): LedgerReport['newTools'] {
   return source
     .all(
       `SELECT c.tool AS tool, count(*) AS n, min(c.at) AS first FROM calls c WHERE ${source.span}

@@ -9,13 +9,13 @@ import { Ledger } from '../ledger.ts'
 import { RecordIndex } from '../query/record-index.ts'
 import { freshDirectoryForAll } from '../samples.test-support.ts'
 import { gatherReport } from './gather.ts'
-import type { Report } from './report.ts'
+import type { LedgerReport } from './report.ts'
 import { asHtml, asMarkdown } from './write-report.ts'
 
 const DAY_MS = 86_400_000
 const END_MS = 1_800_000_000_000
 const SINCE_MS = END_MS - 7 * DAY_MS
-let report: Report
+let report: LedgerReport
 let directory = ''
 
 beforeAll(async () => {

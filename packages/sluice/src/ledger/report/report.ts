@@ -1,7 +1,7 @@
 // The parts of a report, as it is gathered from the index and shown as a table, Markdown or HTML. Types
 // only.
 
-export interface Report {
+export interface LedgerReport {
   readonly sinceMs: number
   readonly untilMs: number
   readonly totals: Totals
@@ -9,8 +9,8 @@ export interface Report {
   readonly spans: readonly Span[]
   readonly tools: readonly ToolRow[]
   readonly principals: readonly PrincipalRow[]
-  readonly refused: readonly RefusedRow[]
-  readonly waited: readonly WaitedRow[]
+  readonly refused: readonly RefusalReportRow[]
+  readonly waited: readonly ApprovalReportRow[]
   readonly deciders: readonly {
     readonly name: string
     readonly approved: number
@@ -69,7 +69,7 @@ export interface PrincipalRow {
   readonly tools: number
 }
 
-export interface RefusedRow {
+export interface RefusalReportRow {
   readonly tool: string
   readonly code: string
   readonly rule: string
@@ -79,7 +79,7 @@ export interface RefusedRow {
   readonly lastMs: number
 }
 
-export interface WaitedRow {
+export interface ApprovalReportRow {
   readonly request: string
   readonly tool: string
   readonly principal: string

@@ -1,9 +1,9 @@
 // A report as sections of tables, the same for the terminal, Markdown and HTML: what is said once is
 // said the same everywhere. Pure.
 
-import type { Report } from './report.ts'
+import type { LedgerReport } from './report.ts'
 
-export interface Section {
+export interface ReportSection {
   readonly title: string
   readonly columns: readonly string[]
   readonly rows: readonly (readonly string[])[]
@@ -11,11 +11,11 @@ export interface Section {
   readonly none: string
 }
 
-export function titleOf({ sinceMs, untilMs }: Report): string {
+export function titleOf({ sinceMs, untilMs }: LedgerReport): string {
   return `What the gate did, ${minute(sinceMs)} to ${minute(untilMs)}`
 }
 
-export function sectionsOf(report: Report): Section[] {
+export function sectionsOf(report: LedgerReport): ReportSection[] {
   const { totals } = report
   return [
     {

@@ -3,7 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 
-type Row = Readonly<Record<string, unknown>>
+type SqlRow = Readonly<Record<string, unknown>>
 
 /** Statements over the calls of the time, by the numbers between which they lie. */
 export class Source {
@@ -23,7 +23,7 @@ export class Source {
     this.span = `c.seq BETWEEN ${low} AND ${high} AND +c.at BETWEEN ${sinceMs} AND ${untilMs}`
   }
 
-  all(sql: string, ...values: (string | number)[]): Row[] {
+  all(sql: string, ...values: (string | number)[]): SqlRow[] {
     return this.#index.prepare(sql).all(...values)
   }
 

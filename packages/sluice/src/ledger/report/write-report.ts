@@ -3,17 +3,17 @@
 // escaped and made visible. Pure.
 
 import { plotOf } from './plot.ts'
-import type { Report } from './report.ts'
-import { type Section, sectionsOf, titleOf } from './sections.ts'
+import type { LedgerReport } from './report.ts'
+import { type ReportSection, sectionsOf, titleOf } from './sections.ts'
 
 const CELL_LENGTH_MAX = 300
 
-export function asMarkdown(report: Report): string {
+export function asMarkdown(report: LedgerReport): string {
   const parts = [`# ${titleOf(report)}`, ...sectionsOf(report).map(markdownSection)]
   return `${parts.join('\n\n')}\n`
 }
 
-function markdownSection({ title, columns, rows, none }: Section): string {
+function markdownSection({ title, columns, rows, none }: ReportSection): string {
   if (rows.length === 0) return `## ${title}\n\n${none}`
   const line = (cells: readonly string[]) => `| ${cells.map(markdownCell).join(' | ')} |`
   const rule = `|${columns.map(() => '---').join('|')}|`
@@ -22,7 +22,7 @@ function markdownSection({ title, columns, rows, none }: Section): string {
 
 /** No cell can end its row, begin a link or hold HTML. */
 function markdownCell(text: string): string {
-  return cut(text)
+  return toVisibleText(text)
     .replace(/[\\`*_{}[\]()#+!|~]/g, '\\$&')
     .replace(/&/g, '&amp;')
     .replace(/</g, '&lt;')
@@ -30,9 +30,13 @@ function markdownCell(text: string): string {
     .replace(/:\/\//g, ':\u200b//')
 }
 
-export function asHtml(report: Report): string {
+export function asHtml(report: LedgerReport): string {
   const title = titleOf(report)
-  const [short, ran, ...rest] = sectionsOf(report) as [Section, Section, ...Section[]]
+  const [short, ran, ...rest] = sectionsOf(report) as [
+    ReportSection,
+    ReportSection,
+    ...ReportSection[],
+  ]
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -56,7 +60,7 @@ ${[ran, ...rest].map(htmlSection).join('\n')}
 `
 }
 
-function figures({ columns, rows }: Section): string {
+function figures({ columns, rows }: ReportSection): string {
   const cells = columns.map((name, at) => {
     const value = rows[0]?.[at] ?? ''
     return `<div><dt>${escaped(name)}</dt><dd>${escaped(value)}</dd></div>`
@@ -64,7 +68,7 @@ function figures({ columns, rows }: Section): string {
   return `<dl>${cells.join('')}</dl>`
 }
 
-function htmlSection({ title, columns, rows, none }: Section): string {
+function htmlSection({ title, columns, rows, none }: ReportSection): string {
   if (rows.length === 0) return `<h2>${escaped(title)}</h2>\n<p>${escaped(none)}</p>`
   const isNumber = (at: number) =>
     rows.every((row) => /^[\d,.]*( (ms|s|min|h))?$/.test(row[at] ?? ''))
@@ -72,14 +76,14 @@ function htmlSection({ title, columns, rows, none }: Section): string {
   const head = columns.map((name, at) => `<th scope="col"${kinds[at]}>${escaped(name)}</th>`)
   const body = rows.map(
     (row) =>
-      `<tr>${row.map((cell, at) => `<td${kinds[at]}>${escaped(cut(cell))}</td>`).join('')}</tr>`,
+      `<tr>${row.map((cell, at) => `<td${kinds[at]}>${escaped(toVisibleText(cell))}</td>`).join('')}</tr>`,
   )
   return `<h2>${escaped(title)}</h2>
 <div class="table"><table><thead><tr>${head.join('')}</tr></thead>
 <tbody>${body.join('\n')}</tbody></table></div>`
 }
 
-function cut(text: string): string {
+function toVisibleText(text: string): string {
   const visible = text.replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu,
     (character) => `\\u{${(character.codePointAt(0) as number).toString(16)}}`,

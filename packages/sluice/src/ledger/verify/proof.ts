@@ -4,7 +4,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { isObject } from '@sluice/policy/core/json'
 import { readBase, treeOfBase } from '../chain/base.ts'
-import { chainHash, eachHash, placesOf, recordText } from '../chain/block.ts'
+import { chainHash, eachHash, listRecordSpans, recordText } from '../chain/block.ts'
 import { type Checkpoint, hexOf, latin1Of } from '../chain/checkpoint.ts'
 import { auditPath, leafOf, Peaks, rootByPath, rootOfRange } from '../chain/merkle.ts'
 import { blocksFrom } from '../chain/read.ts'
@@ -13,7 +13,7 @@ import { LedgerError } from '../records/errors.ts'
 import { PROOF_TEXT_LENGTH_MAX, SUBTREE_LEAVES } from '../records/limits.ts'
 import type { LedgerRecord } from '../records/record.ts'
 
-export interface Proof {
+export interface InclusionProof {
   readonly version: 1
   readonly seq: number
   /** The text that was hashed. */
@@ -34,11 +34,11 @@ export function proveRecord(
   seq: number,
   size: number,
   known: KnownSubtree = () => undefined,
-): Proof {
+): InclusionProof {
   const base = readBase(database)
   if (seq > size || seq <= base.seq) throw notThere(seq, seq > size ? size : base.seq, seq > size)
   const [block] = [...firstOf(blocksFrom(database, seq))]
-  const place = block && placesOf(block.data)[seq - block.seq]
+  const place = block && listRecordSpans(block.data)[seq - block.seq]
   if (block === undefined || place === undefined) throw notThere(seq, 0, false)
   const dropped = peaksByPlace(base.seq, treeOfBase(base).list)
   const rootOf = (from: number, to: number): string =>
@@ -63,7 +63,7 @@ export function proveRecord(
 /** The record, where proof and checkpoint show it; otherwise why not. The signature of the checkpoint
  * is for the caller to check. */
 export function checkProof(
-  proof: Proof,
+  proof: InclusionProof,
   checkpoint: Checkpoint,
 ): { readonly record: LedgerRecord } | { readonly fault: string } {
   if (proof.size !== checkpoint.seq)
@@ -82,8 +82,8 @@ export function checkProof(
   return { record }
 }
 
-export function readProof(text: string, where: string): Proof {
-  const value = text.length > PROOF_TEXT_LENGTH_MAX ? undefined : parse(text)
+export function readProof(text: string, where: string): InclusionProof {
+  const value = text.length > PROOF_TEXT_LENGTH_MAX ? undefined : parseProofJson(text)
   const { version, seq, record, previous, size, path } = value ?? {}
   const isGood =
     version === 1 &&
@@ -94,7 +94,7 @@ export function readProof(text: string, where: string): Proof {
     Array.isArray(path) &&
     path.length <= 64 &&
     path.every(isHash)
-  if (isGood) return { version, seq, record, previous, size, path } as Proof
+  if (isGood) return { version, seq, record, previous, size, path } as InclusionProof
   throw new LedgerError(
     'LEDGER_CHECKPOINT',
     `\`${where}\` is no proof`,
@@ -110,7 +110,7 @@ function isHash(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
 }
 
-function parse(text: string): Record<string, unknown> | undefined {
+function parseProofJson(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return isObject(value) ? value : undefined

@@ -2,7 +2,7 @@
 // effect nobody knows, and the record says so. Reading begins where the last commit said it must.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { placesOf } from '../chain/block.ts'
+import { listRecordSpans } from '../chain/block.ts'
 import { blocksFrom, type Head } from '../chain/read.ts'
 import { KINDS } from '../records/encoding.ts'
 import { LedgerError } from '../records/errors.ts'
@@ -14,7 +14,7 @@ export function findOpen(database: DatabaseSync, { seq, open }: Head): number[] 
   const found = new Set<number>()
   if (open > seq) return []
   for (const { data } of blocksFrom(database, open))
-    for (const place of placesOf(data)) {
+    for (const place of listRecordSpans(data)) {
       if (!readHeader(data, place.start)) continue
       if (header.kind === KINDS.intent) found.add(header.seq)
       else if (header.kind === KINDS.outcome) found.delete(header.intent)

@@ -3,28 +3,35 @@
 // record, its hash, its length, the order, or what the row says beside it.
 
 import { hash } from 'node:crypto'
-import { HASH_BYTES, hashAfter, hashOf, type Place, placeAt, recordText } from '../chain/block.ts'
+import {
+  computeRecordHash,
+  getRecordSpanAt,
+  HASH_BYTES,
+  hashAfter,
+  type RecordSpan,
+  recordText,
+} from '../chain/block.ts'
 import type { Block } from '../chain/read.ts'
 import { KINDS } from '../records/encoding.ts'
 import { header, readHeader } from '../records/header.ts'
 import { PROBLEMS_MAX } from '../records/limits.ts'
 
-export interface Problem {
+export interface IntegrityProblem {
   readonly seq: number
   /** `forged`: a checkpoint, or what it says. `index`: not the record but the index of queries. */
   readonly kind: 'edited' | 'missing' | 'moved' | 'unreadable' | 'forged' | 'index'
   readonly message: string
 }
 
-interface Found {
+interface ScannedRecord {
   /** The number in the record itself; undefined where it does not read. */
   readonly says: number | undefined
-  readonly place: Place
+  readonly place: RecordSpan
   readonly stored: string
 }
 
 export class Verifier {
-  readonly problems: Problem[] = []
+  readonly problems: IntegrityProblem[] = []
   records = 0
   #expected: number
   /** The hash stored with the record before, and what it should have been where that differs;
@@ -33,7 +40,7 @@ export class Verifier {
   #instead: string | undefined
   #lastHash: string
   /** A row that does not fit its records: edited, unless records are found to be missing next. */
-  #doubt: Problem | undefined
+  #doubt: IntegrityProblem | undefined
 
   /** Intents without an outcome so far, in order. */
   readonly #open = new Set<number>()
@@ -51,7 +58,7 @@ export class Verifier {
     return { seq: this.#expected - 1, hash: this.#lastHash }
   }
 
-  report(seq: number, kind: Problem['kind'], message: string): void {
+  report(seq: number, kind: IntegrityProblem['kind'], message: string): void {
     if (this.problems.length < PROBLEMS_MAX) this.problems.push({ seq, kind, message })
   }
 
@@ -123,10 +130,10 @@ export class Verifier {
 
   #takeApart({ seq, count, at, data }: Block): void {
     const before = this.problems.length
-    const found: Found[] = []
+    const found: ScannedRecord[] = []
     let latestMs = 0
     let offset = HASH_BYTES
-    for (let place = placeAt(data, offset); place; place = placeAt(data, offset)) {
+    for (let place = getRecordSpanAt(data, offset); place; place = getRecordSpanAt(data, offset)) {
       const known = readHeader(data, place.start)
       if (known) {
         latestMs = Math.max(latestMs, header.atMs)
@@ -143,7 +150,8 @@ export class Verifier {
     }
     if (offset !== data.length) this.#unreadable(seq + count)
     if (this.problems.length > before) return
-    const leads = found[0] !== undefined && hashOf(data, found[0].place) === found[0].stored
+    const leads =
+      found[0] !== undefined && computeRecordHash(data, found[0].place) === found[0].stored
     if (!leads || first !== seq || found.length !== count || latestMs !== at)
       this.#doubt = {
         seq: first,
@@ -153,7 +161,7 @@ export class Verifier {
   }
 
   /** `next` is the number that the record behind it says it has. */
-  #check({ says, place, stored }: Found, data: Buffer, next: number | undefined): void {
+  #check({ says, place, stored }: ScannedRecord, data: Buffer, next: number | undefined): void {
     this.records++
     const seq = this.#expected
     if (says !== undefined && says !== seq) return this.#misplaced(says, stored, next)
@@ -197,7 +205,7 @@ export class Verifier {
   }
 }
 
-function after(previous: string, data: Buffer, { start, end }: Place): string {
+function after(previous: string, data: Buffer, { start, end }: RecordSpan): string {
   const bytes = Buffer.from(data.subarray(start - 4 - HASH_BYTES, end))
   bytes.write(previous, 0, 'latin1')
   return hash('sha256', bytes, 'binary')

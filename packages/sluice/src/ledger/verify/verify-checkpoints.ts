@@ -5,47 +5,51 @@
 import { isObject } from '@sluice/policy/core/json'
 import { type Base, treeOfBase } from '../chain/base.ts'
 import { eachHash } from '../chain/block.ts'
-import { type Checkpoint, faultOf, hexOf, readCheckpoint } from '../chain/checkpoint.ts'
-import type { Placed } from '../chain/checkpoint-file.ts'
+import { type Checkpoint, findCheckpointFault, hexOf, readCheckpoint } from '../chain/checkpoint.ts'
+import type { LocatedCheckpoint } from '../chain/checkpoint-file.ts'
 import { leafOf, type Peaks } from '../chain/merkle.ts'
 import { decode } from '../records/decoding.ts'
 import { PROBLEMS_MAX } from '../records/limits.ts'
 import type { LedgerRecord } from '../records/record.ts'
-import type { Problem } from './verifier.ts'
+import type { IntegrityProblem } from './verifier.ts'
 
 /** The event that says that records were dropped, and through which. */
 export const RETENTION_EVENT = 'retention'
 
 /** Those whose signature fits; the others are problems. */
-export function believed(
-  all: readonly Placed[],
+export function selectTrustedCheckpoints(
+  all: readonly LocatedCheckpoint[],
   keys: readonly string[] | undefined,
-  problems: Problem[],
-): readonly Placed[] {
+  problems: IntegrityProblem[],
+): readonly LocatedCheckpoint[] {
   return all.filter(({ checkpoint, where }) => {
-    const fault = whyNot(checkpoint, keys)
+    const fault = explainUntrusted(checkpoint, keys)
     if (fault !== undefined)
       report(problems, checkpoint.seq, `the checkpoint ${where} is not to be believed: ${fault}`)
     return fault === undefined
   })
 }
 
-function whyNot(checkpoint: Checkpoint, keys: readonly string[] | undefined): string | undefined {
-  if (keys === undefined || keys.includes(checkpoint.key)) return faultOf(checkpoint, undefined)
-  return faultOf(checkpoint, keys[0])
+function explainUntrusted(
+  checkpoint: Checkpoint,
+  keys: readonly string[] | undefined,
+): string | undefined {
+  if (keys === undefined || keys.includes(checkpoint.key))
+    return findCheckpointFault(checkpoint, undefined)
+  return findCheckpointFault(checkpoint, keys[0])
 }
 
 /** The tree over the chain, held against the roots that checkpoints say. */
 export class TreeCheck {
   readonly #tree: Peaks | undefined
-  readonly #roots: ReadonlyMap<number, Placed>
-  readonly #problems: Problem[]
+  readonly #roots: ReadonlyMap<number, LocatedCheckpoint>
+  readonly #problems: IntegrityProblem[]
 
   constructor(
     base: Base,
     keys: readonly string[] | undefined,
-    good: readonly Placed[],
-    problems: Problem[],
+    good: readonly LocatedCheckpoint[],
+    problems: IntegrityProblem[],
   ) {
     this.#problems = problems
     this.#roots = new Map(good.map((placed) => [placed.checkpoint.seq, placed]))
@@ -67,7 +71,9 @@ export class TreeCheck {
     try {
       const checkpoint = readCheckpoint(base.checkpoint ?? '', 'of the base')
       const isIts = checkpoint.seq === base.seq && checkpoint.head === hexOf(base.hash)
-      const fault = isIts ? whyNot(checkpoint, keys) : 'the checkpoint is for other records'
+      const fault = isIts
+        ? explainUntrusted(checkpoint, keys)
+        : 'the checkpoint is for other records'
       if (fault === undefined) return treeOfBase(base)
       report(this.#problems, base.seq, `${what}: ${fault}`)
     } catch (error) {
@@ -78,7 +84,7 @@ export class TreeCheck {
 }
 
 /** What the record itself says of checkpoints and dropped records. */
-export class SaidEvents {
+export class RetentionClaims {
   #droppedThrough = 0
   #signedBy: string | undefined
 
@@ -93,7 +99,7 @@ export class SaidEvents {
     if (record.name === 'start' && typeof signedBy === 'string') this.#signedBy = signedBy
   }
 
-  check(base: Base, checkpoints: number | undefined, problems: Problem[]): void {
+  check(base: Base, checkpoints: number | undefined, problems: IntegrityProblem[]): void {
     if (base.seq > this.#droppedThrough)
       problems.push({
         seq: 1,
@@ -109,7 +115,7 @@ export class SaidEvents {
   }
 }
 
-function report(problems: Problem[], seq: number, message: string): void {
+function report(problems: IntegrityProblem[], seq: number, message: string): void {
   if (problems.length < PROBLEMS_MAX) problems.push({ seq, kind: 'forged', message })
 }
 

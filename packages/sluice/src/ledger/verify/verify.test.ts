@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { placesOf } from '../chain/block.ts'
+import { listRecordSpans } from '../chain/block.ts'
 import { judgement } from '../judgements.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import { freshDirectoryForAll } from '../samples.test-support.ts'
@@ -46,7 +46,9 @@ beforeAll(async () => {
     .all()
     .map((row) => {
       const data = Buffer.from(row.data as Uint8Array)
-      const parts = placesOf(data).map(({ start, end }) => data.subarray(start - 4, end + 32))
+      const parts = listRecordSpans(data).map(({ start, end }) =>
+        data.subarray(start - 4, end + 32),
+      )
       const { seq, count, at, open } = row as unknown as Row
       return { seq, count, at, open, parts, previous: data.subarray(0, 32) }
     })

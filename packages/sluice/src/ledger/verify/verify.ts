@@ -6,14 +6,14 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type Base, readBase } from '../chain/base.ts'
 import { FIRST_HASH } from '../chain/block.ts'
 import { hexOf } from '../chain/checkpoint.ts'
-import type { Placed } from '../chain/checkpoint-file.ts'
+import type { LocatedCheckpoint } from '../chain/checkpoint-file.ts'
 import { blocksFrom, hashAt, readHead } from '../chain/read.ts'
 import { compareIndex } from '../query/index-check.ts'
 import { TAIL_RECORDS_VERIFIED } from '../records/limits.ts'
-import { type Problem, Verifier } from './verifier.ts'
-import { believed, SaidEvents, TreeCheck } from './verify-checkpoints.ts'
+import { type IntegrityProblem, Verifier } from './verifier.ts'
+import { RetentionClaims, selectTrustedCheckpoints, TreeCheck } from './verify-checkpoints.ts'
 
-export interface Verified {
+export interface VerificationResult {
   readonly records: number
   /** The last record that was dropped after its time; 0 where none was. */
   readonly dropped: number
@@ -21,19 +21,19 @@ export interface Verified {
   readonly head: { readonly seq: number; readonly hash: string }
   /** The newest checkpoint that holds; 0 where none does. */
   readonly checkpoint: number
-  readonly problems: readonly Problem[]
+  readonly problems: readonly IntegrityProblem[]
 }
 
 /** A head that was noted elsewhere. */
-export interface Noted {
+export interface TrustedHead {
   readonly seq: number
   readonly hash: string
 }
 
 export interface VerifyOptions {
-  readonly noted?: readonly Noted[]
+  readonly noted?: readonly TrustedHead[]
   /** From beside the ledger, and from wherever else; undefined where nobody looked. */
-  readonly checkpoints?: readonly Placed[]
+  readonly checkpoints?: readonly LocatedCheckpoint[]
   /** Who may have signed; undefined: whoever they say. */
   readonly keys?: readonly string[]
   /** Also the roots that checkpoints say. The chain's own hash in them finds every change; this finds a
@@ -43,15 +43,18 @@ export interface VerifyOptions {
   readonly index?: DatabaseSync | undefined
 }
 
-export function verifyLedger(database: DatabaseSync, options: VerifyOptions = {}): Verified {
+export function verifyLedger(
+  database: DatabaseSync,
+  options: VerifyOptions = {},
+): VerificationResult {
   const { noted = [], checkpoints, keys } = options
   database.exec('BEGIN')
   try {
     const base = readBase(database)
-    const said = new SaidEvents()
+    const said = new RetentionClaims()
     const verifier = new Verifier(base.seq + 1, base.hash, (text) => said.add(text))
-    const problems: Problem[] = []
-    const good = believed(checkpoints ?? [], keys, problems)
+    const problems: IntegrityProblem[] = []
+    const good = selectTrustedCheckpoints(checkpoints ?? [], keys, problems)
     const tree = new TreeCheck(base, keys, good, problems)
     const heads = good.map(({ checkpoint }) => ({ seq: checkpoint.seq, hash: checkpoint.head }))
     walk(database, verifier, base.seq + 1, {
@@ -77,7 +80,7 @@ export function verifyLedger(database: DatabaseSync, options: VerifyOptions = {}
 }
 
 /** The last records only, against the hash their first block says it follows. */
-export function verifyTail(database: DatabaseSync): readonly Problem[] {
+export function verifyTail(database: DatabaseSync): readonly IntegrityProblem[] {
   const base = readBase(database)
   const { seq } = readHead(database)
   const from = Math.max(1, seq - TAIL_RECORDS_VERIFIED)
@@ -102,22 +105,22 @@ function walk(
   database: DatabaseSync,
   verifier: Verifier,
   from: number,
-  options: { readonly due: Iterable<Noted>; readonly onBlock?: (data: Buffer) => void },
+  options: { readonly due: Iterable<TrustedHead>; readonly onBlock?: (data: Buffer) => void },
 ): void {
   const due = [...options.due].sort((a, b) => a.seq - b.seq)
   let at = 0
   for (const block of blocksFrom(database, from)) {
     verifier.add(block)
     options.onBlock?.(block.data)
-    for (; at < due.length && (due[at] as Noted).seq <= verifier.last.seq; at++)
-      compare(database, verifier, due[at] as Noted)
+    for (; at < due.length && (due[at] as TrustedHead).seq <= verifier.last.seq; at++)
+      compare(database, verifier, due[at] as TrustedHead)
   }
   const beyond = due.at(-1)
   if (beyond !== undefined && beyond.seq > verifier.last.seq) verifier.missingUntil(beyond.seq)
   verifier.finish()
 }
 
-function compare(database: DatabaseSync, verifier: Verifier, { seq, hash }: Noted): void {
+function compare(database: DatabaseSync, verifier: Verifier, { seq, hash }: TrustedHead): void {
   const { last } = verifier
   // A block that does not read was reported already.
   const found = seq === last.seq ? last.hash : safely(() => hashAt(database, seq))
@@ -129,7 +132,7 @@ function compare(database: DatabaseSync, verifier: Verifier, { seq, hash }: Note
     )
 }
 
-function* anchors(database: DatabaseSync, from = 1): Generator<Noted> {
+function* anchors(database: DatabaseSync, from = 1): Generator<TrustedHead> {
   const statement = database.prepare('SELECT seq, hash FROM anchors WHERE seq >= ? ORDER BY seq')
   for (const { seq, hash } of statement.iterate(from))
     yield { seq: Number(seq), hash: Buffer.from(hash as Uint8Array).toString('hex') }

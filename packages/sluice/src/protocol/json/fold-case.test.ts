@@ -1,7 +1,7 @@
 // What folding keys may cost: refusals are counted, not time.
 
 import { describe, expect, test, vi } from 'vitest'
-import { caseTwin, findTwinKeys } from '../check-arguments.ts'
+import { findCaseVariant, findTwinKeys } from '../check-arguments.ts'
 import { ENVELOPE_KEYS } from '../known-keys.ts'
 import { readMessages } from '../read-message.ts'
 import { FoldBudget, foldCase } from './fold-case.ts'
@@ -106,11 +106,11 @@ describe('F6: keys that cost much to fold are refused before they are folded', (
 
   test('where a declared key cannot be folded, every undeclared key counts as its twin', () => {
     const long = 'é'.repeat(FOLDED_KEY_LENGTH_MAX + 1)
-    expect(caseTwin({ path: 1, other: 1 }, { path: {}, [long]: {} })).toBe('other')
+    expect(findCaseVariant({ path: 1, other: 1 }, { path: {}, [long]: {} })).toBe('other')
     const declared = keys(10_000, (at) => `é${at}`)
-    const units = unitsNormalized(() => expect(caseTwin({ x: 1 }, declared)).toBe('x'))
+    const units = unitsNormalized(() => expect(findCaseVariant({ x: 1 }, declared)).toBe('x'))
     expect(units).toBeLessThanOrEqual(4 * FOLD_UNITS_MAX)
-    expect(caseTwin({ é1: 1 }, declared)).toBeUndefined()
+    expect(findCaseVariant({ é1: 1 }, declared)).toBeUndefined()
   })
 
   test('the limits themselves are within', () => {

@@ -3,35 +3,35 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { JSON_LIMITS } from './limits.ts'
-import { elementsOf, membersOf } from './raw-members.ts'
+import { splitElements, splitMembers } from './raw-members.ts'
 
 describe('spans', () => {
   test('are the very texts, in their order', () => {
     const text = ' { "b" : [ 1.50 ,2] , "\\u0061":{"x":9007199254740993},"1":null } '
-    expect([...membersOf(text)]).toEqual([
+    expect([...splitMembers(text)]).toEqual([
       ['b', '[ 1.50 ,2]'],
       ['a', '{"x":9007199254740993}'],
       ['1', 'null'],
     ])
-    expect(elementsOf(' [ 1.50 , {"a" : 1} ,"]"] ')).toEqual(['1.50', '{"a" : 1}', '"]"'])
+    expect(splitElements(' [ 1.50 , {"a" : 1} ,"]"] ')).toEqual(['1.50', '{"a" : 1}', '"]"'])
   })
 
   test.each(['1', '"a"', 'null', '[]', '{}'])('%s has none', (text) => {
-    expect([membersOf(text).size, elementsOf(text)]).toEqual([0, []])
+    expect([splitMembers(text).size, splitElements(text)]).toEqual([0, []])
   })
 
   test('F9: texts at the limits of a result are taken apart', () => {
     const count = JSON_LIMITS.skippedTokensMax / 2 - 1
     const object = `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join()}}`
     const array = `[${'1,'.repeat(2 * count)}1]`
-    expect([membersOf(object).size, elementsOf(object)]).toEqual([count, []])
-    expect([membersOf(array).size, elementsOf(array).length]).toEqual([0, 2 * count + 1])
+    expect([splitMembers(object).size, splitElements(object)]).toEqual([count, []])
+    expect([splitMembers(array).size, splitElements(array).length]).toEqual([0, 2 * count + 1])
   })
 
   test('what the strict reader refuses is a fault', () => {
     for (const text of ['', '[1', '{"a":1,"a":2}', '[1e400]']) {
-      expect(() => membersOf(text)).toThrow('strict reader')
-      expect(() => elementsOf(text)).toThrow('strict reader')
+      expect(() => splitMembers(text)).toThrow('strict reader')
+      expect(() => splitElements(text)).toThrow('strict reader')
     }
   })
 
@@ -39,10 +39,10 @@ describe('spans', () => {
     const object = fc.dictionary(fc.string(), fc.jsonValue())
     fc.assert(
       fc.property(object, fc.array(fc.jsonValue()), fc.nat(2), (members, items, indent) => {
-        const parts = [...membersOf(JSON.stringify(members, null, indent))]
+        const parts = [...splitMembers(JSON.stringify(members, null, indent))]
         const joined = `{${parts.map(([key, text]) => `${JSON.stringify(key)}:${text}`)}}`
         expect(JSON.parse(joined)).toEqual(JSON.parse(JSON.stringify(members)))
-        const elements = elementsOf(JSON.stringify(items, null, indent))
+        const elements = splitElements(JSON.stringify(items, null, indent))
         expect(JSON.parse(`[${elements}]`)).toEqual(JSON.parse(JSON.stringify(items)))
       }),
     )

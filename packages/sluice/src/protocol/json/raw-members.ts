@@ -4,12 +4,12 @@
 
 import type { JsonValue } from '@sluice/policy/core/json'
 import { JSON_LIMITS } from './limits.ts'
-import { OPEN_ARRAY, OPEN_OBJECT, Reader } from './read-json.ts'
+import { JsonReader, OPEN_ARRAY, OPEN_OBJECT } from './read-json.ts'
 import { Skipper } from './skip-json.ts'
-import { Refusal } from './wire-rejection.ts'
+import { WireRejection } from './wire-rejection.ts'
 
 /** In the order they were written; empty where the text is no object. */
-export function membersOf(text: string): Map<string, string> {
+export function splitMembers(text: string): Map<string, string> {
   const members = new Map<string, string>()
   walk(text, (reader, skipper) => {
     if (reader.skipSpace() !== OPEN_OBJECT) return skipper.skipValue()
@@ -24,7 +24,7 @@ export function membersOf(text: string): Map<string, string> {
 }
 
 /** Empty where the text is no array. */
-export function elementsOf(text: string): string[] {
+export function splitElements(text: string): string[] {
   const elements: string[] = []
   walk(text, (reader, skipper) => {
     if (reader.skipSpace() !== OPEN_ARRAY) return skipper.skipValue()
@@ -36,19 +36,19 @@ export function elementsOf(text: string): string[] {
   return elements
 }
 
-function readSpan(reader: Reader, skipper: Skipper): string {
+function readSpan(reader: JsonReader, skipper: Skipper): string {
   reader.skipSpace()
   const start = reader.at
   skipper.skipValue()
   return reader.text.slice(start, reader.at)
 }
 
-function walk(text: string, read: (reader: Reader, skipper: Skipper) => void): void {
-  const reader = new Reader(text, JSON_LIMITS)
+function walk(text: string, read: (reader: JsonReader, skipper: Skipper) => void): void {
+  const reader = new JsonReader(text, JSON_LIMITS)
   try {
     reader.readText(() => read(reader, new Skipper(reader)))
   } catch (thrown) {
-    if (!(thrown instanceof Refusal)) throw thrown
+    if (!(thrown instanceof WireRejection)) throw thrown
     throw new Error(`a text the strict reader refuses: ${thrown.message}`)
   }
 }

@@ -5,7 +5,7 @@ import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { JSON_LIMITS } from './limits.ts'
-import { type JsonReading, Reader, readJson } from './read-json.ts'
+import { JsonReader, type JsonReading, readJson } from './read-json.ts'
 import { skipValue } from './skip-json.ts'
 
 describe('agrees with JSON.parse', () => {
@@ -86,7 +86,7 @@ describe('agrees with JSON.parse', () => {
 
 /** Where nobody wants the value: refused at the same place for the same reason, or not at all. */
 function expectSkippedAlike(text: string, reading: JsonReading): void {
-  const reader = new Reader(text, JSON_LIMITS)
+  const reader = new JsonReader(text, JSON_LIMITS)
   let refused: unknown
   try {
     reader.readText(() => skipValue(reader))

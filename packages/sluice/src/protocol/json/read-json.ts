@@ -9,7 +9,7 @@ import type { WireErrorCode } from './errors.ts'
 import { FoldBudget } from './fold-case.ts'
 import { JSON_DEPTH_CEILING, JSON_LIMITS, type JsonLimits } from './limits.ts'
 import { refuseString } from './refuse-string.ts'
-import { Refusal, show } from './wire-rejection.ts'
+import { quoteForMessage, WireRejection } from './wire-rejection.ts'
 
 export type JsonReading =
   | { readonly ok: true; readonly value: JsonValue }
@@ -23,10 +23,10 @@ export type JsonReading =
 
 export function readJson(text: string, limits: Partial<JsonLimits> = {}): JsonReading {
   try {
-    const reader = new Reader(text, { ...JSON_LIMITS, ...limits })
+    const reader = new JsonReader(text, { ...JSON_LIMITS, ...limits })
     return { ok: true, value: reader.readText(() => reader.readValue()) }
   } catch (thrown) {
-    if (!(thrown instanceof Refusal)) throw thrown
+    if (!(thrown instanceof WireRejection)) throw thrown
     return { ok: false, code: thrown.code, message: thrown.message, offset: thrown.offset }
   }
 }
@@ -70,7 +70,7 @@ type WellFormedness = string & { isWellFormed(): boolean }
 
 /** One text, read from its beginning to its end. read-message.ts drives it through the envelope, to
  * keep the text of members; readJson lets it run. */
-export class Reader {
+export class JsonReader {
   readonly text: string
   readonly limits: JsonLimits
   readonly depthMax: number
@@ -296,7 +296,7 @@ export class Reader {
   }
 
   refuseInfinite(written: string, at: number): never {
-    this.refuse('WIRE_NUMBER', `no double holds the number ${show(written)}`, at)
+    this.refuse('WIRE_NUMBER', `no double holds the number ${quoteForMessage(written)}`, at)
   }
 
   /** To behind a number, which is known to be one then. */
@@ -359,12 +359,14 @@ export class Reader {
   refuseSyntax(expected: string, at = this.at): never {
     const found = this.text.codePointAt(at)
     const what =
-      found === undefined ? 'the text ends' : `found ${show(String.fromCodePoint(found))}`
+      found === undefined
+        ? 'the text ends'
+        : `found ${quoteForMessage(String.fromCodePoint(found))}`
     this.refuse('WIRE_SYNTAX', `expected ${expected}, ${what}`, at)
   }
 
   refuseDoubled(key: string, at: number): never {
-    this.refuse('WIRE_DOUBLED_KEY', `the key ${show(key)} is there twice, keep one`, at)
+    this.refuse('WIRE_DOUBLED_KEY', `the key ${quoteForMessage(key)} is there twice, keep one`, at)
   }
 
   refuseSurrogate(at: number): never {
@@ -372,11 +374,11 @@ export class Reader {
   }
 
   refuse(code: WireErrorCode, message: string, at = this.at): never {
-    throw new Refusal(code, message, at)
+    throw new WireRejection(code, message, at)
   }
 }
 
-/** For names that every object inherits. Assigned, `__proto__` would change the prototype and be no
+/** For names that every object inherits. Assigned, `[object Object]` would change the prototype and be no
  * key at all, and the others would throw where somebody has frozen Object.prototype. */
 function setOwn(object: object, key: string, value: JsonValue): void {
   const own = { value, writable: true, enumerable: true, configurable: true }

@@ -1,10 +1,10 @@
 // Says what is wrong in a string that JSON.parse refused or that holds half a surrogate pair, and where.
 // Slow, and called once: whatever it is called for is refused. Pure; used by read-json.ts.
 
-import { BACKSLASH, QUOTE, type Reader } from './read-json.ts'
+import { BACKSLASH, type JsonReader, QUOTE } from './read-json.ts'
 
 /** `start` is at the opening quote. */
-export function refuseString(reader: Reader, start: number): never {
+export function refuseString(reader: JsonReader, start: number): never {
   const { text } = reader
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -16,7 +16,7 @@ export function refuseString(reader: Reader, start: number): never {
 }
 
 /** Where the escape that begins at `at` has its last character. */
-function checkEscape(reader: Reader, at: number): number {
+function checkEscape(reader: JsonReader, at: number): number {
   const { text } = reader
   if (text[at + 1] !== 'u') {
     if (!/^["\\/bfnrt]/.test(text.charAt(at + 1)))
@@ -31,7 +31,7 @@ function checkEscape(reader: Reader, at: number): number {
   return at + 11
 }
 
-function readUnit(reader: Reader, at: number): number {
+function readUnit(reader: JsonReader, at: number): number {
   const hex = reader.text.slice(at + 2, at + 6)
   if (!/^[\da-f]{4}$/i.test(hex)) reader.refuseSyntax('four hexadecimal digits after `\\u`', at + 2)
   return Number.parseInt(hex, 16)

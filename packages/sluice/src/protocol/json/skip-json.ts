@@ -7,10 +7,10 @@ import {
   CLOSE_OBJECT,
   COLON,
   COMMA,
+  type JsonReader,
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
-  type Reader,
 } from './read-json.ts'
 
 /** Keys of one object that are compared one by one; with more, a Map finds doubled ones. */
@@ -20,13 +20,13 @@ const KEYS_KEPT_MAX = 20_000
 /** Without an exponent, a number of so many characters is finite. */
 const FINITE_LENGTH_MAX = 300
 
-export function skipValue(reader: Reader): void {
+export function skipValue(reader: JsonReader): void {
   new Skipper(reader).skipValue()
 }
 
 /** For several values of one text. */
 export class Skipper {
-  readonly #reader: Reader
+  readonly #reader: JsonReader
   readonly #tokensMax: number
   /** The keys of all objects that are open, and where each stands; an object's own come last. */
   readonly #keys: string[] = []
@@ -35,7 +35,7 @@ export class Skipper {
   #lastObjects: Map<string, number> | undefined
   #objects = 0
 
-  constructor(reader: Reader) {
+  constructor(reader: JsonReader) {
     this.#reader = reader
     this.#tokensMax = reader.limits.skippedTokensMax
   }

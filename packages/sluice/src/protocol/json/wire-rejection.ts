@@ -5,7 +5,7 @@ import type { WireErrorCode } from './errors.ts'
 import { SHOWN_LENGTH_MAX } from './limits.ts'
 
 /** Not an Error: a flood of bad texts must not pay for stack traces. Never leaves the room. */
-export class Refusal {
+export class WireRejection {
   readonly code: WireErrorCode
   readonly message: string
   /** Where in the text, in UTF-16 code units. */
@@ -18,7 +18,7 @@ export class Refusal {
 }
 
 /** In backticks, cut, and with nothing in it that could rewrite a terminal or a log line. */
-export function show(text: string): string {
+export function quoteForMessage(text: string): string {
   const hidden = /[\p{C}\p{Zl}\p{Zp}`]/gu
   const spell = (found: string): string => `\\u{${found.codePointAt(0)?.toString(16)}}`
   const cut = text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text

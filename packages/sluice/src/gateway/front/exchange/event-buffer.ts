@@ -10,7 +10,7 @@ interface KeptEvent {
   readonly text: string
 }
 
-export class KeptEvents {
+export class EventBuffer {
   #events: KeptEvent[] = []
   #length = 0
   #last: number

@@ -4,7 +4,7 @@
 
 import { encodeEvent } from '../../../protocol/sse.ts'
 import { STREAM_BUFFER_BYTES_MAX, STREAM_FULL_BYTES, STREAM_STUCK_MS } from '../../shared/limits.ts'
-import type { Reply, ReplyHeaders } from './response-writer.ts'
+import type { OutgoingHeaders, ResponseWriter } from './response-writer.ts'
 
 export interface EventStreamEvents {
   onEnd(): void
@@ -13,12 +13,12 @@ export interface EventStreamEvents {
 }
 
 export class EventStream {
-  readonly #reply: Reply
+  readonly #reply: ResponseWriter
   readonly #events: EventStreamEvents
   /** Looks whether the client reads, while it is full. */
   #stuck: NodeJS.Timeout | undefined
 
-  constructor(reply: Reply, headers: ReplyHeaders, events: EventStreamEvents) {
+  constructor(reply: ResponseWriter, headers: OutgoingHeaders, events: EventStreamEvents) {
     this.#reply = reply
     this.#events = events
     reply.onGone = () => {

@@ -3,11 +3,11 @@
 // event stream that ends with the answer. In a session its events have ids: where the stream breaks,
 // the client comes back for the rest (history), and until then what is said is kept.
 
-import type { Id } from '../../../protocol/message.ts'
+import type { RequestId } from '../../../protocol/message.ts'
 import { REPLAY_KEPT_MS, REPLAY_RETRY_MS, REPLAY_WAIT_MS } from '../../shared/limits.ts'
 import { EventStream } from './event-stream.ts'
 import type { ReplayBuffer } from './replay.ts'
-import { JSON_TYPE, type Reply, type ReplyHeaders } from './response-writer.ts'
+import { JSON_TYPE, type OutgoingHeaders, type ResponseWriter } from './response-writer.ts'
 
 /** What is kept of the stream of one exchange. */
 export interface History {
@@ -21,29 +21,29 @@ export interface History {
 }
 
 /** What every answer of a session says in its head. */
-export interface Answering {
+export interface SessionHeaders {
   /** Of an answer in JSON, and of a stream. */
-  readonly answerHeaders: ReplyHeaders
-  readonly streamHeaders: ReplyHeaders
+  readonly answerHeaders: OutgoingHeaders
+  readonly streamHeaders: OutgoingHeaders
   /** Undefined where its streams cannot be resumed. */
-  readonly openHistory?: (exchange: Exchange) => History | undefined
+  readonly openHistory?: (exchange: ClientExchange) => History | undefined
 }
 
-export const NO_SESSION: Answering = { answerHeaders: JSON_TYPE, streamHeaders: {} }
+export const NO_SESSION: SessionHeaders = { answerHeaders: JSON_TYPE, streamHeaders: {} }
 
 export interface ExchangeEvents {
   /** The requests still open when the client goes away, and does not come back. */
-  onGone(open: readonly Id[]): void
+  onGone(open: readonly RequestId[]): void
   /** The client does not read what these have to say on the way; or has. */
-  onFull(isFull: boolean, of: readonly Id[]): void
+  onFull(isFull: boolean, of: readonly RequestId[]): void
 }
 
-export class Exchange {
-  readonly #reply: Reply
-  readonly #of: Answering
+export class ClientExchange {
+  readonly #reply: ResponseWriter
+  readonly #of: SessionHeaders
   /** The one request of most POSTs, until it is answered; those of a batch. */
-  #only: Id | undefined
-  readonly #open: Set<Id> | undefined
+  #only: RequestId | undefined
+  readonly #open: Set<RequestId> | undefined
   /** Of a batch, as long as there is no stream. */
   #answers: string[] | undefined
   #status = 200
@@ -56,9 +56,9 @@ export class Exchange {
   #isAway = false
 
   constructor(
-    reply: Reply,
-    of: Answering,
-    ids: readonly Id[],
+    reply: ResponseWriter,
+    of: SessionHeaders,
+    ids: readonly RequestId[],
     batch: boolean,
     events: ExchangeEvents,
   ) {
@@ -78,7 +78,7 @@ export class Exchange {
   }
 
   /** The status holds where the answer is all there is to say. */
-  answer(id: Id, text: string, status = 200): void {
+  answer(id: RequestId, text: string, status = 200): void {
     if (!this.#take(id)) return
     this.#status = status
     if (this.#reply.readsOnlyEvents && status === 200) this.#begin()
@@ -89,7 +89,7 @@ export class Exchange {
   }
 
   /** This request will get no answer. */
-  drop(id: Id): void {
+  drop(id: RequestId): void {
     if (this.#take(id) && this.#isDone) this.#end()
   }
 
@@ -115,7 +115,7 @@ export class Exchange {
 
   /** The client is back, having read up to the event with this number. False where what came after
    * is not there any more. */
-  resume(reply: Reply, number: number): boolean {
+  resume(reply: ResponseWriter, number: number): boolean {
     const missed = this.#history?.buffer.after(number)
     if (missed === undefined) return false
     this.#stream?.end()
@@ -136,7 +136,7 @@ export class Exchange {
   }
 
   /** Whether it was open. */
-  #take(id: Id): boolean {
+  #take(id: RequestId): boolean {
     if (this.#open !== undefined) return this.#open.delete(id)
     if (this.#only !== id) return false
     this.#only = undefined
@@ -165,7 +165,7 @@ export class Exchange {
     this.#answers = undefined
   }
 
-  #openStream(reply: Reply): EventStream {
+  #openStream(reply: ResponseWriter): EventStream {
     const ids = this.#ids
     this.#stream = new EventStream(reply, this.#of.streamHeaders, {
       onEnd: () => this.#gone(),
@@ -197,7 +197,7 @@ export class Exchange {
   }
 
   /** Those still open. */
-  get #ids(): readonly Id[] {
+  get #ids(): readonly RequestId[] {
     return this.#only === undefined ? [...(this.#open ?? [])] : [this.#only]
   }
 

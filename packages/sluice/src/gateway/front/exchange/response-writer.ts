@@ -3,10 +3,10 @@
 // reader of plain ones (plain-connection.ts).
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { UnreadAnswers } from './unread-answers.ts'
+import type { UnreadResponses } from './unread-answers.ts'
 
 /** Lower-case names. The same object as long as they are the same: it is written once. */
-export type ReplyHeaders = Readonly<Record<string, string>>
+export type OutgoingHeaders = Readonly<Record<string, string>>
 
 /** What the front reads of a request; one object may stand for many that say the same. */
 export interface FrontRequest
@@ -15,7 +15,7 @@ export interface FrontRequest
   bearer?: { readonly token: string | undefined }
 }
 
-export interface Reply {
+export interface ResponseWriter {
   /** Something of it has been sent. */
   readonly isBegun: boolean
   /** It has ended, or its client is gone. */
@@ -29,25 +29,25 @@ export interface Reply {
   /** Told once where the client goes away before the end. */
   onGone: () => void
   /** All there is to say. */
-  send(status: number, headers: ReplyHeaders, body?: string): void
+  send(status: number, headers: OutgoingHeaders, body?: string): void
   /** The head of a stream, at once. */
-  begin(status: number, headers: ReplyHeaders): void
+  begin(status: number, headers: OutgoingHeaders): void
   write(text: string): void
   end(): void
   /** Breaks it off, and the connection with it. */
   destroy(): void
 }
 
-export const JSON_TYPE: ReplyHeaders = { 'content-type': 'application/json' }
+export const JSON_TYPE: OutgoingHeaders = { 'content-type': 'application/json' }
 
 /** Over `node:http`. */
-export class NodeReply implements Reply {
+export class NodeResponseWriter implements ResponseWriter {
   onGone: () => void = () => {}
   readsOnlyEvents = false
   readonly #response: ServerResponse
-  readonly #unread: Pick<UnreadAnswers, 'add'> | undefined
+  readonly #unread: Pick<UnreadResponses, 'add'> | undefined
 
-  constructor(response: ServerResponse, unread?: Pick<UnreadAnswers, 'add'>) {
+  constructor(response: ServerResponse, unread?: Pick<UnreadResponses, 'add'>) {
     this.#response = response
     this.#unread = unread
     response.once('close', () => {
@@ -71,14 +71,14 @@ export class NodeReply implements Reply {
     this.#response.once('drain', told)
   }
 
-  send(status: number, headers: ReplyHeaders, body = ''): void {
+  send(status: number, headers: OutgoingHeaders, body = ''): void {
     const length = Buffer.byteLength(body)
     const { socket } = this.#response
     this.#response.writeHead(status, { ...headers, 'content-length': length }).end(body)
     if (socket?.writableNeedDrain) this.#unread?.add(socket)
   }
 
-  begin(status: number, headers: ReplyHeaders): void {
+  begin(status: number, headers: OutgoingHeaders): void {
     this.#response.writeHead(status, headers).flushHeaders()
   }
 

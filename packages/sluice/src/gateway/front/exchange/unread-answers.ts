@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net'
 import { UNREAD_BYTES_MAX } from '../../shared/limits.ts'
 
-export class UnreadAnswers {
+export class UnreadResponses {
   readonly #bytesMax: number
   /** The longest unread first. */
   readonly #sockets = new Set<Socket>()

@@ -11,34 +11,39 @@ import {
   PLAIN_HEAD_BYTES_MAX,
   PLAIN_REQUEST_BYTES_MAX,
 } from '../../shared/limits.ts'
-import { type PlainHead, PlainReader } from './request-reader.ts'
-import { type Answered, PlainReply } from './response-writer.ts'
+import { type FastPathHead, FastPathReader } from './request-reader.ts'
+import { type FastPathPeer, FastPathResponseWriter } from './response-writer.ts'
 
 export interface PlainEvents {
   /** The body is text where it is all ASCII, and bytes where it is not. */
-  onRequest(head: PlainHead, body: string | Buffer, socket: Socket, reply: PlainReply): void
+  onRequest(
+    head: FastPathHead,
+    body: string | Buffer,
+    socket: Socket,
+    reply: FastPathResponseWriter,
+  ): void
   /** `node:http` is to read on, from `socket`. */
-  onHandOver(connection: PlainConnection): void
+  onHandOver(connection: FastPathConnection): void
   /** A large answer was written. */
   onUnread(socket: Socket): void
-  onGone(connection: PlainConnection): void
+  onGone(connection: FastPathConnection): void
 }
 
 const CR = 0x0d
 const LF = 0x0a
 const TOO_SLOW = 'HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'
 
-export class PlainConnection implements Answered {
+export class FastPathConnection implements FastPathPeer {
   readonly socket: Socket
   isLast = false
   readonly #events: PlainEvents
-  readonly #reader = new PlainReader()
+  readonly #reader = new FastPathReader()
   /** What came and was not read yet. */
   #held: Buffer | undefined
   /** And what came after it. */
   #later: Buffer[] = []
   #laterBytes = 0
-  #reply: PlainReply | undefined
+  #reply: FastPathResponseWriter | undefined
   #isReading = false
   #isOver = false
   /** Much of the last answer waits to be read. */
@@ -158,7 +163,7 @@ export class PlainConnection implements Answered {
       }
       const { head, bodyAt, end } = read
       this.#held = end === held.length ? undefined : held.subarray(end)
-      const reply = new PlainReply(this)
+      const reply = new FastPathResponseWriter(this)
       this.#reply = reply
       const text = held.toString('latin1', bodyAt, end)
       const isAscii = Buffer.byteLength(text) === text.length

@@ -12,14 +12,14 @@ import {
   CLIENT_REQUEST_MS_MAX,
   PLAIN_REQUEST_BYTES_MAX,
 } from '../../shared/limits.ts'
-import type { Reply } from '../exchange/response-writer.ts'
-import { UnreadAnswers } from '../exchange/unread-answers.ts'
-import { PlainConnections } from './connections.ts'
-import { PlainReader } from './request-reader.ts'
+import type { ResponseWriter } from '../exchange/response-writer.ts'
+import { UnreadResponses } from '../exchange/unread-answers.ts'
+import { FastPathServer } from './connections.ts'
+import { FastPathReader } from './request-reader.ts'
 
 let server: Server
-let connections: PlainConnections
-let answer: (body: string, reply: Reply) => void
+let connections: FastPathServer
+let answer: (body: string, reply: ResponseWriter) => void
 const open: Socket[] = []
 
 beforeEach(async () => {
@@ -32,7 +32,7 @@ beforeEach(async () => {
     })
     request.on('end', () => response.end(`node ${body}`))
   })
-  connections = new PlainConnections(server, 'connection', (_head, body, _socket, reply) =>
+  connections = new FastPathServer(server, 'connection', (_head, body, _socket, reply) =>
     answer(body.toString(), reply),
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -74,9 +74,9 @@ describe('connections beyond the bound', () => {
   test('of whoever says nothing, or never all of it, make room for the next', async () => {
     connections.close()
     server.removeAllListeners('connection')
-    const take = (_head: unknown, body: string | Buffer, _socket: Socket, reply: Reply) =>
+    const take = (_head: unknown, body: string | Buffer, _socket: Socket, reply: ResponseWriter) =>
       reply.send(200, {}, `gate ${body}`)
-    connections = new PlainConnections(server, 'connection', take, undefined, 3)
+    connections = new FastPathServer(server, 'connection', take, undefined, 3)
     const slow = client()
     slow.socket.write('POST /mcp/a HTTP/1.1\r\nhost: a\r\n')
     const silent = client()
@@ -139,12 +139,12 @@ describe('requests', () => {
   })
 
   test('in a stream that is over, nothing can be said into the next answer', async () => {
-    const replies: Reply[] = []
+    const replies: ResponseWriter[] = []
     answer = (_body, reply) => replies.push(reply)
     const seen = client()
     seen.socket.write(plain('b0') + plain('b1'))
     await until(() => expect(replies).toHaveLength(1))
-    const [first] = replies as [Reply]
+    const [first] = replies as [ResponseWriter]
     first.begin(200, { 'content-type': 'text/event-stream' })
     first.write('data: é\n\n')
     first.end()
@@ -204,7 +204,7 @@ describe('a client that', () => {
   })
 
   test('says nothing is ended, but not while it waits for an answer', async () => {
-    const replies: Reply[] = []
+    const replies: ResponseWriter[] = []
     answer = (_body, reply) => replies.push(reply)
     const [idle, waiting] = [client(), client()]
     waiting.socket.write(plain('b0'))
@@ -216,7 +216,7 @@ describe('a client that', () => {
   })
 
   test('sends on and on before its answer is read no further', async () => {
-    let reply: Reply | undefined
+    let reply: ResponseWriter | undefined
     answer = (_body, given) => {
       reply ??= given
     }
@@ -236,7 +236,7 @@ describe('a client that', () => {
 })
 
 test('at the end the open answers are given, and then the connections end', async () => {
-  const replies: Reply[] = []
+  const replies: ResponseWriter[] = []
   answer = (_body, reply) => replies.push(reply)
   const [idle, waiting] = [client(), client()]
   waiting.socket.write(plain('b0'))
@@ -252,7 +252,7 @@ test('at the end the open answers are given, and then the connections end', asyn
 describe('a client that is slow on purpose', () => {
   test('byte by byte: what came is not looked through for every byte', async () => {
     const { socket, seen } = await accepted()
-    const read = vi.spyOn(PlainReader.prototype, 'read')
+    const read = vi.spyOn(FastPathReader.prototype, 'read')
     const body = 'x'.repeat(20_000)
     const many = `${'a: b\r\n'.repeat(200)}`
     for (const text of [plain(body), `POST /mcp HTTP/1.1\r\nhost: a\r\n${many}`]) {
@@ -286,7 +286,7 @@ describe('a client that is slow on purpose', () => {
   test('that reads nothing is ended where all unread answers together are too many', async () => {
     const { socket: first } = await accepted()
     const { socket: second } = await accepted()
-    const unread = new UnreadAnswers(30_000_000)
+    const unread = new UnreadResponses(30_000_000)
     const owe = (socket: Socket): void => {
       socket.write('z'.repeat(16_000_000))
       unread.add(socket)

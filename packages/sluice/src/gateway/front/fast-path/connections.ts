@@ -5,10 +5,10 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { CLIENT_CONNECTIONS_MAX, CLIENT_LOOK_EVERY_MS } from '../../shared/limits.ts'
-import { PlainConnection, type PlainEvents } from './connection.ts'
+import { FastPathConnection, type PlainEvents } from './connection.ts'
 
-export class PlainConnections {
-  readonly #all = new Set<PlainConnection>()
+export class FastPathServer {
+  readonly #all = new Set<FastPathConnection>()
   readonly #sweeper: NodeJS.Timeout
   readonly #server: Server
   readonly #most: number
@@ -42,7 +42,7 @@ export class PlainConnections {
         this.#open -= 1
       })
       if (this.#open > this.#most) this.#makeRoom()
-      this.#all.add(new PlainConnection(socket, events))
+      this.#all.add(new FastPathConnection(socket, events))
     })
     this.#sweeper = setInterval(() => this.#look(), CLIENT_LOOK_EVERY_MS).unref()
   }
@@ -60,7 +60,7 @@ export class PlainConnections {
 
   /** Many who connect and say nothing, or never all of it, must not keep the others out. */
   #makeRoom(): void {
-    let idlest: PlainConnection | undefined
+    let idlest: FastPathConnection | undefined
     for (const each of this.#all) if (each.idleLooks > (idlest?.idleLooks ?? -1)) idlest = each
     if (idlest === undefined) this.#server.closeIdleConnections()
     else idlest.socket.destroy()

@@ -11,7 +11,7 @@ import {
 } from '../../shared/limits.ts'
 import { refusedHead, targetOf } from '../http/refused-head.ts'
 import { readByNode } from './node-request.test-support.ts'
-import { PlainReader, type PlainRequest } from './request-reader.ts'
+import { FastPathReader, type FastPathRequest } from './request-reader.ts'
 
 const BODY = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 const HEAD = [
@@ -29,9 +29,9 @@ function bytesOf(lines: readonly string[], body = BODY, length: string | number 
 }
 
 const VALID = bytesOf(HEAD)
-const read = (bytes: Buffer, reader = new PlainReader()) => reader.read(bytes)
+const read = (bytes: Buffer, reader = new FastPathReader()) => reader.read(bytes)
 
-async function expectSame(bytes: Buffer, plain: PlainRequest): Promise<void> {
+async function expectSame(bytes: Buffer, plain: FastPathRequest): Promise<void> {
   // No byte more, and node:http has it whole: both end it at the same place.
   const { request, body } = (await readByNode(bytes.subarray(0, plain.end))) ?? {}
   const { path, headers } = plain.head
@@ -185,7 +185,7 @@ describe('beside node:http', () => {
   test('a head that is like the last but for its length reads as if it were the first', () => {
     fc.assert(
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 2 }), (steps) => {
-        const reader = new PlainReader()
+        const reader = new FastPathReader()
         read(VALID, reader)
         const bytes = mutated(VALID, steps)
         expect(read(bytes, reader)).toEqual(read(bytes))

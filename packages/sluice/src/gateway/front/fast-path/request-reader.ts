@@ -3,22 +3,22 @@
 // else it says that it is not plain, and `node:http` reads it from its first byte. Pure.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { flat, SameHead } from '../../shared/cached-http-head.ts'
+import { CachedHead, flat } from '../../shared/cached-http-head.ts'
 import {
   PLAIN_HEAD_BYTES_MAX,
   PLAIN_HEADERS_MAX,
   PLAIN_REQUEST_BYTES_MAX,
 } from '../../shared/limits.ts'
 
-export interface PlainHead {
+export interface FastPathHead {
   readonly path: string
   /** By their lower-case names; without the length, which the request itself says. */
   readonly headers: IncomingHttpHeaders
 }
 
-export interface PlainRequest {
+export interface FastPathRequest {
   /** The same object as long as it says the same. */
-  readonly head: PlainHead
+  readonly head: FastPathHead
   /** Where its body begins and ends. */
   readonly bodyAt: number
   readonly end: number
@@ -42,14 +42,14 @@ const NOT_PLAIN: ReadonlySet<string> = new Set([
 ])
 
 /** For one connection: what is the same in every request is read once. */
-export class PlainReader {
-  #same: SameHead | undefined
-  #head: PlainHead | undefined
+export class FastPathReader {
+  #same: CachedHead | undefined
+  #head: FastPathHead | undefined
   /** Where the answer was `more`: how many bytes it takes at least; 0 where the head has not ended. */
   wants = 0
 
   /** The request that `bytes` begin with. `more`: so far it may be the beginning of one. */
-  read(bytes: Buffer): PlainRequest | 'more' | 'not plain' {
+  read(bytes: Buffer): FastPathRequest | 'more' | 'not plain' {
     let bodyAt = this.#same?.bodyAt(bytes, bytes.length) ?? -1
     let length = this.#same?.length ?? 0
     if (bodyAt < 0) {
@@ -66,7 +66,7 @@ export class PlainReader {
     }
     const end = bodyAt + length
     if (bodyAt > BODY_AT_MAX || end > PLAIN_REQUEST_BYTES_MAX) return 'not plain'
-    if (end <= bytes.length) return { head: this.#head as PlainHead, bodyAt, end }
+    if (end <= bytes.length) return { head: this.#head as FastPathHead, bodyAt, end }
     this.wants = end
     return 'more'
   }
@@ -97,7 +97,7 @@ export class PlainReader {
     if (length === '' || headers.host === undefined) return -1
     for (const name in headers) headers[name] = flat(headers[name] as string)
     this.#head = { path: flat(line[1] as string), headers }
-    this.#same = new SameHead(`${text}\r\n`, lengthAt, length.length)
+    this.#same = new CachedHead(`${text}\r\n`, lengthAt, length.length)
     return Number(length)
   }
 }

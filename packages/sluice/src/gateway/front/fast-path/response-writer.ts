@@ -5,10 +5,10 @@ import { Buffer } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { CLIENT_KEEP_ALIVE_MS } from '../../shared/limits.ts'
-import type { Reply, ReplyHeaders } from '../exchange/response-writer.ts'
+import type { OutgoingHeaders, ResponseWriter } from '../exchange/response-writer.ts'
 
 /** The connection, as far as an answer needs it. */
-export interface Answered {
+export interface FastPathPeer {
   readonly socket: Socket
   /** The connection is to end with this answer. */
   readonly isLast: boolean
@@ -23,15 +23,15 @@ const NAME = /^[a-z0-9-]+$/
 const KEPT = `connection: keep-alive\r\nkeep-alive: timeout=${CLIENT_KEEP_ALIVE_MS / 1_000}\r\n`
 const CLOSES = 'connection: close\r\n'
 /** Texts of headers that were written before: a session sends the same with every answer. */
-const written = new WeakMap<ReplyHeaders, string>()
+const written = new WeakMap<OutgoingHeaders, string>()
 
-export class PlainReply implements Reply {
+export class FastPathResponseWriter implements ResponseWriter {
   onGone: () => void = nothing
   isBegun = false
   readsOnlyEvents = false
-  #of: Answered | undefined
+  #of: FastPathPeer | undefined
 
-  constructor(of: Answered) {
+  constructor(of: FastPathPeer) {
     this.#of = of
   }
 
@@ -47,7 +47,7 @@ export class PlainReply implements Reply {
     this.#of?.socket.once('drain', told)
   }
 
-  send(status: number, headers: ReplyHeaders, body = ''): void {
+  send(status: number, headers: OutgoingHeaders, body = ''): void {
     const of = this.#of
     if (of === undefined) return
     const length = Buffer.byteLength(body)
@@ -59,7 +59,7 @@ export class PlainReply implements Reply {
     this.#over(of)
   }
 
-  begin(status: number, headers: ReplyHeaders): void {
+  begin(status: number, headers: OutgoingHeaders): void {
     const of = this.#of
     if (of === undefined) return
     const head = `${headOf(status, headers, of.isLast)}transfer-encoding: chunked\r\n\r\n`
@@ -92,13 +92,13 @@ export class PlainReply implements Reply {
     this.onGone()
   }
 
-  #over(of: Answered): void {
+  #over(of: FastPathPeer): void {
     this.#of = undefined
     of.onAnswered()
   }
 }
 
-function headOf(status: number, headers: ReplyHeaders, isLast: boolean): string {
+function headOf(status: number, headers: OutgoingHeaders, isLast: boolean): string {
   let lines = written.get(headers)
   if (lines === undefined) {
     lines = headerLines(headers)
@@ -109,7 +109,7 @@ function headOf(status: number, headers: ReplyHeaders, isLast: boolean): string 
 }
 
 /** Throws where a header would be two. */
-function headerLines(headers: ReplyHeaders): string {
+function headerLines(headers: OutgoingHeaders): string {
   let lines = ''
   for (const [name, value] of Object.entries(headers)) {
     if (!NAME.test(name) || !VALUE.test(value))

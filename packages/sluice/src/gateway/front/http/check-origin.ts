@@ -8,7 +8,7 @@ import { isIP } from 'node:net'
 import { isLoopbackName } from '../../../identity/oauth/safe-url.ts'
 import type { FrontRequest } from '../exchange/response-writer.ts'
 
-export interface OwnNames {
+export interface GateHostNames {
   /** As it listens. */
   readonly host: string
   readonly publicUrl?: string | undefined
@@ -20,10 +20,10 @@ export interface OwnNames {
 const ELSEWHERE: ReadonlySet<unknown> = new Set(['cross-site', 'same-site'])
 
 /** Why the request is refused, or undefined. */
-export function refusedOrigin(
+export function findOriginProblem(
   request: FrontRequest,
   port: number,
-  names: OwnNames,
+  names: GateHostNames,
 ): string | undefined {
   const { headers } = request
   const scheme = names.certificate() === undefined ? 'http' : 'https'
@@ -54,7 +54,11 @@ function followsLink({ method, url = '', headers }: FrontRequest): boolean {
   )
 }
 
-function isOwn(address: string, port: number, { host, publicUrl, certificate }: OwnNames): boolean {
+function isOwn(
+  address: string,
+  port: number,
+  { host, publicUrl, certificate }: GateHostNames,
+): boolean {
   const match = /^(https?):\/\/(\[[0-9a-f:.]+\]|[^\s:/@[\]]+)(?::(\d{1,5}))?$/.exec(address)
   if (match === null) return false
   const [, scheme = '', name = '', given] = match

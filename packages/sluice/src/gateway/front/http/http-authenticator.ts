@@ -3,15 +3,15 @@
 // names where the metadata of this resource is.
 
 import type { ServerResponse } from 'node:http'
-import type { Door } from '../../../identity/callers/authenticator.ts'
-import { type Caller, NotLetIn } from '../../../identity/callers/caller.ts'
+import type { Authenticator } from '../../../identity/callers/authenticator.ts'
+import { AuthenticationError, type Caller } from '../../../identity/callers/caller.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { writeError } from '../../../protocol/write-message.ts'
 import { TOKEN_LENGTH_MAX } from '../../shared/limits.ts'
-import { type FrontRequest, JSON_TYPE, type Reply } from '../exchange/response-writer.ts'
+import { type FrontRequest, JSON_TYPE, type ResponseWriter } from '../exchange/response-writer.ts'
 
 export interface AuthenticateOptions {
-  readonly door: Door
+  readonly door: Authenticator
   /** Where clients reach the gate, without a slash at its end. */
   readonly baseOf: (request: FrontRequest) => string
   /** Who gives tokens for this gate. */
@@ -21,7 +21,7 @@ export interface AuthenticateOptions {
 
 const METADATA = '/.well-known/oauth-protected-resource'
 
-export class Authenticate {
+export class HttpAuthenticator {
   readonly #options: AuthenticateOptions
 
   constructor(options: AuthenticateOptions) {
@@ -31,11 +31,11 @@ export class Authenticate {
   /** The caller; undefined where the request has been answered with why it is not let in. */
   caller(
     request: FrontRequest,
-    reply: Reply,
+    reply: ResponseWriter,
     path: string,
   ): Caller | undefined | Promise<Caller | undefined> {
     const refused = (error: unknown): undefined => {
-      if (!(error instanceof NotLetIn)) throw error
+      if (!(error instanceof AuthenticationError)) throw error
       this.#refuse(error, request, reply, path)
     }
     try {
@@ -69,7 +69,12 @@ export class Authenticate {
     return true
   }
 
-  #refuse(why: NotLetIn, request: FrontRequest, reply: Reply, path: string): void {
+  #refuse(
+    why: AuthenticationError,
+    request: FrontRequest,
+    reply: ResponseWriter,
+    path: string,
+  ): void {
     const { error, isFault, message, help } = why
     const body = writeError(null, RPC.invalidRequest, `${message}; ${help}`)
     if (isFault) return reply.send(503, JSON_TYPE, body)
@@ -98,9 +103,13 @@ function bearerOf({ headers: { authorization } }: FrontRequest): string | undefi
   if (authorization === undefined) return undefined
   const token = /^bearer +([\w~+/.=-]+) *$/i.exec(authorization)?.[1]
   if (token !== undefined && token.length <= TOKEN_LENGTH_MAX) return token
-  throw new NotLetIn('the Authorization header is no bearer token', 'send `Bearer TOKEN`', {
-    error: 'invalid_token',
-  })
+  throw new AuthenticationError(
+    'the Authorization header is no bearer token',
+    'send `Bearer TOKEN`',
+    {
+      error: 'invalid_token',
+    },
+  )
 }
 
 export function isLoopback(address: string | undefined): boolean {

@@ -18,30 +18,30 @@ import {
   CLIENT_KEEP_ALIVE_MS,
 } from '../../shared/limits.ts'
 import { ALL_SERVERS } from '../../shared/transport.ts'
-import { type FrontRequest, NodeReply } from '../exchange/response-writer.ts'
-import { UnreadAnswers } from '../exchange/unread-answers.ts'
+import { type FrontRequest, NodeResponseWriter } from '../exchange/response-writer.ts'
+import { UnreadResponses } from '../exchange/unread-answers.ts'
 import type { PlainEvents } from '../fast-path/connection.ts'
-import { PlainConnections } from '../fast-path/connections.ts'
-import type { PlainHead } from '../fast-path/request-reader.ts'
-import type { PlainReply } from '../fast-path/response-writer.ts'
-import { type OwnNames, refusedOrigin } from './check-origin.ts'
-import { bodyOf, readBody } from './read-body.ts'
+import { FastPathServer } from '../fast-path/connections.ts'
+import type { FastPathHead } from '../fast-path/request-reader.ts'
+import type { FastPathResponseWriter } from '../fast-path/response-writer.ts'
+import { findOriginProblem, type GateHostNames } from './check-origin.ts'
+import { decodeBody, readBody } from './read-body.ts'
 import { type RefusedHead, refusedHead, targetOf } from './refused-head.ts'
-import { McpFront, type McpFrontOptions, nothingAt, OWN_PEER, refuse } from './serve-mcp.ts'
+import { McpFront, type McpFrontOptions, nothingAt, OWN_PEER, writeRpcError } from './serve-mcp.ts'
 import type { MetricsFront } from './serve-metrics.ts'
-import type { Site } from './site.ts'
-import type { OwnCertificate, TlsPair } from './tls-certificate.ts'
+import type { AdminSite } from './site.ts'
+import type { TlsCertificate, TlsPair } from './tls-certificate.ts'
 
 export interface HttpFrontOptions extends McpFrontOptions {
   readonly host: string
   readonly port: number
   /** Where it serves over TLS itself. */
-  readonly tls?: OwnCertificate | undefined
-  readonly names: OwnNames
+  readonly tls?: TlsCertificate | undefined
+  readonly names: GateHostNames
   /** Where metrics are served. */
   readonly metrics?: MetricsFront | undefined
   /** The admin API and the console: everything that is nothing else's. */
-  readonly site?: Pick<Site, 'serve'> | undefined
+  readonly site?: Pick<AdminSite, 'serve'> | undefined
   readonly ready: () => { readonly ok: boolean; readonly why: string }
 }
 
@@ -61,10 +61,10 @@ export class HttpFront {
   readonly #options: HttpFrontOptions
   readonly #server: Server
   readonly #mcp: McpFront
-  readonly #plain: PlainConnections
-  readonly #unread = new UnreadAnswers()
+  readonly #plain: FastPathServer
+  readonly #unread = new UnreadResponses()
   /** What is the same for every request with one head. */
-  #plainHeads = new WeakMap<PlainHead, PlainRoute>()
+  #plainHeads = new WeakMap<FastPathHead, PlainRoute>()
   /** Connections that end with an answer already given: what `node:http` reads on is no request. */
   readonly #ending = new WeakSet<Socket>()
   #port = 0
@@ -76,7 +76,7 @@ export class HttpFront {
     this.#mcp = new McpFront(options)
     const take = (request: IncomingMessage, response: ServerResponse): void => {
       const failed = (error: Error) =>
-        refuse(new NodeReply(response), 500, RPC.internal, error.message)
+        writeRpcError(new NodeResponseWriter(response), 500, RPC.internal, error.message)
       try {
         this.#handle(request, response)?.catch(failed)
       } catch (error) {
@@ -90,7 +90,7 @@ export class HttpFront {
     this.#server.maxConnections = 2 * CLIENT_CONNECTIONS_MAX
     const event = options.tls === undefined ? 'connection' : 'secureConnection'
     const takePlain: PlainEvents['onRequest'] = (head, body, socket, reply) => {
-      const failed = (error: Error) => refuse(reply, 500, RPC.internal, error.message)
+      const failed = (error: Error) => writeRpcError(reply, 500, RPC.internal, error.message)
       try {
         this.#handlePlain(head, body, socket, reply)?.catch(failed)
       } catch (error) {
@@ -98,12 +98,12 @@ export class HttpFront {
       }
     }
     const onUnread = (socket: Socket) => this.#unread.add(socket)
-    this.#plain = new PlainConnections(this.#server, event, takePlain, onUnread)
+    this.#plain = new FastPathServer(this.#server, event, takePlain, onUnread)
     this.#server.on(event, (socket: Socket) => this.#mcp.lookAt(socket))
   }
 
   /** Whoever is connected stays so, with the certificate that was there. */
-  #createTls(own: OwnCertificate, take: RequestListener): Server {
+  #createTls(own: TlsCertificate, take: RequestListener): Server {
     const settings = (pair: TlsPair) => ({ ...pair, minVersion: 'TLSv1.2' }) as const
     const server = createTlsServer(settings(own.pair), take)
     own.onChange = (pair) => {
@@ -151,24 +151,24 @@ export class HttpFront {
 
   /** A promise only where there is something to wait for: mostly there is not. */
   #handlePlain(
-    head: PlainHead,
+    head: FastPathHead,
     bytes: string | Buffer,
     socket: Socket,
-    reply: PlainReply,
+    reply: FastPathResponseWriter,
   ): void | Promise<void> {
     let route = this.#plainHeads.get(head)
     if (route === undefined) {
       const { path, headers } = head
       const request: FrontRequest = { method: 'POST', url: path, headers, socket }
-      const why = refusedOrigin(request, this.#port, this.#options.names)
+      const why = findOriginProblem(request, this.#port, this.#options.names)
       const server = path === '/mcp' ? ALL_SERVERS : path.slice('/mcp/'.length)
       route = { request, server, path, why }
       this.#plainHeads.set(head, route)
     }
     const { request, server, path, why } = route
-    if (why !== undefined) return refuse(reply, 403, RPC.invalidRequest, why)
-    if (this.#stopping) return refuse(reply, 503, RPC.internal, 'the gate is stopping')
-    const body = () => bodyOf(request.headers, bytes)
+    if (why !== undefined) return writeRpcError(reply, 403, RPC.invalidRequest, why)
+    if (this.#stopping) return writeRpcError(reply, 503, RPC.internal, 'the gate is stopping')
+    const body = () => decodeBody(request.headers, bytes)
     return this.#mcp.take({ server, path, request, reply, body })
   }
 
@@ -178,8 +178,9 @@ export class HttpFront {
     const asked = refusedHead(request) ?? targetOf(request, scheme)
     if ('status' in asked) return this.#refuseHead(request, response, asked)
     request.url = asked.target
-    const why = refusedOrigin(request, this.#port, this.#options.names)
-    if (why !== undefined) return refuse(new NodeReply(response), 403, RPC.invalidRequest, why)
+    const why = findOriginProblem(request, this.#port, this.#options.names)
+    if (why !== undefined)
+      return writeRpcError(new NodeResponseWriter(response), 403, RPC.invalidRequest, why)
     const path = (request.url ?? '').split('?')[0] as string
     if (path === '/healthz') return void response.writeHead(200, PLAIN).end('ok\n')
     if (path === '/readyz') return this.#ready(response)
@@ -187,10 +188,10 @@ export class HttpFront {
     if (path === '/metrics' && metrics) return metrics.serve(request, response)
     const { authenticate } = this.#options
     if (authenticate.metadata(path, request, response)) return
-    const reply = new NodeReply(response, this.#unread)
+    const reply = new NodeResponseWriter(response, this.#unread)
     const server = path === '/mcp' ? ALL_SERVERS : /^\/mcp\/([a-z0-9-]{1,24})$/.exec(path)?.[1]
     if (server === undefined && this.#options.site === undefined) return nothingAt(reply, path)
-    if (this.#stopping) return refuse(reply, 503, RPC.internal, 'the gate is stopping')
+    if (this.#stopping) return writeRpcError(reply, 503, RPC.internal, 'the gate is stopping')
     if (server === undefined) return this.#site(request, response)
     const body = () => readBody(request, BODY_BYTES_MAX)
     return this.#mcp.take({ server, path, request, reply, body })
@@ -203,12 +204,12 @@ export class HttpFront {
   ): void {
     this.#ending.add(socket)
     response.setHeader('connection', 'close')
-    refuse(new NodeReply(response), status, RPC.invalidRequest, why)
+    writeRpcError(new NodeResponseWriter(response), status, RPC.invalidRequest, why)
   }
 
   async #site(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (await this.#mcp.isOwnPeer(request.socket))
-      return refuse(new NodeReply(response), 403, RPC.invalidRequest, OWN_PEER)
+      return writeRpcError(new NodeResponseWriter(response), 403, RPC.invalidRequest, OWN_PEER)
     await this.#options.site?.serve(request, response)
   }
 

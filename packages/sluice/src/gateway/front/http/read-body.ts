@@ -4,19 +4,19 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { decodeUtf8 } from '../../shared/decode-utf8.ts'
 
-export type Body =
+export type BodyResult =
   | { readonly text: string }
   | { readonly text?: undefined; readonly status: number; readonly why: string }
 
 /** Of a body that is there, whole; as text where it is all ASCII. */
-export function bodyOf(headers: IncomingHttpHeaders, body: string | Buffer): Body {
+export function decodeBody(headers: IncomingHttpHeaders, body: string | Buffer): BodyResult {
   const why = unreadable(headers)
   if (why !== undefined) return { status: 415, why }
   return typeof body === 'string' ? { text: body } : decoded(body)
 }
 
 /** Rejects where the client goes away before the end. */
-export function readBody(request: IncomingMessage, bytesMax: number): Promise<Body> {
+export function readBody(request: IncomingMessage, bytesMax: number): Promise<BodyResult> {
   const why = unreadable(request.headers)
   if (why !== undefined) return Promise.resolve({ status: 415, why })
   const tooLarge = { status: 413, why: `the body has more than ${bytesMax} bytes` }
@@ -40,7 +40,7 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bo
   })
 }
 
-function decoded(bytes: Buffer): Body {
+function decoded(bytes: Buffer): BodyResult {
   try {
     return { text: decodeUtf8(bytes) }
   } catch {

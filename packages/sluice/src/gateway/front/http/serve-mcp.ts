@@ -4,43 +4,43 @@
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { Caller } from '../../../identity/callers/caller.ts'
-import type { Id, Message } from '../../../protocol/message.ts'
+import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
 import { META, metaOf } from '../../../protocol/protocol-generation.ts'
 import { hasBatches, readMessages } from '../../../protocol/read-message.ts'
 import { RPC, rpcCodeOf } from '../../../protocol/rpc-codes.ts'
 import { writeError } from '../../../protocol/write-message.ts'
 import type { ServerConfig } from '../../config/config.ts'
-import type { OwnPeers } from '../../processes/child-peers.ts'
+import type { ChildPeers } from '../../processes/child-peers.ts'
 import { enterStep } from '../../shared/current-step.ts'
 import { ANSWER_AT_ONCE_LENGTH_MAX, SESSIONS_MAX, STREAM_PULSE_MS } from '../../shared/limits.ts'
 import { takeTurn } from '../../shared/slices.ts'
-import type { ClientLink } from '../../shared/transport.ts'
-import { type FrontRequest, JSON_TYPE, type Reply } from '../exchange/response-writer.ts'
-import type { FrontSession } from '../sessions/front-session.ts'
-import { type SessionNames, Sessions } from '../sessions/session-registry.ts'
+import type { ClientTransport } from '../../shared/transport.ts'
+import { type FrontRequest, JSON_TYPE, type ResponseWriter } from '../exchange/response-writer.ts'
+import type { ClientSession } from '../sessions/front-session.ts'
+import { type SessionIds, SessionRegistry } from '../sessions/session-registry.ts'
 import { SseSession } from '../sessions/sse-session.ts'
 import {
-  isStateless,
+  findHeaderBodyMismatch,
+  isStatelessPost,
   paramHeaders,
-  refusedPost,
   refusedVersion,
-  unlikeBody,
+  rejectStatelessPost,
 } from '../sessions/stateless-request.ts'
 import { answerForm } from './answer-form.ts'
-import { type Authenticate, isLoopback } from './http-authenticator.ts'
-import type { Body } from './read-body.ts'
+import { type HttpAuthenticator, isLoopback } from './http-authenticator.ts'
+import type { BodyResult } from './read-body.ts'
 import { traceOf } from './trace-of.ts'
 
 export interface McpFrontOptions {
   /** Undefined where there is no such server. */
   readonly kindOf: (server: string) => ServerConfig['kind'] | undefined
   /** Puts the gate behind a new session; the link is ready for messages when it returns. */
-  readonly open: (server: string, link: ClientLink, who: () => Caller, handle?: string) => void
-  readonly sessionNames: SessionNames
-  readonly authenticate: Authenticate
+  readonly open: (server: string, link: ClientTransport, who: () => Caller, handle?: string) => void
+  readonly sessionNames: SessionIds
+  readonly authenticate: HttpAuthenticator
   /** How long it took to read a body that was there. */
   readonly onRead: (ms: number) => void
-  readonly peers: OwnPeers
+  readonly peers: ChildPeers
   readonly nowMs: () => number
 }
 
@@ -49,9 +49,9 @@ export interface McpRequest {
   readonly server: string
   readonly path: string
   readonly request: FrontRequest
-  readonly reply: Reply
+  readonly reply: ResponseWriter
   /** Asked for once, after the caller is known. */
-  readonly body: () => Body | Promise<Body>
+  readonly body: () => BodyResult | Promise<BodyResult>
 }
 
 export const OWN_PEER =
@@ -62,14 +62,14 @@ const NOT_ACCEPTABLE =
 
 export class McpFront {
   readonly #options: McpFrontOptions
-  readonly #sessions: Sessions
+  readonly #sessions: SessionRegistry
   readonly #sweeper: NodeJS.Timeout
   /** Whether the peer is a server of the gate's own: known once a connection. */
   readonly #ownPeers = new WeakMap<Socket, boolean | Promise<boolean>>()
 
   constructor(options: McpFrontOptions) {
     this.#options = options
-    this.#sessions = new Sessions(options.nowMs, options.sessionNames)
+    this.#sessions = new SessionRegistry(options.nowMs, options.sessionNames)
     this.#sweeper = setInterval(() => this.#sessions.sweep(), STREAM_PULSE_MS).unref()
   }
 
@@ -101,7 +101,7 @@ export class McpFront {
 
   #identify(isOwnPeer: boolean, asked: McpRequest): void | Promise<void> {
     const { request, reply, path } = asked
-    if (isOwnPeer) return refuse(reply, 403, RPC.invalidRequest, OWN_PEER)
+    if (isOwnPeer) return writeRpcError(reply, 403, RPC.invalidRequest, OWN_PEER)
     const caller = this.#options.authenticate.caller(request, reply, path)
     if (caller instanceof Promise) return caller.then((found) => this.#serve(found, asked))
     return this.#serve(caller, asked)
@@ -125,7 +125,7 @@ export class McpFront {
   }
 
   /** The session that a request names; also one from before the gate was started anew. */
-  #use(server: string, caller: Caller, request: FrontRequest): FrontSession | undefined {
+  #use(server: string, caller: Caller, request: FrontRequest): ClientSession | undefined {
     const id = sessionIdOf(request)
     const there = this.#sessions.use(server, id, caller)
     if (there !== undefined || this.#options.kindOf(server) !== 'http') return there
@@ -136,7 +136,8 @@ export class McpFront {
 
   #post(caller: Caller, asked: McpRequest): void | Promise<void> {
     const form = answerForm(asked.request.headers.accept)
-    if (form === undefined) return refuse(asked.reply, 406, RPC.invalidRequest, NOT_ACCEPTABLE)
+    if (form === undefined)
+      return writeRpcError(asked.reply, 406, RPC.invalidRequest, NOT_ACCEPTABLE)
     asked.reply.readsOnlyEvents = form === 'events'
     const body = asked.body()
     if (body instanceof Promise) return body.then((read) => this.#readLater(caller, asked, read))
@@ -144,13 +145,13 @@ export class McpFront {
   }
 
   /** Decoding a long body and reading it are two pieces of work. */
-  async #readLater(caller: Caller, asked: McpRequest, body: Body): Promise<void> {
+  async #readLater(caller: Caller, asked: McpRequest, body: BodyResult): Promise<void> {
     if ((body.text?.length ?? 0) > ANSWER_AT_ONCE_LENGTH_MAX) await takeTurn()
     this.#read(caller, asked, body)
   }
 
-  #read(caller: Caller, { server, request, reply }: McpRequest, body: Body): void {
-    if (body.text === undefined) return refuse(reply, body.status, RPC.parse, body.why)
+  #read(caller: Caller, { server, request, reply }: McpRequest, body: BodyResult): void {
+    if (body.text === undefined) return writeRpcError(reply, body.status, RPC.parse, body.why)
     const id = sessionIdOf(request)
     const existing = this.#use(server, caller, request)
     enterStep('read')
@@ -159,15 +160,15 @@ export class McpFront {
     this.#options.onRead(performance.now() - beganMs)
     if (!read.ok) {
       const text = `${read.message} (at character ${read.offset + 1})`
-      return refuse(reply, 400, rpcCodeOf(read.code), text, read.id)
+      return writeRpcError(reply, 400, rpcCodeOf(read.code), text, read.id)
     }
-    if (isStateless(request.headers, read.messages))
+    if (isStatelessPost(request.headers, read.messages))
       return this.#stateless(server, caller, read.messages, request, reply)
     if (existing === undefined && id !== undefined) return this.#sessionGone(reply, request)
     const [first] = read.messages
-    const unlike = unlikeBody(request.headers, read.messages)
+    const unlike = findHeaderBodyMismatch(request.headers, read.messages)
     if (unlike !== undefined)
-      return refuse(
+      return writeRpcError(
         reply,
         400,
         RPC.headerMismatch,
@@ -183,21 +184,21 @@ export class McpFront {
       )
     if (session === undefined) return tooMany(reply)
     const refused = session.refuses(read.messages)
-    if (refused !== undefined) return refuse(reply, 400, RPC.invalidRequest, refused)
+    if (refused !== undefined) return writeRpcError(reply, 400, RPC.invalidRequest, refused)
     const headers = paramHeaders(request.headers)
     const trace = traceOf(request.headers)
     const related = headers.size === 0 ? trace : { ...trace, headers }
     session.accept(read.messages, read.batch, related, reply)
   }
 
-  #sessionGone(reply: Reply, request: FrontRequest): void {
+  #sessionGone(reply: ResponseWriter, request: FrontRequest): void {
     const id = sessionIdOf(request)
     const none =
       'there is no session: send `initialize`, then its Mcp-Session-Id with every request'
-    if (id === undefined) return refuse(reply, 400, RPC.invalidRequest, none)
+    if (id === undefined) return writeRpcError(reply, 400, RPC.invalidRequest, none)
     const why = this.#sessions.whyOver(id)
     const over = `this session is over${why === undefined ? '' : ` (${why.slice(0, 300)})`}`
-    refuse(reply, 404, RPC.invalidRequest, `${over}: send \`initialize\` again`)
+    writeRpcError(reply, 404, RPC.invalidRequest, `${over}: send \`initialize\` again`)
   }
 
   /** The transport of 2024-11-05. */
@@ -213,17 +214,17 @@ export class McpFront {
   #stateless(
     server: string,
     caller: Caller,
-    messages: readonly Message[],
+    messages: readonly JsonRpcMessage[],
     { headers }: FrontRequest,
-    reply: Reply,
+    reply: ResponseWriter,
   ): void {
     const [message] = messages
     const unspoken = message === undefined ? undefined : refusedVersion(headers, message)
     if (unspoken !== undefined) return reply.send(400, JSON_TYPE, unspoken.text)
     if (message?.kind === 'notification') return reply.send(202, {})
     if (message?.kind !== 'request' || messages.length > 1)
-      return refuse(reply, 400, RPC.invalidRequest, 'one request a POST, and no answers')
-    const refused = refusedPost(headers, message)
+      return writeRpcError(reply, 400, RPC.invalidRequest, 'one request a POST, and no answers')
+    const refused = rejectStatelessPost(headers, message)
     if (refused !== undefined) return reply.send(400, JSON_TYPE, refused.text)
     const capabilities = JSON.stringify(metaOf(message.params)[META.capabilities])
     const client = this.#sessions.stateless(server, caller, capabilities, (made) =>
@@ -250,22 +251,27 @@ function opensSse(request: FrontRequest): boolean {
   return request.method === 'GET' && wantsEvents && sessionIdOf(request) === undefined
 }
 
-export function nothingAt(reply: Reply, path: string): void {
+export function nothingAt(reply: ResponseWriter, path: string): void {
   const text = `nothing is at \`${path.slice(0, 100)}\``
   const help = 'servers are at /mcp/<server>, all of them at /mcp'
-  refuse(reply, 404, RPC.invalidRequest, `${text}: ${help}`)
+  writeRpcError(reply, 404, RPC.invalidRequest, `${text}: ${help}`)
 }
 
-function tooMany(reply: Reply): void {
-  refuse(reply, 503, RPC.internal, `all ${SESSIONS_MAX} sessions are in use: try again later`)
+function tooMany(reply: ResponseWriter): void {
+  writeRpcError(
+    reply,
+    503,
+    RPC.internal,
+    `all ${SESSIONS_MAX} sessions are in use: try again later`,
+  )
 }
 
-export function refuse(
-  reply: Reply,
+export function writeRpcError(
+  reply: ResponseWriter,
   status: number,
   code: number,
   message: string,
-  id: Id | null = null,
+  id: RequestId | null = null,
 ): void {
   if (reply.isBegun) return reply.destroy()
   reply.send(status, JSON_TYPE, writeError(id, code, message))

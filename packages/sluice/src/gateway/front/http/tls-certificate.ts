@@ -4,7 +4,7 @@
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Reach } from '../../config/auth.ts'
+import type { ListenConfig } from '../../config/auth.ts'
 import { TLS_SETTLE_MS } from '../../shared/limits.ts'
 import type { Log } from '../../shared/log.ts'
 import { watchFiles } from '../../shared/watch-files.ts'
@@ -14,8 +14,8 @@ export interface TlsPair {
   readonly key: Buffer
 }
 
-export class OwnCertificate {
-  readonly #files: NonNullable<Reach['tls']>
+export class TlsCertificate {
+  readonly #files: NonNullable<ListenConfig['tls']>
   readonly #log: Log
   #pair: TlsPair
   #certificate: X509Certificate
@@ -24,7 +24,7 @@ export class OwnCertificate {
   onChange: (pair: TlsPair) => void = () => {}
 
   /** Throws where it cannot be used. */
-  constructor(files: NonNullable<Reach['tls']>, log: Log) {
+  constructor(files: NonNullable<ListenConfig['tls']>, log: Log) {
     this.#files = files
     this.#log = log
     this.#pair = readPair(files)
@@ -74,7 +74,7 @@ export class OwnCertificate {
   }
 }
 
-function readPair(files: NonNullable<Reach['tls']>): TlsPair {
+function readPair(files: NonNullable<ListenConfig['tls']>): TlsPair {
   const cert = readFile(files.cert, 'tls.cert')
   const key = readFile(files.key, 'tls.key')
   if (!isOfKey(cert, key))

@@ -12,51 +12,51 @@ import type {
   AgentTool,
   SessionLabels,
 } from '../../../core/agent-calls.ts'
-import type { Approvals } from '../../../core/approval.ts'
+import type { ApprovalService } from '../../../core/approval.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
 import { withMembers } from '../../../protocol/members.ts'
-import type { Answer, Members } from '../../../protocol/message.ts'
+import type { JsonRpcResponse, ParsedMembers } from '../../../protocol/message.ts'
 import { readMessages } from '../../../protocol/read-message.ts'
-import { settledRevision } from '../../../protocol/revisions.ts'
+import { negotiateRevision } from '../../../protocol/revisions.ts'
 import {
   AGENT_CALL_MS_MAX,
   AGENT_LINK_IDLE_MS,
   AGENT_LINKS_MAX,
   LIST_PAGES_MAX,
 } from '../../shared/limits.ts'
-import type { ClientLink } from '../../shared/transport.ts'
-import { MemberLink } from './member-transport.ts'
+import type { ClientTransport } from '../../shared/transport.ts'
+import { MemberTransport } from './member-transport.ts'
 
-export interface AgentSession {
+export interface AgentFamilySession {
   readonly family: string
   readonly agent: () => AgentFacts | null
 }
 
 export interface AgentGateContext {
   readonly servers: readonly string[]
-  readonly approvals: Pick<Approvals, 'find' | 'watch'>
+  readonly approvals: Pick<ApprovalService, 'find' | 'watch'>
   /** Undefined where the owner may no longer call. */
   readonly callerOf: (owner: string) => Caller | undefined
   /** What a family has seen; the session that its calls are judged in. */
   readonly labelsOf: (family: string) => SessionLabels
   readonly open: (
     server: string,
-    link: ClientLink,
+    link: ClientTransport,
     who: () => Caller,
-    session: AgentSession,
+    session: AgentFamilySession,
   ) => void
 }
 
 /** What it takes to make a held call once it may be made. */
-interface Ticket {
+interface HeldCallTicket {
   readonly approval: string
   readonly call: AgentCall
 }
 
 /** One agent's link to one server. Its family's agents have each their own: a call is judged by the
  * facts of whoever makes it, also where two of them call at once. */
-interface Line {
-  readonly link: MemberLink
+interface AgentConnection {
+  readonly link: MemberTransport
   readonly begun: Promise<void>
   /** As of its newest call: turns go on. Null where the owner's own list is asked for. */
   agent: AgentFacts | null
@@ -65,7 +65,7 @@ interface Line {
 
 export class AgentGate {
   readonly #context: AgentGateContext
-  readonly #lines = new Map<string, Line>()
+  readonly #lines = new Map<string, AgentConnection>()
 
   constructor(context: AgentGateContext) {
     this.#context = context
@@ -121,7 +121,7 @@ export class AgentGate {
     signal: AbortSignal,
     labels: () => Promise<readonly string[]> = async () => [],
   ): Promise<AgentOutcome> {
-    let { approval, call } = JSON.parse(ticket) as Ticket
+    let { approval, call } = JSON.parse(ticket) as HeldCallTicket
     let hasWaited = false
     while (!signal.aborted) {
       const request = this.#context.approvals.find(approval)
@@ -143,7 +143,7 @@ export class AgentGate {
       if (outcome.kind !== 'held')
         return outcome
         // The rule or the definition changed meanwhile: it is asked for anew.
-      ;({ approval, call } = JSON.parse(outcome.ticket) as Ticket)
+      ;({ approval, call } = JSON.parse(outcome.ticket) as HeldCallTicket)
     }
     return { kind: 'unknown', reason: 'nobody waits for it any more' }
   }
@@ -188,7 +188,7 @@ export class AgentGate {
     }))
   }
 
-  #line(server: string, owner: string, family: string, agent: AgentFacts | null): Line {
+  #line(server: string, owner: string, family: string, agent: AgentFacts | null): AgentConnection {
     const key = JSON.stringify([owner, family, agent?.id ?? null, server])
     const there = this.#lines.get(key)
     if (there !== undefined) there.agent = agent
@@ -204,12 +204,12 @@ export class AgentGate {
     server: string,
     owner: string,
     { family, agent }: { readonly family: string; readonly agent: AgentFacts | null },
-  ): Line {
+  ): AgentConnection {
     const [oldest] = this.#lines.values()
     if (this.#lines.size >= AGENT_LINKS_MAX) oldest?.link.close('made room for another')
     const { callerOf, open } = this.#context
     const last = callerOf(owner) as Caller
-    const link = new MemberLink({
+    const link = new MemberTransport({
       era: 'session',
       onAnswer: () => {},
       // Nobody stands behind an agent to be asked.
@@ -217,9 +217,12 @@ export class AgentGate {
       onDrop: () => {},
       onEnd: () => this.#lines.delete(key),
     })
-    const session: AgentSession = { family, agent: () => this.#lines.get(key)?.agent ?? agent }
+    const session: AgentFamilySession = {
+      family,
+      agent: () => this.#lines.get(key)?.agent ?? agent,
+    }
     open(server, link, () => callerOf(owner) ?? last, session)
-    const line: Line = { link, begun: begin(link), agent }
+    const line: AgentConnection = { link, begun: begin(link), agent }
     line.begun.catch((error: Error) => link.close(error.message))
     this.#lines.set(key, line)
     return line
@@ -228,7 +231,7 @@ export class AgentGate {
 
 /** Read as strictly as any client's: what is judged must be what is sent, and no guest says more than a
  * client may. Why not, where that is so. */
-function paramsOf(tool: string, args: unknown, effectId: string): Members | string {
+function paramsOf(tool: string, args: unknown, effectId: string): ParsedMembers | string {
   const params = { name: tool, arguments: args ?? {}, _meta: { 'sluice/effect': effectId } }
   try {
     const text = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'tools/call', params })
@@ -241,9 +244,9 @@ function paramsOf(tool: string, args: unknown, effectId: string): Members | stri
   }
 }
 
-async function begin(link: MemberLink): Promise<void> {
+async function begin(link: MemberTransport): Promise<void> {
   const params = withMembers(undefined, {
-    protocolVersion: JSON.stringify(settledRevision(undefined)),
+    protocolVersion: JSON.stringify(negotiateRevision(undefined)),
     capabilities: '{}',
     clientInfo: '{"name":"sluice-agents","version":"1"}',
   })
@@ -252,11 +255,11 @@ async function begin(link: MemberLink): Promise<void> {
   link.tell('notifications/initialized', {})
 }
 
-function outcomeOf({ result, error }: Answer, call: AgentCall): AgentOutcome {
+function outcomeOf({ result, error }: JsonRpcResponse, call: AgentCall): AgentOutcome {
   if (error !== undefined) {
     const told = isObject(error.data) ? error.data : {}
     const decision = told['sluice/decision']
-    if (isObject(decision)) return refused(decision, call)
+    if (isObject(decision)) return toDeniedOutcome(decision, call)
     const upstream = told['sluice/upstream']
     if (isObject(upstream) && upstream.repeatable !== true)
       return { kind: 'unknown', reason: error.message }
@@ -264,23 +267,23 @@ function outcomeOf({ result, error }: Answer, call: AgentCall): AgentOutcome {
   }
   const value = JSON.parse(result ?? '{}') as JsonObject
   const decision = isObject(value._meta) ? value._meta['sluice/decision'] : undefined
-  if (isObject(decision)) return refused(decision, call)
+  if (isObject(decision)) return toDeniedOutcome(decision, call)
   const { structuredContent } = value
   return {
     kind: 'result',
-    text: textOf(value.content),
+    text: joinTextContent(value.content),
     isError: value.isError === true,
     ...(structuredContent === undefined ? {} : { structured: structuredContent }),
   }
 }
 
-function refused(decision: JsonObject, call: AgentCall): AgentOutcome {
+function toDeniedOutcome(decision: JsonObject, call: AgentCall): AgentOutcome {
   const { code, approvalId } = decision
   const reason = String(decision.reason)
   if (code !== 'APPROVAL_PENDING' || typeof approvalId !== 'string')
     return { kind: 'denied', code: String(code), reason }
   const { owner, agent, family, server, tool, args, effectId } = call
-  const kept: Ticket = {
+  const kept: HeldCallTicket = {
     approval: approvalId,
     call: { owner, agent, family, server, tool, args, effectId },
   }
@@ -288,7 +291,7 @@ function refused(decision: JsonObject, call: AgentCall): AgentOutcome {
 }
 
 /** What a model can read of an answer; anything else as JSON. */
-function textOf(content: JsonValue | undefined): string {
+function joinTextContent(content: JsonValue | undefined): string {
   if (!Array.isArray(content)) return ''
   return content
     .map((part) =>

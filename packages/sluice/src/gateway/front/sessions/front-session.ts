@@ -2,12 +2,12 @@
 // holds for the ids of its requests in all of them.
 
 import type { Caller } from '../../../identity/callers/caller.ts'
-import type { Id, Message } from '../../../protocol/message.ts'
+import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
 import { SESSION_REQUESTS_MAX } from '../../shared/limits.ts'
-import type { ClientLink, Related } from '../../shared/transport.ts'
-import type { Reply } from '../exchange/response-writer.ts'
+import type { ClientTransport, MessageContext } from '../../shared/transport.ts'
+import type { ResponseWriter } from '../exchange/response-writer.ts'
 
-export interface FrontSession extends ClientLink {
+export interface ClientSession extends ClientTransport {
   readonly id: string
   readonly server: string
   /** As the newest request says: a client comes back with a newer token. */
@@ -17,18 +17,23 @@ export interface FrontSession extends ClientLink {
   /** Nobody waits for it, and nobody listens. */
   readonly isIdle: boolean
   /** Why these messages are refused, or undefined. */
-  refuses(messages: readonly Message[]): string | undefined
+  refuses(messages: readonly JsonRpcMessage[]): string | undefined
   /** The messages of one POST with what came beside them, and where the answer goes. */
-  accept(messages: readonly Message[], batch: boolean, related: Related, reply: Reply): void
+  accept(
+    messages: readonly JsonRpcMessage[],
+    batch: boolean,
+    related: MessageContext,
+    reply: ResponseWriter,
+  ): void
   /** A GET that names the session. */
-  listen(reply: Reply, lastEventId: string | undefined): void
+  listen(reply: ResponseWriter, lastEventId: string | undefined): void
   /** Every open stream shows that it lives. */
   pulse(): void
 }
 
-const NO_IDS: readonly Id[] = []
+const NO_IDS: readonly RequestId[] = []
 
-export function requestIds(messages: readonly Message[]): readonly Id[] {
+export function requestIds(messages: readonly JsonRpcMessage[]): readonly RequestId[] {
   const [only] = messages
   if (messages.length === 1) return only?.kind === 'request' ? [only.id] : NO_IDS
   return messages.flatMap((message) => (message.kind === 'request' ? [message.id] : []))
@@ -36,8 +41,8 @@ export function requestIds(messages: readonly Message[]): readonly Id[] {
 
 /** A request id that is still open must not be used again; too many open ones are refused. */
 export function refusedIds(
-  messages: readonly Message[],
-  open: { has(id: Id): boolean; readonly size: number },
+  messages: readonly JsonRpcMessage[],
+  open: { has(id: RequestId): boolean; readonly size: number },
 ): string | undefined {
   const ids = requestIds(messages)
   if ((ids.length > 1 && new Set(ids).size < ids.length) || ids.some((id) => open.has(id)))

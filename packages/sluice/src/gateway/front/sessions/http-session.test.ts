@@ -2,7 +2,7 @@
 // the rest with `Last-Event-ID`; bounded in time and size, and never with a gap.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Id, Message } from '../../../protocol/message.ts'
+import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
 import { EventParser } from '../../../protocol/sse.ts'
 import { decodeUtf8 } from '../../shared/decode-utf8.ts'
 import {
@@ -12,7 +12,7 @@ import {
   REPLAY_WAIT_MS,
 } from '../../shared/limits.ts'
 import { ReplayStore } from '../exchange/replay.ts'
-import type { Reply } from '../exchange/response-writer.ts'
+import type { ResponseWriter } from '../exchange/response-writer.ts'
 import { callerOf } from '../http/caller.test-support.ts'
 import { HttpSession } from './http-session.ts'
 
@@ -20,7 +20,7 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 /** The client's side of one request. */
-class Browser implements Reply {
+class Browser implements ResponseWriter {
   onGone: () => void = () => {}
   readsOnlyEvents = false
   isBegun = false
@@ -79,9 +79,9 @@ function open(revision = '2025-11-25', replays = new ReplayStore()) {
   session.onMessage = (message) => {
     if (message.kind === 'notification') cancelled.push(message.params?.value.requestId)
   }
-  const post = (id: Id): Browser => {
+  const post = (id: RequestId): Browser => {
     const browser = new Browser()
-    const call: Message = {
+    const call: JsonRpcMessage = {
       kind: 'request',
       id,
       method: 'tools/call',
@@ -96,8 +96,9 @@ function open(revision = '2025-11-25', replays = new ReplayStore()) {
     session.listen(browser, lastEventId)
     return browser
   }
-  const tell = (request: Id, text: string) => session.send(text, { request })
-  const answer = (request: Id, text: string) => session.send(text, { request, answers: true })
+  const tell = (request: RequestId, text: string) => session.send(text, { request })
+  const answer = (request: RequestId, text: string) =>
+    session.send(text, { request, answers: true })
   return { session, post, get, tell, answer, cancelled }
 }
 

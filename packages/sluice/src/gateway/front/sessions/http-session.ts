@@ -2,23 +2,27 @@
 // POST they belong to, or on the client's GET stream. What cannot be delivered yet waits, bounded.
 
 import type { Caller } from '../../../identity/callers/caller.ts'
-import type { Id, Message } from '../../../protocol/message.ts'
+import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { writeError } from '../../../protocol/write-message.ts'
 import { REPLAY_STREAMS_MAX } from '../../shared/limits.ts'
-import { FewBy } from '../../shared/small-map.ts'
-import type { ClientLink, Link, Related } from '../../shared/transport.ts'
-import { KeptEvents } from '../exchange/event-buffer.ts'
+import { SmallMap } from '../../shared/small-map.ts'
+import type { ClientTransport, MessageContext, Transport } from '../../shared/transport.ts'
+import { EventBuffer } from '../exchange/event-buffer.ts'
 import { EventStream } from '../exchange/event-stream.ts'
 import {
-  type Answering,
-  Exchange,
+  ClientExchange,
   type ExchangeEvents,
   type History,
+  type SessionHeaders,
 } from '../exchange/exchange.ts'
 import type { ReplayStore } from '../exchange/replay.ts'
-import { JSON_TYPE, type Reply, type ReplyHeaders } from '../exchange/response-writer.ts'
-import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
+import {
+  JSON_TYPE,
+  type OutgoingHeaders,
+  type ResponseWriter,
+} from '../exchange/response-writer.ts'
+import { type ClientSession, refusedIds, requestIds } from './front-session.ts'
 
 export interface HttpSessionOptions {
   readonly id: string
@@ -36,28 +40,28 @@ const POST_EVENT = /^p(\d{1,16})-(\d{1,16})$/
 const NO_REPLAY =
   'what came after this event is no longer kept: whether the call was carried out is in the ledger'
 
-export class HttpSession implements FrontSession, Answering {
+export class HttpSession implements ClientSession, SessionHeaders {
   readonly era = 'session'
   id: string
   readonly server: string
   caller: Caller
   revision = ''
   lastUsedMs: number
-  onMessage: Link['onMessage'] = () => {}
-  onClose: Link['onClose'] = () => {}
-  onPressure: ClientLink['onPressure'] = () => {}
+  onMessage: Transport['onMessage'] = () => {}
+  onClose: Transport['onClose'] = () => {}
+  onPressure: ClientTransport['onPressure'] = () => {}
   /** Told once, before the client knows its session by name: the name may be another. */
   onBegun: (handle: string | undefined) => void = () => {}
-  streamHeaders: ReplyHeaders
-  answerHeaders: ReplyHeaders
-  readonly #exchanges = new FewBy<Id, Exchange>()
-  readonly #kept: KeptEvents
+  streamHeaders: OutgoingHeaders
+  answerHeaders: OutgoingHeaders
+  readonly #exchanges = new SmallMap<RequestId, ClientExchange>()
+  readonly #kept: EventBuffer
   readonly #replays: ReplayStore
   /** Exchanges that became streams, by the number of the stream: the oldest first. */
-  readonly #streams = new Map<number, Exchange>()
+  readonly #streams = new Map<number, ClientExchange>()
   #lastStream: number
   /** The request that opened the session. */
-  #opening: Id | undefined
+  #opening: RequestId | undefined
   #stream: EventStream | undefined
   readonly #ofExchanges: ExchangeEvents = {
     onGone: (open) => this.#abandon(open),
@@ -70,7 +74,7 @@ export class HttpSession implements FrontSession, Answering {
 
   constructor({ id, server, caller, nowMs, replays, eventsBefore = 0 }: HttpSessionOptions) {
     this.id = id
-    this.#kept = new KeptEvents(eventsBefore)
+    this.#kept = new EventBuffer(eventsBefore)
     this.#replays = replays
     this.#lastStream = eventsBefore
     this.streamHeaders = { 'mcp-session-id': id }
@@ -100,27 +104,32 @@ export class HttpSession implements FrontSession, Answering {
     this.answerHeaders = { ...JSON_TYPE, ...this.streamHeaders }
   }
 
-  refuses(messages: readonly Message[]): string | undefined {
+  refuses(messages: readonly JsonRpcMessage[]): string | undefined {
     return refusedIds(messages, this.#exchanges)
   }
 
-  accept(messages: readonly Message[], batch: boolean, related: Related, reply: Reply): void {
+  accept(
+    messages: readonly JsonRpcMessage[],
+    batch: boolean,
+    related: MessageContext,
+    reply: ResponseWriter,
+  ): void {
     const ids = requestIds(messages)
     this.#opening ??= ids[0]
     if (ids.length > 0) {
-      const exchange = new Exchange(reply, this, ids, batch, this.#ofExchanges)
+      const exchange = new ClientExchange(reply, this, ids, batch, this.#ofExchanges)
       for (const id of ids) this.#exchanges.set(id, exchange)
     }
     for (const message of messages) this.onMessage(message, related)
     if (ids.length === 0) reply.send(202, this.streamHeaders)
   }
 
-  readonly openHistory = (exchange: Exchange): History | undefined => {
+  readonly openHistory = (exchange: ClientExchange): History | undefined => {
     // A client that does not know its session yet cannot come back to it.
     if (this.revision === '' || this.#closing) return undefined
     const number = ++this.#lastStream
     this.#streams.set(number, exchange)
-    const [[, oldest]] = this.#streams as unknown as [[number, Exchange]]
+    const [[, oldest]] = this.#streams as unknown as [[number, ClientExchange]]
     if (this.#streams.size > REPLAY_STREAMS_MAX) oldest.forget()
     const buffer = this.#replays.open()
     return {
@@ -135,13 +144,13 @@ export class HttpSession implements FrontSession, Answering {
   }
 
   /** The server behind ended the stream of this request, and goes on with it later. */
-  suspend(request: Id): void {
+  suspend(request: RequestId): void {
     this.#exchanges.get(request)?.suspend()
   }
 
   /** The client's GET: one at a time, the newest holds, and missed events come first; or the stream of
    * a POST that broke, beside it. */
-  listen(reply: Reply, lastEventId: string | undefined): void {
+  listen(reply: ResponseWriter, lastEventId: string | undefined): void {
     const post = POST_EVENT.exec(lastEventId ?? '')
     if (post !== null) {
       const exchange = this.#streams.get(Number(post[1]))
@@ -161,20 +170,20 @@ export class HttpSession implements FrontSession, Answering {
     this.#kept.allSent()
   }
 
-  send(text: string, { request, answers }: Related = {}): boolean {
+  send(text: string, { request, answers }: MessageContext = {}): boolean {
     if (this.#closed) return false
     const exchange = request === undefined ? undefined : this.#exchanges.get(request)
     if (answers) {
       // The answer to a request whose client has gone away has nobody to go to.
-      this.#exchanges.delete(request as Id)
-      exchange?.answer(request as Id, text)
+      this.#exchanges.delete(request as RequestId)
+      exchange?.answer(request as RequestId, text)
       return exchange !== undefined
     }
     if (!exchange?.tell(text)) this.#tell(text)
     return true
   }
 
-  drop(request: Id): void {
+  drop(request: RequestId): void {
     this.#exchanges.get(request)?.drop(request)
     this.#exchanges.delete(request)
   }
@@ -207,7 +216,7 @@ export class HttpSession implements FrontSession, Answering {
   }
 
   /** The client went away in the middle: its open requests are cancelled. */
-  #abandon(open: readonly Id[]): void {
+  #abandon(open: readonly RequestId[]): void {
     for (const id of open) {
       this.#exchanges.delete(id)
       const value = { requestId: id, reason: 'the client went away' }
@@ -216,7 +225,7 @@ export class HttpSession implements FrontSession, Answering {
       this.onMessage({ kind: 'notification', method, params: { value, text }, source: '' })
     }
     // Nobody else knows its id.
-    if (this.revision === '' && open.includes(this.#opening as Id))
+    if (this.revision === '' && open.includes(this.#opening as RequestId))
       this.close('the client went away before the session began')
   }
 }

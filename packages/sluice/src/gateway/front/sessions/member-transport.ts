@@ -2,47 +2,52 @@
 // that the gate asks that server through it. What the relay lets through comes out here.
 
 import { randomUUID } from 'node:crypto'
-import type { Answer, Id, Members, Message } from '../../../protocol/message.ts'
-import type { Era } from '../../../protocol/protocol-generation.ts'
+import type {
+  JsonRpcMessage,
+  JsonRpcResponse,
+  ParsedMembers,
+  RequestId,
+} from '../../../protocol/message.ts'
+import type { ProtocolGeneration } from '../../../protocol/protocol-generation.ts'
 import { readMessages } from '../../../protocol/read-message.ts'
-import type { Told } from '../../shared/error-reply.ts'
+import type { RpcReply } from '../../shared/error-reply.ts'
 import { OWN_QUESTION_MS_MAX } from '../../shared/limits.ts'
-import type { ClientLink, Related } from '../../shared/transport.ts'
+import type { ClientTransport, MessageContext } from '../../shared/transport.ts'
 
 export interface MemberLinkContext {
-  readonly era: Era
+  readonly era: ProtocolGeneration
   /** The answer to a request of the client's, under the client's id. */
-  readonly onAnswer: (request: Id, told: Told) => void
+  readonly onAnswer: (request: RequestId, told: RpcReply) => void
   /** A request or notification of the server's. */
-  readonly onTold: (text: string, related: Related) => void
-  readonly onDrop: (request: Id) => void
-  readonly onSuspend?: (request: Id) => void
+  readonly onTold: (text: string, related: MessageContext) => void
+  readonly onDrop: (request: RequestId) => void
+  readonly onSuspend?: (request: RequestId) => void
   /** A request of the client's waits for a person. */
-  readonly onHeld?: (request: Id) => void
+  readonly onHeld?: (request: RequestId) => void
   readonly onEnd: (why: string) => void
 }
 
 /** What comes on a subscription; undefined when it has ended. */
-export type Heard = (text: string | undefined) => void
+export type SubscriptionListener = (text: string | undefined) => void
 
-interface Question {
-  readonly answered: (answer: Answer) => void
+interface MemberQuery {
+  readonly answered: (answer: JsonRpcResponse) => void
   readonly failed: (why: string) => void
 }
 
-export class MemberLink implements ClientLink {
-  readonly era: Era
+export class MemberTransport implements ClientTransport {
+  readonly era: ProtocolGeneration
   revision = ''
   /** The session makes room as a whole. */
   readonly spare = undefined
-  onMessage: ClientLink['onMessage'] = () => {}
-  onClose: ClientLink['onClose'] = () => {}
-  onPressure: ClientLink['onPressure'] = () => {}
+  onMessage: ClientTransport['onMessage'] = () => {}
+  onClose: ClientTransport['onClose'] = () => {}
+  onPressure: ClientTransport['onPressure'] = () => {}
   readonly #context: MemberLinkContext
   /** Nobody can guess it, so no id of the client's is one of ours. */
   readonly #mark = randomUUID()
-  readonly #questions = new Map<Id, Question>()
-  readonly #listens = new Map<Id, Heard>()
+  readonly #questions = new Map<RequestId, MemberQuery>()
+  readonly #listens = new Map<RequestId, SubscriptionListener>()
   #lastId = 0
   #closed = false
 
@@ -55,34 +60,34 @@ export class MemberLink implements ClientLink {
     return this.#questions.size === 0 && this.#listens.size === 0
   }
 
-  send(text: string, { request, answers, errorCode }: Related = {}): boolean {
+  send(text: string, { request, answers, errorCode }: MessageContext = {}): boolean {
     if (this.#closed) return false
-    const listen = this.#listens.get(request as Id)
+    const listen = this.#listens.get(request as RequestId)
     if (listen !== undefined) {
-      if (answers) this.#listens.delete(request as Id)
+      if (answers) this.#listens.delete(request as RequestId)
       listen(answers ? undefined : text)
       return true
     }
-    const question = this.#questions.get(request as Id)
+    const question = this.#questions.get(request as RequestId)
     if (question !== undefined && answers) question.answered(readAnswer(text))
-    else if (answers) this.#context.onAnswer(request as Id, { text, ...coded(errorCode) })
+    else if (answers) this.#context.onAnswer(request as RequestId, { text, ...coded(errorCode) })
     // What belongs to a question of ours belongs to no request that the client knows.
     else
       this.#context.onTold(text, question === undefined && request !== undefined ? { request } : {})
     return true
   }
 
-  drop(request: Id): void {
+  drop(request: RequestId): void {
     const isOurs = this.#listens.delete(request) || this.#questions.has(request)
     if (!isOurs) this.#context.onDrop(request)
   }
 
-  held(request: Id): void {
+  held(request: RequestId): void {
     if (!this.#questions.has(request)) this.#context.onHeld?.(request)
   }
 
   /** Of a question of the gate's own nobody else need know. */
-  suspend(request: Id): void {
+  suspend(request: RequestId): void {
     if (!this.#listens.has(request) && !this.#questions.has(request))
       this.#context.onSuspend?.(request)
   }
@@ -100,10 +105,10 @@ export class MemberLink implements ClientLink {
   /** Rejects where no answer comes in time, or the asker gives it up: then the server is told. */
   async ask(
     method: string,
-    params: Members,
+    params: ParsedMembers,
     patienceMs = OWN_QUESTION_MS_MAX,
     signal?: AbortSignal,
-  ): Promise<Answer> {
+  ): Promise<JsonRpcResponse> {
     signal?.throwIfAborted()
     const id = this.#newId()
     let timer: NodeJS.Timeout | undefined
@@ -131,14 +136,14 @@ export class MemberLink implements ClientLink {
   }
 
   /** A subscription, until it is given up or the link ends. */
-  listen(params: Members, heard: Heard): Id {
+  listen(params: ParsedMembers, heard: SubscriptionListener): RequestId {
     const id = this.#newId()
     this.#listens.set(id, heard)
     this.pass({ kind: 'request', id, method: 'subscriptions/listen', params, source: '' })
     return id
   }
 
-  giveUp(listen: Id): void {
+  giveUp(listen: RequestId): void {
     if (this.#listens.has(listen)) this.tell('notifications/cancelled', { requestId: `${listen}` })
   }
 
@@ -147,7 +152,7 @@ export class MemberLink implements ClientLink {
   }
 
   /** A message of the client's; false where nobody takes it any more. */
-  pass(message: Message, related?: Related): boolean {
+  pass(message: JsonRpcMessage, related?: MessageContext): boolean {
     if (!this.#closed) this.onMessage(message, related)
     return !this.#closed
   }
@@ -161,12 +166,12 @@ function coded(errorCode: number | undefined): { errorCode?: number } {
   return errorCode === undefined ? {} : { errorCode }
 }
 
-export function membersFrom(value: Readonly<Record<string, string>>): Members {
+export function membersFrom(value: Readonly<Record<string, string>>): ParsedMembers {
   const texts = Object.entries(value).map(([key, part]) => [key, JSON.stringify(part)] as const)
   return { value, text: new Map(texts) }
 }
 
-function readAnswer(text: string): Answer {
+function readAnswer(text: string): JsonRpcResponse {
   const read = readMessages(text, { batches: false })
   const [message] = read.ok ? read.messages : []
   if (message?.kind === 'answer') return message

@@ -2,11 +2,11 @@
 // of the gate. Nobody else can use one, and nothing has to be kept.
 
 import { randomUUID } from 'node:crypto'
-import type { Seals } from '../../../identity/keys/handle-sealer.ts'
+import type { HandleSealer } from '../../../identity/keys/handle-sealer.ts'
 import { SESSION_NAME_LENGTH_MAX } from '../../shared/limits.ts'
-import type { SessionNames } from './session-registry.ts'
+import type { SessionIds } from './session-registry.ts'
 
-export function sealedNames(seals: Seals): SessionNames {
+export function createSessionIds(seals: HandleSealer): SessionIds {
   return {
     give: (server, { principal }, revision, handle) => {
       const text = JSON.stringify([randomUUID(), revision, handle])

@@ -4,22 +4,22 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Message } from '../../../protocol/message.ts'
+import type { JsonRpcMessage } from '../../../protocol/message.ts'
 import { SESSION_IDLE_MS, SESSIONS_MAX } from '../../shared/limits.ts'
-import { NodeReply, type Reply } from '../exchange/response-writer.ts'
+import { NodeResponseWriter, type ResponseWriter } from '../exchange/response-writer.ts'
 import { callerOf } from '../http/caller.test-support.ts'
 import type { HttpSession } from './http-session.ts'
-import { Sessions } from './session-registry.ts'
+import { SessionRegistry } from './session-registry.ts'
 
 let nowMs = 0
-let sessions: Sessions
+let sessions: SessionRegistry
 let server: Server
-let take: (reply: Reply) => void = () => {}
+let take: (reply: ResponseWriter) => void = () => {}
 
 beforeEach(async () => {
   nowMs = 0
-  sessions = new Sessions(() => nowMs)
-  server = createServer((_, response) => take(new NodeReply(response)))
+  sessions = new SessionRegistry(() => nowMs)
+  server = createServer((_, response) => take(new NodeResponseWriter(response)))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 })
 afterEach(() => {
@@ -32,16 +32,22 @@ const open = (name: string, caller = ANN): HttpSession | undefined =>
   sessions.open(name, caller, () => true)
 
 /** A client's request, and where the gate answers it. */
-async function request(): Promise<{ client: Promise<Response>; reply: Reply }> {
+async function request(): Promise<{ client: Promise<Response>; reply: ResponseWriter }> {
   const { port } = server.address() as AddressInfo
-  const arrived = new Promise<Reply>((resolve) => {
+  const arrived = new Promise<ResponseWriter>((resolve) => {
     take = resolve
   })
   const client = fetch(`http://127.0.0.1:${port}/`)
   return { client, reply: await arrived }
 }
 
-const PING: Message = { kind: 'request', id: 1, method: 'ping', params: undefined, source: '' }
+const PING: JsonRpcMessage = {
+  kind: 'request',
+  id: 1,
+  method: 'ping',
+  params: undefined,
+  source: '',
+}
 
 describe('idle sessions', () => {
   test('end by themselves, and say why', () => {
@@ -134,7 +140,7 @@ describe('an open answer', () => {
 
   test('that its client left is cancelled, and a session that never began is over', async () => {
     const session = open('http') as HttpSession
-    const told: Message[] = []
+    const told: JsonRpcMessage[] = []
     session.onMessage = (message) => told.push(message)
     const { client, reply } = await request()
     session.accept([PING], false, {}, reply)

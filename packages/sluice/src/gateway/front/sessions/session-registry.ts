@@ -2,18 +2,18 @@
 // session ends earlier than the session (see the gate).
 
 import { createHash, randomUUID } from 'node:crypto'
-import { type Caller, judgedAs } from '../../../identity/callers/caller.ts'
-import { MADE_ROOM, sparest } from '../../processes/evict-idle.ts'
+import { type Caller, getCallerKey } from '../../../identity/callers/caller.ts'
+import { MADE_ROOM, pickEvictable } from '../../processes/evict-idle.ts'
 import { SESSION_IDLE_MS, SESSIONS_MAX, SESSIONS_OVER_MAX } from '../../shared/limits.ts'
 import { ReplayStore } from '../exchange/replay.ts'
-import type { FrontSession } from './front-session.ts'
+import type { ClientSession } from './front-session.ts'
 import { HttpSession } from './http-session.ts'
 import { StatelessClient } from './stateless-client.ts'
 
-type Held = FrontSession | StatelessClient
+type ClientConnection = ClientSession | StatelessClient
 
 /** Names of sessions that say how to go on with them, and only to whom they were given. */
-export interface SessionNames {
+export interface SessionIds {
   readonly give: (
     server: string,
     caller: Caller,
@@ -27,8 +27,8 @@ export interface SessionNames {
   ) => { readonly revision: string; readonly handle: string } | undefined
 }
 
-export class Sessions {
-  readonly #byId = new Map<string, FrontSession>()
+export class SessionRegistry {
+  readonly #byId = new Map<string, ClientSession>()
   /** Clients without a session, by what they have in common. */
   readonly #stateless = new Map<string, StatelessClient>()
   readonly #replays = new ReplayStore()
@@ -36,18 +36,18 @@ export class Sessions {
 
   /** Names of sessions that are over, or are not to be gone on with, and why. */
   readonly #over = new Map<string, string>()
-  readonly #names: SessionNames
+  readonly #names: SessionIds
 
   constructor(
     nowMs: () => number,
-    names: SessionNames = { give: () => undefined, read: () => undefined },
+    names: SessionIds = { give: () => undefined, read: () => undefined },
   ) {
     this.#nowMs = nowMs
     this.#names = names
   }
 
   /** A session of another server or of another principal is none. */
-  use(server: string, id: string | undefined, caller: Caller): FrontSession | undefined {
+  use(server: string, id: string | undefined, caller: Caller): ClientSession | undefined {
     const session = this.#byId.get(id ?? '')
     if (session === undefined || session.server !== server) return undefined
     if (session.caller.principal.id !== caller.principal.id) return undefined
@@ -106,7 +106,7 @@ export class Sessions {
   }
 
   /** A session of any transport; undefined, and not made, where all are in use. */
-  add<Session extends FrontSession>(
+  add<Session extends ClientSession>(
     make: (id: string, nowMs: number) => Session,
   ): Session | undefined {
     const session = this.#hasRoom() ? make(randomUUID(), this.#nowMs()) : undefined
@@ -131,7 +131,7 @@ export class Sessions {
     capabilities: string,
     connect: (client: StatelessClient) => void,
   ): StatelessClient | undefined {
-    const common = JSON.stringify([server, judgedAs(caller), capabilities])
+    const common = JSON.stringify([server, getCallerKey(caller), capabilities])
     const key = createHash('sha256').update(common).digest('hex')
     const there = this.#stateless.get(key)
     if (there !== undefined) {
@@ -165,14 +165,16 @@ export class Sessions {
     for (const session of this.#all()) session.close(why)
   }
 
-  #all(): Held[] {
+  #all(): ClientConnection[] {
     return [...this.#byId.values(), ...this.#stateless.values()]
   }
 
   #hasRoom(): boolean {
     const all = this.#all()
     if (all.length < SESSIONS_MAX) return true
-    const gives = sparest(all.map((client) => ({ client, owner: client.caller.principal.id })))
+    const gives = pickEvictable(
+      all.map((client) => ({ client, owner: client.caller.principal.id })),
+    )
     gives?.close(MADE_ROOM)
     return gives !== undefined
   }

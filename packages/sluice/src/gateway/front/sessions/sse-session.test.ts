@@ -3,13 +3,13 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Message } from '../../../protocol/message.ts'
+import type { JsonRpcMessage } from '../../../protocol/message.ts'
 import { SSE_INITIALIZE_MS } from '../../shared/limits.ts'
-import { NodeReply, type Reply } from '../exchange/response-writer.ts'
+import { NodeResponseWriter, type ResponseWriter } from '../exchange/response-writer.ts'
 import { callerOf } from '../http/caller.test-support.ts'
 import { SseSession } from './sse-session.ts'
 
-const INITIALIZE: Message = {
+const INITIALIZE: JsonRpcMessage = {
   kind: 'request',
   id: 1,
   method: 'initialize',
@@ -40,7 +40,7 @@ async function open(listen: (session: SseSession) => void = () => {}, hasRoom = 
     return hasRoom
   }
   const caller = callerOf('ann')
-  const reply = new NodeReply(response)
+  const reply = new NodeResponseWriter(response)
   const opening = { id: 'an-id', server: 'a', caller, nowMs: 0, connect, reply, path: '/mcp/a' }
   const session = new SseSession(opening)
   const ended: string[] = []
@@ -63,7 +63,7 @@ test('what is open when it ends is answered, and both sides of the session learn
     made.onClose = (why) => told.push(why)
   })
   expect(session.isIdle).toBe(true)
-  const acknowledged = { send() {} } as unknown as Reply
+  const acknowledged = { send() {} } as unknown as ResponseWriter
   session.accept([INITIALIZE], false, {}, acknowledged)
   expect(session.isIdle).toBe(false)
   expect(session.refuses([INITIALIZE])).toBe('a request with this id is still open')

@@ -4,14 +4,14 @@
 // opens a stream starts no process.
 
 import type { Caller } from '../../../identity/callers/caller.ts'
-import type { Id, Message } from '../../../protocol/message.ts'
+import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { writeError } from '../../../protocol/write-message.ts'
 import { SSE_INITIALIZE_MS } from '../../shared/limits.ts'
-import type { ClientLink, Link, Related } from '../../shared/transport.ts'
+import type { ClientTransport, MessageContext, Transport } from '../../shared/transport.ts'
 import { EventStream } from '../exchange/event-stream.ts'
-import type { Reply } from '../exchange/response-writer.ts'
-import { type FrontSession, refusedIds, requestIds } from './front-session.ts'
+import type { ResponseWriter } from '../exchange/response-writer.ts'
+import { type ClientSession, refusedIds, requestIds } from './front-session.ts'
 
 export interface SseOpening {
   readonly id: string
@@ -20,23 +20,23 @@ export interface SseOpening {
   readonly nowMs: number
   /** Puts the gate behind the session; it is ready for messages when that returns. */
   readonly connect: (session: SseSession) => void
-  readonly reply: Reply
+  readonly reply: ResponseWriter
   /** The path of the request, to which the client is to POST. */
   readonly path: string
 }
 
-export class SseSession implements FrontSession {
+export class SseSession implements ClientSession {
   readonly era = 'session'
   readonly id: string
   readonly server: string
   caller: Caller
   revision = ''
   lastUsedMs: number
-  onMessage: Link['onMessage'] = () => {}
-  onClose: Link['onClose'] = () => {}
-  onPressure: ClientLink['onPressure'] = () => {}
+  onMessage: Transport['onMessage'] = () => {}
+  onClose: Transport['onClose'] = () => {}
+  onPressure: ClientTransport['onPressure'] = () => {}
   readonly #stream: EventStream
-  readonly #open = new Set<Id>()
+  readonly #open = new Set<RequestId>()
   readonly #patience: NodeJS.Timeout
   /** Until `initialize` has come. */
   #connect: SseOpening['connect'] | undefined
@@ -75,14 +75,19 @@ export class SseSession implements FrontSession {
     return this.#connect !== undefined
   }
 
-  refuses(messages: readonly Message[]): string | undefined {
+  refuses(messages: readonly JsonRpcMessage[]): string | undefined {
     const [first] = messages
     const opens = first?.kind === 'request' && first.method === 'initialize'
     if (this.#connect !== undefined && !opens) return 'send `initialize` first'
     return refusedIds(messages, this.#open)
   }
 
-  accept(messages: readonly Message[], _batch: boolean, _related: Related, reply: Reply): void {
+  accept(
+    messages: readonly JsonRpcMessage[],
+    _batch: boolean,
+    _related: MessageContext,
+    reply: ResponseWriter,
+  ): void {
     this.#begin()
     reply.send(202, { 'content-type': 'text/plain; charset=utf-8' }, 'Accepted')
     for (const id of requestIds(messages)) this.#open.add(id)
@@ -90,18 +95,18 @@ export class SseSession implements FrontSession {
   }
 
   /** The stream it has is the only one of this transport. */
-  listen(reply: Reply): void {
+  listen(reply: ResponseWriter): void {
     reply.send(405, { allow: 'POST' })
   }
 
-  send(text: string, { request, answers }: Related = {}): boolean {
+  send(text: string, { request, answers }: MessageContext = {}): boolean {
     if (this.#closed) return false
     // The answer to a request that was cancelled has nobody to go to.
-    if (answers && !this.#open.delete(request as Id)) return false
+    if (answers && !this.#open.delete(request as RequestId)) return false
     return this.#stream.write(text)
   }
 
-  drop(request: Id): void {
+  drop(request: RequestId): void {
     this.#open.delete(request)
   }
 

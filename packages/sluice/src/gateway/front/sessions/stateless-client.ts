@@ -3,20 +3,20 @@
 // same, so each gets a name here; going away is how one is cancelled.
 
 import type { Caller } from '../../../identity/callers/caller.ts'
-import { membersOf } from '../../../protocol/json/raw-members.ts'
+import { splitMembers } from '../../../protocol/json/raw-members.ts'
 import { patchObject } from '../../../protocol/members.ts'
-import type { Id, Request } from '../../../protocol/message.ts'
+import type { JsonRpcRequest, RequestId } from '../../../protocol/message.ts'
 import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
-import { renamed, writeError, writeMembers } from '../../../protocol/write-message.ts'
-import type { ClientLink, Related } from '../../shared/transport.ts'
-import { Exchange, NO_SESSION } from '../exchange/exchange.ts'
-import type { Reply } from '../exchange/response-writer.ts'
+import { withResponseId, writeError, writeMembers } from '../../../protocol/write-message.ts'
+import type { ClientTransport, MessageContext } from '../../shared/transport.ts'
+import { ClientExchange, NO_SESSION } from '../exchange/exchange.ts'
+import type { ResponseWriter } from '../exchange/response-writer.ts'
 
 interface OpenRequest {
   /** As the client calls it. */
-  readonly id: Id
-  readonly exchange: Exchange
+  readonly id: RequestId
+  readonly exchange: ClientExchange
   readonly listens: boolean
 }
 
@@ -28,17 +28,17 @@ const STATUS: ReadonlyMap<number, number> = new Map([
   [RPC.unsupportedVersion, 400],
 ])
 
-export class StatelessClient implements ClientLink {
+export class StatelessClient implements ClientTransport {
   readonly era = 'stateless'
   readonly server: string
   /** As the newest request has shown it; always of one principal. */
   caller: Caller
   revision = STATELESS_REVISION
   lastUsedMs: number
-  onMessage: ClientLink['onMessage'] = () => {}
-  onClose: ClientLink['onClose'] = () => {}
-  onPressure: ClientLink['onPressure'] = () => {}
-  readonly #open = new Map<Id, OpenRequest>()
+  onMessage: ClientTransport['onMessage'] = () => {}
+  onClose: ClientTransport['onClose'] = () => {}
+  onPressure: ClientTransport['onPressure'] = () => {}
+  readonly #open = new Map<RequestId, OpenRequest>()
   #lastName = 0
   #closing = false
   #closed = false
@@ -62,10 +62,10 @@ export class StatelessClient implements ClientLink {
     return this.isIdle ? this.lastUsedMs : this.lastUsedMs + Number.MAX_SAFE_INTEGER / 2
   }
 
-  accept(request: Request, related: Related, reply: Reply): void {
+  accept(request: JsonRpcRequest, related: MessageContext, reply: ResponseWriter): void {
     const name = `r${++this.#lastName}`
     const listens = request.method === 'subscriptions/listen'
-    const exchange = new Exchange(reply, NO_SESSION, [name], false, {
+    const exchange = new ClientExchange(reply, NO_SESSION, [name], false, {
       onGone: () => this.#abandon(name),
       onFull: (isFull) => this.onPressure(isFull, name),
     })
@@ -73,17 +73,21 @@ export class StatelessClient implements ClientLink {
     this.onMessage({ ...request, id: name }, related)
   }
 
-  send(text: string, { request, answers, errorCode }: Related = {}): boolean {
-    const open = this.#open.get(request as Id)
+  send(text: string, { request, answers, errorCode }: MessageContext = {}): boolean {
+    const open = this.#open.get(request as RequestId)
     if (this.#closed || open === undefined) return false
     if (!answers) return open.exchange.tell(open.listens ? subscribed(text, open.id) : text)
-    this.#open.delete(request as Id)
+    this.#open.delete(request as RequestId)
     const status = STATUS.get(errorCode ?? 0) ?? 200
-    open.exchange.answer(request as Id, renamed(text, request as Id, open.id), status)
+    open.exchange.answer(
+      request as RequestId,
+      withResponseId(text, request as RequestId, open.id),
+      status,
+    )
     return true
   }
 
-  drop(request: Id): void {
+  drop(request: RequestId): void {
     this.#open.get(request)?.exchange.drop(request)
     this.#open.delete(request)
   }
@@ -103,7 +107,7 @@ export class StatelessClient implements ClientLink {
     this.#open.clear()
   }
 
-  #abandon(name: Id): void {
+  #abandon(name: RequestId): void {
     this.#open.delete(name)
     const value = { requestId: name, reason: 'the client went away' }
     const text = new Map(Object.entries(value).map(([key, part]) => [key, JSON.stringify(part)]))
@@ -113,9 +117,9 @@ export class StatelessClient implements ClientLink {
 }
 
 /** A notification under the id that the client knows its subscription by. */
-function subscribed(text: string, id: Id): string {
-  const message = membersOf(text)
-  const params = membersOf(message.get('params') ?? '{}')
+function subscribed(text: string, id: RequestId): string {
+  const message = splitMembers(text)
+  const params = splitMembers(message.get('params') ?? '{}')
   params.set('_meta', patchObject(params.get('_meta'), { [META.subscription]: JSON.stringify(id) }))
   return writeMembers(message.set('params', writeMembers(params)))
 }

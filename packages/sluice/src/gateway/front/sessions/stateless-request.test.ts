@@ -2,24 +2,24 @@
 // tell two stories.
 
 import { describe, expect, test } from 'vitest'
-import type { Message, Request } from '../../../protocol/message.ts'
+import type { JsonRpcMessage, JsonRpcRequest } from '../../../protocol/message.ts'
 import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { readMessages } from '../../../protocol/read-message.ts'
 import {
-  isStateless,
+  findHeaderBodyMismatch,
+  isStatelessPost,
   paramHeaders,
-  refusedIn,
-  refusedPost,
-  unlikeBody,
+  rejectStatelessPost,
+  rejectWrongGeneration,
 } from './stateless-request.ts'
 
 const OWN = { [META.version]: STATELESS_REVISION, [META.capabilities]: {} }
 
-function request(method: string, params: object = {}, meta: object = OWN): Request {
+function request(method: string, params: object = {}, meta: object = OWN): JsonRpcRequest {
   const message = { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } }
   const read = readMessages(JSON.stringify(message), { batches: false })
   if (!read.ok) throw new Error(read.message)
-  return read.messages[0] as Request
+  return read.messages[0] as JsonRpcRequest
 }
 
 const call = (name = 'a') => request('tools/call', { name })
@@ -31,11 +31,11 @@ const HEADERS = {
 
 function codeOf(headers: Record<string, string | undefined>, asked = call()): number | undefined {
   const given = Object.entries({ ...HEADERS, ...headers }).filter(([, text]) => text !== undefined)
-  return refusedPost(Object.fromEntries(given), asked)?.errorCode
+  return rejectStatelessPost(Object.fromEntries(given), asked)?.errorCode
 }
 
 describe('which era a POST is of', () => {
-  const notification: Message = {
+  const notification: JsonRpcMessage = {
     kind: 'notification',
     method: 'notifications/cancelled',
     params: undefined,
@@ -44,28 +44,32 @@ describe('which era a POST is of', () => {
 
   test('by its header, or by what a request carries', () => {
     const older = request('tools/list', {}, {})
-    expect(isStateless({}, [older])).toBe(false)
-    expect(isStateless({ 'mcp-protocol-version': '2025-06-18' }, [older])).toBe(false)
-    expect(isStateless({ 'mcp-protocol-version': STATELESS_REVISION }, [older])).toBe(true)
-    expect(isStateless({ 'mcp-protocol-version': 'nonsense' }, [notification])).toBe(true)
-    expect(isStateless({}, [call()])).toBe(true)
+    expect(isStatelessPost({}, [older])).toBe(false)
+    expect(isStatelessPost({ 'mcp-protocol-version': '2025-06-18' }, [older])).toBe(false)
+    expect(isStatelessPost({ 'mcp-protocol-version': STATELESS_REVISION }, [older])).toBe(true)
+    expect(isStatelessPost({ 'mcp-protocol-version': 'nonsense' }, [notification])).toBe(true)
+    expect(isStatelessPost({}, [call()])).toBe(true)
     // The mark of one era in the header and of the other in the body: held against each other then.
-    expect(isStateless({ 'mcp-protocol-version': '2025-11-25' }, [notification, call()])).toBe(true)
+    expect(isStatelessPost({ 'mcp-protocol-version': '2025-11-25' }, [notification, call()])).toBe(
+      true,
+    )
   })
 
   test('a request of one era is none in a conversation of the other', () => {
-    expect(refusedIn('session', call())?.errorCode).toBe(-32600)
-    expect(refusedIn('session', request('tools/list', {}, {}))).toBeUndefined()
-    expect(refusedIn('stateless', call())).toBeUndefined()
-    expect(refusedIn('stateless', request('tools/list', {}, {}))?.errorCode).toBe(-32602)
+    expect(rejectWrongGeneration('session', call())?.errorCode).toBe(-32600)
+    expect(rejectWrongGeneration('session', request('tools/list', {}, {}))).toBeUndefined()
+    expect(rejectWrongGeneration('stateless', call())).toBeUndefined()
+    expect(rejectWrongGeneration('stateless', request('tools/list', {}, {}))?.errorCode).toBe(
+      -32602,
+    )
   })
 })
 
 describe('headers and body', () => {
   test('of a session: none are wanted, those that are there say the same', () => {
     const asked = request('tools/call', { name: 'a' }, {})
-    const told = (headers: object, messages: Message[] = [asked]) =>
-      unlikeBody({ ...headers }, messages) !== undefined
+    const told = (headers: object, messages: JsonRpcMessage[] = [asked]) =>
+      findHeaderBodyMismatch({ ...headers }, messages) !== undefined
     expect(told({})).toBe(false)
     expect(told({ 'mcp-method': 'tools/call', 'mcp-name': '=?base64?YQ==?=' })).toBe(false)
     expect(told({ 'mcp-method': 'tools/list' })).toBe(true)

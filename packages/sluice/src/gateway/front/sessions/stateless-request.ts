@@ -4,23 +4,26 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { decodeValue, nameIn } from '../../../protocol/mcp-headers.ts'
-import type { Message, Request } from '../../../protocol/message.ts'
+import type { JsonRpcMessage, JsonRpcRequest } from '../../../protocol/message.ts'
 import {
-  type Era,
-  faultOf,
+  checkStatelessMeta,
   META,
+  type ProtocolGeneration,
   STATELESS_REVISION,
   versionOf,
 } from '../../../protocol/protocol-generation.ts'
 import { SESSION_REVISIONS } from '../../../protocol/revisions.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { BASE64 } from '../../shared/base64.ts'
-import { errorAnswer, type Told } from '../../shared/error-reply.ts'
+import { buildErrorReply, type RpcReply } from '../../shared/error-reply.ts'
 
 const ALL_REVISIONS: readonly string[] = [...SESSION_REVISIONS, STATELESS_REVISION]
 
 /** By its header, or by what it carries. */
-export function isStateless(headers: IncomingHttpHeaders, messages: readonly Message[]): boolean {
+export function isStatelessPost(
+  headers: IncomingHttpHeaders,
+  messages: readonly JsonRpcMessage[],
+): boolean {
   const version = headers['mcp-protocol-version']
   if (typeof version === 'string' && !SESSION_REVISIONS.includes(version)) return true
   return messages.some((each) => each.kind === 'request' && versionOf(each) !== undefined)
@@ -28,7 +31,10 @@ export function isStateless(headers: IncomingHttpHeaders, messages: readonly Mes
 
 /** Why the version that the header says is none. A request that says one in `_meta` as well is
  * compared with that instead. */
-export function refusedVersion(headers: IncomingHttpHeaders, message: Message): Told | undefined {
+export function refusedVersion(
+  headers: IncomingHttpHeaders,
+  message: JsonRpcMessage,
+): RpcReply | undefined {
   const version = headers['mcp-protocol-version']
   if (typeof version !== 'string' || ALL_REVISIONS.includes(version)) return undefined
   const isRequest = message.kind === 'request'
@@ -36,40 +42,46 @@ export function refusedVersion(headers: IncomingHttpHeaders, message: Message): 
   const requested = version.slice(0, 100)
   const text = `the header \`MCP-Protocol-Version\` says \`${requested}\`, which is not spoken here`
   const data = { supported: ALL_REVISIONS, requested }
-  return errorAnswer(isRequest ? message.id : null, RPC.unsupportedVersion, text, data)
+  return buildErrorReply(isRequest ? message.id : null, RPC.unsupportedVersion, text, data)
 }
 
 /** Why a request does not belong into a conversation of this era, whatever carries it. */
-export function refusedIn(era: Era, request: Request): Told | undefined {
+export function rejectWrongGeneration(
+  era: ProtocolGeneration,
+  request: JsonRpcRequest,
+): RpcReply | undefined {
   const { id } = request
   if (era === 'session') {
     if (versionOf(request) === undefined) return undefined
     const text = `this connection has a session: a request of ${STATELESS_REVISION} is not for it`
-    return errorAnswer(id, RPC.invalidRequest, text)
+    return buildErrorReply(id, RPC.invalidRequest, text)
   }
-  const fault = faultOf(request)
+  const fault = checkStatelessMeta(request)
   if (fault === undefined) return undefined
   if (fault === 'unsupported') {
     const requested = String(versionOf(request)).slice(0, 100)
     const text = `protocol version \`${requested}\` is not spoken here`
     const data = { supported: [STATELESS_REVISION], requested }
-    return errorAnswer(id, RPC.unsupportedVersion, text, data)
+    return buildErrorReply(id, RPC.unsupportedVersion, text, data)
   }
   const key = fault === 'version' ? META.version : META.capabilities
-  return errorAnswer(id, RPC.invalidParams, `\`_meta\` must have \`${key}\``)
+  return buildErrorReply(id, RPC.invalidParams, `\`_meta\` must have \`${key}\``)
 }
 
 /** Why a POST is no request of the stateless era; every answer here goes with status 400. */
-export function refusedPost(headers: IncomingHttpHeaders, request: Request): Told | undefined {
+export function rejectStatelessPost(
+  headers: IncomingHttpHeaders,
+  request: JsonRpcRequest,
+): RpcReply | undefined {
   const { id, method, params } = request
-  const unlike = (what: string) => errorAnswer(id, RPC.headerMismatch, what)
+  const unlike = (what: string) => buildErrorReply(id, RPC.headerMismatch, what)
   const version = headers['mcp-protocol-version']
   const said = versionOf(request)
   if (typeof said === 'string' && version !== said)
     return unlike(
       `\`MCP-Protocol-Version\` is ${shown(version)}, \`_meta\` says \`${said.slice(0, 40)}\``,
     )
-  const refused = refusedIn('stateless', request)
+  const refused = rejectWrongGeneration('stateless', request)
   if (refused !== undefined) return refused
   if (headers['mcp-method'] !== method)
     return unlike(`\`Mcp-Method\` is ${shown(headers['mcp-method'])}, the body says \`${method}\``)
@@ -84,9 +96,9 @@ export function refusedPost(headers: IncomingHttpHeaders, request: Request): Tol
 
 /** Why headers that repeat the body do not. A session wants none, but a balancer in front of the gate
  * goes by those it sees. */
-export function unlikeBody(
+export function findHeaderBodyMismatch(
   headers: IncomingHttpHeaders,
-  messages: readonly Message[],
+  messages: readonly JsonRpcMessage[],
 ): string | undefined {
   const { 'mcp-method': method, 'mcp-name': name } = headers
   if (method === undefined && name === undefined) return undefined

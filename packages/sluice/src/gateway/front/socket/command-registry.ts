@@ -2,19 +2,19 @@
 // command of a data directory goes through here, so that one process alone changes anything.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import { Refused } from '../../../core/operation-error.ts'
+import { OperationError } from '../../../core/operation-error.ts'
 import { enterStep } from '../../shared/current-step.ts'
 
-export type Command = (request: JsonObject) => JsonObject | Promise<JsonObject>
+export type CommandHandler = (request: JsonObject) => JsonObject | Promise<JsonObject>
 
-export class Control {
-  readonly #words: ReadonlyMap<string, Command>
-  readonly #more: () => Readonly<Record<string, Command>>
+export class CommandRegistry {
+  readonly #words: ReadonlyMap<string, CommandHandler>
+  readonly #more: () => Readonly<Record<string, CommandHandler>>
 
   /** `more`: words of whoever is there only once the gate is. */
   constructor(
-    words: Readonly<Record<string, Command>>,
-    more: () => Readonly<Record<string, Command>> = () => ({}),
+    words: Readonly<Record<string, CommandHandler>>,
+    more: () => Readonly<Record<string, CommandHandler>> = () => ({}),
   ) {
     this.#words = new Map(Object.entries(words))
     this.#more = more
@@ -25,7 +25,7 @@ export class Control {
     const more = this.#more()
     const command = this.#words.get(word) ?? (Object.hasOwn(more, word) ? more[word] : undefined)
     if (command === undefined)
-      throw new Refused(
+      throw new OperationError(
         `the gate knows no command \`${word.slice(0, 40)}\``,
         'is the gate of another version than the command? start it again',
       )

@@ -5,21 +5,21 @@ import type { Socket } from 'node:net'
 import { duplexPair, PassThrough } from 'node:stream'
 import { describe, expect, test, vi } from 'vitest'
 import { LINE_BYTES_MAX } from '../../../protocol/json/limits.ts'
-import type { Message } from '../../../protocol/message.ts'
+import type { JsonRpcMessage } from '../../../protocol/message.ts'
 import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { SOCKET_HELLO_BYTES_MAX } from '../../shared/limits.ts'
-import type { ClientLink } from '../../shared/transport.ts'
+import type { ClientTransport } from '../../shared/transport.ts'
 import { CLIENT_BLANK_LINES_MAX, CLIENT_LINES_PER_TURN } from '../../shared/turn-limits.ts'
-import { LineLink } from './line-transport.ts'
+import { LineConnection } from './line-transport.ts'
 import { readHello } from './socket-handshake.ts'
 
 function pipeOf() {
   const [gate, near] = duplexPair()
-  const sides: { got: Message[] }[] = []
+  const sides: { got: JsonRpcMessage[] }[] = []
   let isOver = false
-  const link = new LineLink(gate, {
+  const link = new LineConnection(gate, {
     open: (side) => {
-      const got: Message[] = []
+      const got: JsonRpcMessage[] = []
       side.onMessage = (message) => void got.push(message)
       sides.push({ got })
     },
@@ -32,12 +32,12 @@ function pipeOf() {
 
 function pipe() {
   const [near, far] = duplexPair()
-  const sides: { side: ClientLink; got: Message[]; ended: string[] }[] = []
+  const sides: { side: ClientTransport; got: JsonRpcMessage[]; ended: string[] }[] = []
   const said: { id?: unknown; error?: { code: number; message: string } }[] = []
   let isEnded = false
-  const link = new LineLink(near, {
+  const link = new LineConnection(near, {
     open: (side) => {
-      const opened = { side, got: [] as Message[], ended: [] as string[] }
+      const opened = { side, got: [] as JsonRpcMessage[], ended: [] as string[] }
       side.onMessage = (message) => void opened.got.push(message)
       side.onClose = (reason) => void opened.ended.push(reason)
       sides.push(opened)
@@ -127,7 +127,7 @@ test('a client that ends its input right behind its requests reads the answers f
   await write(INITIALIZE, { id: 3, method: 'tools/list', params: {} })
   far.end()
   await write()
-  const side = sides[0]?.side as ClientLink
+  const side = sides[0]?.side as ClientTransport
   expect([isEnded(), sides[0]?.ended]).toEqual([false, []])
   side.send('{"jsonrpc":"2.0","id":2,"result":{}}', { request: 2, answers: true })
   expect(isEnded()).toBe(false)

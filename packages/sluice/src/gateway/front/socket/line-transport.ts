@@ -4,8 +4,8 @@
 
 import type { Duplex } from 'node:stream'
 import { LineSplitter } from '../../../protocol/lines.ts'
-import type { Id, Message } from '../../../protocol/message.ts'
-import { type Era, versionOf } from '../../../protocol/protocol-generation.ts'
+import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
+import { type ProtocolGeneration, versionOf } from '../../../protocol/protocol-generation.ts'
 import { hasBatches, readMessages } from '../../../protocol/read-message.ts'
 import { RPC, rpcCodeOf } from '../../../protocol/rpc-codes.ts'
 import { oneLine, writeError } from '../../../protocol/write-message.ts'
@@ -17,25 +17,25 @@ import {
   STREAM_BUFFER_BYTES_MAX,
   STREAM_FULL_BYTES,
 } from '../../shared/limits.ts'
-import { Few } from '../../shared/small-set.ts'
-import type { ClientLink, Related } from '../../shared/transport.ts'
+import { SmallSet } from '../../shared/small-set.ts'
+import type { ClientTransport, MessageContext } from '../../shared/transport.ts'
 import { CLIENT_BLANK_LINES_MAX, CLIENT_LINES_PER_TURN } from '../../shared/turn-limits.ts'
-import { refusedIn } from '../sessions/stateless-request.ts'
+import { rejectWrongGeneration } from '../sessions/stateless-request.ts'
 
 export interface LineLinkEvents {
   /** Puts the gate behind a conversation, once its era is known. */
-  readonly open: (side: ClientLink) => void
+  readonly open: (side: ClientTransport) => void
   readonly onEnd: () => void
 }
 
-export class LineLink {
+export class LineConnection {
   readonly #stream: Duplex
   readonly #events: LineLinkEvents
   readonly #lines = new LineSplitter(decodeUtf8)
   /** The conversation that is spoken. */
-  #side: LineSide | undefined
+  #side: LineTransport | undefined
   /** Requests that have no answer yet and will get one. */
-  readonly #open = new Few<Id>()
+  readonly #open = new SmallSet<RequestId>()
   /** The client says nothing more, and may still read. */
   #isInputEnded = false
   #linesLeft = CLIENT_LINES_PER_TURN
@@ -69,7 +69,7 @@ export class LineLink {
   }
 
   /** A request was answered, or will not be. */
-  settled(request: Id): void {
+  settled(request: RequestId): void {
     this.#open.delete(request)
     if (this.#isInputEnded && this.#open.size === 0) this.close('the client ended the session')
   }
@@ -137,9 +137,10 @@ export class LineLink {
     const read = readMessages(text, { batches: hasBatches(this.#side?.revision ?? '') })
     if (!read.ok) return void this.send(writeError(read.id, rpcCodeOf(read.code), read.message))
     // Answers to a batch go out one by one, which JSON-RPC leaves to the server.
-    for (const message of read.messages as readonly Message[]) {
+    for (const message of read.messages as readonly JsonRpcMessage[]) {
       const side = this.#sideFor(message)
-      const refused = message.kind === 'request' ? refusedIn(side.era, message) : undefined
+      const refused =
+        message.kind === 'request' ? rejectWrongGeneration(side.era, message) : undefined
       if (refused !== undefined) this.send(refused.text)
       // Under no id: that of the first would be taken for its answer.
       else if (message.kind === 'request' && this.#open.has(message.id))
@@ -153,13 +154,13 @@ export class LineLink {
 
   /** The first request shows the era. A client that tried the newer one and found it wanting may begin
    * a session after all. */
-  #sideFor(message: Message): LineSide {
+  #sideFor(message: JsonRpcMessage): LineTransport {
     const isNewer = message.kind === 'request' && versionOf(message) !== undefined
     const before = this.#side
     const begins =
       message.kind === 'request' && message.method === 'initialize' && before?.era === 'stateless'
     if (before !== undefined && (isNewer || !begins)) return before
-    this.#side = new LineSide(this, isNewer ? 'stateless' : 'session')
+    this.#side = new LineTransport(this, isNewer ? 'stateless' : 'session')
     before?.end('the client began a session')
     this.#events.open(this.#side)
     return this.#side
@@ -167,34 +168,34 @@ export class LineLink {
 }
 
 /** One conversation over the lines, as the gate sees it. */
-class LineSide implements ClientLink {
-  readonly era: Era
+class LineTransport implements ClientTransport {
+  readonly era: ProtocolGeneration
   revision = ''
   /** A client behind a pipe cannot begin anew. */
   readonly spare = undefined
-  onMessage: ClientLink['onMessage'] = () => {}
-  onClose: ClientLink['onClose'] = () => {}
-  onPressure: ClientLink['onPressure'] = () => {}
-  readonly #line: LineLink
+  onMessage: ClientTransport['onMessage'] = () => {}
+  onClose: ClientTransport['onClose'] = () => {}
+  onPressure: ClientTransport['onPressure'] = () => {}
+  readonly #line: LineConnection
   #ended = false
 
-  constructor(line: LineLink, era: Era) {
+  constructor(line: LineConnection, era: ProtocolGeneration) {
     this.#line = line
     this.era = era
   }
 
-  send(text: string, { request, answers }: Related = {}): boolean {
+  send(text: string, { request, answers }: MessageContext = {}): boolean {
     const isSent = this.#line.send(text)
     if (answers === true && request !== undefined) this.#line.settled(request)
     return isSent
   }
 
-  drop(request: Id): void {
+  drop(request: RequestId): void {
     this.#line.settled(request)
   }
 
   /** Nobody can be waited for who may never come: a client that is gone does not hear them. */
-  held(request: Id): void {
+  held(request: RequestId): void {
     this.#line.settled(request)
   }
 

@@ -7,7 +7,7 @@ import { readJson } from '../../../protocol/json/read-json.ts'
 import { decodeUtf8 } from '../../shared/decode-utf8.ts'
 import { SOCKET_HELLO_BYTES_MAX, SOCKET_HELLO_MS_MAX } from '../../shared/limits.ts'
 
-export interface Hello {
+export interface SocketHandshake {
   /** What is wanted: `pipe`, or the word of a command. */
   readonly word: string
   readonly request: JsonObject
@@ -16,7 +16,7 @@ export interface Hello {
 }
 
 /** Rejects with what is wrong with the line; never settles where the peer goes away before. */
-export function readHello(socket: Socket): Promise<Hello> {
+export function readHello(socket: Socket): Promise<SocketHandshake> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0
@@ -46,7 +46,7 @@ export function readHello(socket: Socket): Promise<Hello> {
       // Nothing is lost until somebody reads on.
       socket.pause()
       try {
-        resolve({ ...parse(said.subarray(0, end)), rest: said.subarray(end + 1) })
+        resolve({ ...parseHandshake(said.subarray(0, end)), rest: said.subarray(end + 1) })
       } catch (error) {
         reject(error)
       }
@@ -56,7 +56,7 @@ export function readHello(socket: Socket): Promise<Hello> {
   })
 }
 
-function parse(line: Uint8Array): { word: string; request: JsonObject } {
+function parseHandshake(line: Uint8Array): { word: string; request: JsonObject } {
   const read = readJson(decodeUtf8(line))
   if (!read.ok) throw new Error(`the first line is not JSON: ${read.message}`)
   const request = read.value

@@ -6,25 +6,25 @@
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { JsonObject } from '@sluice/policy/core/json'
-import { Refused } from '../../../core/operation-error.ts'
+import { OperationError } from '../../../core/operation-error.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
-import type { OwnPeers } from '../../processes/child-peers.ts'
+import type { ChildPeers } from '../../processes/child-peers.ts'
 import { SESSIONS_MAX } from '../../shared/limits.ts'
-import type { ClientLink } from '../../shared/transport.ts'
-import { LineLink } from './line-transport.ts'
-import { type Hello, readHello } from './socket-handshake.ts'
+import type { ClientTransport } from '../../shared/transport.ts'
+import { LineConnection } from './line-transport.ts'
+import { readHello, type SocketHandshake } from './socket-handshake.ts'
 
 export interface SocketFrontOptions {
   readonly path: string
   readonly hasServer: (name: string) => boolean
-  readonly open: (server: string, link: ClientLink, who: () => Caller) => void
+  readonly open: (server: string, link: ClientTransport, who: () => Caller) => void
   /** Throws where this token, or none, lets nobody in. */
   readonly identify: (token: string | undefined, server: string) => Caller | Promise<Caller>
   /** Does what a command asks; what it throws is the answer too. */
   readonly command: (word: string, request: JsonObject) => Promise<JsonObject>
   /** What whoever connects should know, in words; empty where nothing. */
   readonly notice: () => string
-  readonly peers: OwnPeers
+  readonly peers: ChildPeers
   /** Told how many clients there are whenever that changes. */
   readonly onClients: (count: number) => void
 }
@@ -37,7 +37,7 @@ const IN_USE = `all ${SESSIONS_MAX} places for clients are in use`
 export class SocketFront {
   readonly #options: SocketFrontOptions
   readonly #server: Server
-  readonly #links = new Set<LineLink>()
+  readonly #links = new Set<LineConnection>()
 
   constructor(options: SocketFrontOptions) {
     this.#options = options
@@ -71,37 +71,40 @@ export class SocketFront {
       const hello = await readHello(socket)
       await this.#checkPeer(socket, hello)
       if (hello.word === 'pipe') return await this.#pipe(socket, hello)
-      say(socket, { ...(await this.#options.command(hello.word, hello.request)), ok: true })
+      writeSocketReply(socket, {
+        ...(await this.#options.command(hello.word, hello.request)),
+        ok: true,
+      })
     } catch (error) {
-      say(socket, refusal(error as Error))
+      writeSocketReply(socket, refusal(error as Error))
     }
     socket.resume()
     socket.end()
   }
 
   /** The system does not tell who is at the other end, so it has to show which process it is. */
-  async #checkPeer(socket: Socket, { rest, word }: Hello): Promise<void> {
+  async #checkPeer(socket: Socket, { rest, word }: SocketHandshake): Promise<void> {
     const needsTerminal = NEEDS_TERMINAL.has(word)
     const question = this.#options.peers.question(needsTerminal)
     if (question === undefined) return
-    say(socket, { prove: question })
+    writeSocketReply(socket, { prove: question })
     if (rest.length > 0) socket.unshift(rest)
     const answer = readHello(socket)
     socket.resume()
     const { request } = await answer
     const why = this.#options.peers.refuses(question, request.pid, needsTerminal)
     if (why !== undefined)
-      throw new Refused(
+      throw new OperationError(
         `the connection is refused: ${why}`,
         'run the command yourself, at a terminal',
       )
-    if (request.ack === true) say(socket, { proven: true })
+    if (request.ack === true) writeSocketReply(socket, { proven: true })
   }
 
-  async #pipe(socket: Socket, { request, rest }: Hello): Promise<void> {
+  async #pipe(socket: Socket, { request, rest }: SocketHandshake): Promise<void> {
     const { server, token } = request
     if (typeof server !== 'string' || !this.#options.hasServer(server))
-      throw new Refused(
+      throw new OperationError(
         `no server is called \`${String(server).slice(0, 100)}\``,
         'name a server of the configuration',
       )
@@ -109,9 +112,9 @@ export class SocketFront {
     const caller = await this.#options.identify(given, server)
     if (socket.destroyed) return
     if (this.#links.size >= SESSIONS_MAX)
-      throw new Refused(IN_USE, 'end a client that nobody needs')
-    say(socket, { ok: true, notice: this.#options.notice() })
-    const link = new LineLink(socket, {
+      throw new OperationError(IN_USE, 'end a client that nobody needs')
+    writeSocketReply(socket, { ok: true, notice: this.#options.notice() })
+    const link = new LineConnection(socket, {
       open: (side) => this.#options.open(server, side, () => caller),
       onEnd: () => {
         this.#links.delete(link)
@@ -125,7 +128,7 @@ export class SocketFront {
   }
 }
 
-function say(socket: Socket, answer: JsonObject): void {
+function writeSocketReply(socket: Socket, answer: JsonObject): void {
   if (!socket.destroyed) socket.write(`${JSON.stringify(answer)}\n`)
 }
 

@@ -4,13 +4,13 @@
 
 import type { JsonValue } from '@sluice/policy/core/json'
 import { withMembers } from '../../../protocol/members.ts'
-import type { Id } from '../../../protocol/message.ts'
+import type { RequestId } from '../../../protocol/message.ts'
 import { LISTEN_AGAIN_MS, LISTEN_AGAIN_MS_MAX, LISTEN_RESOURCES_MAX } from '../../shared/limits.ts'
-import type { Passing } from '../upstream.ts'
+import type { OutboundRequest } from '../upstream.ts'
 
 export interface ChangeStreamEvents {
-  readonly ask: (passing: Passing) => void
-  readonly end: (listen: Id) => void
+  readonly ask: (passing: OutboundRequest) => void
+  readonly end: (listen: RequestId) => void
 }
 
 export class ChangeStream {
@@ -18,7 +18,7 @@ export class ChangeStream {
   readonly #resources = new Set<string>()
   /** Those that the server tells of. */
   lists: Readonly<Record<string, boolean>> = {}
-  #listening: Id | undefined
+  #listening: RequestId | undefined
   #pauseMs = LISTEN_AGAIN_MS
   #timer: NodeJS.Timeout | undefined
   #lastId = 0
@@ -71,12 +71,12 @@ export class ChangeStream {
     this.#pauseMs = LISTEN_AGAIN_MS
   }
 
-  isOne(request: Id | null | undefined): boolean {
+  isOne(request: RequestId | null | undefined): boolean {
     return typeof request === 'string' && request.startsWith('listen-')
   }
 
   /** The server ended it; `isFinal` where it says that there is none to be had. */
-  ended(listen: Id, isFinal: boolean): void {
+  ended(listen: RequestId, isFinal: boolean): void {
     if (listen !== this.#listening) return
     this.#listening = undefined
     if (isFinal) return

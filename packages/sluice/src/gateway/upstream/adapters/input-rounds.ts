@@ -3,53 +3,53 @@
 // The client sees one call; the server sees a request for each round.
 
 import { randomUUID } from 'node:crypto'
-import { membersOf } from '../../../protocol/json/raw-members.ts'
+import { splitMembers } from '../../../protocol/json/raw-members.ts'
 import { patchObject, readMembers, withMembers } from '../../../protocol/members.ts'
-import type { Answer, Id, Request } from '../../../protocol/message.ts'
+import type { JsonRpcRequest, JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { writeError, writeRequest } from '../../../protocol/write-message.ts'
 import { INPUT_ROUND_PAUSE_MS, INPUT_ROUNDS_MAX, SERVER_REQUESTS_MAX } from '../../shared/limits.ts'
-import type { Passing } from '../upstream.ts'
+import type { OutboundRequest } from '../upstream.ts'
 import { sessionQuestion } from './translate.ts'
 
 /** What the server wants to know in this round. */
-interface Asking {
+interface OpenRound {
   /** As text, where it has one. */
   readonly requestState: string | undefined
   /** The client's request -> the server's key. */
-  readonly open: Map<Id, string>
+  readonly open: Map<RequestId, string>
   readonly responses: Map<string, string>
 }
 
-interface Call {
-  readonly passing: Passing
+interface InputRoundCall {
+  readonly passing: OutboundRequest
   /** As the server knows the present round. */
-  round: Id
+  round: RequestId
   rounds: number
-  asking: Asking | undefined
+  asking: OpenRound | undefined
   timer: NodeJS.Timeout | undefined
 }
 
 export interface RoundsEvents {
-  readonly ask: (passing: Passing) => void
-  readonly put: (question: Request, call: Id) => void
+  readonly ask: (passing: OutboundRequest) => void
+  readonly put: (question: JsonRpcRequest, call: RequestId) => void
   /** The question need not be answered any more. */
-  readonly withdraw: (question: Id) => void
-  readonly answer: (answer: Answer) => void
+  readonly withdraw: (question: RequestId) => void
+  readonly answer: (answer: JsonRpcResponse) => void
 }
 
-export class Rounds {
+export class InputRounds {
   readonly #events: RoundsEvents
   /** By the id that the client's side knows; bounded by what a client may have open. */
-  readonly #calls = new Map<Id, Call>()
-  readonly #byRound = new Map<Id, Call>()
+  readonly #calls = new Map<RequestId, InputRoundCall>()
+  readonly #byRound = new Map<RequestId, InputRoundCall>()
   #lastId = 0
 
   constructor(events: RoundsEvents) {
     this.#events = events
   }
 
-  begin(passing: Passing): void {
+  begin(passing: OutboundRequest): void {
     const { id } = passing
     const call = { passing, round: id, rounds: 0, asking: undefined, timer: undefined }
     this.#calls.set(id, call)
@@ -58,17 +58,17 @@ export class Rounds {
   }
 
   /** The id by which the server knows the present round of a call. */
-  roundOf(call: Id): Id | undefined {
+  roundOf(call: RequestId): RequestId | undefined {
     return this.#calls.get(call)?.round
   }
 
   /** The call that something of the server's belongs to, as the client's side knows it. */
-  callOf(round: Id | undefined): Id | undefined {
-    return this.#byRound.get(round as Id)?.passing.id
+  callOf(round: RequestId | undefined): RequestId | undefined {
+    return this.#byRound.get(round as RequestId)?.passing.id
   }
 
   /** The end of a call, however it comes. */
-  forget(id: Id): void {
+  forget(id: RequestId): void {
     const call = this.#calls.get(id)
     if (call === undefined) return
     this.#calls.delete(id)
@@ -78,16 +78,16 @@ export class Rounds {
   }
 
   /** A result that wants input. */
-  wants(id: Id, result: ReadonlyMap<string, string>): void {
+  wants(id: RequestId, result: ReadonlyMap<string, string>): void {
     const call = this.#calls.get(id)
     if (call === undefined) return
     call.rounds += 1
-    const questions = membersOf(result.get('inputRequests') ?? '{}')
+    const questions = splitMembers(result.get('inputRequests') ?? '{}')
     if (call.rounds > INPUT_ROUNDS_MAX)
       return this.#giveUp(id, `the server wanted input more than ${INPUT_ROUNDS_MAX} times`)
     if (questions.size > SERVER_REQUESTS_MAX)
       return this.#giveUp(id, `the server asks more than ${SERVER_REQUESTS_MAX} things at once`)
-    const asking: Asking = {
+    const asking: OpenRound = {
       requestState: result.get('requestState'),
       open: new Map(),
       responses: new Map(),
@@ -104,11 +104,11 @@ export class Rounds {
   }
 
   /** What the client says to one of the questions; `text` is its whole answer. */
-  answered(question: Id, text: string): void {
+  answered(question: RequestId, text: string): void {
     const call = [...this.#calls.values()].find(({ asking }) => asking?.open.has(question))
     if (call?.asking === undefined) return
     const { open, responses } = call.asking
-    const members = membersOf(text)
+    const members = splitMembers(text)
     const result = members.get('result')
     if (result === undefined) {
       open.delete(question)
@@ -126,8 +126,8 @@ export class Rounds {
     this.#byRound.clear()
   }
 
-  #put(call: Id, id: Id, text: string): void {
-    const question = membersOf(text)
+  #put(call: RequestId, id: RequestId, text: string): void {
+    const question = splitMembers(text)
     const method: unknown = JSON.parse(question.get('method') ?? 'null')
     if (typeof method !== 'string') return this.#giveUp(call, 'the server asked for nothing known')
     const written = sessionQuestion(question.get('params'), randomUUID)
@@ -137,7 +137,7 @@ export class Rounds {
   }
 
   /** The same call once more, with the answers. */
-  #goOn(call: Call): void {
+  #goOn(call: InputRoundCall): void {
     const { passing, asking } = call
     if (asking === undefined) return
     call.asking = undefined
@@ -151,7 +151,7 @@ export class Rounds {
     this.#events.ask({ ...passing, id: call.round, params })
   }
 
-  #giveUp(id: Id, message: string): void {
+  #giveUp(id: RequestId, message: string): void {
     this.forget(id)
     const error = { code: RPC.internal, message }
     const source = writeError(id, error.code, message)

@@ -3,13 +3,17 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { withMembers } from '../../../protocol/members.ts'
-import type { Id, Message } from '../../../protocol/message.ts'
-import { type Era, META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
+import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
+import {
+  META,
+  type ProtocolGeneration,
+  STATELESS_REVISION,
+} from '../../../protocol/protocol-generation.ts'
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
 import { ERA_PROBE_PROCESS_MS_MAX, STDIN_QUEUE_MESSAGES_MAX } from '../../shared/limits.ts'
 import { ScriptedLink, type Sent, settled } from '../scripted-link.test-support.ts'
 import type { UpstreamFailure } from '../upstream.ts'
-import { EitherEra } from './negotiating-upstream.ts'
+import { NegotiatingUpstream } from './negotiating-upstream.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => vi.useRealTimers())
@@ -20,22 +24,22 @@ const NEWER = (sent: Sent) => (sent.method === 'server/discover' ? DISCOVERED : 
 const OLDER = (sent: Sent) => (sent.method === 'initialize' ? BEGUN : undefined)
 
 class Server {
-  readonly eras: Partial<Record<Era, boolean>>
-  readonly started: { era: Era; link: ScriptedLink }[] = []
-  readonly told: Message[] = []
+  readonly eras: Partial<Record<ProtocolGeneration, boolean>>
+  readonly started: { era: ProtocolGeneration; link: ScriptedLink }[] = []
+  readonly told: JsonRpcMessage[] = []
   readonly failures: UpstreamFailure[] = []
-  readonly link: EitherEra
+  readonly link: NegotiatingUpstream
   closed: string | undefined
   #lastId = 0
 
   constructor(
-    clientEra: Era,
+    clientEra: ProtocolGeneration,
     isProcess: boolean,
     answers: ScriptedLink['answers'],
-    eras: Partial<Record<Era, boolean>> = {},
+    eras: Partial<Record<ProtocolGeneration, boolean>> = {},
   ) {
     this.eras = eras
-    this.link = new EitherEra({
+    this.link = new NegotiatingUpstream({
       clientEra,
       eras,
       isProcess,
@@ -62,7 +66,7 @@ class Server {
     return this.started.flatMap(({ link }) => link.sent.map(({ method }) => method))
   }
 
-  async ask(method: string, more: Record<string, string> = {}): Promise<Id> {
+  async ask(method: string, more: Record<string, string> = {}): Promise<RequestId> {
     const id = ++this.#lastId
     const meta = { [META.version]: STATELESS_REVISION, [META.capabilities]: {} }
     const params = withMembers(undefined, { _meta: JSON.stringify(meta), ...more })
@@ -71,7 +75,7 @@ class Server {
     return id
   }
 
-  answersTo(id: Id): Message[] {
+  answersTo(id: RequestId): JsonRpcMessage[] {
     return this.told.filter((message) => message.kind === 'answer' && message.id === id)
   }
 }

@@ -3,53 +3,53 @@
 // `server/discover`; a stateless one the other way round. What was found is remembered for the next
 // link, and forgotten where it turns out to be no longer so.
 
-import type { Id, Message } from '../../../protocol/message.ts'
-import type { Era } from '../../../protocol/protocol-generation.ts'
+import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
+import type { ProtocolGeneration } from '../../../protocol/protocol-generation.ts'
 import { writeRequest } from '../../../protocol/write-message.ts'
 import { ERA_PROBE_HTTP_MS_MAX, ERA_PROBE_PROCESS_MS_MAX } from '../../shared/limits.ts'
-import type { Related } from '../../shared/transport.ts'
-import { failureAnswer } from '../failure-response.ts'
-import type { Carried, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+import type { MessageContext } from '../../shared/transport.ts'
+import { toFailureResponse } from '../failure-response.ts'
+import type { Upstream, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
 import {
   isAboutEra,
   isOfNewerServer,
   isProbeAnswer,
-  type ProbedEra,
-  probeEra,
-  tryOut,
+  type ProbeResult,
+  probeGeneration,
+  sendTrial,
 } from './probe-generation.ts'
-import { AsSession } from './session-over-stateless.ts'
-import { AsStateless } from './stateless-over-session.ts'
-import { WaitingMessages } from './waiting-messages.ts'
+import { SessionOverStateless } from './session-over-stateless.ts'
+import { StatelessOverSession } from './stateless-over-session.ts'
+import { MessageQueue } from './waiting-messages.ts'
 
 export interface EitherEraOptions {
-  readonly clientEra: Era
+  readonly clientEra: ProtocolGeneration
   /** What is known of the server, and learnt: which eras it does or does not speak. */
-  readonly eras: Partial<Record<Era, boolean>>
+  readonly eras: Partial<Record<ProtocolGeneration, boolean>>
   /** A process speaks both eras over one link; over HTTP each has its own. */
-  readonly start: (era: Era, handle?: string) => UpstreamLink
+  readonly start: (era: ProtocolGeneration, handle?: string) => Upstream
   /** Of a session that began over another link. */
   readonly handle?: string | undefined
   readonly isProcess: boolean
   readonly log: (text: string) => void
 }
 
-export class EitherEra implements UpstreamLink {
-  onMessage: (message: Message, related?: Related) => void = () => {}
+export class NegotiatingUpstream implements Upstream {
+  onMessage: (message: JsonRpcMessage, related?: MessageContext) => void = () => {}
   onClose: (why: string) => void = () => {}
   onFailure: (failure: UpstreamFailure) => void = (failure) => {
-    const answer = failureAnswer(failure)
+    const answer = toFailureResponse(failure)
     if (answer !== undefined) this.onMessage(answer)
   }
-  onSuspended: (request: Id) => void = () => {}
+  onSuspended: (request: RequestId) => void = () => {}
   readonly ended: Promise<void>
   readonly #options: EitherEraOptions
-  readonly #waiting = new WaitingMessages()
+  readonly #waiting = new MessageQueue()
   /** What was started and is not closed; a process stands for both. */
-  readonly #started = new Map<Era, UpstreamLink>()
+  readonly #started = new Map<ProtocolGeneration, Upstream>()
   readonly #allEnded: Promise<void>[] = []
-  #link: UpstreamLink | undefined
-  #taken: Era | undefined
+  #link: Upstream | undefined
+  #taken: ProtocolGeneration | undefined
   #isDeciding = false
   #closed = false
   #settleEnded: () => void = () => {}
@@ -79,7 +79,7 @@ export class EitherEra implements UpstreamLink {
     return this.#waiting.size > 0 || [...this.#started.values()].some(({ isBusy }) => isBusy)
   }
 
-  send(text: string, carried?: Carried): boolean {
+  send(text: string, carried?: UpstreamSendOptions): boolean {
     if (this.#closed) return false
     if (this.#link !== undefined) return this.#link.send(text, carried)
     if (!this.#waiting.add(text, carried)) {
@@ -97,15 +97,15 @@ export class EitherEra implements UpstreamLink {
     return this.#link?.pausesApart === true
   }
 
-  pause(request?: Id): void {
+  pause(request?: RequestId): void {
     this.#link?.pause(request)
   }
 
-  resume(request?: Id): void {
+  resume(request?: RequestId): void {
     this.#link?.resume(request)
   }
 
-  abort(request: Id): void {
+  abort(request: RequestId): void {
     this.#waiting.withdraw(request)
     this.#link?.abort(request)
   }
@@ -118,7 +118,7 @@ export class EitherEra implements UpstreamLink {
     void Promise.all(this.#allEnded).then(() => this.#settleEnded())
   }
 
-  async #decide(text: string, carried: Carried | undefined): Promise<void> {
+  async #decide(text: string, carried: UpstreamSendOptions | undefined): Promise<void> {
     this.#isDeciding = true
     const { clientEra } = this.#options
     if (clientEra === 'stateless') await this.#decideForStateless()
@@ -130,7 +130,7 @@ export class EitherEra implements UpstreamLink {
     const { eras } = this.#options
     const known =
       eras.stateless === undefined ? undefined : eras.stateless ? 'stateless' : 'session'
-    const found: ProbedEra = known ?? (await this.#probe())
+    const found: ProbeResult = known ?? (await this.#probe())
     if (this.#closed) return
     // Whoever cannot be reached shows no era: the next message finds out.
     if (typeof found === 'object') return this.#failWaiting(found)
@@ -150,7 +150,7 @@ export class EitherEra implements UpstreamLink {
 
   /** The server was slow: where it is of the newer era, nothing has reached it in the other. */
   #probedLate(isNewer: boolean): void {
-    const waiting = this.#link instanceof AsStateless ? this.#link.release() : undefined
+    const waiting = this.#link instanceof StatelessOverSession ? this.#link.release() : undefined
     this.#options.eras.stateless = isNewer
     if (!isNewer || waiting === undefined) return
     for (const passing of waiting)
@@ -158,13 +158,13 @@ export class EitherEra implements UpstreamLink {
     this.#take('stateless')
   }
 
-  async #decideForSession(text: string, carried: Carried | undefined): Promise<void> {
+  async #decideForSession(text: string, carried: UpstreamSendOptions | undefined): Promise<void> {
     const { eras } = this.#options
     const passing = carried?.passing
     if (passing?.method !== 'initialize' || eras.session === false)
       return this.#take(eras.session === false ? 'stateless' : 'session')
     const sent = { ...carried, passing }
-    const first = await tryOut(this.#start('session'), text, sent, this.#patienceMs)
+    const first = await sendTrial(this.#start('session'), text, sent, this.#patienceMs)
     if (this.#closed) return
     const mayBeNewer =
       first.answer?.error !== undefined ||
@@ -179,8 +179,8 @@ export class EitherEra implements UpstreamLink {
     else if (first.failure !== undefined) this.onFailure(first.failure)
   }
 
-  #probe(): Promise<ProbedEra> {
-    return probeEra(this.#start('stateless'), this.#patienceMs)
+  #probe(): Promise<ProbeResult> {
+    return probeGeneration(this.#start('stateless'), this.#patienceMs)
   }
 
   /** Silence of a process is a server that knows no such question, or is not there yet, and what it
@@ -196,13 +196,13 @@ export class EitherEra implements UpstreamLink {
   }
 
   #goOn(handle: string): void {
-    const [era, inner] = JSON.parse(handle) as [Era, string]
+    const [era, inner] = JSON.parse(handle) as [ProtocolGeneration, string]
     this.#start(era, era === 'session' ? inner : undefined)
     this.#take(era)
-    if (this.#link instanceof AsSession) this.#link.takeUp(inner)
+    if (this.#link instanceof SessionOverStateless) this.#link.takeUp(inner)
   }
 
-  #start(era: Era, handle?: string): UpstreamLink {
+  #start(era: ProtocolGeneration, handle?: string): Upstream {
     const { isProcess, start } = this.#options
     const there = this.#started.get(era)
     if (there !== undefined) return there
@@ -219,7 +219,7 @@ export class EitherEra implements UpstreamLink {
   }
 
   /** From here on everything goes over this one link. */
-  #take(era: Era): void {
+  #take(era: ProtocolGeneration): void {
     if (this.#closed) return
     const { clientEra, log } = this.#options
     const inner = this.#start(era)
@@ -234,8 +234,8 @@ export class EitherEra implements UpstreamLink {
       era === clientEra
         ? inner
         : era === 'session'
-          ? new AsStateless(inner, { log, onBegun })
-          : new AsSession(inner, { log, onBegun })
+          ? new StatelessOverSession(inner, { log, onBegun })
+          : new SessionOverStateless(inner, { log, onBegun })
     link.onMessage = (message, related) => this.onMessage(message, related)
     link.onFailure = (failure) => {
       this.#doubt(era, failure)
@@ -255,7 +255,7 @@ export class EitherEra implements UpstreamLink {
   }
 
   /** A server that was of the newer era refuses with a status, as one with sessions would. */
-  #doubt(era: Era, { code, status = 0 }: UpstreamFailure): void {
+  #doubt(era: ProtocolGeneration, { code, status = 0 }: UpstreamFailure): void {
     const isBoth = era === 'stateless' && this.#options.clientEra === 'stateless'
     if (isBoth && code === 'UPSTREAM_STATUS' && status < 500) this.#forget()
   }

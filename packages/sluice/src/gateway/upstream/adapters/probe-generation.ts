@@ -2,11 +2,16 @@
 // of that era shows it as well; another answer shows a server with sessions; silence shows nothing.
 
 import { withMembers } from '../../../protocol/members.ts'
-import type { Answer, Message } from '../../../protocol/message.ts'
+import type { JsonRpcMessage, JsonRpcResponse } from '../../../protocol/message.ts'
 import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { writeRequest } from '../../../protocol/write-message.ts'
-import type { Carried, Passing, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+import type {
+  OutboundRequest,
+  Upstream,
+  UpstreamFailure,
+  UpstreamSendOptions,
+} from '../upstream.ts'
 
 const PROBE = 'sluice-era'
 const OF_NEWER_SERVERS: ReadonlySet<number> = new Set([
@@ -23,14 +28,14 @@ const NOT_THE_ERA: ReadonlySet<string> = new Set([
 ])
 
 /** What came of a request; neither where nothing came in time. */
-export interface Tried {
-  readonly answer?: Answer
+export interface TrialResult {
+  readonly answer?: JsonRpcResponse
   readonly failure?: UpstreamFailure
 }
 
-export type ProbedEra = 'stateless' | 'session' | 'silent' | UpstreamFailure
+export type ProbeResult = 'stateless' | 'session' | 'silent' | UpstreamFailure
 
-export async function probeEra(link: UpstreamLink, patienceMs: number): Promise<ProbedEra> {
+export async function probeGeneration(link: Upstream, patienceMs: number): Promise<ProbeResult> {
   const meta = {
     [META.version]: STATELESS_REVISION,
     [META.client]: { name: 'sluice', version: '1' },
@@ -39,7 +44,7 @@ export async function probeEra(link: UpstreamLink, patienceMs: number): Promise<
   const params = withMembers(undefined, { _meta: JSON.stringify(meta) })
   const passing = { id: PROBE, method: 'server/discover', params }
   const text = writeRequest(PROBE, passing.method, params.text)
-  const { answer, failure } = await tryOut(link, text, { passing }, patienceMs)
+  const { answer, failure } = await sendTrial(link, text, { passing }, patienceMs)
   if (answer !== undefined) return isOfNewerServer(answer) ? 'stateless' : 'session'
   if (failure === undefined) return 'silent'
   return isAboutEra(failure) ? 'session' : failure
@@ -50,26 +55,26 @@ export function isAboutEra({ code }: UpstreamFailure): boolean {
 }
 
 /** Whether a message is the late answer to the probe. */
-export function isProbeAnswer(message: Message): message is Answer {
+export function isProbeAnswer(message: JsonRpcMessage): message is JsonRpcResponse {
   return message.kind === 'answer' && message.id === PROBE
 }
 
-export function isOfNewerServer({ error, result }: Answer): boolean {
+export function isOfNewerServer({ error, result }: JsonRpcResponse): boolean {
   if (error !== undefined) return OF_NEWER_SERVERS.has(error.code)
   return result?.includes(`"${STATELESS_REVISION}"`) === true
 }
 
 /** Sends one request; whatever else comes meanwhile goes where it went before. */
-export function tryOut(
-  link: UpstreamLink,
+export function sendTrial(
+  link: Upstream,
   text: string,
-  carried: Carried & { readonly passing: Passing },
+  carried: UpstreamSendOptions & { readonly passing: OutboundRequest },
   patienceMs: number,
-): Promise<Tried> {
+): Promise<TrialResult> {
   const { id } = carried.passing
   return new Promise((resolve) => {
     const { onMessage, onFailure, onClose } = link
-    const settle = (tried: Tried): void => {
+    const settle = (tried: TrialResult): void => {
       clearTimeout(timer)
       Object.assign(link, { onMessage, onFailure, onClose })
       resolve(tried)

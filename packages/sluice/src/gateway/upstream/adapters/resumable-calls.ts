@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { patchObject } from '../../../protocol/members.ts'
-import type { Answer, Id } from '../../../protocol/message.ts'
+import type { JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
 import {
   INPUT_GATHER_MS,
   INPUT_HELD_LENGTH_MAX,
@@ -16,43 +16,43 @@ import {
 import type { UpstreamFailure } from '../upstream.ts'
 
 /** A question of the server's, under the key the client answers it by. */
-interface Question {
+interface ServerInputRequest {
   readonly key: string
   /** As the server calls its request. */
-  readonly id: Id
+  readonly id: RequestId
   /** `{ method, params }` as text. */
   readonly text: string
 }
 
-interface Call {
+interface ResumableCall {
   /** As the server knows it: its first leg. */
-  readonly id: Id
+  readonly id: RequestId
   /** The newest of its legs; `isHeld` where that one is answered. */
-  leg: Id
+  leg: RequestId
   isHeld: boolean
   handle: string
   /** Asked and not answered: told to the client, and not yet. */
-  told: Question[]
-  untold: Question[]
+  told: ServerInputRequest[]
+  untold: ServerInputRequest[]
   /** What came while nobody waited. */
-  end: Answer | UpstreamFailure | undefined
+  end: JsonRpcResponse | UpstreamFailure | undefined
   timer: NodeJS.Timeout | undefined
 }
 
 export interface LeggedCallsEvents {
-  readonly answerLeg: (leg: Id, result: string) => void
-  readonly refuseLeg: (leg: Id, why: string) => void
-  readonly endLeg: (leg: Id, end: Answer | UpstreamFailure) => void
-  readonly answerServer: (question: Id, result: string) => void
-  readonly refuseServer: (question: Id, why: string) => void
+  readonly answerLeg: (leg: RequestId, result: string) => void
+  readonly refuseLeg: (leg: RequestId, why: string) => void
+  readonly endLeg: (leg: RequestId, end: JsonRpcResponse | UpstreamFailure) => void
+  readonly answerServer: (question: RequestId, result: string) => void
+  readonly refuseServer: (question: RequestId, why: string) => void
   /** Nobody will come back for it. `reason` is JSON text. */
-  readonly cancel: (call: Id, reason: string) => void
+  readonly cancel: (call: RequestId, reason: string) => void
 }
 
-export class LeggedCalls {
+export class ResumableCalls {
   readonly #events: LeggedCallsEvents
-  readonly #byId = new Map<Id, Call>()
-  readonly #byHandle = new Map<string, Call>()
+  readonly #byId = new Map<RequestId, ResumableCall>()
+  readonly #byHandle = new Map<string, ResumableCall>()
   /** What is kept of answers that nobody has come back for. */
   #keptLength = 0
   #lastKey = 0
@@ -61,21 +61,21 @@ export class LeggedCalls {
     this.#events = events
   }
 
-  begin(id: Id): void {
+  begin(id: RequestId): void {
     const nothing = { told: [], untold: [], end: undefined, timer: undefined }
     this.#byId.set(id, { id, leg: id, isHeld: false, handle: '', ...nothing })
   }
 
   /** The request that waits for a call of the server's, where one does. */
-  legOf(call: Id | undefined): Id | undefined {
-    const found = this.#byId.get(call as Id)
+  legOf(call: RequestId | undefined): RequestId | undefined {
+    const found = this.#byId.get(call as RequestId)
     return found?.isHeld === false ? found.leg : undefined
   }
 
   /** A question of the server's, gathered with others of the same call; where the server does not say
    * which, of the newest that somebody waits for. */
-  ask(call: Id | undefined, question: Id, text: string): void {
-    const found = this.#byId.get(call as Id) ?? this.#newest
+  ask(call: RequestId | undefined, question: RequestId, text: string): void {
+    const found = this.#byId.get(call as RequestId) ?? this.#newest
     if (found === undefined || found.untold.length + found.told.length >= SERVER_REQUESTS_MAX) {
       const why =
         found === undefined
@@ -88,8 +88,8 @@ export class LeggedCalls {
   }
 
   /** The end of a call; false where it is none. */
-  end(call: Id | undefined, end: Answer | UpstreamFailure): boolean {
-    const found = this.#byId.get(call as Id)
+  end(call: RequestId | undefined, end: JsonRpcResponse | UpstreamFailure): boolean {
+    const found = this.#byId.get(call as RequestId)
     if (found === undefined) return false
     if (!found.isHeld) {
       this.#forget(found)
@@ -99,7 +99,7 @@ export class LeggedCalls {
   }
 
   /** The client is back with answers; false where there is nothing to go on with. */
-  goOn(leg: Id, handle: string, responses: ReadonlyMap<string, string>): boolean {
+  goOn(leg: RequestId, handle: string, responses: ReadonlyMap<string, string>): boolean {
     const call = this.#byHandle.get(handle)
     if (call === undefined) return false
     this.#release(call)
@@ -121,7 +121,7 @@ export class LeggedCalls {
   }
 
   /** Nobody waits for this leg, nor will anybody come back: the server is told. */
-  drop(leg: Id, reason?: string): void {
+  drop(leg: RequestId, reason?: string): void {
     const call = [...this.#byId.values()].find((each) => each.leg === leg)
     if (call !== undefined) this.#giveUp(call, 'the client no longer waits', reason)
   }
@@ -130,13 +130,13 @@ export class LeggedCalls {
     for (const call of [...this.#byId.values()]) this.#forget(call)
   }
 
-  get #newest(): Call | undefined {
+  get #newest(): ResumableCall | undefined {
     const calls = [...this.#byId.values()]
     return calls.findLast(({ isHeld }) => !isHeld) ?? calls.at(-1)
   }
 
   /** Answers the leg with what is wanted, and holds the call. */
-  #tell(call: Call): void {
+  #tell(call: ResumableCall): void {
     clearTimeout(call.timer)
     call.timer = undefined
     if (this.#byHandle.size >= INPUT_HELD_MAX) {
@@ -161,7 +161,7 @@ export class LeggedCalls {
     this.#events.answerLeg(call.leg, result)
   }
 
-  #keep(call: Call, end: Answer | UpstreamFailure): void {
+  #keep(call: ResumableCall, end: JsonRpcResponse | UpstreamFailure): void {
     call.end = end
     const length = lengthOf(end)
     if (this.#keptLength + length <= INPUT_HELD_LENGTH_MAX) this.#keptLength += length
@@ -172,26 +172,26 @@ export class LeggedCalls {
     }
   }
 
-  #giveUp(call: Call, why: string, reason = JSON.stringify(why)): void {
+  #giveUp(call: ResumableCall, why: string, reason = JSON.stringify(why)): void {
     this.#forget(call)
     if (call.end !== undefined) return
     for (const { id } of [...call.told, ...call.untold]) this.#events.refuseServer(id, why)
     this.#events.cancel(call.id, reason)
   }
 
-  #forget(call: Call): void {
+  #forget(call: ResumableCall): void {
     this.#release(call)
     this.#byId.delete(call.id)
     if (call.end !== undefined) this.#keptLength -= lengthOf(call.end)
   }
 
-  #release(call: Call): void {
+  #release(call: ResumableCall): void {
     clearTimeout(call.timer)
     call.timer = undefined
     this.#byHandle.delete(call.handle)
   }
 }
 
-function lengthOf(end: Answer | UpstreamFailure): number {
+function lengthOf(end: JsonRpcResponse | UpstreamFailure): number {
   return 'kind' in end ? end.source.length : 0
 }

@@ -3,7 +3,12 @@
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { withMembers } from '../../../protocol/members.ts'
-import type { Answer, Id, Message, Request } from '../../../protocol/message.ts'
+import type {
+  JsonRpcMessage,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  RequestId,
+} from '../../../protocol/message.ts'
 import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import {
   writeError,
@@ -18,10 +23,10 @@ import {
   LISTEN_RESOURCES_MAX,
   SERVER_REQUESTS_MAX,
 } from '../../shared/limits.ts'
-import type { Related } from '../../shared/transport.ts'
+import type { MessageContext } from '../../shared/transport.ts'
 import { ScriptedLink, settled } from '../scripted-link.test-support.ts'
 import type { UpstreamFailure } from '../upstream.ts'
-import { AsSession } from './session-over-stateless.ts'
+import { SessionOverStateless } from './session-over-stateless.ts'
 
 afterEach(() => vi.useRealTimers())
 
@@ -39,10 +44,10 @@ const FORM = { method: 'elicitation/create', params: { message: 'who?' } }
 
 class Bridge {
   readonly server = new ScriptedLink()
-  readonly told: { message: Message; related: Related | undefined }[] = []
+  readonly told: { message: JsonRpcMessage; related: MessageContext | undefined }[] = []
   readonly failures: UpstreamFailure[] = []
   readonly begun: boolean[] = []
-  readonly link = new AsSession(this.server, {
+  readonly link = new SessionOverStateless(this.server, {
     log: () => {},
     onBegun: (hasBegun) => void this.begun.push(hasBegun),
   })
@@ -54,7 +59,7 @@ class Bridge {
     this.link.onFailure = (failure) => void this.failures.push(failure)
   }
 
-  async ask(method: string, params: Record<string, unknown> = {}): Promise<Id> {
+  async ask(method: string, params: Record<string, unknown> = {}): Promise<RequestId> {
     const id = ++this.#lastId
     const texts = Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)])
     const members = withMembers(undefined, Object.fromEntries(texts))
@@ -64,7 +69,7 @@ class Bridge {
     return id
   }
 
-  async begin(): Promise<Id> {
+  async begin(): Promise<RequestId> {
     const id = await this.ask('initialize', {
       protocolVersion: '2025-06-18',
       capabilities: { elicitation: {}, tasks: {} },
@@ -74,7 +79,7 @@ class Bridge {
     return id
   }
 
-  call(more: Record<string, unknown> = {}): Promise<Id> {
+  call(more: Record<string, unknown> = {}): Promise<RequestId> {
     return this.ask('tools/call', { name: 'a', arguments: {}, ...more })
   }
 
@@ -84,7 +89,7 @@ class Bridge {
     await settled()
   }
 
-  get questions(): Request[] {
+  get questions(): JsonRpcRequest[] {
     return this.told.flatMap(({ message }) => (message.kind === 'request' ? [message] : []))
   }
 
@@ -96,11 +101,11 @@ class Bridge {
     )
   }
 
-  to(id: Id): Answer {
+  to(id: RequestId): JsonRpcResponse {
     const answers = this.told.map(({ message }) => message)
     const found = answers.find((each) => each.kind === 'answer' && each.id === id)
     if (found === undefined) throw new Error(`no answer to ${id}`)
-    return found as Answer
+    return found as JsonRpcResponse
   }
 }
 

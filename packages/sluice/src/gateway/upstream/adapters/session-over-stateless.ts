@@ -3,32 +3,38 @@
 // wants to know is asked of the client as requests, and one subscription stands for the session's
 // stream. What the newer era does not have is answered here, or said not to cross.
 
-import { membersOf } from '../../../protocol/json/raw-members.ts'
+import { splitMembers } from '../../../protocol/json/raw-members.ts'
 import { patchObject, withMembers } from '../../../protocol/members.ts'
-import type { Answer, Id, Members, Message, Notification } from '../../../protocol/message.ts'
+import type {
+  JsonRpcMessage,
+  JsonRpcNotification,
+  JsonRpcResponse,
+  ParsedMembers,
+  RequestId,
+} from '../../../protocol/message.ts'
 import { META, metaOf, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
-import { settledRevision } from '../../../protocol/revisions.ts'
+import { negotiateRevision } from '../../../protocol/revisions.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { writeNotification, writeRequest, writeResult } from '../../../protocol/write-message.ts'
 import { LISTEN_RESOURCES_MAX } from '../../shared/limits.ts'
-import type { Related } from '../../shared/transport.ts'
-import type { Carried, Passing, UpstreamFailure } from '../upstream.ts'
-import { sentOf } from '../upstream-state.ts'
+import type { MessageContext } from '../../shared/transport.ts'
+import type { OutboundRequest, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
+import { readMessageHead } from '../upstream-state.ts'
 import { ChangeStream } from './change-stream.ts'
-import { Rounds } from './input-rounds.ts'
+import { InputRounds } from './input-rounds.ts'
 import { withoutTasks } from './translate.ts'
-import { Adapted } from './upstream-adapter.ts'
+import { UpstreamAdapter } from './upstream-adapter.ts'
 
 /** Most results need no closer look. */
 const IS_COMPLETE = /"resultType"\s*:\s*"complete"/
 const MAY_WANT_INPUT = /input_required|\\u/
 
-export class AsSession extends Adapted {
+export class SessionOverStateless extends UpstreamAdapter {
   /** What every request says of the client. */
   #client: Readonly<Record<string, string>> = {}
   #logLevel: string | undefined
-  #opening: { readonly id: Id; readonly revision: string } | undefined
-  readonly #rounds = new Rounds({
+  #opening: { readonly id: RequestId; readonly revision: string } | undefined
+  readonly #rounds = new InputRounds({
     ask: (passing) => this.#ask(passing),
     put: (question, call) => this.onMessage(question, { request: call }),
     withdraw: (question) => this.onMessage(cancelled(question, 'the call is over')),
@@ -55,21 +61,21 @@ export class AsSession extends Adapted {
     queueMicrotask(() => this.#changes.open())
   }
 
-  override send(text: string, { passing }: Carried = {}): boolean {
+  override send(text: string, { passing }: UpstreamSendOptions = {}): boolean {
     if (passing !== undefined) return this.#request(passing)
-    const { id, method } = sentOf(text)
-    if (method === undefined) this.#rounds.answered(id as Id, text)
+    const { id, method } = readMessageHead(text)
+    if (method === undefined) this.#rounds.answered(id as RequestId, text)
     if (method === 'notifications/initialized') this.#changes.open()
     if (method === 'notifications/cancelled') this.#cancel(text)
     return true
   }
 
-  override abort(request: Id): void {
+  override abort(request: RequestId): void {
     this.inner.abort(this.#rounds.roundOf(request) ?? request)
     this.#rounds.forget(request)
   }
 
-  #request(passing: Passing): boolean {
+  #request(passing: OutboundRequest): boolean {
     const { id, method, params } = passing
     if (method === 'initialize') return this.#initialize(id, params)
     if (method === 'ping') return this.answerHere(id, '{}')
@@ -93,20 +99,20 @@ export class AsSession extends Adapted {
     return true
   }
 
-  #initialize(id: Id, params: Members | undefined): boolean {
+  #initialize(id: RequestId, params: ParsedMembers | undefined): boolean {
     const client = params?.text.get('clientInfo')
     this.#client = {
       [META.version]: JSON.stringify(STATELESS_REVISION),
       [META.capabilities]: withoutTasks(params?.text.get('capabilities')),
       ...(client === undefined ? {} : { [META.client]: client }),
     }
-    this.#opening = { id, revision: settledRevision(params?.value.protocolVersion) }
+    this.#opening = { id, revision: negotiateRevision(params?.value.protocolVersion) }
     this.#ask({ id, method: 'server/discover', params: undefined })
     return true
   }
 
   /** Sends a request with what every request of the newer era carries. */
-  #ask({ id, method, params, tool }: Passing): void {
+  #ask({ id, method, params, tool }: OutboundRequest): void {
     const level = this.#logLevel === undefined ? {} : { [META.logLevel]: this.#logLevel }
     const meta = patchObject(params?.text.get('_meta'), { ...this.#client, ...level })
     const dressed = withMembers(params, { _meta: meta })
@@ -114,20 +120,20 @@ export class AsSession extends Adapted {
     this.inner.send(writeRequest(id, method, dressed.text), { passing })
   }
 
-  #end(request: Id): void {
+  #end(request: RequestId): void {
     const params = new Map([['requestId', JSON.stringify(request)]])
     this.inner.send(writeNotification('notifications/cancelled', params))
     this.inner.abort(request)
   }
 
   #cancel(text: string): void {
-    const params = membersOf(membersOf(text).get('params') ?? '{}')
-    const id = JSON.parse(params.get('requestId') ?? 'null') as Id
+    const params = splitMembers(splitMembers(text).get('params') ?? '{}')
+    const id = JSON.parse(params.get('requestId') ?? 'null') as RequestId
     const requestId = JSON.stringify(this.#rounds.roundOf(id) ?? id)
     this.inner.send(writeNotification('notifications/cancelled', params, { requestId }))
   }
 
-  protected override fromServer(message: Message, related?: Related): void {
+  protected override fromServer(message: JsonRpcMessage, related?: MessageContext): void {
     if (message.kind === 'answer') return this.#answer(message)
     if (message.kind === 'request') {
       const { method } = message
@@ -135,7 +141,7 @@ export class AsSession extends Adapted {
     }
     if (message.method === 'notifications/subscriptions/acknowledged')
       return this.#changes.acknowledged()
-    const cancelled = message.params?.value.requestId as Id | undefined
+    const cancelled = message.params?.value.requestId as RequestId | undefined
     if (message.method === 'notifications/cancelled' && cancelled !== undefined)
       return this.#changes.ended(cancelled, false)
     const call = this.#rounds.callOf(related?.request)
@@ -159,16 +165,16 @@ export class AsSession extends Adapted {
     this.#changes.close()
   }
 
-  #answer(answer: Answer): void {
+  #answer(answer: JsonRpcResponse): void {
     const { id, result } = answer
     if (id !== null && this.#changes.isOne(id))
       return this.#changes.ended(id, answer.error !== undefined)
     if (id === this.#opening?.id) return this.#opened(answer, this.#opening?.revision ?? '')
-    const call = this.#rounds.callOf(id as Id)
+    const call = this.#rounds.callOf(id as RequestId)
     if (call === undefined) return this.onMessage(answer)
     const isPlain =
       result === undefined || (IS_COMPLETE.test(result) && !MAY_WANT_INPUT.test(result))
-    const members = isPlain ? undefined : membersOf(result)
+    const members = isPlain ? undefined : splitMembers(result)
     const type: unknown = JSON.parse(members?.get('resultType') ?? '"complete"')
     if (members !== undefined && type === 'input_required') return this.#rounds.wants(call, members)
     this.#rounds.forget(call)
@@ -177,13 +183,13 @@ export class AsSession extends Adapted {
     this.refuseHere(call, RPC.internal, text)
   }
 
-  #opened(answer: Answer, revision: string): void {
+  #opened(answer: JsonRpcResponse, revision: string): void {
     const { id } = answer
     this.#opening = undefined
     this.options.onBegun(answer.result !== undefined)
     if (answer.result === undefined) return this.onMessage(answer)
-    const found = membersOf(answer.result)
-    const server = membersOf(found.get('_meta') ?? '{}').get(META.server)
+    const found = splitMembers(answer.result)
+    const server = splitMembers(found.get('_meta') ?? '{}').get(META.server)
     const capabilities = withoutTasks(found.get('capabilities'))
     this.#changes.learn(capabilities)
     const result = patchObject('{}', {
@@ -192,12 +198,12 @@ export class AsSession extends Adapted {
       serverInfo: server ?? found.get('serverInfo') ?? '{"name":"unknown","version":"0"}',
       instructions: found.get('instructions'),
     })
-    this.onMessage({ ...answer, result, source: writeResult(id as Id, result) })
+    this.onMessage({ ...answer, result, source: writeResult(id as RequestId, result) })
   }
 }
 
 /** A session has no subscriptions that could be told apart. */
-function withoutSubscription(notification: Notification): Notification {
+function withoutSubscription(notification: JsonRpcNotification): JsonRpcNotification {
   const { params } = notification
   if (metaOf(params)[META.subscription] === undefined) return notification
   const meta = patchObject(params?.text.get('_meta'), { [META.subscription]: undefined })
@@ -207,7 +213,7 @@ function withoutSubscription(notification: Notification): Notification {
   }
 }
 
-function cancelled(request: Id, reason: string): Notification {
+function cancelled(request: RequestId, reason: string): JsonRpcNotification {
   const method = 'notifications/cancelled'
   const params = withMembers(undefined, {
     requestId: JSON.stringify(request),

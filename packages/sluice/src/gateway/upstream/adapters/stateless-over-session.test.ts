@@ -3,7 +3,7 @@
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { withMembers } from '../../../protocol/members.ts'
-import type { Answer, Id, Message } from '../../../protocol/message.ts'
+import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
 import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
 import {
@@ -13,10 +13,10 @@ import {
   INPUT_HELD_MS,
   SERVER_REQUESTS_MAX,
 } from '../../shared/limits.ts'
-import type { Related } from '../../shared/transport.ts'
+import type { MessageContext } from '../../shared/transport.ts'
 import { ScriptedLink, settled } from '../scripted-link.test-support.ts'
 import type { UpstreamFailure } from '../upstream.ts'
-import { AsStateless } from './stateless-over-session.ts'
+import { StatelessOverSession } from './stateless-over-session.ts'
 
 afterEach(() => vi.useRealTimers())
 
@@ -35,10 +35,10 @@ const BEGUN = {
 /** The bridge, and the relay's side of it. */
 class Bridge {
   readonly server = new ScriptedLink()
-  readonly told: { message: Message; related: Related | undefined }[] = []
+  readonly told: { message: JsonRpcMessage; related: MessageContext | undefined }[] = []
   readonly failures: UpstreamFailure[] = []
   readonly begun: boolean[] = []
-  readonly link = new AsStateless(this.server, {
+  readonly link = new StatelessOverSession(this.server, {
     log: () => {},
     onBegun: (hasBegun) => void this.begun.push(hasBegun),
   })
@@ -50,7 +50,7 @@ class Bridge {
     this.link.onFailure = (failure) => void this.failures.push(failure)
   }
 
-  async ask(method: string, params: Record<string, unknown> = {}, meta = {}): Promise<Id> {
+  async ask(method: string, params: Record<string, unknown> = {}, meta = {}): Promise<RequestId> {
     const id = ++this.#lastId
     const own = {
       [META.version]: STATELESS_REVISION,
@@ -69,12 +69,12 @@ class Bridge {
     return id
   }
 
-  call(more: Record<string, unknown> = {}): Promise<Id> {
+  call(more: Record<string, unknown> = {}): Promise<RequestId> {
     return this.ask('tools/call', { name: 'a', arguments: {}, ...more })
   }
 
   /** The server asks something on the way of a call, and the leg is answered with it. */
-  async question(call: Id, id = 'q'): Promise<void> {
+  async question(call: RequestId, id = 'q'): Promise<void> {
     this.server.say(
       { id, method: 'elicitation/create', params: { message: id } },
       { request: call },
@@ -82,19 +82,19 @@ class Bridge {
     await new Promise((resolve) => setTimeout(resolve, INPUT_GATHER_MS * 3))
   }
 
-  to(id: Id): Answer {
+  to(id: RequestId): JsonRpcResponse {
     const answers = this.told.map(({ message }) => message)
     const found = answers.find((each) => each.kind === 'answer' && each.id === id)
     if (found === undefined) throw new Error(`no answer to ${id}`)
-    return found as Answer
+    return found as JsonRpcResponse
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: a result, taken apart by the test
-  result(id: Id): any {
+  result(id: RequestId): any {
     return JSON.parse(this.to(id).result ?? 'null')
   }
 
-  cancel(id: Id): void {
+  cancel(id: RequestId): void {
     const params = new Map([
       ['requestId', JSON.stringify(id)],
       ['reason', '"enough"'],
@@ -202,11 +202,14 @@ describe('a call whose server asks', () => {
   })
 
   test.each([
-    ['answers', (bridge: Bridge, id: Id) => bridge.server.say({ id, result: { content: [] } })],
-    ['fails', (bridge: Bridge, id: Id) => bridge.server.fail(id)],
+    [
+      'answers',
+      (bridge: Bridge, id: RequestId) => bridge.server.say({ id, result: { content: [] } }),
+    ],
+    ['fails', (bridge: Bridge, id: RequestId) => bridge.server.fail(id)],
     [
       'answers with more than is kept',
-      (bridge: Bridge, id: Id) =>
+      (bridge: Bridge, id: RequestId) =>
         bridge.server.say({ id, result: { x: 'x'.repeat(INPUT_HELD_LENGTH_MAX - 50) } }),
     ],
   ])('a server that %s before the client is back keeps nobody waiting', async (_, does) => {
@@ -271,7 +274,7 @@ describe('a call whose server asks', () => {
   test('calls that wait, and questions of one call, are bounded; nothing is left at the end', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const bridge = new Bridge()
-    const ids: Id[] = []
+    const ids: RequestId[] = []
     for (let time = 0; time <= INPUT_HELD_MAX; time++) {
       const id = await bridge.call()
       ids.push(id)
@@ -279,7 +282,7 @@ describe('a call whose server asks', () => {
       vi.advanceTimersByTime(INPUT_GATHER_MS)
     }
     await settled()
-    expect(bridge.to(ids.at(-1) as Id).error?.message).toContain('too many')
+    expect(bridge.to(ids.at(-1) as RequestId).error?.message).toContain('too many')
     const greedy = await bridge.call()
     for (let at = 0; at <= SERVER_REQUESTS_MAX; at++)
       bridge.server.say({ id: `g${at}`, method: 'roots/list' }, { request: greedy })
@@ -324,7 +327,7 @@ describe('a call whose server asks', () => {
 describe('subscriptions', () => {
   const listen = (bridge: Bridge, notifications: object) =>
     bridge.ask('subscriptions/listen', { notifications })
-  const heard = (bridge: Bridge, id: Id) =>
+  const heard = (bridge: Bridge, id: RequestId) =>
     bridge.told.flatMap(({ message, related }) =>
       message.kind === 'notification' && related?.request === id ? [message] : [],
     )

@@ -2,9 +2,9 @@
 // here, `server/discover` is answered from it, and what the server asks on the way of a call goes to
 // the client as an answer that wants input. The call goes on when the client comes back.
 
-import { membersOf } from '../../../protocol/json/raw-members.ts'
+import { splitMembers } from '../../../protocol/json/raw-members.ts'
 import { patchObject, withMembers } from '../../../protocol/members.ts'
-import type { Id, Message, Notification } from '../../../protocol/message.ts'
+import type { JsonRpcMessage, JsonRpcNotification, RequestId } from '../../../protocol/message.ts'
 import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import {
@@ -15,18 +15,18 @@ import {
   writeResult,
 } from '../../../protocol/write-message.ts'
 import { questionFault } from '../../shared/server-questions.ts'
-import type { Related } from '../../shared/transport.ts'
-import type { Carried, Passing, UpstreamFailure } from '../upstream.ts'
-import { sentOf } from '../upstream-state.ts'
-import { LeggedCalls } from './resumable-calls.ts'
-import { Listens } from './subscriptions.ts'
+import type { MessageContext } from '../../shared/transport.ts'
+import type { OutboundRequest, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
+import { readMessageHead } from '../upstream-state.ts'
+import { ResumableCalls } from './resumable-calls.ts'
+import { StatelessSubscriptions } from './subscriptions.ts'
 import { statelessAnswer } from './translate.ts'
-import { Adapted } from './upstream-adapter.ts'
-import { KeptSession } from './upstream-session.ts'
+import { UpstreamAdapter } from './upstream-adapter.ts'
+import { UpstreamSession } from './upstream-session.ts'
 
-export class AsStateless extends Adapted {
+export class StatelessOverSession extends UpstreamAdapter {
   #logLevel: string | undefined
-  readonly #session = new KeptSession(this.inner, {
+  readonly #session = new UpstreamSession(this.inner, {
     onBegun: (waiting) => {
       this.options.onBegun(true)
       for (const passing of waiting) this.#request(passing)
@@ -40,7 +40,7 @@ export class AsStateless extends Adapted {
       for (const { id } of waiting) this.onFailure({ ...failure, request: id })
     },
   })
-  readonly #calls = new LeggedCalls({
+  readonly #calls = new ResumableCalls({
     answerLeg: (leg, result) => this.answerHere(leg, result),
     refuseLeg: (leg, why) => this.refuseHere(leg, RPC.internal, why),
     endLeg: (leg, end) => {
@@ -58,28 +58,28 @@ export class AsStateless extends Adapted {
       this.inner.abort(call)
     },
   })
-  readonly #listens = new Listens({
+  readonly #listens = new StatelessSubscriptions({
     tell: (listen, method, params) => this.#tell(listen, method, params),
     ask: (method, uri) => this.#session.ask(method, { uri: JSON.stringify(uri) }),
   })
 
-  override send(text: string, { passing }: Carried = {}): boolean {
+  override send(text: string, { passing }: UpstreamSendOptions = {}): boolean {
     if (passing === undefined) {
-      if (sentOf(text).method === 'notifications/cancelled') this.#cancel(text)
+      if (readMessageHead(text).method === 'notifications/cancelled') this.#cancel(text)
     } else if (this.#session.isBegunFor(passing)) this.#request(passing)
     return true
   }
 
-  override abort(request: Id): void {
+  override abort(request: RequestId): void {
     if (!this.#session.withdraw(request) && !this.#listens.close(request)) this.#calls.drop(request)
   }
 
   /** What has not gone to the server, where the session has not begun: it may be of the other era. */
-  release(): Passing[] | undefined {
+  release(): OutboundRequest[] | undefined {
     return this.#session.release()
   }
 
-  #request(passing: Passing): void {
+  #request(passing: OutboundRequest): void {
     const { id, method, params } = passing
     if (method === 'server/discover') return void this.answerHere(id, this.#session.discovered)
     if (method === 'subscriptions/listen')
@@ -90,13 +90,13 @@ export class AsStateless extends Adapted {
     }
     const state = params?.value.requestState
     if (typeof state === 'string') {
-      const responses = membersOf(params?.text.get('inputResponses') ?? '{}')
+      const responses = splitMembers(params?.text.get('inputResponses') ?? '{}')
       if (this.#calls.goOn(id, state, responses)) return
       const text = 'the call that this goes on with is over: make it anew'
       return void this.refuseHere(id, RPC.invalidParams, text)
     }
     const meta = params?.text.get('_meta')
-    this.#setLevel(membersOf(meta ?? '{}').get(META.logLevel))
+    this.#setLevel(splitMembers(meta ?? '{}').get(META.logLevel))
     this.#calls.begin(id)
     const bare = withMembers(params, { _meta: bareMeta(meta), inputResponses: undefined })
     const sent = { ...passing, params: bare }
@@ -110,7 +110,7 @@ export class AsStateless extends Adapted {
     this.#session.ask('logging/setLevel', { level })
   }
 
-  protected override fromServer(message: Message, related?: Related): void {
+  protected override fromServer(message: JsonRpcMessage, related?: MessageContext): void {
     if (message.kind === 'notification') return this.#told(message, related)
     if (message.kind === 'request') {
       const { id, method, params } = message
@@ -122,7 +122,7 @@ export class AsStateless extends Adapted {
       const question = `{"method":${JSON.stringify(method)},"params":${written}}`
       return this.#calls.ask(related?.request, id, question)
     }
-    if (!this.#session.answered(message)) this.#calls.end(message.id as Id, message)
+    if (!this.#session.answered(message)) this.#calls.end(message.id as RequestId, message)
   }
 
   protected override failed(failure: UpstreamFailure): void {
@@ -134,7 +134,7 @@ export class AsStateless extends Adapted {
     this.#calls.close()
   }
 
-  #told(notification: Notification, related: Related | undefined): void {
+  #told(notification: JsonRpcNotification, related: MessageContext | undefined): void {
     const { method, params } = notification
     this.#listens.tellOf(method, params)
     if (method !== 'notifications/progress') {
@@ -142,22 +142,25 @@ export class AsStateless extends Adapted {
       const request = this.#calls.legOf(related?.request)
       return this.onMessage(notification, request === undefined ? {} : { request })
     }
-    const leg = this.#calls.legOf(params?.value.progressToken as Id)
+    const leg = this.#calls.legOf(params?.value.progressToken as RequestId)
     if (leg === undefined) return
     const renamed = withMembers(params, { progressToken: JSON.stringify(leg) })
     this.onMessage({ ...notification, params: renamed }, { request: leg })
   }
 
   #cancel(text: string): void {
-    const params = membersOf(membersOf(text).get('params') ?? '{}')
-    this.#calls.drop(JSON.parse(params.get('requestId') ?? 'null') as Id, params.get('reason'))
+    const params = splitMembers(splitMembers(text).get('params') ?? '{}')
+    this.#calls.drop(
+      JSON.parse(params.get('requestId') ?? 'null') as RequestId,
+      params.get('reason'),
+    )
   }
 
-  #tell(listen: Id, method: string, texts: Readonly<Record<string, string>>): void {
+  #tell(listen: RequestId, method: string, texts: Readonly<Record<string, string>>): void {
     const meta = `{${JSON.stringify(META.subscription)}:${JSON.stringify(listen)}}`
     const params = withMembers(undefined, { ...texts, _meta: meta })
     const source = writeNotification(method, params.text)
-    const message: Notification = { kind: 'notification', method, params, source }
+    const message: JsonRpcNotification = { kind: 'notification', method, params, source }
     this.onMessage(message, { request: listen })
   }
 }

@@ -2,29 +2,29 @@
 // wants to hear of, is told what of that it will, and hears nothing else.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import type { Id, Members } from '../../../protocol/message.ts'
+import type { ParsedMembers, RequestId } from '../../../protocol/message.ts'
 import { LIST_CHANGES } from '../../../protocol/protocol-generation.ts'
 
-interface Listen {
+interface StatelessSubscription {
   readonly wishes: ReadonlySet<string>
   readonly uris: ReadonlySet<string>
 }
 
 export interface ListensOptions {
-  readonly tell: (listen: Id, method: string, texts: Record<string, string>) => void
+  readonly tell: (listen: RequestId, method: string, texts: Record<string, string>) => void
   /** `resources/subscribe` or `resources/unsubscribe`. */
   readonly ask: (method: string, uri: string) => void
 }
 
-export class Listens {
+export class StatelessSubscriptions {
   readonly #options: ListensOptions
-  readonly #open = new Map<Id, Listen>()
+  readonly #open = new Map<RequestId, StatelessSubscription>()
 
   constructor(options: ListensOptions) {
     this.#options = options
   }
 
-  open(id: Id, wanted: JsonValue | undefined, capabilities: JsonValue): void {
+  open(id: RequestId, wanted: JsonValue | undefined, capabilities: JsonValue): void {
     const filter = isObject(wanted) ? wanted : {}
     const granted: Record<string, JsonValue> = {}
     for (const [method, wish] of LIST_CHANGES)
@@ -42,7 +42,7 @@ export class Listens {
   }
 
   /** False where it is no subscription. */
-  close(id: Id): boolean {
+  close(id: RequestId): boolean {
     const listen = this.#open.get(id)
     this.#open.delete(id)
     for (const uri of listen?.uris ?? [])
@@ -51,7 +51,7 @@ export class Listens {
   }
 
   /** Tells whoever wanted to hear of it. */
-  tellOf(method: string, params: Members | undefined): void {
+  tellOf(method: string, params: ParsedMembers | undefined): void {
     const wish = LIST_CHANGES.get(method)
     if (wish === undefined && method !== 'notifications/resources/updated') return
     const uri = String(params?.value.uri)

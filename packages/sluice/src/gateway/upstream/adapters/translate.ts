@@ -2,17 +2,17 @@
 // other era, errors that one era does not have, and the pages that a user is asked to open. Pure.
 
 import { isObject } from '@sluice/policy/core/json'
-import { membersOf } from '../../../protocol/json/raw-members.ts'
+import { splitMembers } from '../../../protocol/json/raw-members.ts'
 import { writeJson } from '../../../protocol/json/write-json.ts'
 import { patchObject } from '../../../protocol/members.ts'
-import type { Answer } from '../../../protocol/message.ts'
+import type { JsonRpcResponse } from '../../../protocol/message.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 
 const TASKS = 'io.modelcontextprotocol/tasks'
 
 /** Tasks do not cross, so nobody may count on them: neither those of 2025-11-25 nor the extension. */
 export function withoutTasks(capabilities: string | undefined): string {
-  const members = membersOf(capabilities ?? '{}')
+  const members = splitMembers(capabilities ?? '{}')
   const extensions = members.get('extensions')
   const others =
     extensions === undefined ? {} : { extensions: patchObject(extensions, { [TASKS]: undefined }) }
@@ -21,7 +21,7 @@ export function withoutTasks(capabilities: string | undefined): string {
 
 /** An error of a server with sessions as the stateless era has it: a resource that is not there has
  * another number, and a page to open is a question. */
-export function statelessAnswer(answer: Answer): Answer {
+export function statelessAnswer(answer: JsonRpcResponse): JsonRpcResponse {
   const { error } = answer
   if (error?.code === RPC.resourceNotFound)
     return { ...answer, error: { ...error, code: RPC.invalidParams } }
@@ -45,7 +45,7 @@ function question(params: string): string {
 /** In a session a page to open has an id. */
 export function sessionQuestion(params: string | undefined, newId: () => string) {
   if (params === undefined) return undefined
-  const members = membersOf(params)
+  const members = splitMembers(params)
   const isPage = JSON.parse(members.get('mode') ?? 'null') === 'url'
   if (!isPage || members.has('elicitationId')) return params
   return patchObject(params, { elicitationId: JSON.stringify(newId()) })

@@ -1,11 +1,11 @@
 // A link to a server of the other era than its client's: what both directions of the bridge share.
 // Everything that is not about the eras goes to the link inside.
 
-import type { Answer, Id, Message } from '../../../protocol/message.ts'
+import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
 import { writeError, writeResult } from '../../../protocol/write-message.ts'
-import type { Related } from '../../shared/transport.ts'
-import { failureAnswer } from '../failure-response.ts'
-import type { Carried, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+import type { MessageContext } from '../../shared/transport.ts'
+import { toFailureResponse } from '../failure-response.ts'
+import type { Upstream, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
 
 export interface AdaptedOptions {
   readonly log: (text: string) => void
@@ -13,17 +13,17 @@ export interface AdaptedOptions {
   readonly onBegun: (hasBegun: boolean) => void
 }
 
-export abstract class Adapted implements UpstreamLink {
-  onMessage: (message: Message, related?: Related) => void = () => {}
+export abstract class UpstreamAdapter implements Upstream {
+  onMessage: (message: JsonRpcMessage, related?: MessageContext) => void = () => {}
   onClose: (why: string) => void = () => {}
   onFailure: (failure: UpstreamFailure) => void = (failure) => {
-    const answer = failureAnswer(failure)
+    const answer = toFailureResponse(failure)
     if (answer !== undefined) this.onMessage(answer)
   }
-  protected readonly inner: UpstreamLink
+  protected readonly inner: Upstream
   protected readonly options: AdaptedOptions
 
-  constructor(inner: UpstreamLink, options: AdaptedOptions) {
+  constructor(inner: Upstream, options: AdaptedOptions) {
     this.inner = inner
     this.options = options
     inner.onMessage = (message, related) => this.fromServer(message, related)
@@ -34,9 +34,9 @@ export abstract class Adapted implements UpstreamLink {
     }
   }
 
-  abstract send(text: string, carried?: Carried): boolean
-  abstract abort(request: Id): void
-  protected abstract fromServer(message: Message, related?: Related): void
+  abstract send(text: string, carried?: UpstreamSendOptions): boolean
+  abstract abort(request: RequestId): void
+  protected abstract fromServer(message: JsonRpcMessage, related?: MessageContext): void
   protected abstract failed(failure: UpstreamFailure): void
   /** The link is closed: nothing may be left that would still happen. */
   protected abstract over(): void
@@ -57,11 +57,11 @@ export abstract class Adapted implements UpstreamLink {
     return this.inner.pausesApart
   }
 
-  pause(request?: Id): void {
+  pause(request?: RequestId): void {
     this.inner.pause(request)
   }
 
-  resume(request?: Id): void {
+  resume(request?: RequestId): void {
     this.inner.resume(request)
   }
 
@@ -75,17 +75,17 @@ export abstract class Adapted implements UpstreamLink {
   }
 
   /** Answers in the server's place; in a turn of its own, as a server would. */
-  protected answerHere(id: Id, result: string): true {
+  protected answerHere(id: RequestId, result: string): true {
     const source = writeResult(id, result)
     return this.#later({ kind: 'answer', id, result, error: undefined, source })
   }
 
-  protected refuseHere(id: Id, code: number, message: string): true {
+  protected refuseHere(id: RequestId, code: number, message: string): true {
     const source = writeError(id, code, message)
     return this.#later({ kind: 'answer', id, result: undefined, error: { code, message }, source })
   }
 
-  #later(answer: Answer): true {
+  #later(answer: JsonRpcResponse): true {
     queueMicrotask(() => this.onMessage(answer))
     return true
   }

@@ -3,43 +3,43 @@
 // asks in it by itself (to begin, log levels, subscriptions) is answered here.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import { membersOf } from '../../../protocol/json/raw-members.ts'
+import { splitMembers } from '../../../protocol/json/raw-members.ts'
 import { patchObject, withMembers } from '../../../protocol/members.ts'
-import type { Answer, Id } from '../../../protocol/message.ts'
+import type { JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
 import { META, metaOf, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
-import { settledRevision } from '../../../protocol/revisions.ts'
+import { negotiateRevision } from '../../../protocol/revisions.ts'
 import { writeMembers, writeNotification, writeRequest } from '../../../protocol/write-message.ts'
 import { type Declared, declaredIn } from '../../shared/server-questions.ts'
-import type { Passing, UpstreamFailure, UpstreamLink } from '../upstream.ts'
+import type { OutboundRequest, Upstream, UpstreamFailure } from '../upstream.ts'
 import { withoutTasks } from './translate.ts'
 
 export interface KeptSessionEvents {
   /** Those that waited, in order. */
-  readonly onBegun: (waiting: readonly Passing[]) => void
-  readonly onRefused: (waiting: readonly Passing[], why: string) => void
-  readonly onFailed: (waiting: readonly Passing[], failure: UpstreamFailure) => void
+  readonly onBegun: (waiting: readonly OutboundRequest[]) => void
+  readonly onRefused: (waiting: readonly OutboundRequest[], why: string) => void
+  readonly onFailed: (waiting: readonly OutboundRequest[], failure: UpstreamFailure) => void
 }
 
-export class KeptSession {
-  readonly #inner: UpstreamLink
+export class UpstreamSession {
+  readonly #inner: Upstream
   readonly #events: KeptSessionEvents
   #state: 'none' | 'beginning' | 'begun' = 'none'
   #begun: ReadonlyMap<string, string> = new Map()
   capabilities: JsonValue = {}
   /** By the client that it was begun for. */
   declared: Declared = []
-  #waiting: Passing[] = []
+  #waiting: OutboundRequest[] = []
   /** Asked by the gate; bounded by what clients may have open. */
-  readonly #asked = new Map<Id, (answer: Answer) => void>()
+  readonly #asked = new Map<RequestId, (answer: JsonRpcResponse) => void>()
   #lastId = 0
 
-  constructor(inner: UpstreamLink, events: KeptSessionEvents) {
+  constructor(inner: Upstream, events: KeptSessionEvents) {
     this.#inner = inner
     this.#events = events
   }
 
   /** True where it has begun; else the request waits for that. */
-  isBegunFor(passing: Passing): boolean {
+  isBegunFor(passing: OutboundRequest): boolean {
     if (this.#state === 'begun') return true
     this.#waiting.push(passing)
     if (this.#state === 'none') this.#begin(passing)
@@ -47,14 +47,14 @@ export class KeptSession {
   }
 
   /** Nobody waits for this request any more: false where it has left already. */
-  withdraw(request: Id): boolean {
+  withdraw(request: RequestId): boolean {
     const at = this.#waiting.findIndex(({ id }) => id === request)
     if (at >= 0) this.#waiting.splice(at, 1)
     return at >= 0
   }
 
   /** What still waits, given up; undefined where it has begun. */
-  release(): Passing[] | undefined {
+  release(): OutboundRequest[] | undefined {
     return this.#state === 'begun' ? undefined : this.#waiting.splice(0)
   }
 
@@ -65,7 +65,7 @@ export class KeptSession {
   ask(
     method: string,
     texts: Readonly<Record<string, string>>,
-    answered: (answer: Answer) => void = () => {},
+    answered: (answer: JsonRpcResponse) => void = () => {},
   ): void {
     const id = `own-${++this.#lastId}`
     const params = withMembers(undefined, texts)
@@ -76,15 +76,15 @@ export class KeptSession {
   }
 
   /** False where the answer is to somebody else's question. */
-  answered(answer: Answer): boolean {
-    const answered = this.#asked.get(answer.id as Id)
-    this.#asked.delete(answer.id as Id)
+  answered(answer: JsonRpcResponse): boolean {
+    const answered = this.#asked.get(answer.id as RequestId)
+    this.#asked.delete(answer.id as RequestId)
     answered?.(answer)
     return answered !== undefined
   }
 
   failed(failure: UpstreamFailure): boolean {
-    if (!this.#asked.delete(failure.request as Id)) return false
+    if (!this.#asked.delete(failure.request as RequestId)) return false
     if (this.#state !== 'beginning') return true
     this.#state = 'none'
     this.#events.onFailed(this.#waiting.splice(0), failure)
@@ -103,12 +103,12 @@ export class KeptSession {
     })
   }
 
-  #begin({ params }: Passing): void {
+  #begin({ params }: OutboundRequest): void {
     this.#state = 'beginning'
-    const meta = membersOf(params?.text.get('_meta') ?? '{}')
+    const meta = splitMembers(params?.text.get('_meta') ?? '{}')
     this.declared = declaredIn(metaOf(params)[META.capabilities])
     const texts = {
-      protocolVersion: JSON.stringify(settledRevision(undefined)),
+      protocolVersion: JSON.stringify(negotiateRevision(undefined)),
       capabilities: withoutTasks(meta.get(META.capabilities)),
       clientInfo: meta.get(META.client) ?? '{"name":"sluice","version":"1"}',
     }
@@ -117,7 +117,7 @@ export class KeptSession {
         this.#state = 'none'
         return this.#events.onRefused(this.#waiting.splice(0), error?.message ?? 'no reason given')
       }
-      this.#begun = membersOf(result)
+      this.#begun = splitMembers(result)
       this.capabilities = JSON.parse(this.#begun.get('capabilities') ?? '{}') as JsonValue
       this.#state = 'begun'
       this.#inner.send(writeNotification('notifications/initialized', undefined))

@@ -1,16 +1,16 @@
 // Messages for a server that nobody knows yet how to talk to: kept in order, bounded, and taken back
 // where their sender no longer waits. Used while the era of a server is found out.
 
-import type { Id } from '../../../protocol/message.ts'
+import type { RequestId } from '../../../protocol/message.ts'
 import { STDIN_QUEUE_LENGTH_MAX, STDIN_QUEUE_MESSAGES_MAX } from '../../shared/limits.ts'
-import type { Carried } from '../upstream.ts'
+import type { UpstreamSendOptions } from '../upstream.ts'
 
 export interface WaitingMessage {
   readonly text: string
-  readonly carried: Carried | undefined
+  readonly carried: UpstreamSendOptions | undefined
 }
 
-export class WaitingMessages {
+export class MessageQueue {
   #all: WaitingMessage[] = []
   #length = 0
 
@@ -19,7 +19,7 @@ export class WaitingMessages {
   }
 
   /** False where no more may wait; one message alone always fits. */
-  add(text: string, carried: Carried | undefined): boolean {
+  add(text: string, carried: UpstreamSendOptions | undefined): boolean {
     const isFull =
       this.#all.length >= STDIN_QUEUE_MESSAGES_MAX ||
       this.#length + text.length > STDIN_QUEUE_LENGTH_MAX
@@ -29,7 +29,7 @@ export class WaitingMessages {
     return true
   }
 
-  withdraw(request: Id): void {
+  withdraw(request: RequestId): void {
     const gone = this.#all.find(({ carried }) => carried?.passing?.id === request)
     if (gone === undefined) return
     this.#all = this.#all.filter((each) => each !== gone)

@@ -5,7 +5,7 @@ import { EventParser } from '../../../protocol/sse.ts'
 import { decodeUtf8 } from '../../shared/decode-utf8.ts'
 import { UPSTREAM_MESSAGE_BYTES_MAX } from '../../shared/limits.ts'
 import { STREAM_UNITS_PER_EVENT, STREAM_UNITS_PER_TURN } from '../../shared/turn-limits.ts'
-import { readSaid, type Said } from '../read-upstream-messages.ts'
+import { readUpstreamMessages, type UpstreamMessages } from '../read-upstream-messages.ts'
 import type { ResponseHeaders } from './http-response.ts'
 
 /** `unreadable`: compressed although nobody asked for it, or in another character set. */
@@ -23,7 +23,7 @@ export function bodyKindOf(headers: ResponseHeaders): BodyKind {
 }
 
 export interface BodyEvents {
-  onSaid(said: Said): void
+  onSaid(said: UpstreamMessages): void
   /** More in one message than the gate reads; the rest of it is passed over. */
   onTooLarge(): void
   /** A stream of lines without an event: it has to be ended. */
@@ -32,14 +32,14 @@ export interface BodyEvents {
   onEvent?(event: string, data: string): void
 }
 
-export interface Body {
+export interface ResponseBody {
   /** What is left of the chunk, perhaps nothing, if other work is to have its turn before more is
    * pushed. */
   push(chunk: Buffer): Buffer | undefined
   end(): void
 }
 
-export class JsonBody implements Body {
+export class JsonBody implements ResponseBody {
   readonly #events: BodyEvents
   readonly #batches: boolean
   #chunks: Buffer[] = []
@@ -69,9 +69,9 @@ export class JsonBody implements Body {
   }
 }
 
-function readBytes(bytes: Buffer, batches: boolean): Said {
+function readBytes(bytes: Buffer, batches: boolean): UpstreamMessages {
   try {
-    return readSaid(decodeUtf8(bytes), batches)
+    return readUpstreamMessages(decodeUtf8(bytes), batches)
   } catch {
     return { ok: false, why: 'the answer is not UTF-8', answers: undefined }
   }
@@ -80,7 +80,7 @@ function readBytes(bytes: Buffer, batches: boolean): Said {
 /** So few that the units are not overspent by much. */
 const LINES_AT_ONCE = 64
 
-export class EventBody implements Body {
+export class EventBody implements ResponseBody {
   readonly parser = new EventParser(decodeUtf8, { lengthMax: UPSTREAM_MESSAGE_BYTES_MAX })
   readonly #events: BodyEvents
   readonly #batches: () => boolean
@@ -117,7 +117,7 @@ export class EventBody implements Body {
       else this.#events.onTooLarge()
       // An event without text only carries an id, to resume from.
     } else if (event.event === 'message' && event.data !== '')
-      this.#events.onSaid(readSaid(event.data, this.#batches()))
+      this.#events.onSaid(readUpstreamMessages(event.data, this.#batches()))
     else this.#events.onEvent?.(event.event, event.data)
   }
 

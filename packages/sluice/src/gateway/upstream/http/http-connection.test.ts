@@ -2,7 +2,7 @@
 
 import { createServer, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { Exchange } from './http-exchange.ts'
+import { HttpExchange } from './http-exchange.ts'
 import { HttpPools } from './http-pools.ts'
 import type { HttpRequest } from './http-request.ts'
 
@@ -42,7 +42,7 @@ type Said = { body: string; status?: number; error?: Error; written: boolean }
 function ask(url: string, more: Partial<HttpRequest> = {}): Promise<Said> {
   return new Promise((resolve) => {
     const said: Said = { body: '', written: false }
-    const exchange = new Exchange(
+    const exchange = new HttpExchange(
       pools.to(url).calls,
       { method: 'POST', path: '/mcp', headers: {}, body: 'x', ...more },
       {

@@ -14,7 +14,7 @@ import {
 import { type ResponseEvents, type ResponseHeaders, ResponseReader } from './http-response.ts'
 
 /** A request on its way, as a connection knows it. */
-export interface Job {
+export interface ConnectionJob {
   readonly head: string
   readonly body: string
   /** Of the body, as UTF-8. */
@@ -44,13 +44,13 @@ export class Connection implements ResponseEvents {
   readonly #socket: Socket
   readonly #reader = new ResponseReader(this)
   readonly #events: ConnectionEvents
-  #job: Job | undefined
+  #job: ConnectionJob | undefined
   #isPaused = false
   /** How long the server keeps it while it is free. */
   #keptMs = HTTP_KEEP_ALIVE_MS
   #movedMs = performance.now()
 
-  constructor(url: URL, job: Job, events: ConnectionEvents) {
+  constructor(url: URL, job: ConnectionJob, events: ConnectionEvents) {
     this.#job = job
     this.#events = events
     this.#socket = open(
@@ -78,18 +78,18 @@ export class Connection implements ResponseEvents {
     return this.#job === undefined || this.#isPaused ? 0 : nowMs - this.#movedMs
   }
 
-  take(job: Job): void {
+  take(job: ConnectionJob): void {
     this.#job = job
     this.#write(job)
   }
 
-  pause(job: Job): void {
+  pause(job: ConnectionJob): void {
     if (this.#job !== job) return
     this.#isPaused = true
     this.#socket.pause()
   }
 
-  resume(job: Job): void {
+  resume(job: ConnectionJob): void {
     if (this.#job !== job || !this.#isPaused) return
     this.#isPaused = false
     this.#movedMs = performance.now()
@@ -97,7 +97,7 @@ export class Connection implements ResponseEvents {
   }
 
   /** Ends the request, and with it the connection: the rest of the response would still come. */
-  abort(job: Job): void {
+  abort(job: ConnectionJob): void {
     if (this.#job === job) this.end()
   }
 
@@ -146,7 +146,7 @@ export class Connection implements ResponseEvents {
     this.#write(job)
   }
 
-  #write(job: Job): void {
+  #write(job: ConnectionJob): void {
     this.#reader.begin()
     this.#movedMs = performance.now()
     job.onStart(this)

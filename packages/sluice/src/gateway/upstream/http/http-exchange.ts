@@ -4,8 +4,8 @@
 
 import { Buffer } from 'node:buffer'
 import { takeTurn } from '../../shared/slices.ts'
-import type { Connection, Job } from './http-connection.ts'
-import type { Pool } from './http-pools.ts'
+import type { Connection, ConnectionJob } from './http-connection.ts'
+import type { ConnectionPool } from './http-pools.ts'
 import { type HttpRequest, writeHead } from './http-request.ts'
 import type { ResponseHeaders } from './http-response.ts'
 
@@ -20,7 +20,7 @@ export interface ExchangeEvents {
   onError(error: Error): void
 }
 
-export class Exchange implements Job {
+export class HttpExchange implements ConnectionJob {
   /** A byte of the request may have left. */
   written = false
   /** Over, one way or the other: no event comes any more. */
@@ -39,7 +39,7 @@ export class Exchange implements Job {
   /** How it ended, while something is in the queue. */
   #ending: (() => void) | undefined
 
-  constructor(pool: Pool, request: HttpRequest, events: ExchangeEvents) {
+  constructor(pool: ConnectionPool, request: HttpRequest, events: ExchangeEvents) {
     const { body = '' } = request
     this.body = body
     this.bodyBytes = Buffer.byteLength(body)

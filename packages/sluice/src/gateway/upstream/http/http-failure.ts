@@ -1,15 +1,15 @@
 // What a failed exchange means for the request it carried: which code, in which words, and whether
 // the request may be sent once more. Pure; used by the HTTP transports of this folder.
 
-import type { Id } from '../../../protocol/message.ts'
+import type { RequestId } from '../../../protocol/message.ts'
 import { HTTP_ERROR_SHOWN_LENGTH_MAX, HTTP_HANDLE_LENGTH_MAX } from '../../shared/limits.ts'
 import { shorten } from '../../shared/log.ts'
 import type { UpstreamFailure } from '../upstream.ts'
 import type { ResponseHeaders } from './http-response.ts'
 
-export interface Refused {
+export interface RejectedResponse {
   readonly server: string
-  readonly request: Id | undefined
+  readonly request: RequestId | undefined
   readonly status: number
   readonly headers: ResponseHeaders
   /** The beginning of the body. */
@@ -18,7 +18,7 @@ export interface Refused {
   readonly inSession: boolean
 }
 
-export function failureOfStatus(refused: Refused): UpstreamFailure {
+export function failureOfStatus(refused: RejectedResponse): UpstreamFailure {
   const { server, request, status, headers, text, inSession } = refused
   const about = { request, status, repeatable: false }
   const who = `the server \`${server}\``
@@ -56,7 +56,7 @@ export function failureOfStatus(refused: Refused): UpstreamFailure {
 
 export function failureOfError(
   server: string,
-  request: Id | undefined,
+  request: RequestId | undefined,
   error: Error,
   written: boolean,
 ): UpstreamFailure {

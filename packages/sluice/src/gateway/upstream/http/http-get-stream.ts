@@ -2,7 +2,7 @@
 // ends, from the last event that came. Also goes on with an answer whose own stream broke off.
 
 import { EVENT_IDLE_LINES_MAX } from '../../../protocol/json/limits.ts'
-import type { Id } from '../../../protocol/message.ts'
+import type { RequestId } from '../../../protocol/message.ts'
 import {
   HTTP_RESUME_TRIES_MAX,
   HTTP_RESUME_WAIT_MS,
@@ -12,7 +12,7 @@ import {
 import { restartDelayMs } from '../../shared/restart.ts'
 import type { UpstreamFailure } from '../upstream.ts'
 import { bodyKindOf, EventBody } from './http-body.ts'
-import { Exchange } from './http-exchange.ts'
+import { HttpExchange } from './http-exchange.ts'
 import { failureOfError, failureOfStatus } from './http-failure.ts'
 import type { HttpHost } from './http-host.ts'
 import type { ResponseHeaders } from './http-response.ts'
@@ -22,17 +22,17 @@ export interface ListenOptions {
   readonly headers: () => Readonly<Record<string, string>>
   readonly inSession: boolean
   /** The request whose answer is to come, for a stream that goes on with one. */
-  readonly request?: Id | undefined
+  readonly request?: RequestId | undefined
   readonly lastEventId?: string | undefined
   readonly retryMs?: number | undefined
   /** It will not be opened again. A server that has no such stream (405) is no failure. */
   readonly onOver: (failure: UpstreamFailure | undefined) => void
 }
 
-export class Listener {
+export class HttpGetStream {
   readonly #host: HttpHost
   readonly #options: ListenOptions
-  #exchange: Exchange | undefined
+  #exchange: HttpExchange | undefined
   #body: EventBody | undefined
   #refusal: { status: number; headers: ResponseHeaders } | undefined
   #lastEventId: string | undefined
@@ -80,7 +80,7 @@ export class Listener {
     this.#openedMs = performance.now()
     this.#body = undefined
     this.#refusal = undefined
-    this.#exchange = new Exchange(
+    this.#exchange = new HttpExchange(
       host.pools.streams,
       { method: 'GET', path, headers },
       {

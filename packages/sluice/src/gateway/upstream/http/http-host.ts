@@ -1,12 +1,12 @@
 // What an HTTP transport (Streamable HTTP or the old one) and its exchanges have from the link they
 // belong to, and what the link has from the transport. Types only; http.ts is the link.
 
-import type { Id, Message } from '../../../protocol/message.ts'
+import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
 import type { Log } from '../../shared/log.ts'
-import type { Trace } from '../../shared/transport.ts'
-import type { Said } from '../read-upstream-messages.ts'
-import type { Passing, UpstreamFailure } from '../upstream.ts'
-import type { Conversation, Sent } from '../upstream-state.ts'
+import type { TraceContext } from '../../shared/transport.ts'
+import type { UpstreamMessages } from '../read-upstream-messages.ts'
+import type { OutboundRequest, UpstreamFailure } from '../upstream.ts'
+import type { MessageHead, UpstreamState } from '../upstream-state.ts'
 import type { OriginPools } from './http-pools.ts'
 
 export interface HttpHost {
@@ -14,7 +14,7 @@ export interface HttpHost {
   readonly url: URL
   readonly pools: OriginPools
   readonly log: Log
-  readonly conversation: Conversation
+  readonly conversation: UpstreamState
   /** The gate stops: sessions are not ended. */
   readonly isLeaving: boolean
   /** The receiver wants nothing now, from any stream. */
@@ -22,25 +22,25 @@ export interface HttpHost {
   /** What the configuration says, with `own` on top: the same object for the same `own`, as long as
    * nothing has changed. */
   headers(own: Readonly<Record<string, string>>): Readonly<Record<string, string>>
-  deliver(said: Said, request: Id | undefined): void
+  deliver(said: UpstreamMessages, request: RequestId | undefined): void
   fail(failure: UpstreamFailure): void
   /** Sends a message once more that cannot have had an effect; false where it was that already. */
-  sendAgain(message: Outgoing, failure: UpstreamFailure): boolean
+  sendAgain(message: OutgoingMessage, failure: UpstreamFailure): boolean
   /** The server ended the stream of this request; it is asked for the rest later. */
-  onSuspended: (request: Id) => void
+  onSuspended: (request: RequestId) => void
   /** The link cannot go on. */
   giveUp(failure: UpstreamFailure, why?: string): void
   /** How long to read no further, after so many bytes. */
   restMs(bytes: number): number
   /** A server of the first revision: tries its transport, with this first message. */
-  tryOld(first: Outgoing, failure: UpstreamFailure): void
+  tryOld(first: OutgoingMessage, failure: UpstreamFailure): void
 }
 
-export interface Outgoing {
+export interface OutgoingMessage {
   readonly text: string
-  readonly sent: Sent
-  readonly trace: Trace | undefined
-  readonly passing: Passing | undefined
+  readonly sent: MessageHead
+  readonly trace: TraceContext | undefined
+  readonly passing: OutboundRequest | undefined
   /** It was refused once, and could not have had an effect. */
   readonly again?: boolean
 }
@@ -49,15 +49,15 @@ export interface HttpTransport {
   /** As the server calls the session, where it has a name for it. */
   readonly sessionId?: string | undefined
   /** True where an answer was to a question of the transport's own. */
-  takes?(message: Message): boolean
+  takes?(message: JsonRpcMessage): boolean
   /** Begins to hear what the server says by itself, in a session that began elsewhere. */
   listen?(): void
   /** Messages under way, or waiting to be. */
   readonly size: number
-  send(message: Outgoing): void
-  pause(request?: Id): void
-  resume(request?: Id): void
-  abort(request: Id): void
+  send(message: OutgoingMessage): void
+  pause(request?: RequestId): void
+  resume(request?: RequestId): void
+  abort(request: RequestId): void
   /** Requests that never left, and a promise of the last exchange's end. */
-  close(): { unwritten: Id[]; over: Promise<void> }
+  close(): { unwritten: RequestId[]; over: Promise<void> }
 }

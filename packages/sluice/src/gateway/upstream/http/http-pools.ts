@@ -8,15 +8,15 @@ import {
   HTTP_POOL_LOOK_MS,
   HTTP_SILENCE_MS_MAX,
 } from '../../shared/limits.ts'
-import { Connection, type ConnectionEvents, type Job } from './http-connection.ts'
+import { Connection, type ConnectionEvents, type ConnectionJob } from './http-connection.ts'
 
-export class Pool implements ConnectionEvents {
+export class ConnectionPool implements ConnectionEvents {
   readonly host: string
   readonly #url: URL
   readonly #all = new Set<Connection>()
   /** The last used is taken first, so that what is not needed grows old. */
   readonly #free: Connection[] = []
-  readonly #waiting: Job[] = []
+  readonly #waiting: ConnectionJob[] = []
   #looking: NodeJS.Timeout | undefined
 
   constructor(origin: string) {
@@ -25,7 +25,7 @@ export class Pool implements ConnectionEvents {
   }
 
   /** Sends it over a free connection, a new one, or the next that gets free; never twice. */
-  carry(job: Job): void {
+  carry(job: ConnectionJob): void {
     const nowMs = performance.now()
     for (let free = this.#free.pop(); free !== undefined; free = this.#free.pop()) {
       if (free.isFresh(nowMs)) return free.take(job)
@@ -58,12 +58,12 @@ export class Pool implements ConnectionEvents {
     this.#stopLooking()
   }
 
-  #connect(job: Job): void {
+  #connect(job: ConnectionJob): void {
     this.#all.add(new Connection(this.#url, job, this))
     this.#looking ??= setInterval(() => this.#look(), HTTP_POOL_LOOK_MS).unref()
   }
 
-  #next(): Job | undefined {
+  #next(): ConnectionJob | undefined {
     for (let job = this.#waiting.shift(); job !== undefined; job = this.#waiting.shift())
       if (!job.over) return job
     return undefined
@@ -85,8 +85,8 @@ export class Pool implements ConnectionEvents {
 }
 
 export interface OriginPools {
-  readonly calls: Pool
-  readonly streams: Pool
+  readonly calls: ConnectionPool
+  readonly streams: ConnectionPool
 }
 
 export class HttpPools {
@@ -95,7 +95,7 @@ export class HttpPools {
   to(origin: string): OriginPools {
     let pools = this.#origins.get(origin)
     if (pools === undefined) {
-      pools = { calls: new Pool(origin), streams: new Pool(origin) }
+      pools = { calls: new ConnectionPool(origin), streams: new ConnectionPool(origin) }
       this.#origins.set(origin, pools)
     }
     return pools

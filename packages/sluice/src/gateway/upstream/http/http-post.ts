@@ -2,14 +2,14 @@
 // stream of events with the answer among them, or nothing but the word that it was taken.
 
 import { EVENT_IDLE_LINES_MAX } from '../../../protocol/json/limits.ts'
-import type { Id } from '../../../protocol/message.ts'
+import type { RequestId } from '../../../protocol/message.ts'
 import { HTTP_ERROR_BYTES_MAX, HTTP_LISTEN_JSON_MS_MAX } from '../../shared/limits.ts'
-import { readSaid, type Said } from '../read-upstream-messages.ts'
+import { readUpstreamMessages, type UpstreamMessages } from '../read-upstream-messages.ts'
 import type { UpstreamFailure } from '../upstream.ts'
-import { type Body, type BodyEvents, bodyKindOf, EventBody, JsonBody } from './http-body.ts'
-import { Exchange, type ExchangeEvents } from './http-exchange.ts'
+import { type BodyEvents, bodyKindOf, EventBody, JsonBody, type ResponseBody } from './http-body.ts'
+import { type ExchangeEvents, HttpExchange } from './http-exchange.ts'
 import { failureOfError, failureOfStatus } from './http-failure.ts'
-import type { HttpHost, Outgoing } from './http-host.ts'
+import type { HttpHost, OutgoingMessage } from './http-host.ts'
 import type { ResponseHeaders } from './http-response.ts'
 
 export const POST_HEADERS = {
@@ -41,28 +41,28 @@ export interface PostEvents {
   onOver(post: Post): void
 }
 
-interface Refusal {
+interface RejectedPost {
   readonly status: number
   readonly headers: ResponseHeaders
   readonly chunks: Buffer[]
 }
 
 export class Post implements ExchangeEvents, BodyEvents {
-  readonly message: Outgoing
+  readonly message: OutgoingMessage
   /** Of the request; undefined for notifications and answers. */
-  readonly request: Id | undefined
-  readonly exchange: Exchange
+  readonly request: RequestId | undefined
+  readonly exchange: HttpExchange
   /** Of a stream with ids, to go on from after it broke. */
-  body: Body | undefined
+  body: ResponseBody | undefined
   readonly #host: HttpHost
   readonly #options: PostOptions
   readonly #events: PostEvents
   /** The server ended the stream by itself, without an answer. */
   endedEarly = false
-  #refusal: Refusal | undefined
+  #refusal: RejectedPost | undefined
   #passedOverBytes = 0
 
-  constructor(host: HttpHost, message: Outgoing, options: PostOptions, events: PostEvents) {
+  constructor(host: HttpHost, message: OutgoingMessage, options: PostOptions, events: PostEvents) {
     this.message = message
     this.request = message.sent.method === undefined ? undefined : message.sent.id
     this.#host = host
@@ -71,7 +71,7 @@ export class Post implements ExchangeEvents, BodyEvents {
     const headers = host.headers(withTrace(options.headers, message))
     const request = { method: 'POST', path: options.path, headers, body: message.text } as const
     const { calls, streams } = host.pools
-    this.exchange = new Exchange(options.staysOpen === true ? streams : calls, request, this)
+    this.exchange = new HttpExchange(options.staysOpen === true ? streams : calls, request, this)
     if (host.paused) this.exchange.pause()
   }
 
@@ -129,7 +129,7 @@ export class Post implements ExchangeEvents, BodyEvents {
     if (!isAnswer || bodyKindOf(headers) !== 'json') return false
     this.#events.onTaken(this, headers)
     this.#host.restMs(body.length)
-    const said = readSaid(body, this.#host.conversation.batches)
+    const said = readUpstreamMessages(body, this.#host.conversation.batches)
     this.#host.deliver(said, this.request)
     if (!said.ok) this.#nonsense(`answered with what no peer may: ${said.why}`)
     if (!this.isAnswered && !this.#options.answersElsewhere)
@@ -160,9 +160,9 @@ export class Post implements ExchangeEvents, BodyEvents {
     this.#events.onBroken(this, failureOfError(this.#host.name, this.request, error, true))
   }
 
-  #refuse({ status, headers, chunks }: Refusal): void {
+  #refuse({ status, headers, chunks }: RejectedPost): void {
     const text = Buffer.concat(chunks).subarray(0, HTTP_ERROR_BYTES_MAX).toString('utf8')
-    const said = bodyKindOf(headers) === 'json' ? readSaid(text, false) : undefined
+    const said = bodyKindOf(headers) === 'json' ? readUpstreamMessages(text, false) : undefined
     const answer = said?.ok ? said.messages.find((message) => message.kind === 'answer') : undefined
     const { name } = this.#host
     const { request } = this
@@ -192,7 +192,7 @@ export class Post implements ExchangeEvents, BodyEvents {
     this.#events.onOver(this)
   }
 
-  onSaid(said: Said): void {
+  onSaid(said: UpstreamMessages): void {
     this.#host.deliver(said, this.request)
     if (this.body instanceof EventBody && this.isAnswered) this.#events.onAnswered(this)
     // In JSON there is nothing but the answer: if it cannot be read, there is none.
@@ -217,7 +217,7 @@ export class Post implements ExchangeEvents, BodyEvents {
 /** Checked, since they are the client's own words in a header. */
 function withTrace(
   headers: Readonly<Record<string, string>>,
-  { trace }: Outgoing,
+  { trace }: OutgoingMessage,
 ): Readonly<Record<string, string>> {
   if (trace?.traceparent === undefined) return headers
   const { traceparent, tracestate } = trace

@@ -3,7 +3,7 @@
 // the connection: the next answer on it would be anybody's. Used by the connections of this folder.
 
 import { Buffer } from 'node:buffer'
-import { flat, SameHead } from '../../shared/cached-http-head.ts'
+import { CachedHead, flat } from '../../shared/cached-http-head.ts'
 import {
   HTTP_CHUNK_LINE_LENGTH_MAX,
   HTTP_HEADER_BYTES_MAX,
@@ -199,7 +199,7 @@ export class ResponseReader {
 interface KnownHead {
   readonly status: number
   readonly headers: ResponseHeaders
-  readonly same: SameHead
+  readonly same: CachedHead
 }
 
 /** Where it says a length, once: a status without a body has none, whatever it says. */
@@ -209,7 +209,7 @@ function knownHead(text: string, status: number, headers: ResponseHeaders): Know
   const match = LENGTH_LINE.exec(text)
   if (length === undefined || match?.[2] !== length) return undefined
   const at = match.index + (match[1] as string).length
-  return { status, headers, same: new SameHead(`${text}\r\n\r\n`, at, length.length) }
+  return { status, headers, same: new CachedHead(`${text}\r\n\r\n`, at, length.length) }
 }
 
 /** Those that somebody reads. Any other is only held against what a header may be. */

@@ -3,22 +3,22 @@
 // refuses `initialize` by POST.
 
 import { EVENT_IDLE_LINES_MAX } from '../../../protocol/json/limits.ts'
-import type { Id } from '../../../protocol/message.ts'
+import type { RequestId } from '../../../protocol/message.ts'
 import { HTTP_ENDPOINT_LENGTH_MAX, HTTP_ENDPOINT_MS_MAX } from '../../shared/limits.ts'
 import { bodyKindOf, EventBody } from './http-body.ts'
-import { Exchange } from './http-exchange.ts'
-import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
+import { HttpExchange } from './http-exchange.ts'
+import type { HttpHost, HttpTransport, OutgoingMessage } from './http-host.ts'
 import { POST_HEADERS, Post } from './http-post.ts'
 import type { ResponseHeaders } from './http-response.ts'
 
-export class OldTransport implements HttpTransport {
+export class HttpSseTransport implements HttpTransport {
   readonly #host: HttpHost
   readonly #onNone: () => void
-  readonly #stream: Exchange
+  readonly #stream: HttpExchange
   readonly #body: EventBody
   readonly #timer: NodeJS.Timeout
   readonly #posts = new Set<Post>()
-  #waiting: Outgoing[] = []
+  #waiting: OutgoingMessage[] = []
   #endpoint: string | undefined
 
   /** `onNone`: the server has no such transport either. */
@@ -42,7 +42,7 @@ export class OldTransport implements HttpTransport {
     )
     const path = host.url.pathname + host.url.search
     const headers = host.headers({ accept: 'text/event-stream' })
-    this.#stream = new Exchange(
+    this.#stream = new HttpExchange(
       host.pools.streams,
       { method: 'GET', path, headers },
       {
@@ -64,7 +64,7 @@ export class OldTransport implements HttpTransport {
     return this.#posts.size + this.#waiting.length
   }
 
-  send(message: Outgoing): void {
+  send(message: OutgoingMessage): void {
     if (this.#endpoint === undefined) {
       this.#waiting.push(message)
       return
@@ -96,7 +96,7 @@ export class OldTransport implements HttpTransport {
 
   abort(): void {}
 
-  close(): { unwritten: Id[]; over: Promise<void> } {
+  close(): { unwritten: RequestId[]; over: Promise<void> } {
     clearTimeout(this.#timer)
     this.#stream.abort()
     const waiting = this.#waiting.map(({ sent }) => (sent.method ? sent.id : undefined))

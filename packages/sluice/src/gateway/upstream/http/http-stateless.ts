@@ -3,15 +3,20 @@
 // going away is how a request is cancelled.
 
 import { isObject } from '@sluice/policy/core/json'
-import { encodeValue, nameIn, paramHeadersOf, valueAt } from '../../../protocol/mcp-headers.ts'
-import type { Id } from '../../../protocol/message.ts'
+import {
+  encodeValue,
+  nameIn,
+  paramHeadersOf,
+  readArgumentAt,
+} from '../../../protocol/mcp-headers.ts'
+import type { RequestId } from '../../../protocol/message.ts'
 import { META, metaOf, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { BASE64 } from '../../shared/base64.ts'
-import type { Passing } from '../upstream.ts'
-import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
+import type { OutboundRequest } from '../upstream.ts'
+import type { HttpHost, HttpTransport, OutgoingMessage } from './http-host.ts'
 import { POST_HEADERS, Post } from './http-post.ts'
 
-export class StatelessTransport implements HttpTransport {
+export class StatelessHttpTransport implements HttpTransport {
   readonly #host: HttpHost
   readonly #posts = new Set<Post>()
 
@@ -24,7 +29,7 @@ export class StatelessTransport implements HttpTransport {
   }
 
   /** Notifications and answers have nowhere to go in this era. */
-  send(message: Outgoing): void {
+  send(message: OutgoingMessage): void {
     const { passing } = message
     if (passing === undefined) return
     const { url } = this.#host
@@ -47,19 +52,19 @@ export class StatelessTransport implements HttpTransport {
     this.#posts.add(post)
   }
 
-  pause(request?: Id): void {
+  pause(request?: RequestId): void {
     for (const { exchange } of this.#of(request)) exchange.pause()
   }
 
-  resume(request?: Id): void {
+  resume(request?: RequestId): void {
     for (const { exchange } of this.#of(request)) exchange.resume()
   }
 
-  abort(request: Id): void {
+  abort(request: RequestId): void {
     for (const post of this.#of(request)) this.#end(post)
   }
 
-  close(): { unwritten: Id[]; over: Promise<void> } {
+  close(): { unwritten: RequestId[]; over: Promise<void> } {
     const unwritten = [...this.#posts]
       .filter(({ exchange }) => !exchange.written)
       .flatMap(({ request }) => (request === undefined ? [] : [request]))
@@ -72,14 +77,14 @@ export class StatelessTransport implements HttpTransport {
     this.#posts.delete(post)
   }
 
-  #of(request: Id | undefined): Post[] {
+  #of(request: RequestId | undefined): Post[] {
     const posts = [...this.#posts]
     return request === undefined ? posts : posts.filter((post) => post.request === request)
   }
 }
 
 /** Written from the body, never taken from a client. */
-function headersFor({ method, params, tool }: Passing): Record<string, string> {
+function headersFor({ method, params, tool }: OutboundRequest): Record<string, string> {
   const version = metaOf(params)[META.version]
   const headers: Record<string, string> = {
     ...POST_HEADERS,
@@ -91,7 +96,7 @@ function headersFor({ method, params, tool }: Passing): Record<string, string> {
   const args = params?.value.arguments
   if (!isObject(args)) return headers
   for (const { header, path } of paramHeadersOf(tool?.definition.inputSchema) ?? []) {
-    const value = valueAt(args, path)
+    const value = readArgumentAt(args, path)
     if (value !== undefined) headers[header] = encodeValue(String(value), BASE64)
   }
   return headers

@@ -1,19 +1,19 @@
 // Streamable HTTP as a client, for the revisions with sessions (2025-03-26 to 2025-11-25): a POST for
 // every message, one GET stream for what the server says by itself, a DELETE at the end.
 
-import type { Id, Message } from '../../../protocol/message.ts'
+import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
 import {
   HTTP_FAREWELL_MS_MAX,
   HTTP_HANDLE_LENGTH_MAX,
   HTTP_TAILS_MAX,
 } from '../../shared/limits.ts'
-import { Few } from '../../shared/small-set.ts'
-import type { Passing, UpstreamFailure } from '../upstream.ts'
+import { SmallSet } from '../../shared/small-set.ts'
+import type { OutboundRequest, UpstreamFailure } from '../upstream.ts'
 import { EventBody } from './http-body.ts'
-import { Exchange } from './http-exchange.ts'
-import { Listener } from './http-get-stream.ts'
-import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
+import { HttpExchange } from './http-exchange.ts'
+import { HttpGetStream } from './http-get-stream.ts'
+import type { HttpHost, HttpTransport, OutgoingMessage } from './http-host.ts'
 import { POST_HEADERS, Post, type PostEvents } from './http-post.ts'
 import type { ResponseHeaders } from './http-response.ts'
 
@@ -21,8 +21,8 @@ import type { ResponseHeaders } from './http-response.ts'
 const NOT_THE_TRANSPORT = new Set([401, 403, 407, 408, 429])
 
 /** A session that is begun anew, and what waits for it. */
-interface Revival {
-  readonly waiting: Outgoing[]
+interface SessionRestart {
+  readonly waiting: OutgoingMessage[]
   begun(): void
   failed(failure: UpstreamFailure): void
 }
@@ -30,13 +30,13 @@ interface Revival {
 /** Id of the request that begins a session anew. */
 const AGAIN = 'sluice-again'
 
-export class Streamable implements HttpTransport {
+export class StreamableHttpTransport implements HttpTransport {
   readonly #host: HttpHost
   readonly #path: string
-  readonly #posts = new Few<Post>()
+  readonly #posts = new SmallSet<Post>()
   /** Streams that go on after their answer. */
   readonly #tails = new Set<Post>()
-  readonly #resumed = new Map<Id, Listener>()
+  readonly #resumed = new Map<RequestId, HttpGetStream>()
   #sessionId: string | undefined
   #posting:
     | {
@@ -45,12 +45,12 @@ export class Streamable implements HttpTransport {
         readonly headers: Readonly<Record<string, string>>
       }
     | undefined
-  #listener: Listener | undefined
+  #listener: HttpGetStream | undefined
   /** As the client began the session. */
-  #opening: Outgoing | undefined
-  #revival: Revival | undefined
+  #opening: OutgoingMessage | undefined
+  #revival: SessionRestart | undefined
   /** `notifications/initialized` is under way: what comes after it must not overtake it. */
-  #settling: Outgoing[] | undefined
+  #settling: OutgoingMessage[] | undefined
   #closed = false
 
   /** `sessionId` is of a session that began over another link. */
@@ -68,7 +68,7 @@ export class Streamable implements HttpTransport {
     return this.#posts.size + this.#resumed.size + (this.#settling?.length ?? 0)
   }
 
-  send(message: Outgoing): void {
+  send(message: OutgoingMessage): void {
     if (message.sent.method === 'initialize') this.#opening = message
     if (this.#revival !== undefined && message.sent.method !== undefined) {
       this.#revival.waiting.push(message)
@@ -81,15 +81,15 @@ export class Streamable implements HttpTransport {
     }
   }
 
-  pause(request?: Id): void {
+  pause(request?: RequestId): void {
     for (const each of this.#streams(request)) each.pause()
   }
 
-  resume(request?: Id): void {
+  resume(request?: RequestId): void {
     for (const each of this.#streams(request)) each.resume()
   }
 
-  abort(request: Id): void {
+  abort(request: RequestId): void {
     for (const post of this.#posts) {
       if (post.request !== request) continue
       post.exchange.abort()
@@ -99,7 +99,7 @@ export class Streamable implements HttpTransport {
     this.#resumed.delete(request)
   }
 
-  close(): { unwritten: Id[]; over: Promise<void> } {
+  close(): { unwritten: RequestId[]; over: Promise<void> } {
     this.#closed = true
     const held = (this.#settling ?? []).map(({ sent }) => (sent.method ? sent.id : undefined))
     const posted = [...this.#posts]
@@ -111,7 +111,7 @@ export class Streamable implements HttpTransport {
     return { unwritten, over: this.#farewell() }
   }
 
-  #post(message: Outgoing): void {
+  #post(message: OutgoingMessage): void {
     const options = {
       path: this.#path,
       headers: this.#postHeaders(),
@@ -168,7 +168,7 @@ export class Streamable implements HttpTransport {
 
   /** The server has forgotten the session: another is begun as the first was, and what was refused is
    * sent once more. */
-  #beginAnew(message: Outgoing): boolean {
+  #beginAnew(message: OutgoingMessage): boolean {
     const { passing } = this.#opening ?? {}
     if (passing === undefined || message.again === true || this.#closed) return false
     this.#revival ??= this.#startAnew(passing)
@@ -176,7 +176,7 @@ export class Streamable implements HttpTransport {
     return true
   }
 
-  #startAnew(passing: Passing): Revival {
+  #startAnew(passing: OutboundRequest): SessionRestart {
     const host = this.#host
     host.log('warn', `the server \`${host.name}\` has forgotten the session: begun anew`)
     this.#sessionId = undefined
@@ -186,8 +186,8 @@ export class Streamable implements HttpTransport {
     const sent = { id: AGAIN, method: 'initialize' }
     host.conversation.sent(sent)
     this.#post({ text, sent, trace: undefined, passing: { ...passing, id: AGAIN } })
-    const end = (): Outgoing[] => {
-      const { waiting } = this.#revival as Revival
+    const end = (): OutgoingMessage[] => {
+      const { waiting } = this.#revival as SessionRestart
       this.#revival = undefined
       return waiting
     }
@@ -208,7 +208,7 @@ export class Streamable implements HttpTransport {
     }
   }
 
-  takes(message: Message): boolean {
+  takes(message: JsonRpcMessage): boolean {
     if (message.kind !== 'answer' || message.id !== AGAIN) return false
     this.#host.conversation.received(message)
     const { error, id } = message
@@ -227,7 +227,7 @@ export class Streamable implements HttpTransport {
     if (request === undefined || lastEventId === undefined || this.#closed)
       return this.#host.fail(failure)
     const options = { ...this.#listening, request, lastEventId, retryMs }
-    const listener = new Listener(this.#host, {
+    const listener = new HttpGetStream(this.#host, {
       ...options,
       onOver: (later) => {
         this.#resumed.delete(request)
@@ -240,7 +240,7 @@ export class Streamable implements HttpTransport {
   }
 
   listen(): void {
-    this.#listener ??= new Listener(this.#host, {
+    this.#listener ??= new HttpGetStream(this.#host, {
       ...this.#listening,
       onOver: (failure) => {
         if (failure === undefined) return
@@ -286,7 +286,7 @@ export class Streamable implements HttpTransport {
     return this.#posting.headers
   }
 
-  *#streams(request: Id | undefined): Generator<{ pause(): void; resume(): void }> {
+  *#streams(request: RequestId | undefined): Generator<{ pause(): void; resume(): void }> {
     for (const post of this.#posts)
       if (request === undefined || post.request === request) yield post.exchange
     for (const [id, listener] of this.#resumed)
@@ -316,7 +316,7 @@ export class Streamable implements HttpTransport {
       const path = this.#path
       const headers = host.headers(this.#sessionHeaders())
       const onError = (): void => resolve()
-      const exchange = new Exchange(
+      const exchange = new HttpExchange(
         host.pools.calls,
         { method: 'DELETE', path, headers },
         {

@@ -3,11 +3,11 @@
 import { afterEach } from 'vitest'
 import { type Behaviour, type HttpFixture, serveHttp } from '../../../../../../test/servers/http.ts'
 import { Asker, keepLog } from '../ask.test-support.ts'
-import { type HttpLink, type HttpServerOptions, startHttpServer } from './http.ts'
+import { type HttpServerOptions, type HttpUpstream, startHttpServer } from './http.ts'
 import { HttpPools } from './http-pools.ts'
 
 const pools = new HttpPools()
-const links: HttpLink[] = []
+const links: HttpUpstream[] = []
 /** To be closed after the test. */
 export const servers: { close(): unknown }[] = []
 

@@ -3,8 +3,8 @@
 // Called by whoever owns the sessions.
 
 import { performance } from 'node:perf_hooks'
-import type { Id, Message } from '../../../protocol/message.ts'
-import type { Era } from '../../../protocol/protocol-generation.ts'
+import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
+import type { ProtocolGeneration } from '../../../protocol/protocol-generation.ts'
 import {
   HTTP_AGAIN_MS,
   HTTP_OPEN_EXCHANGES_MAX,
@@ -14,23 +14,23 @@ import {
   STRAY_LINES_LOGGED_PER_SECOND,
 } from '../../shared/limits.ts'
 import type { Log } from '../../shared/log.ts'
-import { SecondBudget } from '../../shared/token-bucket.ts'
-import type { Related } from '../../shared/transport.ts'
-import { failureAnswer } from '../failure-response.ts'
-import type { Said } from '../read-upstream-messages.ts'
-import type { Carried, UpstreamFailure, UpstreamLink } from '../upstream.ts'
-import { Conversation, sentOf } from '../upstream-state.ts'
-import type { HttpHost, HttpTransport, Outgoing } from './http-host.ts'
+import { TokenBucket } from '../../shared/token-bucket.ts'
+import type { MessageContext } from '../../shared/transport.ts'
+import { toFailureResponse } from '../failure-response.ts'
+import type { UpstreamMessages } from '../read-upstream-messages.ts'
+import type { Upstream, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
+import { readMessageHead, UpstreamState } from '../upstream-state.ts'
+import type { HttpHost, HttpTransport, OutgoingMessage } from './http-host.ts'
 import type { HttpPools, OriginPools } from './http-pools.ts'
-import { OldTransport } from './http-sse.ts'
-import { StatelessTransport } from './http-stateless.ts'
-import { Streamable } from './http-streamable.ts'
+import { HttpSseTransport } from './http-sse.ts'
+import { StatelessHttpTransport } from './http-stateless.ts'
+import { StreamableHttpTransport } from './http-streamable.ts'
 
 export interface HttpServerOptions {
   readonly name: string
   readonly url: string
   /** The era that is spoken with this server. */
-  readonly era: Era
+  readonly era: ProtocolGeneration
   /** From the configuration. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** The value of `Authorization`, asked for every exchange: a login's token changes. */
@@ -44,30 +44,30 @@ export interface HttpServerOptions {
 }
 
 /** Connects with the first message; set the callbacks before it. */
-export function startHttpServer(options: HttpServerOptions): HttpLink {
-  return new HttpLink(options)
+export function startHttpServer(options: HttpServerOptions): HttpUpstream {
+  return new HttpUpstream(options)
 }
 
-export class HttpLink implements UpstreamLink, HttpHost {
-  onMessage: (message: Message, related?: Related) => void = () => {}
+export class HttpUpstream implements Upstream, HttpHost {
+  onMessage: (message: JsonRpcMessage, related?: MessageContext) => void = () => {}
   onClose: (why: string) => void = () => {}
   onFailure: (failure: UpstreamFailure) => void = (failure) => {
-    const answer = failureAnswer(failure)
-    if (answer !== undefined) this.onMessage(answer, { request: answer.id as Id })
+    const answer = toFailureResponse(failure)
+    if (answer !== undefined) this.onMessage(answer, { request: answer.id as RequestId })
   }
-  onSuspended: (request: Id) => void = () => {}
+  onSuspended: (request: RequestId) => void = () => {}
   failure: UpstreamFailure | undefined
   readonly ended: Promise<void>
   readonly name: string
   readonly url: URL
   readonly pools: OriginPools
   readonly log: Log
-  readonly conversation = new Conversation()
+  readonly conversation = new UpstreamState()
   paused = false
 
   readonly #options: HttpServerOptions
-  readonly #budget = new SecondBudget(STDOUT_UNITS_PER_SECOND, performance.now(), STDOUT_CREDIT_MAX)
-  readonly #strayBudget = new SecondBudget(STRAY_LINES_LOGGED_PER_SECOND, performance.now())
+  readonly #budget = new TokenBucket(STDOUT_UNITS_PER_SECOND, performance.now(), STDOUT_CREDIT_MAX)
+  readonly #strayBudget = new TokenBucket(STRAY_LINES_LOGGED_PER_SECOND, performance.now())
   readonly #settleEnded: () => void
   #transport: HttpTransport
   #lastHeaders:
@@ -85,11 +85,11 @@ export class HttpLink implements UpstreamLink, HttpHost {
     this.url = new URL(options.url)
     this.pools = options.pools.to(this.url.origin)
     this.log = options.log
-    if (options.era === 'stateless') this.#transport = new StatelessTransport(this)
+    if (options.era === 'stateless') this.#transport = new StatelessHttpTransport(this)
     else {
       const kept = options.handle === undefined ? undefined : readHandle(options.handle)
       this.conversation.revision = kept?.revision
-      this.#transport = new Streamable(this, kept?.sessionId)
+      this.#transport = new StreamableHttpTransport(this, kept?.sessionId)
       if (kept !== undefined) queueMicrotask(() => this.#transport.listen?.())
     }
     let settle = (): void => {}
@@ -99,9 +99,9 @@ export class HttpLink implements UpstreamLink, HttpHost {
     this.#settleEnded = () => settle()
   }
 
-  send(text: string, carried?: Carried): boolean {
+  send(text: string, carried?: UpstreamSendOptions): boolean {
     if (this.#closed) return false
-    const sent = carried?.passing ?? sentOf(text)
+    const sent = carried?.passing ?? readMessageHead(text)
     const waiting = Math.max(this.#transport.size, this.conversation.open.size)
     this.conversation.sent(sent)
     if (waiting >= HTTP_OPEN_EXCHANGES_MAX) {
@@ -116,31 +116,31 @@ export class HttpLink implements UpstreamLink, HttpHost {
   }
 
   get handle(): string | undefined {
-    if (this.#transport instanceof OldTransport) return undefined
+    if (this.#transport instanceof HttpSseTransport) return undefined
     const { revision } = this.conversation
     return JSON.stringify([this.#transport.sessionId ?? null, revision ?? null])
   }
 
   /** The old transport has one stream for all. */
   get pausesApart(): boolean {
-    return !(this.#transport instanceof OldTransport)
+    return !(this.#transport instanceof HttpSseTransport)
   }
 
   get isLeaving(): boolean {
     return this.#options.isLeaving?.() === true
   }
 
-  pause(request?: Id): void {
+  pause(request?: RequestId): void {
     if (request === undefined) this.paused = true
     this.#transport.pause(request)
   }
 
-  resume(request?: Id): void {
+  resume(request?: RequestId): void {
     if (request === undefined) this.paused = false
     this.#transport.resume(request)
   }
 
-  abort(request: Id): void {
+  abort(request: RequestId): void {
     this.conversation.open.delete(request)
     this.#transport.abort(request)
   }
@@ -170,7 +170,7 @@ export class HttpLink implements UpstreamLink, HttpHost {
     return all
   }
 
-  deliver(said: Said, request: Id | undefined): void {
+  deliver(said: UpstreamMessages, request: RequestId | undefined): void {
     if (this.#closed) return
     if (!said.ok) return this.#stray(said)
     for (const message of said.messages) {
@@ -191,7 +191,7 @@ export class HttpLink implements UpstreamLink, HttpHost {
     this.onFailure(failure)
   }
 
-  sendAgain(message: Outgoing, failure: UpstreamFailure): boolean {
+  sendAgain(message: OutgoingMessage, failure: UpstreamFailure): boolean {
     if (this.#closed || message.again === true || !failure.repeatable) return false
     this.log('warn', `${failure.message}; sent once more`, { server: this.name })
     setTimeout(() => {
@@ -210,18 +210,18 @@ export class HttpLink implements UpstreamLink, HttpHost {
     return this.#budget.spend(bytes / STDOUT_UNIT_BYTES, performance.now())
   }
 
-  tryOld(first: Outgoing, failure: UpstreamFailure): void {
+  tryOld(first: OutgoingMessage, failure: UpstreamFailure): void {
     if (this.#closed) return
     this.#transport.close()
-    this.#transport = new OldTransport(this, () => {
+    this.#transport = new HttpSseTransport(this, () => {
       this.#transport.close()
-      this.#transport = new Streamable(this)
+      this.#transport = new StreamableHttpTransport(this)
       this.fail(failure)
     })
     this.#transport.send(first)
   }
 
-  #stray(said: Said & { ok: false }): void {
+  #stray(said: UpstreamMessages & { ok: false }): void {
     if (this.#strayBudget.take(1, performance.now()))
       this.log('warn', 'what is no message was passed over', { server: this.name, why: said.why })
     const request = said.answers

@@ -5,7 +5,7 @@
 import { RENEW_AHEAD_MS } from '../../../identity/limits.ts'
 import { isDue, type Login, type LoginOf } from '../../../identity/oauth/login.ts'
 import type { Logins } from '../../../identity/oauth/logins.ts'
-import { LoginVoid, refreshLogin } from '../../../identity/oauth/token-request.ts'
+import { InvalidGrantError, refreshLogin } from '../../../identity/oauth/token-request.ts'
 import type { Log } from '../../shared/log.ts'
 
 export interface LoginTokensOptions {
@@ -105,7 +105,7 @@ export class ServerLogin {
       const why = (error as Error).message
       log('warn', 'the login could not be renewed', { server, why, run: this.command })
       const isSame = logins.get(this.#of)?.accessToken === login.accessToken
-      if (error instanceof LoginVoid && isSame) logins.remove(this.#of)
+      if (error instanceof InvalidGrantError && isSame) logins.remove(this.#of)
       return !isSame
     }
   }

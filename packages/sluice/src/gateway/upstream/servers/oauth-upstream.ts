@@ -2,35 +2,35 @@
 // refuses the token (401, so it did nothing with the request) sends the request once more with a newer
 // one. What fails then says which command to run.
 
-import type { Id } from '../../../protocol/message.ts'
+import type { RequestId } from '../../../protocol/message.ts'
 import { OPEN_REQUESTS_MAX } from '../../shared/limits.ts'
-import type { Link } from '../../shared/transport.ts'
-import type { Carried, UpstreamFailure, UpstreamLink } from '../upstream.ts'
-import { sentOf } from '../upstream-state.ts'
+import type { Transport } from '../../shared/transport.ts'
+import type { Upstream, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
+import { readMessageHead } from '../upstream-state.ts'
 import type { ServerLogin } from './login-tokens.ts'
 
-interface Kept {
+interface RetriableMessage {
   readonly text: string
-  readonly carried: Carried | undefined
+  readonly carried: UpstreamSendOptions | undefined
   /** The header it was sent with. */
   header: string | undefined
   isSecond: boolean
 }
 
-export class LoginLink implements UpstreamLink {
-  onMessage: Link['onMessage'] = () => {}
-  onClose: Link['onClose'] = () => {}
+export class OAuthUpstream implements Upstream {
+  onMessage: Transport['onMessage'] = () => {}
+  onClose: Transport['onClose'] = () => {}
   onFailure: (failure: UpstreamFailure) => void = () => {}
-  readonly #inner: UpstreamLink
+  readonly #inner: Upstream
   readonly #login: ServerLogin
-  readonly #kept = new Map<Id, Kept>()
+  readonly #kept = new Map<RequestId, RetriableMessage>()
   /** What waits for a token, in order. */
   #waiting: (() => void)[] | undefined
   #closed = false
 
-  onSuspended: (request: Id) => void = () => {}
+  onSuspended: (request: RequestId) => void = () => {}
 
-  constructor(inner: UpstreamLink, login: ServerLogin) {
+  constructor(inner: Upstream, login: ServerLogin) {
     this.#inner = inner
     this.#login = login
     inner.onMessage = (message, related) => {
@@ -58,7 +58,7 @@ export class LoginLink implements UpstreamLink {
     return this.#inner.failure
   }
 
-  send(text: string, carried?: Carried): boolean {
+  send(text: string, carried?: UpstreamSendOptions): boolean {
     if (this.#closed) return false
     const ready = this.#waiting === undefined ? this.#login.ready() : undefined
     if (ready === undefined && this.#waiting === undefined) return this.#sendNow(text, carried)
@@ -74,15 +74,15 @@ export class LoginLink implements UpstreamLink {
     return this.#inner.pausesApart
   }
 
-  pause(request?: Id): void {
+  pause(request?: RequestId): void {
     this.#inner.pause(request)
   }
 
-  resume(request?: Id): void {
+  resume(request?: RequestId): void {
     this.#inner.resume(request)
   }
 
-  abort(request: Id): void {
+  abort(request: RequestId): void {
     this.#kept.delete(request)
     this.#inner.abort(request)
   }
@@ -97,8 +97,8 @@ export class LoginLink implements UpstreamLink {
     if (!this.#closed) for (const send of waiting) send()
   }
 
-  #sendNow(text: string, carried: Carried | undefined): boolean {
-    const { id, method } = sentOf(text)
+  #sendNow(text: string, carried: UpstreamSendOptions | undefined): boolean {
+    const { id, method } = readMessageHead(text)
     if (id !== undefined && method !== undefined && this.#kept.size < OPEN_REQUESTS_MAX)
       this.#kept.set(id, { text, carried, header: this.#login.header, isSecond: false })
     return this.#inner.send(text, carried)
@@ -111,7 +111,7 @@ export class LoginLink implements UpstreamLink {
       kept.isSecond = true
       if ((await this.#login.refused(kept.header)) && !this.#closed) {
         // It may have been given up meanwhile.
-        if (this.#kept.get(request as Id) === kept) this.#inner.send(kept.text, kept.carried)
+        if (this.#kept.get(request as RequestId) === kept) this.#inner.send(kept.text, kept.carried)
         return
       }
     }

@@ -1,12 +1,12 @@
 // Which sessions can do without their process for now: nobody waits for an answer, nobody listens, for
 // as long as the configuration says. Looked at by the gate, every now and then.
 
-import type { ClientLink } from '../../shared/transport.ts'
-import type { UpstreamLink } from '../upstream.ts'
+import type { ClientTransport } from '../../shared/transport.ts'
+import type { Upstream } from '../upstream.ts'
 
 interface Session {
-  readonly link: UpstreamLink
-  readonly client: Pick<ClientLink, 'isIdle'>
+  readonly link: Upstream
+  readonly client: Pick<ClientTransport, 'isIdle'>
   readonly openRequests: () => number
   readonly idleMs: number
 }

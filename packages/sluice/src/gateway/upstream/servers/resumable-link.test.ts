@@ -2,10 +2,10 @@
 
 import { expect, test } from 'vitest'
 import { withMembers } from '../../../protocol/members.ts'
-import type { Message } from '../../../protocol/message.ts'
+import type { JsonRpcMessage } from '../../../protocol/message.ts'
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
-import type { Guest } from '../../processes/evict-idle.ts'
-import type { Place } from '../../processes/process-quota.ts'
+import type { Evictable } from '../../processes/evict-idle.ts'
+import type { ProcessSlot } from '../../processes/process-quota.ts'
 import { ScriptedLink, settled } from '../scripted-link.test-support.ts'
 import type { UpstreamFailure } from '../upstream.ts'
 import { ResumableLink } from './resumable-link.ts'
@@ -34,11 +34,11 @@ class Process extends ScriptedLink {
 }
 
 function make(
-  enter: (user: Guest) => Promise<Place> = async () => ({ ended() {} }),
+  enter: (user: Evictable) => Promise<ProcessSlot> = async () => ({ ended() {} }),
   onStart: (run: Process, number: number) => void = () => {},
 ) {
   const runs: Process[] = []
-  const users: Guest[] = []
+  const users: Evictable[] = []
   const start = () => {
     const run = new Process()
     runs.push(run)
@@ -47,13 +47,13 @@ function make(
   }
   const options = {
     ...{ name: 'files', start, spare: () => 1 },
-    enter: (user: Guest) => {
+    enter: (user: Evictable) => {
       users.push(user)
       return enter(user)
     },
   }
   const link = new ResumableLink(options)
-  const heard: Message[] = []
+  const heard: JsonRpcMessage[] = []
   const failures: UpstreamFailure[] = []
   const closed: string[] = []
   link.onMessage = (message) => void heard.push(message)

@@ -3,25 +3,30 @@
 // the protocol session anew, with what the client said at first; the client does not notice. What the
 // gate knows of the session (labels, counters, tools) is not in the process and stays.
 
-import type { Id, Members, Message } from '../../../protocol/message.ts'
+import type { JsonRpcMessage, ParsedMembers, RequestId } from '../../../protocol/message.ts'
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
 import { LISTEN } from '../../call/pending-requests.ts'
-import type { Guest } from '../../processes/evict-idle.ts'
-import type { Place } from '../../processes/process-quota.ts'
+import type { Evictable } from '../../processes/evict-idle.ts'
+import type { ProcessSlot } from '../../processes/process-quota.ts'
 import { MEMBER_BEGIN_MS_MAX } from '../../shared/limits.ts'
-import type { Related } from '../../shared/transport.ts'
-import { tryOut } from '../adapters/probe-generation.ts'
-import { WaitingMessages } from '../adapters/waiting-messages.ts'
-import { failureAnswer } from '../failure-response.ts'
-import type { Carried, Passing, UpstreamFailure, UpstreamLink } from '../upstream.ts'
-import { sentOf } from '../upstream-state.ts'
+import type { MessageContext } from '../../shared/transport.ts'
+import { sendTrial } from '../adapters/probe-generation.ts'
+import { MessageQueue } from '../adapters/waiting-messages.ts'
+import { toFailureResponse } from '../failure-response.ts'
+import type {
+  OutboundRequest,
+  Upstream,
+  UpstreamFailure,
+  UpstreamSendOptions,
+} from '../upstream.ts'
+import { readMessageHead } from '../upstream-state.ts'
 
 export interface ResumableOptions {
   readonly name: string
   /** Starts the process. */
-  readonly start: () => UpstreamLink
+  readonly start: () => Upstream
   /** Waits for a place for one more process; rejects where there is none in time. */
-  readonly enter: (user: Guest) => Promise<Place>
+  readonly enter: (user: Evictable) => Promise<ProcessSlot>
   /** How easily the session can do without its process; undefined: not now. */
   readonly spare: () => number | undefined
 }
@@ -31,29 +36,29 @@ type State = 'asleep' | 'waking' | 'awake'
 const INITIALIZED = 'notifications/initialized'
 const TOOLS_CHANGED = 'notifications/tools/list_changed'
 
-export class ResumableLink implements UpstreamLink {
-  onMessage: (message: Message, related?: Related) => void = () => {}
+export class ResumableLink implements Upstream {
+  onMessage: (message: JsonRpcMessage, related?: MessageContext) => void = () => {}
   onClose: (why: string) => void = () => {}
   onFailure: (failure: UpstreamFailure) => void = (failure) => {
-    const answer = failureAnswer(failure)
+    const answer = toFailureResponse(failure)
     if (answer !== undefined) this.onMessage(answer)
   }
   readonly handle = undefined
   readonly pausesApart = false
   readonly ended: Promise<void>
   readonly #options: ResumableOptions
-  readonly #waiting = new WaitingMessages()
+  readonly #waiting = new MessageQueue()
   #state: State = 'asleep'
-  #inner: UpstreamLink | undefined
+  #inner: Upstream | undefined
   #failure: UpstreamFailure | undefined
   /** What the client began the session with, and whether that was answered. */
-  #opening: Passing | undefined
+  #opening: OutboundRequest | undefined
   #isBegun = false
   #isInitialized = false
-  #level: Passing | undefined
-  readonly #subscriptions = new Map<string, Passing>()
+  #level: OutboundRequest | undefined
+  readonly #subscriptions = new Map<string, OutboundRequest>()
   /** Open subscriptions of a stateless client: what they wait for comes from the process. */
-  readonly #listens = new Set<Id>()
+  readonly #listens = new Set<RequestId>()
   /** Tasks live in the process: it stays as long as the session. */
   #hasTasks = false
   #isPaused = false
@@ -80,10 +85,11 @@ export class ResumableLink implements UpstreamLink {
     return isWanted || this.#inner?.isBusy === true
   }
 
-  send(text: string, carried?: Carried): boolean {
+  send(text: string, carried?: UpstreamSendOptions): boolean {
     if (this.#closed) return false
     if (carried?.passing !== undefined) this.#note(carried.passing)
-    else if (!this.#isInitialized && sentOf(text).method === INITIALIZED) this.#isInitialized = true
+    else if (!this.#isInitialized && readMessageHead(text).method === INITIALIZED)
+      this.#isInitialized = true
     if (this.#state === 'awake') return this.#inner?.send(text, carried) === true
     if (!this.#waiting.add(text, carried)) {
       const message = `too much waits for the server \`${this.#options.name}\` to be started`
@@ -105,7 +111,7 @@ export class ResumableLink implements UpstreamLink {
     this.#inner?.resume()
   }
 
-  abort(request: Id): void {
+  abort(request: RequestId): void {
     this.#listens.delete(request)
     this.#waiting.withdraw(request)
     this.#inner?.abort(request)
@@ -131,7 +137,7 @@ export class ResumableLink implements UpstreamLink {
   }
 
   /** What it takes to begin again. */
-  #note(passing: Passing): void {
+  #note(passing: OutboundRequest): void {
     const { method, params } = passing
     if (params?.value.task !== undefined || method.startsWith('tasks/')) this.#hasTasks = true
     if (method === 'tools/call') return
@@ -149,7 +155,7 @@ export class ResumableLink implements UpstreamLink {
     this.#state = 'waking'
     const spare = () =>
       this.#state === 'awake' && !this.isBusy ? this.#options.spare() : undefined
-    const user: Guest = {
+    const user: Evictable = {
       get spare() {
         return spare()
       },
@@ -166,7 +172,7 @@ export class ResumableLink implements UpstreamLink {
     )
   }
 
-  async #start(place: Place): Promise<void> {
+  async #start(place: ProcessSlot): Promise<void> {
     if (this.#closed) {
       place.ended()
       return this.#runEnded()
@@ -177,7 +183,7 @@ export class ResumableLink implements UpstreamLink {
       if (!this.#isBegun && message.kind === 'answer' && message.id === this.#opening?.id)
         this.#isBegun = message.error === undefined
       if (this.#listens.size > 0 && message.kind === 'answer')
-        this.#listens.delete(message.id as Id)
+        this.#listens.delete(message.id as RequestId)
       this.onMessage(message, related)
     }
     inner.onFailure = (failure) => this.onFailure(failure)
@@ -196,12 +202,12 @@ export class ResumableLink implements UpstreamLink {
     if (again) this.onMessage(notification(TOOLS_CHANGED))
   }
 
-  async #beginAgain(inner: UpstreamLink): Promise<boolean> {
-    const opening = this.#opening as Passing
-    const ask = (passing: Passing) => {
+  async #beginAgain(inner: Upstream): Promise<boolean> {
+    const opening = this.#opening as OutboundRequest
+    const ask = (passing: OutboundRequest) => {
       const own = { ...passing, id: `again-${++this.#lastId}` }
       const text = writeRequest(own.id, own.method, own.params?.text)
-      return tryOut(inner, text, { passing: own }, MEMBER_BEGIN_MS_MAX)
+      return sendTrial(inner, text, { passing: own }, MEMBER_BEGIN_MS_MAX)
     }
     const { answer, failure } = await ask(opening)
     if (this.#closed) return false
@@ -244,7 +250,7 @@ export class ResumableLink implements UpstreamLink {
   }
 }
 
-function notification(method: string): Message {
-  const params: Members | undefined = undefined
+function notification(method: string): JsonRpcMessage {
+  const params: ParsedMembers | undefined = undefined
   return { kind: 'notification', method, params, source: writeNotification(method, params) }
 }

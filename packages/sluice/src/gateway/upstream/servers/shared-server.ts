@@ -3,11 +3,16 @@
 // to nobody in particular, only that lists or resources have changed is passed on, without any other
 // member: logs, questions and `_meta` may have what it read for another session.
 
-import { membersOf } from '../../../protocol/json/raw-members.ts'
+import { splitMembers } from '../../../protocol/json/raw-members.ts'
 import { patchObject, withMembers } from '../../../protocol/members.ts'
-import type { Answer, Id, Message, Notification } from '../../../protocol/message.ts'
+import type {
+  JsonRpcMessage,
+  JsonRpcNotification,
+  JsonRpcResponse,
+  RequestId,
+} from '../../../protocol/message.ts'
 import { LIST_CHANGES } from '../../../protocol/protocol-generation.ts'
-import { settledRevision } from '../../../protocol/revisions.ts'
+import { negotiateRevision } from '../../../protocol/revisions.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import {
   writeError,
@@ -16,14 +21,14 @@ import {
   writeRequest,
   writeResult,
 } from '../../../protocol/write-message.ts'
-import type { Passing, UpstreamFailure, UpstreamLink } from '../upstream.ts'
-import { SharedLink } from './shared-upstream.ts'
+import type { OutboundRequest, Upstream, UpstreamFailure } from '../upstream.ts'
+import { SharedUpstream } from './shared-upstream.ts'
 
-interface Open {
-  readonly link: SharedLink
+interface SharedRequest {
+  readonly link: SharedUpstream
   /** As the link knows it. */
-  readonly id: Id
-  readonly progressToken: Id | undefined
+  readonly id: RequestId
+  readonly progressToken: RequestId | undefined
 }
 
 export interface SharedServerEvents {
@@ -32,21 +37,21 @@ export interface SharedServerEvents {
 }
 
 export class SharedServer {
-  readonly #inner: UpstreamLink
-  readonly #links = new Set<SharedLink>()
-  readonly #open = new Map<Id, Open>()
-  readonly #subscribers = new Map<string, Set<SharedLink>>()
+  readonly #inner: Upstream
+  readonly #links = new Set<SharedUpstream>()
+  readonly #open = new Map<RequestId, SharedRequest>()
+  readonly #subscribers = new Map<string, Set<SharedUpstream>>()
   readonly #onIdle: () => void
   /** Links whose session does not use the process now. */
-  readonly #resting = new Set<SharedLink>()
+  readonly #resting = new Set<SharedUpstream>()
   /** What `initialize` was answered with; until then links wait. */
   #begun: Map<string, string> | undefined
-  #waiting: { readonly link: SharedLink; readonly passing: Passing }[] = []
+  #waiting: { readonly link: SharedUpstream; readonly passing: OutboundRequest }[] = []
   #lastId = 0
 
   /** `onIdle` is told when the last link is gone, `onClose` when the process is to end: from then on
    * nobody may be attached. */
-  constructor(inner: UpstreamLink, { onIdle, onClose }: SharedServerEvents) {
+  constructor(inner: Upstream, { onIdle, onClose }: SharedServerEvents) {
     this.#inner = inner
     this.#onIdle = onIdle
     inner.onMessage = (message) => this.#fromServer(message)
@@ -56,7 +61,7 @@ export class SharedServer {
       for (const link of [...this.#links]) link.close(why)
     }
     const texts = {
-      protocolVersion: JSON.stringify(settledRevision(undefined)),
+      protocolVersion: JSON.stringify(negotiateRevision(undefined)),
       capabilities: '{}',
       clientInfo: '{"name":"sluice","version":"1"}',
     }
@@ -75,13 +80,13 @@ export class SharedServer {
     return this.#links.size
   }
 
-  attach(): UpstreamLink {
-    const link = new SharedLink(this)
+  attach(): Upstream {
+    const link = new SharedUpstream(this)
     this.#links.add(link)
     return link
   }
 
-  detach(link: SharedLink): void {
+  detach(link: SharedUpstream): void {
     if (!this.#links.delete(link)) return
     this.#resting.delete(link)
     this.#waiting = this.#waiting.filter((each) => each.link !== link)
@@ -91,7 +96,7 @@ export class SharedServer {
   }
 
   /** The process rests when none of its sessions uses it. */
-  restOf(link: SharedLink, why: string): boolean {
+  restOf(link: SharedUpstream, why: string): boolean {
     this.#resting.add(link)
     if (this.#resting.size < this.#links.size || this.#open.size > 0) return false
     return this.#inner.rest?.(why) === true
@@ -101,7 +106,7 @@ export class SharedServer {
     this.#inner.close(why)
   }
 
-  request(link: SharedLink, passing: Passing): void {
+  request(link: SharedUpstream, passing: OutboundRequest): void {
     this.#resting.delete(link)
     if (this.#begun === undefined) {
       this.#waiting.push({ link, passing })
@@ -119,8 +124,8 @@ export class SharedServer {
     }
     const ours = `shared-${++this.#lastId}`
     const meta = params?.text.get('_meta')
-    const token = meta === undefined ? undefined : membersOf(meta).get('progressToken')
-    const progressToken = token === undefined ? undefined : (JSON.parse(token) as Id)
+    const token = meta === undefined ? undefined : splitMembers(meta).get('progressToken')
+    const progressToken = token === undefined ? undefined : (JSON.parse(token) as RequestId)
     this.#open.set(ours, { link, id, progressToken })
     const renamed =
       progressToken === undefined
@@ -131,14 +136,14 @@ export class SharedServer {
   }
 
   /** By the id that the link knows. */
-  cancelOf(link: SharedLink, id: Id): void {
+  cancelOf(link: SharedUpstream, id: RequestId): void {
     // What has not gone over does not go.
     this.#waiting = this.#waiting.filter((each) => each.link !== link || each.passing.id !== id)
     for (const [ours, open] of this.#open)
       if (open.link === link && open.id === id) this.cancel(ours)
   }
 
-  cancel(ours: Id): void {
+  cancel(ours: RequestId): void {
     this.#open.delete(ours)
     const requestId = JSON.stringify(ours)
     this.#inner.send(
@@ -156,14 +161,14 @@ export class SharedServer {
   /** Nothing of a client is asked, and no log is shown: nobody could say whose it is. */
   #welcome(wanted: unknown): string {
     const result = new Map(this.#begun)
-    const capabilities = membersOf(result.get('capabilities') ?? '{}')
+    const capabilities = splitMembers(result.get('capabilities') ?? '{}')
     capabilities.delete('logging')
     capabilities.delete('tasks')
     result.set('capabilities', writeMembers(capabilities))
-    return writeMembers(result.set('protocolVersion', JSON.stringify(settledRevision(wanted))))
+    return writeMembers(result.set('protocolVersion', JSON.stringify(negotiateRevision(wanted))))
   }
 
-  #fromServer(message: Message): void {
+  #fromServer(message: JsonRpcMessage): void {
     if (message.kind === 'answer') return this.#answer(message)
     if (message.kind === 'notification') return this.#tell(message)
     const { id, method } = message
@@ -171,10 +176,10 @@ export class SharedServer {
     this.#inner.send(method === 'ping' ? writeResult(id, '{}') : refused)
   }
 
-  #answer(answer: Answer): void {
-    const open = this.#open.get(answer.id as Id)
+  #answer(answer: JsonRpcResponse): void {
+    const open = this.#open.get(answer.id as RequestId)
     if (open !== undefined) {
-      this.#open.delete(answer.id as Id)
+      this.#open.delete(answer.id as RequestId)
       return open.link.onMessage({ ...answer, id: open.id })
     }
     if (this.#begun !== undefined) return
@@ -182,15 +187,15 @@ export class SharedServer {
       const why = `the server did not begin: ${answer.error?.message}`
       return this.close(why)
     }
-    this.#begun = membersOf(answer.result)
+    this.#begun = splitMembers(answer.result)
     this.#inner.send(writeNotification('notifications/initialized', undefined))
     for (const { link, passing } of this.#waiting.splice(0)) this.request(link, passing)
   }
 
-  #tell(notification: Notification): void {
+  #tell(notification: JsonRpcNotification): void {
     const { method, params } = notification
     if (method === 'notifications/progress') {
-      const open = this.#open.get(params?.value.progressToken as Id)
+      const open = this.#open.get(params?.value.progressToken as RequestId)
       if (open?.progressToken === undefined) return
       const token = JSON.stringify(open.progressToken)
       const renamed = withMembers(params, { progressToken: token })
@@ -208,20 +213,20 @@ export class SharedServer {
   }
 
   #failed(failure: UpstreamFailure): void {
-    const open = this.#open.get(failure.request as Id)
-    this.#open.delete(failure.request as Id)
+    const open = this.#open.get(failure.request as RequestId)
+    this.#open.delete(failure.request as RequestId)
     if (open !== undefined) return open.link.onFailure({ ...failure, request: open.id })
     if (this.#begun === undefined) this.close(failure.message)
   }
 
   /** True where somebody else has subscribed already. */
-  #subscribe(link: SharedLink, uri: string): boolean {
+  #subscribe(link: SharedUpstream, uri: string): boolean {
     const links = this.#subscribers.get(uri) ?? new Set()
     this.#subscribers.set(uri, links.add(link))
     return links.size > 1
   }
 
-  #unsubscribe(link: SharedLink, uri: string): void {
+  #unsubscribe(link: SharedUpstream, uri: string): void {
     const links = this.#subscribers.get(uri)
     if (links?.delete(link) !== true || links.size > 0) return
     this.#subscribers.delete(uri)

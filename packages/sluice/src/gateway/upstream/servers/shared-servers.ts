@@ -1,23 +1,23 @@
 // Processes that sessions share, by server and, where the configuration says so, by principal. Each
 // ends when no session has used it for a while; the next that needs it starts another.
 
-import type { UpstreamLink } from '../upstream.ts'
+import type { Upstream } from '../upstream.ts'
 import { SharedServer } from './shared-server.ts'
 
 /** How easily a process can be done without; undefined: not now. */
 export type Spare = () => number | undefined
 
-interface Kept {
+interface SharedProcess {
   readonly server: SharedServer
   /** Of the sessions that use it. */
-  readonly spares: Map<UpstreamLink, Spare>
+  readonly spares: Map<Upstream, Spare>
   lastUsedMs: number
   idleTimer?: NodeJS.Timeout | undefined
 }
 
 export class SharedServers {
   readonly #idleMs: number
-  readonly #kept = new Map<string, Kept>()
+  readonly #kept = new Map<string, SharedProcess>()
   /** Also those that only have to end. */
   readonly #living = new Set<SharedServer>()
 
@@ -25,7 +25,7 @@ export class SharedServers {
     this.#idleMs = idleMs
   }
 
-  attach(key: string, spare: Spare, start: (spare: Spare) => UpstreamLink): UpstreamLink {
+  attach(key: string, spare: Spare, start: (spare: Spare) => Upstream): Upstream {
     const kept = this.#kept.get(key) ?? this.#start(key, start)
     clearTimeout(kept.idleTimer)
     const link = kept.server.attach()
@@ -34,8 +34,8 @@ export class SharedServers {
     return link
   }
 
-  #start(key: string, start: (spare: Spare) => UpstreamLink): Kept {
-    const spares = new Map<UpstreamLink, Spare>()
+  #start(key: string, start: (spare: Spare) => Upstream): SharedProcess {
+    const spares = new Map<Upstream, Spare>()
     const forget = (): void => {
       clearTimeout(kept.idleTimer)
       if (this.#kept.get(key) === kept) this.#kept.delete(key)
@@ -49,7 +49,7 @@ export class SharedServers {
       // At once, and not when its process has exited: whoever comes in between gets another.
       onClose: forget,
     })
-    const kept: Kept = { server, spares, lastUsedMs: performance.now() }
+    const kept: SharedProcess = { server, spares, lastUsedMs: performance.now() }
     this.#kept.set(key, kept)
     this.#living.add(server)
     void server.ended.then(() => this.#living.delete(server))

@@ -1,20 +1,20 @@
 // One session's link to a process that several sessions share. Knows nothing of the others: what it
 // sends and hears is renamed and sorted by shared-server.ts.
 
-import { membersOf } from '../../../protocol/json/raw-members.ts'
-import type { Id, Message } from '../../../protocol/message.ts'
+import { splitMembers } from '../../../protocol/json/raw-members.ts'
+import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
 import { writeResult } from '../../../protocol/write-message.ts'
-import type { Related } from '../../shared/transport.ts'
-import { failureAnswer } from '../failure-response.ts'
-import type { Carried, UpstreamFailure, UpstreamLink } from '../upstream.ts'
-import { sentOf } from '../upstream-state.ts'
+import type { MessageContext } from '../../shared/transport.ts'
+import { toFailureResponse } from '../failure-response.ts'
+import type { Upstream, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
+import { readMessageHead } from '../upstream-state.ts'
 import type { SharedServer } from './shared-server.ts'
 
-export class SharedLink implements UpstreamLink {
-  onMessage: (message: Message, related?: Related) => void = () => {}
+export class SharedUpstream implements Upstream {
+  onMessage: (message: JsonRpcMessage, related?: MessageContext) => void = () => {}
   onClose: (why: string) => void = () => {}
   onFailure: (failure: UpstreamFailure) => void = (failure) => {
-    const answer = failureAnswer(failure)
+    const answer = toFailureResponse(failure)
     if (answer !== undefined) this.onMessage(answer)
   }
   readonly handle = undefined
@@ -36,17 +36,17 @@ export class SharedLink implements UpstreamLink {
     return this.#server.failure
   }
 
-  send(text: string, { passing }: Carried = {}): boolean {
+  send(text: string, { passing }: UpstreamSendOptions = {}): boolean {
     if (this.#closed) return false
     if (passing !== undefined) this.#server.request(this, passing)
-    else if (sentOf(text).method === 'notifications/cancelled') {
-      const params = membersOf(membersOf(text).get('params') ?? '{}')
-      this.#server.cancelOf(this, JSON.parse(params.get('requestId') ?? 'null') as Id)
+    else if (readMessageHead(text).method === 'notifications/cancelled') {
+      const params = splitMembers(splitMembers(text).get('params') ?? '{}')
+      this.#server.cancelOf(this, JSON.parse(params.get('requestId') ?? 'null') as RequestId)
     }
     return true
   }
 
-  answer(id: Id, result: string): void {
+  answer(id: RequestId, result: string): void {
     const source = writeResult(id, result)
     queueMicrotask(() => this.onMessage({ kind: 'answer', id, result, error: undefined, source }))
   }
@@ -59,7 +59,7 @@ export class SharedLink implements UpstreamLink {
     return this.#server.restOf(this, why)
   }
 
-  abort(request: Id): void {
+  abort(request: RequestId): void {
     this.#server.cancelOf(this, request)
   }
 

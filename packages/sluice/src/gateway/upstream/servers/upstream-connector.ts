@@ -2,21 +2,21 @@
 // server needs, or as a process. One for the gate, which knows what each server has shown of itself.
 
 import type { SessionLabels } from '../../../core/agent-calls.ts'
-import type { Era } from '../../../protocol/protocol-generation.ts'
+import type { ProtocolGeneration } from '../../../protocol/protocol-generation.ts'
 import type { ServerConfig } from '../../config/config.ts'
-import { ProcessRoom, type RoomOptions } from '../../processes/process-quota.ts'
+import { ProcessQuota, type RoomOptions } from '../../processes/process-quota.ts'
 import type { Watcher } from '../../processes/watcher.ts'
 import type { Log } from '../../shared/log.ts'
 import { readSessionHandle } from '../../shared/session-handle.ts'
-import { EitherEra } from '../adapters/negotiating-upstream.ts'
-import { AsStateless } from '../adapters/stateless-over-session.ts'
+import { NegotiatingUpstream } from '../adapters/negotiating-upstream.ts'
+import { StatelessOverSession } from '../adapters/stateless-over-session.ts'
 import { startHttpServer } from '../http/http.ts'
 import type { HttpPools } from '../http/http-pools.ts'
-import { InProcessLink, type StartInProcess } from '../in-process.ts'
+import { InProcessUpstream, type StartInProcess } from '../in-process.ts'
 import { startStdioServer } from '../stdio/stdio.ts'
-import type { UpstreamLink } from '../upstream.ts'
+import type { Upstream } from '../upstream.ts'
 import type { LoginTokens } from './login-tokens.ts'
-import { LoginLink } from './oauth-upstream.ts'
+import { OAuthUpstream } from './oauth-upstream.ts'
 import { ResumableLink } from './resumable-link.ts'
 import { SharedServers, type Spare } from './shared-servers.ts'
 
@@ -33,8 +33,8 @@ export interface ProcessOptions extends RoomOptions {
   readonly idleMs: number
 }
 
-export interface LinkFor {
-  readonly clientEra: Era
+export interface ConnectOptions {
+  readonly clientEra: ProtocolGeneration
   /** Id of the principal: some servers want a login of each. */
   readonly principal: string
   /** The agent that calls, where one does. */
@@ -48,21 +48,21 @@ export interface LinkFor {
   readonly log: Log
 }
 
-export class ServerLinks {
+export class UpstreamConnector {
   readonly #parts: ServerLinksParts
   /** Which eras each server has shown to know, or not to. */
-  readonly #eras = new Map<string, Partial<Record<Era, boolean>>>()
+  readonly #eras = new Map<string, Partial<Record<ProtocolGeneration, boolean>>>()
   readonly #shared: SharedServers
-  readonly #room: ProcessRoom
+  readonly #room: ProcessQuota
   #leaving = false
 
   constructor(parts: ServerLinksParts, options: ProcessOptions) {
     this.#parts = parts
-    this.#room = new ProcessRoom(options)
+    this.#room = new ProcessQuota(options)
     this.#shared = new SharedServers(options.idleMs)
   }
 
-  connect(name: string, config: ServerConfig, to: LinkFor): UpstreamLink {
+  connect(name: string, config: ServerConfig, to: ConnectOptions): Upstream {
     if (config.kind !== 'stdio') return this.#link(name, config, to)
     const { clientEra, principal, spare, log } = to
     if (config.share === undefined)
@@ -72,7 +72,7 @@ export class ServerLinks {
       this.#process(name, config, { ...to, clientEra: 'session' }, { owner, spare: all }),
     )
     if (clientEra === 'session') return link
-    return new AsStateless(link, { log: (text) => log('warn', text), onBegun() {} })
+    return new StatelessOverSession(link, { log: (text) => log('warn', text), onBegun() {} })
   }
 
   /** Somebody may wait for a place that can be had by now. */
@@ -83,9 +83,9 @@ export class ServerLinks {
   #process(
     name: string,
     config: ServerConfig,
-    to: LinkFor,
+    to: ConnectOptions,
     { owner, spare }: { readonly owner: string; readonly spare: Spare },
-  ): UpstreamLink {
+  ): Upstream {
     return new ResumableLink({
       name,
       spare,
@@ -104,10 +104,14 @@ export class ServerLinks {
     return this.#shared.close(why)
   }
 
-  #link(name: string, config: ServerConfig, { clientEra, handle, ...to }: LinkFor): UpstreamLink {
+  #link(
+    name: string,
+    config: ServerConfig,
+    { clientEra, handle, ...to }: ConnectOptions,
+  ): Upstream {
     const eras = this.#eras.get(name) ?? {}
     this.#eras.set(name, eras)
-    return new EitherEra({
+    return new NegotiatingUpstream({
       clientEra,
       eras,
       handle: handle === undefined ? undefined : readSessionHandle(handle).server,
@@ -125,15 +129,15 @@ export class ServerLinks {
   #start(
     name: string,
     config: ServerConfig,
-    era: Era,
-    { principal, agent, labels, log }: Omit<LinkFor, 'clientEra' | 'handle'>,
+    era: ProtocolGeneration,
+    { principal, agent, labels, log }: Omit<ConnectOptions, 'clientEra' | 'handle'>,
     handle: string | undefined,
-  ): UpstreamLink {
+  ): Upstream {
     const { builtins, pools, tokens, watcher } = this.#parts
     if (config.kind === 'builtin') {
       const start = builtins[config.builtin]
       if (start === undefined) throw new Error(`\`builtin: ${config.builtin}\` does not run here`)
-      return new InProcessLink(start, { owner: principal, agent, labels })
+      return new InProcessUpstream(start, { owner: principal, agent, labels })
     }
     if (config.kind === 'stdio') {
       const { command, env, cwd } = config
@@ -145,6 +149,9 @@ export class ServerLinks {
     if (login === undefined) return startHttpServer(options)
     const own = login.per === 'principal' ? principal : ''
     const token = tokens.of({ server: name, principal: own }, url)
-    return new LoginLink(startHttpServer({ ...options, authorization: () => token.header }), token)
+    return new OAuthUpstream(
+      startHttpServer({ ...options, authorization: () => token.header }),
+      token,
+    )
   }
 }

@@ -12,13 +12,13 @@ import {
   STDERR_LINES_PER_SECOND,
 } from '../../shared/limits.ts'
 import { type Log, shorten } from '../../shared/log.ts'
-import { SecondBudget } from '../../shared/token-bucket.ts'
+import { TokenBucket } from '../../shared/token-bucket.ts'
 
 export class StderrLog {
   readonly #log: Log
   readonly #decoder = new StringDecoder('utf8')
-  readonly #lines = new SecondBudget(STDERR_LINES_PER_SECOND, performance.now())
-  readonly #bytes = new SecondBudget(STDERR_BYTES_PER_SECOND, performance.now())
+  readonly #lines = new TokenBucket(STDERR_LINES_PER_SECOND, performance.now())
+  readonly #bytes = new TokenBucket(STDERR_BYTES_PER_SECOND, performance.now())
   #last: string[] = []
   #rest = ''
   #leftOut = 0

@@ -3,7 +3,7 @@
 // chunk of it at most. Used by stdio.ts.
 
 import type { Readable } from 'node:stream'
-import { type Line, LineSplitter } from '../../../protocol/lines.ts'
+import { type DecodedLine, LineSplitter } from '../../../protocol/lines.ts'
 import { decodeUtf8 } from '../../shared/decode-utf8.ts'
 import {
   STDOUT_CREDIT_MAX,
@@ -12,15 +12,15 @@ import {
   STDOUT_UNITS_PER_SECOND,
   UPSTREAM_MESSAGE_BYTES_MAX,
 } from '../../shared/limits.ts'
-import { SecondBudget } from '../../shared/token-bucket.ts'
+import { TokenBucket } from '../../shared/token-bucket.ts'
 
 export class StdioReader {
   readonly #stdout: Readable
-  readonly #onLine: (line: Line) => void
+  readonly #onLine: (line: DecodedLine) => void
   readonly #onEnd: () => void
   readonly #splitter = new LineSplitter(decodeUtf8, { lineBytesMax: UPSTREAM_MESSAGE_BYTES_MAX })
-  readonly #budget = new SecondBudget(STDOUT_UNITS_PER_SECOND, performance.now(), STDOUT_CREDIT_MAX)
-  #lines: Line[] = []
+  readonly #budget = new TokenBucket(STDOUT_UNITS_PER_SECOND, performance.now(), STDOUT_CREDIT_MAX)
+  #lines: DecodedLine[] = []
   #at = 0
   #held = false
   /** A turn or the budget has to pass; then `#drain` goes on. */
@@ -29,7 +29,7 @@ export class StdioReader {
   #stopped = false
 
   /** `onEnd`: stdout has ended and every line of it was handed over. */
-  constructor(stdout: Readable, onLine: (line: Line) => void, onEnd: () => void) {
+  constructor(stdout: Readable, onLine: (line: DecodedLine) => void, onEnd: () => void) {
     this.#stdout = stdout
     this.#onLine = onLine
     this.#onEnd = onEnd
@@ -82,7 +82,7 @@ export class StdioReader {
     while (this.#at < this.#lines.length && !this.#held && waitMs === 0) {
       if (turn === STDOUT_LINES_PER_TURN) return this.#goOnLater(() => setImmediate(this.#goOn))
       turn += 1
-      const line = this.#lines[this.#at] as Line
+      const line = this.#lines[this.#at] as DecodedLine
       this.#at += 1
       this.#onLine(line)
       waitMs = this.#budget.spendOne(performance.now())

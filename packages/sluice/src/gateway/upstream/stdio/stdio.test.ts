@@ -9,9 +9,9 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { writeRequest } from '../../../protocol/write-message.ts'
 import { STDIN_QUEUE_LENGTH_MAX, STDOUT_UNITS_PER_SECOND } from '../../shared/limits.ts'
 import { Asker, fixture, isRunning, keepLog, until } from '../ask.test-support.ts'
-import { type StdioLink, type StdioServerOptions, startStdioServer } from './stdio.ts'
+import { type StdioServerOptions, type StdioUpstream, startStdioServer } from './stdio.ts'
 
-const links: StdioLink[] = []
+const links: StdioUpstream[] = []
 
 function start(command: string[], more: Partial<StdioServerOptions> = {}) {
   const kept = keepLog()

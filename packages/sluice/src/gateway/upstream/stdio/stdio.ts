@@ -3,8 +3,8 @@
 // this link notices. Called by whoever owns the sessions; restart.ts says when to start it again.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import type { Line } from '../../../protocol/lines.ts'
-import type { Id, Message } from '../../../protocol/message.ts'
+import type { DecodedLine } from '../../../protocol/lines.ts'
+import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
 import { oneLine } from '../../../protocol/write-message.ts'
 import { CHILD_VARIABLE, environmentFor } from '../../processes/environment.ts'
 import { endGroup } from '../../processes/process-group.ts'
@@ -19,11 +19,11 @@ import {
   TERM_GRACE_MS,
 } from '../../shared/limits.ts'
 import { type Log, shorten } from '../../shared/log.ts'
-import { SecondBudget } from '../../shared/token-bucket.ts'
-import { failureAnswer } from '../failure-response.ts'
-import { readSaid } from '../read-upstream-messages.ts'
-import type { UpstreamFailure, UpstreamLink } from '../upstream.ts'
-import { Conversation, sentOf } from '../upstream-state.ts'
+import { TokenBucket } from '../../shared/token-bucket.ts'
+import { toFailureResponse } from '../failure-response.ts'
+import { readUpstreamMessages } from '../read-upstream-messages.ts'
+import type { Upstream, UpstreamFailure } from '../upstream.ts'
+import { readMessageHead, UpstreamState } from '../upstream-state.ts'
 import { StderrLog } from './stderr-log.ts'
 import { StdioReader } from './stdio-reader.ts'
 import { StdioWriter } from './stdio-writer.ts'
@@ -43,15 +43,15 @@ export interface StdioServerOptions {
 }
 
 /** Spawns at once; set the callbacks before the turn ends. */
-export function startStdioServer(options: StdioServerOptions): StdioLink {
-  return new StdioLink(options)
+export function startStdioServer(options: StdioServerOptions): StdioUpstream {
+  return new StdioUpstream(options)
 }
 
-export class StdioLink implements UpstreamLink {
-  onMessage: (message: Message) => void = () => {}
+export class StdioUpstream implements Upstream {
+  onMessage: (message: JsonRpcMessage) => void = () => {}
   onClose: (why: string) => void = () => {}
   onFailure: (failure: UpstreamFailure) => void = (failure) => {
-    const answer = failureAnswer(failure)
+    const answer = toFailureResponse(failure)
     if (answer !== undefined) this.onMessage(answer)
   }
   failure: UpstreamFailure | undefined
@@ -62,8 +62,8 @@ export class StdioLink implements UpstreamLink {
   strayLines = 0
 
   readonly #options: StdioServerOptions
-  readonly #conversation = new Conversation()
-  readonly #strayBudget = new SecondBudget(STRAY_LINES_LOGGED_PER_SECOND, performance.now())
+  readonly #conversation = new UpstreamState()
+  readonly #strayBudget = new TokenBucket(STRAY_LINES_LOGGED_PER_SECOND, performance.now())
   readonly #settleEnded: () => void
   #child: ChildProcessWithoutNullStreams | undefined
   #reader: StdioReader | undefined
@@ -100,7 +100,7 @@ export class StdioLink implements UpstreamLink {
 
   send(text: string): boolean {
     if (this.#closed) return false
-    const sent = sentOf(text)
+    const sent = readMessageHead(text)
     // The caller promises one line; a second one would be a call that nobody judged.
     const line = oneLine(text)
     const isRequest = sent.id !== undefined && sent.method !== undefined
@@ -121,7 +121,7 @@ export class StdioLink implements UpstreamLink {
     this.#reader?.resume()
   }
 
-  abort(request: Id): void {
+  abort(request: RequestId): void {
     this.#conversation.open.delete(request)
   }
 
@@ -175,7 +175,7 @@ export class StdioLink implements UpstreamLink {
     })
   }
 
-  #take(line: Line): void {
+  #take(line: DecodedLine): void {
     if (this.#closed) return
     if (!line.ok) {
       this.#stray('', line.message)
@@ -183,7 +183,7 @@ export class StdioLink implements UpstreamLink {
       return
     }
     if (line.text.trim() === '') return
-    const said = readSaid(line.text, this.#conversation.batches)
+    const said = readUpstreamMessages(line.text, this.#conversation.batches)
     if (!said.ok) {
       this.#stray(line.text, said.why)
       if (said.answers !== undefined && this.#conversation.open.delete(said.answers))
@@ -243,7 +243,7 @@ export class StdioLink implements UpstreamLink {
   }
 
   /** Back-pressure: what waits already goes on, and so does everybody else who uses the process. */
-  #refuseFull(request: Id | undefined, length: number): void {
+  #refuseFull(request: RequestId | undefined, length: number): void {
     const name = `\`${this.#options.name}\``
     const message = `the server ${name} reads more slowly than it is sent: ${length} characters do not fit beside what waits (at most ${STDIN_QUEUE_LENGTH_MAX} characters, ${STDIN_QUEUE_MESSAGES_MAX} messages)`
     const help = 'nothing was sent: call again when other calls are answered'
@@ -263,13 +263,13 @@ export class StdioLink implements UpstreamLink {
     this.close(message)
   }
 
-  #fail(code: UpstreamFailure['code'], what: string, request: Id | undefined): void {
+  #fail(code: UpstreamFailure['code'], what: string, request: RequestId | undefined): void {
     const message = `the server \`${this.#options.name}\` ${what}`
     this.onFailure({ code, message, request, repeatable: false })
   }
 
   #neverSent(line: string, why: string): void {
-    const { id, method } = sentOf(line)
+    const { id, method } = readMessageHead(line)
     if (id === undefined || method === undefined) return
     this.#conversation.open.delete(id)
     this.onFailure({ code: 'UPSTREAM_UNREACHABLE', message: why, request: id, repeatable: true })

@@ -1,0 +1,23 @@
+// Results of operations of the step thread: plain data that crosses between the threads.
+
+import type { AgentRow, HostStop } from '../journal/rows.ts'
+import type { HostUsage } from '../steps/enforce.ts'
+
+export interface AgentStatus extends HostUsage {
+  readonly agent: AgentRow
+  readonly held: HostStop | null
+}
+
+export interface HistoryEntry {
+  readonly seq: number
+  readonly at: number
+  readonly kind: string
+  readonly turn: number
+  readonly event: Readonly<Record<string, unknown>>
+}
+
+/** Every file of an agent: a list in JSON, and the bytes that belong to it. */
+export interface ProgramFiles {
+  readonly text: string
+  readonly bytes: Uint8Array | undefined
+}

@@ -1,0 +1,65 @@
+// `subscriptions/listen` of the stateless protocol generation: the gate forwards the list changes that it
+// can pass on, and of the resources those that the caller may subscribe to.
+
+import type { Facts } from '@sluice/policy/core/call'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { withMembers } from '../../protocol/members.ts'
+import type { JsonRpcRequest } from '../../protocol/message.ts'
+import { LIST_CHANGES } from '../../protocol/protocol-generation.ts'
+import { RPC } from '../../protocol/rpc-codes.ts'
+import { buildErrorReply } from '../shared/error-reply.ts'
+import { LISTEN_RESOURCES_MAX } from '../shared/limits.ts'
+import { admit, type CallRequest } from './admit.ts'
+import type { PendingRequests } from './pending-requests.ts'
+import type { RequestContext } from './request-context.ts'
+import { createWaitOptions } from './wait-options.ts'
+
+export async function listen(
+  request: JsonRpcRequest,
+  crossing: PendingRequests,
+  context: RequestContext,
+): Promise<void> {
+  const { id, params } = request
+  const asked = params?.value.notifications
+  const filter: JsonObject = isObject(asked) ? asked : {}
+  const wanted: Record<string, JsonValue> = {}
+  for (const wish of LIST_CHANGES.values()) if (filter[wish] === true) wanted[wish] = true
+  const { resourceSubscriptions: uris = [] } = filter
+  if (!Array.isArray(uris) || uris.length > LISTEN_RESOURCES_MAX) {
+    const text = `\`resourceSubscriptions\` must be a list of at most ${LISTEN_RESOURCES_MAX} URIs`
+    return crossing.refuse(id, buildErrorReply(id, RPC.invalidParams, text))
+  }
+  const granted: string[] = []
+  for (const uri of uris)
+    if (typeof uri === 'string' && (await maySubscribe(uri, context))) granted.push(uri)
+  if (granted.length > 0) wanted.resourceSubscriptions = granted
+  const notifications = JSON.stringify(wanted)
+  crossing.carry({ ...request, params: withMembers(params, { notifications }) }, '')
+}
+
+async function maySubscribe(uri: string, context: RequestContext): Promise<boolean> {
+  const { facts, names, onAsked, onCall, record, server, spine } = context
+  onAsked()
+  const call = { server, method: 'resources/subscribe', name: uri, args: { uri } }
+  const startedMs = performance.now()
+  const request = { kind: 'request', id: 0, method: call.method, source: '' } as const
+  const params = { value: { uri }, text: new Map([['uri', JSON.stringify(uri)]]) }
+  const missing = await names.isMissing({ ...request, params })
+  const isListed = await names.isListed({ ...request, params })
+  const known = (): Facts => ({ ...facts(), isListed })
+  const look = (): CallRequest => ({
+    call,
+    facts: known(),
+    argsText: undefined,
+    holding,
+    missing,
+  })
+  // A subscription is one of many: none of them waits for an approver.
+  const holding = () =>
+    createWaitOptions({ ...request, params }, { isWanted: () => true, look, waitMsMax: () => 0 })
+  const verdict = await admit(spine, look())
+  if (verdict.admission === undefined) return false
+  onCall()
+  record(verdict.admission, startedMs, { status: 'answered' })
+  return true
+}
