@@ -94,6 +94,7 @@ export class Agent {
   #handle(event: JournalEvent, bytes: Uint8Array | undefined): void {
     switch (event.kind) {
       case 'create':
+      case 'tick':
         return
       case 'prompt':
         return this.#prompt(event)
@@ -118,8 +119,6 @@ export class Agent {
         return this.#reset(event)
       case 'cancel':
         return this.#cancel(event.runId)
-      case 'tick':
-        return
       case 'forked':
         return this.#forked(event)
     }
