@@ -6,6 +6,7 @@
 import { Script } from 'node:vm'
 import { SandboxError } from './errors.ts'
 import { WATCHDOG_GRACE_MS } from './limits.ts'
+import { readMonotonicMs } from './monotonic-clock.ts'
 
 const SLOT = 'sluice.sandbox.task'
 const held = globalThis as unknown as Record<string, unknown>
@@ -25,7 +26,7 @@ export function watchCalls(cell: Float64Array): void {
  */
 export function runWatched<Result>(timeoutMs: number, task: () => Result): Result {
   if (deadline === undefined) return runWithTimeout(timeoutMs, task)
-  deadline[0] = Date.now() + 2 * timeoutMs + WATCHDOG_GRACE_MS
+  deadline[0] = readMonotonicMs() + 2 * timeoutMs + WATCHDOG_GRACE_MS
   try {
     return task()
   } finally {
@@ -36,7 +37,7 @@ export function runWatched<Result>(timeoutMs: number, task: () => Result): Resul
 export function runWithTimeout<Result>(timeoutMs: number, task: () => Result): Result {
   const outer = held[SLOT]
   held[SLOT] = task
-  if (deadline !== undefined) deadline[0] = Date.now() + 2 * timeoutMs + WATCHDOG_GRACE_MS
+  if (deadline !== undefined) deadline[0] = readMonotonicMs() + 2 * timeoutMs + WATCHDOG_GRACE_MS
   try {
     return script.runInThisContext({ timeout: timeoutMs }) as Result
   } catch (error) {

@@ -231,7 +231,7 @@ describe('a thread', () => {
   test('that hangs is replaced: the hanging request fails, the others are answered', async () => {
     const thread = new Thread(
       script(`serveThread((body) => {
-        if (body === 'hang') { workerData.watch[0] = Date.now() + 100; for (;;); }
+        if (body === 'hang') { workerData.watch[0] = process.hrtime()[0] * 1000; for (;;); }
         return { value: body + '!' }
       })`),
       undefined,
@@ -243,6 +243,20 @@ describe('a thread', () => {
     const after = [thread.ask('b'), thread.ask('c')]
     await expect(hang).rejects.toThrow(/hung/)
     expect(await Promise.all(after)).toEqual(['b!', 'c!'])
+  })
+
+  test('that hangs while the clock of the machine jumps is replaced', async () => {
+    const thread = new Thread(
+      script(`serveThread((body) => {
+        if (body === 'hang') for (;;);
+        return { value: body }
+      }, { timeoutMs: 100 })
+      Date.now = () => 8.64e15`),
+      undefined,
+      toError,
+    )
+    onTestFinished(() => thread.close())
+    await expect(thread.ask('hang')).rejects.toThrow(/hung/)
   })
 
   test('is there for the others however many requests in a row have ended theirs', async () => {

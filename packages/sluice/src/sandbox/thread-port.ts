@@ -6,6 +6,7 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { watchCalls } from './hard-limit.ts'
 import { AWAKE_MS_MAX, AWAKE_PAUSE_MS } from './limits.ts'
+import { readMonotonicMs } from './monotonic-clock.ts'
 import type { ThreadAnswer, ThreadStart } from './thread.ts'
 
 interface ThreadRequest {
@@ -35,7 +36,7 @@ export function serveThread(handle: Handle, { rest, timeoutMs }: ServeOptions = 
     const say = (said: ThreadAnswer, transfer: ArrayBuffer[] = []) =>
       port.postMessage(said, transfer)
     watch[1] = id
-    if (timeoutMs !== undefined) watch[0] = Date.now() + timeoutMs
+    if (timeoutMs !== undefined) watch[0] = readMonotonicMs() + timeoutMs
     try {
       const { value, transfer } = handle(body as never)
       say({ id, value }, transfer)

@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads'
 import { SandboxError } from './errors.ts'
 import { THREAD_FAILURES_MAX, THREAD_YOUNG_MEGABYTES, WATCHDOG_INTERVAL_MS } from './limits.ts'
+import { readMonotonicMs } from './monotonic-clock.ts'
 
 interface PendingThreadRequest {
   readonly body: unknown
@@ -132,7 +133,7 @@ export class Thread {
       return
     }
     const [deadline = 0] = this.#watch
-    if (deadline === 0 || Date.now() < deadline) return
+    if (deadline === 0 || readMonotonicMs() < deadline) return
     this.#replace(gone('a guest hung in it'))
   }
 
