@@ -54,9 +54,10 @@ export class Deliveries {
 
   /** An answer belongs to its request. Anything else counts as said for every call that the server
    * works on: to which of them it belongs is the server's word, or a guess. */
-  #sourcesOf({ answers, from }: MessageContext = {}): readonly MessageSource[] {
+  #sourcesOf({ answers, errorCode, from }: MessageContext = {}): readonly MessageSource[] {
     const own = typeof from === 'object' ? sourceOf(from) : ITS_SERVER
-    if (answers === true && own !== ITS_SERVER) return [own]
+    if (answers === true && own !== ITS_SERVER)
+      return errorCode === undefined && DESCRIPTIONS.has(own.method) ? [] : [own]
     return [ITS_SERVER, own, ...this.#open().map(sourceOf), ...this.#abandoned.values()]
   }
 }
@@ -70,6 +71,14 @@ function sourceOf(call: MessageSource & Partial<CrossedCall>): MessageSource {
 
 /** Answers that describe a server and its tools: the pins judge them too. */
 const DEFINITIONS: ReadonlySet<string> = new Set(['initialize', 'server/discover', 'tools/list'])
+
+/** Answers that describe what a server offers and hold no data of it. Clients load them at the start, so
+ * with a label of `server/*` every session would have it before the first call. */
+const DESCRIPTIONS: ReadonlySet<string> = new Set([
+  ...DEFINITIONS,
+  'prompts/list',
+  'resources/templates/list',
+])
 
 export function isDefinition(method: string, isError: boolean): boolean {
   return !isError && DEFINITIONS.has(method)

@@ -152,19 +152,20 @@ describe('F11: what belongs to no call', () => {
   })
 })
 
+/** Whether the list brings the labels of its server: resources are data, the others descriptions. */
 const LISTS = {
-  'tools/list': { tools: [] },
-  'prompts/list': { prompts: [] },
-  'resources/list': { resources: [] },
-  'resources/templates/list': { resourceTemplates: [] },
-}
+  'tools/list': [{ tools: [] }, false],
+  'prompts/list': [{ prompts: [] }, false],
+  'resources/list': [{ resources: [] }, true],
+  'resources/templates/list': [{ resourceTemplates: [] }, false],
+} as const
 
 describe('F11: what is asked beside calls', () => {
   test.each(ERAS.flatMap((era) => Object.entries(LISTS).map((list) => [era, ...list] as const)))(
-    'a list brings the labels of its server: %s, %s',
-    async (era, method, result) => {
+    'a list of data brings the labels of its server, a description does not: %s, %s',
+    async (era, method, [result, isData]) => {
       for (const [rules, brings] of [
-        [SERVER, ['private']],
+        [SERVER, isData ? ['private'] : []],
         [TOOL, []],
       ] as const) {
         const made = play({ era, rules })
@@ -191,8 +192,8 @@ describe('F11: what is asked beside calls', () => {
 
   test('what a list brought is on record with the next call', async () => {
     const made = play({ rules: SERVER })
-    await made.ask('prompts/list')
-    await made.answer('prompts/list', { prompts: [] })
+    await made.ask('resources/list')
+    await made.answer('resources/list', { resources: [] })
     await made.ask('tools/call', CALL)
     await made.answer('tools/call', { content: [] })
     expect(made.outcomes).toMatchObject([{ labels: ['private'] }])
