@@ -51,7 +51,7 @@ function stage(name: string, folders: readonly string[], published: Manifest): v
   const source = join(ROOT, 'packages', name, 'package.json')
   const manifest = { ...(JSON.parse(readFileSync(source, 'utf8')) as Manifest), ...published }
   const files = [...folders.map((folder) => folder.split('/').at(-1)), 'dist']
-  const left = ['!docs/console/**', '!dist/**/*.tsbuildinfo']
+  const left = ['!docs/images/**', '!dist/**/*.tsbuildinfo']
   writeFileSync(
     join(target, 'package.json'),
     `${JSON.stringify({ ...manifest, files: [...files, ...left] }, null, 2)}\n`,

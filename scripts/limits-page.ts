@@ -1,4 +1,4 @@
-// The tables of docs/limits.md, made of the limits.ts of every room: name, value, unit, and what its
+// The tables of docs/reference/limits.md, made of the limits.ts of every room: name, value, unit, and what its
 // comment says. Run by hand after a limit has changed (`node scripts/limits-page.ts`); a test compares.
 
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ROOT } from './run-step.ts'
 
-const PAGE = join(ROOT, 'docs', 'limits.md')
+const PAGE = join(ROOT, 'docs', 'reference', 'limits.md')
 const MARK =
   '<!-- From here on made by scripts/limits-page.ts: change the limits.ts of the room. -->'
 const FILES = ['packages/*/src/**/{,console-,turn-}limits.ts']

@@ -42,7 +42,13 @@ test('they hold what runs and what is read, and no sources and tests', () => {
     return JSON.stringify(exports).match(/(?<=\.\/)(dist|schema)\/[^"*]+(?=")/g) ?? []
   }
   const command = ['bin/sluice.js', 'dist/bundle/main.js', 'dist/console/index.html']
-  const needed = [...command, 'docs/errors.md', 'README.md', 'LICENSE', ...published('sluice')]
+  const needed = [
+    ...command,
+    'docs/reference/errors.md',
+    'README.md',
+    'LICENSE',
+    ...published('sluice'),
+  ]
   expect(needed.filter((path) => !sluice.includes(path))).toEqual([])
   expect(published('policy').filter((path) => !policy.includes(path))).toEqual([])
   const foreign =

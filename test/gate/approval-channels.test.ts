@@ -280,7 +280,7 @@ interface Got {
 
 type Behaviour = number | 'hang' | 'cut' | 'endless'
 
-/** Verifies as docs/approvals says a receiver should. */
+/** Verifies as docs/concepts/approvals.md says a receiver should. */
 class Receiver {
   readonly got: Got[] = []
   readonly ids: string[] = []

@@ -34,8 +34,10 @@ describe('the library', () => {
     },
   )
 
-  test('is written down in docs/attacks.md as it is', () => {
-    expect(readFileSync(join(ROOT, 'docs', 'attacks.md'), 'utf8')).toBe(markdownOf(attacksPage()))
+  test('is written down in docs/reference/attacks.md as it is', () => {
+    expect(readFileSync(join(ROOT, 'docs', 'reference', 'attacks.md'), 'utf8')).toBe(
+      markdownOf(attacksPage()),
+    )
   })
 
   test('says in public what no gate stops', () => {

@@ -1,4 +1,4 @@
-// docs/limits.md says what the limits.ts of the rooms say: the tables are made of them, and every value
+// docs/reference/limits.md says what the limits.ts of the rooms say: the tables are made of them, and every value
 // that the page's own words name beside a limit is the limit's.
 
 import { expect, test } from 'vitest'
@@ -18,6 +18,6 @@ test('what the page says of a limit in its own words has the value of the limit'
     const values = limits
       .filter((limit) => limit.name === name)
       .map((one) => writeNumber(one.value))
-    expect(values, `\`${name}\` of docs/limits.md`).toContain(value)
+    expect(values, `\`${name}\` of docs/reference/limits.md`).toContain(value)
   }
 })

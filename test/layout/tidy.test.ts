@@ -201,8 +201,8 @@ describe('error codes', async () => {
     expect(twice.map(({ code, path }) => `${code} in ${path} is taken`)).toEqual([])
   })
 
-  test('are the ones in docs/errors.md', () => {
-    const path = 'docs/errors.md'
+  test('are the ones in docs/reference/errors.md', () => {
+    const path = 'docs/reference/errors.md'
     const page = existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), 'utf8') : ''
     const missing = codes.filter(({ code }) => !page.includes(`\`${code}\``))
     const rows = [...page.matchAll(/^\| `([A-Z][A-Z0-9_]+)`/gm)].map((row) => row[1] ?? '')

@@ -1,4 +1,4 @@
-// The reference: "How a call is decided" of docs/policy-language.md, written down as plainly as it
+// The reference: "How a call is decided" of docs/reference/policy-language.md, written down as plainly as it
 // reads, with no compile step and no cache. It knows one document (no `house`, no own paths) and
 // takes the past as a list of events. The real engine must say the same; nothing here is shared
 // with it but the types of packages/policy/src/core.

@@ -1,5 +1,5 @@
 // The decision on one call. Pure and total: no I/O, no clock, never throws; a fault is a denial.
-// The order of steps is docs/policy-language.md, "How a call is decided"; `isVisible` is the same
+// The order of steps is docs/reference/policy-language.md, "How a call is decided"; `isVisible` is the same
 // code with arguments unknown, so a list and a call cannot disagree.
 
 import type { Action } from '../core/actions.ts'

@@ -239,7 +239,7 @@ export class Inspector {
       'POLICY_EXPRESSION',
       at,
       `\`${name}\` takes ${wanted} argument${wanted === 1 ? '' : 's'}, not ${got}`,
-      'see docs/policy-language.md',
+      'see docs/reference/policy-language.md',
     )
   }
 

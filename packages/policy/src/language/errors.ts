@@ -1,4 +1,4 @@
-// Every code a policy document can be answered with, and what to do about it. docs/errors.md lists
+// Every code a policy document can be answered with, and what to do about it. docs/reference/errors.md lists
 // the same codes; a test holds the two together.
 
 export const ERRORS = {

@@ -79,7 +79,7 @@ describe('the schema', () => {
     const folder = join(ROOT, 'test', 'cases', 'policies')
     const files = readdirSync(folder).filter((file) => file.endsWith('.policy.yaml'))
     const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'))
-    const page = readFileSync(join(ROOT, 'docs', 'policy-language.md'), 'utf8')
+    const page = readFileSync(join(ROOT, 'docs', 'reference', 'policy-language.md'), 'utf8')
     texts.push(/```yaml\n([\s\S]*?)```/.exec(page)?.[1] ?? '')
     expect(texts.length).toBeGreaterThan(10)
     for (const text of texts) expect(complaints(parse(text))).toEqual([])

@@ -57,7 +57,7 @@ export function startAdmin(
   let checking: Promise<AccessTokenVerifier> | undefined
   const tokens = (): Promise<AccessTokenVerifier> => {
     if (issuers.length === 0)
-      throw new ApiError('API_SIGN_IN', 'no issuer gives roles here', 'see docs/people.md')
+      throw new ApiError('API_SIGN_IN', 'no issuer gives roles here', 'see docs/concepts/people.md')
     checking ??= import('../identity/callers/access-token-verifier.ts').then(
       ({ AccessTokenVerifier: Made }) => new Made(issuers, nowMs),
     )

@@ -53,4 +53,4 @@ Examples:
 Every command has --help.
 
 Exit codes: 0 yes, 1 no (denied, invalid, not found), 2 could not run.
-The language: docs/policy-language.md. Error codes: docs/errors.md.`
+The language: docs/reference/policy-language.md. Error codes: docs/reference/errors.md.`

@@ -1,7 +1,7 @@
 // Words in an answer that speak to the model instead of telling it something (A05): what it shall
 // reply, forget, run or give away. Answers are read by nobody else, so more is suspect there than in a
 // definition; also in the other languages that such orders come in.
-// Linear. What orders in plain, polite prose passes: measured in docs/catalogue.md. Pure.
+// Linear. What orders in plain, polite prose passes: measured in docs/concepts/catalogue.md. Pure.
 
 import type { Gap, Link } from './chain.ts'
 import type { Finding } from './finding.ts'

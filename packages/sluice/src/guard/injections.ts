@@ -1,7 +1,7 @@
 // Words by which a text speaks to the model behind the user's back (A01, A05, A25, A26): orders to
 // forget, to keep silent, to fetch secrets, to prefer one tool. Linear: a hostile text costs no more
 // than its length. What is said in another way passes: this is a net with
-// known holes, measured in docs/catalogue.md. Pure.
+// known holes, measured in docs/concepts/catalogue.md. Pure.
 
 import { foldLookAlikes } from '../core/look-alikes.ts'
 import type { Span } from './chain.ts'

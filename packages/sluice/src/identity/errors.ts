@@ -1,4 +1,4 @@
-// What can be wrong with who calls, and with the keys and grants that say so. docs/errors.md lists
+// What can be wrong with who calls, and with the keys and grants that say so. docs/reference/errors.md lists
 // the same codes; a test holds the two together.
 
 export const ERRORS = {

@@ -1,6 +1,6 @@
 // What the importer can say about a document of another make: errors (a person has to look) and
 // warnings (the meaning changed, or the original lets something through).
-// docs/errors.md lists the same codes.
+// docs/reference/errors.md lists the same codes.
 
 export const ERRORS = {
   IMPORT_FORMAT: 'the document is in none of the formats that can be imported',

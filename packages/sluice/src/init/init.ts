@@ -56,7 +56,7 @@ Examples:
 
 Clients: ${Object.values(CLIENTS).join(', ')}.
 A server that came with a project (.mcp.json, .cursor/mcp.json, …) is listed and never started unless
-it is named. Keys go to sluice.env, which only you can read. docs/clients.md says more.`
+it is named. Keys go to sluice.env, which only you can read. docs/how-to/clients.md says more.`
 
 export function addInit(parent: Command, answer: SetExitCode): void {
   parent

@@ -1,6 +1,6 @@
 // The time of a running process when somebody sets the machine's clock. Three readings: for expiry (never
 // goes back), for idle times (not moved by a jump) and for what deletes old data (never ahead). The audit
-// log keeps the wall clock as it is. See docs/threats.md.
+// log keeps the wall clock as it is. See docs/concepts/threats.md.
 
 import type { Instant } from '@sluice/policy/core/clock'
 

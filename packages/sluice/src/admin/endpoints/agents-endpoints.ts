@@ -144,6 +144,6 @@ async function withApiErrors<Result>(work: () => Promise<Result>): Promise<Resul
   } catch (error) {
     if (!(error instanceof AgentError)) throw error
     const code = error.code === 'AGENT_NOT_FOUND' ? 'API_NOT_FOUND' : 'API_REFUSED'
-    throw new ApiError(code, error.message, 'see docs/agents.md')
+    throw new ApiError(code, error.message, 'see docs/concepts/agents.md')
   }
 }

@@ -1,4 +1,4 @@
-// What the admin API can answer instead of what was asked for. docs/errors.md lists the same codes; a
+// What the admin API can answer instead of what was asked for. docs/reference/errors.md lists the same codes; a
 // test holds the two together.
 
 export const ERRORS = {

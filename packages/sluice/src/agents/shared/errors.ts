@@ -1,5 +1,5 @@
 // What the agents can answer with instead of an answer. Codes of the guest's refusals are here too:
-// they reach callers as they are. docs/errors.md lists the same codes.
+// they reach callers as they are. docs/reference/errors.md lists the same codes.
 
 export const ERRORS = {
   AGENT_NOT_FOUND: 'there is no such agent, or it belongs to somebody else',

@@ -9,7 +9,10 @@ import type { ToolSetting } from './tool-table.ts'
 test('H2: for every tool somebody has decided which way labels go, and the documentation says it', () => {
   const names = TOOLS.map(({ name }) => name)
   expect(Object.keys(LABEL_FLOWS).sort()).toEqual([...names].sort())
-  const docs = readFileSync(new URL('../../../../../docs/agents.md', import.meta.url), 'utf8')
+  const docs = readFileSync(
+    new URL('../../../../../docs/concepts/agents.md', import.meta.url),
+    'utf8',
+  )
   for (const [name, { into, from }] of Object.entries(LABEL_FLOWS))
     expect(docs, name).toContain(`| \`${name}\` | ${into} | ${from} |`)
 })

@@ -1,7 +1,7 @@
 // Which way labels go with each tool: what a caller has seen goes into the agent, the new agent or the
 // gallery that it tells something, and what these have seen goes to the caller who reads from them. An
 // agent that acts through another one is so judged by both sessions, and nothing is washed off by a
-// copy, a child or a template. Used by all-tools.ts around every call; docs/agents.md has this table.
+// copy, a child or a template. Used by all-tools.ts around every call; docs/concepts/agents.md has this table.
 
 import { processClock } from '../../store/process-clock.ts'
 import { AgentError } from '../shared/errors.ts'

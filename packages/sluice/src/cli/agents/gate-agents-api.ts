@@ -64,7 +64,11 @@ class GateAgentsApi implements AgentsApi {
     const [content] = Array.isArray(result.content) ? result.content : []
     const text = isObject(content) ? String(content.text) : ''
     if (result.isError !== true) return (result.structuredContent ?? JSON.parse(text)) as View
-    throw new CliError('CLI_AGENTS', said(text), 'docs/errors.md says what to do about each code')
+    throw new CliError(
+      'CLI_AGENTS',
+      said(text),
+      'docs/reference/errors.md says what to do about each code',
+    )
   }
 
   async close(): Promise<void> {

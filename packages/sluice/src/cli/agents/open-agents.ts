@@ -141,6 +141,6 @@ function toAgentsCliError(error: unknown): unknown {
   const help =
     message?.includes('STORE_LOCKED') === true
       ? 'another process runs the agents of this directory: ask it, or stop it'
-      : 'docs/errors.md says what to do about each code'
+      : 'docs/reference/errors.md says what to do about each code'
   return new CliError('CLI_AGENTS', `${message} (${code})`, help)
 }

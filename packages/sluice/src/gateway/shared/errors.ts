@@ -1,5 +1,5 @@
 // Every code the gate answers with where a server cannot be reached or does not behave, and what it
-// means. docs/errors.md lists the same codes; a test holds the two together.
+// means. docs/reference/errors.md lists the same codes; a test holds the two together.
 
 export const ERRORS = {
   CONFIG_SERVER: 'a server of the configuration is not one the gate can reach',

@@ -330,7 +330,7 @@ async function markOwn(
   const children = await ChildProcesses.mark(data, startsProcesses)
   if (children?.isSure || !startsProcesses) return children
   const known = children === undefined ? 'cannot be told from others here' : 'can hide'
-  log('warn', `processes of servers ${known}: see docs/threats.md on who may connect`)
+  log('warn', `processes of servers ${known}: see docs/concepts/threats.md on who may connect`)
   return children
 }
 

@@ -1,5 +1,5 @@
 // What can go wrong with another program's file. Nothing of it is changed then. `sluice init` tells it
-// with the help that comes along; docs/errors.md lists the same codes.
+// with the help that comes along; docs/reference/errors.md lists the same codes.
 
 export const ERRORS = {
   CLIENT_FILE: 'the file of a client cannot be read, or is not what that client writes',

@@ -1,5 +1,5 @@
 // What the ledger can fail with. No record, no call: whoever gets one of these forwards nothing.
-// docs/errors.md lists the same codes.
+// docs/reference/errors.md lists the same codes.
 
 import type { StoreErrorCode } from '../../store/errors.ts'
 

@@ -1,4 +1,4 @@
-// Every code a text from the wire can be refused with, and what it means. docs/errors.md lists the
+// Every code a text from the wire can be refused with, and what it means. docs/reference/errors.md lists the
 // same codes; a test holds the two together. rpc-codes.ts says what a peer is told.
 
 export const ERRORS = {
