@@ -183,10 +183,8 @@ describe('what comes back wrong', () => {
 
 describe('models', () => {
   test('no key, no model, no provider: an error that says what to set, never an echo', async () => {
-    await expect(service.create('me', {})).rejects.toMatchObject({
-      code: 'MODEL_KEY_MISSING',
-      message: expect.stringContaining('ANTHROPIC_API_KEY'),
-    })
+    for (const model of ['openai:gpt 4', 'openai:', 'openai:gpt\n4', `openai:${'x'.repeat(201)}`])
+      await expect(service.create('me', { model })).rejects.toMatchObject({ code: 'MODEL_UNKNOWN' })
     await expect(service.create('me', { model: 'gpt' })).rejects.toMatchObject({
       code: 'MODEL_UNKNOWN',
     })
@@ -194,6 +192,21 @@ describe('models', () => {
     await expect(
       service.create('me', { model: 'script:x', limits: { maxCost: 1 } }),
     ).rejects.toMatchObject({ code: 'MODEL_PRICE_MISSING' })
+  })
+
+  test('without a key everything of an agent works but a prompt', async () => {
+    const { id } = await service.create('me', { files: { 'a.txt': 'one' } })
+    const { content } = await service.callTool('me', id, 'read_file', { path: 'a.txt' })
+    expect(content).toContain('one')
+    const todos = { todos: ['first'] }
+    expect(await service.callTool('me', id, 'write_todos', todos)).toMatchObject({ isError: false })
+    const code = 'return (await files.read("a.txt")) + "!"'
+    expect((await service.callTool('me', id, 'run_code', { code })).content).toContain('one!')
+    await expect(service.prompt('me', id, { input: 'go' })).rejects.toMatchObject({
+      code: 'MODEL_KEY_MISSING',
+      message: expect.stringContaining('ANTHROPIC_API_KEY'),
+    })
+    expect((await service.steps.standing('me', id, Date.now())).agent.state).toBe('idle')
   })
 
   test(

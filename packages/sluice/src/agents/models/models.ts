@@ -56,23 +56,30 @@ interface ModelName {
   readonly model: string
 }
 
-/** What a model's name means, or why it means nothing here. Checked at create, before any prompt. */
-export function checkModel(name: string, settings: ModelSettings): ModelName {
-  const [, provider = '', model = ''] = /^([a-z][a-z0-9_-]{0,63}):(.{1,200})$/.exec(name) ?? []
+/** What a model's name means, or why it means nothing here. Checked at create, where no key is needed
+ * yet: files, todos, tools and programs of an agent work without one. */
+export function checkModelName(name: string, settings: ModelSettings): ModelName {
+  const [, provider = '', model = ''] = /^([a-z][a-z0-9_-]{0,63}):([!-~]{1,200})$/.exec(name) ?? []
   if (provider === '')
     throw new AgentError(
       'MODEL_UNKNOWN',
       `\`${name}\` is no model: write \`provider:model\`, such as \`anthropic:claude-sonnet-4-6\` or \`ollama:llama3\``,
     )
-  if (provider === 'script') return { provider, model }
-  const compatible = compatibleOf(provider, settings)
-  const key =
-    provider === 'anthropic' || provider === 'openai' ? KEYS[provider] : compatible?.keyFrom
-  if (compatible === undefined && key === undefined)
+  if (provider !== 'script' && !known(settings).includes(provider))
     throw new AgentError(
       'MODEL_UNKNOWN',
       `there is no provider \`${provider}\`: known are ${known(settings).join(', ')}`,
     )
+  return { provider, model }
+}
+
+/** The same, and whether it can be asked: before a prompt begins a run. */
+export function checkModel(name: string, settings: ModelSettings): ModelName {
+  const { provider, model } = checkModelName(name, settings)
+  const key =
+    provider === 'anthropic' || provider === 'openai'
+      ? KEYS[provider]
+      : compatibleOf(provider, settings)?.keyFrom
   if (key !== undefined && !settings.environment[key])
     throw new AgentError('MODEL_KEY_MISSING', `\`${name}\` needs a key: set ${key}`)
   return { provider, model }

@@ -11,7 +11,7 @@ import { processClock } from '../../store/process-clock.ts'
 import type { CreateEvent } from '../journal/new-rows.ts'
 import type { HistoryRetention } from '../journal/retention.ts'
 import type { AgentRow } from '../journal/rows.ts'
-import { checkModel, type ModelSettings } from '../models/models.ts'
+import { checkModel, checkModelName, type ModelSettings } from '../models/models.ts'
 import { Effects } from '../runs/effects.ts'
 import { type Progress, RunWatch, type ToolResult } from '../runs/run-watch.ts'
 import { AgentError } from '../shared/errors.ts'
@@ -154,7 +154,7 @@ export class Service {
       const { family } = await this.steps.standing(owner, parent.id, nowMs())
       checkPrice(family.limits, price, config.model)
     }
-    checkModel(config.model, this.#options.models)
+    checkModelName(config.model, this.#options.models)
     const id = `agent_${randomUUID()}`
     const { files, bytes } = packFiles(toFiles(given.files))
     const at = nowMs()
