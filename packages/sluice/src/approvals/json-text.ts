@@ -2,6 +2,8 @@
 // one that people are shown: mask-text.ts). All keep the digits of numbers as they were written: 9007199254740993, 1.0 and 1e2 stay what they
 // are, where a parser would round or rewrite them. The texts were taken by the strict reader. Pure.
 
+import { joinMembers, sortMembers } from '../core/canonical-json.ts'
+
 /** One token: a string, a number or word, or a sign. */
 const TOKEN = /[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*"|[-+.\w]+|[[\]{}:,])/y
 
@@ -20,7 +22,7 @@ export function toCanonicalJsonText(text: string): string {
   return makeText(text, {
     text: (value) => JSON.stringify(value),
     plain: (written) => written,
-    object: (members) => joinMembers(members.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))),
+    object: (members) => joinMembers(sortMembers(members)),
   })
 }
 
@@ -31,16 +33,12 @@ export function canonicalMembers(text: string): Map<string, string> {
     text: (value) => JSON.stringify(value),
     plain: (written) => written,
     object: (members) => {
-      last = members.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+      last = sortMembers(members)
       return joinMembers(last)
     },
   })
   // The outermost is made last.
   return made.startsWith('{') ? new Map(last) : new Map()
-}
-
-export function joinMembers(members: readonly [string, string][]): string {
-  return `{${members.map(([key, value]) => `${JSON.stringify(key)}:${value}`).join(',')}}`
 }
 
 export function makeText(text: string, making: JsonTextBuilder): string {

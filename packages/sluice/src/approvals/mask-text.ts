@@ -3,8 +3,9 @@
 // bounded, says how many characters it covers, and is listed with its place (M7). Pure.
 
 import type { Masked, MaskedPart } from '../core/approval.ts'
+import { joinMembers } from '../core/canonical-json.ts'
 import { OWN_TOKEN_ON_ONE_LINE } from '../core/own-token-shapes.ts'
-import { joinMembers, makeText, type Path } from './json-text.ts'
+import { makeText, type Path } from './json-text.ts'
 import { MASKED_PARTS_MAX } from './limits.ts'
 
 export interface MaskedText {

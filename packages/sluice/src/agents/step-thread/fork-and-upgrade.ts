@@ -13,10 +13,9 @@ import { runWhole } from '../shared/sliced.ts'
 import { checkStep } from '../steps/check-step.ts'
 import { answersOf, hashAnswer, LIMITS } from '../steps/residents.ts'
 import { type Stepper, unwrap } from '../steps/stepper.ts'
-import { digestJson } from '../transfer/canonical.ts'
 import { exportAgent } from '../transfer/export-agent.ts'
 import { packFiles, unpackExported } from '../transfer/pack-files.ts'
-import { type AgentExport, toPortable } from '../transfer/portable.ts'
+import { type AgentExport, digestJson, toPortable } from '../transfer/portable.ts'
 import { sealExport } from '../transfer/seal-export.ts'
 
 export function forkAgent(

@@ -2,7 +2,10 @@
 // `shape` holds what comes in to the last field before anything is made of it; nothing of an import
 // grants anything. Pure; called in the transfer thread.
 
+import { createHash } from 'node:crypto'
+import type { JsonValue } from '@sluice/policy/core/json'
 import { z } from 'zod'
+import { writeCanonicalJson } from '../../core/canonical-json.ts'
 import type { PortableAgent } from '../../guest/protocol.ts'
 import { AgentError } from '../shared/errors.ts'
 import {
@@ -13,7 +16,6 @@ import {
   MAX_TURNS_MAX,
   TOOLS_GRANTED_MAX,
 } from '../shared/limits.ts'
-import { digestJson } from './canonical.ts'
 import { checkJsonSize, type JsonBounds } from './measure-json.ts'
 
 export const FORMAT = 'sluice-agent'
@@ -224,4 +226,10 @@ function parseExportJson(given: Uint8Array): unknown {
   } catch (error) {
     throw new AgentError('AGENT_IMPORT', 'it is neither JSON nor a bundle', error)
   }
+}
+
+/** Of the canonical form: an export that another program formats differently keeps its digest. */
+export function digestJson(value: unknown): string {
+  const text = writeCanonicalJson(value as JsonValue)
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`
 }

@@ -1,9 +1,10 @@
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { writeCanonicalJson } from '../../core/canonical-json.ts'
 import { changesBetween, gradeChange } from './grade-change.ts'
 import { readLock, writeLock } from './lock-file.ts'
-import { pinOf, writeCanonicalJson } from './pin.ts'
+import { pinOf } from './pin.ts'
 
 const read: ToolDefinition = {
   server: 'a',

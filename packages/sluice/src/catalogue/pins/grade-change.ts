@@ -4,10 +4,10 @@
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { Category, Risk, ToolDefinition } from '@sluice/policy/core/tools'
+import { writeCanonicalJson } from '../../core/canonical-json.ts'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
 import { assessTool } from '../classify/classify.ts'
 import { CHANGES_MAX } from '../signals/limits.ts'
-import { writeCanonicalJson } from './pin.ts'
 
 export interface DefinitionChange {
   /** JSON Pointer. */

@@ -2,8 +2,9 @@
 // instructions. Whatever order a server writes its members in, the pin is the same; whatever else it
 // changes, it is another. Pure: the digest comes in as an argument.
 
-import { ExactNumber, isObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { writeCanonicalJson } from '../../core/canonical-json.ts'
 
 /** Where the instructions of a server stand beside a definition, where both are kept as one. */
 export const INSTRUCTIONS = 'server/instructions'
@@ -19,19 +20,6 @@ export function pinOf(
   const { server: _server, ...own } = definition
   const kept = ignore.length === 0 ? own : without(own as JsonValue, '', new Set(ignore))
   return `sha256:${digest(writeCanonicalJson([kept as JsonValue, instructions]))}`
-}
-
-/** JSON with members in the order of their names and numbers by their digits. */
-export function writeCanonicalJson(value: JsonValue): string {
-  if (value instanceof ExactNumber) return value.text
-  if (Array.isArray(value))
-    return `[${value.map((item: JsonValue) => writeCanonicalJson(item)).join(',')}]`
-  if (!isObject(value)) return JSON.stringify(value) ?? 'null'
-  const members = Object.keys(value)
-    .sort()
-    .filter((key) => value[key] !== undefined)
-    .map((key) => `${JSON.stringify(key)}:${writeCanonicalJson(value[key] as JsonValue)}`)
-  return `{${members.join(',')}}`
 }
 
 function without(value: JsonValue, at: string, ignore: ReadonlySet<string>): JsonValue {

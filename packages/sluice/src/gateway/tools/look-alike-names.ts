@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { skeletonOf } from '../../catalogue/attacks/look-alike.ts'
-import { writeCanonicalJson } from '../../catalogue/pins/pin.ts'
+import { writeCanonicalJson } from '../../core/canonical-json.ts'
 
 interface IndexedTool {
   readonly name: string
