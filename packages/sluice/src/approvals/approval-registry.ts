@@ -6,6 +6,7 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import type { ApprovalFilter, ApprovalRequest, PriorCall } from '../core/approval.ts'
 import { displayName } from '../core/display-name.ts'
 import { lookAlikeOf } from '../core/look-alikes.ts'
+import { LruMap } from '../core/lru-map.ts'
 import { OperationError } from '../core/operation-error.ts'
 import type { GateEvent } from '../ledger/records/record.ts'
 import { isSatisfied, standingOf } from './count-votes.ts'
@@ -51,7 +52,7 @@ export class ApprovalRegistry {
   readonly vault: Vault
   readonly #watchers = new Set<(request: ApprovalRequest) => void>()
   readonly #waiting = new Map<string, Set<() => void>>()
-  readonly #shown = new Map<string, { sign: string; request: ApprovalRequest }>()
+  readonly #shown = new LruMap<string, { sign: string; request: ApprovalRequest }>(SHOWN_KEPT_MAX)
   #turn: Promise<unknown> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #closed = false
@@ -215,7 +216,6 @@ export class ApprovalRegistry {
     const kept = this.#shown.get(id)
     if (kept?.sign === sign) return kept.request
     const request = this.shown(this.requests.read(stored))
-    if (this.#shown.size >= SHOWN_KEPT_MAX) this.#shown.clear()
     this.#shown.set(id, { sign, request })
     return request
   }

@@ -1,15 +1,21 @@
-// A map of a bounded size that keeps what was used last, for rows and answers that are cheap to get
-// again. Used by the agents' store and service.
+// The one map of a bounded size: the least recently used entry makes room, so a peer that sends ever new
+// keys costs bounded memory. What may be removed must be cheap to get again, or safe to have forgotten.
+// Pure. (Caches on hot paths that need no order clear themselves when they are full.)
 
-export class LruMap<Key, Each> {
-  readonly #map = new Map<Key, Each>()
-  readonly #most: number
+export class LruMap<Key, Value> {
+  readonly #map = new Map<Key, Value>()
+  readonly #max: number
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(max: number) {
+    this.#max = max
   }
 
-  get(key: Key): Each | undefined {
+  get size(): number {
+    return this.#map.size
+  }
+
+  /** Counts as a use. */
+  get(key: Key): Value | undefined {
     const found = this.#map.get(key)
     if (found === undefined) return undefined
     this.#map.delete(key)
@@ -17,12 +23,23 @@ export class LruMap<Key, Each> {
     return found
   }
 
-  set(key: Key, each: Each): void {
+  /** Does not count as a use; neither does `has`. */
+  peek(key: Key): Value | undefined {
+    return this.#map.get(key)
+  }
+
+  has(key: Key): boolean {
+    return this.#map.has(key)
+  }
+
+  /** Returns the key that was removed to make room, if there is one. */
+  set(key: Key, value: Value): Key | undefined {
     this.#map.delete(key)
-    this.#map.set(key, each)
-    if (this.#map.size <= this.#most) return
+    this.#map.set(key, value)
+    if (this.#map.size <= this.#max) return undefined
     const [oldest] = this.#map.keys()
-    if (oldest !== undefined) this.#map.delete(oldest)
+    this.#map.delete(oldest as Key)
+    return oldest
   }
 
   delete(key: Key): void {
@@ -31,5 +48,10 @@ export class LruMap<Key, Each> {
 
   clear(): void {
     this.#map.clear()
+  }
+
+  /** The least recently used first. */
+  [Symbol.iterator](): MapIterator<[Key, Value]> {
+    return this.#map.entries()
   }
 }

@@ -1,13 +1,14 @@
 // Things that are there for a short while, once, and not too many of them: one-time codes, challenges.
 // What is taken is gone. In memory only: a restart of the gate makes all of them void.
 
+import { LruMap } from '../../core/lru-map.ts'
+
 export class ExpiringMap<Value> {
-  readonly #kept = new Map<string, { readonly value: Value; readonly untilMs: number }>()
-  readonly #max: number
+  readonly #kept: LruMap<string, { readonly value: Value; readonly untilMs: number }>
   readonly #nowMs: () => number
 
   constructor(max: number, nowMs: () => number) {
-    this.#max = max
+    this.#kept = new LruMap(max)
     this.#nowMs = nowMs
   }
 
@@ -15,20 +16,18 @@ export class ExpiringMap<Value> {
   put(key: string, value: Value, forMs: number): void {
     const nowMs = this.#nowMs()
     for (const [old, { untilMs }] of this.#kept) if (untilMs <= nowMs) this.#kept.delete(old)
-    const [oldest] = this.#kept.keys()
-    if (this.#kept.size >= this.#max && oldest !== undefined) this.#kept.delete(oldest)
     this.#kept.set(key, { value, untilMs: nowMs + forMs })
   }
 
   take(key: string): Value | undefined {
-    const found = this.#kept.get(key)
+    const found = this.#kept.peek(key)
     this.#kept.delete(key)
     return found !== undefined && this.#nowMs() < found.untilMs ? found.value : undefined
   }
 
   /** Looks without taking. */
   get(key: string): Value | undefined {
-    const found = this.#kept.get(key)
+    const found = this.#kept.peek(key)
     return found !== undefined && this.#nowMs() < found.untilMs ? found.value : undefined
   }
 

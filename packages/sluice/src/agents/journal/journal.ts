@@ -3,6 +3,7 @@
 // and the rows, not what they mean. Owned by the step thread.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { LruMap } from '../../core/lru-map.ts'
 import type { Summary } from '../../guest/protocol.ts'
 import { AgentError } from '../shared/errors.ts'
 import {
@@ -11,7 +12,6 @@ import {
   NONCE_EVENTS_MAX,
   ROWS_KEPT_MAX,
 } from '../shared/limits.ts'
-import { LruMap } from '../shared/lru-map.ts'
 import { CheckpointStore } from './checkpoint-store.ts'
 import { Database, type Value } from './database.ts'
 import { type NewAgent, newFamily, rowOf, rowsOf, type SharedAgentFields } from './new-rows.ts'

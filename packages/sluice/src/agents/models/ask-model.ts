@@ -2,6 +2,7 @@
 // agent's conversation kept beside, so that a step hands out only what is new. Called by effects.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LruMap } from '../../core/lru-map.ts'
 import type { ChatMessage, Effect, ModelTool } from '../../guest/protocol.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { AgentRow } from '../journal/rows.ts'
@@ -43,8 +44,8 @@ const SUM_UP =
 export class ModelCaller {
   readonly #steps: Steps
   readonly #settings: ModelSettings
-  readonly #kept = new Map<string, CachedConversation>()
-  readonly #known = new Map<string, ModelPreamble>()
+  readonly #kept = new LruMap<string, CachedConversation>(KEPT_MAX)
+  readonly #known = new LruMap<string, ModelPreamble>(KEPT_MAX)
   readonly #slots = new Semaphore(MODEL_CALLS_MAX)
   readonly #budgets: FamilyBudgets
 
@@ -87,8 +88,6 @@ export class ModelCaller {
     const tools = await this.#ask<ModelTool[]>(id, { ask: 'tools' })
     const told = { instructions: portable.config.instructions, tools }
     this.#known.set(id, told)
-    const [oldest] = this.#known.keys()
-    if (this.#known.size > KEPT_MAX && oldest !== undefined) this.#known.delete(oldest)
     return told
   }
 
@@ -149,10 +148,7 @@ export class ModelCaller {
   }
 
   #keep(id: string, kept: CachedConversation): readonly ChatMessage[] {
-    this.#kept.delete(id)
     this.#kept.set(id, kept)
-    const [oldest] = this.#kept.keys()
-    if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest)
     return kept.messages
   }
 

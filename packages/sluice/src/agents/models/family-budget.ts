@@ -3,10 +3,10 @@
 // once gets past a limit. What does not fit waits for those that are out; if the family is then spent it
 // is never sent. Calls that left and were abandoned are charged. Owned by effects.ts.
 
+import { LruMap } from '../../core/lru-map.ts'
 import type { ModelUsage } from '../../guest/protocol.ts'
 import type { AgentRow, FamilyRow, HostStop } from '../journal/rows.ts'
 import { BUDGET_MARGIN, ROWS_KEPT_MAX } from '../shared/limits.ts'
-import { LruMap } from '../shared/lru-map.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 
 /** The family has nothing left; the agent is to be stopped. */

@@ -5,9 +5,9 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { z } from 'zod'
+import { LruMap } from '../../core/lru-map.ts'
 import { AgentError } from '../shared/errors.ts'
 import { SCRIPT_BYTES_MAX, SCRIPT_KEPT_LENGTH_MAX, SCRIPTS_KEPT_MAX } from '../shared/limits.ts'
-import { LruMap } from '../shared/lru-map.ts'
 import type { ModelAnswer, ModelRequest } from './models.ts'
 
 const count = z.int().min(0)

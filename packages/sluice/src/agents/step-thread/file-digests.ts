@@ -2,6 +2,7 @@
 // what has not changed is not read again. In the step thread.
 
 import { createHash } from 'node:crypto'
+import { LruMap } from '../../core/lru-map.ts'
 import type { AgentQuery, FileFacts } from '../../guest/protocol.ts'
 import type { GuestAnswer } from '../../sandbox/instance.ts'
 import type { AgentRow } from '../journal/rows.ts'
@@ -26,13 +27,7 @@ function isLittle(files: readonly FileFacts[]): boolean {
 }
 
 export class FileDigests {
-  readonly #kept = new Map<string, string>()
-
-  #keep(name: string, digest: string): void {
-    this.#kept.set(name, digest)
-    const [oldest] = this.#kept.keys()
-    if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest)
-  }
+  readonly #kept = new LruMap<string, string>(KEPT_MAX);
 
   /** In slices where there is content to be read. */
   *of(
@@ -59,7 +54,7 @@ export class FileDigests {
       unwrap(text)
       const content = bytes ?? new Uint8Array()
       const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`
-      this.#keep(name(file), digest)
+      this.#kept.set(name(file), digest)
       return { ...file, digest, content: whole ? content : undefined }
     }
     const { residents } = stepper

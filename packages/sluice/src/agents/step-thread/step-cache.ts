@@ -3,6 +3,7 @@
 // the order in which it works, so this is never older than what any caller has been told. Losing it
 // loses nothing. Owned by step-client.ts.
 
+import { LruMap } from '../../core/lru-map.ts'
 import type { AgentQuery, StepResult } from '../../guest/protocol.ts'
 import type { AgentRow, FamilyRow } from '../journal/rows.ts'
 import { AgentError } from '../shared/errors.ts'
@@ -12,7 +13,6 @@ import {
   ANSWERS_KEPT_MAX,
   ROWS_KEPT_MAX,
 } from '../shared/limits.ts'
-import { LruMap } from '../shared/lru-map.ts'
 import type { ResultOf } from '../shared/sliced.ts'
 import { findHostStop } from '../steps/enforce.ts'
 import type { AppliedStep } from '../steps/stepper.ts'

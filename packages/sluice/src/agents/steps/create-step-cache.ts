@@ -3,9 +3,9 @@
 // config is committed without being run; who needs it first runs the event, and the answer is held
 // against the one that was committed. Owned by the stepper.
 
+import { LruMap } from '../../core/lru-map.ts'
 import type { JournalEvent, StepResult } from '../../guest/protocol.ts'
 import { KNOWN_START_LENGTH_MAX, KNOWN_STARTS_MAX } from '../shared/limits.ts'
-import { LruMap } from '../shared/lru-map.ts'
 
 export interface KnownStart {
   readonly step: StepResult

@@ -3,13 +3,13 @@
 // others. So a walk over a hundred thousand agents displaces nobody who works, and its memories stay
 // warm. Knows nothing of guests. Owned by residents.ts.
 
+import { LruMap } from '../../core/lru-map.ts'
 import {
   RESIDENT_BYTES_MAX,
   RESIDENTS_MAX,
   RESIDENTS_ONCE_MAX,
   RESIDENTS_SEEN_MAX,
 } from '../shared/limits.ts'
-import { LruMap } from '../shared/lru-map.ts'
 
 interface SizedResident {
   readonly place: { readonly key: number }

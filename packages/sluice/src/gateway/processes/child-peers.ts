@@ -9,6 +9,7 @@ import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { endianness } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
+import { LruMap } from '../../core/lru-map.ts'
 import { PEER_PIDS_KEPT_MAX, PEER_PROCESSES_PER_TURN } from '../shared/limits.ts'
 import { type ChildProcesses, hasSocketOpen } from './child-processes.ts'
 import { readStat } from './process-group.ts'
@@ -25,7 +26,7 @@ type Ends = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remot
 export class ChildPeers {
   readonly #children: ChildProcesses | undefined
   /** Processes that were peers before, the newest last. */
-  readonly #known = new Set<number>()
+  readonly #known = new LruMap<number, true>(PEER_PIDS_KEPT_MAX)
 
   /** Without `children` no process can be one of the gate's, or none can be told apart: all pass. */
   constructor(children: ChildProcesses | undefined) {
@@ -48,12 +49,14 @@ export class ChildPeers {
     // a set-uid program): one of ours with that uid counts as the peer.
     if (far.length > 0) return ours.some((pid) => far.some((uid) => uidsOf(pid).includes(uid)))
     const alive = new Set(others)
-    const first = [...this.#known].filter((pid) => alive.has(pid)).reverse()
+    const first = Array.from(this.#known, ([pid]) => pid)
+      .filter((pid) => alive.has(pid))
+      .reverse()
     const rest = others.filter((pid) => !this.#known.has(pid)).reverse()
     for (const [at, pid] of [...first, ...rest].entries()) {
       if (at % PEER_PROCESSES_PER_TURN === PEER_PROCESSES_PER_TURN - 1) await setImmediate()
       if (!has(pid)) continue
-      this.#keep(pid)
+      this.#known.set(pid, true)
       // It may have been handed over while we looked.
       return children.has(pid)
     }
@@ -82,13 +85,6 @@ export class ChildPeers {
     if (terminal === 0) return `process ${pid} has no terminal`
     if (foreground !== group) return `process ${pid} is not in the foreground of its terminal`
     return undefined
-  }
-
-  #keep(pid: number): void {
-    this.#known.delete(pid)
-    this.#known.add(pid)
-    const [oldest] = this.#known
-    if (this.#known.size > PEER_PIDS_KEPT_MAX && oldest !== undefined) this.#known.delete(oldest)
   }
 }
 

@@ -2,12 +2,16 @@
 // comes back with the answers a server wanted: that is the same call, and its limits were taken.
 // Each is good for one return; whoever comes twice makes a call of its own.
 
+import { LruMap } from '../../core/lru-map.ts'
 import { CONTINUATIONS_MAX, INPUT_HELD_MS } from '../shared/limits.ts'
 
 export class Continuations {
   readonly #nowMs: () => number
-  /** By sealed state; the oldest first. */
-  readonly #given = new Map<string, { untilMs: number; approvedFor: string | undefined }>()
+  /** By sealed state. */
+  readonly #given = new LruMap<
+    string,
+    { readonly untilMs: number; readonly approvedFor: string | undefined }
+  >(CONTINUATIONS_MAX)
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
@@ -15,10 +19,7 @@ export class Continuations {
 
   /** `approvedFor`: what had asked for a person, where the call was approved. */
   give(sealed: string, approvedFor?: string): void {
-    this.#given.delete(sealed)
     this.#given.set(sealed, { untilMs: this.#nowMs() + INPUT_HELD_MS, approvedFor })
-    const [oldest] = this.#given.keys()
-    if (this.#given.size > CONTINUATIONS_MAX) this.#given.delete(oldest as string)
   }
 
   take(sealed: string): { readonly continues: boolean; readonly approvedFor?: string | undefined } {

@@ -11,6 +11,7 @@ import { mayHide } from '@sluice/policy/decide/may-hide'
 import { readsUris } from '@sluice/policy/decide/weigh-uri'
 import { readUri } from '@sluice/policy/expression/functions/resource-uri'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { LruMap } from '../../core/lru-map.ts'
 import { isDense } from '../../protocol/json/is-dense.ts'
 import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
 import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
@@ -62,7 +63,7 @@ export class KnownNames {
   readonly #listing = new Map<NamedTarget['method'], Promise<void>>()
   readonly #listedMs = new Map<NamedTarget['method'], number>()
   /** Resources that answers of the server have named: they need not be listed. */
-  readonly #heard = new Set<string>()
+  readonly #heard = new LruMap<string, true>(HEARD_URIS_MAX)
 
   constructor(context: KnownNamesContext) {
     this.#context = context
@@ -118,11 +119,8 @@ export class KnownNames {
     if (!this.#mayHide('resources/read') || !resultText?.includes('"uri"')) return
     // What it links to can then be read only where a list has it.
     if (isDense(resultText, PARSED_MARKS_MAX)) return
-    for (const uri of urisIn(JSON.parse(resultText) as JsonValue, HEARD_DEPTH_MAX)) {
-      this.#heard.delete(uri)
-      this.#heard.add(uri)
-      if (this.#heard.size > HEARD_URIS_MAX) this.#heard.delete(oldestOf(this.#heard))
-    }
+    for (const uri of urisIn(JSON.parse(resultText) as JsonValue, HEARD_DEPTH_MAX))
+      this.#heard.set(uri, true)
   }
 
   async #look(named: NamedTarget): Promise<boolean> {
@@ -245,8 +243,4 @@ function urisIn(value: JsonValue, depth: number): string[] {
   if (!isObject(value)) return []
   const inner = Object.values(value).flatMap((each) => urisIn(each, depth - 1))
   return typeof value.uri === 'string' ? [value.uri, ...inner] : inner
-}
-
-function oldestOf(names: ReadonlySet<string>): string {
-  return names.values().next().value as string
 }

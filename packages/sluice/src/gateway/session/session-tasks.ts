@@ -2,14 +2,15 @@
 // judged: what follows passes, and a task of anybody else's is one that does not exist.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { LruMap } from '../../core/lru-map.ts'
 import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 import { SESSION_TASKS_MAX } from '../shared/limits.ts'
 
 export class SessionTasks {
-  readonly #ids = new Set<string>()
+  readonly #ids = new LruMap<string, true>(SESSION_TASKS_MAX)
   /** Of the calls that made them: a task tells of its progress as the call would have. */
-  readonly #tokens = new Set<JsonValue>()
+  readonly #tokens = new LruMap<JsonValue, true>(SESSION_TASKS_MAX)
 
   /** From the result of a call, and the progress token that came with it. */
   learn(resultText: string, progressToken: JsonValue | undefined): void {
@@ -17,8 +18,8 @@ export class SessionTasks {
     const task = splitMembers(resultText).get('task')
     const id = task === undefined ? undefined : taskIdOf(JSON.parse(task))
     if (id === undefined) return
-    addBounded(this.#ids, id)
-    if (progressToken !== undefined) addBounded(this.#tokens, progressToken)
+    this.#ids.set(id, true)
+    if (progressToken !== undefined) this.#tokens.set(progressToken, true)
   }
 
   hasToken(token: JsonValue | undefined): boolean {
@@ -40,12 +41,6 @@ export class SessionTasks {
     members.set('tasks', `[${own.join(',')}]`)
     return writeMembers(members)
   }
-}
-
-function addBounded<T>(set: Set<T>, value: T): void {
-  set.add(value)
-  const [oldest] = set
-  if (set.size > SESSION_TASKS_MAX) set.delete(oldest as T)
 }
 
 function taskIdOf(value: JsonValue | undefined): string | undefined {

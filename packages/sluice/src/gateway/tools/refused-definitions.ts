@@ -3,6 +3,7 @@
 // pins.ts alone.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { LruMap } from '../../core/lru-map.ts'
 import { REFUSALS_MAX } from '../shared/limits.ts'
 
 export interface DefinitionRefusal {
@@ -13,17 +14,17 @@ export interface DefinitionRefusal {
 
 export class RefusedDefinitions {
   readonly #store: DatabaseSync
-  readonly #kept: Map<string, DefinitionRefusal>
+  readonly #kept = new LruMap<string, DefinitionRefusal>(REFUSALS_MAX)
 
   constructor(store: DatabaseSync) {
     this.#store = store
     const rows = store.prepare('SELECT * FROM refusals ORDER BY at').all()
-    this.#kept = new Map(
-      rows.map(({ server, name, digest, by, why, at }) => [
-        toDefinitionKey(String(server), String(name), String(digest)),
-        { by: String(by), why: String(why), atMs: Number(at) },
-      ]),
-    )
+    for (const { server, name, digest, by, why, at } of rows)
+      this.#kept.set(toDefinitionKey(String(server), String(name), String(digest)), {
+        by: String(by),
+        why: String(why),
+        atMs: Number(at),
+      })
   }
 
   of(server: string, name: string, digest: string): DefinitionRefusal | undefined {
@@ -32,13 +33,12 @@ export class RefusedDefinitions {
   }
 
   add(server: string, name: string, digest: string, { by, why, atMs }: DefinitionRefusal): void {
-    this.#kept.set(toDefinitionKey(server, name, digest), { by, why, atMs })
+    const oldest = this.#kept.set(toDefinitionKey(server, name, digest), { by, why, atMs })
     this.#store
       .prepare('INSERT OR REPLACE INTO refusals VALUES (?, ?, ?, ?, ?, ?)')
       .run(server, name, digest, by, why, atMs)
     // A server that lists another definition every minute must not fill the disk.
-    const [oldest] = this.#kept.keys()
-    if (this.#kept.size > REFUSALS_MAX && oldest !== undefined) this.#forget(oldest)
+    if (oldest !== undefined) this.#forget(oldest)
   }
 
   delete(server: string, name: string, digest: string): void {

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto'
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
+import { LruMap } from '../../core/lru-map.ts'
 import { CHECKED_KEPT_MS, CHECKED_MAX, CLOCK_SKEW_S, GRANT_GROUPS_MAX } from '../limits.ts'
 import { SUBJECT } from '../names.ts'
 import type { TokenVerifier } from './authenticator.ts'
@@ -30,7 +31,7 @@ export class AccessTokenVerifier implements TokenVerifier {
   readonly #issuers: ReadonlyMap<string, Issuer>
   readonly #nowMs: () => number
   readonly #keys = new Map<string, IssuerKeys>()
-  readonly #checked = new Map<string, VerifiedToken>()
+  readonly #checked = new LruMap<string, VerifiedToken>(CHECKED_MAX)
 
   constructor(issuers: readonly Issuer[], nowMs: () => number) {
     this.#issuers = new Map(issuers.map((one) => [one.issuer, one]))
@@ -48,7 +49,7 @@ export class AccessTokenVerifier implements TokenVerifier {
     if (checked === undefined || this.#nowMs() >= checked.untilMs) {
       this.#checked.delete(key)
       checked = await this.#verify(token)
-      this.#keep(key, checked)
+      this.#checked.set(key, checked)
     }
     const { payload, issuer, caller } = checked
     checkAudience(payload, isStrict ? undefined : issuer.audience, audiences)
@@ -118,12 +119,6 @@ export class AccessTokenVerifier implements TokenVerifier {
     const keys = this.#keys.get(issuer.issuer) ?? new IssuerKeys(issuer, this.#nowMs)
     this.#keys.set(issuer.issuer, keys)
     return keys
-  }
-
-  #keep(key: string, checked: VerifiedToken): void {
-    this.#checked.set(key, checked)
-    const [oldest] = this.#checked.keys()
-    if (this.#checked.size > CHECKED_MAX && oldest !== undefined) this.#checked.delete(oldest)
   }
 }
 

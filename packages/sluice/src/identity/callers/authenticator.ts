@@ -2,6 +2,7 @@
 // only the local user comes in, and only while there is no other way in at all. Called by the fronts
 // for every request, so it looks whether grants have changed and tells whoever ends sessions.
 
+import { LruMap } from '../../core/lru-map.ts'
 import { CALLERS_SEEN_MAX, GRANTS_FRESH_MS, LOCAL_SLOTS } from '../limits.ts'
 import { LOCAL_USER } from '../names.ts'
 import type { Caller } from './caller.ts'
@@ -48,7 +49,7 @@ export class Authenticator {
   readonly #checked = new WeakMap<object, { token: string; readonly grant: Grant }>()
   #lookedMs = Number.NEGATIVE_INFINITY
   /** Principals with tokens, the longest unseen first. */
-  readonly #seen = new Map<string, Caller>()
+  readonly #seen = new LruMap<string, Caller>(CALLERS_SEEN_MAX)
 
   constructor(options: DoorOptions) {
     this.#options = options
@@ -116,10 +117,7 @@ export class Authenticator {
 
   #remember(caller: Caller): Caller {
     const { id } = caller.principal
-    this.#seen.delete(id)
     this.#seen.set(id, caller)
-    const [oldest] = this.#seen.keys()
-    if (this.#seen.size > CALLERS_SEEN_MAX) this.#seen.delete(oldest as string)
     return caller
   }
 

@@ -3,6 +3,7 @@
 // time, and from that tab: whoever is led here with another's answer has no such secret (login CSRF).
 
 import { createHash, createHmac } from 'node:crypto'
+import { LruMap } from '../../core/lru-map.ts'
 import type { InstallationKey } from '../keys/installation-key.ts'
 import { SignedToken } from '../keys/signed-token.ts'
 import { SIGN_IN_STATES_USED_MAX, SIGN_IN_THERE_MS } from '../limits.ts'
@@ -20,7 +21,7 @@ export class SignInStates {
   readonly #sealed: SignedToken
   readonly #nonces: Buffer
   readonly #nowMs: () => number
-  readonly #used = new Set<string>()
+  readonly #used = new LruMap<string, true>(SIGN_IN_STATES_USED_MAX)
 
   constructor(key: InstallationKey, nowMs: () => number) {
     this.#sealed = new SignedToken(key, 'sign-in states', 'sluice_state_')
@@ -47,9 +48,7 @@ export class SignInStates {
     if (began !== origin) return `the sign-in began at \`${began}\``
     if (challengeOf(verifier) !== challenge) return 'the sign-in began in another tab'
     if (this.#used.has(state)) return 'the sign-in was used already'
-    this.#used.add(state)
-    const [oldest] = this.#used
-    if (this.#used.size > SIGN_IN_STATES_USED_MAX) this.#used.delete(oldest as string)
+    this.#used.set(state, true)
     return { issuer, origin, challenge }
   }
 }

@@ -2,6 +2,7 @@
 // session ends earlier than the session (see the gate).
 
 import { createHash, randomUUID } from 'node:crypto'
+import { LruMap } from '../../../core/lru-map.ts'
 import { type Caller, getCallerKey } from '../../../identity/callers/caller.ts'
 import { MADE_ROOM, pickEvictable } from '../../processes/evict-idle.ts'
 import { SESSION_IDLE_MS, SESSIONS_MAX, SESSIONS_OVER_MAX } from '../../shared/limits.ts'
@@ -35,7 +36,7 @@ export class SessionRegistry {
   readonly #nowMs: () => number
 
   /** Names of sessions that are over, or are not to be gone on with, and why. */
-  readonly #over = new Map<string, string>()
+  readonly #over = new LruMap<string, string>(SESSIONS_OVER_MAX)
   readonly #names: SessionIds
 
   constructor(
@@ -115,8 +116,6 @@ export class SessionRegistry {
     session.onClose = (why) => {
       this.#byId.delete(session.id)
       this.#over.set(session.id, why)
-      const [oldest] = this.#over.keys()
-      if (this.#over.size > SESSIONS_OVER_MAX) this.#over.delete(oldest as string)
       onClose(why)
     }
     this.#byId.set(session.id, session)
