@@ -38,12 +38,19 @@ stage('policy', ['packages/policy/schema'], {
     './*': { types: './dist/*.d.ts', default: './dist/*.js' },
   },
 })
-stage('sluice', ['packages/sluice/bin', 'docs'], {
+stage('sluice', ['packages/sluice/bin', 'packages/sluice/schema', 'docs'], {
   exports: {
+    './schema/config.json': './schema/config.json',
+    './schema/policy.json': './schema/policy.json',
     './agents': { types: './dist/agents/index.d.ts', default: './dist/agents/index.js' },
     './catalogue': { types: './dist/catalogue/index.d.ts', default: './dist/catalogue/index.js' },
   },
 })
+// Both schemas in one place, for the `$schema` line of editors.
+cpSync(
+  join(ROOT, 'packages/policy/schema/policy.json'),
+  join(ROOT, 'dist/sluice/schema/policy.json'),
+)
 
 /** Puts the manifest and what is published beside `dist` into the package's folder. */
 function stage(name: string, folders: readonly string[], published: Manifest): void {

@@ -1,8 +1,17 @@
-// Writes packages/policy/schema/policy.json from the language's shapes, formatted as it is committed.
+// Writes the JSON Schemas for editors, as they are committed: packages/policy/schema/policy.json and
+// packages/sluice/schema/config.json, each from the shape that its reader checks by.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { policyJsonSchema } from '@sluice/policy/language/json-schema'
+import { configJsonSchema } from '../packages/sluice/src/gateway/config/json-schema.ts'
 
-const target = new URL('../packages/policy/schema/policy.json', import.meta.url)
-mkdirSync(new URL('.', target), { recursive: true })
-writeFileSync(target, `${JSON.stringify(policyJsonSchema(), null, 2)}\n`)
+const SCHEMAS = {
+  '../packages/policy/schema/policy.json': policyJsonSchema(),
+  '../packages/sluice/schema/config.json': configJsonSchema(),
+}
+
+for (const [file, schema] of Object.entries(SCHEMAS)) {
+  const target = new URL(file, import.meta.url)
+  mkdirSync(new URL('.', target), { recursive: true })
+  writeFileSync(target, `${JSON.stringify(schema, null, 2)}\n`)
+}

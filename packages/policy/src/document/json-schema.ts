@@ -1,21 +1,23 @@
 // A shape as JSON Schema, for editors: made from the same description the checker works by, so that
 // the two cannot disagree.
 
-import type { KeyShape, Shape } from './shape.ts'
+import type { Field, KeyShape, Shape } from './shape.ts'
 
 export type Schema = { readonly [key: string]: unknown }
 
 export type ObjectShape = Shape & { kind: 'object' }
 
 export function toJsonSchema(title: string, description: string, shape: ObjectShape): Schema {
+  const nested = [...nestedObjects(shape)]
+  const names = nested.map(definitionName)
+  const doubled = names.find((name, at) => names.indexOf(name) !== at)
+  if (doubled !== undefined) throw new Error(`two shapes are called \`${doubled}\``)
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title,
     description,
     ...object(shape),
-    definitions: Object.fromEntries(
-      [...nestedObjects(shape)].map((below) => [definitionName(below), object(below)]),
-    ),
+    definitions: Object.fromEntries(nested.map((below) => [definitionName(below), object(below)])),
   }
 }
 
@@ -26,9 +28,11 @@ function nestedObjects(shape: Shape, found = new Set<ObjectShape>()): Set<Object
       ? Object.values(shape.fields).map((field) => field.shape)
       : shape.kind === 'either'
         ? shape.of
-        : shape.kind === 'list' || shape.kind === 'record'
-          ? [shape.of]
-          : []
+        : shape.kind === 'record'
+          ? [shape.schema ?? shape.of]
+          : shape.kind === 'list'
+            ? [shape.of]
+            : []
   for (const below of inner) {
     if (below.kind === 'object') {
       if (found.has(below)) continue
@@ -76,7 +80,9 @@ function toSchema(shape: Shape): Schema {
     case 'either':
       return { anyOf: shape.of.map(toSchema) }
     case 'record':
-      return record(shape.keys, toSchema(shape.of))
+      return shape.schema === undefined
+        ? record(shape.keys, toSchema(shape.of))
+        : toSchema(shape.schema)
     default:
       return { $ref: `#/definitions/${definitionName(shape)}` }
   }
@@ -105,9 +111,18 @@ function object(shape: ObjectShape): Schema {
   return {
     type: 'object',
     properties: Object.fromEntries(
-      fields.map(([name, field]) => [name, { description: field.doc, ...toSchema(field.shape) }]),
+      fields.map(([name, field]) => [name, { ...notes(field), ...toSchema(field.shape) }]),
     ),
     ...(required.length > 0 ? { required } : {}),
     additionalProperties: false,
+  }
+}
+
+/** What an editor shows beside a field, and offers for it. */
+function notes({ doc, default: value, unset, example }: Field): Schema {
+  return {
+    description: unset === undefined ? doc : `${doc}. If left out: ${unset}`,
+    ...(value === undefined ? {} : { default: value }),
+    ...(example === undefined ? {} : { examples: [example] }),
   }
 }

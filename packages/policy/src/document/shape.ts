@@ -16,7 +16,13 @@ export type Shape =
   | { readonly kind: 'any' }
   /** `min` 1: an empty list would mean nothing, or the opposite of what it looks like. */
   | { readonly kind: 'list'; readonly of: Shape; readonly max: number; readonly min?: 1 }
-  | { readonly kind: 'record'; readonly keys: KeyShape; readonly of: Shape }
+  /** `schema`: what editors are told where another reader checks the entries. */
+  | {
+      readonly kind: 'record'
+      readonly keys: KeyShape
+      readonly of: Shape
+      readonly schema?: Shape & { readonly kind: 'object' }
+    }
   /** `elsewhere`: keys that people write here and what they mean. */
   | {
       readonly kind: 'object'
@@ -40,6 +46,12 @@ export interface Field {
   readonly shape: Shape
   readonly doc: string
   readonly required?: true
+  /** The value that holds where the field is left out. */
+  readonly default?: string | number | boolean
+  /** What holds where the field is left out, if that is no fixed value. */
+  readonly unset?: string
+  /** A value that fits the shape, for editors and the reference page. */
+  readonly example?: unknown
 }
 
 /** Seconds, or a number with s, m, h or d; undefined where it is neither. */

@@ -45,10 +45,15 @@ export const MODELS: Shape = {
     fields: {
       url: {
         shape: { kind: 'text', max: 2_048 },
-        doc: 'where it speaks OpenAI chat completions',
+        doc: 'base address of its OpenAI chat completions',
         required: true,
+        example: 'https://models.example.com/v1',
       },
-      key: { shape: { kind: 'text', max: 8_192 }, doc: 'its key, given by a variable' },
+      key: {
+        shape: { kind: 'text', max: 8_192 },
+        doc: 'its key, given by a variable',
+        example: `$\{MODEL_KEY}`,
+      },
     },
   },
 }
@@ -65,8 +70,18 @@ const PRICES: Shape = {
     kind: 'object',
     noun: 'a price',
     fields: {
-      input: { shape: { kind: 'decimal' }, doc: 'of a million input tokens', required: true },
-      output: { shape: { kind: 'decimal' }, doc: 'of a million output tokens', required: true },
+      input: {
+        shape: { kind: 'decimal' },
+        doc: 'of a million input tokens',
+        required: true,
+        example: 3,
+      },
+      output: {
+        shape: { kind: 'decimal' },
+        doc: 'of a million output tokens',
+        required: true,
+        example: 15,
+      },
     },
   },
 }
@@ -77,7 +92,8 @@ export const AGENTS: Shape = {
   fields: {
     resume: {
       shape: { kind: 'word', words: ['auto', 'ask'] },
-      doc: 'whether runs that a crash cut off go on by themselves',
+      doc: 'whether runs that a crash interrupted continue by themselves',
+      default: 'auto',
     },
     prices: { shape: PRICES, doc: 'what models cost, so that agents can have a limit on cost' },
     history: {
@@ -88,10 +104,14 @@ export const AGENTS: Shape = {
           days: {
             shape: { kind: 'integer', min: 1, max: DAYS_MAX },
             doc: 'older events of an agent are dropped, behind a checkpoint',
+            unset: 'no bound by age',
+            example: 30,
           },
           megabytes: {
             shape: { kind: 'integer', min: 1, max: MEGABYTES_MAX },
-            doc: 'events of one agent, the oldest are dropped beyond it (64)',
+            doc: 'size of the events of one agent; the oldest are dropped beyond it',
+            unset: '64',
+            example: 64,
           },
         },
       },

@@ -26,8 +26,18 @@ export const TLS: Shape = {
   kind: 'object',
   noun: 'TLS settings',
   fields: {
-    cert: { shape: text(4_096), doc: 'file of the certificate with its chain', required: true },
-    key: { shape: text(4_096), doc: 'file of its private key', required: true },
+    cert: {
+      shape: text(4_096),
+      doc: 'file of the certificate with its chain',
+      required: true,
+      example: './gate.pem',
+    },
+    key: {
+      shape: text(4_096),
+      doc: 'file of its private key',
+      required: true,
+      example: './gate.key',
+    },
   },
 }
 
@@ -35,31 +45,55 @@ const ISSUER: Shape = {
   kind: 'object',
   noun: 'an issuer',
   fields: {
-    issuer: { shape: text(2_048), doc: 'as its tokens name it in `iss`', required: true },
+    issuer: {
+      shape: text(2_048),
+      doc: 'as its tokens name it in `iss`',
+      required: true,
+      example: 'https://login.example.com',
+    },
     policy: {
       shape: text(64),
-      doc: 'the policy that binds whoever it vouches for',
+      doc: 'the policy for callers with its tokens: a name of `policies`, or `policy`',
       required: true,
+      example: 'readonly',
     },
-    jwks: { shape: text(2_048), doc: 'where its keys are, if it has no metadata that says so' },
+    jwks: {
+      shape: text(2_048),
+      doc: 'where its keys are',
+      unset: 'as its metadata says',
+      example: 'https://login.example.com/jwks',
+    },
     audience: {
       shape: text(2_048),
-      doc: "what a token may be for, beside the gate's own addresses",
+      doc: "audience of a token that is accepted beside the gate's own addresses",
+      example: 'sluice',
     },
     scopes: {
       shape: { kind: 'list', of: text(256), max: 64 },
       doc: 'a token must have all of them',
+      example: ['tools'],
     },
-    groups: { shape: text(256), doc: 'the claim that becomes `principal.groups` (`groups`)' },
+    groups: {
+      shape: text(256),
+      doc: 'the claim that becomes `principal.groups`',
+      default: 'groups',
+    },
     algorithms: {
       shape: { kind: 'list', of: { kind: 'word', words: [...ALGORITHMS] }, max: 16, min: 1 },
-      doc: 'how tokens may be signed (all that are asymmetric)',
+      doc: 'signature algorithms that are accepted',
+      unset: 'all that are asymmetric',
+      example: ['ES256'],
     },
     slots: {
       shape: { kind: 'integer', min: 1, max: GRANT_SLOTS_MAX },
-      doc: 'how many sessions each of them has at once (1)',
+      doc: 'sessions each caller may have at once',
+      default: GRANT_SLOTS,
     },
-    explain: { shape: { kind: 'boolean' }, doc: 'a denial names the rule and what is left' },
+    explain: {
+      shape: { kind: 'boolean' },
+      doc: 'a denial names the rule and what is left of a limit',
+      default: false,
+    },
     roles: {
       shape: {
         kind: 'object',
@@ -70,15 +104,18 @@ const ISSUER: Shape = {
             {
               shape: { kind: 'list', of: text(256), max: 64 },
               doc: `groups whose members sign in to the console as ${role}`,
+              example: ['ops'],
             },
           ]),
         ),
       },
-      doc: 'who may sign in to the console, by the groups of their token; nobody unless said',
+      doc: 'who may sign in to the console, by the groups of their token',
+      unset: 'only `admins`',
     },
     admins: {
       shape: { kind: 'list', of: text(256), max: 64 },
-      doc: 'subjects (`sub`) who sign in to the console as admin, whatever their groups: the first administrator where there is no terminal',
+      doc: 'subjects (`sub`) who sign in to the console as admin, whatever their groups: the first administrator if there is no terminal',
+      example: ['ann'],
     },
     console: {
       shape: {
@@ -89,15 +126,21 @@ const ISSUER: Shape = {
             shape: text(2_048),
             doc: 'as the authorisation server knows the console',
             required: true,
+            example: 'sluice-console',
           },
-          client_secret: { shape: text(2_048), doc: 'its secret, if it has one' },
+          client_secret: {
+            shape: text(2_048),
+            doc: 'its secret, if it has one',
+            example: `$\{CLIENT_SECRET}`,
+          },
           scopes: {
             shape: { kind: 'list', of: text(256), max: 64 },
-            doc: 'what to ask for beside `openid`',
+            doc: 'scopes to request beside `openid`',
+            example: ['profile'],
           },
         },
       },
-      doc: 'people sign in there on the page of the console, and come back to `<base>/sign-in/<name>`',
+      doc: 'OIDC client of the console; its redirect address is `<base>/sign-in/<name>`',
     },
   },
 }
@@ -117,7 +160,7 @@ export const AUTH: Shape = {
         },
         of: ISSUER,
       },
-      doc: 'authorisation servers whose access tokens are taken; principals are `name:subject`',
+      doc: 'authorisation servers whose access tokens are accepted; principals are `name:subject`',
       required: true,
     },
   },

@@ -27,25 +27,34 @@ const approverName = {
 } as const
 const ARGS = {
   shape: { kind: 'boolean' },
-  doc: 'messages carry the arguments, secrets masked (false: only the page shows them)',
+  doc: 'messages carry the arguments, secrets masked; otherwise only the console shows them',
+  default: false,
 } as const
 
 const WEBHOOK: Shape = {
   kind: 'object',
-  noun: 'a webhook',
+  noun: 'a webhook of approvals',
   fields: {
-    url: { shape: text(2_048), doc: 'where held calls are posted', required: true },
+    url: {
+      shape: text(2_048),
+      doc: 'where pending approvals are posted',
+      required: true,
+      example: 'https://hooks.example.com/sluice',
+    },
     secret: {
       shape: text(1_024),
-      doc: 'signs what is posted; give it by a variable. Chats need none: their address is it',
+      doc: 'signs the messages, at least 16 characters; give it by a variable. Required for `plain`',
+      example: `$\{WEBHOOK_SECRET}`,
     },
     form: {
       shape: { kind: 'word', words: [...WEBHOOK_FORMS] },
-      doc: '`plain` JSON, or a ready message in the style of `slack` or `teams`',
+      doc: '`plain` JSON, or a message in the format of `slack` or `teams`',
+      default: 'plain',
     },
     approvers: {
       shape: { kind: 'list', of: text(128), max: TOLD_APPROVERS_MAX },
-      doc: 'whose links the message carries, one each',
+      doc: 'approvers whose links the message carries, one each',
+      example: ['ann'],
     },
     args: ARGS,
   },
@@ -55,20 +64,45 @@ const EMAIL: Shape = {
   kind: 'object',
   noun: 'e-mail settings',
   fields: {
-    host: { shape: text(256), doc: 'the mail server', required: true },
-    port: { shape: { kind: 'integer', min: 1, max: 65_535 }, doc: '587; 465 with `tls: implicit`' },
+    host: {
+      shape: text(256),
+      doc: 'the mail server',
+      required: true,
+      example: 'mail.example.com',
+    },
+    port: {
+      shape: { kind: 'integer', min: 1, max: 65_535 },
+      doc: 'its port',
+      unset: '587, or 465 with `tls: implicit`',
+      example: 587,
+    },
     tls: {
       shape: { kind: 'word', words: ['starttls', 'implicit', 'none'] },
       doc: '`starttls`, which must succeed; `implicit`; `none` only on this machine',
+      default: 'starttls',
     },
-    ca: { shape: text(4_096), doc: 'file with certificates to trust besides' },
-    user: { shape: text(256), doc: 'who signs in there' },
-    password: { shape: text(1_024), doc: 'give it by a variable' },
-    from: { shape: text(320), doc: 'the address mails come from', required: true },
+    ca: {
+      shape: text(4_096),
+      doc: 'file with more certificates to trust',
+      example: './mail-ca.pem',
+    },
+    user: { shape: text(256), doc: 'account at the mail server', example: 'sluice' },
+    password: {
+      shape: text(1_024),
+      doc: 'its password; give it by a variable',
+      example: `$\{MAIL_PASSWORD}`,
+    },
+    from: {
+      shape: text(320),
+      doc: 'the sender address',
+      required: true,
+      example: 'sluice@example.com',
+    },
     to: {
       shape: { kind: 'record', keys: approverName, of: text(320) },
       doc: 'the address of each approver, by name: each gets a mail of their own',
       required: true,
+      example: { ann: 'ann@example.com' },
     },
     args: ARGS,
   },
@@ -78,8 +112,8 @@ export const CHANNELS: Shape = {
   kind: 'object',
   noun: 'settings of approvals',
   fields: {
-    webhook: { shape: WEBHOOK, doc: 'tells a program or a chat, where a rule names the channel' },
-    email: { shape: EMAIL, doc: 'tells approvers by e-mail, where a rule names the channel' },
+    webhook: { shape: WEBHOOK, doc: 'notifies a program or a chat if a rule names the channel' },
+    email: { shape: EMAIL, doc: 'notifies approvers by e-mail if a rule names the channel' },
   },
 }
 

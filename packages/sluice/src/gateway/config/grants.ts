@@ -36,21 +36,29 @@ export const GRANTS: Shape = {
         shape: { kind: 'text', max: 80, example: 'sha256:…' },
         doc: 'of its token, as `sluice grants add NAME --fixed` prints it',
         required: true,
+        example: `sha256:${'0'.repeat(64)}`,
       },
       policy: {
         shape: { kind: 'text', max: 64 },
         doc: 'the name of a document under `policies`, or `policy`',
         required: true,
+        example: 'readonly',
       },
       slots: {
         shape: { kind: 'integer', min: 1, max: GRANT_SLOTS_MAX },
-        doc: 'how many sessions it has at once (1)',
+        doc: 'sessions it may have at once',
+        default: GRANT_SLOTS,
       },
       groups: {
         shape: { kind: 'list', of: { kind: 'text', max: 64 }, max: GRANT_GROUPS_MAX },
         doc: 'what rules see as `principal.groups`',
+        example: ['ops'],
       },
-      explain: { shape: { kind: 'boolean' }, doc: 'a denial names the rule and what is left' },
+      explain: {
+        shape: { kind: 'boolean' },
+        doc: 'a denial names the rule and what is left of a limit',
+        default: false,
+      },
     },
   },
 }

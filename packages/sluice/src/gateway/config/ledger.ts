@@ -34,26 +34,34 @@ const CHECKPOINTS: Shape = {
   fields: {
     every: {
       shape: { kind: 'integer', min: 10, max: 1_000_000 },
-      doc: 'records between two of them (1000)',
+      doc: 'records between two of them',
+      default: CHECKPOINT_EVERY_RECORDS,
     },
     file: {
       shape: text(4_096),
-      doc: 'they are appended there too: a file outside of the data directory, best on another machine',
+      doc: 'a file outside of the data directory, best on another machine, to which they are appended',
+      example: '/mnt/backup/checkpoints',
     },
     webhook: {
       shape: {
         kind: 'object',
-        noun: 'a webhook',
+        noun: 'a webhook of checkpoints',
         fields: {
-          url: { shape: text(2_048), doc: 'each is posted there', required: true },
+          url: {
+            shape: text(2_048),
+            doc: 'each is posted there',
+            required: true,
+            example: 'https://hooks.example.com/checkpoints',
+          },
           secret: {
             shape: text(1_024),
-            doc: 'signs what is posted; give it by a variable',
+            doc: 'signs the messages, at least 16 characters; give it by a variable',
             required: true,
+            example: `$\{WEBHOOK_SECRET}`,
           },
         },
       },
-      doc: 'they are posted there too, signed as Standard Webhooks are',
+      doc: 'they are posted there too, signed as in Standard Webhooks',
     },
     s3: {
       shape: {
@@ -62,21 +70,24 @@ const CHECKPOINTS: Shape = {
         fields: {
           endpoint: {
             shape: text(2_048),
-            doc: 'such as `https://s3.eu-central-1.amazonaws.com`',
+            doc: 'address of the service',
             required: true,
+            example: 'https://s3.eu-central-1.amazonaws.com',
           },
-          bucket: { shape: text(256), doc: 'its name', required: true },
-          prefix: { shape: text(512), doc: 'what names begin with, such as `gate-1/`' },
-          region: { shape: text(64), doc: 'such as `eu-central-1` (`us-east-1`)' },
+          bucket: { shape: text(256), doc: 'its name', required: true, example: 'checkpoints' },
+          prefix: { shape: text(512), doc: 'prefix of the object names', example: 'gate-1/' },
+          region: { shape: text(64), doc: 'its region', default: 'us-east-1' },
           access_key: {
             shape: text(256),
-            doc: 'may only put objects; give it by a variable',
+            doc: 'access key, which only has to put objects; give it by a variable',
             required: true,
+            example: `$\{S3_ACCESS_KEY}`,
           },
           secret_key: {
             shape: text(1_024),
-            doc: 'of the access key; give it by a variable',
+            doc: 'secret of the access key; give it by a variable',
             required: true,
+            example: `$\{S3_SECRET_KEY}`,
           },
         },
       },
@@ -92,20 +103,26 @@ export const LEDGER: Shape = {
     sync: {
       shape: { kind: 'word', words: ['normal', 'full'] },
       doc: '`full` also survives power loss, and is slower',
+      default: 'normal',
     },
     record: {
       shape: { kind: 'word', words: ['plain', 'judged'] },
-      doc: '`judged`: texts that rules read are kept too, so that `replay` can judge by them; numbers, booleans and enums always are',
+      doc: '`judged`: texts that rules read are recorded too, so that `replay` can evaluate them; numbers, booleans and enums always are',
+      default: 'plain',
     },
     keep: {
       shape: { kind: 'duration', maxSeconds: KEEP_SECONDS_MAX },
-      doc: 'older records are dropped, such as `90d`; all are kept where it is left out',
+      doc: 'older records are dropped; at least `1d`',
+      unset: 'all are kept',
+      example: '90d',
     },
     keep_size: {
       shape: text(32),
-      doc: 'the oldest are dropped beyond so much, such as `20GB`',
+      doc: 'the oldest are dropped beyond this size; `MB`, `GB` or `TB`, at least `10MB`',
+      unset: 'all are kept',
+      example: '20GB',
     },
-    checkpoints: { shape: CHECKPOINTS, doc: 'signed notes of how far the record is' },
+    checkpoints: { shape: CHECKPOINTS, doc: 'signed heads of the hash chain' },
   },
 }
 

@@ -29,15 +29,30 @@ export const LOGIN: Shape = {
       fields: {
         login: {
           shape: { kind: 'word', words: ['gate', 'principal'] },
-          doc: 'one for all who call, or one for each of them',
+          doc: 'one login for all callers (`gate`), or one for each (`principal`)',
           required: true,
         },
-        client_id: { shape: text(2_048), doc: 'a client that is registered already' },
-        client_secret: { shape: text(2_048), doc: 'its secret, if it has one' },
-        scopes: { shape: { kind: 'list', of: text(256), max: 64 }, doc: 'what to ask for' },
+        client_id: {
+          shape: text(2_048),
+          doc: 'a client that is registered already',
+          unset: 'the gate registers one',
+          example: 'sluice',
+        },
+        client_secret: {
+          shape: text(2_048),
+          doc: 'its secret, if it has one',
+          example: `$\{CLIENT_SECRET}`,
+        },
+        scopes: {
+          shape: { kind: 'list', of: text(256), max: 64 },
+          doc: 'scopes to request',
+          unset: 'as the server says',
+          example: ['read'],
+        },
         issuer: {
           shape: text(2_048),
-          doc: 'which authorisation server, where the server names several',
+          doc: 'which authorisation server, if the server names several',
+          example: 'https://login.example.com',
         },
       },
     },

@@ -3,6 +3,7 @@
 
 import type { ObjectShape } from '@sluice/policy/document/json-schema'
 import type { Shape } from '@sluice/policy/document/shape'
+import { DOCUMENT as POLICY } from '@sluice/policy/language/language'
 import {
   CALL_MS_MAX,
   PROCESS_IDLE_SECONDS_MAX,
@@ -37,28 +38,54 @@ const SERVER: Shape = {
     command: {
       shape: { kind: 'list', of: text(8_192), max: 256, min: 1 },
       doc: 'starts a server that speaks over stdin and stdout: the program and its arguments',
+      example: ['npx', '-y', '@modelcontextprotocol/server-memory'],
     },
-    url: { shape: text(2_048), doc: 'where a server is reached over HTTP' },
+    url: {
+      shape: text(2_048),
+      doc: 'where a server is reached over HTTP',
+      example: 'https://mcp.example.com/mcp',
+    },
     builtin: {
       shape: { kind: 'word', words: ['agents'] },
       doc: 'a server that is part of Sluice: `agents`, the WASM agents',
     },
-    env: { shape: texts, doc: 'environment of the command, beside a short allow-list' },
-    cwd: { shape: text(4_096), doc: 'working directory of the command' },
+    env: {
+      shape: texts,
+      doc: 'environment of the command, beside a short allow-list',
+      example: { API_KEY: `$\{API_KEY}` },
+    },
+    cwd: {
+      shape: text(4_096),
+      doc: 'working directory of the command, from the folder of this file',
+      unset: 'a directory of its own in the data directory',
+      example: './workspace',
+    },
     share: {
       shape: { kind: 'word', words: ['principal', 'all'] },
-      doc: 'one process for all sessions of a principal, or for all: only for servers that keep nothing',
+      doc: 'one process for all sessions of a principal, or for all: only for servers without state',
+      unset: 'one process for each session',
     },
     idle: {
       shape: { kind: 'duration', maxSeconds: PROCESS_IDLE_SECONDS_MAX },
       doc: 'as `processes: { idle }`, for this server: longer for one that keeps something in memory',
+      unset: 'as `processes` says',
+      example: '30m',
     },
-    headers: { shape: texts, doc: 'sent with every request to the url' },
+    headers: {
+      shape: texts,
+      doc: 'sent with every request to the url',
+      example: { Authorization: `Bearer $\{TOKEN}` },
+    },
     timeout: {
       shape: { kind: 'duration', maxSeconds: CALL_MS_MAX / 1_000 },
-      doc: 'how long a call may take without an answer or progress (5m)',
+      doc: 'how long a call may take without an answer or progress',
+      default: '5m',
     },
-    auth: { shape: LOGIN, doc: '`login`: the url wants OAuth; `sluice login NAME` gives it' },
+    auth: {
+      shape: LOGIN,
+      doc: '`login`: the url wants OAuth; `sluice login NAME` gives it',
+      example: 'login',
+    },
   },
 }
 
@@ -68,15 +95,19 @@ const PROCESSES: Shape = {
   fields: {
     max: {
       shape: { kind: 'integer', min: 1, max: PROCESSES_SETTING_MAX },
-      doc: 'processes of servers at once, over all sessions (by the memory there is)',
+      doc: 'processes of servers at once, over all sessions',
+      unset: 'by the memory of the machine',
+      example: 64,
     },
     idle: {
       shape: { kind: 'duration', maxSeconds: PROCESS_IDLE_SECONDS_MAX },
-      doc: 'a process ends so long after the last request or stream of its session, and is started again by the next (1m)',
+      doc: 'a process ends so long after the last request or stream of its session, and is started again by the next',
+      default: '1m',
     },
     wait: {
       shape: { kind: 'duration', maxSeconds: PROCESS_WAIT_SECONDS_MAX },
-      doc: 'how long a session waits for a process where all are in use (20s)',
+      doc: 'how long a session waits for a process if all are in use',
+      default: '20s',
     },
   },
 }
@@ -87,11 +118,13 @@ const PINS: Shape = {
   fields: {
     first_sight: {
       shape: { kind: 'word', words: ['trust', 'hold'] },
-      doc: '`trust`: a tool never seen is accepted after the poison checks (the default on loopback); `hold`: it waits for a person',
+      doc: '`trust`: a tool never seen is accepted after the poison checks; `hold`: it waits for a person',
+      unset: '`trust` if the gate listens on loopback, otherwise `hold`',
     },
     ignore: {
       shape: { kind: 'list', of: text(256), max: 32 },
-      doc: 'parts of definitions that follow the machine, as JSON Pointers such as `/description`',
+      doc: 'parts of definitions that differ from machine to machine, as JSON Pointers',
+      example: ['/description'],
     },
   },
 }
@@ -101,11 +134,27 @@ export const CONFIG: ObjectShape = {
   noun: 'a configuration',
   fields: {
     version: { shape: { kind: 'constant', value: 1 }, doc: 'of this format', required: true },
-    listen: { shape: text(256), doc: '`127.0.0.1:7433`: an address and a port' },
-    public_url: { shape: text(2_048), doc: 'where clients reach the gate, behind a proxy' },
+    listen: {
+      shape: text(256),
+      doc: 'address and port; beyond loopback only with `tls` or `public_url`',
+      default: '127.0.0.1:7433',
+    },
+    public_url: {
+      shape: text(2_048),
+      doc: 'where clients reach the gate, behind a proxy',
+      example: 'https://gate.example.com',
+    },
     tls: { shape: TLS, doc: 'certificate and key of the gate itself' },
-    log: { shape: { kind: 'word', words: ['text', 'json'] }, doc: 'the form of the log' },
-    data: { shape: text(4_096), doc: 'where the record is kept (`./.sluice`)' },
+    log: {
+      shape: { kind: 'word', words: ['text', 'json'] },
+      doc: 'the form of the log',
+      default: 'text',
+    },
+    data: {
+      shape: text(4_096),
+      doc: 'data directory: ledger, approvals, agents, keys',
+      default: './.sluice',
+    },
     servers: {
       shape: {
         kind: 'record',
@@ -119,17 +168,25 @@ export const CONFIG: ObjectShape = {
       },
       doc: 'the MCP servers behind the gate',
       required: true,
+      example: { memory: { command: ['npx', '-y', '@modelcontextprotocol/server-memory'] } },
     },
     policy: {
-      shape: { kind: 'either', of: [text(4_096), { kind: 'record', keys: anyName, of: ANY }] },
-      doc: 'the file of the policy, or the policy itself; without one everything is denied',
+      // What stands here is compiled like the text of a file, which reports its mistakes.
+      shape: {
+        kind: 'either',
+        of: [text(4_096), { kind: 'record', keys: anyName, of: ANY, schema: POLICY }],
+      },
+      doc: "the local user's policy: its file, or the document itself",
+      unset: 'everything is denied',
+      example: './policy.yaml',
     },
     policies: {
       shape: POLICIES,
-      doc: 'documents by name, for grants; the guardrails of the one named `house` lie over all',
+      doc: 'policy files by name, for grants; the one named `house` is the base policy: its guardrails apply to every call',
+      example: { house: './base.yaml', readonly: './readonly.yaml' },
     },
     pins: { shape: PINS, doc: 'which definitions of tools are accepted' },
-    auth: { shape: AUTH, doc: 'authorisation servers whose access tokens are taken' },
+    auth: { shape: AUTH, doc: 'authorisation servers whose access tokens are accepted' },
     grants: { shape: GRANTS, doc: 'grants that are fixed here; the others are in the store' },
     processes: {
       shape: PROCESSES,
@@ -142,8 +199,9 @@ export const CONFIG: ObjectShape = {
         fields: {
           token: {
             shape: text(1_024),
-            doc: 'whoever has it may read `/metrics`; give it by a variable',
+            doc: 'bearer token that may read `/metrics`, at least 16 characters; give it by a variable',
             required: true,
+            example: `$\{METRICS_TOKEN}`,
           },
         },
       },
@@ -156,19 +214,20 @@ export const CONFIG: ObjectShape = {
         fields: {
           otlp: {
             shape: text(2_048),
-            doc: 'where spans are sent: a collector that takes OTLP over HTTP, such as `http://127.0.0.1:4318`',
+            doc: 'where spans are sent: a collector that accepts OTLP over HTTP',
             required: true,
+            example: 'http://127.0.0.1:4318',
           },
         },
       },
-      doc: 'OpenTelemetry; without it `OTEL_EXPORTER_OTLP_ENDPOINT` holds, if it is set',
+      doc: 'OpenTelemetry; without it `OTEL_EXPORTER_OTLP_ENDPOINT` applies, if it is set',
     },
     models: {
       shape: MODELS,
       doc: 'providers of models for the agents, beside anthropic, openai, ollama, vllm and llamacpp',
     },
     agents: { shape: AGENTS, doc: 'the WASM agents' },
-    approvals: { shape: CHANNELS, doc: 'how people are told of held calls' },
-    ledger: { shape: LEDGER, doc: 'how the record is kept' },
+    approvals: { shape: CHANNELS, doc: 'how approvers are notified of pending approvals' },
+    ledger: { shape: LEDGER, doc: 'how the audit log is kept' },
   },
 }

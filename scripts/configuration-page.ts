@@ -1,0 +1,150 @@
+// Writes docs/reference/configuration.md from the shape of sluice.yaml: every key with its type,
+// default and an example. Run by hand after the shape has changed
+// (`node scripts/configuration-page.ts`); a test compares.
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describeShape } from '@sluice/policy/document/describe-shape'
+import type { ObjectShape } from '@sluice/policy/document/json-schema'
+import type { Field, Shape } from '@sluice/policy/document/shape'
+import { stringify } from 'yaml'
+import { CONFIG } from '../packages/sluice/src/gateway/config/shape.ts'
+import { ROOT } from './run-step.ts'
+
+export const CONFIGURATION_PAGE = join(ROOT, 'docs', 'reference', 'configuration.md')
+
+const HEAD = `# Configuration
+
+<!-- Made by scripts/configuration-page.ts from the shape of sluice.yaml: change that. -->
+
+\`sluice.yaml\` says which servers stand behind the gate, which policy applies, and how the gate runs. It is
+YAML or JSON. An unknown key, a wrong type or a value out of range stops the start, with line and column.
+The policy language has [its own page](../policy-language.md).
+
+\`\`\`yaml
+# yaml-language-server: $schema=./node_modules/sluice/schema/config.json
+version: 1
+listen: 127.0.0.1:7433
+servers:
+  memory: { command: [npx, -y, "@modelcontextprotocol/server-memory"] }
+policy: ./policy.yaml
+\`\`\`
+
+**Variables.** \`\${NAME}\` in a text is a variable of the environment, or a line \`NAME=value\` of
+\`sluice.env\` beside the file. A missing variable stops the start.
+
+**Paths** are relative to the folder of \`sluice.yaml\`.
+
+**Durations** are whole seconds, or a number with \`s\`, \`m\`, \`h\` or \`d\`.
+
+**Editors** that use the YAML language server complete and check the file by the first line of the
+example. The schemas are \`schema/config.json\` and \`schema/policy.json\` in the installed package. With a
+global installation, \`npm root -g\` prints the folder to put in place of \`./node_modules\`.
+`
+
+export function configurationPage(): string {
+  const sections = [...sectionsOf(CONFIG, [])]
+  return `${[HEAD, ...sections.map(toSection)].join('\n')}`
+}
+
+interface Section {
+  readonly path: readonly string[]
+  readonly shape: ObjectShape
+  /** How the names of a mapping look. */
+  readonly names?: string
+  readonly field?: Field
+}
+
+/** Every object of the document, with the path that leads to it, parents first. */
+function* sectionsOf(
+  shape: ObjectShape,
+  path: readonly string[],
+  of?: Partial<Section>,
+): Generator<Section> {
+  yield { path, shape, ...of }
+  for (const [name, field] of Object.entries(shape.fields)) {
+    const below = objectIn(field.shape)
+    if (below === undefined) continue
+    const { object, names } = below
+    const next = [...path, name, ...(names === undefined ? [] : ['NAME'])]
+    yield* sectionsOf(object, next, { field, ...(names === undefined ? {} : { names }) })
+  }
+}
+
+function objectIn(shape: Shape): { object: ObjectShape; names?: string } | undefined {
+  if (shape.kind === 'object') return { object: shape }
+  if (shape.kind === 'either') return shape.of.map(objectIn).find((found) => found !== undefined)
+  if (shape.kind !== 'record' || shape.of.kind !== 'object') return undefined
+  const names = shape.keys.kind === 'form' ? shape.keys.help : ''
+  return { object: shape.of, names }
+}
+
+function toSection({ path, shape, names, field }: Section): string {
+  const title = path.length === 0 ? '## Top level' : `## \`${path.join('.')}\``
+  const rows = Object.entries(shape.fields).map(([name, each]) => toRow(path, name, each))
+  return [
+    title,
+    '',
+    ...(field === undefined ? [] : [`${capital(field.doc)}.`, '']),
+    ...(names === undefined ? [] : [`\`NAME\`: ${names}.`, '']),
+    '| key | type | default | example | description |',
+    '|---|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n')
+}
+
+function toRow(path: readonly string[], name: string, field: Field): string {
+  const value = exampleOf(field)
+  const below = objectIn(field.shape)
+  const part = [...path, name, ...(below?.names === undefined ? [] : ['NAME'])].join('.')
+  const shown = value === undefined ? [] : [`\`${name}: ${flow(value)}\``]
+  const link = below === undefined ? [] : [`[\`${part}\`](#${anchorOf(part)})`]
+  const cells = [
+    `\`${name}\``,
+    typeOf(field.shape),
+    field.required === true
+      ? '**required**'
+      : field.default === undefined
+        ? (field.unset ?? '')
+        : `\`${field.default}\``,
+    [...shown, ...link].join(', '),
+    field.doc,
+  ]
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}
+
+function typeOf(shape: Shape): string {
+  if (shape.kind === 'either') return shape.of.map(typeOf).join(', or ')
+  if (shape.kind === 'duration') return 'duration'
+  if (shape.kind === 'record')
+    return shape.of.kind === 'text' ? 'a mapping of names to text' : 'a mapping'
+  return describeShape(shape)
+}
+
+/** What a reader may copy; none for a section that has a table of its own. */
+export function exampleOf({ shape, default: value, example }: Field): unknown {
+  if (example !== undefined) return example
+  if (shape.kind === 'boolean') return true
+  if (value !== undefined) return value
+  if (shape.kind === 'constant') return shape.value
+  return shape.kind === 'word' ? shape.words[0] : undefined
+}
+
+/** As GitHub makes it of a heading. */
+function anchorOf(path: string): string {
+  return path.toLowerCase().replaceAll('.', '')
+}
+
+function flow(value: unknown): string {
+  return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim()
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+if (import.meta.main) {
+  mkdirSync(dirname(CONFIGURATION_PAGE), { recursive: true })
+  writeFileSync(CONFIGURATION_PAGE, configurationPage())
+}
