@@ -19,7 +19,7 @@ const HEAD = `# Configuration
 
 \`sluice.yaml\` says which servers stand behind the gate, which policy applies, and how the gate runs. It is
 YAML or JSON. An unknown key, a wrong type or a value out of range stops the start, with line and column.
-The policy language has [its own page](../policy-language.md).
+The policy language has [its own page](policy-language.md).
 
 \`\`\`yaml
 # yaml-language-server: $schema=./node_modules/sluice/schema/config.json
