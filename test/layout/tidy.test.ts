@@ -166,6 +166,8 @@ describe('rooms', () => {
     const impure = /\bMath\s*\.\s*random\b|\bDate\s*\.\s*now\b|\bnew\s+Date\b/
     const wrong = modules
       .filter(({ path }) => rooms.get(findRoom(path) ?? '')?.kind === 'pure')
+      // Examples in TSDoc are the code of somebody else, who has a clock.
+      .map(({ path, text }) => ({ path, text: text.replace(/^\s*\* .*$/gm, '') }))
       .flatMap((file) => findLines(file, impure))
     expect(wrong).toEqual([])
   })

@@ -45,6 +45,16 @@ const POLICY = {
     'policy/model',
     'policy/compile',
   ],
+  'policy/evaluate': [
+    'policy/core',
+    'policy/document',
+    'policy/language',
+    'policy/counters',
+    'policy/model',
+    'policy/decide',
+    'policy/compile',
+    'policy/cases',
+  ],
 }
 
 /** Rooms of the policy package that most of the product uses. */

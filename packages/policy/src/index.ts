@@ -1,5 +1,5 @@
-// The door of `sluice/policy`: the engine as a library for whoever wants its decisions in another
-// program. Everything here is pure.
+// What `@sluice/policy` publishes: the policy engine as a library. Everything here is pure: no I/O, no
+// clock, no randomness. `evaluate` is the function to start with.
 
 export { sampleFacts } from './cases/sample-facts.ts'
 export {
@@ -28,9 +28,16 @@ export type {
 } from './core/decision.ts'
 export { ExactNumber, type JsonObject, type JsonValue } from './core/json.ts'
 export type { Category, KnownTool, Risk, ToolDefinition } from './core/tools.ts'
+export { MemoryCounters } from './counters/memory-counters.ts'
 export { decide, isVisible } from './decide/decide.ts'
 export type { TraceStep } from './decide/trace.ts'
 export type { Problem, Severity } from './document/problem.ts'
+export {
+  type EvaluateOptions,
+  evaluate,
+  PolicyDocumentError,
+  type ToolCall,
+} from './evaluate/evaluate.ts'
 export { ERRORS, type PolicyErrorCode } from './language/errors.ts'
 export { policyJsonSchema } from './language/json-schema.ts'
 export type { CompiledPolicy } from './model/policy.ts'

@@ -15,6 +15,15 @@ export interface SampleFacts {
   readonly transport?: string
 }
 
+/**
+ * Facts about a caller for calls that nobody made: a local principal in a new session, unless `said`
+ * says otherwise.
+ *
+ * @example
+ * ```ts
+ * const facts = sampleFacts(tool, { principal: { groups: ['support'] } })
+ * ```
+ */
 export function sampleFacts(tool: KnownTool | undefined, said: SampleFacts = {}): Facts {
   return {
     ...(tool === undefined ? {} : { tool }),

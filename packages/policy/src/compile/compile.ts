@@ -25,6 +25,14 @@ import { parseGuardrail } from './parse-guardrail.ts'
 import { parseRule, type RuleSection } from './parse-rule.ts'
 import type { RuleContext } from './parse-rule-fields.ts'
 
+/**
+ * A document as it was read. `file` is what problems name.
+ *
+ * @example
+ * ```ts
+ * const source: PolicySource = { file: 'policy.yaml', text: readFileSync('policy.yaml', 'utf8') }
+ * ```
+ */
 export interface PolicySource {
   readonly file: string
   readonly text: string
@@ -32,6 +40,14 @@ export interface PolicySource {
   readonly tree?: LocatedNode | undefined
 }
 
+/**
+ * How `compile` names and checks a document.
+ *
+ * @example
+ * ```ts
+ * compile(source, { name: 'support', tools, unmatched: 'warning' })
+ * ```
+ */
 export interface CompileOptions {
   /** The document's name under `policies:`; part of its counters' keys. */
   readonly name?: string
@@ -43,6 +59,15 @@ export interface CompileOptions {
   readonly house?: CompiledPolicy
 }
 
+/**
+ * The compiled policy, and every problem of its document.
+ *
+ * @example
+ * ```ts
+ * const { policy, problems } = compile(source)
+ * if (policy === undefined) throw new Error(problems[0]?.message)
+ * ```
+ */
 export interface CompileResult {
   /** Absent where there are errors: a document with errors decides nothing. */
   readonly policy?: CompiledPolicy
@@ -51,6 +76,15 @@ export interface CompileResult {
 
 export const LABELS_ALWAYS: readonly string[] = ['private', 'untrusted', 'injection', 'secret']
 
+/**
+ * Compiles a policy document, once for any number of decisions. Never throws: what is wrong with the
+ * document is in `problems`.
+ *
+ * @example
+ * ```ts
+ * const { policy } = compile({ file: 'policy.yaml', text: 'version: 1\ndefault: deny' })
+ * ```
+ */
 export function compile(source: PolicySource, options: CompileOptions = {}): CompileResult {
   return runSteps(compileSteps(source, options))
 }

@@ -4,6 +4,14 @@
 import type { JsonObject } from './json.ts'
 import type { Category, KnownTool } from './tools.ts'
 
+/**
+ * One MCP request to decide on.
+ *
+ * @example
+ * ```ts
+ * const call: Call = { server: 'shop', method: 'tools/call', name: 'list_orders', args: {} }
+ * ```
+ */
 export interface Call {
   readonly server: string
   /** `tools/call`, `resources/read`, `sampling/createMessage`, ... */
@@ -49,6 +57,14 @@ export interface ServerPlace {
   readonly startLookups?: () => LinkLookup
 }
 
+/**
+ * What is known about the caller and the tool. None of it is the client's word.
+ *
+ * @example
+ * ```ts
+ * const facts: Facts = sampleFacts(tool, { session: { saw: ['private'] } })
+ * ```
+ */
 export interface Facts {
   /** Absent for what is not a tool call. */
   readonly tool?: KnownTool

@@ -5,7 +5,15 @@
 import type { Instant } from './clock.ts'
 import type { Decimal } from './decimal.ts'
 
-/** One limit's share of one call: `amount` of `max` in the window under `key`. */
+/**
+ * One limit's share of one call: `amount` of `max` in the window under `key`.
+ *
+ * @example
+ * ```ts
+ * const [charge] = decision.limits
+ * console.log(charge?.key, charge?.windowMs)
+ * ```
+ */
 export interface LimitCharge {
   readonly key: string
   readonly kind: 'rate' | 'spend'
@@ -14,29 +22,67 @@ export interface LimitCharge {
   readonly amount: Decimal
 }
 
-/** What a limit has left before the call, and when it could pass if it cannot now
- * (Infinity: never, the call alone takes more than `max`). */
+/**
+ * What a limit has left before the call, and when it could pass if it cannot now
+ * (`Infinity`: never, the call alone takes more than `max`).
+ *
+ * @example
+ * ```ts
+ * const { passes, retryAfterMs } = counters.look(charge, now)
+ * ```
+ */
 export interface LimitStatus {
   readonly passes: boolean
   readonly remaining: Decimal
   readonly retryAfterMs: number
 }
 
-/** Looking consumes nothing. */
+/**
+ * Reads limits without charging them.
+ *
+ * @example
+ * ```ts
+ * const usage: LimitUsage = new MemoryCounters()
+ * ```
+ */
 export interface LimitUsage {
   look(take: LimitCharge, now: Instant): LimitStatus
 }
 
+/**
+ * Whether all charges fitted, and if not, which one did not.
+ *
+ * @example
+ * ```ts
+ * const result = counters.consume(decision.limits, now)
+ * if (!result.ok) console.log('try again in', result.room.retryAfterMs)
+ * ```
+ */
 export type ConsumeResult =
   | { readonly ok: true; readonly receipt: Receipt }
   | { readonly ok: false; readonly refused: number; readonly room: LimitStatus }
 
-/** What was taken, for giving it back where no byte of the call left the gate. */
+/**
+ * What was charged, to give it back if no byte of the call was sent.
+ *
+ * @example
+ * ```ts
+ * if (result.ok) counters.giveBack(result.receipt)
+ * ```
+ */
 export interface Receipt {
   readonly takes: readonly LimitCharge[]
   readonly atMs: number
 }
 
+/**
+ * A store that charges limits. `MemoryCounters` is the one for a single process.
+ *
+ * @example
+ * ```ts
+ * const counters: Counters = new MemoryCounters()
+ * ```
+ */
 export interface Counters {
   /** All takes in one step, or none. `refused` is the index of the first that does not fit. */
   consume(takes: readonly LimitCharge[], now: Instant): ConsumeResult | Promise<ConsumeResult>

@@ -5,12 +5,27 @@ import type { Action } from './actions.ts'
 import type { LimitCharge } from './counters.ts'
 import type { ERRORS } from './errors.ts'
 
+/**
+ * Stable code of a decision; the errors page explains each.
+ *
+ * @example
+ * ```ts
+ * if (decision.code === 'RATE_LIMITED') await wait(decision.retryAfterMs)
+ * ```
+ */
 export type DecisionCode = 'ALLOWED' | 'APPROVED' | 'POLICY_FAULT' | keyof typeof ERRORS
 
 export const CHANNELS = ['console', 'terminal', 'webhook', 'email', 'client'] as const
 export type Channel = (typeof CHANNELS)[number]
 
-/** What one rule asks of the people who approve. Each asking rule must be satisfied on its own. */
+/**
+ * What one rule requires of approvers. Every rule that requires approval must be satisfied by itself.
+ *
+ * @example
+ * ```ts
+ * for (const { rule, quorum } of decision.approvals) console.log(rule, 'needs', quorum)
+ * ```
+ */
 export interface ApprovalRequirement {
   readonly rule: string
   readonly reason: string
@@ -26,6 +41,14 @@ export interface ApprovalRequirement {
   readonly says: string
 }
 
+/**
+ * A guardrail that applied to the call.
+ *
+ * @example
+ * ```ts
+ * console.log(decision.guardrails.map(({ name }) => name))
+ * ```
+ */
 export interface GuardrailMatch {
   readonly name: string
   readonly rule: string
@@ -35,7 +58,14 @@ export interface GuardrailMatch {
   readonly undecided: boolean
 }
 
-/** What a rule in shadow mode would have said. */
+/**
+ * What a rule in shadow mode would have decided.
+ *
+ * @example
+ * ```ts
+ * for (const { rule, action } of decision.shadow) console.log(rule, 'would have said', action)
+ * ```
+ */
 export interface ShadowDecision {
   readonly rule: string
   readonly action: Action
@@ -45,6 +75,14 @@ export interface ShadowDecision {
   readonly limits: readonly LimitCharge[]
 }
 
+/**
+ * What happens to one call, which rule says so, and why.
+ *
+ * @example
+ * ```ts
+ * const { action, code, rule, reason } = evaluate(policy, call)
+ * ```
+ */
 export interface Decision {
   readonly action: Action
   readonly code: DecisionCode

@@ -2,6 +2,14 @@
 // written, and an ExactNumber (the text) where it does not, so that nobody judges a rounded
 // value by accident: an amount of 9007199254740993 must not pass as ...992.
 
+/**
+ * Any JSON value. Numbers that a double would round are an `ExactNumber`.
+ *
+ * @example
+ * ```ts
+ * const value: JsonValue = [1, 'a', { b: null }]
+ * ```
+ */
 export type JsonValue =
   | null
   | boolean
@@ -11,11 +19,26 @@ export type JsonValue =
   | readonly JsonValue[]
   | JsonObject
 
+/**
+ * A JSON object.
+ *
+ * @example
+ * ```ts
+ * const args: JsonObject = { order: 'A-1', amount: 20 }
+ * ```
+ */
 export interface JsonObject {
   readonly [key: string]: JsonValue
 }
 
-/** A number whose text no double reproduces. */
+/**
+ * A number whose text no double reproduces.
+ *
+ * @example
+ * ```ts
+ * const amount = new ExactNumber('9007199254740993')
+ * ```
+ */
 export class ExactNumber {
   readonly text: string
   constructor(text: string) {

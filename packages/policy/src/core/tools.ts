@@ -4,12 +4,35 @@
 import type { JsonValue } from './json.ts'
 
 export const CATEGORIES = ['Read', 'Write', 'Execute', 'Destructive', 'Financial'] as const
+/**
+ * What a tool is for, at its worst.
+ *
+ * @example
+ * ```ts
+ * const category: Category = 'Destructive'
+ * ```
+ */
 export type Category = (typeof CATEGORIES)[number]
 
 export const RISKS = ['low', 'medium', 'high', 'critical'] as const
+/**
+ * How much harm a tool can do.
+ *
+ * @example
+ * ```ts
+ * const risk: Risk = 'critical'
+ * ```
+ */
 export type Risk = (typeof RISKS)[number]
 
-/** A tool as its server lists it; fields nobody here knows are kept. */
+/**
+ * A tool as its server lists it. Unknown fields are kept.
+ *
+ * @example
+ * ```ts
+ * const definition: ToolDefinition = { server: 'shop', name: 'list_orders', inputSchema: { type: 'object' } }
+ * ```
+ */
 export interface ToolDefinition {
   readonly server: string
   readonly name: string
@@ -20,8 +43,19 @@ export interface ToolDefinition {
   readonly annotations?: JsonValue
 }
 
-/** A definition together with the class it was accepted with. One object for each accepted
- * definition: engines keep what they derive from it by identity. */
+/**
+ * A definition with the category it was accepted with. Use one object for each definition: what is
+ * derived from it is cached by identity.
+ *
+ * @example
+ * ```ts
+ * const tool: KnownTool = {
+ *   definition: { server: 'shop', name: 'list_orders', inputSchema: { type: 'object' } },
+ *   category: 'Read',
+ *   risk: 'low',
+ * }
+ * ```
+ */
 export interface KnownTool {
   readonly definition: ToolDefinition
   readonly category: Category

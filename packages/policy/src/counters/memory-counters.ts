@@ -23,6 +23,15 @@ export interface CounterSnapshot {
   readonly amounts: readonly Decimal[]
 }
 
+/**
+ * Counters in memory: exact sliding windows, for one process.
+ *
+ * @example
+ * ```ts
+ * const counters = new MemoryCounters()
+ * evaluate(policy, call, { counters, now: Date.now() })
+ * ```
+ */
 export class MemoryCounters implements Counters, LimitUsage {
   readonly #counters = new Map<string, SlidingWindow>()
   #nowMs = Number.NEGATIVE_INFINITY

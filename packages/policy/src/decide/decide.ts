@@ -23,6 +23,16 @@ import { stricterOf } from './stricter.ts'
 import type { TraceStep } from './trace.ts'
 import { COMPLETION, RESOURCE_METHODS, readsUris, weighCompletion, weighUri } from './weigh-uri.ts'
 
+/**
+ * Decides one call. Charges nothing: whoever keeps the counters consumes `limits` of the decision.
+ * `evaluate` does both, with defaults.
+ *
+ * @example
+ * ```ts
+ * const decision = decide(policy, call, facts, counters, now)
+ * if (decision.action === 'allow') counters.consume(decision.limits, now)
+ * ```
+ */
 export function decide(
   policy: CompiledPolicy,
   call: Call,
@@ -47,7 +57,14 @@ function faultText(error: unknown): string {
   }
 }
 
-/** What a list shows: the decision without arguments. A fault hides. */
+/**
+ * Whether a list shows the target: the decision without arguments. A fault hides.
+ *
+ * @example
+ * ```ts
+ * isVisible(policy, { server: 'shop', method: 'tools/call', name: 'list_orders' }, facts, now)
+ * ```
+ */
 export function isVisible(
   policy: CompiledPolicy,
   target: Omit<Call, 'args'>,

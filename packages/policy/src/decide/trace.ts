@@ -6,6 +6,15 @@ import type { DecisionCode } from '../core/decision.ts'
 import type { Category } from '../core/tools.ts'
 import type { ConditionResult } from '../expression/evaluate/evaluate.ts'
 
+/**
+ * One step of the way to a decision.
+ *
+ * @example
+ * ```ts
+ * const trace: TraceStep[] = []
+ * decide(policy, call, facts, counters, now, trace)
+ * ```
+ */
 export type TraceStep =
   | {
       readonly step: 'category'

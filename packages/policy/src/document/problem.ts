@@ -3,8 +3,24 @@
 
 import { PROBLEMS_KEPT_MAX, PROBLEMS_MAX } from './limits.ts'
 
+/**
+ * A document with an error decides nothing; a warning is only reported.
+ *
+ * @example
+ * ```ts
+ * const errors = problems.filter(({ severity }) => severity === 'error')
+ * ```
+ */
 export type Severity = 'error' | 'warning'
 
+/**
+ * What is wrong with a document, where, and what to do about it.
+ *
+ * @example
+ * ```ts
+ * for (const { line, message, help } of problems) console.error(`${line}: ${message}; ${help}`)
+ * ```
+ */
 export interface Problem {
   readonly code: string
   readonly severity: Severity

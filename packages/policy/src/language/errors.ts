@@ -1,6 +1,14 @@
 // Every code a policy document can be answered with, and what to do about it. docs/reference/errors.md lists
 // the same codes; a test holds the two together.
 
+/**
+ * Codes of problems of a policy document, and what each means.
+ *
+ * @example
+ * ```ts
+ * console.log(ERRORS.POLICY_NO_EFFECT)
+ * ```
+ */
 export const ERRORS = {
   POLICY_NO_EFFECT: 'something that would silently do nothing',
   POLICY_HIDE_BY_ARGS: '`hide` that depends on arguments',
@@ -19,4 +27,12 @@ export const ERRORS = {
   POLICY_FAULT: 'the engine failed while it judged a call; the call was denied',
 } as const
 
+/**
+ * A code of `ERRORS`.
+ *
+ * @example
+ * ```ts
+ * const code: PolicyErrorCode = 'POLICY_NO_EFFECT'
+ * ```
+ */
 export type PolicyErrorCode = keyof typeof ERRORS

@@ -4,6 +4,15 @@
 import { type Schema, toJsonSchema } from '../document/json-schema.ts'
 import { DOCUMENT } from './language.ts'
 
+/**
+ * The JSON Schema of policy documents, for editors. It is also the file `schema/policy.json` of the
+ * package.
+ *
+ * @example
+ * ```ts
+ * writeFileSync('policy.schema.json', JSON.stringify(policyJsonSchema()))
+ * ```
+ */
 export function policyJsonSchema(): Schema {
   return toJsonSchema(
     'Sluice policy',

@@ -9,6 +9,14 @@ import type { Guardrail, Rule } from './rule.ts'
 
 export type NameSection = 'tools' | 'resources' | 'prompts'
 
+/**
+ * A policy that is ready to decide. Made by `compile`; its members are not part of the public API.
+ *
+ * @example
+ * ```ts
+ * const { policy } = compile({ file: 'policy.yaml', text })
+ * ```
+ */
 export interface CompiledPolicy {
   readonly name: string
   readonly file: string

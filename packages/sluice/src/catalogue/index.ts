@@ -1,5 +1,4 @@
-// The door of `sluice/catalogue`: what a tool can do, as a library for whoever wants it in another
-// program. Everything here is pure.
+// What `sluice/catalogue` publishes: what a tool can do, as a library. Everything here is pure.
 
 export type { Category, Risk, ToolDefinition } from '@sluice/policy/core/tools'
 export type { Attack } from './attacks/attack.ts'

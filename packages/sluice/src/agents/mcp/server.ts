@@ -43,6 +43,15 @@ const INSTRUCTIONS =
   'Agents in WebAssembly sandboxes. wasm_agent_create, then wasm_agent_prompt; wasm_agent_todos and ' +
   'wasm_agent_files show how it goes, wasm_agent_export takes an agent along.'
 
+/**
+ * The MCP server of agents for one caller. Connect it to a transport of the MCP SDK.
+ *
+ * @example
+ * ```ts
+ * const server = createAgentsServer(service, { owner: 'ann' }, '1.0.0')
+ * await server.connect(transport)
+ * ```
+ */
 export function createAgentsServer(
   service: Service,
   caller: AgentsCaller,

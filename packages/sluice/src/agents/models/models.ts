@@ -32,6 +32,14 @@ export interface CompatibleProvider {
   readonly keyFrom?: string
 }
 
+/**
+ * Where models are, what they cost, and the environment that holds their keys.
+ *
+ * @example
+ * ```ts
+ * const models: ModelSettings = { environment: process.env, providers: {}, scripts: './scripts', prices: {} }
+ * ```
+ */
 export interface ModelSettings {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Beside those that are known: anything that speaks OpenAI's chat completions. */

@@ -44,6 +44,7 @@ import { exportAgent, importForOwner } from './import-request.ts'
 
 const { nowMs } = processClock
 
+/** Options of `Service`. @example `const options: ServiceOptions = { directory: '.', models }` */
 export interface ServiceOptions {
   readonly directory: string
   readonly models: ModelSettings
@@ -80,6 +81,7 @@ export type PromptAnswer =
   | ({ readonly state: 'ended'; readonly agent: AgentRow } & RunEnd)
   | { readonly state: 'running'; readonly runId: string; readonly agent: AgentRow }
 
+/** All agents of one directory. @example `await Service.start({ directory: './agents', models })` */
 export class Service {
   readonly #options: ServiceOptions
   readonly #thread: StepThread

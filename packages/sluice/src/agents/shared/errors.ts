@@ -29,6 +29,14 @@ export const ERRORS = {
 
 export type AgentErrorCode = keyof typeof ERRORS
 
+/**
+ * A fault with a stable code; the errors page explains each.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof AgentError && error.code === 'AGENT_LIMIT') console.error(error.message)
+ * ```
+ */
 export class AgentError extends Error {
   readonly code: AgentErrorCode
   constructor(code: AgentErrorCode, message: string, cause?: unknown) {

@@ -4,13 +4,46 @@
 
 import type { AgentCall, AgentOutcome, AgentTool } from '../../core/agent-calls.ts'
 
+/**
+ * A tool that an agent can be given.
+ *
+ * @example
+ * ```ts
+ * const tools: readonly GateTool[] = await gate.list('ann')
+ * ```
+ */
 export type GateTool = AgentTool
+/**
+ * What became of a tool call by an agent.
+ *
+ * @example
+ * ```ts
+ * const outcome: GateOutcome = { kind: 'denied', code: 'DENIED', reason: 'not permitted' }
+ * ```
+ */
 export type GateOutcome = AgentOutcome
 
+/**
+ * A tool call by an agent, made as its owner.
+ *
+ * @example
+ * ```ts
+ * const call = async ({ server, tool, signal }: GateCall) => forward(server, tool, signal)
+ * ```
+ */
 export interface GateCall extends AgentCall {
   readonly signal: AbortSignal
 }
 
+/**
+ * How agents reach tools outside of their sandbox. Everything that an agent does to the world goes
+ * through it, so this is where a policy is enforced.
+ *
+ * @example
+ * ```ts
+ * const gate: ToolGate = { list: async () => [], call: deny, settle: deny }
+ * ```
+ */
 export interface ToolGate {
   /** What the owner may see, today. */
   list(owner: string): Promise<readonly GateTool[]>

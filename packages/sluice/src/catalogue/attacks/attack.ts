@@ -4,6 +4,14 @@
 
 import type { Category } from '@sluice/policy/core/tools'
 
+/**
+ * One entry of the library of attacks through tools.
+ *
+ * @example
+ * ```ts
+ * const poisoning: Attack | undefined = ATTACKS.find(({ id }) => id === 'A01')
+ * ```
+ */
 export interface Attack {
   readonly id: string
   readonly name: string

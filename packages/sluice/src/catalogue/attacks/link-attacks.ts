@@ -14,12 +14,28 @@ import { ATTACKS_ON_CALLS } from './attacks-on-calls.ts'
 import { ATTACKS_ON_DEFINITIONS } from './attacks-on-definitions.ts'
 import { looksAlike } from './look-alike.ts'
 
+/**
+ * The library of attacks through tools.
+ *
+ * @example
+ * ```ts
+ * console.log(ATTACKS.filter(({ gate }) => gate === 'no').map(({ name }) => name))
+ * ```
+ */
 export const ATTACKS: readonly Attack[] = [
   ...ATTACKS_ON_DEFINITIONS,
   ...ATTACKS_ON_CALLS,
   ...ATTACKS_BY_CLASS,
 ]
 
+/**
+ * An attack that a tool can be used for.
+ *
+ * @example
+ * ```ts
+ * const [first]: LinkedAttack[] = linkAttacks(definition, assessTool(definition))
+ * ```
+ */
 export interface LinkedAttack {
   readonly id: string
   readonly name: string
@@ -42,7 +58,15 @@ const BY_ARGUMENT: Partial<Record<AttackIndicator, RegExp>> = {
 }
 const MANY = /^(?:all|ids|items|inputs|orders|requests|\w+_?ids|\w+Ids|recursive|force|filter)$/i
 
-/** `neighbours`: the other tools the same caller sees, where they are known. */
+/**
+ * The attacks that a tool can be used for. `neighbours` are the other tools that the same caller sees,
+ * if they are known.
+ *
+ * @example
+ * ```ts
+ * linkAttacks(definition, assessTool(definition)).map(({ id }) => id)
+ * ```
+ */
 export function linkAttacks(
   definition: ToolDefinition,
   account: ToolAssessment,
@@ -177,7 +201,14 @@ function isShared({ inputSchema }: ToolDefinition): boolean {
   )
 }
 
-/** The rule of an attack for a tool, as a whole policy document. */
+/**
+ * The rule against an attack for one tool, as a whole policy document.
+ *
+ * @example
+ * ```ts
+ * const yaml = ruleAgainst(attack, 'files/read_file', 'path')
+ * ```
+ */
 export function ruleAgainst(
   attack: Attack,
   tool: string,

@@ -13,6 +13,14 @@ import {
 import { choicesOf } from '../signals/read-schema.ts'
 import { classOfAct, HTTP_METHODS } from '../signals/worst-act.ts'
 
+/**
+ * An argument that decides the category of a call.
+ *
+ * @example
+ * ```ts
+ * const [argument]: readonly CategoryArgument[] = assessTool(definition).depends
+ * ```
+ */
 export interface CategoryArgument {
   readonly argument: string
   readonly kind: 'action' | 'method' | 'sql' | 'program'
@@ -50,9 +58,14 @@ export function findCategoryArguments(definition: ToolDefinition): CategoryArgum
 }
 
 /**
- * The class of this very call; undefined where the arguments do not settle it. Several arguments
+ * The category of this very call; undefined if the arguments do not settle it. Several arguments
  * that decide are settled together, by the worst. Other than a read it is certain only where the
  * choice is what makes the tool's class: `place` on a tool that trades is no plain Write.
+ *
+ * @example
+ * ```ts
+ * classifyCall(tool, { sql: 'SELECT 1' }) // 'Read'
+ * ```
  */
 export function classifyCall(
   { definition, category }: KnownTool,

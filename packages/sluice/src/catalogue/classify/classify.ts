@@ -22,6 +22,14 @@ import { rate } from './risk.ts'
 import { choose, chooseAct, sharesOf, type Weights } from './score.ts'
 import { WEIGHTS } from './weights.ts'
 
+/**
+ * Category and risk of a tool. If `unknown`, both are a guess.
+ *
+ * @example
+ * ```ts
+ * const { category, risk, unknown }: Classification = classify(definition)
+ * ```
+ */
 export interface Classification {
   /** Where it is unknown, the best guess; the same holds of the risk. */
   readonly category: Category
@@ -29,7 +37,14 @@ export interface Classification {
   readonly unknown: boolean
 }
 
-/** The whole answer, for people and for `sluice classify`. */
+/**
+ * Everything that is known of a tool, for people and for `sluice classify`.
+ *
+ * @example
+ * ```ts
+ * const assessment: ToolAssessment = assessTool(definition)
+ * ```
+ */
 export interface ToolAssessment extends Classification {
   readonly riskBecause: string
   /** 0 to 1; below CONFIDENCE_MIN the class is a guess. */
@@ -43,7 +58,14 @@ export interface ToolAssessment extends Classification {
   readonly disagreements: readonly string[]
 }
 
-/** Below this share a class is a guess, right about every second time on servers left out. */
+/**
+ * Below this confidence a category is a guess, right about every second time on servers left out.
+ *
+ * @example
+ * ```ts
+ * const isGuess = assessTool(definition).confidence < CONFIDENCE_MIN
+ * ```
+ */
 export const CONFIDENCE_MIN = 0.5
 /** Where neither name nor description speaks. */
 const SILENT_CONFIDENCE = 0.2
@@ -54,6 +76,14 @@ const FLOOR_CONFIDENCE = 0.9
 /** The share from which the vendor's hint of destruction is borne out. */
 const MAY_DESTROY_SHARE = 0.15
 
+/**
+ * Category and risk of a tool, by its definition alone.
+ *
+ * @example
+ * ```ts
+ * classify({ server: 'shop', name: 'delete_customer' }).category // 'Destructive'
+ * ```
+ */
 export function classify(definition: ToolDefinition): Classification {
   const { category, unknown } = scoreCategory(definition, WEIGHTS)
   return { category, risk: rate(definition, category).risk, unknown }
@@ -75,6 +105,14 @@ export function classifyOwn(definition: ToolDefinition): Classification {
   return { category, risk: rate(definition, category).risk, unknown: false }
 }
 
+/**
+ * Category and risk of a tool, with the evidence in its definition, for people.
+ *
+ * @example
+ * ```ts
+ * const { category, evidence } = assessTool({ server: 'shop', name: 'delete_customer' })
+ * ```
+ */
 export function assessTool(definition: ToolDefinition, weights: Weights = WEIGHTS): ToolAssessment {
   const schema = schemaSignals(definition)
   const judged = scoreCategory(definition, weights, schema)

@@ -9,6 +9,14 @@ import { describeSignal } from './describe-signal.ts'
 import type { Floor } from './floors.ts'
 import type { Weights } from './score.ts'
 
+/**
+ * A passage of a definition that its category rests on.
+ *
+ * @example
+ * ```ts
+ * for (const { at, text, says } of assessTool(definition).evidence) console.log(at, text, says)
+ * ```
+ */
 export interface Evidence {
   /** JSON Pointer of the text in the definition. */
   readonly at: string

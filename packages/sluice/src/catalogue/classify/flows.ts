@@ -9,6 +9,14 @@ import { splitNameWords, splitText } from '../signals/split-words.ts'
 export type DataSource = 'public' | 'private' | 'untrusted'
 export type DataDestination = 'nothing' | 'inside' | 'outside'
 
+/**
+ * Where a tool gets data from, and where it sends data to.
+ *
+ * @example
+ * ```ts
+ * const { reads, sends }: Flows = assessTool(definition).flows
+ * ```
+ */
 export interface Flows {
   readonly reads: readonly DataSource[]
   readonly sends: DataDestination

@@ -7,6 +7,14 @@ import { inspectDefinition } from '../../guard/inspect-definition.ts'
 import type { ToolAssessment } from '../classify/classify.ts'
 import { getAssessment } from './assessment-cache.ts'
 
+/**
+ * A policy to start from, and why some tools have a rule of their own.
+ *
+ * @example
+ * ```ts
+ * const { yaml, special }: PolicySuggestion = suggestPolicy(definitions)
+ * ```
+ */
 export interface PolicySuggestion {
   readonly yaml: string
   /** The tools with a rule of their own, and why. */
@@ -27,6 +35,14 @@ const CATEGORY_RULES: Readonly<Record<Category, string>> = {
   Financial: '{ action: require_approval, rate_limit: { max: 5, window: 60 } }',
 }
 
+/**
+ * A cautious policy for these tools, to start from.
+ *
+ * @example
+ * ```ts
+ * writeFileSync('policy.yaml', suggestPolicy(definitions).yaml)
+ * ```
+ */
 export function suggestPolicy(definitions: readonly ToolDefinition[]): PolicySuggestion {
   const tools = definitions
     .map((definition) => ({

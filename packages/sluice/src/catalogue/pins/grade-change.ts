@@ -9,6 +9,14 @@ import { inspectDefinition } from '../../guard/inspect-definition.ts'
 import { assessTool } from '../classify/classify.ts'
 import { CHANGES_MAX } from '../signals/limits.ts'
 
+/**
+ * One place where two definitions differ.
+ *
+ * @example
+ * ```ts
+ * const changes: DefinitionChange[] = changesBetween(before, after)
+ * ```
+ */
 export interface DefinitionChange {
   /** JSON Pointer. */
   readonly at: string
@@ -16,6 +24,14 @@ export interface DefinitionChange {
   readonly after?: string
 }
 
+/**
+ * Whether a changed definition passes without a person, and why.
+ *
+ * @example
+ * ```ts
+ * const { passes, because }: ChangeGrade = gradeChange(before, after)
+ * ```
+ */
 export interface ChangeGrade {
   readonly passes: boolean
   readonly because: string
@@ -27,6 +43,14 @@ export interface ChangeGrade {
 /** Texts for people and models; every other member is the contract. */
 const WORDS = /\/(?:description|title|\$comment|server~1instructions)$/
 
+/**
+ * Grades the change of a definition after it was accepted.
+ *
+ * @example
+ * ```ts
+ * if (!gradeChange(accepted, listed).passes) throw new Error('a person has to look at it')
+ * ```
+ */
 export function gradeChange(before: ToolDefinition, after: ToolDefinition): ChangeGrade {
   const changes = changesBetween(before as unknown as JsonValue, after as unknown as JsonValue)
   const [was, is] = [assessTool(before), assessTool(after)]
@@ -54,6 +78,14 @@ export function gradeChange(before: ToolDefinition, after: ToolDefinition): Chan
   return graded(true, 'only its words changed')
 }
 
+/**
+ * Every place where two JSON values differ.
+ *
+ * @example
+ * ```ts
+ * changesBetween({ a: 1 }, { a: 2 }) // [{ at: '/a', before: '1', after: '2' }]
+ * ```
+ */
 export function changesBetween(before: JsonValue, after: JsonValue, at = ''): DefinitionChange[] {
   if (writeCanonicalJson(before) === writeCanonicalJson(after)) return []
   if (isObject(before) && isObject(after)) {

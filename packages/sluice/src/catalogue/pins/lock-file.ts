@@ -4,6 +4,14 @@
 
 import { CATEGORIES, type Category, RISKS, type Risk } from '@sluice/policy/core/tools'
 
+/**
+ * The digest of a definition that a person accepted, with its category and risk.
+ *
+ * @example
+ * ```ts
+ * const pin: Pin = { server: 'shop', name: 'list_orders', digest, category: 'Read', risk: 'low' }
+ * ```
+ */
 export interface Pin {
   readonly server: string
   readonly name: string
@@ -16,6 +24,14 @@ const HEAD = '# Pinned definitions of tools, written by `sluice pin`. Review it 
 const LINE =
   /^("(?:[^"\\]|\\.)*"|[^\s"]+) ("(?:[^"\\]|\\.)*"|[^\s"]+) (sha256:[0-9a-f]{64}) (\w+) (\w+)$/
 
+/**
+ * The text of a `sluice.lock`.
+ *
+ * @example
+ * ```ts
+ * writeFileSync('sluice.lock', writeLock(pins))
+ * ```
+ */
 export function writeLock(pins: readonly Pin[]): string {
   const lines = pins.map(
     ({ server, name, digest, category, risk }) =>
@@ -24,7 +40,15 @@ export function writeLock(pins: readonly Pin[]): string {
   return `${HEAD}\n${lines.sort().join('\n')}${lines.length > 0 ? '\n' : ''}`
 }
 
-/** The pins, or the number of the first line that is none. */
+/**
+ * The pins of a `sluice.lock`, or the number of the first line that is not one.
+ *
+ * @example
+ * ```ts
+ * const read = readLock(readFileSync('sluice.lock', 'utf8'))
+ * if ('line' in read) throw new Error(`line ${read.line} is not a pin`)
+ * ```
+ */
 export function readLock(text: string): { readonly pins: Pin[] } | { readonly line: number } {
   const pins: Pin[] = []
   const lines = text.split('\n')

@@ -9,9 +9,25 @@ import { writeCanonicalJson } from '../../core/canonical-json.ts'
 /** Where the instructions of a server stand beside a definition, where both are kept as one. */
 export const INSTRUCTIONS = 'server/instructions'
 
+/**
+ * SHA-256 of a text, in hex. An argument, because this package does no I/O.
+ *
+ * @example
+ * ```ts
+ * const digest: Digest = (text) => createHash('sha256').update(text).digest('hex')
+ * ```
+ */
 export type Digest = (text: string) => string
 
-/** `ignore`: pointers of parts that follow the machine, such as `/description`. */
+/**
+ * The digest of a whole definition in canonical form, and of the server's instructions. `ignore`:
+ * pointers of parts that follow the machine, such as `/description`.
+ *
+ * @example
+ * ```ts
+ * const pin = pinOf(definition, digest, { ignore: ['/description'] })
+ * ```
+ */
 export function pinOf(
   definition: ToolDefinition,
   digest: Digest,

@@ -1,0 +1,46 @@
+// Everything that a published entry point exports has a TSDoc comment with an example: the declaration
+// files of the packages are their reference.
+
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { PUBLISHED, ROOT } from '../support/rooms.ts'
+
+const POLICY = '@sluice/policy/'
+
+test.each(PUBLISHED)('what %s exports has TSDoc with an example', (entry) => {
+  const exported = listExports(entry)
+  expect(exported.length).toBeGreaterThan(5)
+  const wrong = exported.filter(({ file, name }) => {
+    const comment = readComment(file, name)
+    return !/\w[\s\S]+@example/.test(comment)
+  })
+  expect(
+    wrong.map(({ file, name }) => `${file}: \`${name}\` needs a TSDoc comment with @example`),
+  ).toEqual([])
+})
+
+function listExports(entry: string): { readonly file: string; readonly name: string }[] {
+  const text = readFileSync(join(ROOT, entry), 'utf8')
+  const statements = text.matchAll(/^export (?:type )?\{([^}]*)\} from '([^']+)'$/gm)
+  return [...statements].flatMap(([, names = '', from = '']) => {
+    const file = from.startsWith(POLICY)
+      ? `packages/policy/src/${from.slice(POLICY.length)}.ts`
+      : join(dirname(entry), from)
+    return names
+      .split(',')
+      .map((name) => name.replace(/\btype\b/, '').trim())
+      .filter((name) => name !== '')
+      .map((name) => ({ file, name }))
+  })
+}
+
+/** The comment directly above a declaration; empty if there is none. */
+function readComment(file: string, name: string): string {
+  const text = readFileSync(join(ROOT, file), 'utf8')
+  const declaration = new RegExp(
+    `(\\/\\*\\*(?:(?!\\*\\/)[\\s\\S])*\\*\\/)\\n` +
+      `export (?:class|function\\*?|interface|type|const) ${name}\\b`,
+  )
+  return declaration.exec(text)?.[1] ?? ''
+}
