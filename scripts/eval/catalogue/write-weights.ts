@@ -1,17 +1,13 @@
-// Writes what was learnt as source: a line a signal, sorted, two decimals, in files below the house's
-// length. The same data gives the same bytes.
+// Writes the learnt weights as data: one line per signal, sorted within its group, two decimals. The same
+// training data gives the same bytes.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../../run-step.ts'
 
-const PARTS = [
-  { file: 'weights-of-verbs', holds: /^name=/, of: 'verbs of names' },
-  { file: 'weights-of-heads', holds: /^text=/, of: 'verbs of descriptions' },
-  { file: 'weights-of-names', holds: /^name(?!=)/, of: 'names' },
-  { file: 'weights-of-texts', holds: /^text(?!=)/, of: 'descriptions' },
-  { file: 'weights-other', holds: /^(?!name|text)/, of: 'schemas, phrases and company' },
-]
+const FILE = join(ROOT, 'packages/sluice/src/catalogue/classify/weights.json')
+/** Verbs of names, verbs of descriptions, names, descriptions; then schemas, phrases and company. */
+const GROUPS = [/^name=/, /^text=/, /^name(?!=)/, /^text(?!=)/, /^(?!name|text)/]
 /** A signal that weighs less changes nothing. */
 const WEIGHT_MIN = 0.03
 
@@ -19,21 +15,9 @@ export function writeWeights(weights: ReadonlyMap<string, readonly number[]>): v
   const sorted = [...weights]
     .filter(([, values]) => values.some((value) => Math.abs(value) >= WEIGHT_MIN))
     .sort(([a], [b]) => (a < b ? -1 : 1))
-  for (const { file, holds, of } of PARTS) {
-    const lines = sorted
-      .filter(([feature]) => holds.test(feature))
-      .map(
-        ([feature, values]) =>
-          `${feature.padEnd(34)}${values.map((value) => value.toFixed(2).padStart(7)).join('')}`,
-      )
-    const name = file.replaceAll('-', '_').toUpperCase()
-    const text = `// What the signals of ${of} weigh for Read, Write, Execute, Destructive, Financial: learnt, not
-// written. \`npm run eval -- catalogue --data FILE --write\` makes this file.
-
-export const ${name} = \`
-${lines.join('\n')}
-\`
-`
-    writeFileSync(join(ROOT, 'packages/sluice/src/catalogue/classify', `${file}.ts`), text)
-  }
+  const lines = GROUPS.flatMap((group) => sorted.filter(([feature]) => group.test(feature))).map(
+    ([feature, values]) =>
+      `  ${JSON.stringify(feature)}: [${values.map((value) => String(Number(value.toFixed(2)) + 0)).join(', ')}]`,
+  )
+  writeFileSync(FILE, `{\n${lines.join(',\n')}\n}\n`)
 }

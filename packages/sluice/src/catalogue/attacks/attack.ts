@@ -1,6 +1,6 @@
 // One entry of the library of attacks: what it is, which access it exploits, how it shows, the rule
 // that stops it, how far a gate can stop it at all, and where it was seen. The entries are data
-// (attacks-*.ts); which of them fit a tool is in link-attacks.ts.
+// (attacks.json), in our own words with facts from public reports; which of them fit a tool is in link-attacks.ts.
 
 import type { Category } from '@sluice/policy/core/tools'
 

@@ -9,9 +9,7 @@ import type { ToolAssessment } from '../classify/classify.ts'
 import { argumentsOf } from '../classify/flows.ts'
 import { readsSecrets } from '../classify/risk.ts'
 import type { Attack, AttackIndicator } from './attack.ts'
-import { ATTACKS_BY_CLASS } from './attacks-by-class.ts'
-import { ATTACKS_ON_CALLS } from './attacks-on-calls.ts'
-import { ATTACKS_ON_DEFINITIONS } from './attacks-on-definitions.ts'
+import attacks from './attacks.json' with { type: 'json' }
 import { looksAlike } from './look-alike.ts'
 
 /**
@@ -22,11 +20,7 @@ import { looksAlike } from './look-alike.ts'
  * console.log(ATTACKS.filter(({ gate }) => gate === 'no').map(({ name }) => name))
  * ```
  */
-export const ATTACKS: readonly Attack[] = [
-  ...ATTACKS_ON_DEFINITIONS,
-  ...ATTACKS_ON_CALLS,
-  ...ATTACKS_BY_CLASS,
-]
+export const ATTACKS = attacks as readonly Attack[]
 
 /**
  * An attack that a tool can be used for.

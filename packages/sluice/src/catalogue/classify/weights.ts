@@ -1,24 +1,7 @@
-// The numbers of the model, joined from the files the training writes and read once. Each line
-// there is a signal and its weights for the five classes, so that a person can read and question it.
+// The weights of the model: for each signal its weight for Read, Write, Execute, Destructive, Financial.
+// `npm run eval -- catalogue --data FILE --write` learns them and writes the data file.
 
-import { BIAS, type Weights } from './score.ts'
-import { WEIGHTS_OF_HEADS } from './weights-of-heads.ts'
-import { WEIGHTS_OF_NAMES } from './weights-of-names.ts'
-import { WEIGHTS_OF_TEXTS } from './weights-of-texts.ts'
-import { WEIGHTS_OF_VERBS } from './weights-of-verbs.ts'
-import { WEIGHTS_OF_THE_REST } from './weights-other.ts'
+import type { Weights } from './score.ts'
+import weights from './weights.json' with { type: 'json' }
 
-export const WEIGHTS: Weights = new Map(
-  [
-    WEIGHTS_OF_VERBS,
-    WEIGHTS_OF_HEADS,
-    WEIGHTS_OF_NAMES,
-    WEIGHTS_OF_TEXTS,
-    WEIGHTS_OF_THE_REST,
-  ].flatMap((table) => table.trim().split('\n').map(readLine)),
-)
-
-function readLine(line: string): [string, number[]] {
-  const [, feature = BIAS, numbers = ''] = /^(.*?)((?:\s+-?[\d.]+){5})$/.exec(line) ?? []
-  return [feature.trim(), numbers.trim().split(/\s+/).map(Number)]
-}
+export const WEIGHTS: Weights = new Map(Object.entries(weights))
