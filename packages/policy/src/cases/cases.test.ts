@@ -1,4 +1,4 @@
-// Files of cases and of properties: what is read from them, and what wrong ones are answered with.
+// Files of cases and of properties: what is read from them, and the problems of invalid ones.
 
 import { describe, expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
@@ -25,7 +25,7 @@ function complaints({
 }
 
 describe('a case', () => {
-  test('says only what it is about; the rest is plain', () => {
+  test('states only what it is about; the rest has defaults', () => {
     expect(casesOf('cases:\n  - { call: a/b/c, expect: allow }')).toEqual([
       {
         name: 'a/b/c (case 1)',
@@ -43,7 +43,7 @@ describe('a case', () => {
     ])
   })
 
-  test('says everything', () => {
+  test('states everything', () => {
     const [one] = casesOf(`
 policy: p.yaml
 tools: t.json
@@ -102,7 +102,7 @@ cases:
     expect(one?.args.x).toEqual(value)
   })
 
-  test('`args` with nothing behind it are none', () => {
+  test('`args` without a value are empty', () => {
     expect(casesOf('cases:\n  - call: a/b\n    args:\n    expect: allow')[0]?.args).toEqual({})
   })
 
@@ -118,7 +118,7 @@ cases:
   })
 })
 
-describe('a wrong file of cases', () => {
+describe('an invalid file of cases', () => {
   const one = (fields: string) => `cases:\n  - ${fields}\n`
   test.each([
     ['is empty', '', ['1:1 DOCUMENT_EMPTY']],
@@ -196,7 +196,7 @@ describe('a wrong file of cases', () => {
   })
 })
 
-describe('a case that does not hold', () => {
+describe('a case that fails', () => {
   const tool: KnownTool = { definition: { server: 'a', name: 'b' }, category: 'Read', risk: 'low' }
   const tools = { toolFor: () => tool, counters: () => new MemoryCounters() }
   const policy = compiled({
@@ -207,7 +207,7 @@ describe('a case that does not hold', () => {
   })
   const run = (text: string) => runCase(policy, casesOf(`cases: [${text}]`)[0]!, tools)
 
-  test('tells every difference', () => {
+  test('reports every difference', () => {
     const result = run(
       '{ call: a/b, session: { calls: 2 }, expect: { action: allow, code: ALLOWED, rule: /x, reason: r, guardrails: [h, a], visible: false } }',
     )
@@ -222,20 +222,20 @@ describe('a case that does not hold', () => {
     ])
   })
 
-  test('consumes what passes, and the last call is judged', () => {
+  test('consumes what passes, and the last call is decided', () => {
     expect(run('{ call: a/b, repeat: 2, expect: deny }').passed).toBe(true)
     expect(run('{ call: a/b, repeat: 2, every: 60, expect: allow }').passed).toBe(true)
     expect(run('{ call: a/b, repeat: 2, expect: deny }').traces).toHaveLength(2)
   })
 
-  test('is about no tool where the method calls none', () => {
+  test('has no tool if the method calls none', () => {
     const result = run('{ call: "a/file:///x", method: resources/read, expect: hide }')
     expect(result).toMatchObject({ passed: true, decision: { rule: '/default' } })
   })
 })
 
 describe('properties', () => {
-  test('are read, one word or several', () => {
+  test('are read, with one action or several', () => {
     const { properties, problems } = readProperties({
       file: 'p.yaml',
       text: `properties:

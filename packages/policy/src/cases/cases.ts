@@ -1,5 +1,5 @@
-// Policy cases as data: a YAML file of calls and what is expected of them. Read and checked here,
-// run in run-cases.ts. Wrong files get the same kind of problems as wrong policies.
+// Policy cases as data: a YAML file of calls and the expected decisions. Read and validated here,
+// run in run-cases.ts. Invalid files get the same kind of problems as invalid policies.
 
 import { ACTIONS, type Action } from '../core/actions.ts'
 import { compareDecimal, toDecimal } from '../core/decimal.ts'
@@ -214,7 +214,7 @@ function readExpectation(node: LocatedNode, problems: Problems): Expectation {
   }
 }
 
-/** A YAML node as JSON, numbers by their text. */
+/** A YAML node as JSON, numbers by their source text. */
 export function toJson(node: LocatedNode): JsonValue {
   if (node.kind === 'list') return node.items.map(toJson)
   if (node.kind === 'map')
@@ -224,7 +224,7 @@ export function toJson(node: LocatedNode): JsonValue {
   return typeof node.value === 'number' ? exactly(node) : node.value
 }
 
-/** The number, where the double says what is written; its text, where it does not (`.inf` too). */
+/** The number if the double is exact, otherwise its text (`.inf` too). */
 function exactly({ value, text }: LocatedScalar): JsonValue {
   const written = new ExactNumber(text)
   const said = toDecimal(written)
@@ -234,7 +234,7 @@ function exactly({ value, text }: LocatedScalar): JsonValue {
   return compareDecimal(said, held) === 0 ? (value as number) : written
 }
 
-/** Milliseconds since 1970 of a UTC time, without asking the machine. */
+/** Milliseconds since 1970 of a UTC time, without the system's clock or time zone. */
 function parseTime(text: string): number | undefined {
   const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z$/.exec(text)
   if (match === null) return undefined
@@ -257,7 +257,7 @@ function parseTime(text: string): number | undefined {
   return ((days * 24 + hour) * 60 + minute) * 60_000 + second * 1_000
 }
 
-/** None in a month that there is not. */
+/** Zero for an invalid month. */
 function daysOf(month: number, year: number): number {
   const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
   return [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0

@@ -54,7 +54,7 @@ function measure(cases: string) {
   return { hits, ...rest }
 }
 
-test('without cases nothing is reached, and every tool is untried', () => {
+test('without cases nothing is covered, and every tool is untested', () => {
   const { hits, covered, total, untried } = measure('')
   expect(Object.keys(hits).sort()).toEqual([
     '/categories/Read limit 1 in 60s per session reached',
@@ -78,7 +78,7 @@ test('without cases nothing is reached, and every tool is untried', () => {
   ])
 })
 
-test('each case adds what it reaches; what cannot be decided reaches neither side', () => {
+test('each case adds what it covers; an undecidable condition covers neither side', () => {
   const { hits, covered, untried } = measure(
     [
       '{ call: a/x, args: { n: 2 }, repeat: 2, expect: deny }',

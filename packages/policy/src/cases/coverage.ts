@@ -1,5 +1,5 @@
-// How much of a policy its cases reach: every rule, both ways of every `when`, every limit met and
-// reached; and which known tools no case calls.
+// How much of a policy its cases cover: every rule, both outcomes of every `when`, every limit met
+// and exceeded; and which known tools no case calls.
 
 import type { KnownTool } from '../core/tools.ts'
 import { getRulesForTool } from '../decide/resolve.ts'
@@ -19,7 +19,7 @@ export interface Coverage {
   readonly branches: readonly Branch[]
   readonly covered: number
   readonly total: number
-  /** Known tools that no case calls, with the rules that would judge them. */
+  /** Known tools that no case calls, with the rules that would apply to them. */
   readonly untried: readonly { readonly tool: string; readonly rules: readonly string[] }[]
 }
 

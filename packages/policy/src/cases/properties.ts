@@ -1,5 +1,5 @@
-// Properties for `prove`: what must never or always happen, over every known tool. Read from a
-// YAML file like cases are.
+// Properties for `prove`: what must never or always happen, over every known tool. Read from a YAML
+// file, like cases.
 
 import { ACTIONS, type Action } from '../core/actions.ts'
 import { CATEGORIES, type Category, RISKS, type Risk } from '../core/tools.ts'

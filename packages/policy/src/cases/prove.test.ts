@@ -1,5 +1,5 @@
-// Proofs: proved, refuted with a call that the engine decides so, or not proved with the branch named.
-// And what keeps them honest: whatever is called proved, no call refutes.
+// Proofs: proved, refuted with a call that the engine decides that way, or not proved with the
+// branch named. Soundness: no call refutes what is reported as proved.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -51,7 +51,7 @@ function proofOf(document: object, claim: string, house?: object): PropertyProof
   return proof
 }
 
-/** A refutation is a call that the engine itself decides so, on counters nobody has used. */
+/** A refutation is a call that the engine itself decides that way, on fresh counters. */
 function expectReproduced(
   policy: CompiledPolicy,
   proof: ToolProof,
@@ -101,7 +101,7 @@ describe('proved', () => {
     expect(proofOf(text, claim).result).toBe('proved')
   })
 
-  test('the house holds where the document does not', () => {
+  test('the base policy applies where the document allows', () => {
     const claim = 'never: { category: Destructive, action: allow }'
     const house = {
       guardrails: [{ name: 'g', match: { categories: ['Destructive'] }, action: 'deny' }],
@@ -110,7 +110,7 @@ describe('proved', () => {
     expect(proofOf({ default: 'allow' }, claim, house).result).toBe('proved')
   })
 
-  test('after `classify`, as the rules go', () => {
+  test('after `classify`, like the rules', () => {
     const text = { categories: { Read: 'allow' }, classify: { 'shop/get': 'Destructive' } }
     expect(proofOf(text, 'never: { category: Destructive, action: allow }').tools).toEqual([
       { tool: 'shop/get', result: 'proved' },
@@ -186,13 +186,13 @@ describe('refuted, with a call', () => {
     ])
   })
 
-  test('an amount that cannot be read is a denial: `always allow` falls', () => {
+  test('an amount that cannot be read is a denial: `always allow` is refuted', () => {
     const text = rule({ spend_limit: { amount: 'args.amount', max: 10, window: 60 } })
     const proof = proofOf(text, 'always: { tool: shop/refund, action: allow }')
     expect(proof.tools).toMatchObject([{ result: 'refuted', action: 'deny' }])
   })
 
-  test('a sample is never one whose amount alone is over the limit', () => {
+  test('no sample has an amount that alone exceeds the limit', () => {
     const text = rule({
       when: 'args.amount >= 5000.0',
       spend_limit: { amount: 'args.amount', max: 100, window: 60 },
@@ -227,7 +227,7 @@ describe('not proved, with the branch', () => {
     expect(proof).toMatchObject({ result: 'not proved', tools: [{ tool: 'shop/refund', branch }] })
   })
 
-  test('one tool refuted is worse than one not proved', () => {
+  test('one refuted tool is worse than one not proved', () => {
     const text = {
       tools: {
         'shop/refund': { action: 'allow', when: 'args.to.matches("^[0-9]{7}$")' },
@@ -239,7 +239,7 @@ describe('not proved, with the branch', () => {
     expect(proof.result).toBe('refuted')
   })
 
-  test('too many conditions are said to be too many', () => {
+  test('too many conditions are reported as too many', () => {
     const guardrails = Array.from({ length: 13 }, (_, n) => ({
       name: `g${n}`,
       action: 'deny',
@@ -254,7 +254,7 @@ describe('not proved, with the branch', () => {
     ])
   })
 
-  test('the search for a call ends', () => {
+  test('the search for a call terminates', () => {
     const many = Array.from({ length: 12 }, (_, n) => `args.to != "${n}"`).join(' && ')
     const facts = '"x" in principal.groups && session.id != "s" && principal.id != "p"'
     const text = rule({ when: `${many} && ${facts} && args.to.matches("^[0-9]{7}$")` })
@@ -262,7 +262,7 @@ describe('not proved, with the branch', () => {
     expect(proof.result).toBe('not proved')
   })
 
-  test('a limit by what cannot be read', () => {
+  test('a limit by an unreadable argument', () => {
     const text = {
       tools: {
         'shop/refund': { action: 'allow', rate_limit: { max: 1, window: 60, per: 'args.to' } },
@@ -294,7 +294,7 @@ describe('for every document', () => {
     fc.uniqueArray(guardrail, { selector: ({ name }) => name, minLength: 1, maxLength: 2 }),
   )
 
-  test('what is proved no call refutes, and what is refuted is refuted by its sample', () => {
+  test('no call refutes what is proved, and its sample refutes what is refuted', () => {
     const many = fc.array(asked, { minLength: 15, maxLength: 15 })
     const honest = fc.property(document, house, property, many, (text, laws, claim, calls) => {
       const over =

@@ -1,7 +1,7 @@
-// Goes over every known tool and every branch of every rule: with all branches taken as possible,
-// can the property be broken? If not, it is proved. If so, a call is looked for that breaks it for
-// real; found, the property is refuted and the call shown; not found, the branch is named.
-// Limits are taken as not yet reached.
+// Checks a property over every known tool and every branch of every rule: with all branches
+// considered possible, can it be violated? If not, it is proved. If so, a concrete call that
+// violates it is searched for: if one is found, the property is refuted and the call shown,
+// otherwise the branch is named. Limits are assumed not to be reached.
 
 import type { Action } from '../core/actions.ts'
 import type { Call } from '../core/call.ts'
@@ -59,7 +59,7 @@ export function prove(
 function speaksOf(policy: CompiledPolicy, property: Property, tool: KnownTool): boolean {
   const { server, name } = tool.definition
   const { category, classified } = getRulesForTool(policy, tool)
-  // A guess counts as any class and any risk, until the document says which.
+  // A guess counts as any category and any risk, unless the document classifies the tool.
   const open = tool.unknown === true && !classified
   if (property.categories && !open && !property.categories.includes(category)) return false
   if (property.risks && !open && !property.risks.includes(tool.risk)) return false
@@ -93,7 +93,7 @@ function proveTool(policy: CompiledPolicy, property: Property, tool: KnownTool):
   return { tool: id, result: 'not proved', branch }
 }
 
-/** Nothing was called before; what alone is over `max` does not pass, as nowhere. */
+/** No earlier calls. A call that alone exceeds `max` still does not pass. */
 const UNUSED: LimitUsage = {
   look: ({ amount, max }) => ({
     passes: compareDecimal(amount, max) <= 0,
@@ -102,7 +102,7 @@ const UNUSED: LimitUsage = {
   }),
 }
 
-/** The first combination of outcomes that breaks the property, in words. */
+/** The first combination of outcomes that violates the property, as text. */
 function breakingBranch(
   policy: CompiledPolicy,
   property: Property,

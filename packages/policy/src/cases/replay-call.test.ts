@@ -1,5 +1,5 @@
-// What a call's record keeps, and what can be said from it later: never a verdict that the call itself
-// would not have got.
+// What the ledger stores of a call, and what replay concludes from it: never a decision that the
+// call itself would not have got.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -57,11 +57,11 @@ function callOf(args: JsonObject): Call {
   return { server: 'bank', method: 'tools/call', name: 'pay', args }
 }
 
-describe('kept are', () => {
+describe('recorded are', () => {
   const keep = (args: JsonObject, texts = false) =>
     collectInputs(POLICY, callOf(args), sampleFacts(tool), texts)
 
-  test('numbers, booleans and words of an enum; of other things that they came', () => {
+  test('numbers, booleans and words of an enum; of other values, that they were sent', () => {
     const args = { amount: 2.5, to: 'secret', currency: 'EUR', deep: { ok: true }, list: [1] }
     expect(keep(args)).toEqual({
       'args.amount': 2.5,
@@ -74,12 +74,12 @@ describe('kept are', () => {
     expect(keep(args, true)).toMatchObject({ 'args.to': 'secret' })
   })
 
-  test('a text in the place of an enum is withheld, and so is a long one', () => {
+  test("a text instead of an enum's word is withheld, and so is a long one", () => {
     expect(keep({ currency: 'a password' })).toMatchObject({ 'args.currency': { is: 'withheld' } })
     expect(keep({ to: 'x'.repeat(2_000) }, true)).toMatchObject({ 'args.to': { is: 'withheld' } })
   })
 
-  test('what was not there, and what could not be', () => {
+  test('missing values, and values that could not exist', () => {
     const exact = new ExactNumber('9007199254740993')
     expect(keep({ amount: exact, deep: 'no object', odd: 1 })).toEqual({
       'args.amount': exact,
@@ -92,13 +92,13 @@ describe('kept are', () => {
     expect(keep({})).toMatchObject({ 'args.deep.ok': { is: 'parentless' } })
   })
 
-  test('nothing where no rule reads an argument', () => {
+  test('nothing if no rule reads an argument', () => {
     const policy = compiled({ version: 1, default: 'allow' })
     expect(collectInputs(policy, callOf({ amount: 1 }), sampleFacts(tool), true)).toEqual({})
   })
 })
 
-describe('judged anew', () => {
+describe('replay', () => {
   function again(
     judgedBy: CompiledPolicy,
     policy: CompiledPolicy,
@@ -117,7 +117,7 @@ describe('judged anew', () => {
     return { call: bare, facts: told, judged, sawKnown: true, schemaKnown: true, policy }
   }
 
-  test('a verdict is the one the call would have got, or unknown', () => {
+  test('a decision is the one the call would have got, or unknown', () => {
     let told = 0
     const property = fc.property(
       document,
@@ -141,7 +141,7 @@ describe('judged anew', () => {
     expect(told).toBeGreaterThan(100)
   })
 
-  test('groups are on record with every call, and claims that a rule reads', () => {
+  test('groups are recorded with every call, and claims that a rule reads', () => {
     const ofGroups = compiled({
       version: 1,
       default: 'deny',
@@ -174,7 +174,7 @@ describe('judged anew', () => {
     expect(word(silent, ofClaims, { kind: 'grant' })).toBe('deny')
   })
 
-  test('what is not on record makes it unknown only where it matters', () => {
+  test('unrecorded values make it unknown only if they matter', () => {
     const silent = compiled({ version: 1, default: 'allow' })
     const facts = sampleFacts(tool)
     const call = callOf({ amount: 2 })

@@ -1,6 +1,6 @@
-// A call of the past, judged anew under another document, from what the record keeps of it. Where the
-// record does not hold enough to say, every way it could have come out is tried: only if all end in
-// one word is that the answer, otherwise it is unknown, never guessed. Called by `policy replay`.
+// Decides a recorded call again under another document, from its ledger entry. If the entry lacks a
+// value, every possible outcome is tried: the result is known only if all have the same action, and
+// is never guessed. Called by `policy replay`.
 
 import type { Call, Facts, Principal } from '../core/call.ts'
 import type { Instant } from '../core/clock.ts'
@@ -29,12 +29,12 @@ import type { CompiledPolicy } from '../model/policy.ts'
 
 export interface RecordedCall {
   readonly call: Omit<Call, 'args'>
-  /** As far as they are known; `saw` and `calls` as they were at that moment. */
+  /** As far as they are known; `saw` and `calls` as of that moment. */
   readonly facts: Facts
   readonly judged: DecisionInputs
-  /** What the session had seen is on record. */
+  /** Whether the labels of the session are recorded. */
   readonly sawKnown: boolean
-  /** What the tool declares is known. */
+  /** Whether the declared types of the tool are known. */
   readonly schemaKnown: boolean
 }
 
@@ -42,7 +42,7 @@ export type ReplayResult =
   | { readonly decision: Decision; readonly unknown?: undefined }
   | { readonly unknown: string }
 
-/** Consumes nothing: what an allowed call takes is in the decision. */
+/** Consumes nothing: the charges of an allowed call are in the decision. */
 export function replayCall(
   policy: CompiledPolicy,
   past: RecordedCall,
@@ -83,7 +83,7 @@ export function replayCall(
   const limited = bearing.some(({ rule }) => rule.limits.length > 0)
   if (limited && open.length > 0) return { unknown: why }
   if (lost !== undefined) return { unknown: `\`${pathText(lost.path)}\` is not on record` }
-  // Conditions came out as they would; only now the limits are looked at.
+  // All conditions are known; only now the limits are checked.
   return { decision: decideAssuming(policy, call, facts, assumed, { usage, now, scope }) }
 }
 
@@ -92,7 +92,7 @@ interface UnknownCondition {
   readonly why: string
 }
 
-/** What every condition comes to, and those that cannot be told. */
+/** The result of every condition, and those that are unknown. */
 function settleConditions(scope: ApplicableRules, past: RecordedCall, now: Instant) {
   const assumed = new Map<BoundExpression, ConditionResult>()
   const open: UnknownCondition[] = []
@@ -112,7 +112,7 @@ function settleConditions(scope: ApplicableRules, past: RecordedCall, now: Insta
   return { assumed, open }
 }
 
-/** Every way the open conditions may have come out; none where they are too many. */
+/** Every combination of outcomes of the unknown conditions; none if there are too many. */
 function openEnds(
   open: readonly UnknownCondition[],
   assumed: ReadonlyMap<BoundExpression, ConditionResult>,
@@ -125,7 +125,7 @@ function openEnds(
   return ends
 }
 
-/** Why a condition cannot be told from the record; undefined where it can. */
+/** Why a condition is unknown; undefined if it is known. */
 function unknownIn(program: BoundExpression, past: RecordedCall): string | undefined {
   if (program.closedTo !== undefined && past.judged[UNDECLARED] === undefined)
     return 'which arguments came is not on record'
@@ -157,7 +157,7 @@ function isKnown({ root, path, presence }: ExpressionSlot, past: RecordedCall): 
   }
 }
 
-/** They never have any. */
+/** Principals of these kinds never have claims. */
 const WITHOUT_CLAIMS: ReadonlySet<string> = new Set([LOCAL, 'grant'])
 
 function isKnownOfPrincipal(
@@ -171,7 +171,7 @@ function isKnownOfPrincipal(
   return presence || !isOmittedInput(value) || value.is !== 'withheld'
 }
 
-/** Whoever called, with what this condition reads of them. */
+/** The principal, with what this condition reads of it. */
 function principalFor(program: BoundExpression, { facts, judged }: RecordedCall): Principal {
   const groups = judged[GROUPS]
   const read = program.slots.filter(isOfClaims).map(({ path }) => ({ path: path.slice(1) }))
@@ -187,7 +187,7 @@ function isKept(path: readonly string[], judged: DecisionInputs): boolean {
   return value !== undefined && !(isOmittedInput(value) && value.is === 'withheld')
 }
 
-/** Arguments from which this condition comes out as it did: only what it reads. */
+/** Arguments that reproduce the result of this condition: only what it reads. */
 function argsFor(program: BoundExpression, judged: DecisionInputs): Record<string, JsonValue> {
   const args = rebuild(
     program.slots.filter(({ root }) => root === 'args'),
@@ -198,7 +198,7 @@ function argsFor(program: BoundExpression, judged: DecisionInputs): Record<strin
   return args
 }
 
-/** Deeper paths first: what stands above them is then there already. */
+/** Deeper paths first: then the objects above them exist already. */
 function rebuild(
   reads: readonly { readonly path: readonly string[] }[],
   judged: DecisionInputs,
@@ -215,7 +215,7 @@ function rebuild(
     }
     const last = path.at(-1) as string
     if (isOmittedInput(value) && value.is === 'missing') continue
-    // Of what is withheld only that it was there is ever asked.
+    // Of a withheld value, only its presence is ever read.
     if (!Object.hasOwn(place, last)) place[last] = isOmittedInput(value) ? '' : value
   }
   return args

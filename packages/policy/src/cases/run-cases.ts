@@ -1,5 +1,5 @@
-// Runs policy cases through the engine, each on counters of its own, and says where the verdict is
-// another than expected. The traces are kept for coverage.
+// Runs policy cases through the engine, each with fresh counters, and reports where the decision
+// differs from the expected one. The traces are kept for coverage.
 
 import type { Counters, LimitUsage } from '../core/counters.ts'
 import type { Decision } from '../core/decision.ts'
@@ -14,7 +14,7 @@ import { sampleFacts } from './sample-facts.ts'
 export interface CaseResult {
   readonly case: PolicyCase
   readonly passed: boolean
-  /** One line for each expectation that does not hold. */
+  /** One line for each expectation that fails. */
   readonly differences: readonly string[]
   readonly decision: Decision
   readonly traces: readonly (readonly TraceStep[])[]
@@ -22,7 +22,7 @@ export interface CaseResult {
 
 export interface CaseTools {
   toolFor(server: string, name: string): KnownTool
-  /** In memory: a case waits for nobody. */
+  /** In memory: a case does no I/O. */
   counters(): Counters & LimitUsage
 }
 

@@ -1,6 +1,6 @@
-// Calls to try when looking for one that breaks a property: for every place that the rules read,
-// the values that tip them (literals of the expressions and their neighbours, missing, another
-// kind), in all combinations and the same order every time.
+// Candidate calls for violating a property: for every input that the rules read, the boundary
+// values (literals of the expressions and their neighbours, missing, another kind), in all
+// combinations and in a fixed order.
 
 import type { JsonObject, JsonValue } from '../core/json.ts'
 import { CATEGORIES, type KnownTool } from '../core/tools.ts'
@@ -27,7 +27,7 @@ export interface SampleCall {
   readonly nowMs: number
 }
 
-/** A place that can be filled; `undefined` among the options leaves it empty. */
+/** An input that can be set; `undefined` among the options leaves it out. */
 interface SampleDimension {
   readonly options: readonly unknown[]
   set(draft: SampleDraft, value: unknown): void
@@ -39,7 +39,7 @@ interface SampleDraft {
   nowMs: number
 }
 
-/** Every combination of one option a place: the first place turns fastest. */
+/** Every combination of one option per dimension: the first dimension varies fastest. */
 export function* samples(tool: KnownTool, scope: ApplicableRules): Generator<SampleCall> {
   const places = placesOf(tool, scope)
   const total = places.reduce((product, { options }) => product * options.length, 1)
@@ -184,7 +184,7 @@ function merge(draft: SampleDraft, part: 'session' | 'principal' | 'agent', fiel
   draft.facts[part] = { ...draft.facts[part], ...fields }
 }
 
-/** Literals by kind; numbers with their neighbours, where comparisons tip. */
+/** Literals by kind; numbers with their neighbours, where comparisons change. */
 function split(literals: readonly (string | number)[]): { texts: string[]; numbers: number[] } {
   const numbers = literals.filter((literal) => typeof literal === 'number')
   return {

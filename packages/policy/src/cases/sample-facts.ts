@@ -1,5 +1,5 @@
-// Facts for calls that nobody made: in `explain`, in cases and in proofs. Everything that is not
-// said has a plain value, so that a case says only what it is about.
+// Facts for hypothetical calls: in `explain`, in cases and in proofs. Everything has a default, so
+// that a case states only what it is about.
 
 import type { AgentFacts, Facts, Principal, SessionFacts } from '../core/call.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
@@ -45,7 +45,7 @@ export function splitServerAndName(text: string): { server: string; name: string
   return { server: text.slice(0, slash), name: text.slice(slash + 1) }
 }
 
-/** The shape of who calls and in which session, where a person writes it. */
+/** The shape of caller and session in a file that users write. */
 export function factFields(bounds: { readonly count: number; readonly list: number }): ShapeFields {
   const text: Shape = { kind: 'text', max: KEY_LENGTH_MAX }
   const texts: Shape = { kind: 'list', of: text, max: bounds.list }

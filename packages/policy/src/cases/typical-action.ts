@@ -1,5 +1,5 @@
-// What happens to a plain call of a tool, for overviews: no limits reached, a fresh session, nobody
-// special. Where a condition decides, the answer is that it depends.
+// What happens to a typical call of a tool, for overviews: no limit reached, a new session, an
+// ordinary caller. If a condition decides, the result is that it depends.
 
 import type { Action } from '../core/actions.ts'
 import type { KnownTool } from '../core/tools.ts'

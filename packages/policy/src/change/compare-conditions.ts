@@ -1,17 +1,20 @@
-// Whether one condition provably implies another, by their form alone: the same tests joined by `&&`,
-// more of them, or the same with a number moved the tightening way. What is not seen here is not
-// proved. Called by compare-rules.ts.
+// Whether one condition provably implies another, by syntax alone: the same tests joined by `&&`,
+// more of them, or the same with a stricter number. Sound and incomplete. Called by
+// compare-rules.ts.
 
 import type { CelNode } from '../expression/cel.ts'
 import type { Expression } from '../expression/expression.ts'
 
-/** Whenever `one` is true `other` is: it has all tests of `other`, or tighter ones, and maybe more. */
+/**
+ * Whether `other` is true whenever `one` is: it has all tests of `other`, or stricter ones, and
+ * maybe more.
+ */
 export function implies(one: Expression, other: Expression): boolean {
   const tests = testsOf(one)
   return testsOf(other).every((wanted) => tests.some((test) => isTighter(test, wanted)))
 }
 
-/** As `implies`, and both read the very same: they can be decided for the same calls. */
+/** As `implies`, and both read exactly the same: they are decidable for the same calls. */
 export function impliesInPlace(one: Expression, other: Expression): boolean {
   const [tests, wanted] = [testsOf(one), testsOf(other)]
   return (
@@ -21,7 +24,7 @@ export function impliesInPlace(one: Expression, other: Expression): boolean {
   )
 }
 
-/** A part of an expression, with the text it stands in. */
+/** A part of an expression, with the text it belongs to. */
 interface ConditionTest {
   readonly node: CelNode
   readonly text: string
@@ -41,7 +44,7 @@ function isTighter(test: ConditionTest, wanted: ConditionTest): boolean {
 function isTighterBound(test: ConditionTest, wanted: ConditionTest): boolean {
   const [one, other] = [boundOf(test.node), boundOf(wanted.node)]
   if (one === undefined || other === undefined || one.op !== other.op) return false
-  // An integer and a decimal are compared with different things.
+  // An integer and a decimal are compared with values of different types.
   if (typeof one.bound !== typeof other.bound) return false
   if (sliceOf(test, one.of) !== sliceOf(wanted, other.of)) return false
   return one.op.startsWith('<') ? one.bound <= other.bound : one.bound >= other.bound

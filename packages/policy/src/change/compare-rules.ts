@@ -1,12 +1,12 @@
-// What a change of one rule or guardrail loosens, if anything: the two are held against each other
-// part by part, and whatever is not provably as tight counts as looser. Called by compare.ts.
+// What a change of one rule or guardrail loosens, if anything: compares the two part by part. A
+// part that cannot be proved as strict is treated as looser. Called by compare.ts.
 
 import { type Action, isStronger, pickStronger } from '../core/actions.ts'
 import { compareDecimal, formatDecimal } from '../core/decimal.ts'
 import type { Guardrail, Limit, Rule } from '../model/rule.ts'
 import { implies, impliesInPlace } from './compare-conditions.ts'
 
-/** Every word a rule may come to. */
+/** Every action a rule may result in. */
 export function listPossibleActions({ when, action, otherwise }: Rule): Action[] {
   return when === undefined ? [action] : [action, otherwise]
 }
@@ -23,17 +23,17 @@ export function isAtLeast(word: Action, other: Action): boolean {
   return !isStronger(other, word)
 }
 
-/** Lets everything it meets pass, and counts nothing: taking it away opens nothing. */
+/** Allows everything it matches, and counts nothing: removing it loosens nothing. */
 export function isFree(rule: Rule): boolean {
   return strongest(listPossibleActions(rule)) === 'allow' && rule.limits.length === 0
 }
 
-/** Never lets anything pass. */
+/** Never allows anything. */
 export function isShut(rule: Rule): boolean {
   return isAtLeast(weakest(listPossibleActions(rule)), 'deny')
 }
 
-/** What the new rule under the same key loosens, in words. */
+/** Describes what the new rule under the same key loosens. */
 export function ruleLoosens(old: Rule, now: Rule): string[] {
   const found: string[] = []
   const lifted = [...now.over].filter((category) => !old.over.has(category))
@@ -51,7 +51,7 @@ function wordsTighten(old: Rule, now: Rule): boolean {
   if (now.extraArgs && !old.extraArgs) return false
   const [before, after] = [old.when?.expression, now.when?.expression]
   if (before?.text === after?.text) return true
-  // Fewer calls take `action`, and those that no longer do take something at least as strong.
+  // Fewer calls get `action`, and the others get something at least as strong.
   if (before === undefined || after === undefined) return false
   return isAtLeast(now.otherwise, now.action) && implies(after, before)
 }
@@ -68,7 +68,9 @@ function said(rule: Rule): string {
   return `\`${action}\` when \`${when.expression.text}\`, otherwise \`${otherwise}\``
 }
 
-/** A counter goes by its id: another window or key is another counter, which begins empty. */
+/**
+ * A counter is identified by its id: another window or key is another counter, which starts empty.
+ */
 function limitsLoosen(old: readonly Limit[], now: readonly Limit[]): string[] {
   return old.flatMap((limit) => {
     const same = now.find(({ id }) => id === limit.id)
@@ -78,7 +80,7 @@ function limitsLoosen(old: readonly Limit[], now: readonly Limit[]): string[] {
   })
 }
 
-/** What the new guardrail of the same name loosens, in words. */
+/** Describes what the new guardrail of the same name loosens. */
 export function guardrailLoosens(old: Guardrail, now: Guardrail): string[] {
   const found: string[] = []
   if (!matchesMore(old, now)) found.push('it matches other calls')
@@ -92,7 +94,10 @@ export function guardrailLoosens(old: Guardrail, now: Guardrail): string[] {
   return found
 }
 
-/** One that cannot be decided is laid, so the new one must be undecidable wherever the old one is. */
+/**
+ * An undecidable condition counts as matched, so the new one must be undecidable whenever the old
+ * one is.
+ */
 function laidMore(old: Guardrail, now: Guardrail): boolean {
   const [before, after] = [old.when?.expression, now.when?.expression]
   if (after === undefined) return true

@@ -1,5 +1,5 @@
-// What counts as tightening: by examples as people write them, and sound for every document: where
-// nothing is said to loosen, the engine itself never says a weaker word nor takes a wider limit.
+// What counts as tightening: by typical examples, and soundness for every document: if nothing is
+// reported as looser, the engine never decides on a weaker action or a wider limit.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -46,7 +46,7 @@ const large = (more: object) => ({
   guardrails: [{ ...BASE.guardrails[0], ...more }, BASE.guardrails[1]],
 })
 
-describe('what people change', () => {
+describe('typical changes', () => {
   test.each<[string, object]>([
     ['nothing', BASE],
     ['a stronger default', { ...BASE, default: 'hide' }],
@@ -153,7 +153,7 @@ describe('what people change', () => {
     expect(found.map((one) => one.where)).toContain(where)
   })
 
-  test('an allowed name that falls to the default is no loosening, one that falls to a glob is', () => {
+  test('an allowed name that falls to the default loosens nothing, one that falls to a glob does', () => {
     const { categories: _, ...rest } = BASE
     const old = { ...rest, tools: { 'a/get_x': 'allow' }, guardrails: [] }
     expect(loosenings(compiled(old), compiled({ ...old, tools: {} }))).toEqual([])
@@ -163,7 +163,7 @@ describe('what people change', () => {
     ])
   })
 
-  test('the house counts too', () => {
+  test('the base policy counts too', () => {
     const house = compiled({ version: 1, default: 'deny', guardrails: BASE.guardrails })
     const under = compiled(BASE, { house })
     expect(loosenings(compiled(BASE), under)).toEqual([])
@@ -181,7 +181,7 @@ describe('sound', () => {
   >
   const pick = <T>(items: readonly T[], at: number): T | undefined => items[at % items.length]
 
-  /** One thing that somebody may do to a document. */
+  /** One possible edit of a document. */
   const change: fc.Arbitrary<Change> = fc.oneof(
     action.map((word) => (it: DocumentText) => {
       it.default = word
@@ -243,7 +243,7 @@ describe('sound', () => {
 
   const strength = ({ action: word }: Decision) => ACTIONS.indexOf(word)
 
-  /** The old decision and the new, of which the new must be as tight. */
+  /** The old decision and the new, of which the new must be as strict. */
   function holds(old: Decision, now: Decision): void {
     expect(strength(now)).toBeGreaterThanOrEqual(strength(old))
     if (now.action !== old.action || now.action === 'deny' || now.action === 'hide') return
@@ -251,13 +251,13 @@ describe('sound', () => {
       const same = now.limits.find(({ key }) => key === take.key)
       expect(same && compareDecimal(same.max, take.max)).toBeLessThanOrEqual(0)
     }
-    // Each that asks must be satisfied.
+    // Every requirement must be met.
     expect(now.approvals.length).toBeGreaterThanOrEqual(old.approvals.length)
   }
 
   let tightened = 0
 
-  test('what is not said to loosen does not, for any call and any past', () => {
+  test('what is not reported as looser is not, for any call and any history', () => {
     const changes = fc.array(change, { minLength: 1, maxLength: 3 })
     const calls = fc.array(asked, { minLength: 6, maxLength: 6 })
     const property = fc.property(document, changes, calls, usage, (before, made, asking, used) => {
@@ -276,7 +276,7 @@ describe('sound', () => {
         holds(decide(old, call, facts, used, NOW), decide(now, call, facts, used, NOW))
     })
     fc.assert(property, runs(200))
-    // Otherwise nothing was tried.
+    // Otherwise nothing was tested.
     expect(tightened).toBeGreaterThan(20)
   })
 })

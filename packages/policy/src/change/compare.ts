@@ -1,7 +1,8 @@
-// Whether a changed document only tightens. Sound and not complete: `loosens` is empty only where for
-// every call, whoever makes it and whatever came before, the new document says a word at least as
-// strong and every limit is at least as narrow; what cannot be proved so by form counts as looser.
-// A test holds this against the engine over generated documents. Called on reload and by `apply`.
+// Whether a changed document only tightens. Sound and incomplete: the result is empty only if for
+// every call, caller and history the new document decides on an action at least as strong and every
+// limit is at least as narrow. A change that cannot be proved stricter by syntax is treated as
+// looser. A test checks this against the engine with generated documents. Called on reload and by
+// `apply`.
 
 import type { Action } from '../core/actions.ts'
 import { runSteps, type Steps } from '../core/steps.ts'
@@ -51,7 +52,7 @@ export function* compareSteps(old: CompiledPolicy, now: CompiledPolicy): Steps<L
   return found
 }
 
-/** Rules in shadow are as if absent. */
+/** Shadow rules count as absent. */
 function enforced<T extends Rule | Guardrail>(rules: Iterable<T>): T[] {
   return [...rules].filter(({ shadow }) => !shadow)
 }
@@ -83,12 +84,12 @@ function ofNames(
   now: CompiledPolicy,
 ): Steps<Loosening[]> {
   const [before, after] = [old, now].map(({ [section]: rules }) => enforced(rules.values()))
-  // Once, not for every rule that comes or goes: ten thousand may.
+  // Computed once, not for every added or removed rule: there may be ten thousand.
   const [belowOld, belowNow] = [belowIn(section, old), belowIn(section, now)]
   return compareKeyed(before as Rule[], after as Rule[], {
     gone: (rule) => {
       if (isFree(rule)) return true
-      // A glob's tools are not known; an exact name falls to what is left for it.
+      // The tools of a glob are unknown; an exact name falls to whatever else matches it.
       if (rule.glob !== undefined) return false
       const least = weakest(wordsBelow(belowNow, parseGlob(rule.key), 'least'))
       return isAtLeast(least, 'deny') && isAtLeast(least, strongest(listPossibleActions(rule)))
@@ -100,7 +101,7 @@ function ofNames(
   })
 }
 
-/** What may hold for a name when no exact rule does. */
+/** What may apply to a name without an exact rule. */
 interface Below {
   readonly globs: readonly Rule[]
   readonly fallback: readonly Action[]
@@ -113,20 +114,20 @@ function belowIn(section: NameSection, policy: CompiledPolicy): Below {
   return { globs, fallback: [policy.fallback, ...general.flatMap(listPossibleActions)] }
 }
 
-/** The words of it for one name. `least`: at least one of them will hold. */
+/** The actions for one name. `least`: at least one of them will apply. */
 function wordsBelow({ globs, fallback }: Below, name: Glob, which: 'least' | 'most'): Action[] {
   const words = globs.filter(({ glob }) => glob && mayMeet(glob, name)).flatMap(listPossibleActions)
   return which === 'least' && words.length > 0 ? words : [...words, ...fallback]
 }
 
-/** For a name exact; two globs are taken to meet unless their servers are two names. */
+/** Exact for a name; two globs are assumed to overlap unless their servers are two names. */
 function mayMeet(glob: Glob, name: Glob): boolean {
   if (!/[*?]/.test(name.key)) return globMatches(glob, name.server, name.name)
   const isName = (text: string) => !/[*?]/.test(text)
   return !(isName(glob.server) && isName(name.server) && glob.server !== name.server)
 }
 
-/** A category's rule is laid over globs, and stands in place of the default. */
+/** A category's rule combines with globs, and replaces the default. */
 function ofCategories(old: CompiledPolicy, now: CompiledPolicy): Steps<Loosening[]> {
   const [before, after] = [old, now].map(({ categories }) => enforced(categories.values()))
   return compareKeyed(before as Rule[], after as Rule[], {
@@ -137,7 +138,7 @@ function ofCategories(old: CompiledPolicy, now: CompiledPolicy): Steps<Loosening
   })
 }
 
-/** A method's rule stands in place of its category's. */
+/** A method's rule replaces its category's. */
 function ofMethods(old: CompiledPolicy, now: CompiledPolicy): Steps<Loosening[]> {
   const [before, after] = [old, now].map(({ methods }) => enforced(methods.values()))
   return compareKeyed(before as Rule[], after as Rule[], {
@@ -151,7 +152,7 @@ function ofMethods(old: CompiledPolicy, now: CompiledPolicy): Steps<Loosening[]>
   })
 }
 
-/** `gone` and `come`: whether a rule that is no longer there, or was not, opens nothing. */
+/** `gone` and `come`: whether removing or adding the rule loosens nothing. */
 function* compareKeyed(
   old: readonly Rule[],
   now: readonly Rule[],

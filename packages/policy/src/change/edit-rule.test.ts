@@ -30,7 +30,7 @@ function moved(text: string, move: RuleMove): string {
   return made.text
 }
 
-/** Lines that are in one and not in the other. */
+/** Lines that are only in one of the two. */
 function changed(before: string, after: string): { gone: string[]; came: string[] } {
   const [old, now] = [before.split('\n'), after.split('\n')]
   return {
@@ -56,12 +56,12 @@ describe('a rule is moved by the smallest edit', () => {
     })
   })
 
-  test('a limit that would say nothing goes with the move', () => {
+  test('a limit without effect is removed by the move', () => {
     const after = moved(DOCUMENT, { section: 'categories', key: 'Write', to: 'deny' })
     expect(changed(DOCUMENT, after).came).toEqual(['  Write: { action: deny } # not too fast'])
   })
 
-  test('a reason that is never told goes with the move', () => {
+  test('a reason that is never shown is removed by the move', () => {
     const after = moved(DOCUMENT, { section: 'tools', key: 'filesystem/move_file', to: 'allow' })
     expect(changed(DOCUMENT, after)).toEqual({
       gone: ['    action: deny   # never', '    reason: files stay where they are'],
@@ -69,7 +69,7 @@ describe('a rule is moved by the smallest edit', () => {
     })
   })
 
-  test('a tool without a rule gets a line of its own behind the last', () => {
+  test('a tool without a rule gets its own line after the last', () => {
     const after = moved(DOCUMENT, { section: 'tools', key: 'memory/add note', to: 'deny' })
     expect(changed(DOCUMENT, after)).toEqual({ gone: [], came: ['  "memory/add note": deny'] })
     expect(after.endsWith('\n# the end\n')).toBe(true)
@@ -91,7 +91,7 @@ describe('a rule is moved by the smallest edit', () => {
   })
 })
 
-describe('what one word does not say is refused', () => {
+describe('what one word cannot express is refused', () => {
   test('a rule with `when`', () => {
     const made = moveRule(DOCUMENT, { section: 'tools', key: 'stripe/refund', to: 'deny' })
     expect(made).toEqual({ refused: 'the rule of `stripe/refund` has `when`' })
@@ -110,7 +110,7 @@ describe('what one word does not say is refused', () => {
   })
 })
 
-test('whatever is moved: the rule says the word, every other rule and every comment stays', () => {
+test('for any move: the rule has the action, every other rule and every comment stays', () => {
   const keys = [
     'filesystem/move_file',
     'filesystem/directory_tree',

@@ -1,6 +1,6 @@
-// A person moves a tool or a category to another word: the smallest edit of the text that does it, by
-// the parser's source ranges. Comments, order and spacing of everything else stay as they are. What
-// comes out is compiled before it is given back; what cannot be done by one word is refused. Pure.
+// Changes the action of a tool or a category by the smallest edit of the text, using the parser's
+// source ranges. Comments, order and spacing of everything else stay unchanged. The result is
+// compiled before it is returned; a change that is not a single action is refused. Pure.
 
 import { isMap, isScalar, type Pair, type Scalar, type YAMLMap } from 'yaml'
 import { compile } from '../compile/compile.ts'
@@ -25,9 +25,9 @@ interface Splice {
 
 type Range = readonly [start: number, valueEnd: number, nodeEnd: number]
 
-/** Fields that make a verdict depend on the call: one word does not say what is meant. */
+/** Fields that make a decision depend on the call: a single action would be ambiguous. */
 const DEPENDS: readonly string[] = ['when', 'spend_limit']
-/** Fields that say nothing beside some words: taken away where they would be an error. */
+/** Fields without effect for some actions: removed if they would be an error. */
 const DROPPED_MAX = 6
 
 export function moveRule(text: string, move: RuleMove): MoveResult {
@@ -88,7 +88,7 @@ function replaced(scalar: Scalar, to: Action): Splice {
   return { start, end, text: to }
 }
 
-/** A section that is not there yet: at the end, or inside the braces of JSON. */
+/** A section that does not exist yet: at the end, or inside the braces of JSON. */
 function sectionSplice(
   text: string,
   root: YAMLMap,
@@ -105,7 +105,7 @@ function sectionSplice(
   return { start: text.length, end: text.length, text: put }
 }
 
-/** One more entry behind the last, in the form of the mapping. */
+/** One more entry after the last, in the style of the mapping. */
 function entrySplice(text: string, map: YAMLMap, entry: string): Splice {
   const last = map.items.at(-1)
   if (last === undefined) {
@@ -121,13 +121,15 @@ function entrySplice(text: string, map: YAMLMap, entry: string): Splice {
   return { start: at, end: at, text: `\n${indent}${entry}` }
 }
 
-/** Behind the last letter of an entry; the ranges of block mappings reach into the next line. */
+/**
+ * Offset after the last letter of an entry; the ranges of block mappings extend into the next line.
+ */
 function endOf(text: string, { key, value }: Pair): number {
   const end = rangeOf(value ?? key)[1]
   return text.slice(0, end).trimEnd().length
 }
 
-/** The field of the moved rule that does nothing any more, taken out with its comma or its line. */
+/** The field of the moved rule that no longer has an effect, removed with its comma or its line. */
 function fieldAt(
   text: string,
   { section, key }: RuleMove,
@@ -162,7 +164,7 @@ function lineStart(text: string, line: number): number {
   return start
 }
 
-/** Quoted where YAML would read something else in it. */
+/** Quoted if YAML would read the key differently. */
 function keyText(key: string): string {
   return /^[A-Za-z0-9_][\w./-]*$/.test(key) ? key : JSON.stringify(key)
 }

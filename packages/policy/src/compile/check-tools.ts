@@ -1,6 +1,6 @@
-// A policy held against the tools that are known: names no tool has, globs that narrower rules
-// have emptied, arguments nobody declares, expressions that do not fit the declared types.
-// An error in `check`; a warning at start, so that no server can stop a policy from loading.
+// Checks a policy against the known tools: names no tool has, globs that narrower rules have made
+// ineffective, arguments that are not declared, expressions that do not fit the declared types. An
+// error in `check`; a warning at start, so that no server can stop a policy from loading.
 
 import type { KnownTool } from '../core/tools.ts'
 import { getRulesForTool } from '../decide/resolve.ts'
@@ -76,7 +76,7 @@ function matchEntries(document: LocatedMap, field: 'tools' | 'servers'): Located
   })
 }
 
-/** The names servers list, and what to say of one that is not among them. */
+/** The names servers list, and the problem text for one that is not among them. */
 class ToolNameIndex {
   readonly #byServer = new Map<string, string[]>()
   #told = 0
@@ -136,7 +136,10 @@ class ToolNameIndex {
       : `did you mean \`${server}/${near}\`?`
   }
 
-  /** Not for more than are shown: ten thousand rules against a thousand names would take minutes. */
+  /**
+   * Limited to the number of problems shown: ten thousand rules against a thousand names would take
+   * minutes.
+   */
   #nearest(word: string, words: readonly string[]): string | undefined {
     return this.#told++ < PROBLEMS_MAX ? nearest(word, words) : undefined
   }
@@ -148,7 +151,7 @@ function shown(names: readonly string[]): string {
   return `${list.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}` || 'none'
 }
 
-/** The tools each rule and guardrail meets, and the rules that count for one of them. */
+/** The tools each rule and guardrail matches, and the rules that apply to one of them. */
 function meetings(policy: CompiledPolicy, tools: readonly KnownTool[]) {
   const met = new Map<Rule | Guardrail, KnownTool[]>()
   const counting = new Set<Rule | Guardrail>()
@@ -176,7 +179,7 @@ function meetings(policy: CompiledPolicy, tools: readonly KnownTool[]) {
   return { met, counting }
 }
 
-/** A rule that meets several tools must fit at least one of them. */
+/** A rule that matches several tools must fit at least one of them. */
 function checkArguments(
   rule: Rule | Guardrail,
   tools: readonly KnownTool[],
@@ -197,7 +200,7 @@ function checkArguments(
       report(undeclared(path, at, schemas))
 }
 
-/** Why `when` fits none of the tools; undefined where it fits one. */
+/** Why `when` fits none of the tools; undefined if it fits one. */
 function misfit(
   { when, extraArgs }: Rule | Guardrail,
   tools: readonly KnownTool[],

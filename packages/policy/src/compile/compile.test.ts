@@ -1,5 +1,5 @@
-// What is read at the edge may be anything: whatever the text, `compile` answers in bounded time
-// with a policy or at least one error, and never throws.
+// Input is untrusted: for any text, `compile` returns in bounded time with a policy or at least one
+// error, and never throws.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,8 +13,10 @@ import { type CompileResult, compile } from './compile.ts'
 const CASES = join(import.meta.dirname, '../../../../test/cases')
 const tools = JSON.parse(readFileSync(join(CASES, 'tools.json'), 'utf8')) as KnownTool[]
 const HEAD = 'version: 1\ndefault: deny\n'
-/** A sixteenth of what a document may be, the whole in `npm run soak -- documents`. What hangs runs
- * into the runner's own limit: nothing here is timed. */
+/**
+ * A sixteenth of the maximum length; `npm run soak -- documents` uses all of it. A hang exceeds the
+ * runner's timeout: nothing here is timed.
+ */
 const LENGTH = Number(process.env.SLUICE_DOCUMENT_LENGTH ?? DOCUMENT_LENGTH_MAX / 16)
 
 function answer(text: string): CompileResult {
@@ -30,7 +32,7 @@ function filled(unit: string): string {
   return unit.repeat(Math.floor(LENGTH / unit.length))
 }
 
-/** As many lines as fit, each made of its number. */
+/** As many lines as fit, each built from its number. */
 function lines(head: string, line: (index: number) => string, length = LENGTH): string {
   const parts = [head]
   let left = length - head.length
@@ -112,7 +114,7 @@ describe('a document of mixed signs is answered', () => {
 })
 
 describe('a document that is too large is refused', () => {
-  test('ten megabytes, at once', () => {
+  test('ten megabytes, immediately', () => {
     const { problems } = answer(`${HEAD}${'a: b\n'.repeat(2_000_000)}`)
     expect(problems.map(({ code }) => code)).toEqual(['DOCUMENT_TOO_LARGE'])
   })
@@ -129,7 +131,7 @@ describe('a document that is too large is refused', () => {
     expect(problems.map(({ code }) => code)).toEqual(['DOCUMENT_TOO_LARGE'])
   })
 
-  test('an anchor bomb behind half a megabyte of other nodes', () => {
+  test('an anchor bomb after half a megabyte of other nodes', () => {
     const padding = lines('pad: [', (index) => `${index},`, LENGTH / 2)
     const alias = `a: &a [${'x,'.repeat(1_000)}]\nb: [${'*a,'.repeat(150)}]\n`
     expectAnswer(`${HEAD}${alias}${padding}]\n`)
@@ -176,7 +178,7 @@ function globOf(name: string, bits: number): string {
   return [...name].map((letter, index) => ((bits >> index) & 1 ? '?' : letter)).join('')
 }
 
-describe('whatever is done to a valid policy, there is an answer', () => {
+describe('any mutation of a valid policy has a result', () => {
   const valid = [
     `${HEAD}categories:\n  Read: allow\n  Write: { action: allow, rate_limit: { max: 30, window: 60 } }\n`,
     'tools:\n  stripe/create_refund:\n    action: allow\n    when: args.amount <= 5000 && args.reason.matches("^d")\n',
@@ -203,7 +205,7 @@ describe('whatever is done to a valid policy, there is an answer', () => {
     put: fc.oneof(signs, fc.string({ unit: 'binary', maxLength: 5 })),
   })
 
-  test('letters put in, taken out and exchanged', () => {
+  test('letters inserted, removed and exchanged', () => {
     const changes = fc.array(change, { minLength: 1, maxLength: 6 })
     fc.assert(
       fc.property(changes, (list) => {
@@ -215,7 +217,7 @@ describe('whatever is done to a valid policy, there is an answer', () => {
     )
   })
 
-  test('lines in another order, doubled and left out', () => {
+  test('lines reordered, duplicated and removed', () => {
     const rows = valid.split('\n')
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...rows), { maxLength: 30 }), (list) =>

@@ -1,6 +1,6 @@
-// A document to a compiled policy, once, at the edge: read, held against the language's shape,
-// rules parsed, and with known tools every rule tried on the tools it meets. What comes out only
-// matches; what is wrong comes out as problems.
+// Compiles a document to a policy: reads it, validates it against the language's shape, parses the
+// rules and, if tools are known, binds every rule to the tools it matches. Errors are returned as
+// problems.
 
 import type { Action } from '../core/actions.ts'
 import { runSteps, type Steps } from '../core/steps.ts'
@@ -36,7 +36,7 @@ import type { RuleContext } from './parse-rule-fields.ts'
 export interface PolicySource {
   readonly file: string
   readonly text: string
-  /** What `readPolicyTree` made of the text, where that was done before. */
+  /** The result of `readPolicyTree`, if it was called before. */
   readonly tree?: LocatedNode | undefined
 }
 
@@ -51,11 +51,11 @@ export interface PolicySource {
 export interface CompileOptions {
   /** The document's name under `policies:`; part of its counters' keys. */
   readonly name?: string
-  /** With these, rules are held against the tools they meet. */
+  /** If given, rules are checked against the tools they match. */
   readonly tools?: readonly KnownTool[]
   /** How a rule that fits no known tool is reported: an error in `check`, a warning at start. */
   readonly unmatched?: Severity
-  /** The document whose guardrails lie over this one. */
+  /** The base policy, whose guardrails apply on top of this document. */
   readonly house?: CompiledPolicy
 }
 
@@ -69,7 +69,7 @@ export interface CompileOptions {
  * ```
  */
 export interface CompileResult {
-  /** Absent where there are errors: a document with errors decides nothing. */
+  /** Absent if there are errors: a document with errors decides nothing. */
   readonly policy?: CompiledPolicy
   readonly problems: readonly Problem[]
 }
@@ -89,9 +89,11 @@ export function compile(source: PolicySource, options: CompileOptions = {}): Com
   return runSteps(compileSteps(source, options))
 }
 
-/** The tree of a document that has the shape of a policy; undefined after reporting why it has not.
- * Most of what compiling costs, and in one piece: the gate has it done by another thread where the
- * document is long. */
+/**
+ * The tree of a document that has the shape of a policy; undefined after reporting why not. This is
+ * most of the cost of compiling and cannot pause: for long documents the gate runs it in another
+ * thread.
+ */
 export function readPolicyTree(text: string, problems: Problems): LocatedNode | undefined {
   const tree = readDocument(text, problems)
   if (tree === undefined || !checkShape(tree, DOCUMENT, 'the document', problems)) return undefined

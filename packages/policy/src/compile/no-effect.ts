@@ -1,5 +1,5 @@
-// What would silently do nothing is an error at its key: a slip that looks like a rule is worse than
-// no rule.
+// What would silently have no effect is an error at its key: a mistake that looks like a rule is
+// worse than no rule.
 
 import type { Problems } from '../document/problem.ts'
 import { findEntry, type LocatedMap } from '../document/read-document.ts'

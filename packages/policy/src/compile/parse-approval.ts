@@ -1,5 +1,4 @@
-// How people are asked, from a rule's `approval`, and where the client itself may not be the one who
-// answers.
+// Parses a rule's `approval`: who approves and how, and when the client itself may not approve.
 
 import type { Channel } from '../core/decision.ts'
 import { asMap } from '../document/check-shape.ts'

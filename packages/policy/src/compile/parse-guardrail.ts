@@ -1,5 +1,5 @@
-// One guardrail: from the located tree, whose shape is known to fit, to what the engine holds, with
-// the parts of its `match` held against each other.
+// Parses one guardrail from the validated tree to the engine's representation, and checks that the
+// parts of its `match` are consistent.
 
 import type { Action } from '../core/actions.ts'
 import { asMap, checkName } from '../document/check-shape.ts'
@@ -47,7 +47,7 @@ export function parseGuardrail(node: LocatedNode, index: number, context: RuleCo
   }
 }
 
-/** Names that are none, and parts that cannot hold together. */
+/** Reports invalid names, and parts that exclude each other. */
 function checkMatch(match: LocatedMap, problems: Problems): void {
   for (const tool of items(findEntry(match, 'tools')))
     checkName(String(tool.value), 'tool', tool.at, problems)

@@ -1,5 +1,6 @@
-// Limits of a rule: rate and spend, alone or in a list. The counter's id is made here, of all that
-// tells two limits apart, and of nothing that may change without meaning another counter.
+// Limits of a rule: rate and spend, alone or in a list. The counter's id is built from everything
+// that distinguishes two limits, and from nothing that may change without making it another
+// counter.
 
 import { type Decimal, formatDecimal, ONE, parseDecimal } from '../core/decimal.ts'
 import { asMap } from '../document/check-shape.ts'
@@ -97,7 +98,7 @@ function parsePer(
       '`everyone` is one counter for all, and what stands beside it splits it',
       'keep one of them',
     )
-  // The order in which they are written makes no other counter.
+  // The order in which they are written does not change the counter.
   return parts.sort((a, b) => (partText(a) < partText(b) ? -1 : 1))
 }
 

@@ -1,5 +1,5 @@
-// What rules and guardrails have in common: condition, limits, approval, reason, mode; held against
-// each other.
+// The common fields of rules and guardrails: condition, limits, approval, reason, mode; with checks
+// across fields.
 
 import type { Action } from '../core/actions.ts'
 import { scalar } from '../document/fields.ts'

@@ -1,5 +1,5 @@
-// One rule: from the located tree, whose shape is known to fit, to what the engine holds. Here its
-// branches are held against each other: whatever would silently do nothing is an error.
+// Parses one rule from the validated tree to the engine's representation, and checks its fields
+// against each other: whatever would silently have no effect is an error.
 
 import type { Action } from '../core/actions.ts'
 import type { Category } from '../core/tools.ts'

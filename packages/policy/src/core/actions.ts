@@ -1,5 +1,5 @@
-// The four words a rule can say, and their order of strength. Shared by the engine, the gate,
-// the console and every record: whoever lays two verdicts over each other asks `pickStronger`.
+// The four actions a rule can have, and their order of strictness. Shared by the engine, the gate,
+// the console and the ledger: `pickStronger` combines two actions.
 
 export const ACTIONS = ['allow', 'require_approval', 'deny', 'hide'] as const
 /**

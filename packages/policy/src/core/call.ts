@@ -1,5 +1,5 @@
-// A call as the engine judges it, and the facts about who makes it. The gate fills these from what
-// it knows itself; nothing here is taken from the client's word.
+// A call as the engine decides on it, and the facts about its caller. The gate fills in the facts
+// from what it knows itself; none of them is taken from the client.
 
 import type { JsonObject } from './json.ts'
 import type { Category, KnownTool } from './tools.ts'
@@ -16,7 +16,7 @@ export interface Call {
   readonly server: string
   /** `tools/call`, `resources/read`, `sampling/createMessage`, ... */
   readonly method: string
-  /** Tool name, resource URI or prompt name; empty where the method has none. */
+  /** Tool name, resource URI or prompt name; empty if the method has none. */
   readonly name: string
   readonly args: JsonObject
 }
@@ -40,20 +40,28 @@ export interface SessionFacts {
   readonly id: string
   readonly startedAtMs: number
   readonly calls: number
-  /** Labels that answers have brought into this session. */
+  /** Labels that responses have added to this session. */
   readonly saw: readonly string[]
 }
 
-/** Where a path leads through symbolic links, or the file of the gate that it is a hard link to. Past the
- * budget of the call, a file of the gate. */
+/**
+ * Returns where a path leads through symbolic links, or the file of the gate that it is a hard link
+ * to. Once the budget of the call is used up, returns a file of the gate (fails closed).
+ */
 export type LinkLookup = (path: string) => string | undefined
 
-/** Where a server may look for a relative path. Absolute, without links where the gate could tell. */
+/**
+ * Directories against which a server may resolve a relative path. Absolute, with links resolved if
+ * the gate could do so.
+ */
 export interface ServerPlace {
   readonly bases: readonly string[]
-  /** The directory the gate made for the server, inside its own data: the server's to use. */
+  /** The directory the gate created for the server inside its own data; the server may use it. */
   readonly workDirectory?: string
-  /** Starts the lookups of one call; only for servers with directories among their arguments or roots. */
+  /**
+   * Starts the link lookups of one call. Present only for servers with directories among their
+   * arguments or roots.
+   */
   readonly startLookups?: () => LinkLookup
 }
 
@@ -66,11 +74,11 @@ export interface ServerPlace {
  * ```
  */
 export interface Facts {
-  /** Absent for what is not a tool call. */
+  /** Absent if the call is not a tool call. */
   readonly tool?: KnownTool
-  /** The class of this very call where the catalogue can read it from the arguments. */
+  /** The category of this particular call, if the catalogue can derive it from the arguments. */
   readonly callCategory?: Category
-  /** Whether the arguments hold a key or password: asked only where a rule reads it. */
+  /** Whether the arguments contain a key or password. Called only if a rule reads it. */
   readonly holdsSecret?: () => boolean
   /** The server lists this resource in exactly this spelling. */
   readonly isListed?: boolean
@@ -78,7 +86,7 @@ export interface Facts {
   readonly principal: Principal
   readonly agent: AgentFacts | null
   readonly session: SessionFacts
-  /** Absolute paths of the gate's own configuration, policy and data. */
+  /** Absolute paths of the gate's configuration, policy and data. */
   readonly ownPaths?: readonly string[]
   readonly place?: ServerPlace
 }

@@ -1,5 +1,5 @@
-// Time as an argument. `wallMs` is for people and for expressions (`now`); `monotonicMs` is what
-// windows run on, so that setting the machine's clock gives nobody a fresh budget.
+// Time as an argument. `wallMs` is for people and for expressions (`now`). `monotonicMs` drives the
+// sliding windows, so that setting the system clock resets no quota.
 
 /**
  * A moment by both clocks.

@@ -1,12 +1,12 @@
-// Counters for limits: the one interface between the policy engine, which says what a call takes,
-// and the stores, which keep count. Every driver passes `store/standard-tests.ts`.
+// Counters for limits: the interface between the policy engine, which computes what a call
+// consumes, and the stores, which count. Every driver passes `counters/counters.test-support.ts`.
 // Exact sliding window: an event at time s counts at time t while t - s < windowMs.
 
 import type { Instant } from './clock.ts'
 import type { Decimal } from './decimal.ts'
 
 /**
- * One limit's share of one call: `amount` of `max` in the window under `key`.
+ * What one call consumes from one limit: `amount` of `max` in the window under `key`.
  *
  * @example
  * ```ts
@@ -23,8 +23,8 @@ export interface LimitCharge {
 }
 
 /**
- * What a limit has left before the call, and when it could pass if it cannot now
- * (`Infinity`: never, the call alone takes more than `max`).
+ * What a limit has left before the call, and the retry time if the call does not
+ * fit (`Infinity`: never, because the call alone exceeds `max`).
  *
  * @example
  * ```ts
@@ -63,7 +63,7 @@ export type ConsumeResult =
   | { readonly ok: false; readonly refused: number; readonly room: LimitStatus }
 
 /**
- * What was charged, to give it back if no byte of the call was sent.
+ * What was charged, for a refund if no byte of the call was sent.
  *
  * @example
  * ```ts
@@ -84,9 +84,12 @@ export interface Receipt {
  * ```
  */
 export interface Counters {
-  /** All takes in one step, or none. `refused` is the index of the first that does not fit. */
+  /**
+   * Consumes all charges atomically, or none. `refused` is the index of the first that does not
+   * fit.
+   */
   consume(takes: readonly LimitCharge[], now: Instant): ConsumeResult | Promise<ConsumeResult>
   giveBack(receipt: Receipt): void | Promise<void>
-  /** Puts back what was consumed `ageMs` before `now`: counters rebuilt after a restart. */
+  /** Restores what was consumed `ageMs` before `now`: counters are rebuilt after a restart. */
   restore(takes: readonly LimitCharge[], ageMs: number, now: Instant): void | Promise<void>
 }

@@ -106,7 +106,7 @@ describe('arithmetic', () => {
     })
     .map((value) => ({ value, atomic: value.units * 10n ** BigInt(12 - value.scale) }))
 
-  test('is exact, whatever the scales', () => {
+  test('is exact at any scale', () => {
     const property = fc.property(decimal, decimal, (a, b) => {
       const atomic = (value: { units: bigint; scale: number }) =>
         value.units * 10n ** BigInt(12 - value.scale)
@@ -119,7 +119,7 @@ describe('arithmetic', () => {
     fc.assert(property)
   })
 
-  test('what is written is read again', () => {
+  test('formatting and parsing round-trip', () => {
     const property = fc.property(decimal, ({ value }) => {
       const again = parseDecimal(formatDecimal(value))
       expect(again && compareDecimal(again, value)).toBe(0)

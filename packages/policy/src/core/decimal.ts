@@ -1,5 +1,5 @@
-// Exact decimals for amounts: `units` times ten to the minus `scale`. Money is added up in
-// these, never in doubles (0.99 must not count as 0, nor 0.1 + 0.2 as more than 0.3).
+// Exact decimals for amounts: `units` times ten to the minus `scale`. Money is summed in these,
+// never in doubles (0.99 must not count as 0, nor 0.1 + 0.2 as more than 0.3).
 
 import { ExactNumber } from './json.ts'
 
@@ -22,7 +22,7 @@ export function parseDecimal(text: string): Decimal | undefined {
   return match ? build(match[1], match[2], match[3], 0) : undefined
 }
 
-/** The decimal that a JSON number or a string with a plain decimal says. */
+/** Converts a JSON number, or a string with a plain decimal. */
 export function toDecimal(value: unknown): Decimal | undefined {
   if (typeof value === 'string') return parseDecimal(value)
   if (value instanceof ExactNumber) return parseNumber(value.text)

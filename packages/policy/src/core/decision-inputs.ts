@@ -1,11 +1,12 @@
-// What a call's verdict was reached from, as far as it is kept: the arguments that expressions,
-// amounts and keys read, by path. The policy engine says which, the ledger keeps them, `replay`
-// judges by them.
+// The recorded inputs of a decision: the arguments that expressions, amounts and counter keys read,
+// by path. The policy engine selects them, the ledger stores them, `replay` decides with them.
 
 import type { ExactNumber } from './json.ts'
 
-/** Why there is no value. `missing`: the argument was not there; `parentless`: neither was the object
- * it would stand in; `withheld`: it was there, and is not kept. */
+/**
+ * Why a value is absent. `missing`: the argument was not sent; `parentless`: neither was the object
+ * that contains it; `withheld`: it was sent and is not recorded.
+ */
 export interface OmittedInput {
   readonly is: 'missing' | 'parentless' | 'withheld'
 }

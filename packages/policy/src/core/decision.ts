@@ -1,5 +1,5 @@
-// A decision is a value: what happens to one call, which rule says so and why. It is made by the
-// policy engine, carried out by the gate, kept by the ledger and shown to people.
+// A decision is a value: what happens to one call, by which rule and why. The policy engine makes
+// it, the gate enforces it, the ledger records it and the console shows it.
 
 import type { Action } from './actions.ts'
 import type { LimitCharge } from './counters.ts'
@@ -31,13 +31,13 @@ export interface ApprovalRequirement {
   readonly reason: string
   readonly timeoutMs: number
   readonly waitMs: number
-  /** Empty: anybody with the approver's role. */
+  /** Empty: anyone with the approver role. */
   readonly approvers: readonly string[]
   readonly quorum: number
   readonly channels: readonly Channel[]
   readonly separateDuties: boolean
   readonly editArgs: boolean
-  /** The rule as it is written: another text is another rule that asks. */
+  /** Canonical text of the rule. A different text is a different requirement. */
   readonly says: string
 }
 
@@ -52,9 +52,9 @@ export interface ApprovalRequirement {
 export interface GuardrailMatch {
   readonly name: string
   readonly rule: string
-  /** Absent where the guardrail only limits. */
+  /** Absent if the guardrail only limits. */
   readonly action?: Action
-  /** Its `when` could not be decided, so it counts as matched. */
+  /** Its `when` could not be evaluated, so it counts as matched. */
   readonly undecided: boolean
 }
 
@@ -71,7 +71,7 @@ export interface ShadowDecision {
   readonly action: Action
   readonly code: DecisionCode
   readonly reason: string
-  /** Consumed on their own, all or none, beside the call's. */
+  /** Consumed separately from the call's own charges, all or none. */
   readonly limits: readonly LimitCharge[]
 }
 
@@ -86,25 +86,25 @@ export interface ShadowDecision {
 export interface Decision {
   readonly action: Action
   readonly code: DecisionCode
-  /** JSON Pointer into the document; `house:` before it where the house document said so. */
+  /** JSON Pointer into the document, prefixed with `house:` if the base policy decided. */
   readonly rule: string
   readonly reason: string
   readonly guardrails: readonly GuardrailMatch[]
-  /** To be consumed in one step before the call goes on; empty unless it may go on. */
+  /** To be consumed atomically before the call is forwarded; empty if it may not be forwarded. */
   readonly limits: readonly LimitCharge[]
   readonly retryAfterMs: number
-  /** What the limit that was met has left, as a decimal. */
+  /** What the exceeded limit has left, as a decimal. */
   readonly remaining?: string
   readonly approvals: readonly ApprovalRequirement[]
   readonly shadow: readonly ShadowDecision[]
-  /** The request that a person was asked with, where there is one. */
+  /** The approval request, if there is one. */
   readonly approval?: ApprovalReference
 }
 
 export interface ApprovalReference {
   readonly id: string
-  /** Where a person decides. */
+  /** Where an approver decides. */
   readonly url?: string
-  /** The call that has used it. */
+  /** The call that has claimed the approval. */
   readonly usedBy?: string
 }

@@ -1,5 +1,5 @@
-// The codes a decision on a call carries beside `ALLOWED`: what an agent is told, and what the
-// record keeps. Faults of the engine itself are policy's `POLICY_FAULT`.
+// Decision codes other than `ALLOWED`: returned to the agent and stored in the ledger. Faults of
+// the engine itself have policy's `POLICY_FAULT`.
 
 export const ERRORS = {
   DENIED: 'a rule, a guardrail or the default says no',

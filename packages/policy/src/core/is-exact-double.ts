@@ -1,5 +1,6 @@
-// Whether a double says what a JSON number's text says: the shortest decimal JavaScript prints for
-// it must be numerically equal to the text. Pure; asked for numbers that are not plainly short.
+// Whether a double represents a JSON number's text exactly: the shortest decimal that JavaScript
+// prints for it must be numerically equal to the text. Pure; called for numbers that are not
+// obviously short.
 
 export function saysExactly(value: number, text: string): boolean {
   const written = toDecimal(text)

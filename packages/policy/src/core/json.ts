@@ -1,6 +1,6 @@
-// JSON as the gate reads it. A number is a JS number where the double says exactly what was
-// written, and an ExactNumber (the text) where it does not, so that nobody judges a rounded
-// value by accident: an amount of 9007199254740993 must not pass as ...992.
+// JSON as the gate reads it. A number is a JS number if the double represents the text exactly, and
+// otherwise an ExactNumber (the text), so that no rule decides on a rounded value: an amount of
+// 9007199254740993 must not pass as ...992.
 
 /**
  * Any JSON value. Numbers that a double would round are an `ExactNumber`.

@@ -1,4 +1,4 @@
-// Percent decoding: to the fixed point, as UTF-8 where it is, and linear.
+// Percent decoding: to the fixed point, as UTF-8 if valid, and in linear time.
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -26,10 +26,11 @@ test.each([
   expect(decodePercent(text)).toBe(decoded)
 })
 
-test('what the platform decodes is decoded alike, and nothing is left to decode', () => {
+test('decodes what the platform decodes, and leaves nothing to decode', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 20 }), (units) => {
-      // Neither halves of characters, which the platform refuses, nor what is decoded again.
+      // Excludes lone surrogates, which the platform rejects, and `%`, which would be decoded
+      // again.
       const text = units.replace(/[%\p{Cs}]/gu, '')
       expect(decodePercent(encodeURIComponent(text))).toBe(text)
     }),

@@ -1,6 +1,6 @@
-// Percent decoding of hostile text: linear, without exceptions, to the fixed point. `%2525` is decoded
-// as often as it takes in one pass, because a text may be decoded any number of times after it was
-// judged. Bytes that are not UTF-8 are read as Latin-1. Pure.
+// Percent decoding of hostile text: linear, without exceptions, to the fixed point. `%2525` is
+// decoded fully in one pass, because a server may decode a text any number of times after the
+// decision. Bytes that are not UTF-8 are read as Latin-1. Pure.
 
 /** Marks a byte that came from an escape and is not ASCII, until it is known to be UTF-8 or not. */
 const BYTE_MARK = 0x1_0000
@@ -56,7 +56,7 @@ export function readUtf8(bytes: string): string {
   return toText(codes, assembleUtf8(codes, codes.length))
 }
 
-/** Writes the characters from `from` on; where the last three written are `%XX` they become one. */
+/** Writes the characters from `from` on; if the last three written are `%XX`, they become one. */
 function collapseEscapes(text: string, from: number, codes: Uint32Array): number {
   let length = 0
   for (let at = from; at < text.length; at++) {

@@ -184,7 +184,7 @@ const beginning = fc.constantFrom(
 )
 
 describe('for every text', () => {
-  test('a writing word outside of quotes is never certain to read', () => {
+  test('a writing keyword outside of quotes is never certain to read', () => {
     const tail = fc.array(
       fc.constantFrom('a', '1', ',', '(', ')', '=', 'from', "'x'", '"y"', '/* z */'),
     )
@@ -194,7 +194,7 @@ describe('for every text', () => {
     fc.assert(never, { numRuns: 3_000 })
   })
 
-  test('what is certain to read, SQLite sees only reading', () => {
+  test('SQLite prepares only reads from what is certain to read', () => {
     const { SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE } = constants
     const reading = new Set([SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE])
     const database = new DatabaseSync(':memory:')

@@ -1,20 +1,20 @@
-// `sql(x).reads()`: whether a text is certain to be one statement that only reads, for PostgreSQL,
-// MySQL and SQLite alike. Called by the CEL environment and by the catalogue. False means "not
-// certain", so every doubt is false. Answers stacked statements, writes inside of CTEs, functions
-// with effects (`pg_sleep`, `nextval`, `load_extension`), MySQL's executable comments, and quotes
-// and comments that the three databases end in different places. What a view, an operator or a
-// function of an allowed name does that someone defined in the database is not in the text.
+// `sql(x).reads()`: whether a text is certain to be one read-only statement in PostgreSQL, MySQL
+// and SQLite alike. Called by the CEL environment and by the catalogue. False means "not certain".
+// Covers stacked statements, writes inside CTEs, functions with effects (`pg_sleep`, `nextval`,
+// `load_extension`), MySQL's executable comments, and quotes and comments that the three databases
+// end in different places. Effects of views, operators or functions that someone defined in the
+// database under an allowed name are not visible in the text.
 
 const SQL_LENGTH_MAX = 65_536
-/** So that a decision stays near a millisecond whatever the text is made of. */
+/** Keeps a decision near a millisecond for any text. */
 const SQL_TOKENS_MAX = 2_048
-/** The same with spaces and comments. */
+/** The same, counting spaces and comments. */
 const SQL_LEXEMES_MAX = 4_096
 
 // A backslash escapes only for MySQL; a lone carriage return ends a comment only for PostgreSQL.
 const UNCERTAIN = /\\|\r(?!\n)|[^\P{Cc}\t\n\r]/u
 
-/** A kind of token and how it is told on; undefined is told as written, in lower case. */
+/** A kind of token and its replacement; undefined keeps the text, in lower case. */
 const LEXEMES: readonly (readonly [RegExp, string | undefined])[] = [
   [/(?:[ \t\n]|\r\n)+/y, ''],
   [/[A-Za-z_]\w*(?![\w$])/y, undefined],
@@ -32,7 +32,7 @@ const LEXEMES: readonly (readonly [RegExp, string | undefined])[] = [
   [/\$\d+(?![\w$])/y, '?'],
 ]
 
-/** Never in a statement that only reads; `replace` alone may be the string function. */
+/** Never in a read-only statement; `replace` alone may be the string function. */
 const WRITES = words(`
   insert update delete merge replace upsert returning into outfile dumpfile
   create alter drop truncate rename reindex cluster refresh
@@ -42,7 +42,7 @@ const WRITES = words(`
   begin commit rollback savepoint abort declare nextval uescape
 `)
 
-/** What may stand before a parenthesis: keywords, types, and functions without effects. */
+/** What may precede a parenthesis: keywords, types, and functions without effects. */
 const BEFORE_PARENTHESIS = words(`
   all and any array as between by case cross cube distinct else except exists filter from group
   grouping having ilike in index inner intersect is join lateral left like limit materialized not
@@ -114,7 +114,7 @@ function isHarmless(
   return !WRITES.has(token) || (token === 'replace' && after === '(')
 }
 
-/** Strings and quoted names become their quote, so that nothing inside of them is looked at. */
+/** Strings and quoted names become their quote character, so that their content is ignored. */
 function tokenize(text: string): string[] | undefined {
   const tokens: string[] = []
   let seen = 0
@@ -143,7 +143,10 @@ function skipExplain(tokens: readonly string[]): number {
   return tokens[1] === 'verbose' ? 2 : 1
 }
 
-/** Past the last CTE, or past the end where one is not a plain query; `lists` gets its columns. */
+/**
+ * Returns the index after the last CTE, or past the end if one is not a plain query; `lists` gets
+ * its columns.
+ */
 function skipCtes(tokens: readonly string[], start: number, lists: Set<number>): number {
   let at = tokens[start] === 'recursive' ? start + 1 : start
   for (;;) {
@@ -192,7 +195,7 @@ function isName(token = ''): boolean {
   return token === '"' || WORD.test(token)
 }
 
-/** After a dot a name is qualified: whose function that is, nobody can tell. */
+/** After a dot a name is qualified: which function it refers to is unknown. */
 function mayPrecedeParenthesis(token: string, before: string | undefined): boolean {
   if (WORD.test(token)) return BEFORE_PARENTHESIS.has(token) && before !== '.'
   return PUNCTUATION_BEFORE_PARENTHESIS.has(token)

@@ -1,9 +1,9 @@
-// Work that can pause between its steps: a generator that yields after each. Whoever runs it decides
-// whether all of it is done at once or other work gets its turn in between. Pure.
+// Work that can pause between its steps: a generator that yields after each. The caller either runs
+// it to the end or lets other work run between the steps. Pure.
 
 export type Steps<Result> = Generator<undefined, Result, undefined>
 
-/** All of it, at once. */
+/** Runs all steps without a pause. */
 export function runSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const { done, value } = steps.next()

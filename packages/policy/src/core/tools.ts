@@ -1,5 +1,5 @@
-// What is known of a tool: the definition a server lists, and the class accepted with it.
-// The catalogue makes the class, the policy engine judges by it, the gate carries both.
+// What is known of a tool: the definition its server lists, and the category accepted with it. The
+// catalogue assigns the category, the policy engine decides by it, the gate passes both along.
 
 import type { JsonValue } from './json.ts'
 
@@ -60,8 +60,11 @@ export interface KnownTool {
   readonly definition: ToolDefinition
   readonly category: Category
   readonly risk: Risk
-  /** The class is a guess: a call gets the stricter of the verdicts for it and for Execute. */
+  /** The category is a guess: a call gets the stricter of the decisions for it and for Execute. */
   readonly unknown?: boolean
-  /** What its server tells the model beside its tools; absent where nobody has asked it yet. */
+  /**
+   * Instructions that the server gives the model in addition to its tools; absent if not requested
+   * yet.
+   */
   readonly instructions?: string
 }

@@ -1,6 +1,7 @@
-// The suite every driver of Counters passes, in memory or over a network: everything is awaited.
-// A driver's own test file calls `countersStandardTests(name, makeCounters)`; what only one driver
-// has (sweeping, thinning) it tests itself, with test/support/counters-model.ts where that helps.
+// The conformance suite for every driver of Counters, in memory or over a network: everything is
+// awaited. A driver's test file calls `countersStandardTests(name, makeCounters)` and tests
+// separately what only that driver has (sweeping, thinning), with test/support/counters-model.ts if
+// useful.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -38,7 +39,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       expect(await consume(counters, [rate(5)], 119_999)).toBe('ok')
     })
 
-    test('a refused call takes nothing and does not lengthen the wait', async () => {
+    test('a refused call consumes nothing and does not extend the wait', async () => {
       const counters = await makeCounters()
       await consume(counters, [rate(1)], 0)
       for (let at = 1; at < 20; at++)
@@ -46,7 +47,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       expect(await consume(counters, [rate(1)], WINDOW_MS)).toBe('ok')
     })
 
-    test('every key has its own', async () => {
+    test('keys are independent', async () => {
       const counters = await makeCounters()
       const keys = ['a', 'A', 'a ', '', 'a|1:b', 'a|1:', '__proto__', 'constructor', 'é', 'e\u0301']
       for (const key of keys) expect(await consume(counters, [rate(1, { key })], 0)).toBe('ok')
@@ -59,15 +60,15 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       for (let n = 0; n < 4; n++) await consume(counters, [rate(4)], n * 10)
       const lowered = await counters.consume([rate(2)], instant(40))
       expect(told(lowered)).toMatchObject({ ok: false, remaining: '-2' })
-      // With four in the window and room for two, three have to leave.
+      // With four in the window and capacity for two, three have to expire.
       expect(told(lowered).retryAfterMs).toBe(20 + WINDOW_MS - 40)
       expect(await consume(counters, [rate(5)], 40)).toBe('ok')
       expect(await consume(counters, [rate(5)], 41)).toBe('refused 0')
     })
   })
 
-  describe(`${name}: several takes`, () => {
-    test('are taken all together or not at all', async () => {
+  describe(`${name}: several charges`, () => {
+    test('are consumed atomically', async () => {
       const counters = await makeCounters()
       const wide = rate(2, { key: 'wide' })
       const narrow = rate(1, { key: 'narrow' })
@@ -78,7 +79,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       expect(await consume(counters, [wide], 3)).toBe('refused 0')
     })
 
-    test('the first that does not fit is named', async () => {
+    test('the first that does not fit is reported', async () => {
       const counters = await makeCounters()
       const takes = ['a', 'b', 'c'].map((key) => rate(1, { key }))
       await consume(counters, [rate(1, { key: 'c' }), rate(1, { key: 'b' })], 0)
@@ -93,7 +94,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       expect(await consume(counters, [rate(3)], 0)).toBe('refused 0')
     })
 
-    test('none at all pass', async () => {
+    test('an empty list passes', async () => {
       expect(await consume(await makeCounters(), [], 0)).toBe('ok')
     })
   })
@@ -123,7 +124,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       )
     })
 
-    test('of zero take nothing and pass where nothing is left', async () => {
+    test('of zero consume nothing and pass if nothing is left', async () => {
       const counters = await makeCounters()
       for (let n = 0; n < 50; n++) expect(await consume(counters, [spend('0', '1')], n)).toBe('ok')
       expect(await consume(counters, [spend('1', '1')], 50)).toBe('ok')
@@ -139,7 +140,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
     })
   })
 
-  describe(`${name}: how long to wait`, () => {
+  describe(`${name}: retry time`, () => {
     test('is exact: a millisecond before it does not pass, then it does', async () => {
       const counters = await makeCounters()
       await consume(counters, [spend('3', '10')], 100)
@@ -152,7 +153,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       expect(await consume(counters, [spend('5', '10')], at)).toBe('ok')
     })
 
-    test('is for ever where the call alone is over `max`', async () => {
+    test('is infinite if the call alone exceeds `max`', async () => {
       const counters = await makeCounters()
       for (const used of [false, true]) {
         if (used) await consume(counters, [spend('1', '10')], 0)
@@ -162,8 +163,8 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
     })
   })
 
-  describe(`${name}: giving back`, () => {
-    test('makes room again, of all takes of the receipt', async () => {
+  describe(`${name}: refunds`, () => {
+    test('free the capacity of every charge of the receipt', async () => {
       const counters = await makeCounters()
       const takes = [rate(1), spend('2.5', '4', { key: 'money' })]
       const receipt = await receiptOf(counters, takes, 0)
@@ -173,7 +174,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       expect(await consume(counters, takes, 3)).toBe('refused 0')
     })
 
-    test('takes away the call itself, not a later one: the window of that one stands', async () => {
+    test('remove the call itself, not a later one, whose window is unchanged', async () => {
       const counters = await makeCounters()
       const first = await receiptOf(counters, [rate(2)], 0)
       await consume(counters, [rate(2)], 50_000)
@@ -183,7 +184,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       expect(await consume(counters, [rate(2)], 110_000)).toBe('ok')
     })
 
-    test('after the window does not take a later call away', async () => {
+    test('after the window remove no later call', async () => {
       const counters = await makeCounters()
       const first = await receiptOf(counters, [rate(2)], 0)
       await consume(counters, [rate(2)], 50_000)
@@ -192,7 +193,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       expect(await consume(counters, [rate(2)], 60_001)).toBe('refused 0')
     })
 
-    test('of zero, of nothing and of what is forgotten does nothing', async () => {
+    test('of zero, of nothing and of what has expired do nothing', async () => {
       const counters = await makeCounters()
       await counters.giveBack(await receiptOf(counters, [spend('0', '1')], 0))
       await counters.giveBack(await receiptOf(counters, [], 0))
@@ -204,7 +205,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
   })
 
   describe(`${name}: after a restart`, () => {
-    test('what was consumed comes back with its age', async () => {
+    test('what was consumed is restored with its age', async () => {
       const counters = await makeCounters()
       await counters.restore([rate(2)], 40_000, instant(0))
       await counters.restore([rate(2)], 10_000, instant(0))
@@ -214,7 +215,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       expect(await consume(counters, [rate(2)], 50_000)).toBe('ok')
     })
 
-    test('in any order, beside what is already new, and past what is over', async () => {
+    test('in any order, mixed with newer events, ignoring expired ones', async () => {
       const counters = await makeCounters()
       await consume(counters, [rate(3)], 100_000)
       await counters.restore([rate(3)], WINDOW_MS, instant(100_000))
@@ -234,7 +235,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       expect(await consume(counters, [rate(1)], 1_000 + WINDOW_MS)).toBe('ok')
     })
 
-    test('more than `max` may come back, and then leaves one by one', async () => {
+    test('more than `max` may be restored, and expires one by one', async () => {
       const counters = await makeCounters()
       for (const ageMs of [3_000, 2_000, 1_000])
         await counters.restore([rate(1)], ageMs, instant(0))
@@ -244,7 +245,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
   })
 
   describe(`${name}: clocks`, () => {
-    test('one that jumps back gives nobody a fresh budget', async () => {
+    test('a clock that jumps back resets no quota', async () => {
       const counters = await makeCounters()
       await consume(counters, [rate(1)], 100_000)
       for (const at of [99_999, 0, -1_000_000])
@@ -253,14 +254,14 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       expect(await consume(counters, [rate(1)], 160_000)).toBe('ok')
     })
 
-    test('what comes while it is back counts from the latest time that was seen', async () => {
+    test('events during the jump count from the latest time that was seen', async () => {
       const counters = await makeCounters()
       await consume(counters, [rate(2)], 100_000)
       expect(await consume(counters, [rate(2)], 10_000)).toBe('ok')
       expect(await consume(counters, [rate(2)], 159_999)).toBe('refused 0')
     })
 
-    test('wall time says nothing', async () => {
+    test('wall time is ignored', async () => {
       const counters = await makeCounters()
       await counters.consume([rate(1)], { wallMs: 0, monotonicMs: 0 })
       const later = await counters.consume([rate(1)], { wallMs: 9e15, monotonicMs: 1 })
@@ -281,14 +282,14 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
   })
 
   describe(`${name}: for every history`, () => {
-    test('each answer is that of a plain list of events', async () => {
+    test('each result equals that of a plain list of events', async () => {
       const property = fc.asyncProperty(arbitraryHistory, async (history) => {
         await follow(await makeCounters(), history, 'exactly')
       })
       await fc.assert(property, { numRuns: RUNS })
     })
 
-    test('in no stretch of `window` more than `max`', async () => {
+    test('no interval of `window` has more than `max`', async () => {
       const property = fc.asyncProperty(arbitraryHistory, async (history) => {
         const steps = history.steps.filter(({ does }) => does !== 'restore')
         const events = await follow(await makeCounters(), { ...history, steps }, 'exactly')

@@ -1,4 +1,5 @@
-// The memory driver: the standard suite, and what only it has. Sweeping, dropping in bulk, thinning.
+// The in-memory driver: the conformance suite, and what only this driver has: sweeping, bulk
+// removal, thinning.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -18,7 +19,7 @@ import { MemoryCounters } from './memory-counters.ts'
 countersStandardTests('MemoryCounters', () => new MemoryCounters())
 
 describe('memory', () => {
-  test('is given back by a sweep, of counters whose window is over and of no others', () => {
+  test('is freed by a sweep, for expired counters only', () => {
     const counters = new MemoryCounters()
     for (let n = 0; n < 100; n++) counters.consume([rate(1, { key: `k${n}` })], instant(n * 1_000))
     expect(counters.size).toBe(100)
@@ -29,7 +30,7 @@ describe('memory', () => {
     expect(counters.size).toBe(0)
   })
 
-  test('counters that callers name by an argument without end: their limit is full, others are not', () => {
+  test('an unbounded number of counters keyed by an argument fills only their own limit', () => {
     const counters = new MemoryCounters({ perLimitMax: 3 })
     const ask = (key: string, at: number) =>
       counters.consume([rate(1, { key, windowMs: 1_000 })], instant(at)).ok
@@ -43,7 +44,7 @@ describe('memory', () => {
     expect(counters.size).toBe(1)
   })
 
-  test('holds nothing for what takes nothing', () => {
+  test('is not used by charges of zero', () => {
     const counters = new MemoryCounters()
     counters.consume([spend('0', '1')], instant(0))
     counters.look(rate(1), instant(0))
@@ -51,7 +52,7 @@ describe('memory', () => {
     expect(counters.size).toBe(0)
   })
 
-  test('of a busy counter stays right while old events are dropped in bulk', async () => {
+  test('of a busy counter stays correct while old events are dropped in bulk', async () => {
     const counters = new MemoryCounters()
     for (let at = 0; at < 3_000; at++) {
       const busy = rate(50, { windowMs: 50 })
@@ -70,7 +71,7 @@ describe('memory', () => {
 })
 
 describe('over a restart', () => {
-  test('what was counted counts on, as much older as the gate was away', () => {
+  test('counted events persist, older by the time the gate was down', () => {
     const before = new MemoryCounters()
     for (const at of [0, 30_000]) before.consume([spend('2', '5')], instant(at))
     const counted = before.dump(instant(40_000), 100)
@@ -82,7 +83,7 @@ describe('over a restart', () => {
     expect(after.look(spend('4', '5'), instant(1_040_000)).passes).toBe(true)
   })
 
-  test('of more events than are kept neighbours are merged: tighter, never looser', () => {
+  test('of more events than are stored, neighbours are merged: stricter, never looser', () => {
     const before = new MemoryCounters()
     for (let at = 0; at < 40_000; at += 1_000) before.consume([spend('1', '100')], instant(at))
     const counted = before.dump(instant(40_000), 5)
@@ -95,7 +96,7 @@ describe('over a restart', () => {
 })
 
 describe('beyond the bound on events', () => {
-  test('neighbours are merged into the later one: tighter, and never looser', async () => {
+  test('neighbours are merged into the later one: stricter, never looser', async () => {
     const property = fc.asyncProperty(
       arbitraryHistory,
       fc.integer({ min: 1, max: 6 }),
@@ -113,7 +114,7 @@ describe('beyond the bound on events', () => {
     await fc.assert(property, { numRuns: RUNS })
   })
 
-  test('what was merged is not given back, and all of it leaves at last', () => {
+  test('merged events are not refunded, and all of them expire', () => {
     const counters = new MemoryCounters({ eventsMax: 2 })
     const receipts = [0, 10, 20].map((at) => counters.consume([spend('1', '3')], instant(at)))
     const [first] = receipts
@@ -123,7 +124,7 @@ describe('beyond the bound on events', () => {
     expect(counters.look(spend('3', '3'), instant(60_020)).passes).toBe(true)
   })
 
-  test('a large counter is merged without a fault', () => {
+  test('a large counter is merged without an error', () => {
     const eventsMax = 300_000
     const counters = new MemoryCounters({ eventsMax })
     const dust = spend('0.000001', '1')

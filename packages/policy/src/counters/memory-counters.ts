@@ -1,6 +1,7 @@
-// Counters in memory: the driver of one machine, rebuilt from the ledger at start. Each counter
-// holds its events in time order (window.ts); what left the window is dropped as it is met, so a call
-// costs the same whatever came before. Time never runs backwards here, whatever the caller's clock says.
+// In-memory counters: the single-machine driver, rebuilt from the ledger at start. Each counter
+// holds its events in time order (window.ts). Expired events are dropped when they are met, so that
+// the cost of a call does not depend on earlier calls. Time never runs backwards here, whatever the
+// clock of the caller does.
 
 import type { Instant } from '../core/clock.ts'
 import type {
@@ -37,7 +38,7 @@ export class MemoryCounters implements Counters, LimitUsage {
   #nowMs = Number.NEGATIVE_INFINITY
   readonly #eventsMax: number
   readonly #perLimitMax: number
-  /** How many there are of each limit. */
+  /** Number of counters per limit. */
   readonly #ofLimit = new Map<string, number>()
   #sweptAtMs = Number.NEGATIVE_INFINITY
 
@@ -71,13 +72,15 @@ export class MemoryCounters implements Counters, LimitUsage {
 
   restore(takes: readonly LimitCharge[], ageMs: number, now: Instant): void {
     const nowMs = this.#advance(now)
-    // An age below zero is a clock that jumped: then it happened just now.
+    // A negative age means that the clock jumped: the event counts as just now.
     const atMs = nowMs - Math.max(0, ageMs)
     for (const take of takes) this.#add(take, atMs)
   }
 
-  /** What is counted now, for a restart that need not read the whole record. Of a counter with more
-   * events than `eventsMax` neighbours are merged: tighter, never looser. */
+  /**
+   * Snapshot of the counters, for a restart that need not read the whole ledger. If a counter has
+   * more than `eventsMax` events, neighbours are merged: stricter, never looser.
+   */
   dump(now: Instant, eventsMax: number): CounterSnapshot[] {
     this.sweep(now)
     return [...this.#counters].map(([key, counter]) => {
@@ -88,7 +91,7 @@ export class MemoryCounters implements Counters, LimitUsage {
     })
   }
 
-  /** Puts back what was counted `agoMs` before `now`. */
+  /** Restores what was counted `agoMs` before `now`. */
   load(counted: readonly CounterSnapshot[], agoMs: number, now: Instant): void {
     for (const { key, windowMs, ages, amounts } of counted)
       for (const [at, amount] of amounts.entries()) {
@@ -97,7 +100,7 @@ export class MemoryCounters implements Counters, LimitUsage {
       }
   }
 
-  /** Forgets counters whose window is over. */
+  /** Removes counters whose window has expired. */
   sweep(now: Instant): void {
     const nowMs = this.#advance(now)
     for (const [key, counter] of this.#counters) {
@@ -113,7 +116,9 @@ export class MemoryCounters implements Counters, LimitUsage {
     this.#ofLimit.set(limit, (this.#ofLimit.get(limit) ?? 0) + by)
   }
 
-  /** Whether its limit may have one counter more: how many it has is else the callers' choice. */
+  /**
+   * Whether the limit may have another counter. Without this bound callers choose how many exist.
+   */
   #mayBegin(key: string, nowMs: number): boolean {
     const isFull = () => (this.#ofLimit.get(limitOf(key)) ?? 0) >= this.#perLimitMax
     if (isFull() && nowMs - this.#sweptAtMs >= COUNTERS_SWEEP_MS) {
@@ -153,13 +158,13 @@ export class MemoryCounters implements Counters, LimitUsage {
   }
 }
 
-/** Keys begin with the limit they are of. */
+/** A key starts with its limit. */
 function limitOf(key: string): string {
   const end = key.indexOf('|')
   return end < 0 ? key : key.slice(0, end)
 }
 
-/** What this take and those before it under the same key want together. */
+/** What this charge and those before it under the same key amount to. */
 function together(takes: readonly LimitCharge[], index: number): Decimal {
   const take = takes[index] as LimitCharge
   let wanted = take.amount

@@ -1,4 +1,4 @@
-// The events of one counter: the room they take, and what no wait will make fit.
+// The events of one counter: the memory they use, and charges that never fit.
 
 import { expect, test } from 'vitest'
 import type { Decimal } from '../core/decimal.ts'
@@ -6,7 +6,7 @@ import { SlidingWindow } from './window.ts'
 
 const units = (count: number): Decimal => ({ units: BigInt(count), scale: 0 })
 
-test('what has left makes room for what comes, and the rest stays in its order', () => {
+test('expired events make room for new ones, and the rest keeps its order', () => {
   const window = new SlidingWindow(100)
   for (let at = 0; at < 8; at++) window.add(units(1), at * 10)
   window.expire(145)
@@ -19,14 +19,14 @@ test('what has left makes room for what comes, and the rest stays in its order',
   expect(window.sum).toEqual(units(41))
 })
 
-test('what is more than the limit by itself fits at no time', () => {
+test('a charge above the limit never fits', () => {
   const window = new SlidingWindow(100)
   window.add(units(1), 0)
   expect(window.retryAfterMs(units(3), units(2), 100, 10)).toBe(Number.POSITIVE_INFINITY)
   expect(window.retryAfterMs(units(2), units(2), 100, 10)).toBe(90)
 })
 
-test('a busy time leaves room behind that is given back, and what is left of it counts on', () => {
+test('memory of a busy time is freed, and the remaining events still count', () => {
   const window = new SlidingWindow(1_000)
   for (let at = 0; at < 200; at++) window.add(units(at % 2 === 0 ? 1 : 2), at)
   window.expire(1_194)

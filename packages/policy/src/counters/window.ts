@@ -1,17 +1,17 @@
-// The events of one counter, oldest first: times in a typed array and amounts beside it only where
-// they differ. A busy limit holds a million of them, and as objects they would be most of what the
-// gate keeps in memory and what its garbage collector carries about. Pure; used by the counters.
+// Sliding window: the events of one counter, oldest first. Times are in a typed array; amounts are
+// stored only if they differ. A busy limit has a million events, and as objects they would dominate
+// the heap and the garbage collector's work. Pure.
 
 import { addDecimal, compareDecimal, type Decimal, subtractDecimal, ZERO } from '../core/decimal.ts'
 
-/** Room for so many at first. */
+/** Initial capacity, in events. */
 const CAPACITY_MIN = 8
 
 export class SlidingWindow {
   windowMs: number
   sum: Decimal = ZERO
   #times = new Float64Array(CAPACITY_MIN)
-  /** Of each event; undefined while all are the same. */
+  /** Per event; undefined while all are the same. */
   #amounts: Decimal[] | undefined
   #same: Decimal | undefined
   /** Events before this index have left the window. */
@@ -37,8 +37,10 @@ export class SlidingWindow {
     this.sum = addDecimal(this.sum, amount)
   }
 
-  /** Takes an amount off the event it was counted by: only at its own time, since taking a later event
-   * away instead would end a window too early. What was merged into a later one stays counted. */
+  /**
+   * Subtracts an amount from the event that counted it, matched by time: subtracting from a later
+   * event would end a window too early. What was merged into a later event stays counted.
+   */
   giveBack(amount: Decimal, atMs: number): void {
     const index = this.#find(amount, atMs)
     if (index < 0) return
@@ -49,17 +51,17 @@ export class SlidingWindow {
   }
 
   expire(nowMs: number): void {
-    // Asked this way round, so that a clock that says NaN or Infinity lets nothing leave.
+    // Written this way round so that a clock of NaN or Infinity expires nothing.
     while (this.#head < this.#end && nowMs - this.#time(this.#head) >= this.windowMs) {
       this.sum = subtractDecimal(this.sum, this.#amount(this.#head))
       this.#head++
     }
     if (this.#head === this.#end) this.#clear()
-    // Dropped in bulk, so that each event is moved once at most.
+    // Dropped in bulk, so that each event is moved at most once.
     else if (this.#head > 16 && this.#head * 2 > this.#end) this.#dropGone()
   }
 
-  /** How long from now until so much has left that `max` holds `wanted` too. */
+  /** Time until enough has expired that `wanted` fits into `max`. */
   retryAfterMs(wanted: Decimal, max: Decimal, windowMs: number, nowMs: number): number {
     let sum = addDecimal(this.sum, wanted)
     for (let index = this.#head; index < this.#end; index++) {
@@ -127,7 +129,7 @@ export class SlidingWindow {
     this.#end--
   }
 
-  /** Where the next event goes. */
+  /** Returns the index of the next event. */
   #makeRoom(): number {
     if (this.#head * 2 > this.#end) this.#dropGone()
     else {
@@ -143,7 +145,7 @@ export class SlidingWindow {
     this.#amounts?.splice(0, this.#head)
     this.#end -= this.#head
     this.#head = 0
-    // What a busy hour took is given back.
+    // Frees the memory of a busy hour.
     if (this.#times.length > CAPACITY_MIN && this.#end * 4 < this.#times.length)
       this.#times = this.#times.slice(0, Math.max(CAPACITY_MIN, this.#end * 2))
   }

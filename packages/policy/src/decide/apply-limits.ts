@@ -1,5 +1,5 @@
-// The last step of a decision: the word that was reached, held against the limits of everything
-// that bears on the call. Looking consumes nothing; what is to be consumed is handed on.
+// The last step of a decision: checks the action reached against the limits of everything that
+// applies to the call. Peeks without consuming; the charges are returned for the caller to consume.
 
 import type { Action } from '../core/actions.ts'
 import type { LimitCharge, LimitStatus, LimitUsage } from '../core/counters.ts'
@@ -65,7 +65,7 @@ function exhausted(
   const code = limit.kind === 'rate' ? 'RATE_LIMITED' : 'SPEND_LIMITED'
   const left = limit.kind === 'spend' ? `, ${formatDecimal(room.remaining)} left` : ''
   const { reason, when, action } = ready.rule
-  // A reason speaks of the limit only where there is nothing else it could speak of.
+  // A reason is about the limit only if there is nothing else it could be about.
   const ofLimit = when === undefined && (action ?? 'allow') === 'allow' ? reason : ''
   const told = ofLimit || `the limit of ${limit.text} is reached${left}`
   const remaining = formatDecimal(room.remaining)

@@ -1,7 +1,7 @@
-// What a decision was reached from: the arguments and claims that the expressions, amounts and keys
-// that bear on a call read, and the groups of whoever calls. Numbers, booleans and words that the tool
-// declares as an enum are kept; any other text only where that was asked for, since it may be anything,
-// a secret too. Called by the gate for the record of every call.
+// Collects the inputs of a decision: the arguments and claims read by the expressions, amounts and
+// keys that apply to a call, and the groups of the caller. Numbers, booleans and words that the
+// tool declares as an enum are recorded; other text only if configured, since it may be a secret.
+// Called by the gate for the ledger entry of every call.
 
 import type { Call, Facts, Principal } from '../core/call.ts'
 import type { DecisionInput, DecisionInputs, OmittedInput } from '../core/decision-inputs.ts'
@@ -15,9 +15,9 @@ import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import { resolveRules } from './resolve.ts'
 
-/** Beside the paths: whether arguments came that the tool does not declare. */
+/** In addition to the paths: whether the call has arguments that the tool does not declare. */
 export const UNDECLARED = 'undeclared'
-/** A JSON text; not for the local user, who has none. */
+/** A JSON text; absent for the local user, who has no groups. */
 export const GROUPS = 'principal.groups'
 export const LOCAL = 'local'
 const NO_WORDS: ReadonlySet<string> = new Set()
@@ -25,7 +25,7 @@ const NO_WORDS: ReadonlySet<string> = new Set()
 interface InputRead {
   readonly path: readonly string[]
   readonly text: string
-  /** What the tool says this place may hold; absent where it does not say. */
+  /** The declared enum at this path; undefined if none is declared. */
   readonly words: ReadonlySet<string> | undefined
 }
 
@@ -39,7 +39,7 @@ interface InputReads {
 const ofScope = new WeakMap<ApplicableRules, InputReads>()
 const NOTHING: DecisionInputs = {}
 
-/** `texts`: also texts that are no words of an enum. */
+/** `texts`: also record texts that are not words of an enum. */
 export function collectInputs(
   policy: CompiledPolicy,
   call: Call,
@@ -66,7 +66,7 @@ export function collectInputs(
   return values
 }
 
-/** Everything that bears on the call, in shadow too. */
+/** Everything that applies to the call, including shadow rules. */
 export function bearingOn(scope: ApplicableRules): readonly PreparedRule<Rule | Guardrail>[] {
   return [...scope.rules, ...scope.guardrails, ...scope.house, ...scope.shadow]
 }
@@ -83,7 +83,8 @@ function readsOf(scope: ApplicableRules, { tool }: Facts): InputReads {
   const paths = bearingOn(scope).flatMap(({ rule }) => argumentPaths(rule))
   const byText = new Map(paths.map((path) => [pathText(path), path]))
   const reads = [...byText].slice(0, JUDGED_PATHS_MAX).map(([text, path]) => ({
-    ...{ path, text },
+    path,
+    text,
     words: wordsAt(schema, path),
   }))
   return { reads, claims: claimsRead(scope), declared: declaredArguments(schema) }
@@ -102,7 +103,7 @@ export function isOfClaims({ root, path }: ExpressionSlot): boolean {
   return root === 'principal' && path[0] === 'claims' && path.length > 1
 }
 
-/** As a claim is called on record, by its path below the claims. */
+/** The name of a claim in the ledger, from its path below the claims. */
 export function claimText(path: readonly string[]): string {
   return `principal.claims${pathText(path).slice('args'.length)}`
 }

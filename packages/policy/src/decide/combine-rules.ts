@@ -1,6 +1,5 @@
-// Rules and guardrails laid over each other until one word is left: steps 1 to 3 of "How a call is
-// decided". Everything that was laid stays with it: whose limits count, who asks for approval, and,
-// for whoever wants to see it, the trace.
+// Combines rules and guardrails until one action is left: steps 1 to 3 of "How a call is decided".
+// Keeps what was combined: whose limits apply, who requires approval, and, on request, the trace.
 
 import { type Action, isStronger, pickStronger } from '../core/actions.ts'
 import type { ApprovalRequirement, GuardrailMatch } from '../core/decision.ts'
@@ -18,13 +17,13 @@ import { APPROVAL_DEFAULT } from '../model/rule.ts'
 import { mentionsProtectedFile, OWN_FILES } from './protected-files.ts'
 import type { TraceStep } from './trace.ts'
 
-/** A verdict while it is being reached. */
+/** A decision under construction. */
 export interface DecisionDraft {
   action: Action
-  /** Of what says the strongest word, the first. */
+  /** The first of those with the strongest action. */
   pointer: string
   reason: string
-  /** Whose limits count. */
+  /** Whose limits apply. */
   owners: readonly PreparedRule<Rule | Guardrail>[]
   readonly asking: ApprovalRequirement[]
   readonly guardrails: GuardrailMatch[]
@@ -86,7 +85,7 @@ export function applyGuardrails(
   }
 }
 
-/** The guardrail that is always there. */
+/** The built-in guardrail. */
 export function applyProtectedFiles(
   laid: DecisionDraft,
   { call, facts, args }: EvaluationContext,
@@ -94,7 +93,7 @@ export function applyProtectedFiles(
 ): void {
   const { ownPaths, place } = facts
   if (ownPaths === undefined) return
-  // The name of a tool is the server's own, and no path.
+  // The name of a tool is chosen by the server and is not a path.
   const ofName = call.method === TOOL_CALL ? undefined : place
   if (
     !mentionsProtectedFile(call.name, ownPaths, ofName) &&
@@ -110,7 +109,7 @@ export function applyProtectedFiles(
   laid.reason = "an argument names the gate's own configuration, policy or data"
 }
 
-/** A rule or guardrail as if nothing else were there; undefined where it does not apply. */
+/** Evaluates a rule or guardrail as if it were the only one; undefined if it does not apply. */
 export function evaluateAlone(
   ready: PreparedRule<Rule | Guardrail>,
   situation: EvaluationContext,
@@ -139,7 +138,7 @@ function put(
   laid.reason = reasonOf(ready.rule, truth)
 }
 
-/** While a list is made, a guardrail that reads arguments may still let the call pass. */
+/** While a list is built, a guardrail that reads arguments may still let the call pass. */
 function applies(truth: ConditionResult): boolean {
   return truth.is === 'true' || truth.is === 'undecidable'
 }

@@ -1,5 +1,5 @@
-// Every fault denies, at the engine's door: counters that throw, facts that cannot be read, arguments
-// of every hostile shape. Nothing here throws, and nothing lets through what sound input would not.
+// Every fault denies: counters that throw, facts that cannot be read, arguments of every hostile
+// shape. Nothing here throws, and nothing passes that valid input would not.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -20,7 +20,7 @@ import { decide, isVisible } from './decide.ts'
 
 const NOW = { wallMs: 1_770_000_000_000, monotonicMs: 5 }
 const strength = (word: Action): number => ACTIONS.indexOf(word)
-/** Nothing is full. */
+/** No limit is reached. */
 const OPEN: LimitUsage = { look: ({ max }) => ({ passes: true, remaining: max, retryAfterMs: 0 }) }
 
 function ask(policy: CompiledPolicy, { call, facts }: Asked, used: LimitUsage): Decision {
@@ -28,7 +28,7 @@ function ask(policy: CompiledPolicy, { call, facts }: Asked, used: LimitUsage): 
 }
 
 describe('faults', () => {
-  /** Made anew for each run: some are used up by being read. */
+  /** Created for each run: reading some of them consumes them. */
   const HOSTILE: Record<string, () => unknown> = {
     'nesting a hundred thousand deep': () => nested(100_000),
     'nesting as deep as JSON may be': () => nested(500),
@@ -79,11 +79,11 @@ describe('faults', () => {
       },
     )
   }
-  /** A fault may turn `hide` into `deny`, but never opens. */
+  /** A fault may turn `hide` into `deny`, but never allows more. */
   const expectNoLooser = (faulty: Decision, sound: Decision) =>
     expect(strength(faulty.action)).toBeGreaterThanOrEqual(Math.min(strength(sound.action), 2))
 
-  test('hostile arguments never throw, and are never let through where sound ones are not', () => {
+  test('hostile arguments never throw, and never pass if valid ones do not', () => {
     const name = fc.constantFrom('n', 'd', 's')
     const sound = { n: 1, d: 0.5, s: 'ab' }
     const property = fc.property(
@@ -105,7 +105,7 @@ describe('faults', () => {
     fc.assert(property, runs(50))
   })
 
-  test('any junk for the arguments as a whole ends in a decision', () => {
+  test('any junk as the arguments ends in a decision', () => {
     const junk = fc.oneof(
       hostile,
       fc.anything().map((value) => () => value),
@@ -121,7 +121,7 @@ describe('faults', () => {
     fc.assert(property, runs(50))
   })
 
-  test('facts that cannot be read never open anything', () => {
+  test('facts that cannot be read never allow more', () => {
     const place = fc.constantFrom(
       'principal',
       'session',
@@ -173,7 +173,7 @@ describe('faults', () => {
     fc.assert(property, runs(50))
   })
 
-  test('a list that cannot be made shows nothing', () => {
+  test('a list that cannot be built is empty', () => {
     const policy = compiled({ version: 1, default: 'allow' })
     const target = { server: 'a', name: 'get_x', method: 'tools/call' }
     expect(isVisible(policy, target, null as never, NOW)).toBe(false)

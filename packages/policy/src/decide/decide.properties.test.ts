@@ -1,4 +1,4 @@
-// What must hold for every document, call and past, at the door: compile, decide, visible.
+// Properties of every document, call and history, at the entry points: compile, decide, isVisible.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -31,7 +31,7 @@ function ask(policy: CompiledPolicy, { call, facts }: Asked, used: LimitUsage): 
   return decide(policy, call, facts, used, NOW)
 }
 
-/** A decision with guardrails told by name instead of by place. */
+/** A decision that names guardrails instead of locating them. */
 function told(decision: Decision, { guardrails }: DocumentText): unknown {
   const named = (pointer: string) =>
     pointer.replace(/^\/guardrails\/(\d+)$/, (_, index) => `guardrail ${guardrails[index]?.name}`)
@@ -76,8 +76,8 @@ describe('order', () => {
   })
 })
 
-describe('what stands over what', () => {
-  /** Two chains from narrow to wide: one glob covers another where it is as wide in both parts. */
+describe('precedence', () => {
+  /** Two chains from narrow to wide: one glob covers another if it is as wide in both parts. */
   const SERVERS = ['a', '?', '*']
   const PARTS = ['get_x', 'get_?', 'get_*', '*']
   const globs = SERVERS.flatMap((server, s) =>
@@ -205,7 +205,7 @@ describe('shadow', () => {
     fc.assert(property, runs(50))
   })
 
-  test('a document in shadow allows, and records what it would have said', () => {
+  test('a document in shadow allows, and records what it would have decided', () => {
     const property = fc.property(document, asked, usage, (text, one, used) => {
       const enforced = ask(compiled(text), one, used)
       const decision = ask(compiled({ ...text, mode: 'shadow' }), one, used)
@@ -219,8 +219,8 @@ describe('shadow', () => {
   })
 })
 
-describe('the house', () => {
-  test('only tightens, holds over a document in shadow, and counts on its own', () => {
+describe('the base policy', () => {
+  test('only tightens, applies over a document in shadow, and has its own counters', () => {
     const laws = fc.uniqueArray(guardrail, {
       selector: ({ name }) => name,
       minLength: 1,
@@ -241,7 +241,7 @@ describe('the house', () => {
         const own = ask(compiled({ ...ALLOWING, classify: text.classify, guardrails }), one, used)
         const laid = own.guardrails.map(({ name }) => name)
         const ofHouse = both.guardrails.filter(({ rule }) => rule.startsWith('house:'))
-        // By the accepted class as well, so perhaps more of them.
+        // Matched by the accepted category as well, so possibly more of them.
         expect(ofHouse.map(({ name }) => name)).toEqual(expect.arrayContaining(laid))
         const keys = both.limits.map(({ key }) => key)
         expect(new Set(keys).size).toBe(keys.length)
@@ -254,7 +254,7 @@ describe('the house', () => {
 })
 
 const ALLOWING = { version: 1, default: 'allow' }
-/** Nothing is full. */
+/** No limit is reached. */
 const OPEN: LimitUsage = { look: ({ max }) => ({ passes: true, remaining: max, retryAfterMs: 0 }) }
 
 function call(id: string): Asked {

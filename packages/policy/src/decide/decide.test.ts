@@ -1,5 +1,5 @@
-// What cases as data (test/cases/policies) cannot say of a decision: shadow verdicts, approvals, the
-// house, the trace, methods outside the rules, and arguments no YAML file can write.
+// Decisions that cases as data (test/cases/policies) cannot express: shadow decisions, approvals,
+// the base policy, the trace, methods outside the rules, and arguments that YAML cannot represent.
 
 import { describe, expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
@@ -83,7 +83,7 @@ describe('outside the rules', () => {
 })
 
 describe('approvals', () => {
-  test('everyone who asks is named, each with what it asks for', () => {
+  test('every requirement is listed, each with its terms', () => {
     const approval = {
       timeout: '1m',
       wait: '5s',
@@ -130,7 +130,7 @@ describe('approvals', () => {
     expect(byDefault).toMatchObject([{ rule: '/default', quorum: 1, waitMs: 25_000 }])
   })
 
-  test('limits are looked at and handed on, to be consumed when it goes on', () => {
+  test('limits are peeked at and returned, to be consumed when the call is forwarded', () => {
     const policy = withRule({ action: 'require_approval', rate_limit: { max: 1, window: 60 } })
     const usage = new MemoryCounters()
     const { limits } = ask(policy, { usage })
@@ -148,7 +148,7 @@ describe('approvals', () => {
 describe('shadow', () => {
   const limit = { rate_limit: { max: 1, window: 60 } }
 
-  test('each rule is judged alone, with counters of its own', () => {
+  test('each rule is evaluated alone, with its own counters', () => {
     const policy = compiled({
       version: 1,
       default: 'allow',
@@ -179,7 +179,7 @@ describe('shadow', () => {
     expect(codes.filter((code) => code === 'RATE_LIMITED')).toHaveLength(2)
   })
 
-  test('the house may be in shadow: then its guardrails are only recorded', () => {
+  test('a base policy in shadow only records its guardrails', () => {
     const house = (mode: object) =>
       compiled(
         { version: 1, default: 'deny', guardrails: [{ name: 'g', action: 'deny' }], ...mode },
@@ -203,7 +203,7 @@ describe('shadow', () => {
 })
 
 describe('the trace', () => {
-  test('tells the whole way, in order, and changes nothing', () => {
+  test('lists every step in order, and changes nothing', () => {
     const policy = compiled({
       version: 1,
       default: 'deny',
@@ -262,7 +262,7 @@ describe('the trace', () => {
     ])
   })
 
-  test('of an exact name tells what it stands over; of a method, that it is one', () => {
+  test('of an exact name lists what it overrides; of a method, that it is one', () => {
     const trace: TraceStep[] = []
     ask(
       compiled({
@@ -287,7 +287,7 @@ describe('the trace', () => {
   })
 })
 
-describe('what must speak of one thing', () => {
+describe('call and definition', () => {
   test('a definition of another tool than the call is a fault, not a decision', () => {
     const open = compiled({ version: 1, default: 'allow' })
     const call = { server: 'a', name: 'drop', method: 'tools/call', args: {} }
@@ -295,7 +295,7 @@ describe('what must speak of one thing', () => {
     expect(decision).toMatchObject({ action: 'deny', code: 'POLICY_FAULT' })
   })
 
-  test('no document classifies its way out from under the house', () => {
+  test('no document reclassifies a tool out of reach of the base policy', () => {
     const guardrail = { name: 'no writes', match: { categories: ['Write'] }, action: 'deny' }
     const house = compiled({ version: 1, default: 'allow', guardrails: [guardrail] })
     const document = { version: 1, default: 'allow', classify: { 'a/put': 'Read' } }
@@ -305,7 +305,7 @@ describe('what must speak of one thing', () => {
     })
   })
 
-  test("a resource that is one of the gate's own files is denied", () => {
+  test("a resource that is one of the gate's files is denied", () => {
     const open = compiled({ version: 1, default: 'allow' })
     const call = { server: 'a', name: 'file:///x/.sluice/', method: 'resources/read', args: {} }
     const facts = { ...sampleFacts(undefined), ownPaths: ['/x/.sluice'] }

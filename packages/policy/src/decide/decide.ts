@@ -1,6 +1,6 @@
 // The decision on one call. Pure and total: no I/O, no clock, never throws; a fault is a denial.
-// The order of steps is docs/reference/policy-language.md, "How a call is decided"; `isVisible` is the same
-// code with arguments unknown, so a list and a call cannot disagree.
+// The order of steps is docs/reference/policy-language.md, "How a call is decided". `isVisible`
+// runs the same code with arguments unknown, so that a list and a call cannot disagree.
 
 import type { Action } from '../core/actions.ts'
 import type { Call, Facts } from '../core/call.ts'
@@ -75,7 +75,7 @@ export function isVisible(
   return action !== 'hide' && !(action === 'deny' && rule === '/default')
 }
 
-/** What is answered as if no server had it, whatever its arguments. */
+/** Whether a call is answered as if no server had the name, for any arguments. */
 export function isHidden(
   policy: CompiledPolicy,
   target: Omit<Call, 'args'>,
@@ -100,8 +100,10 @@ function foresee(
   }
 }
 
-/** The word that would be reached if every condition came out as `assumed` says; limits unmet, or as
- * `past` has them. `scope` is the one whose programs are assumed, where it is not that of a tool. */
+/**
+ * The action if every condition evaluated as in `assumed`; with no limit reached, or as `past` has
+ * them. `scope` is the one whose programs are assumed, if it is not that of a tool.
+ */
 export function decideAssuming(
   policy: CompiledPolicy,
   call: Call,
@@ -131,7 +133,7 @@ function weigh(
   return weighCompletion(asked, decision, (target) => weigh(policy, target, undefined, undefined))
 }
 
-/** The call as it stands. */
+/** Decides the call with its actual category. */
 function weighOne(
   policy: CompiledPolicy,
   asked: Omit<EvaluationContext, 'category'>,
@@ -151,7 +153,7 @@ function weighOne(
   return stricterOf(decision, doubted, policy.shadow)
 }
 
-/** The call as one of a class. */
+/** Decides the call with a given category. */
 function weighScope(
   policy: CompiledPolicy,
   scope: ApplicableRules,
@@ -178,7 +180,7 @@ function weighScope(
   return { ...settled, guardrails: laid.guardrails, shadow }
 }
 
-/** Each rule in shadow on its own, with counters of its own. */
+/** Evaluates each shadow rule separately, with its own counters. */
 function weighShadow(
   scope: ApplicableRules,
   situation: EvaluationContext,

@@ -1,5 +1,5 @@
-// The counters of limits, at the engine's door: which calls share one, and that nobody gets more than
-// sessions x max. Keys are made of what `per` names and of nothing else.
+// The counters of limits: which calls share one, and that no principal gets more than sessions x
+// max. Keys depend on what `per` names and on nothing else.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -35,7 +35,7 @@ const PLAIN: Caller = {
 
 const known = new Map<string, KnownTool>()
 
-/** The keys of the counters that this call takes from, or the denial. */
+/** The keys of the counters that this call charges, or the denial. */
 function keysOf(rule: object, caller: Partial<Caller>, options: { name?: string } = {}): string[] {
   const { session, principal, agent, server, tool, x, y } = { ...PLAIN, ...caller }
   const policy = compiled({ version: 1, default: 'deny', tools: { '*/*': rule } }, options)
@@ -105,9 +105,9 @@ describe('counters', () => {
     }
   }
 
-  test('injective keys: two calls share one exactly where all that `per` names is equal', () => {
+  test('injective keys: two calls share one exactly if all that `per` names is equal', () => {
     const property = fc.property(parts, caller, caller, fc.nat(), (per, first, second, mix) => {
-      // Often equal in most: otherwise nearly all pairs differ everywhere.
+      // Mostly equal: otherwise nearly all pairs would differ in every part.
       const keys = Object.keys(first) as (keyof Caller)[]
       const other = { ...second }
       for (const [index, key] of keys.entries())
@@ -121,7 +121,7 @@ describe('counters', () => {
     fc.assert(property, runs(300))
   })
 
-  test('injective keys: nobody spells a part into its neighbour', () => {
+  test('injective keys: no caller can spell a part into its neighbour', () => {
     const word = fc.string({ unit: fc.constantFrom('a', '1'), maxLength: 2 })
     const between = fc.constantFrom('|', '|"', ':', '|1:', '|2:"', '')
     const property = fc.property(word, word, word, between, (a, b, c, sign) => {
@@ -149,7 +149,7 @@ describe('counters', () => {
     },
   )
 
-  test('`everyone` is one for all', () => {
+  test('`everyone` is one counter for all', () => {
     const property = fc.property(caller, (one) => {
       expect(keysOf(limited('everyone'), one)).toEqual(keysOf(limited('everyone'), {}))
     })
@@ -219,7 +219,7 @@ describe('counters', () => {
     expect(keysOf(limited('args.x'), { x })[0]).toContain(x)
   })
 
-  test('stay the same while more of them are seen than are remembered', () => {
+  test('are stable while more of them are seen than are cached', () => {
     const policy = compiled({ version: 1, default: 'deny', tools: { 'a/t': limited('session') } })
     const tool = { definition: { server: 'a', name: 't' }, category: 'Read', risk: 'low' } as const
     const call = { server: 'a', name: 't', method: 'tools/call', args: {} }

@@ -1,5 +1,5 @@
-// What a call takes from a limit: the counter's key and the amount. Keys are injective (every part
-// with its length before it), so that no caller can spell its way into or out of another's counter.
+// What a call charges to a limit: the counter's key and the amount. Keys are injective (every part
+// is length-prefixed), so that no caller can spell its way into or out of another's counter.
 
 import type { Call, Facts } from '../core/call.ts'
 import type { LimitCharge } from '../core/counters.ts'
@@ -42,8 +42,10 @@ export function toLimitCharge(
   return { take: { key, kind: limit.kind, windowMs: limit.windowMs, max: limit.max, amount } }
 }
 
-/** One string object for each counter, as far as remembered: its hash is then worked out once,
- * which is a third of a decision. */
+/**
+ * One string object per counter, as far as cached: its hash is then computed once, which saves a
+ * third of a decision.
+ */
 function toCounterKey(limit: Limit, parts: string, shadow: boolean): string {
   const known = limit.keys.get(parts)
   if (known !== undefined && !shadow) return known
@@ -79,7 +81,9 @@ function partValue(
   }
 }
 
-/** A scalar of the declared kind, spelt one way: `5` and `5.0` are one counter, `"5"` is another. */
+/**
+ * A scalar of the declared kind in canonical form: `5` and `5.0` are one counter, `"5"` is another.
+ */
 function argumentKey(
   value: JsonValue | undefined,
   declared: DeclaredType | undefined,

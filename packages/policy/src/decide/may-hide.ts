@@ -1,5 +1,5 @@
-// Whether a document can hide a prompt or a resource from anybody. Where it can, a name that no server
-// has must be answered as a hidden one is, and the gate takes pains for that. Pure.
+// Whether a document can hide a prompt or a resource from any caller. If it can, the gate must
+// answer unknown names exactly like hidden ones. Pure.
 
 import { type CompiledPolicy, type NameSection, rulesOf } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'

@@ -1,6 +1,6 @@
-// Whether a text names an absolute path once its `.`, `..` and empty segments are taken out. Reads
-// backwards from where the last segment of the path stands: a text without it costs one search, where
-// splitting it took 140 ns a character. Pure; used by relative-paths.ts.
+// Whether a text names an absolute path once its `.`, `..` and empty segments are removed. Reads
+// backwards from each occurrence of the path's last segment: a text without it costs one search,
+// while splitting it took 140 ns a character. Pure; used by relative-paths.ts.
 
 /** Characters that may still be read backwards for one call. */
 export interface StepBudget {
@@ -11,8 +11,10 @@ const SLASH = 0x2f
 const BACKSLASH = 0x5c
 const DOT = 0x2e
 
-/** Whether `path` is named by its last segment at `at`, with backslashes as separators and, if the text
- * has any, as letters. More than the budget has counts as naming it. */
+/**
+ * Whether `path` is named by its last segment at `at`, with backslashes as separators and, if the
+ * text has any, as letters. An exhausted budget counts as naming it.
+ */
 export function namesPathAt(
   { text, hasBackslash }: SearchedText,
   at: number,
@@ -37,8 +39,10 @@ interface Reading {
   readonly isSeparator: (text: string, at: number) => boolean
 }
 
-/** Whether the segments that end at the separator `end` lead through `parents`, of which the first is
- * empty. What stands at the beginning of the text is its root, which no climb leaves. */
+/**
+ * Whether the segments that end at the separator `end` lead through `parents`, of which the first
+ * is empty. The start of the text is its root, which no climb leaves.
+ */
 function isBelow(
   reading: Reading,
   end: number,

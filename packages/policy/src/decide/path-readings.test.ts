@@ -1,5 +1,6 @@
-// The guardrail over the gate's own files against two parsers: whatever a server makes of a spelling,
-// as written, decoded or with backslashes turned, what leads to a protected file is denied.
+// The guardrail over the gate's files against parser differentials: whichever way a server reads a
+// spelling (as written, decoded, with backslashes as separators), a path that leads to a protected
+// file is denied.
 
 import { posix } from 'node:path'
 import fc from 'fast-check'
@@ -24,7 +25,7 @@ test.each([
   'file:///desk/a%5cb/../gate/policy.yaml',
   'cat /desk/a\\b/../gate/policy.yaml',
   'cat a%2fb/../gate/policy.yaml | sh',
-  // Resolved before it is decoded, as URL parsers do.
+  // Resolved before decoding, as URL parsers do.
   'file:///desk/a%2fb/%2e%2e/gate/policy.yaml',
   'file:///desk/a%2fb/../%67ate/policy.yaml',
   'curl file:///desk/a%2fb/../gate/%70olicy.yaml',
@@ -46,12 +47,12 @@ test.each(['a%2fb/gate/policy.yaml', 'a\\b/c.txt', '100%25 of a/../b', 'C:\\x\\.
   },
 )
 
-test('F1: a path with more readings than are judged is denied', () => {
+test('F1: a path with more readings than are checked is denied', () => {
   const many = `a\\b%${'25'.repeat(PATH_READINGS_MAX / 2)}2fc/../../x/policy.yaml`
   expect(isNamed({ many })).toBe(true)
 })
 
-test('F2: padding does not hide a path, and a long text is no path', () => {
+test('F2: padding does not hide a path, and a long text is not a path', () => {
   const lookup = (path: string) => (path === '/desk/link' ? OWN[0] : undefined)
   const place = { bases: [BASE], startLookups: () => lookup }
   for (const padding of ['./'.repeat(2_100), 'sub/../'.repeat(700), '.\\'.repeat(2_100)]) {
@@ -186,7 +187,7 @@ function fold(path: string): string {
 }
 
 test('F5: climbs with one kind of separator are read once, not once a segment', () => {
-  // The square of this length would not end within the time of a test.
+  // Quadratic time at this length would exceed the test's timeout.
   const climbs = '\\..'.repeat(700_000)
   const budget = { stepsLeft: Number.MAX_SAFE_INTEGER }
   expect(shortPaths(climbs, budget)).toEqual(['/'])

@@ -1,20 +1,20 @@
 // Every way in which a server may read a path: as written, percent-decoded, with backslashes as
-// separators, with `..` resolved before or after decoding, without a `file:` scheme. Two parsers that
-// differ in one of these open different files, so each reading is judged by itself. Pure.
+// separators, with `..` resolved before or after decoding, without a `file:` scheme. Parsers that
+// differ in one of these open different files, so each reading is checked separately. Pure.
 
 import { decodePercentOnce, hasEscapes } from '../core/percent.ts'
 import { PATH_LENGTH_MAX, PATH_READINGS_MAX } from '../language/limits.ts'
 import type { StepBudget } from './path-mentions.ts'
 
 const CLIMBS = /(?:^|\/)\.\.(?:\/|$)/
-/** A home directory or variable in front: the rest is tried in every place. */
+/** A home directory or variable prefix: the rest is tried in every directory. */
 const PREFIX = /^(?:~|\$\{?\w+\}?|%\w+%)\/+/
 /** Parts of a file URI that servers strip: the scheme, the slashes, the host. */
 const FILE_SCHEMES = [/^\s*file:/i, /^\s*file:\/\//i, /^\s*file:\/\/[^/]*(?=\/)/i] as const
 const REWRITTEN = /[%\\~$?#]|^\s*file:/i
 const BEYOND_ASCII = /[\u0080-\uffff]/
 
-/** The readings of `path`, or undefined if there are more than are judged. */
+/** The readings of `path`, or undefined if there are more than the limit. */
 export function readingsOf(path: string, budget: StepBudget): readonly string[] | undefined {
   if (!REWRITTEN.test(path)) return [path]
   const readings = new Set([path])
@@ -31,11 +31,11 @@ export function readingsOf(path: string, budget: StepBudget): readonly string[] 
 function rewritesOf(path: string): string[] {
   const found: string[] = []
   if (hasEscapes(path)) {
-    // WHATWG URL parsers take `%2e` for a dot before they decode anything else.
+    // WHATWG URL parsers treat `%2e` as a dot before they decode anything else.
     found.push(decodePercentOnce(path), path.replace(/%2e/gi, '.'))
   }
   if (path.includes('\\')) found.push(path.replaceAll('\\', '/'))
-  // Resolving is the last step anyway: before another one it may lead elsewhere.
+  // Resolving is the last step anyway: before another one it may lead to a different path.
   if (REWRITTEN.test(path) && CLIMBS.test(path)) found.push(collapsePath(path))
   if (PREFIX.test(path)) found.push(path.replace(PREFIX, ''))
   for (const scheme of FILE_SCHEMES) if (scheme.test(path)) found.push(path.replace(scheme, ''))
@@ -44,7 +44,7 @@ function rewritesOf(path: string): string[] {
   return found
 }
 
-/** Takes out `.`, `..` and empty segments; climbs above the start of a relative path stay. */
+/** Removes `.`, `..` and empty segments; climbs above the start of a relative path remain. */
 export function collapsePath(path: string): string {
   const isAbsolute = path.startsWith('/')
   const kept: string[] = []
@@ -57,8 +57,10 @@ export function collapsePath(path: string): string {
   return (isAbsolute ? '/' : '') + kept.join('/')
 }
 
-/** `text` if it is short enough to be a path, or what is left of it without its `.` and `..`, with
- * either meaning of a backslash. Empty if it is too long even then. */
+/**
+ * `text` if it is short enough to be a path, or else the text without its `.` and `..`, with either
+ * meaning of a backslash. Empty if that is too long as well.
+ */
 export function shortPaths(text: string, budget: StepBudget): readonly string[] {
   if (text.length <= PATH_LENGTH_MAX) return [text]
   const found: string[] = []
@@ -68,8 +70,10 @@ export function shortPaths(text: string, budget: StepBudget): readonly string[] 
   return found
 }
 
-/** Reads backwards and stops as soon as more is left than a path may have: a long text without climbs
- * costs no more than a long path. */
+/**
+ * Reads backwards and stops as soon as more is left than a path may have: a long text without
+ * climbs costs no more than a long path.
+ */
 function isShortCollapsed(text: string, isTurned: boolean, budget: StepBudget): boolean {
   const near = text.length - PATH_LENGTH_MAX - 1
   if (!text.includes('/', near) && !(isTurned && text.includes('\\', near))) return false
@@ -78,13 +82,14 @@ function isShortCollapsed(text: string, isTurned: boolean, budget: StepBudget): 
   let slash = text.length
   let backslash = isTurned ? text.length : -1
   for (let end = text.length; end >= 0; ) {
-    // Each separator is looked for once: a text with only one kind would be read whole for every segment.
+    // Each separator is searched once: a text with only one kind would otherwise be read whole for
+    // every segment.
     if (slash >= end) slash = end === 0 ? -1 : text.lastIndexOf('/', end - 1)
     if (backslash >= end) backslash = end === 0 ? -1 : text.lastIndexOf('\\', end - 1)
     const start = Math.max(slash, backslash)
     const length = end - start - 1
     budget.stepsLeft -= Math.min(length, PATH_LENGTH_MAX) + 1
-    // Callers take a used-up budget for a find.
+    // Callers treat an exhausted budget as a match.
     if (budget.stepsLeft < 0) return false
     if (length === 2 && text.startsWith('..', start + 1)) climbs++
     else if (length > 1 || (length === 1 && text[start + 1] !== '.')) {
@@ -97,17 +102,17 @@ function isShortCollapsed(text: string, isTurned: boolean, budget: StepBudget): 
   return true
 }
 
-/** Two of one letter that stand for whole sentences: they would make a text 18 times as long. */
+/** Two ligatures that expand to whole sentences: they would make a text 18 times as long. */
 const LIGATURES = /[\ufdfa\ufdfb]/g
 
-/** For comparing: file systems ignore case, and canonical or compatibility forms of letters. */
+/** For comparison: file systems ignore case, and canonical or compatibility forms of letters. */
 export function foldPath(path: string): string {
   return foldText(path.replaceAll('\\', '/'))
 }
 
 export function foldText(text: string): string {
   if (!isBeyondAscii(text)) return text.toLowerCase()
-  // Upper case first: `ß` and `ss`, or `ſ` and `s`, are one name where case is ignored.
+  // Upper case first: `ß` and `ss`, or `ſ` and `s`, are one name if case is ignored.
   return text
     .replace(LIGATURES, ' ')
     .normalize('NFKC')
@@ -120,8 +125,10 @@ function isBeyondAscii(text: string): boolean {
   return BEYOND_ASCII.test(text)
 }
 
-/** Letters other than those that have no second form, which most texts are made of: Latin-1, Cyrillic,
- * Kana, Han, Hangul, dashes and quotes. */
+/**
+ * Letters other than those without a second form, which most texts consist of: Latin-1, Cyrillic,
+ * Kana, Han, Hangul, dashes and quotes.
+ */
 const OTHER_FORMS =
   /[\u0080-\u00bf\u00df\u0100-\u03ff\u0500-\u2012\u2015-\u2017\u201f-\u3000\u3040\u3097-\u4dff\ua000-\uabff\ud7a4-\uffff]/
 

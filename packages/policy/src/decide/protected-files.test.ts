@@ -1,5 +1,5 @@
-// The guardrail that is always there, at the engine's door: whatever the document allows, arguments
-// that name the gate's own files are denied, in every spelling that a server might undo.
+// The built-in guardrail: whatever the document allows, arguments that name the gate's files are
+// denied, in every spelling that a server might decode.
 
 import { describe, expect, test } from 'vitest'
 import { sampleFacts } from '../cases/sample-facts.ts'
@@ -99,21 +99,21 @@ describe("the gate's own files", () => {
     expect(ask({ value: value as JsonValue }).decision.rule).toBe('built-in')
   })
 
-  test.each(OTHERS)('what only looks like it passes: `%s`', (path) => {
+  test.each(OTHERS)('similar names pass: `%s`', (path) => {
     expect(ask({ path, other: [1, true, null] }).decision.action).toBe('allow')
   })
 
-  test('nothing is looked for where the gate names no files', () => {
+  test('nothing is searched if the gate names no files', () => {
     expect(ask({ path: '/etc/sluice' }, undefined, []).decision.action).toBe('allow')
   })
 
-  test('it holds over a document in shadow', () => {
+  test('it applies over a document in shadow', () => {
     const { decision } = ask({ p: '/etc/sluice' }, '{ version: 1, default: allow, mode: shadow }')
     expect(decision).toMatchObject({ action: 'deny', rule: 'built-in' })
     expect(decision.shadow).toMatchObject([{ action: 'allow', rule: '/default' }])
   })
 
-  test('what is stronger stays, and the match is told', () => {
+  test('a stronger action stays, and the match is reported', () => {
     const { decision, trace, shown } = ask({ p: '/etc/sluice' }, '{ version: 1, default: hide }')
     expect(decision).toMatchObject({ action: 'hide', rule: '/default' })
     expect(decision.guardrails).toHaveLength(1)
@@ -128,10 +128,10 @@ describe("the gate's own files", () => {
   test('F2: a lone percent escape costs no exception, and text too long to decode is denied', () => {
     const atLimit = '%ff '.repeat(DECODED_CHARS_MAX / 4)
     expect(ask({ atLimit }).decision.action).toBe('allow')
-    // An exception for each escape made this a hundred times the other.
+    // One exception per escape made this a hundred times as slow.
     const broken = cpuOf(() => ask({ text: '%ff '.repeat(100_000) }))
     const sound = cpuOf(() => ask({ text: '%41 '.repeat(100_000) }))
-    // The clock of a thread may tick in milliseconds only.
+    // A thread's CPU clock may tick in milliseconds only.
     expect(broken).toBeLessThan(20 * Math.max(sound, 2_000))
     expect(ask({ atLimit, more: '%ff' }).decision.rule).toBe('built-in')
     expect(ask({ atLimit, more: '%ff' }, undefined, []).decision.action).toBe('allow')
@@ -147,7 +147,7 @@ describe("the gate's own files", () => {
     expect(ask({ text: `${file} ` }, undefined, []).decision.action).toBe('allow')
   })
 
-  test("more places of the last name than the budget has count as the gate's", () => {
+  test("an exhausted budget for positions of the last name counts as the gate's", () => {
     expect(ask({ text: '/sluice'.repeat(100_000) }).decision.action).toBe('allow')
     expect(ask({ text: '/sluice'.repeat(140_000) }).decision.rule).toBe('built-in')
     const climbs = `${'/a'.repeat(3_000)}${'/..'.repeat(3_000)}`
@@ -155,14 +155,14 @@ describe("the gate's own files", () => {
     expect(ask({ text: `${climbs}${'/../sluice'.repeat(3_000)}` }).decision.rule).toBe('built-in')
   })
 
-  test('nesting that no walk survives is a fault, and a fault is a denial', () => {
+  test('nesting beyond any walk is a fault, and a fault is a denial', () => {
     let deep: JsonValue = '/etc/sluice'
     for (let n = 0; n < 100_000; n++) deep = [deep]
     expect(ask({ deep }).decision).toMatchObject({ action: 'deny', code: 'POLICY_FAULT' })
   })
 })
 
-test('F4: names of parameters are not looked up on the disk, everything else is', () => {
+test('F4: names of parameters are not looked up on disk, everything else is', () => {
   const seen: string[] = []
   const realPath = (path: string) => {
     seen.push(path)
@@ -182,7 +182,7 @@ test('F4: names of parameters are not looked up on the disk, everything else is'
     expect(isNamed(args)).toBe(true)
 })
 
-test('a path that is encoded more often than a server decodes is found all the same', () => {
+test('a path that is encoded more often than a server decodes is found as well', () => {
   let text = '/srv/gate/sluice.yaml'
   for (let round = 0; round < 12; round += 1) text = encodeURIComponent(text)
   expect(mentionsProtectedFile({ path: text }, ['/srv/gate/sluice.yaml'])).toBe(true)

@@ -1,7 +1,7 @@
-// The guardrail that is always there: arguments that name the gate's own configuration, policy or
-// data are denied, whatever the document says; an agent with a file tool must not rewrite the rules
-// it lives under. Every reading of a text is judged by itself (as written, decoded, with either slash);
-// relative paths are resolved against the places a server may look in.
+// The built-in guardrail: arguments that name the gate's configuration, policy or data are denied
+// whatever the document allows, because an agent with a file tool must not rewrite its own rules.
+// Every reading of a text is checked separately (as written, decoded, with either slash); relative
+// paths are resolved against every directory a server may use.
 
 import type { ServerPlace } from '../core/call.ts'
 import { isObject, type JsonValue } from '../core/json.ts'
@@ -38,15 +38,15 @@ export function mentionsProtectedFile(
   }
   const search = { paths, place, budget }
   if (!isObject(value)) return names(value, search)
-  // The outermost keys are names of parameters: they need no look at the disk, which every call of a
-  // file server would pay for.
+  // Top-level keys are parameter names: they need no lookup on disk, which every call of a file
+  // server would pay for.
   const without = { paths, place: withoutLinks(place), budget }
   return Object.keys(value).some((name) => names(name, without) || names(value[name], search))
 }
 
 const known = new WeakMap<ServerPlace, ServerPlace>()
 
-/** One object for each place: what is derived from a place is kept by identity. */
+/** One object per place: derived values are cached by identity. */
 function withoutLinks(place: ServerPlace): ServerPlace {
   if (place.startLookups === undefined) return place
   let found = known.get(place)
@@ -63,16 +63,16 @@ const NOWHERE: ServerPlace = { bases: [] }
 interface Budget extends ResolveBudget {
   /** Characters that may still be decoded, of all texts of one call. */
   charsLeft: number
-  /** Characters that may still be searched, of the same. */
+  /** Characters that may still be searched, likewise. */
   searchedLeft: number
-  /** Characters that may still be brought to a normal form. */
+  /** Characters that may still be normalised. */
   formsLeft: number
 }
 
 interface Search {
   readonly paths: readonly string[]
   readonly place: ServerPlace
-  /** One for all texts of a call, wherever they are resolved. */
+  /** Shared by all texts of a call, wherever they are resolved. */
   readonly budget: Budget
   /** Texts of lists that were searched: equal ones are searched once. */
   readonly cleared?: Set<string>
@@ -101,7 +101,7 @@ function mentions(text: string, search: Search): boolean {
   return false
 }
 
-/** The text as written, decoded once and more often: a server may do any of these. */
+/** The text as written, decoded once and decoded repeatedly: a server may do any of these. */
 function isFoundInReadings(written: string, search: Search): boolean {
   const { paths, place, budget } = search
   // URL parsers drop these.
@@ -133,5 +133,5 @@ function isFoundAsRead(text: string, { paths, place, budget }: Search): boolean 
 const FILE_URL = /^\s*file:.*[\t\n\r]/is
 const COMBINING_RUN = new RegExp(`\\p{M}{${COMBINING_RUN_MAX + 1}}`, 'u')
 
-/** A file in base64 may be as long as the message: nothing in it has to be undone. */
+/** A file in base64 may be as long as the message: it needs no decoding. */
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/

@@ -1,4 +1,4 @@
-// Relative paths to the gate's own files, from every place a server may resolve them in.
+// Relative paths to the gate's files, from every directory a server may resolve them in.
 
 import { expect, test } from 'vitest'
 import { CLIMB_CHARS_MAX } from '../language/limits.ts'
@@ -33,10 +33,10 @@ test.each([
   ['tar cf - --file=rules.yaml', '/srv/gate'],
   ['~/gate/rules.yaml', '/srv'],
   ['$PWD/rules.yaml', '/srv/gate'],
-  // By its name alone: nobody knows where this server is.
+  // By name alone: the working directory of this server is unknown.
   ['identity.key', '/elsewhere'],
   ['deep/sluice.env', '/elsewhere'],
-  // Everything in there is the gate's.
+  // Everything in this directory is the gate's.
   ['x', '/srv/gate/.sluice'],
 ])('F4: `%s` is found from %s', (text, base) => {
   expect(names(text, [base])).toBe(true)
@@ -53,7 +53,7 @@ test.each([
   expect(names(text, [base])).toBe(false)
 })
 
-test('F4: the directory that the gate made for a server is its own, and no way out of it', () => {
+test('F4: a server may use the directory the gate created for it, and not leave it', () => {
   expect(names('notes.txt', [WORK], WORK)).toBe(false)
   expect(names('./a/../b', [WORK], WORK)).toBe(false)
   for (const text of ['..', '../other', '../../gate.db', 'cd ../..', 'a/../../x'])
@@ -72,19 +72,19 @@ test('more paths than can be resolved count as naming them', () => {
   const place = { bases: [WORK], workDirectory: WORK }
   expect(mentionsProtectedFile('a/../x '.repeat(9_000), OWN, place)).toBe(false)
   expect(mentionsProtectedFile('a/../x '.repeat(11_000), OWN, place)).toBe(true)
-  // Long ones count by their length.
+  // Long paths count by their length.
   expect(mentionsProtectedFile(`${'a/../'.repeat(500)}x `.repeat(300), OWN, place)).toBe(true)
-  // No climb leads from elsewhere to a file whose name is not there.
+  // No climb leads from another directory to a file whose name does not appear.
   expect(mentionsProtectedFile('../x '.repeat(11_000), OWN, { bases: ['/srv/a'] })).toBe(false)
 })
 
-test('a token of a long text is found wherever it stands', () => {
+test('a token of a long text is found at any position', () => {
   const names = (text: string) => mentionsProtectedFile(text, OWN, { bases: ['/srv/gate'] })
   const words = 'hello\u2003rules.yam '.repeat(1_000)
   expect(names(words)).toBe(false)
   expect(names(`${words}RULES.yaml ${words}`)).toBe(true)
   expect(names(`${words}x/rules.yaml\u2003rules.yaml`)).toBe(true)
-  // Where case is ignored, this is an `s`.
+  // If case is ignored, this is an `s`.
   expect(names(`${words}.\\rule\u017f.yaml`)).toBe(true)
   // Servers resolve the climb before they open the path.
   expect(names(`${words}${'a'.repeat(5_000)}/../rules.yaml`)).toBe(true)

@@ -1,7 +1,7 @@
-// Relative paths that lead to the gate's own files: a server resolves them against its working
+// Relative paths that lead to the gate's files: a server resolves them against its working
 // directory, the directories among its arguments or the roots its client names. Also finds names of
-// the gate's files that are given without a directory. Pure: links are followed by what the gate
-// passes in, for servers that have directories among their arguments or roots.
+// the gate's files without a directory. Pure: links are followed by a function the gate passes in,
+// for servers that have directories among their arguments or roots.
 
 import type { LinkLookup, ServerPlace } from '../core/call.ts'
 import { decodePercent } from '../core/percent.ts'
@@ -9,13 +9,20 @@ import { CLIMB_CHARS_MAX } from '../language/limits.ts'
 import { namesPathAt, type StepBudget } from './path-mentions.ts'
 import { collapsePath, foldPath, foldText, readingsOf, shortPaths } from './path-readings.ts'
 
-/** Names that only the gate's files have. As a relative path they are denied wherever a server is. */
+/** Names that only the gate's files have. As a relative path they are denied for every server. */
 const OWN_NAMES: ReadonlySet<string> = new Set([
-  ...['sluice.yaml', 'sluice.env', 'sluice.lock', 'sluice.moved.json', 'identity.key'],
-  ...['identity.db', 'gate.db', 'ledger.db', 'ledger-index.db'],
+  'sluice.yaml',
+  'sluice.env',
+  'sluice.lock',
+  'sluice.moved.json',
+  'identity.key',
+  'identity.db',
+  'gate.db',
+  'ledger.db',
+  'ledger-index.db',
 ])
 
-/** Those names with what they have in common written once: each more to try costs a nanosecond a character. */
+/** Those names with common parts factored out: each alternative costs a nanosecond a character. */
 const OWN_NAME_HINT =
   'sluice\\.(?:yaml|env|lock|moved\\.json)|identity\\.(?:key|db)|gate\\.db|ledger(?:-index)?\\.db'
 const CLIMB = /(?:^|[^.\w])\.\.(?![.\w])/g
@@ -33,27 +40,30 @@ function isBetween(text: string, at: number): boolean {
 
 interface Search {
   readonly given: readonly string[]
-  /** Those paths in every form that a text may be searched in. */
+  /** Those paths in every form that is searched for in a text. */
   readonly spellings: readonly string[]
   readonly paths: readonly string[]
   readonly bases: readonly string[]
   readonly workDirectory: string | undefined
-  /** In every text that names a path, or leads from a base to one: a name of the gate's. Global. */
+  /**
+   * Matches in every text that names a path, or leads from a base to one: a name of the gate's.
+   * Global.
+   */
   readonly names: RegExp
-  /** A base lies within the gate's files: a climb leads there without a name. */
+  /** A base is within the gate's files: a climb leads there without a name. */
   readonly isClimbing: boolean
-  /** A base lies within the gate's files: every name leads there. */
+  /** A base is within the gate's files: every name leads there. */
   readonly isInside: boolean
 }
 
-/** What may still be done for one call: paths to resolve, characters of them, lookups on the disk. */
+/** Remaining budget of one call: paths to resolve, their characters, lookups on disk. */
 export interface ResolveBudget extends StepBudget {
   pathsLeft: number
   /** Started with the first path that is looked up. */
   lookup?: LinkLookup
 }
 
-/** `text` is one reading of a text. More paths than the budget has count as found. */
+/** `text` is one reading of a text. An exhausted budget counts as found. */
 export function leadsToOwnFiles(
   text: string,
   paths: readonly string[],
@@ -67,8 +77,10 @@ export function leadsToOwnFiles(
   return leadsByName(text, search, budget) || leadsByClimb(text, search, budget)
 }
 
-/** A text that may be a path as a whole. What is too long without its `.` and `..` is none: most are the
- * contents of a file, and no system opens such a path. */
+/**
+ * A text that may be a path as a whole. Not if it is too long without its `.` and `..`: most such
+ * texts are file contents, and no system opens such a path.
+ */
 function isOwnPath(
   text: string,
   search: Search,
@@ -123,7 +135,10 @@ function leadsByToken(text: string, search: Search, budget: ResolveBudget): bool
   return false
 }
 
-/** One search: splitting a long text, or looking for one name after the other, costs more than all else. */
+/**
+ * One search: splitting a long text, or searching for one name after the other, would dominate the
+ * cost.
+ */
 function leadsByName(text: string, search: Search, budget: ResolveBudget): boolean {
   const { names, spellings } = search
   const searched = { text, hasBackslash: text.includes('\\') }
@@ -144,7 +159,7 @@ function leadsByClimb(text: string, search: Search, budget: ResolveBudget): bool
   if (!search.isClimbing || !text.includes('..')) return false
   if (text.length > CLIMB_CHARS_MAX) return true
   for (let at = indexOf(CLIMB, text, 0); at >= 0; ) {
-    // It is found with the character before it.
+    // The match includes the character before it.
     const [start, end] = tokenAround(text, isBetween(text, at) ? at + 1 : at, 0)
     if (leadsToken(text.slice(start, end), search, budget)) return true
     at = indexOf(CLIMB, text, end)
@@ -165,7 +180,7 @@ function tokenAround(text: string, at: number, from: number): [start: number, en
   return [start, end < 0 ? text.length : Math.max(end, at + 1)]
 }
 
-/** Two objects live as long as the session: what is derived from them is made once. */
+/** Both objects live as long as the session: derived values are cached. */
 const known = new WeakMap<ServerPlace, Search>()
 
 function searchFor(paths: readonly string[], place: ServerPlace): Search {
@@ -177,7 +192,10 @@ function searchFor(paths: readonly string[], place: ServerPlace): Search {
       place.workDirectory === undefined ? undefined : foldPath(place.workDirectory)
     const isOwnBase = (base: string) => folded.some((path) => isWithin(base, path))
     search = {
-      ...{ given: paths, paths: folded, bases: place.bases, workDirectory },
+      given: paths,
+      paths: folded,
+      bases: place.bases,
+      workDirectory,
       spellings: [...new Set([...paths, ...paths.map(toNfc), ...folded])],
       names: hintOf([...folded, ...paths.map((path) => toNfc(path).toLowerCase())].map(lastOf)),
       isClimbing: bases.some(isOwnBase),
@@ -202,12 +220,17 @@ function isOwnName(path: string): boolean {
   return !whole.startsWith('/') && OWN_NAMES.has(foldText(lastOf(collapsePath(whole)).trim()))
 }
 
-/** What a place of a name costs, and a character of a path that is resolved, in characters read. */
+/**
+ * Cost of an occurrence of a name, and of a character of a path that is resolved, in characters
+ * read.
+ */
 const PLACE_STEPS = 16
 const RESOLVE_STEPS = 4
 
-/** A token that has a name of the gate's: too long for a path, it counts as found unless it is encoded
- * data, which has names by chance. */
+/**
+ * A token that contains a name of the gate's. If it is too long for a path it counts as found,
+ * unless it is encoded data, which contains names by chance.
+ */
 function leadsToken(token: string, search: Search, budget: ResolveBudget): boolean {
   const paths = shortPaths(token, budget)
   if (paths.length === 0) return budget.stepsLeft < 0 || !DATA.test(token)
@@ -216,8 +239,10 @@ function leadsToken(token: string, search: Search, budget: ResolveBudget): boole
 
 const DATA = /^[\w+/=-]*$/
 
-/** Whether any reading of `path` leads to the gate's files; `isWhole` if it is a text by itself, which is
- * looked up on the disk and compared with the names that only the gate's files have. */
+/**
+ * Whether any reading of `path` leads to the gate's files; `isWhole` if it is a complete text,
+ * which is looked up on disk and compared with the names that only the gate's files have.
+ */
 function leads(path: string, search: Search, budget: ResolveBudget, isWhole = false): boolean {
   if (path === '') return false
   const readings = readingsOf(path, budget)
@@ -250,7 +275,7 @@ function resolvedFrom(path: string, { bases }: Search): string[] {
   return bases.map((base) => resolvePath(base.replaceAll('\\', '/'), path))
 }
 
-/** Case is folded as file systems do, which takes more letters for one than `i` alone. */
+/** Folds case as file systems do, which treat more letters as equal than `i` alone. */
 function hintOf(names: readonly string[]): RegExp {
   const escaped = names
     .filter((name) => !OWN_NAMES.has(name))

@@ -1,6 +1,6 @@
-// Which rules and guardrails bear on a call, and in what order. For a tool this is worked out once
-// for each accepted definition and kept, so that a decision costs the same under ten rules and
-// under ten thousand. What falls away is kept with the reason, for `explain`.
+// Finds the rules and guardrails that apply to a call, and their order. For a tool this is computed
+// once per accepted definition and cached, so that a decision costs the same with ten rules and
+// with ten thousand. Rules without effect are listed with the reason, for `explain`.
 
 import type { Call, Facts } from '../core/call.ts'
 import { CATEGORIES, type Category, type KnownTool } from '../core/tools.ts'
@@ -14,7 +14,7 @@ import type { ApplicableRules, PreparedRule } from '../model/applicable-rules.ts
 import { type CompiledPolicy, type NameMap, narrowest } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 
-/** What a tool may be whose class is a guess. */
+/** The worst category of a tool whose category is a guess. */
 const DOUBTED_AS: Category = 'Execute'
 
 export type ResolvedRules = ApplicableRules | 'plumbing' | 'unknown-method' | 'unknown-tool'
@@ -32,7 +32,7 @@ export function resolveRules(policy: CompiledPolicy, call: Call, facts: Facts): 
   return buildScope(policy, target, named, readyMaker(declaredArguments(undefined)))
 }
 
-/** Rules over resources compare normal forms. */
+/** Rules on resources compare normal forms. */
 function normalName({ size }: NameMap<Rule>, uri: string): string {
   return size === 0 ? uri : readUri(uri).readings[0]
 }
@@ -44,7 +44,7 @@ function resolveTool(
 ): ResolvedRules {
   if (tool === undefined) return 'unknown-tool'
   const { server, name } = tool.definition
-  // Rules go by the definition, counters by the call: they must speak of one tool.
+  // Rules use the definition, counters use the call: both must be about the same tool.
   if (server !== call.server || name !== call.name)
     throw new Error(`the call is to another tool than the definition \`${server}/${name}\``)
   return getRulesForTool(policy, tool)
@@ -67,7 +67,7 @@ export function getRulesForTool(policy: CompiledPolicy, tool: KnownTool): Applic
     const declared = declaredArguments(inputSchema)
     const make = readyMaker(declared)
     scope = buildScope(policy, target, policy.tools, make)
-    // A guess is not a class: it is judged as one that executes too.
+    // A guess is not a category: the call is decided as Execute too.
     if (tool.unknown === true && word === undefined && category !== DOUBTED_AS) {
       const doubted = { ...target, category: DOUBTED_AS } as const
       scope = { ...scope, doubted: buildScope(policy, doubted, policy.tools, make) }
@@ -77,7 +77,10 @@ export function getRulesForTool(policy: CompiledPolicy, tool: KnownTool): Applic
   return scope
 }
 
-/** A person's word over the catalogue's: exact before globs, the narrowest globs, the riskiest. */
+/**
+ * A user's classification overrides the catalogue's: exact before globs, the narrowest globs, the
+ * riskiest.
+ */
 function classified(policy: CompiledPolicy, server: string, name: string): Category | undefined {
   const exact = policy.classify.exact(server, name)
   if (exact !== undefined) return exact
@@ -89,7 +92,7 @@ interface RuleTarget {
   readonly server: string
   readonly name: string
   readonly method: string
-  /** After the document's `classify`, where it speaks of this tool. */
+  /** After the document's `classify`, if it matches this tool. */
   readonly category: Category
   readonly classified: boolean
   /** As accepted with the definition. */
@@ -110,7 +113,7 @@ function buildScope(
       .filter((guardrail) => bears(guardrail, target, classes))
       .map((guardrail) => make(guardrail, prefix + guardrail.pointer))
   const own = laid(policy.guardrails, [category], '')
-  // The house goes by either class: no document classifies its way out from under it.
+  // The base policy uses either category: no document can reclassify a tool out of its reach.
   const house = laid(policy.house?.guardrails ?? [], [category, accepted], 'house:')
   const houseShadow = policy.house?.shadow === true
   return {
@@ -145,7 +148,7 @@ function rulesThatCount(
   const shadow = [...(named?.all(server, name) ?? []), ofMethod, ofCategory].filter(
     (rule) => rule?.shadow,
   ) as Rule[]
-  // A method's own rule takes the place of its category's.
+  // A method's own rule replaces its category's.
   const general = [ofMethod, ofCategory].find((rule) => rule && !rule.shadow)
   const exact = named?.exact(server, name)
   const globs = (named?.globs(server, name) ?? []).filter(({ value }) => !value.shadow)
@@ -185,7 +188,7 @@ function bears(
 
 type ReadyMaker = <T extends Rule | Guardrail>(rule: T, pointer: string) => PreparedRule<T>
 
-/** Each rule is made ready once for a tool, unless it reads the class: that may be one of two. */
+/** Each rule is prepared once per tool, unless it reads the category, which may be one of two. */
 function readyMaker(declared: DeclaredType): ReadyMaker {
   const made = new Map<string, PreparedRule<Rule | Guardrail>>()
   return <T extends Rule | Guardrail>(rule: T, pointer: string) => {

@@ -1,4 +1,4 @@
-// A guess is not a class: what a call of a tool gets whose class nobody can tell.
+// A guess is not a category: decisions for a tool whose category is unknown.
 
 import { expect, test } from 'vitest'
 import { compiled } from '../../../../test/support/arbitrary-policies.ts'
@@ -16,7 +16,9 @@ const NOW = { wallMs: 0, monotonicMs: 0 }
 const CALL = { server: 'a', name: 'x', method: 'tools/call', args: {} }
 const tool = (category: KnownTool['category'], unknown = true): KnownTool => ({
   definition: { server: 'a', name: 'x', inputSchema: { type: 'object' } },
-  ...{ category, risk: 'low', unknown },
+  category,
+  risk: 'low',
+  unknown,
 })
 
 function ask(policy: CompiledPolicy, of: KnownTool, trace?: TraceStep[]) {
@@ -59,18 +61,18 @@ test.each<[string, object, KnownTool['category'], string]>([
   expect(ask(policyOf(document), tool(category)).action).toBe(action)
 })
 
-test('a class that is sure is not doubted', () => {
+test('a certain category is not doubted', () => {
   const policy = policyOf({ categories: { Read: 'allow', Execute: 'deny' } })
   expect(ask(policy, tool('Read', false)).action).toBe('allow')
 })
 
-test('where both allow, the limits of both count', () => {
+test('if both allow, the limits of both apply', () => {
   const limited = (max: number) => ({ action: 'allow', rate_limit: { max, window: 60 } })
   const policy = policyOf({ categories: { Read: limited(7), Execute: limited(3) } })
   expect(ask(policy, tool('Read')).limits.map(({ max }) => Number(max.units))).toEqual([7, 3])
 })
 
-test('where both ask, both ask', () => {
+test('if both require approval, both requirements apply', () => {
   const policy = policyOf({
     categories: { Read: 'require_approval', Execute: { action: 'require_approval', reason: 'r' } },
   })
@@ -80,7 +82,7 @@ test('where both ask, both ask', () => {
   ])
 })
 
-test('a document in shadow records the stricter word, and each rule in shadow once', () => {
+test('a document in shadow records the stricter action, and each shadow rule once', () => {
   const whole = policyOf({ mode: 'shadow', categories: { Read: 'allow', Execute: 'deny' } })
   const { action, shadow } = ask(whole, tool('Read'))
   expect([action, shadow.map((one) => one.action)]).toEqual(['allow', ['deny']])
@@ -100,24 +102,27 @@ test('a document in shadow records the stricter word, and each rule in shadow on
   ])
 })
 
-test('the trace says what the doubt would get; a list hides what the doubt hides', () => {
+test('the trace shows the decision as Execute; a list hides what that hides', () => {
   const policy = policyOf({ categories: { Read: 'allow', Execute: 'hide' } })
   const trace: TraceStep[] = []
   ask(policy, tool('Read'), trace)
   expect(trace.find(({ step }) => step === 'unknown')).toEqual({
-    ...{ step: 'unknown', category: 'Execute', action: 'hide', rule: '/categories/Execute' },
+    step: 'unknown',
+    category: 'Execute',
+    action: 'hide',
+    rule: '/categories/Execute',
   })
   expect(isVisible(policy, CALL, sampleFacts(tool('Read')), NOW)).toBe(false)
 })
 
-test('a condition of the doubt is a condition of the tool', () => {
+test('a condition that applies as Execute is a condition of the tool', () => {
   const policy = policyOf({
     categories: { Read: 'allow', Execute: { action: 'allow', when: 'session.calls < 3' } },
   })
   expect(getTypicalAction(policy, tool('Read'))).toBe('depends')
 })
 
-test('a proof counts it as any class', () => {
+test('a proof treats it as any category', () => {
   const text = 'properties: [{ never: { category: Destructive, action: allow } }]'
   const [property] = readProperties({ file: 'p', text }).properties ?? []
   const result = (document: object) =>

@@ -1,13 +1,13 @@
-// Of two verdicts on one call the stricter: for a tool whose class is a guess, judged as that class and as
-// one that executes. Where both say the same word, the limits of both count and both ask; what is in
-// shadow is recorded for both. Pure.
+// The stricter of two decisions on one call: a tool whose category is a guess is decided as that
+// category and as Execute. If both have the same action, the limits and requirements of both apply;
+// shadow decisions are recorded for both. Pure.
 
 import { isStronger } from '../core/actions.ts'
 import type { LimitCharge } from '../core/counters.ts'
 import { formatDecimal } from '../core/decimal.ts'
 import type { ApprovalRequirement, Decision, ShadowDecision } from '../core/decision.ts'
 
-/** `inShadow`: the whole document is, and its own verdict is the last that each recorded. */
+/** `inShadow`: the whole document is, and its own decision is the last that each recorded. */
 export function stricterOf(guess: Decision, doubt: Decision, inShadow: boolean): Decision {
   const shadow = shadowOfBoth(guess.shadow, doubt.shadow, inShadow)
   if (isStronger(doubt.action, guess.action)) return { ...doubt, shadow }
@@ -51,7 +51,7 @@ function shadowOfBoth(
   return [...rulesOfBoth(own.slice(0, -1), other.slice(0, -1)), last]
 }
 
-/** Each rule once, with the stricter of its words. */
+/** Each rule once, with the stricter of its actions. */
 function rulesOfBoth(
   own: readonly ShadowDecision[],
   other: readonly ShadowDecision[],

@@ -1,5 +1,5 @@
-// The way to a verdict, step by step, for people. Filled by the very evaluation that decides; a
-// caller that does not ask for it pays nothing.
+// The steps of a decision, for people. Filled in by the evaluation itself; costs nothing unless
+// requested.
 
 import type { Action } from '../core/actions.ts'
 import type { DecisionCode } from '../core/decision.ts'
@@ -22,7 +22,7 @@ export type TraceStep =
       readonly by: 'document' | 'catalogue' | 'method'
     }
   | {
-      /** The class is a guess: what the call would get as this one. */
+      /** The category is a guess: the decision as this one. */
       readonly step: 'unknown'
       readonly category: Category
       readonly action: Action

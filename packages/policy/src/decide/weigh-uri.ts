@@ -1,7 +1,7 @@
-// Resources are judged by what their URI means and not by how it is spelt: every reading of the URI
-// is weighed and the strictest decision holds. A URI that is not in normal form is denied if rules
-// read URIs, unless the server lists it in exactly that spelling. A completion is judged by the
-// prompt or resource it is for, too. Pure; decide.ts passes its own `weigh` in.
+// Resources are decided by what their URI means and not by its spelling: every reading of the URI
+// is evaluated and the strictest decision wins. If rules read URIs, a URI that is not in normal
+// form is denied, unless the server lists it in exactly that spelling. A completion is also decided
+// by the prompt or resource it is for. Pure; decide.ts passes its `weigh` in.
 
 import { isStronger } from '../core/actions.ts'
 import type { Call } from '../core/call.ts'
@@ -47,9 +47,9 @@ export function weighUri(
   const { call, facts } = asked
   const { isNormal, readings, shorter } = readUri(call.name)
   const [first] = readings
-  // Whoever writes the rule has named this very spelling.
+  // The author of the rule has named this exact spelling.
   const counted = policy.resources.exact(call.server, first) === undefined ? readings : [first]
-  // Only rules that name them count: an allow-list need not name a resource without its query.
+  // Only rules that name them apply: an allow-list need not name a resource without its query.
   const also = shorter.filter((uri) => policy.resources.all(call.server, uri).length > 0)
   const all = [...counted, ...also].map((uri) => withUri(asked, uri))
   const decisions = all.map((each) => weigh(each, undefined))
@@ -57,7 +57,7 @@ export function weighUri(
     isStronger(other.action, one.action) ? other : one,
   )
   if (trace !== undefined) weigh(all[decisions.indexOf(strictest)] as Asked, trace)
-  // What is too long to read has no readings that could be compared with rules.
+  // A URI that is too long has no readings that could be compared with rules.
   const isLifted = facts.isListed === true && call.name.length <= URI_LENGTH_MAX
   if (isNormal || isLifted || !isStronger('deny', strictest.action)) return strictest
   trace?.push({ step: 'verdict', action: 'deny', code: 'DENIED', ...NOT_NORMAL })
@@ -79,14 +79,16 @@ export function hasOtherReadings(policy: CompiledPolicy, { server, name }: Omit<
   return !isNormal || shorter.some((uri) => policy.resources.all(server, uri).length > 0)
 }
 
-/** What a completion is for is decided on as if it were read; `own` is the decision on the request. */
+/**
+ * Decides on the target of a completion as if it were read; `own` is the decision on the request.
+ */
 export function weighCompletion(asked: Asked, own: Decision, weigh: Weigh): Decision {
   const target = targetOf(asked.call)
   if (target === undefined || !isStronger('deny', own.action)) return own
   // The arguments of a prompt are not known yet.
   const { action, rule, reason } = weigh(target(asked), undefined)
   if (!isStronger(action, own.action) || action === 'require_approval') return own
-  // A completion for what is hidden is answered like one for what no server has.
+  // A completion for a hidden target is answered like one for an unknown target.
   const by = action === 'hide' ? { rule: NOT_NORMAL.rule, reason } : { rule, reason }
   return { ...own, action, code: 'DENIED', ...by, limits: [], approvals: [] }
 }
@@ -109,7 +111,7 @@ function withUri(asked: Asked, uri: string): Asked {
   return { ...asked, call: { ...call, name: uri, args: own }, args: args && own }
 }
 
-/** What is in shadow changes no decision, and so does not make spellings matter. */
+/** Shadow rules change no decision, and so do not make spellings matter. */
 function enforcesUris(policy: CompiledPolicy): boolean {
   const { resources, categories, methods, guardrails, shadow, house } = policy
   const ofMethods = [...RESOURCE_METHODS].map((method) => methods.get(method))

@@ -1,5 +1,5 @@
-// One value that is no list and no mapping, held against its shape: words, numbers, texts, lengths
-// of time. Numbers must be written plainly: YAML's other spellings mean something else to somebody.
+// Validates one scalar against its shape: words, numbers, texts, durations. Numbers must be written
+// plainly: YAML parsers disagree on the other spellings.
 
 import { parseDecimal } from '../core/decimal.ts'
 import { describeShape, outOfRange, shorten, wrongType } from './describe-shape.ts'
@@ -61,7 +61,10 @@ function unknownWord(
   return false
 }
 
-/** Without the spellings on which parsers disagree, or whose value nobody sees: `010`, `0x10`, `1e3`. */
+/**
+ * Excludes the spellings on which parsers disagree, or whose value is not obvious: `010`, `0x10`,
+ * `1e3`.
+ */
 const PLAIN_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/
 
 function checkNumber(

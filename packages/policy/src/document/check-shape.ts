@@ -1,6 +1,6 @@
-// A located tree held against a shape: unknown keys, missing keys, wrong kinds, words and numbers
-// out of range, each reported at its place. Returns whether the tree fits, so that what comes
-// after may rely on it.
+// Validates a located tree against a shape: unknown keys, missing keys, wrong kinds, words and
+// numbers out of range, each reported at its place. Returns whether the tree is valid, so that
+// later steps may rely on it.
 
 import { checkScalar } from './check-scalar.ts'
 import { nodeKind, outOfRange, shorten, wrongType } from './describe-shape.ts'
@@ -70,7 +70,7 @@ function checkObject(
   return fits
 }
 
-/** The field that was probably meant: that it is missing then needs no saying. */
+/** Returns the field that was probably intended, so that it is not reported as missing too. */
 function unknownKey(
   key: LocatedScalar,
   shape: Shape & { kind: 'object' },
@@ -172,7 +172,7 @@ function checkList(
     .every(Boolean)
 }
 
-/** Nothing written, or `null`. */
+/** An empty value, or `null`. */
 function isNull(node: LocatedNode): boolean {
   return node.kind === 'scalar' && node.value === null
 }

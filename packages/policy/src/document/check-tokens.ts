@@ -1,13 +1,12 @@
-// The first look at a document: its tokens, one by one, before the YAML parser sees them. What
-// could hang the parser is refused here, and so is what it would report far from where a person
-// went wrong. parse-yaml.ts asks.
+// Checks a document token by token before the YAML parser sees it. Rejects what could hang the
+// parser, and what the parser would report far from the actual mistake. Called by parse-yaml.ts.
 
 import { DOCUMENT_ANCHORS_MAX, DOCUMENT_DEPTH_MAX, DOCUMENT_TOKENS_MAX } from './limits.ts'
 import type { Problems } from './problem.ts'
 
 /** The lexer's mark before the content of a plain or block scalar. */
 const SCALAR_MARK = '\u001f'
-/** Marks of the lexer that stand for no text. */
+/** Marks of the lexer without text. */
 const MARKS = new Set(['\u0002', '\u0018', SCALAR_MARK])
 const CLOSING = { '[': ']', '{': '}' } as const
 

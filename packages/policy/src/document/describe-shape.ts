@@ -1,5 +1,4 @@
-// Shapes and values in words, for problems: what was there, what belongs there, and how to write
-// it instead.
+// Describes shapes and values in problems: what was found, what is expected, and how to write it.
 
 import type { Problems } from './problem.ts'
 import type { LocatedNode } from './read-document.ts'
@@ -34,7 +33,7 @@ function got(node: LocatedNode): string {
   return typeof node.value === 'string' ? `the text \`${written}\`` : `\`${written}\``
 }
 
-/** The last step from what is written to what was meant, where it is plain. */
+/** Suggests how to write the intended value, if it is obvious. */
 function howToWrite(node: LocatedNode, shape: Shape): string {
   const wanted = nodeKind(shape)
   if (node.kind === 'list' && wanted === 'map') return ': write its entries without `-` or brackets'

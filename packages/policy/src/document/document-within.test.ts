@@ -1,5 +1,5 @@
-// A document inside another keeps its lines and columns, whatever stands around it and however it is
-// written; what is no mapping becomes nothing, which no policy is.
+// A document inside another keeps its lines and columns, whatever surrounds it and however it is
+// written. What is not a mapping becomes empty, which is not a valid policy.
 
 import { expect, test } from 'vitest'
 import { extractDocument } from './document-within.ts'

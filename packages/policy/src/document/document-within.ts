@@ -1,11 +1,13 @@
-// A document that stands inside another, as a document of its own: what is around it becomes blanks, so
-// that every line and column stays what it is in the file. Used for a policy inside sluice.yaml.
+// Extracts a document embedded in another: the text around it becomes blanks, so that lines and
+// columns stay those of the file. Used for a policy inside sluice.yaml.
 
 import { Problems } from './problem.ts'
 import { findEntry, readDocument } from './read-document.ts'
 
-/** Empty where the outer document cannot be read or has no such mapping: an empty policy is an error,
- * which is what is to come of it. */
+/**
+ * Returns an empty text if the outer document is invalid or has no such mapping. An empty policy is
+ * an error, as intended.
+ */
 export function extractDocument(text: string, key: string): string {
   const outer = readDocument(text, new Problems('', text))
   const inner = outer?.kind === 'map' ? findEntry(outer, key) : undefined

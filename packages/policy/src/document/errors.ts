@@ -1,5 +1,5 @@
-// Every code that reading a document can be answered with, whatever the document is for: a policy,
-// cases, properties, the configuration. docs/reference/errors.md lists the same codes.
+// Error codes of reading any document: a policy, cases, properties, the configuration.
+// docs/reference/errors.md lists the same codes.
 
 export const ERRORS = {
   DOCUMENT_TOO_LARGE: 'a bound on size, nesting or aliases of the document is passed',

@@ -1,5 +1,4 @@
-// Fields of a located mapping whose shape is known to fit: the short way to their values, for
-// whoever turns a document into what a room holds.
+// Typed access to the fields of a located mapping that has been validated against its shape.
 
 import {
   findEntry,

@@ -1,5 +1,5 @@
-// A shape as JSON Schema, for editors: made from the same description the checker works by, so that
-// the two cannot disagree.
+// Converts a shape to JSON Schema, for editors. Built from the same description as the checker, so
+// that the two cannot disagree.
 
 import type { Field, KeyShape, Shape } from './shape.ts'
 
@@ -21,7 +21,7 @@ export function toJsonSchema(title: string, description: string, shape: ObjectSh
   }
 }
 
-/** Every object below another, once: rules stand in six places. */
+/** Every object below another, once: rules appear in six places. */
 function nestedObjects(shape: Shape, found = new Set<ObjectShape>()): Set<ObjectShape> {
   const inner =
     shape.kind === 'object'

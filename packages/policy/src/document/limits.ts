@@ -1,5 +1,5 @@
-// Every bound of reading a document, by name and unit. An error that meets one of them says the
-// bound and what was attempted.
+// Limits of reading a document, by name and unit. The error for exceeding one states the limit and
+// the actual value.
 
 /** A document, in UTF-16 code units of its text. */
 export const DOCUMENT_LENGTH_MAX = 1_048_576
@@ -12,7 +12,7 @@ export const DOCUMENT_ANCHORS_MAX = 200
 export const DOCUMENT_TOKENS_MAX = 500_000
 /** Problems reported before the rest is only counted. */
 export const PROBLEMS_MAX = 100
-/** Problems kept for sorting: a megabyte of unknown keys is not looked at one by one. */
+/** Problems kept for sorting: a megabyte of unknown keys is not processed one by one. */
 export const PROBLEMS_KEPT_MAX = 1_000
 
 export const KEY_LENGTH_MAX = 512

@@ -1,4 +1,4 @@
-// "Did you mean": helpful where a person slipped, silent where a guess would mislead.
+// "Did you mean": helpful for a typing mistake, silent if a guess would mislead.
 
 import { describe, expect, test } from 'vitest'
 import { didYouMean, nearest } from './nearest.ts'
@@ -14,23 +14,23 @@ describe('nearest', () => {
     expect(nearest(word, ['allow', 'deny', 'hide', 'require_approval', 'rate_limit'])).toBe(meant)
   })
 
-  test.each(['', 'x', 'block', 'permit', 'constructor'])('%j is taken for nothing', (word) => {
+  test.each(['', 'x', 'block', 'permit', 'constructor'])('%j has no suggestion', (word) => {
     expect(nearest(word, ['allow', 'deny', 'hide', 'require_approval'])).toBeUndefined()
   })
 
-  test('the closer word wins, whatever the order', () => {
+  test('the closer word wins in any order', () => {
     expect(nearest('tool', ['tools', 'toolss'])).toBe('tools')
     expect(nearest('tool', ['toolss', 'tools'])).toBe('tools')
   })
 })
 
 describe('did you mean', () => {
-  test('names what there is where nothing is near', () => {
+  test('lists the known words if none is near', () => {
     expect(didYouMean('block', ['allow', 'deny'])).toBe('one of `allow`, `deny`')
     expect(didYouMean('block', ['allow', 'deny'], 'say another')).toBe('say another')
   })
 
-  test('names the letter that only looks like one of the keyboard', () => {
+  test('names a letter that only looks like one of the keyboard', () => {
     expect(didYouMean('\u0430llow', ['allow'])).toBe(
       'did you mean `allow`? (it has the letter U+0430 in it)',
     )

@@ -1,13 +1,14 @@
-// Text to a YAML document, or one problem: the first. The library's own `parseDocument` gathers
-// every error, which takes half a minute on a megabyte of brackets; so its parts are driven here,
-// each token is looked at before the parser sees it, and nothing goes on after the first error.
+// Parses text to a YAML document, or reports the first problem. The library's `parseDocument`
+// collects every error, which takes half a minute on a megabyte of brackets. This module drives its
+// parts directly: each token is checked before the parser sees it, and parsing stops at the first
+// error.
 
 import { Composer, type CST, type Document, type ErrorCode, Lexer, Parser } from 'yaml'
 import { TokenCheck } from './check-tokens.ts'
 import { DOCUMENT_DEPTH_MAX } from './limits.ts'
 import type { Problems } from './problem.ts'
 
-/** Undefined after reporting why there is none. */
+/** Returns undefined after reporting why. */
 export function parseYaml(text: string, problems: Problems): Document | undefined {
   const tokens = checkedTokens(text, problems)
   if (tokens === undefined) return undefined
@@ -38,8 +39,8 @@ function compose(trees: readonly CST.Token[], length: number): Document {
   const broken = trees.find((tree) => tree.type === 'error')
   const sound = broken === undefined ? trees : trees.slice(0, trees.indexOf(broken))
   const composer = new Composer({ uniqueKeys: false, merge: false, logLevel: 'silent' })
-  // The library calls this for every error and warning, and offers no other way to stop. It
-  // catches what is thrown once, and reports it again: then the first is thrown again.
+  // The library calls this for every error and warning, and offers no other way to stop. It catches
+  // what is thrown once and reports it again; then the first error is thrown again.
   let first: FirstError | undefined
   const onError = (source: ErrorSource, code: ErrorCode, message: string, warning?: boolean) => {
     if (warning === true) return
@@ -70,7 +71,7 @@ class FirstError extends Error {
   }
 }
 
-/** What the parser's errors mean to the person who wrote the text. */
+/** Parser errors in terms of what the user wrote. */
 const PLAIN_WORDS: Partial<Record<ErrorCode, { message: string; help: string }>> = {
   TAB_AS_INDENT: { message: 'a tab indents this line', help: 'indent with spaces' },
   MULTIPLE_DOCS: {

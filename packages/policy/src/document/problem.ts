@@ -1,5 +1,5 @@
 // What is wrong with a document, where, and what to do about it. Problems are collected, never
-// thrown, so that a person sees all of them at once.
+// thrown, so that the user sees all of them together.
 
 import { PROBLEMS_KEPT_MAX, PROBLEMS_MAX } from './limits.ts'
 
@@ -32,7 +32,7 @@ export interface Problem {
   readonly column: number
 }
 
-/** Gathers the problems of one file, by offset into its text. */
+/** Collects the problems of one file, by offset into its text. */
 export class Problems {
   readonly #file: string
   readonly #text: string
@@ -95,7 +95,7 @@ export class Problems {
       if ((starts[middle] as number) <= offset) low = middle
       else high = middle - 1
     }
-    // No editor counts a byte order mark.
+    // Editors do not count a byte order mark.
     const mark = low === 0 && offset > 0 && this.#text.startsWith('\uFEFF') ? 1 : 0
     return { line: low + 1, column: offset - (starts[low] as number) + 1 - mark }
   }

@@ -1,6 +1,6 @@
-// Text to a located tree: YAML or JSON, every node with its place in the text. What could hang or
-// mislead is refused: size, nesting, anchor bombs, doubled keys, several documents, tags, merge
-// keys. What could hang the YAML parser never reaches it (parse-yaml.ts, check-tokens.ts).
+// Text to a located tree: YAML or JSON, every node with its offset in the text. Rejects what could
+// hang or mislead: size, nesting, anchor bombs, duplicate keys, several documents, tags, merge
+// keys. Input that could hang the YAML parser never reaches it (parse-yaml.ts, check-tokens.ts).
 
 import {
   type Alias,
@@ -25,8 +25,10 @@ export type LocatedScalar = {
   readonly text: string
   /** Where the content begins: past an opening quote. */
   readonly contentAt: number
-  /** The stretch of the document from `contentAt` on, where it is not the value letter by letter:
-   * block scalars, escapes, a text over several lines. */
+  /**
+   * The source text from `contentAt` on, if it differs from the value: block scalars, escapes, text
+   * over several lines.
+   */
   readonly raw?: { readonly text: string; readonly letters: RegExp }
 }
 export type LocatedList = {
@@ -109,7 +111,7 @@ class Walker {
     this.#problems = problems
   }
 
-  /** `aliasAt`: where an alias stands that led to this very node. */
+  /** `aliasAt`: offset of the alias that led to this node. */
   locate(node: unknown, depth: number, aliasAt?: number): LocatedNode {
     const at = aliasAt ?? rangeOf(node)
     if (this.failed) return nothing(at)
@@ -144,7 +146,7 @@ class Walker {
     return this.#scalar(node, at)
   }
 
-  /** A tag makes another thing of what is written: readers would not agree which. */
+  /** A tag changes the meaning of a value, and parsers disagree on how. */
   #tagged(node: unknown): LocatedNode {
     const before = this.#text.slice(0, rangeOf(node))
     const written = /!+[^\s!]*$/.exec(before.slice(0, tagEnd(before)))?.[0] ?? '!'
@@ -212,7 +214,7 @@ class Walker {
     return raw === undefined ? scalar : { ...scalar, raw }
   }
 
-  /** Where the content of a scalar begins, and how it is written where that is not how it reads. */
+  /** Where the content of a scalar starts, and its source text if that differs from the value. */
   #content(
     type: unknown,
     start: number,
@@ -244,8 +246,10 @@ class Walker {
   }
 }
 
-/** Each alias and the anchored node it stands for: the last of that name before it. In one pass,
- * for the library looks through the whole document for every alias. */
+/**
+ * Maps each alias to its anchored node: the last anchor of that name before it. One pass, because
+ * the library scans the whole document for every alias.
+ */
 function aliasTargets(document: Document): Map<Alias, Node> {
   const anchored = new Map<string, Node>()
   const targets = new Map<Alias, Node>()
@@ -262,7 +266,7 @@ function aliasTargets(document: Document): Map<Alias, Node> {
   return targets
 }
 
-/** Where the last tag of a text ends. */
+/** Offset of the end of the last tag of a text. */
 function tagEnd(text: string): number {
   const start = text.lastIndexOf('!')
   return start + (/^!\S*/.exec(text.slice(start))?.[0].length ?? 0)

@@ -1,9 +1,9 @@
-// A small description of what a document may look like, from which both the checker
-// (check-shape.ts) and the JSON Schema for editors (json-schema.ts) follow: one source, so that
-// the editor and the engine cannot disagree.
+// Describes what a document may look like. Both the checker (check-shape.ts) and the JSON Schema
+// for editors (json-schema.ts) are derived from it, so that the editor and the engine cannot
+// disagree.
 
 export type Shape =
-  /** `note`: why another word may not stand there. */
+  /** `note`: why other words are not allowed. */
   | { readonly kind: 'word'; readonly words: readonly string[]; readonly note?: string }
   | { readonly kind: 'constant'; readonly value: number }
   /** `example`: what such a text looks like. */
@@ -12,18 +12,18 @@ export type Shape =
   | { readonly kind: 'decimal' }
   | { readonly kind: 'duration'; readonly maxSeconds: number }
   | { readonly kind: 'boolean' }
-  /** Whatever stands there: arguments of a case. */
+  /** Any value: arguments of a case. */
   | { readonly kind: 'any' }
   /** `min` 1: an empty list would mean nothing, or the opposite of what it looks like. */
   | { readonly kind: 'list'; readonly of: Shape; readonly max: number; readonly min?: 1 }
-  /** `schema`: what editors are told where another reader checks the entries. */
+  /** `schema`: what editors use if another reader checks the entries. */
   | {
       readonly kind: 'record'
       readonly keys: KeyShape
       readonly of: Shape
       readonly schema?: Shape & { readonly kind: 'object' }
     }
-  /** `elsewhere`: keys that people write here and what they mean. */
+  /** `elsewhere`: keys that users write here by mistake, and what they mean. */
   | {
       readonly kind: 'object'
       readonly noun: string
@@ -37,7 +37,7 @@ export type KeyShape =
   | { readonly kind: 'word'; readonly words: readonly string[] }
   /** `<server>/<name>`, globs allowed. */
   | { readonly kind: 'name'; readonly noun: string }
-  /** A name of its own, of this form. */
+  /** A unique name of this form. */
   | { readonly kind: 'form'; readonly noun: string; readonly form: RegExp; readonly help: string }
 
 export type ShapeFields = Readonly<Record<string, Field>>
@@ -54,7 +54,7 @@ export interface Field {
   readonly example?: unknown
 }
 
-/** Seconds, or a number with s, m, h or d; undefined where it is neither. */
+/** Seconds, or a number with s, m, h or d; undefined if it is neither. */
 export function parseDuration(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isInteger(value) && value > 0 ? value : undefined
   if (typeof value !== 'string') return undefined

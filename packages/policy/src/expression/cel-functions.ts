@@ -1,6 +1,6 @@
-// What an expression may call, and under which names it runs: one environment of the CEL library
-// with the functions the language allows. The library's `matches` is a native RegExp and its
-// conversions are lenient, so those are replaced by ones of our own.
+// The functions an expression may call, and the names they run under: one environment of the CEL
+// library with the functions the language allows. The library's `matches` is a native RegExp and
+// its conversions are lenient, so those are replaced.
 
 import { Environment } from '@marcbachmann/cel-js'
 import { RE2JS } from 're2js'
@@ -83,7 +83,7 @@ class Email {
 
 const patterns = new Map<string, RE2JS>()
 
-/** Compiles a literal pattern once; throws where RE2 does not take it. */
+/** Compiles a literal pattern once; throws if RE2 rejects it. */
 export function compilePattern(pattern: string): RE2JS {
   let compiled = patterns.get(pattern)
   if (compiled === undefined) {
@@ -171,7 +171,7 @@ for (const [type, sizeOf] of [
   BASE.registerFunction(`${type}.sluiceSize(): int`, sizeOf, sync())
 }
 
-// The library's pattern for durations takes cubic time on digits: only what is plain reaches it.
+// The library's pattern for durations takes cubic time on digits: only plain texts reach it.
 const readDuration = new Environment().registerVariable('text', 'string').parse('duration(text)')
 const DURATION = /^(?=.{2,64}$)-?(?:\d{1,7}(?:\.\d{1,9})?(?:h|m|s|ms|us|ns))+$/
 BASE.registerFunction(
@@ -179,7 +179,7 @@ BASE.registerFunction(
   (text: string) => readDuration({ text: requireForm(text, DURATION) }),
   sync(),
 )
-// What Unicode calls white space; the library would also take U+FEFF and leave U+0085.
+// White space as Unicode defines it; the library would also trim U+FEFF and keep U+0085.
 BASE.registerFunction('string.sluiceTrim(): string', trimSpace, sync())
 
 // An integer and a double are compared by value, as `<` compares them.

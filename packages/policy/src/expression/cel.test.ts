@@ -1,5 +1,6 @@
-// What the language relies on in CEL, held against the engine's own way: parsed, bound, evaluated.
-// Where the library is more lenient than this table, packages/policy/src/expression/cel.ts replaces it.
+// The CEL semantics the language relies on, checked through the engine: parsed, bound, evaluated.
+// If the library is more lenient than this table, packages/policy/src/expression/cel.ts replaces
+// it.
 
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
@@ -12,7 +13,7 @@ import { parseExpression } from './expression.ts'
 
 type Answer = 'true' | 'false' | 'undecidable' | 'refused'
 
-/** The type of each argument stands before its name: `int n`, `number n`, `string s`, … */
+/** The type of each argument precedes its name: `int n`, `number n`, `string s`, … */
 function ask(text: string, args: JsonObject = {}, types: Record<string, JsonValue> = {}): Answer {
   const properties = Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, types[name] ?? schemaOf(value)]),
@@ -47,7 +48,7 @@ const STRING = { type: 'string' }
 const TEXTS = { type: 'array', items: STRING }
 const big = (text: string) => new ExactNumber(text)
 
-describe('logic takes a failure on either side', () => {
+describe('logic accepts a failure on either side', () => {
   test.each([
     ['false && 1 / args.n == 1', 'false'],
     ['1 / args.n == 1 && false', 'false'],
@@ -66,7 +67,7 @@ describe('logic takes a failure on either side', () => {
   })
 })
 
-describe('integers are of 64 bits', () => {
+describe('integers have 64 bits', () => {
   test.each([
     ['args.n + 1 > 0', big('9223372036854775807'), 'undecidable'],
     ['args.n - 1 < 0', big('-9223372036854775808'), 'undecidable'],
@@ -88,7 +89,7 @@ describe('integers are of 64 bits', () => {
   })
 })
 
-describe('an int beside a double compares by value', () => {
+describe('an int and a double compare by value', () => {
   test.each([
     ['args.n == args.d', big('9007199254740993'), 9007199254740992, 'false'],
     ['args.n > args.d', big('9007199254740993'), 9007199254740992, 'true'],
@@ -180,7 +181,7 @@ describe('matches finds, as RE2 does', () => {
   })
 })
 
-describe('conversions take what is written plainly', () => {
+describe('conversions accept plain spellings', () => {
   test.each([
     ['int(args.s) == 42', '42', 'true'],
     ['int(args.s) == -1', '-1', 'true'],
@@ -220,7 +221,7 @@ describe('conversions take what is written plainly', () => {
     expect(ask(text, { d })).toBe(answer)
   })
 
-  test('hours are those of UTC, whatever the machine says', () => {
+  test("hours are UTC, regardless of the system's time zone", () => {
     const script = `const { parseCel } = await import('./packages/policy/src/expression/cel.ts')
       const { Environment } = await import('@marcbachmann/cel-js')
       parseCel('true')
@@ -234,7 +235,7 @@ describe('conversions take what is written plainly', () => {
   })
 })
 
-describe('null may be asked of every argument', () => {
+describe('every argument may be compared with null', () => {
   test.each([
     ['args.x == null', 'a', STRING, 'false'],
     ['null != args.x', 'a', STRING, 'true'],
@@ -248,7 +249,7 @@ describe('null may be asked of every argument', () => {
   })
 })
 
-describe('what an expression costs is bounded', () => {
+describe('the cost of an expression is bounded', () => {
   const texts = (count: number, text = 'a') => Array.from({ length: count }, () => text)
   const ones = Array.from({ length: 60 }, () => '1').join(' + ')
   test.each([
@@ -284,7 +285,7 @@ describe('what an expression costs is bounded', () => {
     expect(ask(text, args as unknown as JsonObject, types)).toBe('undecidable')
   })
 
-  test('a written list times a long body is refused at once', () => {
+  test('a literal list times a long body is refused when loaded', () => {
     const list = Array.from({ length: 90 }, (_, index) => index).join()
     expect(ask(`[${list}].all(x, ${ones} > x)`)).toBe('refused')
   })

@@ -1,5 +1,5 @@
-// The CEL library, fenced in: expressions parsed to trees, and checked over exactly the variables
-// they read. What they may call is in cel-functions.ts.
+// Wraps the CEL library: parses expressions to trees and type-checks them over exactly the
+// variables they read. The functions they may call are in cel-functions.ts.
 
 import type { ASTNode, Environment } from '@marcbachmann/cel-js'
 import { BASE } from './cel-functions.ts'
@@ -10,7 +10,7 @@ export function parseCel(text: string): CelNode {
   return BASE.parse(text).ast
 }
 
-/** What stands at the bottom of a chain of `.x` and `[y]`. */
+/** The base of a chain of `.x` and `[y]`. */
 export function rootOf(node: CelNode): CelNode {
   let at = node
   while (at.op === '.' || at.op === '[]') at = at.args[0]

@@ -1,5 +1,5 @@
-// The pattern of `matches`: a literal that RE2 takes, within what a document's patterns may cost
-// together. A pattern from an argument would be a program from an attacker.
+// The pattern of `matches`: a literal that RE2 accepts, within the budget of a document's patterns.
+// A pattern from an argument would be a program from an attacker.
 
 import {
   DOCUMENT_PATTERN_STEPS_MAX,

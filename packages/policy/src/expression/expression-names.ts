@@ -1,5 +1,5 @@
-// The names an expression may say, and nothing else: a name that nothing fills is an error at
-// load, with the nearest that exists.
+// The names an expression may read: an unknown name is an error at load, with the nearest known
+// one.
 
 import { didYouMean, nearest } from '../document/nearest.ts'
 import type { PolicyErrorCode } from '../language/errors.ts'
@@ -38,7 +38,7 @@ export interface InspectedPath {
   readonly end: number
 }
 
-/** Reads the static part of `root.a.b["c"]`; throws ExpressionError where nothing fills it. */
+/** Reads the static part of `root.a.b["c"]`; throws ExpressionError if the name is unknown. */
 export function inspectPath(
   node: CelNode,
   labels: ReadonlySet<string>,

@@ -1,5 +1,5 @@
-// The parts an expression is taken apart into: the slots it reads, the edits that put them there,
-// and the budget all expressions of a document share.
+// The parts of an expression: the slots it reads, the edits that insert them, and the budget shared
+// by all expressions of a document.
 
 import type { Root } from './expression-names.ts'
 import type { Macro } from './macro-cost.ts'
@@ -9,22 +9,24 @@ export interface ExpressionSlot {
   readonly root: Root
   /** Names below the root. */
   readonly path: readonly string[]
-  /** `has(...)`: whether it is there. */
+  /** `has(...)`: whether it exists. */
   readonly presence: boolean
   readonly at: number
-  /** Each place that walks the value: how much a character counts, and the slot of the list
-   * what repeats it, for a place inside a macro. */
+  /**
+   * Each use that walks the value: the weight of a character and, inside a macro, the slot of the
+   * list that repeats it.
+   */
   readonly uses: { readonly weight: number; readonly repeatedBy: Macro | undefined }[]
 }
 
-/** A stretch of the text and what stands there instead when it runs. */
+/** A range of the text and what replaces it when it runs. */
 export interface ExpressionEdit {
   readonly start: number
   readonly end: number
   readonly text: string
 }
 
-/** What all expressions of a document may take together; each takes its part. */
+/** What all expressions of a document may cost together; each deducts its part. */
 export interface Budget {
   patternSteps: number
 }

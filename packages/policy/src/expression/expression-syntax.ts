@@ -1,10 +1,10 @@
-// Where an expression is not CEL: the parser's findings in the words of the person who wrote it,
-// with what to write instead where that is known.
+// Syntax errors: the parser's findings in terms of the source text, with a suggestion if one is
+// known.
 
 import { EXPRESSION_DEPTH_MAX, EXPRESSION_NODES_MAX } from '../language/limits.ts'
 import { ExpressionError } from './expression-names.ts'
 
-/** What the parser found wrong, in the words of the person who wrote it. */
+/** Describes the parser's finding in terms of the source text. */
 export function syntaxError(
   text: string,
   { message, start }: { message: string; start: number },
@@ -37,7 +37,7 @@ export function syntaxError(
   )
 }
 
-/** What people write from other languages. */
+/** Operators of other languages. */
 const INSTEAD: Record<string, string> = {
   and: 'write `&&`',
   or: 'write `||`',

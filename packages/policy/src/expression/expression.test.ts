@@ -1,5 +1,5 @@
-// Expressions at the door: what is accepted, what they come to on a call, and every way in which
-// one cannot be decided, with its reason.
+// Expressions: what is accepted, their results on a call, and every way in which one cannot be
+// decided, with its reason.
 
 import { describe, expect, test } from 'vitest'
 import { ExactNumber, type JsonObject, type JsonValue } from '../core/json.ts'
@@ -71,7 +71,7 @@ function situation(args: JsonObject, facts: object): EvaluationContext {
 
 const agent = { id: 'a1', owner: 'ada', template: 'coder', depth: 2, turn: 4 }
 
-describe('what an expression sees', () => {
+describe('what an expression reads', () => {
   test.each([
     'call.category == "Write"',
     'call.secret == false',
@@ -84,12 +84,12 @@ describe('what an expression sees', () => {
     'now - session.startedAt == duration("1h") && now.getFullYear() == 2026 && now.getDayOfWeek() == 1',
   ])('%s', (text) => expect(comesTo(text)).toBe('true'))
 
-  test('a key in the arguments; where nobody can say, it cannot be decided', () => {
+  test('a key in the arguments; if unknown, it cannot be decided', () => {
     expect(comesTo('call.secret', {}, { holdsSecret: () => true })).toBe('true')
     expect(comesTo('call.secret', {}, { holdsSecret: undefined as never })).not.toBe('false')
   })
 
-  test('the agent where one makes the call', () => {
+  test('the agent, if one makes the call', () => {
     expect(
       comesTo(
         'agent != null && agent.depth < 3 && agent.turn == 4 && agent.owner == "ada"',
@@ -99,7 +99,7 @@ describe('what an expression sees', () => {
     ).toBe('true')
   })
 
-  test('arguments while there are none yet: either way', () => {
+  test('arguments while there are none yet: either result', () => {
     const { program } = bindExpression(
       parseExpression('args.count > 1', LABELS),
       declaredArguments(SCHEMA),
@@ -197,7 +197,7 @@ describe('functions', () => {
   )
 })
 
-describe('what cannot be decided says why', () => {
+describe('what cannot be decided has a reason', () => {
   test.each([
     ['args.count > 1', {}, '`args.count` is not there'],
     ['args.nested.deep == "a"', {}, '`args.nested.deep` is not there'],
@@ -267,12 +267,12 @@ describe('what cannot be decided says why', () => {
     expect(comesTo(text, args)).toEqual(why)
   })
 
-  test('a failure on one side gives way to what the other side decides', () => {
+  test('a failure on one side yields to what the other side decides', () => {
     expect(comesTo('args.count / 0 > 1 || true', { count: 5 })).toBe('true')
     expect(comesTo('false && args.count / 0 > 1', { count: 5 })).toBe('false')
   })
 
-  test('but what is beyond the bounds does not', () => {
+  test('but exceeding a bound does not', () => {
     expect(comesTo('true || args.text == "a"', { text: 'a'.repeat(WALK_LENGTH_MAX + 1) })).toMatch(
       /65537/,
     )

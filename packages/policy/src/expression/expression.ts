@@ -1,6 +1,7 @@
-// A `when` as it is loaded: parsed, held to what the language allows (inspect-expression.ts), and
-// rewritten so that everything it reads from outside is a numbered slot (`args.amount <= 5` becomes
-// `s0 <= 5`). What it reads is thereby a list that can be typed, bounded and checked before it runs.
+// Loads a `when`: parses it, checks it against what the language allows (inspect-expression.ts),
+// and rewrites it so that everything it reads from outside is a numbered slot (`args.amount <= 5`
+// becomes `s0 <= 5`). What it reads is then a list that can be typed, bounded and checked before it
+// runs.
 
 import { DOCUMENT_PATTERN_STEPS_MAX } from '../language/limits.ts'
 import { type CelNode, celFailure, parseCel } from './cel.ts'
@@ -20,7 +21,7 @@ export interface Expression {
     { readonly slot: ExpressionSlot; readonly element: boolean }
   >
   readonly readsArgs: boolean
-  /** Cannot be known before the call: it reads arguments, or the class they give the call. */
+  /** Unknown before the call: it reads arguments, or the category they give the call. */
   readonly dependsOnCall: boolean
   readonly macros: readonly Macro[]
 }

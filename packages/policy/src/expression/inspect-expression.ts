@@ -1,6 +1,6 @@
-// The walk over a parsed expression that holds it to what the language allows and finds everything
-// it reads. Attacks answered here: native regular expressions, nested macros, names that nothing
-// fills, places written so that they would be rewritten wrongly.
+// Walks a parsed expression, checks it against what the language allows and finds everything it
+// reads. Attacks covered: native regular expressions, nested macros, unknown names, source texts
+// that would be rewritten wrongly.
 
 import { didYouMean } from '../document/nearest.ts'
 import { FUNCTION_WEIGHTS } from '../language/limits.ts'
@@ -13,7 +13,7 @@ import { containsMacro, type Macro, macroCost } from './macro-cost.ts'
 import { matchWeight } from './match-weight.ts'
 
 interface MacroScope {
-  /** How often a character counts for the functions around this place, all together. */
+  /** Weight of a character for the enclosing functions, multiplied. */
   readonly weight: number
   readonly macro:
     | { readonly variable: string; readonly lists: readonly ExpressionSlot[]; readonly runs: Macro }
@@ -93,7 +93,7 @@ export class Inspector {
     this.#indexes(node, scope)
   }
 
-  /** Dynamic indexes on the way read things of their own. */
+  /** Computed indexes along the chain read values too. */
   #indexes(node: CelNode, scope: MacroScope): void {
     for (let at = node; at.op === '.' || at.op === '[]'; at = at.args[0])
       if (at.op === '[]' && at.args[1].op !== 'value') this.visit(at.args[1], scope)
@@ -156,7 +156,7 @@ export class Inspector {
     const base = rootOf(argument)
     if (argument.op === '.' && base.op === 'id' && base.args === scope.macro?.variable)
       return this.#access(argument, scope)
-    // Every step by name: of `args.list[0].x` only `args.list` would be asked for.
+    // Every step must be a name: of `args.list[0].x` only `args.list` would be tested.
     if (!isNamePath(argument)) throw refused
     const slot = this.#slot(argument, scope, true)
     this.edits.push({ start: node.start, end: node.end, text: slot.name })
@@ -184,7 +184,7 @@ export class Inspector {
     for (const argument of args) this.visit(argument, scope)
   }
 
-  /** Where the name of a method stands; throws where something other than brackets comes before. */
+  /** Offset of the name of a method; throws if anything but brackets precedes it. */
   #nameOf(node: CelNode & { op: 'rcall' }): number {
     const [name, receiver, args] = node.args
     const between = this.#text.slice(receiver.end, args[0]?.start ?? node.end)

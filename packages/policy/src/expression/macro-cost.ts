@@ -1,6 +1,6 @@
-// What a macro costs: how often it runs its body, and how many parts that has. Known in parts when
-// an expression is loaded, in full when the lists are there (walk.ts). Answers macros upon macros,
-// and long bodies over long lists.
+// The cost of a macro: how often it runs its body, times the parts of the body. Partly known when
+// an expression is loaded, fully when the lists are known (walk-arguments.ts). Covers nested
+// macros, and long bodies over long lists.
 
 import { FUNCTION_PARTS, MACRO_PARTS_MAX } from '../language/limits.ts'
 import { type CelNode, childrenOf } from './cel.ts'
@@ -8,16 +8,16 @@ import { MACROS } from './cel-functions.ts'
 import { ExpressionError } from './expression-names.ts'
 
 export interface Macro {
-  /** The slots its range is made of. */
+  /** The slots its range consists of. */
   readonly lists: readonly string[]
-  /** The range is one slot as it is; otherwise everything in the slots may be an entry. */
+  /** The range is exactly one slot; otherwise everything in the slots may be an entry. */
   readonly whole: boolean
-  /** Entries that the expression itself writes. */
+  /** Entries that are literals of the expression. */
   readonly written: number
   readonly parts: number
 }
 
-/** Throws ExpressionError where what is written out is too much already. */
+/** Throws ExpressionError if the literals alone exceed the bound. */
 export function macroCost(
   at: number,
   name: string,
@@ -37,7 +37,7 @@ export function macroCost(
   return { lists, whole, written, parts }
 }
 
-/** What evaluating a node costs, in nodes: functions that parse count as many. */
+/** The cost of evaluating a node, in nodes: functions that parse count as many. */
 function partsOf(node: CelNode): number {
   const own = node.op === 'call' || node.op === 'rcall' ? (FUNCTION_PARTS[node.args[0]] ?? 1) : 1
   return childrenOf(node).reduce((sum, child) => sum + partsOf(child), own)

@@ -1,6 +1,6 @@
-// How large a pattern becomes once its repetitions are written out, read from its text alone:
+// The size of a pattern with its repetitions expanded, computed from its text alone:
 // `(a{0,30}){0,30}` is 15 characters and 900 steps. RE2 walks every step for every character, and
-// takes long to compile them, so this is asked before it sees the pattern.
+// is slow to compile them, so this is checked before RE2 sees the pattern.
 
 const TOKEN = /\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(\d{1,4})(?:,(\d{0,4}))?\}|[\s\S]/g
 

@@ -1,5 +1,5 @@
-// Comparisons that look safe and are not: text tests on what is a path or URL, and tests on an
-// agent that may be null. Each is a warning with the better line.
+// Comparisons that look safe and are not: text comparisons of paths or URLs, and tests on an agent
+// that may be null. Each is a warning with a better expression.
 
 import type { PolicyErrorCode } from '../language/errors.ts'
 import { type CelNode, childrenOf } from './cel.ts'

@@ -1,5 +1,5 @@
-// Every code a policy document can be answered with, and what to do about it. docs/reference/errors.md lists
-// the same codes; a test holds the two together.
+// Error codes of policy documents, and what to do about each. docs/reference/errors.md lists the same
+// codes; a test compares the two.
 
 /**
  * Codes of problems of a policy document, and what each means.

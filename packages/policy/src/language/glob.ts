@@ -1,6 +1,6 @@
 // Names with `*` and `?`. A key is a server part and a name part, split at the first `/`; a star
-// crosses neither way. Matching is iterative (no backtracking blow-up); "wider" is exact: the
-// question whether one glob matches everything another does is answered by walking both at once.
+// matches within one part only. Matching is iterative (no exponential backtracking). "Wider" is
+// exact language inclusion, computed by walking both patterns together.
 
 import { GLOB_STATES_MAX } from './limits.ts'
 
@@ -35,7 +35,7 @@ function covers(wide: Glob, narrow: Glob): boolean {
   )
 }
 
-/** Stars in a row mean what one means. */
+/** Consecutive stars equal one. */
 function oneStar(pattern: string): string {
   return pattern.replace(/\*{2,}/g, '*')
 }
@@ -63,8 +63,10 @@ export function wildcardMatches(pattern: string, text: string): boolean {
   return p === pattern.length
 }
 
-/** Language inclusion of two patterns: every set of places `wide` can be in, for every place of
- * `narrow`, over the letters both mention and one that neither does. */
+/**
+ * Language inclusion of two patterns: every set of positions `wide` can be in, for every position
+ * of `narrow`, over the letters both mention and one that neither does.
+ */
 function includes(wide: string, narrow: string): boolean {
   if (wide === narrow || wide === '*') return true
   if (!isGlob(narrow)) return wildcardMatches(wide, narrow)
@@ -86,7 +88,7 @@ function includes(wide: string, narrow: string): boolean {
         const after = wanted === '*' ? place : place + 1
         const id = `${after}:${places}`
         if (seen.has(id)) continue
-        // Not known to be wider: then both globs count and the stronger wins.
+        // Not known to be wider: then both globs apply and the stronger action wins.
         if (seen.size >= GLOB_STATES_MAX) return false
         seen.add(id)
         todo.push({ place: after, places })
@@ -96,7 +98,7 @@ function includes(wide: string, narrow: string): boolean {
   return true
 }
 
-/** Stands for any letter that neither pattern mentions. */
+/** Represents any letter that neither pattern mentions. */
 const FRESH = '\u0000'
 
 /** The places reachable without reading a letter: past stars. */

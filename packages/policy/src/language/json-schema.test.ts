@@ -1,5 +1,5 @@
-// The schema for editors: the one on disk is the one the engine would write, it takes every document
-// the loader takes, and it tells every field of the language.
+// The schema for editors: the file on disk is current, accepts every document the loader accepts,
+// and has every field of the language.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ interface Node {
   readonly [keyword: string]: unknown
 }
 
-test('schema/policy.json is the language of today; `npm run build` writes it', () => {
+test('schema/policy.json is current; `npm run build` writes it', () => {
   const onDisk = JSON.parse(readFileSync(join(PACKAGE, 'schema', 'policy.json'), 'utf8'))
   expect(onDisk).toEqual(JSON.parse(JSON.stringify(schema)))
 })
@@ -76,7 +76,7 @@ describe('the schema', () => {
     },
   )
 
-  test('takes the documents of the cases and of the page', () => {
+  test('accepts the documents of the cases and of the page', () => {
     const folder = join(ROOT, 'test', 'cases', 'policies')
     const files = readdirSync(folder).filter((file) => file.endsWith('.policy.yaml'))
     const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'))
@@ -86,14 +86,14 @@ describe('the schema', () => {
     for (const text of texts) expect(complaints(parse(text))).toEqual([])
   })
 
-  test('takes every document the loader takes', () => {
+  test('accepts every document the loader accepts', () => {
     const property = fc.property(document, (text) => {
       expect(complaints(text)).toEqual([])
     })
     fc.assert(property, runs(100))
   })
 
-  test('whatever it marks among the wrong documents, the loader refuses too', () => {
+  test('what it rejects among the invalid documents, the loader rejects too', () => {
     const folder = join(ROOT, 'test', 'cases', 'bad-policies')
     let marked = 0
     for (const file of readdirSync(folder).filter((name) => /\.(yaml|json)$/.test(name))) {

@@ -1,5 +1,5 @@
 // The JSON Schema of the policy language, for editors. `npm run build` writes it to
-// schema/policy.json; a test holds the two together.
+// schema/policy.json; a test compares the two.
 
 import { type Schema, toJsonSchema } from '../document/json-schema.ts'
 import { DOCUMENT } from './language.ts'

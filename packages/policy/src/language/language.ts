@@ -1,5 +1,5 @@
-// The shape of the policy language, version 1, with the words that editors show. What a field
-// means in combination with others is checked in parse-rule.ts.
+// The shape of the policy language, version 1, with the descriptions that editors show.
+// Combinations of fields are checked in parse-rule.ts.
 
 import { ACTIONS } from '../core/actions.ts'
 import { CHANNELS } from '../core/decision.ts'

@@ -1,5 +1,5 @@
-// Every bound of the policy engine, by name and unit. An error that meets one of them says the
-// bound and what was attempted.
+// Limits of the policy engine, by name and unit. The error for exceeding one states the limit and
+// the actual value.
 
 /** Steps of the comparison of two globs. */
 export const GLOB_STATES_MAX = 2_000
@@ -24,73 +24,102 @@ export const PATTERN_STEPS_MAX = 1_000
 /** The same for all patterns of a document: compiling a thousand steps takes milliseconds. */
 export const DOCUMENT_PATTERN_STEPS_MAX = 100_000
 
-/** What one expression may walk in one call, in all. */
+/** What one expression may walk in one call, in total. */
 export const WALK_ENTRIES_MAX = 1_000
 export const WALK_LENGTH_MAX = 65_536
-/** `matches` walks slower than everything else: a character counts this often. */
+/** `matches` is slower than everything else: a character counts as this many. */
 export const MATCH_WEIGHT = 8
-/** Places of a pattern that match many characters, up to which RE2 keeps a table of its states. */
+/** Wide positions of a pattern up to which RE2 caches its state table. */
 export const MATCH_WIDE_MAX = 10
-/** Beyond, a character counts this often for each step of the pattern. */
+/** Beyond that, a character counts as this many for each step of the pattern. */
 export const MATCH_STEP_WEIGHT = 8
-/** The same for what reads its text in several ways; all else counts once. */
+/** The same for functions that read their text in several ways; all others count once. */
 export const FUNCTION_WEIGHTS: Readonly<Record<string, number>> = {
-  ...{ path: 64, url: 4, sql: 20, lowerAscii: 2, upperAscii: 2 },
-  ...{ within: 0, isPrivate: 0, reads: 0 },
+  path: 64,
+  url: 4,
+  sql: 20,
+  lowerAscii: 2,
+  upperAscii: 2,
+  within: 0,
+  isPrivate: 0,
+  reads: 0,
 }
 /** Parts of an expression that its macros may run in one call, entries times parts of the body. */
 export const MACRO_PARTS_MAX = 5_000
-/** A function that parses counts as this many parts, whatever its text. */
+/** A function that parses counts as this many parts, for any text. */
 export const FUNCTION_PARTS: Readonly<Record<string, number>> = {
-  ...{ path: 32, url: 48, email: 16, sql: 16, timestamp: 8, duration: 16, matches: 8 },
+  path: 32,
+  url: 48,
+  email: 16,
+  sql: 16,
+  timestamp: 8,
+  duration: 16,
+  matches: 8,
 }
-/** Characters of one call's texts with percent escapes that are decoded, at some 20 ns each, to look for
- * the gate's own files. A call with more is denied: it could name them where nobody looked. */
+/**
+ * Characters of one call's texts with percent escapes that are decoded to look for the gate's
+ * files, at about 20 ns each. A call with more is denied: it could name them in text that is not
+ * checked.
+ */
 export const DECODED_CHARS_MAX = 1_048_576
-/** Characters of one call's texts that are searched for the gate's own files, at some 5 ns each; what is
- * base64 is searched beyond that too. A call with more is denied. */
+/**
+ * Characters of one call's texts that are searched for the gate's files, at about 5 ns each; base64
+ * is searched beyond that too. A call with more is denied.
+ */
 export const SEARCHED_CHARS_MAX = 8 * 1_048_576
-/** Characters of one call's texts that are read backwards from a name of the gate's files, or resolved as
- * a path, which counts four times; at most 10 ns each. More count as naming them. */
+/**
+ * Characters of one call's texts that are read backwards from a name of the gate's files, or
+ * resolved as a path, which counts four times; at most 10 ns each. More count as naming them.
+ */
 export const PATH_STEPS_MAX = 2 * 1_048_576
-/** Characters of a text with `..` that is searched for climbs, at some 5 ns each, if the server's
- * directory lies within the gate's files. A longer one counts as leading to them. */
+/**
+ * Characters of a text with `..` that is searched for climbs, at about 5 ns each, if the server's
+ * directory is within the gate's files. A longer text counts as leading to them.
+ */
 export const CLIMB_CHARS_MAX = 6 * 1_048_576
 /** A string or number that is part of a counter's key. */
 export const KEY_PART_LENGTH_MAX = 256
-/** Keys of counters that a limit remembers. */
+/** Counter keys that a limit caches. */
 export const REMEMBERED_KEYS_MAX = 4_096
-/** Arguments of one call whose values are kept for `replay`, and the longest text among them. */
+/**
+ * Arguments of one call whose values are recorded for `replay`, and the longest text among them.
+ */
 export const JUDGED_PATHS_MAX = 200
 export const JUDGED_CLAIMS_MAX = 50
 export const JUDGED_TEXT_LENGTH_MAX = 1_024
-/** Conditions that cannot be told from the record, of which `replay` still tries every outcome. */
+/** Conditions not decidable from the ledger for which `replay` still tries every outcome. */
 export const REPLAY_UNKNOWNS_MAX = 5
 /** Nesting of a declared input schema that is followed. */
 export const SCHEMA_DEPTH_MAX = 16
 
-/** Combinations of branches that `prove` goes through for one tool. */
+/** Combinations of branches that `prove` enumerates for one tool. */
 export const PROVE_BRANCHES_MAX = 4_096
 /** Calls that `prove` tries to reach one branch. */
 export const PROVE_TRIES_MAX = 20_000
 
 /** Relative paths of one call that are resolved; more count as naming the gate's files. */
 export const RESOLVED_PATHS_MAX = 10_000
-/** Ways of reading one path (decoded, with backslashes as separators, `..` resolved before or after) that
- * are judged; a path with more counts as naming the gate's files. */
+/**
+ * Readings of one path (decoded, with backslashes as separators, `..` resolved before or after)
+ * that are checked; a path with more counts as naming the gate's files.
+ */
 export const PATH_READINGS_MAX = 64
-/** Times that a text is percent-decoded step by step, before it is decoded to the end. */
+/** Times that a text is percent-decoded step by step, before it is decoded fully. */
 export const DECODE_ROUNDS_MAX = 3
-/** Characters of one call's texts with letters that have several forms (accents apart, full width), which
- * are brought to one form to look for the gate's own files, at up to 200 ns each. A call with more is
- * denied. */
+/**
+ * Characters of one call's texts with letters that have several forms (combining accents, full
+ * width), which are normalised to look for the gate's files, at up to 200 ns each. A call with more
+ * is denied.
+ */
 export const NORMALIZED_CHARS_MAX = 524_288
-/** Combining marks in a row: sorting a longer run takes time that grows with its square. A text with
- * more counts as naming the gate's files. */
+/**
+ * Consecutive combining marks: sorting a longer run takes quadratic time. A text with more counts
+ * as naming the gate's files.
+ */
 export const COMBINING_RUN_MAX = 16
-/** Texts of one call that are remembered, so that equal ones are searched once. */
+/** Texts of one call that are cached, so that equal ones are searched once. */
 export const SEARCHED_TEXTS_MAX = 10_000
 /** Characters of a path without its `.` and `..` segments; as on Linux. */
 export const PATH_LENGTH_MAX = 4_096
-/** Characters of a resource's URI that is compared with rules; a longer one has no normal form. */
+/** Characters of a resource URI that is compared with rules; a longer one has no normal form. */
 export const URI_LENGTH_MAX = 8_192

@@ -1,5 +1,5 @@
-// MCP methods as the policy sees them: tool calls, methods that carry content or ask something of
-// the user or the model (each with the category it is judged as), and plumbing, which passes.
+// MCP methods as the policy sees them: tool calls, methods that carry content or request something
+// of the user or the model (each with its category), and protocol plumbing, which passes.
 
 import type { Category } from '../core/tools.ts'
 

@@ -1,38 +1,41 @@
-// What bears on one tool or method: the rules that count, the guardrails that match, made ready with
-// their expressions bound. Worked out in resolve.ts, judged in lay.ts.
+// What applies to one tool or method: the effective rules and the matching guardrails, with their
+// expressions bound. Computed in decide/resolve.ts, evaluated in decide/combine-rules.ts.
 
 import type { Category } from '../core/tools.ts'
 import type { BoundExpression } from '../expression/evaluate/bind-expression.ts'
 import type { DeclaredType } from '../expression/evaluate/declared-types.ts'
 import type { Guardrail, Rule } from './rule.ts'
 
-/** A rule or guardrail made ready for one tool. */
+/** A rule or guardrail prepared for one tool. */
 export interface PreparedRule<T extends Rule | Guardrail> {
   readonly rule: T
-  /** As told in decisions: `house:` before the pointer of the house's guardrails. */
+  /** As in decisions: `house:` precedes the pointer of the base policy's guardrails. */
   readonly pointer: string
   readonly program?: BoundExpression
-  /** Its `when` does not fit what the tool declares: never decidable. */
+  /** Its `when` does not fit the declared types of the tool: never decidable. */
   readonly unfit?: string
   readonly declared: DeclaredType
 }
 
 export interface ApplicableRules {
   readonly category: Category
-  /** Of a tool whose class is a guess: what bears on it as one that executes. The stricter verdict holds. */
+  /**
+   * If the category of the tool is a guess: what applies to it as Execute. The stricter decision
+   * wins.
+   */
   readonly doubted?: ApplicableRules
   readonly classified: boolean
-  /** Enforced and counting, by pointer. Empty: the default holds. */
+  /** Enforced and effective, by pointer. Empty: the default applies. */
   readonly rules: readonly PreparedRule<Rule>[]
   readonly guardrails: readonly PreparedRule<Guardrail>[]
   readonly house: readonly PreparedRule<Guardrail>[]
-  /** As if absent: rules by pointer, then guardrails. */
+  /** Not enforced: rules by pointer, then guardrails. */
   readonly shadow: readonly PreparedRule<Rule | Guardrail>[]
-  /** What matches and does not count. */
+  /** What matches and has no effect. */
   readonly aside: readonly { readonly pointer: string; readonly why: string }[]
 }
 
-/** All that may bear on a call: of the guess, and of the doubt where there is one; each once. */
+/** Everything that may apply to a call, for the guessed category and for Execute; each once. */
 export function readiesOf({
   rules,
   guardrails,

@@ -1,11 +1,11 @@
-// A rule as it is written, in one text: equal as long as nothing of it changes, wherever in the
-// document it stands. An approval is bound to the text of what asked for it. Pure.
+// Canonical text of a rule: equal as long as the rule is unchanged, wherever it is in the document.
+// An approval is bound to the text of the rule that required it. Pure.
 
 import { formatDecimal } from '../core/decimal.ts'
 import { type CompiledPolicy, rulesOf } from './policy.ts'
 import type { Guardrail, Rule } from './rule.ts'
 
-/** Of a document whose `default` asks. */
+/** Of a document whose `default` requires approval. */
 export const DEFAULT_SAYS = '["default","require_approval"]'
 
 export function toCanonicalRuleText(rule: Rule | Guardrail): string {
@@ -25,7 +25,7 @@ function matchText({ match }: Guardrail): unknown[] {
   )
 }
 
-/** The texts of everything in a document, its house's too. */
+/** The texts of all rules of a document and of its base policy. */
 export function listRuleTexts(policy: CompiledPolicy): string[] {
   const { fallback, house } = policy
   return [

@@ -1,4 +1,4 @@
-// Values by name or glob: the exact one, those that match, and which of them count.
+// Values by name or glob: the exact one, those that match, and which of them apply.
 
 import { describe, expect, test } from 'vitest'
 import { compile } from '../compile/compile.ts'
@@ -19,7 +19,7 @@ describe('NameMap', () => {
     expect(new NameMap([]).size).toBe(0)
   })
 
-  test('gives its entries in one order, however they were written', () => {
+  test('lists its entries in one order, however they were written', () => {
     const sorted = [
       ['*/*', 3],
       ['*/b', 4],
@@ -41,19 +41,19 @@ describe('NameMap', () => {
     expect(map.all(server, name)).toEqual(all)
   })
 
-  test('nothing is found where there is nothing', () => {
+  test('an empty map finds nothing', () => {
     expect(new NameMap<number>([]).exact('a', 'b')).toBeUndefined()
     expect(new NameMap<number>([]).all('a', 'b')).toEqual([])
   })
 
-  test('a glob that is wider than another gives way, and it is told to which', () => {
+  test('a wider glob yields to a narrower one, which is reported', () => {
     const { count, wider } = narrowest(map.globs('a', 'b'))
     expect(count.map(({ glob }) => glob.key)).toEqual(['a/*', '*/b'])
     expect(wider.map(({ glob, than }) => [glob.glob.key, than.glob.key])).toEqual([['*/*', 'a/*']])
   })
 })
 
-test('the longest window of any limit says how far back the past matters', () => {
+test('the longest window of any limit is how far back history matters', () => {
   const text = `
 version: 1
 default: deny

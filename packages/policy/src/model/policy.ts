@@ -1,5 +1,5 @@
-// A compiled policy: what compile.ts makes and what the engine matches against. Immutable but for
-// `scopes`, which keeps for each tool definition what was worked out when it was first seen.
+// A compiled policy: created by compile.ts, evaluated by the engine. Immutable except for `scopes`,
+// which caches the applicable rules of each tool definition.
 
 import type { Action } from '../core/actions.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
@@ -37,7 +37,7 @@ export interface CompiledPolicy {
   readonly scopes: WeakMap<KnownTool, ApplicableRules>
 }
 
-/** Every rule and guardrail of the document, in no order that means anything. */
+/** Every rule and guardrail of the document, in no particular order. */
 export function rulesOf(policy: CompiledPolicy): (Rule | Guardrail)[] {
   const { categories, methods, tools, resources, prompts, guardrails } = policy
   return [
@@ -50,7 +50,7 @@ export function rulesOf(policy: CompiledPolicy): (Rule | Guardrail)[] {
   ]
 }
 
-/** The longest window of any limit, the house's too: how far back the past matters. */
+/** The longest window of any limit, including the base policy's: how far back history matters. */
 export function longestWindowMs(policy: CompiledPolicy): number {
   const rules = [...rulesOf(policy), ...(policy.house ? rulesOf(policy.house) : [])]
   const windows = rules.flatMap(({ limits }) => limits.map(({ windowMs }) => windowMs))
@@ -92,7 +92,7 @@ export class NameMap<T> {
     return this.#globs.filter(({ glob }) => globMatches(glob, server, name))
   }
 
-  /** Exact and glob together, whatever stands over what. */
+  /** Exact and glob matches together, regardless of precedence. */
   all(server: string, name: string): T[] {
     const exact = this.exact(server, name)
     const globs = this.globs(server, name).map(({ value }) => value)
@@ -100,7 +100,7 @@ export class NameMap<T> {
   }
 }
 
-/** Splits globs that match one name into those that count and those wider than another. */
+/** Splits globs that match one name into those that apply and those wider than another. */
 export function narrowest<T extends { readonly glob: Glob }>(
   matching: readonly T[],
 ): { count: T[]; wider: { glob: T; than: T }[] } {

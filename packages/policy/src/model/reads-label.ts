@@ -1,5 +1,5 @@
-// Whether any rule of a policy, or of the house over it, reads a label of the session: what nobody
-// reads need not be looked for. Worked out once for each policy.
+// Whether any rule of a policy, or of its base policy, reads a session label. Labels that no rule
+// reads are not detected. Cached per policy.
 
 import { type CompiledPolicy, rulesOf } from './policy.ts'
 

@@ -1,5 +1,5 @@
-// Rules as the engine holds them, after the document was read and checked: made by parse-rule.ts,
-// judged by decide.ts.
+// Rules in the engine's representation, after the document was read and checked: created by
+// compile/parse-rule.ts, evaluated by decide/decide.ts.
 
 import type { Action } from '../core/actions.ts'
 import type { Decimal } from '../core/decimal.ts'
@@ -10,7 +10,7 @@ import type { Expression } from '../expression/expression.ts'
 import { pathText } from '../language/argument-path.ts'
 import type { Glob } from '../language/glob.ts'
 
-/** What splits a counter. `args` parts carry the path they read. */
+/** What partitions a counter. `args` parts have the path they read. */
 export type Per =
   | { readonly by: 'session' | 'principal' | 'agent' | 'server' | 'tool' | 'everyone' }
   | { readonly by: 'args'; readonly path: readonly string[] }
@@ -32,11 +32,13 @@ export interface Limit {
   readonly id: string
   /** For people: `10 in 60s per session`. */
   readonly text: string
-  /** Keys made so far, by what `per` names. */
+  /** Cached keys, by what `per` names. */
   readonly keys: Map<string, string>
 }
 
-/** What a rule asks of the people who approve; which rule it is, is said when it asks. */
+/**
+ * What a rule requires of the approvers, without the rule itself, which is added when it applies.
+ */
 export type Approval = Omit<ApprovalRequirement, 'rule' | 'reason' | 'says'>
 
 interface RuleBase {
@@ -45,7 +47,7 @@ interface RuleBase {
   /** Offset into the document, of the key or entry. */
   readonly at: number
   readonly reason: string
-  /** `placeOf`: from an offset into the expression to one into the document. */
+  /** `placeOf`: maps an offset into the expression to one into the document. */
   readonly when?: { readonly expression: Expression; readonly placeOf: (offset: number) => number }
   readonly limits: readonly Limit[]
   readonly approval: Approval

@@ -1,9 +1,9 @@
-// A text with stretches of it replaced, and the way back: a problem that the checker reports in the
-// rewritten expression is shown where the person wrote it.
+// Replaces ranges of a text and maps offsets back: a problem that the checker reports in the
+// rewritten expression is shown where the user wrote it.
 
 import type { ExpressionEdit } from '../expression-slots.ts'
 
-/** The text with the edits in it, and the way back from its offsets. */
+/** The text with the edits applied, and a function that maps its offsets back. */
 export function applyEdits(
   text: string,
   edits: readonly ExpressionEdit[],

@@ -1,6 +1,6 @@
-// An expression for one tool: its slots typed by what the tool declares, whole-number literals
-// beside doubles written as doubles, checked and ready to run. A rule under a glob is bound once
-// for each tool it meets.
+// Binds an expression to one tool: its slots typed by the tool's schema, integer literals next to
+// doubles written as doubles, checked and ready to run. A rule under a glob is bound once for each
+// tool it matches.
 
 import { type CelCheck, type CelProgram, checkCel } from '../cel.ts'
 import type { Expression } from '../expression.ts'
@@ -14,12 +14,14 @@ export interface BoundExpression {
   readonly expression: Expression
   readonly slots: readonly BoundSlot[]
   readonly run: CelProgram
-  /** The declared names; arguments beside them make it undecidable. Undefined: any may stand. */
+  /** The declared names; arguments besides them make it undecidable. Undefined: any are allowed. */
   readonly closedTo: ReadonlyMap<string, DeclaredType> | undefined
 }
 
-/** A program, a problem, or both: an argument that nobody declares is a mistake to report, but the
- * expression still has a meaning (the argument is not there). */
+/**
+ * A program, a problem, or both: an undeclared argument is a mistake to report, but the expression
+ * still has a meaning (the argument is missing).
+ */
 export interface BindResult {
   readonly program?: BoundExpression
   readonly problem?: BindProblem
@@ -64,7 +66,7 @@ export function bindExpression(
 
 const checks = new WeakMap<Expression, Map<string, CelCheck>>()
 
-/** Most tools declare the same of what an expression reads: checked once for each such reading. */
+/** Most tools declare the same types for what an expression reads: checked once per combination. */
 function checkOnce(
   expression: Expression,
   text: string,

@@ -1,5 +1,5 @@
-// What is wrong with an expression for the tools it meets, in the words of whoever wrote it: the
-// checker speaks of slots and of names that functions run under.
+// Problems of an expression for the tools it matches, in terms of its source text: the checker
+// reports slots and the names that functions run under.
 
 import { nearest } from '../../document/nearest.ts'
 import { pathText } from '../../language/argument-path.ts'
@@ -64,7 +64,7 @@ export function typeProblem(at: number, message: string, slots: readonly BoundSl
   }
 }
 
-/** The checker speaks of slots, and of functions by the names they run under; a person wrote others. */
+/** Translates the checker's slots and internal function names to those of the source text. */
 export function named(message: string, slots: readonly BoundSlot[]): string {
   return message
     .replace(/^(no such overload: |found no matching overload for )'?(.*?)'?$/, 'there is no `$2`')

@@ -1,5 +1,5 @@
-// A slot of an expression for one tool: what may stand there by the tool's declaration, its CEL
-// type, and how often it is walked.
+// A slot of an expression for one tool: its declared types, its CEL type, and how often it is
+// walked.
 
 import { type CelNode, childrenOf } from '../cel.ts'
 import type { Expression } from '../expression.ts'
@@ -8,14 +8,14 @@ import type { ExpressionSlot } from '../expression-slots.ts'
 import { celType, type DeclaredType } from './declared-types.ts'
 
 export interface BoundSlot extends ExpressionSlot {
-  /** For arguments: what may stand there. */
+  /** For arguments: the declared type. */
   readonly declared: DeclaredType
-  /** How many places outside macros walk the value, and the sum of their weights. */
+  /** How many uses outside macros walk the value, and the sum of their weights. */
   readonly walks: number
   readonly walksWeighted: number
   /** A macro repeats it, or is over it. */
   readonly inMacros: boolean
-  /** `== null` is asked of it, which no type but `dyn` may be asked. */
+  /** It is compared with `null`, which only `dyn` may be. */
   readonly besideNull: boolean
 }
 

@@ -1,7 +1,6 @@
-// What a tool's input schema says of its arguments, reduced to what expressions need: which JSON
-// kinds a place may hold, whether a number there is an integer, and which names are declared.
-// Schemas come from servers: followed to a bounded depth, never fetched, never trusted further
-// than to narrow.
+// Reduces a tool's input schema to what expressions need: which JSON kinds a value may have,
+// whether a number is an integer, and which names are declared. Schemas come from servers: followed
+// to a bounded depth, never fetched, and trusted only to narrow.
 
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import { SCHEMA_DEPTH_MAX } from '../../language/limits.ts'
@@ -16,17 +15,17 @@ export const MAP = 64
 const ANY = 127
 
 export interface DeclaredType {
-  /** The JSON kinds this place may hold, as bits. */
+  /** The JSON kinds this value may have, as bits. */
   readonly kinds: number
   readonly items?: DeclaredType
   readonly properties?: ReadonlyMap<string, DeclaredType>
-  /** Names beside `properties` are expressly permitted. */
+  /** Names other than `properties` are explicitly permitted. */
   readonly open: boolean
 }
 
 export const ANYTHING: DeclaredType = { kinds: ANY, open: true }
 
-/** The declared arguments of a tool; a schema that is missing or no object declares none. */
+/** The declared arguments of a tool; a schema that is missing or not an object declares none. */
 export function declaredArguments(inputSchema: JsonValue | undefined): DeclaredType {
   if (!isObject(inputSchema)) return { kinds: MAP, properties: new Map(), open: false }
   const declared = declare(inputSchema, inputSchema, 0)
@@ -54,7 +53,7 @@ function declare(schema: JsonValue | undefined, root: JsonObject, depth: number)
   return declared
 }
 
-/** Silence permits nothing: JSON Schema's own default would let every undeclared name pass. */
+/** Only explicit permission counts: JSON Schema's default would allow every undeclared name. */
 function isOpen(schema: JsonObject): boolean {
   const { additionalProperties: extra, patternProperties } = schema
   return (
@@ -98,7 +97,7 @@ function followReference(reference: string, root: JsonObject): JsonValue | undef
   return place
 }
 
-/** The declaration at a path of names. Undefined: the place is not declared. */
+/** The declaration at a path of names. Undefined: not declared. */
 export function declaredAt(
   declared: DeclaredType,
   path: readonly string[],
@@ -118,7 +117,7 @@ export function isInteger(declared: DeclaredType): boolean {
   return (declared.kinds & (INTEGER | NUMBER)) === INTEGER
 }
 
-/** The CEL type that a checker may rely on; `dyn` where several kinds fit. */
+/** The CEL type that a checker may rely on; `dyn` if several kinds fit. */
 export function celType(declared: DeclaredType): string {
   switch (declared.kinds) {
     case BOOLEAN:

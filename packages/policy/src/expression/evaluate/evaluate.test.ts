@@ -1,5 +1,5 @@
-// Conditions at the engine's door, beyond what cases as data can say: what an expression may walk,
-// and arguments and faults that no YAML file can write.
+// Conditions, beyond what cases as data can express: what an expression may walk, and arguments and
+// faults that YAML cannot represent.
 
 import { describe, expect, test } from 'vitest'
 import { compiled } from '../../../../../test/support/arbitrary-policies.ts'
@@ -130,7 +130,7 @@ describe('what an expression may walk', () => {
     else expect(reason).toContain(`it would walk ${expected}, the limit is`)
   })
 
-  test('what macros run is bounded too: entries times the parts of the body', () => {
+  test('macros are bounded too: entries times the parts of the body', () => {
     const body = `x != "y" && ${Array.from({ length: 20 }, () => 1).join(' + ')} == 20`
     const policy = withRule({ action: 'allow', when: `args.list.all(x, ${body})` })
     expect(ask(policy, { args: { list: long(10) } }).action).toBe('allow')
@@ -171,7 +171,7 @@ describe('conditions', () => {
     expect(reason).toBe(`its condition cannot be decided: ${why}`)
   })
 
-  test('one that does not fit what the tool declares is never decided', () => {
+  test('one that does not fit the declared types is never decided', () => {
     const policy = withRule({ action: 'allow', when: 'args.s > 5', otherwise: 'require_approval' })
     const decision = ask(policy, { args: { s: 'x' } })
     expect(decision.action).toBe('require_approval')

@@ -1,5 +1,5 @@
-// Runs a bound expression on one call: fills its slots, holds them against types, exactness and
-// bounds, and answers true, false or why it cannot be decided. Never throws.
+// Runs a bound expression on one call: fills its slots, checks types, exactness and bounds, and
+// returns true, false or why it cannot be decided. Never throws.
 
 import type { Call, Facts } from '../../core/call.ts'
 import type { Instant } from '../../core/clock.ts'
@@ -11,7 +11,7 @@ import type { BoundExpression } from './bind-expression.ts'
 import type { BoundSlot } from './bound-slot.ts'
 import { ArgumentWalk } from './walk-arguments.ts'
 
-/** What an expression came to. `either`: it depends on the call and there is none yet (a list). */
+/** Result of an expression. `either`: it depends on the call, which is not known yet (a list). */
 export type ConditionResult =
   | { readonly is: 'true' | 'false' | 'either' }
   | { readonly is: 'undecidable'; readonly why: string }
@@ -21,9 +21,9 @@ export interface EvaluationContext {
   readonly facts: Facts
   readonly now: Instant
   readonly category: Category
-  /** Undefined while a list is made. */
+  /** Undefined while a list is built. */
   readonly args: JsonObject | undefined
-  /** For proofs: how conditions are taken to come out. */
+  /** For proofs: assumed results of conditions. */
   readonly assumed: ReadonlyMap<BoundExpression, ConditionResult> | undefined
 }
 
@@ -77,8 +77,10 @@ function slotValue(slot: BoundSlot, situation: EvaluationContext, walk: Argument
   return slot.presence || value === undefined ? value : walk.convert(slot, value)
 }
 
-/** The value at a slot's path, of which `from` is the part before `start`. With `presence`: whether
- * the last name is there, undefined where a name before it is not. */
+/**
+ * The value at a slot's path, of which `from` is the part before `start`. With `presence`: whether
+ * the last name exists, undefined if a name before it does not.
+ */
 function lookUp(from: JsonObject, slot: BoundSlot, start: number): JsonValue | undefined {
   const { root, path, presence } = slot
   let place: JsonValue | undefined = from
@@ -95,7 +97,7 @@ function lookUp(from: JsonObject, slot: BoundSlot, start: number): JsonValue | u
   return place
 }
 
-/** Undefined where there is no agent or no tool: then reading it fails, as in CEL. */
+/** Undefined without an agent or a tool: then reading it fails, as in CEL. */
 function factValue(
   slot: BoundSlot,
   { call, facts, now, category }: EvaluationContext,

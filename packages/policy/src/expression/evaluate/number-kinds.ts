@@ -1,5 +1,5 @@
-// Whole-number literals beside doubles: in CEL an int and a double do not mix, and a person who
-// writes `args.price < 5` means 5.0. Which numbers are doubles follows from what a tool declares.
+// Integer literals next to doubles: in CEL an int and a double do not mix, and a user who writes
+// `args.price < 5` means 5.0. Which numbers are doubles follows from the tool's schema.
 
 import type { CelNode } from '../cel.ts'
 import type { Expression } from '../expression.ts'
@@ -10,7 +10,7 @@ import { ANYTHING, celType, isInteger, NUMBER } from './declared-types.ts'
 
 type NumberKind = 'int' | 'double' | 'literal' | 'other'
 
-/** Finds the whole-number literals that stand beside doubles. */
+/** Finds the integer literals next to doubles. */
 export class NumberKinds {
   readonly edits: ExpressionEdit[] = []
   readonly #expression: Expression
@@ -120,7 +120,7 @@ export class NumberKinds {
 
   #toDouble(node: CelNode): void {
     if (node.op === 'value') {
-      // One that no double holds stays an int, which compares by value.
+      // An integer that no double represents stays an int, which compares by value.
       if (typeof node.args === 'bigint' && BigInt(Number(node.args)) === node.args)
         this.edits.push({ start: node.start, end: node.end, text: `${node.args}.0` })
     } else if (node.op === '-_' || node.op === '!_') this.#toDouble(node.args)

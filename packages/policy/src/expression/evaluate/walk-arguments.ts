@@ -1,6 +1,6 @@
-// Arguments on their way into an expression: converted to CEL values, held against what the tool
-// declares, exact numbers only, and counted as they are walked, so that an expression's cost is
-// bounded before it runs. Throws Undecided; evaluate.ts catches.
+// Converts arguments to CEL values: checked against the declared types, exact numbers only, and
+// counted while they are walked, so that the cost of an expression is bounded before it runs.
+// Throws UndecidableError; evaluate.ts catches it.
 
 import { ExactNumber, type JsonObject, type JsonValue } from '../../core/json.ts'
 import { MACRO_PARTS_MAX, WALK_ENTRIES_MAX, WALK_LENGTH_MAX } from '../../language/limits.ts'
@@ -23,14 +23,14 @@ import {
 export class ArgumentWalk {
   #entries = 0
   #length = 0
-  /** Entries made, so that many slots are not all built before they are found too many. */
+  /** Entries converted, so that not all slots are built before they are found to be too many. */
   #converted = 0
-  /** What the value under way has so far. */
+  /** Entries of the current value so far. */
   #valueEntries = 0
   #valueLength = 0
   #repeated: { slot: BoundSlot; entries: number; length: number; top: number }[] | undefined
 
-  /** The CEL value of one slot. Scalars, which is nearly all, take the short way. */
+  /** The CEL value of one slot. Scalars, the common case, take the fast path. */
   convert(slot: BoundSlot, value: JsonValue): unknown {
     this.#valueEntries = 0
     this.#valueLength = 0
@@ -54,7 +54,7 @@ export class ArgumentWalk {
     this.#valueLength += count
   }
 
-  /** After the last slot: everything walked, at every place that walks it. */
+  /** After the last slot: checks everything walked, for every use that walks it. */
   hold(macros: readonly Macro[]): void {
     let ran = 0
     for (const macro of macros) ran += macro.parts * this.#times(macro)
@@ -77,7 +77,7 @@ export class ArgumentWalk {
       )
   }
 
-  /** How often a macro runs its body; once at least, for what its range brings along. */
+  /** How often a macro runs its body; at least once, for the cost of its range. */
   #times({ lists, whole, written }: Macro): number {
     let times = written
     for (const { slot, entries, top } of this.#repeated ?? [])

@@ -61,7 +61,7 @@ describe('parseEmail', () => {
     expect(() => parseEmail(text)).toThrow(UndecidableError)
   })
 
-  test('for every text: what is read is the text, and the domain is all behind its only `@`', () => {
+  test('for every text: the parts are those of the text, and the domain is all after its only `@`', () => {
     const pieces = fc.constantFrom(
       'a',
       'B',

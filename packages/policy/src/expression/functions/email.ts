@@ -1,6 +1,6 @@
 // `email(x).domain`: where a message goes. Called by the CEL environment. Exactly one plain
-// address: what a mail server could split, unquote or route on is Undecided. Answers a second
-// recipient behind a comma or line break, `"a@evil.example"@good.example`, comments, and the old
+// address: whatever a mail server could split, unquote or route on is undecidable. Covers a second
+// recipient after a comma or line break, `"a@evil.example"@good.example`, comments, and the old
 // routings `user%evil.example@good.example` and `evil.example!user@good.example`.
 
 import { UndecidableError } from './undecidable-error.ts'
@@ -11,7 +11,7 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const NUMERIC = /^(?:\d+|0x[0-9a-f]*)$/
 
 export class PolicyEmail {
-  /** As written: only the receiving server knows whether case counts. */
+  /** As written: only the receiving server knows whether it is case-sensitive. */
   readonly local: string
   readonly domain: string
 

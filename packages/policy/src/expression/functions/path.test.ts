@@ -214,7 +214,7 @@ function isUnder(text: string): boolean {
   const path = posix.normalize(text)
   return path === '/srv' || path.startsWith('/srv/')
 }
-/** What a server, or the proxies before it, may do to a path, in any order. */
+/** What a server, or a proxy in front of it, may do to a path, in any order. */
 const STEPS: readonly ((text: string) => string)[] = [
   decode,
   posix.normalize,
@@ -224,7 +224,7 @@ const STEPS: readonly ((text: string) => string)[] = [
 const journey = fc.array(fc.constantFrom(...STEPS), { maxLength: 8 })
 
 describe('for every path', () => {
-  test('a climb out of the directory, however encoded, is never within', () => {
+  test('a climb out of the directory, in any encoding, is never within', () => {
     const climbs = fc.property(mixed, (text) => {
       let decoded = text
       for (let next = decode(decoded); next !== decoded; next = decode(decoded)) decoded = next
@@ -233,7 +233,7 @@ describe('for every path', () => {
     fc.assert(climbs, { numRuns: 3_000 })
   })
 
-  test('whoever decodes, normalises and turns slashes, in any order, arrives where we said', () => {
+  test('decoding, normalising and converting slashes in any order leads where the result says', () => {
     const decided: [number, number] = [0, 0]
     const arrives = fc.property(mixed, journey, (text, steps) => {
       const answer = ask(text, '/srv')
@@ -246,7 +246,7 @@ describe('for every path', () => {
     expect(Math.min(...decided)).toBeGreaterThan(100)
   })
 
-  test('any text is answered or Undecided', () => {
+  test('any text has a result or is undecidable', () => {
     const total = fc.property(fc.string({ unit: 'binary' }), (text) => {
       expect([true, false, 'undecided']).toContain(ask(text, '/srv'))
     })

@@ -1,13 +1,13 @@
-// `path(x).within(dir)`: whether a path an agent names lies under a directory a policy names.
-// Called by the CEL environment. A server may or may not decode percent signs, read `\` as `/`,
-// fold case or drop trailing dots, so every reading is placed: all inside is true, all outside is
-// false, anything between is Undecided. Answers climbs (`..`), also encoded, doubly encoded or
-// split over two ways of reading, look-alike slashes, drives and network paths.
-// It judges the text: where a symbolic link leads is not in it.
+// `path(x).within(dir)`: whether a path an agent names is under a directory a policy names. Called
+// by the CEL environment. A server may or may not decode percent signs, read `\` as `/`, fold case
+// or drop trailing dots, so every reading is resolved: all inside is true, all outside is false,
+// anything else is undecidable. Covers climbs (`..`), also encoded, doubly encoded or split over
+// two readings, look-alike slashes, drives and network paths. Decides on the text only: symbolic
+// links are not in it.
 
 import { UndecidableError } from './undecidable-error.ts'
 
-/** In UTF-16 code units; every reading of the longest path is placed within a millisecond. */
+/** In UTF-16 code units; every reading of the longest path is resolved within a millisecond. */
 const PATH_LENGTH_MAX = 1_024
 const DECODE_ROUNDS_MAX = 8
 
@@ -15,7 +15,7 @@ const EITHER_SEPARATOR = /[\\/]/
 const DRIVE = /^[A-Za-z]:/
 const ENCODED = /(?:%[0-9A-Fa-f]{2})+/g
 const DOTS_ONLY = /^[\s.+]*$/u
-/** What some file systems drop when they compare names. */
+/** What some file systems ignore when they compare names. */
 const IGNORED = /\p{Cf}/gu
 /** Links of the kernel that lead back to the root, to any directory or to open files. */
 const KERNEL_LINKS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -31,7 +31,7 @@ const UNCLEAR: readonly (readonly [RegExp, string])[] = [
   [/^[A-Za-z]:(?![\\/])/, 'a path relative to a drive'],
   [/^[\\/][A-Za-z]:(?:[\\/]|$)/, 'a drive after a slash'],
   [/^[A-Za-z][A-Za-z0-9+.-]+:/, 'a URL, where a path is asked for'],
-  // `%u002e` is a dot to IIS, `%２ｅ` to decoders that take any digit for a hexadecimal one.
+  // `%u002e` is a dot to IIS, `%２ｅ` to decoders that accept any digit as a hexadecimal one.
   [/%(?:u[0-9A-Fa-f]{4}|\P{ASCII})/u, 'an encoding only some decoders know'],
   // Turned into `.`, `/` or `\` by best-fit code pages or Unicode normalisation.
   [/[\u2024\u2025\ufe52\uff0e]/u, 'a look-alike of a dot in a path'],
@@ -56,7 +56,7 @@ export class PolicyPath {
   }
 }
 
-/** Every reading of `text`; throws Undecided where one of them leads nobody knows where. */
+/** Every reading of `text`; throws UndecidableError if one of them leads to an unknown place. */
 export function parsePolicyPath(text: string): PolicyPath {
   if (text === '') throw new UndecidableError('an empty path', text)
   if (text.length > PATH_LENGTH_MAX) throw new UndecidableError('a path that is too long', text)
@@ -65,7 +65,7 @@ export function parsePolicyPath(text: string): PolicyPath {
   for (const stage of stages) refuseUnclear(stage)
   const last = stages.at(-1) as string
   const climbs = last.split(EITHER_SEPARATOR).includes('..')
-  // Whoever normalises before decoding arrives elsewhere than whoever decodes first.
+  // Normalising before decoding leads to a different path than decoding first.
   const hides = structure(bare) !== structure(last) || (last.includes('\\') && !DRIVE.test(last))
   if (climbs && hides)
     throw new UndecidableError('a climb beside encoded or reversed slashes', text)
@@ -88,7 +88,7 @@ function compareWithDirectory(
   place: ResolvedPath,
   home: ResolvedPath,
 ): 'inside' | 'outside' | 'unclear' {
-  // Relative, absolute and on a drive: none of the three can be compared with another.
+  // Relative, absolute and on a drive: these cannot be compared with each other.
   if (place.root.length !== home.root.length) return 'unclear'
   if (place.root !== home.root) return 'outside'
   if (place.segments.length < home.segments.length) return 'outside'
@@ -98,7 +98,7 @@ function compareWithDirectory(
   return top.every((segment, at) => lenientName(segment) === names[at]) ? 'unclear' : 'outside'
 }
 
-/** The directory a policy names: one reading, or a RangeError that says so. */
+/** The directory a policy names: one reading, or a RangeError. */
 function parseDir(dir: string): ResolvedPath {
   const plain =
     dir !== '' &&
@@ -121,7 +121,7 @@ function notPlain(dir: string): string {
   return `\`${dir}\` is not a plain directory: write it in full, without \`..\` and encodings`
 }
 
-/** `file:///srv/x` is `/srv/x`; hosts, queries and odd slashes are left to be refused as URLs. */
+/** `file:///srv/x` is `/srv/x`; hosts, queries and odd slashes remain, to be refused as URLs. */
 function stripFileUrl(text: string): string {
   if (!/^file:\/\/\/(?!\/)[^?#|\\]*$/i.test(text)) return text
   const path = text.slice('file://'.length)
@@ -140,7 +140,7 @@ function decodeUntilStable(text: string): string[] {
   throw new UndecidableError('a path encoded too many times', text)
 }
 
-/** `%zz` stays as it is; `%c0%ae`, an overlong dot, and other broken UTF-8 is not decided. */
+/** `%zz` stays unchanged; `%c0%ae`, an overlong dot, and other invalid UTF-8 is undecidable. */
 function decodeOnce(text: string): string {
   try {
     return text.replace(ENCODED, (run) => decodeURIComponent(run))
@@ -161,7 +161,7 @@ function separators(text: string): number {
   return text.split(/[\\/%]/).length
 }
 
-/** Grows when decoding brings out a separator, `.` or `..`. */
+/** Grows when decoding reveals a separator, `.` or `..`. */
 function structure(text: string): number {
   const pieces = text.split(EITHER_SEPARATOR)
   return pieces.length + pieces.filter((piece) => piece === '.' || piece === '..').length
@@ -189,7 +189,7 @@ function toPlace(text: string, separator: string | RegExp): ResolvedPath {
 }
 
 function clearName(piece: string, root: string, top: string | undefined): string {
-  // `...`, `.. ` and `..::$DATA` are names to some and climbs to others.
+  // `...`, `.. ` and `..::$DATA` are names to some systems and climbs to others.
   if (!/^\w/.test(piece) && DOTS_ONLY.test(fold(beforeColon(piece)))) {
     throw new UndecidableError('a name of dots', piece)
   }
@@ -218,7 +218,7 @@ function beforeColon(segment: string): string {
   return colon === -1 ? segment : segment.slice(0, colon)
 }
 
-/** Upper before lower case, since `ſ` and `ß` only meet `s` and `ss` on that way. */
+/** Upper before lower case, since only that maps `ſ` and `ß` to `s` and `ss`. */
 function fold(name: string): string {
   return name.normalize('NFKC').replace(IGNORED, '').toUpperCase().toLowerCase()
 }

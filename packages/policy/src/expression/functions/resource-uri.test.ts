@@ -1,4 +1,4 @@
-// Rules over resources, tried with other spellings of the URIs they name: what six URI parsers read
+// Rules on resources, tested with other spellings of the URIs they name: what six URI parsers read
 // (uri-parsers.test-support.ts) must be what the rules were compared with.
 
 import fc from 'fast-check'
@@ -64,7 +64,7 @@ const DENIES = policyOf('{ version: 1, default: allow, resources: { "s/file:///s
 const ALLOWS = policyOf('{ version: 1, default: deny, resources: { "s/file:///public/*": allow } }')
 const HIDES = policyOf('{ version: 1, default: allow, resources: { "s/file:///secret/*": hide } }')
 
-describe('F3: a resource rule is not passed by another spelling of the URI', () => {
+describe('F3: another spelling of the URI does not bypass a resource rule', () => {
   test.each(SPELLINGS)('%j', (uri) => {
     expect(ask(DENIES, uri).action).toBe('deny')
     expect(ask(ALLOWS, uri).action).toBe('deny')
@@ -73,7 +73,7 @@ describe('F3: a resource rule is not passed by another spelling of the URI', () 
       expect(ask(DENIES, uri, { method }).action).toBe('deny')
   })
 
-  test('that the server lists a spelling lifts the refusal, and not the rule', () => {
+  test('a spelling listed by the server lifts the refusal, not the rule', () => {
     for (const uri of SPELLINGS) {
       expect(ask(DENIES, uri, { isListed: true }).action).toBe('deny')
       expect(ask(ALLOWS, uri, { isListed: true }).action).toBe('deny')
@@ -98,7 +98,7 @@ describe('F3: a resource rule is not passed by another spelling of the URI', () 
     expect(ask(DENIES, 'db://host/table?limit=10').action).toBe('allow')
   })
 
-  test('without rules over URIs, spellings are the server’s own business', () => {
+  test('without rules on URIs, spellings are up to the server', () => {
     const read = policyOf('{ version: 1, default: deny, categories: { Read: allow } }')
     for (const uri of SPELLINGS) expect(ask(read, uri).action).toBe('allow')
     const shadow = policyOf(
@@ -107,7 +107,7 @@ describe('F3: a resource rule is not passed by another spelling of the URI', () 
     for (const uri of SPELLINGS) expect(ask(shadow, uri).action).toBe('allow')
   })
 
-  test('a condition on `args.uri` is a rule over URIs', () => {
+  test('a condition on `args.uri` is a rule on URIs', () => {
     const text = `{ version: 1, default: allow, guardrails: [{ name: g, match: { methods: [resources/read] },
       when: 'args.uri.startsWith("file:///secret/")', action: deny }] }`
     for (const uri of SPELLINGS) {
@@ -119,7 +119,7 @@ describe('F3: a resource rule is not passed by another spelling of the URI', () 
     for (const uri of SPELLINGS) expect(ask(policy as never, uri).action).toBe('deny')
   })
 
-  test('an exact rule counts for what servers take for the same resource', () => {
+  test('an exact rule applies to what servers consider the same resource', () => {
     const policy = policyOf(
       '{ version: 1, default: allow, resources: { "s/http://h/secret": deny, "s/http://h/a%2Fb": allow } }',
     )
@@ -174,7 +174,7 @@ describe('patterns', () => {
     expect(normaliseUriPattern(pattern)).toBe(normal)
   })
 
-  test('one that can match nothing, or the same as another, is an error', () => {
+  test('one that matches nothing, or the same as another, is an error', () => {
     const resources = (keys: string) => `{ version: 1, default: allow, resources: { ${keys} } }`
     expect(() => policyOf(resources('"s/file:///a/../*": deny'))).toThrow('matches no URI')
     expect(() => policyOf(resources('"s/file:///a#b": deny'))).toThrow('matches no URI')
@@ -282,7 +282,7 @@ const spelling = fc
 
 const OWN = BASES.map((base) => placesOf(base)[0] as Place)
 
-test('F3: no spelling that one of six parsers leads astray passes a rule', () => {
+test('F3: no spelling that one of six parsers misreads bypasses a rule', () => {
   const glob = (word: string, rest: string, uris: readonly string[]) =>
     policyOf(
       `{ version: 1, default: ${rest}, resources: { ${uris.map((uri) => `"s/${uri}": ${word}`)} } }`,

@@ -1,7 +1,7 @@
-// Normal form of resource URIs (RFC 3986 6.2.2; WHATWG URL for `file:` and `http(s):`). Rules over
+// Normal form of resource URIs (RFC 3986 6.2.2; WHATWG URL for `file:` and `http(s):`). Rules on
 // resources compare normal forms. A URI counts as normal only if every parser that a server may use
 // reads the same resource from it: another spelling of a denied resource must not pass as another
-// resource. Pure; compile.ts normalises patterns with it, weigh-uri.ts judges calls.
+// resource. Pure; compile.ts normalises patterns with it, weigh-uri.ts decides on calls.
 
 import { decodePercent } from '../../core/percent.ts'
 import { URI_LENGTH_MAX } from '../../language/limits.ts'
@@ -10,10 +10,12 @@ import { normaliseHost, respellAddress } from './uri-host.ts'
 export interface UriReadings {
   /** The URI is its own normal form. */
   readonly isNormal: boolean
-  /** The normal form first, then what a server that decodes more than once reads, if different. */
+  /** The normal form first, then what a server that decodes repeatedly reads, if different. */
   readonly readings: readonly [string, ...string[]]
-  /** Without user, query, parameters or the last slash: servers that ignore these read the same
-   * resource. And with a host that is a number spelt as an address, or the other way. */
+  /**
+   * Without user, query, parameters or the last slash: servers that ignore these read the same
+   * resource. Also with a numeric host spelt as an address, or the reverse.
+   */
   readonly shorter: readonly string[]
 }
 
@@ -26,19 +28,24 @@ interface UriParts {
   readonly query: string
 }
 
-/** How a path is read: by RFC 3986, or as the most lenient server does, which decodes until nothing
- * changes and takes everything for a separator that looks like one. */
+/**
+ * How a path is read: by RFC 3986, or as the most lenient server does, which decodes until nothing
+ * changes and accepts every look-alike of a separator.
+ */
 type Depth = 'normal' | 'deepest'
 
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):/
 /** Schemes for which the WHATWG parser reads `\` as `/` and needs no `//`. */
 const SPECIAL: ReadonlySet<string> = new Set(['http', 'https', 'ws', 'wss', 'ftp', 'file'])
 const ILLEGAL = /[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]/
-/** Of a path, written as they are: RFC 3986 `pchar` and `/`, without the star of patterns. */
+/**
+ * Characters that a path contains unescaped: RFC 3986 `pchar` and `/`, without the star of
+ * patterns.
+ */
 const PATH_CHARACTER = /[A-Za-z0-9\-._~!$&'()+,;=:@/{}]/
 const QUERY_CHARACTER = /[A-Za-z0-9\-._~!$&'()*+,;=:@/?{}]/
 const UNRESERVED = /[A-Za-z0-9\-._~]/
-/** Escapes of these mean the same as the character, but RFC 3986 keeps them apart. */
+/** Escapes of these mean the same as the character, but RFC 3986 distinguishes them. */
 const RESERVED_IN_PATH = /%(?:21|24|26|27|28|29|2[BbCc]|3[AaBbDd]|40|7[BbDd])/g
 const ESCAPE = /%[0-9a-f]{2}/gi
 const ESCAPE_HERE = /^%[0-9a-f]{2}$/i
@@ -68,8 +75,10 @@ export function readUri(uri: string): UriReadings {
   return { isNormal, readings, shorter: shorterThan(readings) }
 }
 
-/** The normal form of a glob over URIs; undefined if it has none, because a `..` or a fragment beside
- * wildcards, or a host beyond ASCII, matches nothing that is in normal form. */
+/**
+ * The normal form of a glob over URIs; undefined if it has none, because a `..` or a fragment
+ * combined with wildcards, or a host beyond ASCII, matches nothing in normal form.
+ */
 export function normaliseUriPattern(pattern: string): string | undefined {
   const marked = pattern.replaceAll('*', STAR).replaceAll('?', ANY)
   if (marked.length > URI_LENGTH_MAX || marked.includes('#')) return undefined
@@ -92,7 +101,7 @@ function split(uri: string, isPattern: boolean): UriParts {
   if (mark >= 0) rest = rest.slice(0, mark)
   rest = rest.replaceAll('\\', '/')
   const lead = /^\/*/.exec(rest)?.[0].length ?? 0
-  // The star of `file:/*` may stand for slashes, the host and the path.
+  // The star of `file:/*` may match slashes, the host and the path.
   if (lead < 2 && WILDCARD.test(rest.charAt(lead)))
     return { scheme, user: '', host: undefined, path: rest, query }
   if (scheme === 'file' && lead !== 2)
@@ -110,13 +119,15 @@ function split(uri: string, isPattern: boolean): UriParts {
   const user = authority.slice(0, at + 1)
   const path = rest.slice(end)
   const host = normaliseHost(authority.slice(at + 1), { scheme, isSpecial })
-  // Servers take the path and ignore the host, and `localhost` is the same as none.
+  // Servers use the path and ignore the host, and `localhost` is the same as none.
   if (scheme === 'file') return { scheme, user, host: WILDCARD.test(host) ? host : '', path, query }
   return { scheme, user, host, path: isSpecial && path === '' ? '/' : path, query }
 }
 
-/** In a pattern the host ends before `?`, which stands for itself in front of a query, and before a
- * star that no slash follows: it may match a path. */
+/**
+ * In a pattern the host ends before `?`, which is literal in front of a query, and before a star
+ * that no slash follows: it may match a path.
+ */
 function authorityEnd(rest: string, from: number, isPattern: boolean): number {
   const slash = rest.indexOf('/', from)
   if (!isPattern) return slash < 0 ? rest.length : slash
@@ -133,8 +144,10 @@ function join({ scheme, user, host, path, query }: UriParts, depth: Depth): stri
   return head + authority + normalisePath(path, depth) + normaliseQuery(query)
 }
 
-/** The URI as written, with escapes of reserved characters undone, to be compared with the normal
- * form: `%40` and `@` are one, and both are normal. */
+/**
+ * The URI as written, with escapes of reserved characters decoded, to be compared with the normal
+ * form: `%40` and `@` are equal, and both are normal.
+ */
 function spell(uri: string): string {
   const mark = uri.indexOf('?')
   const path = mark < 0 ? uri : uri.slice(0, mark)
@@ -151,7 +164,7 @@ function normalisePath(path: string, depth: Depth): string {
   return encode(segments.join('/'), PATH_CHARACTER, depth === 'normal')
 }
 
-/** Escapes of characters that a path has as they are are undone, all others put in upper case. */
+/** Decodes escapes of characters that need none in a path, and upper-cases all others. */
 function decodeOnce(path: string): string {
   return path.replace(ESCAPE, (written) => {
     const character = String.fromCharCode(Number.parseInt(written.slice(1), 16))
@@ -167,7 +180,10 @@ function normaliseQuery(query: string): string {
   return encode(plain, QUERY_CHARACTER, true)
 }
 
-/** As the most lenient readers take a decoded path: overlong UTF-8, hidden characters, look-alikes. */
+/**
+ * A decoded path as the most lenient readers take it: overlong UTF-8, hidden characters,
+ * look-alikes.
+ */
 function undisguise(text: string): string {
   return text
     .replace(/\u00c0([\u0080-\u00bf])/g, (_, low: string) => shortCharacter(0, low))
@@ -204,13 +220,13 @@ function removeDotSegments(segments: readonly string[], depth: Depth): string[] 
   return kept
 }
 
-/** A name without what some servers drop: `..;x` climbs in Tomcat, Windows drops dots at the end. */
+/** A name without what some servers drop: `..;x` climbs in Tomcat, Windows drops trailing dots. */
 function plainName(segment: string): string {
   const bare = /^\.{1,2};/.test(segment) ? segment.slice(0, segment.indexOf(';')) : segment
   return bare === '.' || bare === '..' ? bare : trimEnd(bare, isDotOrSpace)
 }
 
-/** A regular expression would try every run of spaces from each of its places. */
+/** A regular expression would try every run of spaces from each of its positions. */
 function trimEnd(text: string, drops: (code: number) => boolean): string {
   let end = text.length
   while (end > 0 && drops(text.charCodeAt(end - 1))) end--
@@ -229,7 +245,7 @@ function hasDotSegment(path: string): boolean {
   return path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))
 }
 
-/** `c:` and `C|` are one drive; behind one a colon begins the name of a stream. */
+/** `c:` and `C|` are one drive; after a drive, a colon starts the name of a stream. */
 function upperDrive(path: string): string {
   const drive = DRIVE.exec(path)?.[1]
   return drive === undefined ? path : `/${drive.toUpperCase()}:${path.slice(3)}`
@@ -247,13 +263,13 @@ function encode(text: string, plain: RegExp, keepsEscapes: boolean): string {
   return encoded
 }
 
-/** Half a character becomes the replacement character. */
+/** A lone surrogate becomes the replacement character. */
 function encodeCharacter(character: string): string {
   if (character === '*') return '%2A'
   return encodeURIComponent(/^\p{Cs}$/u.test(character) ? '\ufffd' : character)
 }
 
-/** The readings without what many servers ignore, as far as that makes a difference. */
+/** The readings without what many servers ignore, if that makes a difference. */
 function shorterThan(readings: readonly string[]): string[] {
   const found = new Set<string>()
   for (const reading of readings) {

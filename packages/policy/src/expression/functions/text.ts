@@ -1,5 +1,5 @@
-// Functions of expressions on text, numbers and time, in place of the CEL library's own, which are
-// lenient (`int("")` is 0 there, the 30th of February is a day) or slow on texts made to be slow.
+// Functions of expressions on text, numbers and time. They replace the CEL library's, which are
+// lenient (`int("")` is 0 there, the 30th of February is a day) or slow on adversarial texts.
 
 import { UndecidableError } from './undecidable-error.ts'
 
@@ -11,11 +11,21 @@ function isSpace(code: number): boolean {
 }
 
 const SPACES = new Set([
-  ...[0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000],
+  0x85,
+  0xa0,
+  0x1680,
+  0x2028,
+  0x2029,
+  0x202f,
+  0x205f,
+  0x3000,
   ...Array.from({ length: 11 }, (_, index) => 0x2000 + index),
 ])
 
-/** The 26 letters from `first` on, moved; in pieces, since arguments of a call are limited. */
+/**
+ * Shifts the 26 letters from `first` on; in pieces, since the number of arguments of a call is
+ * limited.
+ */
 export function shiftLetters(text: string, first: number, by: number): string {
   if (!BEYOND_ASCII.test(text)) return by > 0 ? text.toLowerCase() : text.toUpperCase()
   let result = ''
@@ -50,7 +60,7 @@ export function codePoints(text: string): bigint {
   return BigInt(text.length - pairs)
 }
 
-/** A Date takes the 30th of February for the 2nd of March. */
+/** A Date reads the 30th of February as the 2nd of March. */
 export function realDay(text: string): string {
   const [year, month, day] = text.slice(0, 10).split('-').map(Number) as [number, number, number]
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
@@ -64,7 +74,7 @@ export function requireForm(text: string, form: RegExp): string {
   return text
 }
 
-/** CEL's timestamp is a Date: made from an argument, never from the machine's clock. */
+/** CEL's timestamp is a Date: created from an argument, never from the system clock. */
 export function timestamp(value: number | string): object {
   // biome-ignore lint/style/noRestrictedGlobals: a value from outside, not the present
   const date = new Date(value) // allowed: a value from outside, not the present
@@ -72,7 +82,7 @@ export function timestamp(value: number | string): object {
   return date
 }
 
-/** Without what Unicode calls white space at either end. */
+/** Trims white space as Unicode defines it. */
 export function trimSpace(text: string): string {
   let start = 0
   let end = text.length

@@ -2,18 +2,18 @@ import { describe, expect, test } from 'vitest'
 import { UndecidableError } from './undecidable-error.ts'
 
 describe('Undecided', () => {
-  test('says what could not be decided, with the value in backticks', () => {
+  test('states what could not be decided, with the value in backticks', () => {
     const error = new UndecidableError('a port out of range', 'http://x:99999')
     expect(error).toBeInstanceOf(Error)
     expect(error.name).toBe('Undecided')
     expect(error.message).toBe('a port out of range: `http://x:99999`')
   })
 
-  test('does without a value where there is none to show', () => {
+  test('needs no value', () => {
     expect(new UndecidableError('an argument is missing').message).toBe('an argument is missing')
   })
 
-  test('cuts the value to 80 characters', () => {
+  test('truncates the value to 80 characters', () => {
     expect(new UndecidableError('long', 'x'.repeat(80)).message).toBe(`long: \`${'x'.repeat(80)}\``)
     expect(new UndecidableError('long', 'x'.repeat(81)).message).toBe(
       `long: \`${'x'.repeat(79)}…\``,

@@ -1,5 +1,5 @@
-// The host and port of a resource's URI in normal form: lower case, ASCII (IDNA), addresses in their
-// usual spelling, no port that the scheme implies. Pure; resource-uri.ts calls it.
+// The host and port of a resource URI in normal form: lower case, ASCII (IDNA), addresses in their
+// usual spelling, no default port of the scheme. Pure; called by resource-uri.ts.
 
 import { decodePercent } from '../../core/percent.ts'
 import { DEFAULT_PORTS, LABEL_LENGTH_MAX, parseV6, spellV6 } from './url.ts'
@@ -17,7 +17,7 @@ export interface HostScheme {
   readonly isSpecial: boolean
 }
 
-/** Whatever is not a host stays as it is, in lower case. */
+/** A text that is not a host stays unchanged, in lower case. */
 export function normaliseHost(written: string, { scheme, isSpecial }: HostScheme): string {
   const [, rawHost = '', rawPort] = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(written) ?? ['', written]
   const port = rawPort?.replace(/^0+(?=\d)/, '') ?? ''
@@ -63,7 +63,7 @@ function dottedQuad(labels: readonly string[]): string | undefined {
   return [24, 16, 8, 0].map((bits) => Math.floor(address / 2 ** bits) % 256).join('.')
 }
 
-/** NaN for what is no number. */
+/** NaN if it is not a number. */
 function readNumber(label: string): number {
   if (!NUMBER.test(label)) return Number.NaN
   if (label.startsWith('0x')) return Number.parseInt(label.slice(2) || '0', 16)

@@ -1,5 +1,5 @@
-// Six readers of URIs as servers use them, each as small as it can be: what path, at which host, a
-// server built on it would open. A URI that a reader refuses leads nowhere there.
+// Six minimal URI readers as servers use them: which path, on which host, a server built on it
+// would open. A URI that a reader rejects leads nowhere.
 
 import { posix } from 'node:path'
 
@@ -25,13 +25,13 @@ const place = (scheme: string, host: string, path: string): Place => ({
   path,
 })
 
-/** Not decoded, decoded once, and decoded as often as it goes. */
+/** Not decoded, decoded once, and decoded repeatedly. */
 function decodings(path: string): string[] {
   const once = unquote(path)
   return [path, once, unquote(once)]
 }
 
-/** As Python's `unquote`: what is no UTF-8 becomes the replacement character. */
+/** Like Python's `unquote`: invalid UTF-8 becomes the replacement character. */
 function unquote(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) =>
     Buffer.from(run.replaceAll('%', ''), 'hex').toString(),
@@ -43,7 +43,7 @@ const whatwg: Reader = (uri) => {
   return decodings(pathname).map((path) => place(protocol.slice(0, -1), host, path))
 }
 
-/** Node's `url.parse`: turns backslashes, trims, folds the host. */
+/** Node's `url.parse`: converts backslashes, trims, folds the host. */
 const legacy: Reader = (uri) => {
   const [, scheme = '', host = '', path = ''] = PIECES.exec(uri.trim().replaceAll('\\', '/')) ?? []
   return decodings(path).map((each) => place(scheme, host, each))
@@ -76,7 +76,7 @@ const java: Reader = (uri) => {
   )
 }
 
-/** Decodes the whole text and takes what stands behind the scheme. */
+/** Decodes the whole text and takes what follows the scheme. */
 const naive: Reader = (uri) => {
   const [, scheme = '', host = '', path = ''] = PIECES.exec(decodeURIComponent(uri)) ?? []
   return [place(scheme, host, posix.normalize(path.replaceAll('\\', '/')))]
@@ -84,7 +84,7 @@ const naive: Reader = (uri) => {
 
 const READERS: readonly Reader[] = [whatwg, legacy, python, go, java, naive]
 
-/** Everywhere that one of the readers is led to. */
+/** Every place that one of the readers leads to. */
 export function placesOf(uri: string): Place[] {
   return READERS.flatMap((read) => {
     try {
@@ -94,7 +94,7 @@ export function placesOf(uri: string): Place[] {
     }
   }).map(({ scheme, host, path }) => ({
     scheme,
-    // Servers of files open the path, whatever the host.
+    // File servers open the path and ignore the host.
     host: scheme === 'file' ? '' : host,
     path: posix
       .normalize(`/${path}`)

@@ -136,7 +136,7 @@ describe('isPrivate', () => {
     expect(isPrivate(parseUrl(`http://${host}/`))).toBe(true)
   })
 
-  test.each(PUBLIC)('%s is public, as far as its text says', (host) => {
+  test.each(PUBLIC)('%s is public, judging by its text', (host) => {
     expect(isPrivate(parseUrl(`http://${host}/`))).toBe(false)
   })
 })
@@ -173,7 +173,7 @@ const bracketed = fc.array(group, { maxLength: 9 }).map((groups) => `http://[${g
 const anything = fc.string({ unit: 'binary' }).map((tail) => `http://${tail}`)
 
 describe('for every URL', () => {
-  test('what is read is read by WHATWG in the same way', () => {
+  test('WHATWG reads the same parts', () => {
     const same = fc.property(fc.oneof(pieced, bracketed, anything, fc.webUrl()), (text) => {
       let ours: { scheme: string; host: string; port: number | null }
       try {
@@ -191,7 +191,7 @@ describe('for every URL', () => {
     fc.assert(same, { numRuns: 20_000 })
   })
 
-  test('every spelling of an address that WHATWG takes for private is private or not decided', () => {
+  test('every spelling of an address that WHATWG reads as private is private or undecidable', () => {
     const byte = fc.constantFrom('127', '0177', '0x7f', '10', '012', '0xa', '0', '1', '169', '254')
     const spelled = fc.array(byte, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('.'))
     const safe = fc.property(spelled, (host) => {

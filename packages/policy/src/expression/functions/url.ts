@@ -1,7 +1,7 @@
 // `url(x).host`, `.scheme`, `.isPrivate()`: where a URL an agent names leads. Called by the CEL
-// environment. Strict on purpose: the gate and the server have two URL parsers, and whatever two
-// parsers are known to read differently (userinfo, `\`, `127.1`, `0x7f000001`, `#@`) is Undecided.
-// Answers requests forged to the machine itself, to its network and to cloud metadata. A public
+// environment. Strict on purpose: the gate and the server have two URL parsers, and whatever
+// parsers are known to read differently (userinfo, `\`, `127.1`, `0x7f000001`, `#@`) is
+// undecidable. Covers SSRF to the machine itself, to its network and to cloud metadata. A public
 // name may still resolve to a private address: only the server that connects can see that.
 
 import { UndecidableError } from './undecidable-error.ts'
@@ -29,10 +29,19 @@ export const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
 ])
 
 const PRIVATE_SUFFIXES = [
-  ...['localhost', 'local', 'internal', 'home.arpa', 'lan', 'intranet', 'corp'],
-  ...['localdomain', 'home', 'private', 'svc'],
+  'localhost',
+  'local',
+  'internal',
+  'home.arpa',
+  'lan',
+  'intranet',
+  'corp',
+  'localdomain',
+  'home',
+  'private',
+  'svc',
 ]
-/** Public names that are known to lead to a cloud's metadata. */
+/** Public names that are known to resolve to a cloud's metadata service. */
 const METADATA_NAMES = ['metadata.goog', 'metadata.tencentyun.com']
 
 type AddressRange = readonly [base: bigint, bits: bigint]
@@ -54,7 +63,7 @@ const PRIVATE_V4: readonly AddressRange[] = [
   [0xe0000000n, 4n], // multicast
   [0xf0000000n, 4n], // reserved, broadcast
 ]
-/** Within 2000::/3; what lies outside of it is not public at all. */
+/** Within 2000::/3; addresses outside of it are not public. */
 const PRIVATE_V6: readonly AddressRange[] = [
   [0x20010000n << 96n, 23n], // protocol assignments, Teredo
   [0x20010db8n << 96n, 32n], // documentation
@@ -64,7 +73,7 @@ const PRIVATE_V6: readonly AddressRange[] = [
 export class PolicyUrl {
   readonly scheme: string
   readonly host: string
-  /** As written, or the scheme's own; null where a scheme has none. */
+  /** As written, or the scheme's default; null if the scheme has none. */
   readonly port: number | null
   readonly inside: boolean
 
@@ -84,7 +93,7 @@ export function parseUrl(text: string): PolicyUrl {
   if (rawScheme === undefined || authority === undefined || rest === undefined) {
     throw new UndecidableError('a URL without `scheme://`', text)
   }
-  // `http://good.example#@evil.example`: some parsers look for the `@` before the `#`.
+  // `http://good.example#@evil.example`: some parsers search for the `@` before the `#`.
   if (authority.includes('@') || (!rest.startsWith('/') && rest.includes('@'))) {
     throw new UndecidableError('a URL with `@` beside its host', text)
   }
@@ -116,7 +125,7 @@ function readName(written: string): [host: string, inside: boolean] {
   const fits = labels.every((label) => label !== '' && label.length <= LABEL_LENGTH_MAX)
   if (!fits || host.length > NAME_LENGTH_MAX)
     throw new UndecidableError('a broken host name', written)
-  // `xn--example-` is `example` to some; telling which labels are sound takes Unicode's tables.
+  // `xn--example-` is `example` to some parsers; validating labels takes Unicode's tables.
   if (labels.some((label) => label.startsWith('xn--'))) {
     throw new UndecidableError('an internationalised host name', written)
   }
@@ -174,7 +183,7 @@ function v4IsPrivate(address: bigint): boolean {
   return PRIVATE_V4.some(([base, bits]) => address >> (32n - bits) === base >> (32n - bits))
 }
 
-/** Addresses that carry an IPv4 address (mapped, NAT64, 6to4) are judged by it. */
+/** Addresses that embed an IPv4 address (mapped, NAT64, 6to4) are classified by it. */
 function v6IsPrivate(address: bigint): boolean {
   const upper = address >> 32n
   if (upper === 0xffffn || upper === 0x64ff9b0000000000000000n) {
