@@ -70,15 +70,30 @@ async function timed(work: () => unknown): Promise<number> {
 
 function heldCall(at: number): ApprovalSubmission {
   const ask: ApprovalRequirement = {
-    ...{ rule: '/tools/office~1create_payment', reason: '', timeoutMs: 3_600_000, waitMs: 25_000 },
-    ...{ approvers: [], quorum: 1, channels: ['console', 'terminal'], separateDuties: false },
-    ...{ editArgs: false, says: 'bench' },
+    rule: '/tools/office~1create_payment',
+    reason: '',
+    timeoutMs: 3_600_000,
+    waitMs: 25_000,
+    approvers: [],
+    quorum: 1,
+    channels: ['console', 'terminal'],
+    separateDuties: false,
+    editArgs: false,
+    says: 'bench',
   }
   return {
-    ...{ callId: `call ${at}`, principal: { id: `p${at % 50}`, kind: 'grant' }, agent: null },
-    ...{ session: `session ${at}`, server: 'office', method: 'tools/call' },
-    ...{ name: 'create_payment', category: 'Financial', risk: 'high', pin: 'pin' },
-    ...{ rest: '{"name":"create_payment"}', asks: [ask] },
+    callId: `call ${at}`,
+    principal: { id: `p${at % 50}`, kind: 'grant' },
+    agent: null,
+    session: `session ${at}`,
+    server: 'office',
+    method: 'tools/call',
+    name: 'create_payment',
+    category: 'Financial',
+    risk: 'high',
+    pin: 'pin',
+    rest: '{"name":"create_payment"}',
+    asks: [ask],
     args: JSON.stringify({ amount: at, to: 'somebody', note: 'x'.repeat(200) }),
   }
 }

@@ -27,7 +27,9 @@ async function measure(options: RunOptions, folder: string): Promise<boolean> {
     const pictures = options.pictures === undefined ? undefined : String(options.pictures)
     if (pictures !== undefined) mkdirSync(pictures, { recursive: true })
     return pages({
-      ...{ folder, pictures, only: options.page === true ? '' : String(options.page) },
+      folder,
+      pictures,
+      only: options.page === true ? '' : String(options.page),
       liveMs: Number(options.ms ?? 60_000),
       records: Number(options.records ?? 200_000),
       tools: Number(options.tools ?? 10_000),

@@ -142,7 +142,11 @@ class GatewayBench {
     const server = { url: echo.url }
     const sluice = await this.#sluice('long', server)
     const side = {
-      ...{ name: 'sluice', url: sluice.url, pid: sluice.pid, headers: CALLER, sessionsMax: 16 },
+      name: 'sluice',
+      url: sluice.url,
+      pid: sluice.pid,
+      headers: CALLER,
+      sessionsMax: 16,
     }
     await this.#load.turn(side, 16, { forMs: 2_000 })
     const spent: number[] = []

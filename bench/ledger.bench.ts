@@ -141,20 +141,34 @@ function told(row: Row): string {
 
 function judgement(number: number): DecisionEntry {
   return {
-    ...{ atMs: Date.now(), callId: `01HZX3T9V0000000000000${number}` },
-    ...{ principal: { id: 'ann', kind: 'grant' }, agent: null, session: `session-${number % 4}` },
-    ...{ server: 'stripe', method: 'tools/call', name: `tool_${number % 50}` },
-    ...{ category: 'Financial', policy: 'default' },
+    atMs: Date.now(),
+    callId: `01HZX3T9V0000000000000${number}`,
+    principal: { id: 'ann', kind: 'grant' },
+    agent: null,
+    session: `session-${number % 4}`,
+    server: 'stripe',
+    method: 'tools/call',
+    name: `tool_${number % 50}`,
+    category: 'Financial',
+    policy: 'default',
     decision: {
-      ...{ action: 'allow', code: 'ALLOWED', rule: '/tools/stripe~1create_refund', reason: '' },
-      ...{ guardrails: [], shadow: [] },
+      action: 'allow',
+      code: 'ALLOWED',
+      rule: '/tools/stripe~1create_refund',
+      reason: '',
+      guardrails: [],
+      shadow: [],
       limits: [
         {
-          ...{ key: '/categories/Write/rate_limit|9:session-1', kind: 'rate', windowMs: 60_000 },
-          ...{ max: { units: 30n, scale: 0 }, amount: { units: 1n, scale: 0 } },
+          key: '/categories/Write/rate_limit|9:session-1',
+          kind: 'rate',
+          windowMs: 60_000,
+          max: { units: 30n, scale: 0 },
+          amount: { units: 1n, scale: 0 },
         },
       ],
     },
-    ...{ judged: { 'args.amount': number }, argsDigest: DIGEST },
+    judged: { 'args.amount': number },
+    argsDigest: DIGEST,
   }
 }

@@ -52,8 +52,12 @@ export async function ensureConsole(): Promise<boolean> {
   try {
     if (isFresh(digest)) return true
     const result = await runStep('console', [
-      ...['node_modules/vite/bin/vite.js', 'build', '--config', 'console/vite.config.ts'],
-      ...['--logLevel', 'warn'],
+      'node_modules/vite/bin/vite.js',
+      'build',
+      '--config',
+      'console/vite.config.ts',
+      '--logLevel',
+      'warn',
     ])
     console.error(`build: ${describeStep(result)}`)
     if (result.passed) writeFileSync(STAMP, digest)

@@ -15,8 +15,11 @@ const STEPS: [name: string, command: string[]][] = [
   [
     'compile',
     [
-      ...['node_modules/typescript/bin/tsc', '-b', '--force'],
-      ...['packages/sluice/src/cli', 'packages/policy/src'],
+      'node_modules/typescript/bin/tsc',
+      '-b',
+      '--force',
+      'packages/sluice/src/cli',
+      'packages/policy/src',
     ],
   ],
   ['bundle', ['scripts/bundle.ts']],

@@ -38,7 +38,9 @@ export async function beside(options: BesideOptions): Promise<boolean> {
     for (const [at] of NAMES.entries())
       running.push(
         await startSluice({
-          ...{ command: COMMAND, folder: join(folder, String(at)), server: { url: echo.url } },
+          command: COMMAND,
+          folder: join(folder, String(at)),
+          server: { url: echo.url },
         }),
       )
     const sides = NAMES.map((name, at): Side => {

@@ -27,8 +27,15 @@ const BEAT_MS = 20
 const STRETCH_MS = 1_000
 const TOOLS = 200
 const ALLOWED: Decision = {
-  ...{ action: 'allow', code: 'ALLOWED', rule: '/tools/echo~1echo', reason: 'the rule allows it' },
-  ...{ guardrails: [], limits: [], retryAfterMs: 0, approvals: [], shadow: [] },
+  action: 'allow',
+  code: 'ALLOWED',
+  rule: '/tools/echo~1echo',
+  reason: 'the rule allows it',
+  guardrails: [],
+  limits: [],
+  retryAfterMs: 0,
+  approvals: [],
+  shadow: [],
 }
 
 export async function byItself(folder: string, rounds: number): Promise<void> {

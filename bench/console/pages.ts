@@ -59,7 +59,10 @@ export async function pages(options: PagesOptions): Promise<boolean> {
     const data = join(folder, 'data')
     if (isWanted(only, 'ledger')) writeRecords(data, records, Date.now())
     const gate = await startSluice({
-      ...{ command: COMMAND, folder, server: { url: echo.url }, policy: POLICY },
+      command: COMMAND,
+      folder,
+      server: { url: echo.url },
+      policy: POLICY,
     })
     running.push(gate)
     await firstPerson(data)

@@ -159,28 +159,37 @@ function callOf(number: number, atMs: number, isRefused: boolean): LedgerEntry {
   const beganMs = atMs - (atMs % 10_000_000)
   return {
     kind: isRefused ? 'refusal' : 'intent',
-    ...{ atMs, callId: `01HZX3T9V0${String(number).padStart(16, '0')}` },
+    atMs,
+    callId: `01HZX3T9V0${String(number).padStart(16, '0')}`,
     principal: { id: person, kind: 'grant' },
     agent: number % 10 === 0 ? `agent-${number % 50}` : null,
     session: `${person}#0@${beganMs}`,
     server: `server-${number % 5}`,
-    ...{ method: 'tools/call', name: `tool-${(number * 3) % 50}`, category: 'Write' },
+    method: 'tools/call',
+    name: `tool-${(number * 3) % 50}`,
+    category: 'Write',
     policy: 'default@4f1c',
     decision: {
       ...(isRefused
         ? { action: 'deny', code: 'RATE_LIMITED', reason: 'too many in a minute' }
         : { action: 'allow', code: 'ALLOWED', reason: '' }),
-      ...{ rule: `/tools/server-${number % 5}`, guardrails: [], shadow: [] },
+      rule: `/tools/server-${number % 5}`,
+      guardrails: [],
+      shadow: [],
       limits: isRefused
         ? []
         : [
             {
-              ...{ key: `/categories/Write/rate_limit|${person}`, kind: 'rate', windowMs: 60_000 },
-              ...{ max: { units: 3_000n, scale: 0 }, amount: { units: 1n, scale: 0 } },
+              key: `/categories/Write/rate_limit|${person}`,
+              kind: 'rate',
+              windowMs: 60_000,
+              max: { units: 3_000n, scale: 0 },
+              amount: { units: 1n, scale: 0 },
             },
           ],
     },
-    ...{ judged: { 'args.amount': number }, argsDigest: DIGEST },
+    judged: { 'args.amount': number },
+    argsDigest: DIGEST,
   } as LedgerEntry
 }
 

@@ -66,7 +66,8 @@ export async function startSession(): Promise<void> {
     holdToken(undefined)
     const help = 'sign in again to go on where you were'
     change({
-      ...{ state: 'out', me: undefined },
+      state: 'out',
+      me: undefined,
       error: new ApiError(401, 'API_SIGN_IN', 'your sign-in has ended', help),
     })
     void findWays()

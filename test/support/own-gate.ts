@@ -48,7 +48,9 @@ export async function ownGate(
   const say: Log = (_level, message, fields) =>
     void log.push(`${message} ${JSON.stringify(fields ?? {})}`)
   const gate = await runGate(config, compiled, {
-    ...{ piped: false, log: say, control: createCommands },
+    piped: false,
+    log: say,
+    control: createCommands,
     ...(agents === undefined ? {} : { startAgents: agents(config, say) }),
   })
   const parts = { folder, url: gate.url, data: join(folder, 'data'), approvals: gate.approvals }
@@ -76,6 +78,10 @@ async function addAda(data: string): Promise<void> {
 }
 
 export const ADA: Person = {
-  ...{ name: 'ada', kind: 'person', roles: ['approver'], groups: ['finance'], owns: ['local'] },
+  name: 'ada',
+  kind: 'person',
+  roles: ['approver'],
+  groups: ['finance'],
+  owns: ['local'],
   proof: 'pin',
 }

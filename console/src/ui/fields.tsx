@@ -48,7 +48,7 @@ export function TextField({
 }: Common & { type?: string; className?: string; min?: number }): JSX.Element {
   const id = useId()
   return (
-    <Labelled {...{ id, label, quiet, className }}>
+    <Labelled id={id} label={label} quiet={quiet} className={className}>
       <input
         id={id}
         className="input"
@@ -75,7 +75,7 @@ export function TextArea({
 }: Common & { rows?: number; mono?: boolean }): JSX.Element {
   const id = useId()
   return (
-    <Labelled {...{ id, label, quiet }}>
+    <Labelled id={id} label={label} quiet={quiet}>
       <textarea
         id={id}
         className={mono ? 'area mono' : 'area'}
@@ -102,7 +102,7 @@ export function SelectField({
 }: Omit<Common, 'placeholder'> & { choices: readonly Choice[] }): JSX.Element {
   const id = useId()
   return (
-    <Labelled {...{ id, label, quiet }}>
+    <Labelled id={id} label={label} quiet={quiet}>
       <select
         id={id}
         className="pick"

@@ -226,7 +226,8 @@ function Verdict({
       const isYes = verdict === 'approve'
       const lasts = toStandingTerms(wish, args)
       const asked = {
-        ...{ verdict, comment },
+        verdict,
+        comment,
         ...(isYes && lasts !== undefined ? { forAWhile: lasts } : {}),
         ...(isYes && changed !== undefined ? { args: changed } : {}),
       }

@@ -87,7 +87,8 @@ export function StandingForm({
       {members.map(([name, value]) => (
         <Argument
           key={name}
-          {...{ name, value }}
+          name={name}
+          value={value}
           wish={wish.wishes[name] ?? EXACT}
           onChange={(next) => onChange({ ...wish, wishes: { ...wish.wishes, [name]: next } })}
         />

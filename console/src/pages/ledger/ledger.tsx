@@ -71,7 +71,8 @@ function Calls(): JSX.Element {
           <TextField
             key={name}
             quiet
-            {...{ label, placeholder }}
+            label={label}
+            placeholder={placeholder}
             value={filter[name] ?? ''}
             onChange={(value) => setQuery({ [name]: value })}
           />
@@ -142,7 +143,11 @@ function Calls(): JSX.Element {
           </Empty>
         )}
         <VirtualList
-          {...{ items: state?.calls ?? NONE, px: 34, keyOf: getSeq, Row: CallRow, onOpen: setOpen }}
+          items={state?.calls ?? NONE}
+          px={34}
+          keyOf={getSeq}
+          Row={CallRow}
+          onOpen={setOpen}
           className="ledger-scroll"
           onNearEnd={more}
         />

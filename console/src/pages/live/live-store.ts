@@ -44,8 +44,14 @@ export interface LiveState {
 
 export class LiveStore {
   #state: LiveState = {
-    ...{ rows: [], seconds: new Map(), tools: new Map(), boundsMs: [], left: 0, version: 0 },
-    ...{ state: 'loading', why: '' },
+    rows: [],
+    seconds: new Map(),
+    tools: new Map(),
+    boundsMs: [],
+    left: 0,
+    version: 0,
+    state: 'loading',
+    why: '',
   }
   readonly #seconds = new Map<number, Second>()
   readonly #tools = new Map<string, Tool>()

@@ -60,14 +60,17 @@ export function Live(): JSX.Element {
   const byWord = useMemo(
     () =>
       WORDS.map((word) => ({
-        ...{ says: word, colour: `--${word}-line`, values: figures.words[word] },
+        says: word,
+        colour: `--${word}-line`,
+        values: figures.words[word],
       })),
     [figures],
   )
   const byShare = useMemo(
     () =>
       SHARES.map((share, at) => ({
-        ...{ says: `p${share * 100}`, values: lists[at] ?? [] },
+        says: `p${share * 100}`,
+        values: lists[at] ?? [],
         colour: (['--allow-line', '--accent', '--limited-line'] as const)[at] ?? '--accent',
       })),
     [lists],
@@ -275,7 +278,11 @@ function Rows({
         <span>Took</span>
       </div>
       <VirtualList
-        {...{ items: rows, px: 32, keyOf: getCallId, Row, onOpen }}
+        items={rows}
+        px={32}
+        keyOf={getCallId}
+        Row={Row}
+        onOpen={onOpen}
         className="live-scroll"
       />
       {left > 0 && (

@@ -76,7 +76,7 @@ export function Board({
         {name !== undefined && `Moving ${name}: Tab to a column, Enter puts it there, Escape not`}
       </p>
       {COLUMNS.map(({ action, says }, at) => (
-        <Column key={action} {...{ action, says, moving: name, items: columns[at] ?? [] }} />
+        <Column key={action} action={action} says={says} moving={name} items={columns[at] ?? []} />
       ))}
     </div>
   )
@@ -132,7 +132,7 @@ const Column = memo(function Column({
         {seen.map((at) => {
           const item = items[at] as Item
           return (
-            <Piece key={item.id} {...{ item, at, of: items.length, isCurrent: at === current }} />
+            <Piece key={item.id} item={item} at={at} of={items.length} isCurrent={at === current} />
           )
         })}
       </ul>
@@ -198,8 +198,12 @@ function useCurrent(place: HTMLElement | null, length: number): number {
       const at = Number((event.target as Element).closest<HTMLElement>('.piece')?.dataset.at)
       const page = Math.max(1, Math.floor((place?.clientHeight ?? 0) / PIECE_PX) - 1)
       const steps: Readonly<Record<string, number>> = {
-        ...{ ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page },
-        ...{ Home: 0, End: length - 1 },
+        ArrowDown: at + 1,
+        ArrowUp: at - 1,
+        PageDown: at + page,
+        PageUp: at - page,
+        Home: 0,
+        End: length - 1,
       }
       const to = steps[event.key]
       if (to === undefined || Number.isNaN(at)) return
@@ -229,14 +233,12 @@ function lengthOf(pieces: number): number {
 
 function categoriesOf(board: NonNullable<PolicyDraft['board']>): Item[] {
   return board.categories.map(({ name, action, lock, tools }) => ({
-    ...{
-      id: `category:${name}`,
-      name: `All of ${name}`,
-      title: `All of ${name}`,
-      lock,
-      risk: null,
-      limits: [],
-    },
+    id: `category:${name}`,
+    name: `All of ${name}`,
+    title: `All of ${name}`,
+    lock,
+    risk: null,
+    limits: [],
     detail: `${plural(tools, 'tool')}${action === 'default' ? ', by default' : ''}`,
     column: action === 'default' ? board.fallback : action,
     move: (to) => ({ category: name, to }),
@@ -246,10 +248,14 @@ function categoriesOf(board: NonNullable<PolicyDraft['board']>): Item[] {
 function itemOf(tool: BoardTool): Item {
   const { server, name, category, unknown, risk, lock, limits, column } = tool
   return {
-    ...{ id: `${server}/${name}`, name: `${server}/${name}`, title: name, lock },
+    id: `${server}/${name}`,
+    name: `${server}/${name}`,
+    title: name,
+    lock,
     risk: unknown ? null : risk,
     detail: `${server} · ${unknown ? `unknown, perhaps ${category}` : category}`,
-    ...{ limits, column },
+    limits,
+    column,
     move: (to) => ({ tool: `${server}/${name}`, to }),
   }
 }

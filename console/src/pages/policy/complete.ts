@@ -98,7 +98,9 @@ function keysOf(root: Schema, path: readonly string[], names: readonly string[])
   const known = path.length === 1 && NAMED.has(path[0] ?? '') ? names : []
   return [
     ...keys.map(([label, { description }]) => ({
-      ...{ label, type: 'property', apply: `${label}: ` },
+      label,
+      type: 'property',
+      apply: `${label}: `,
       ...(description === undefined ? {} : { info: description }),
     })),
     ...known.map((label) => ({ label, type: 'variable', apply: `${label}: ` })),

@@ -176,7 +176,11 @@ function Tools({
         </Empty>
       ) : (
         <VirtualList
-          {...{ items: shown, px: 34, keyOf: toToolId, Row: ToolRow, onOpen: openTool }}
+          items={shown}
+          px={34}
+          keyOf={toToolId}
+          Row={ToolRow}
+          onOpen={openTool}
           className="tools-scroll"
         />
       )}

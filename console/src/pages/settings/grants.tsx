@@ -116,7 +116,8 @@ function NewGrant({
   const [groups, setGroups] = useState('')
   const make = () =>
     sendWithProof<{ token: string }>('POST', '/grants', {
-      ...{ name, policy },
+      name,
+      policy,
       groups: namesIn(groups),
     }).then(({ token }) => onMade(token), complain)
   return (

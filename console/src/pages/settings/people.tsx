@@ -194,7 +194,8 @@ function AddPerson({
   const [kind, setKind] = useState('person')
   const add = () =>
     sendWithProof<{ invitation?: unknown; token?: string }>('POST', '/people', {
-      ...{ name, roles: role === 'viewer' ? ['viewer'] : ['viewer', role] },
+      name,
+      roles: role === 'viewer' ? ['viewer'] : ['viewer', role],
       groups: namesIn(groups),
       ...(kind === 'system' ? { token: true } : {}),
     }).then(

@@ -224,16 +224,29 @@ export class ApprovalRegistry {
     const { rest = '', args = '' } = this.sent(row) ?? {}
     const looksLike = lookAlikeOf(row.name)
     return {
-      ...{ id: row.id, state: row.state, atMs: row.atMs, expiresAtMs: row.expiresAtMs },
-      ...{ principal: row.principal, agent: row.agent, session: row.session },
-      ...{ server: row.server, method: row.method, name: displayName(row.method, row.name) },
-      ...{ category: row.category, risk: row.risk, asks: standingOf(row) },
+      id: row.id,
+      state: row.state,
+      atMs: row.atMs,
+      expiresAtMs: row.expiresAtMs,
+      principal: row.principal,
+      agent: row.agent,
+      session: row.session,
+      server: row.server,
+      method: row.method,
+      name: displayName(row.method, row.name),
+      category: row.category,
+      risk: row.risk,
+      asks: standingOf(row),
       ...(row.unknown === true ? { unknown: true } : {}),
       ...(looksLike === undefined ? {} : { looksLike }),
       votes: row.votes.map(({ asks: _asks, edit: _edit, ...vote }) => vote),
       ...maskCall(args, besideName(rest)),
-      ...{ edited: row.edited > 0, edits: row.edited, before: row.before, callId: row.callId },
-      ...{ usedBy: row.usedBy, why: row.why },
+      edited: row.edited > 0,
+      edits: row.edited,
+      before: row.before,
+      callId: row.callId,
+      usedBy: row.usedBy,
+      why: row.why,
     }
   }
 

@@ -11,16 +11,33 @@ import { EXPIRY_AGAIN_MS } from './limits.ts'
 import { maskText } from './mask-text.ts'
 
 const ASK: ApprovalRequirement = {
-  ...{ rule: '/tools/s~1pay', reason: 'money', timeoutMs: 60_000, waitMs: 1_000, approvers: [] },
-  ...{ quorum: 1, channels: ['console', 'terminal'], separateDuties: false },
-  ...{ editArgs: false, says: 'rule' },
+  rule: '/tools/s~1pay',
+  reason: 'money',
+  timeoutMs: 60_000,
+  waitMs: 1_000,
+  approvers: [],
+  quorum: 1,
+  channels: ['console', 'terminal'],
+  separateDuties: false,
+  editArgs: false,
+  says: 'rule',
 }
 
 function callOf(ask: Partial<ApprovalRequirement>, args: string): ApprovalSubmission {
   return {
-    ...{ callId: 'c1', principal: { id: 'local', kind: 'local' }, agent: null, session: 'x' },
-    ...{ server: 's', method: 'tools/call', name: 'pay', category: 'Write', risk: 'low' },
-    ...{ pin: 'pin', rest: '{"name":"pay"}', args, asks: [{ ...ASK, ...ask }] },
+    callId: 'c1',
+    principal: { id: 'local', kind: 'local' },
+    agent: null,
+    session: 'x',
+    server: 's',
+    method: 'tools/call',
+    name: 'pay',
+    category: 'Write',
+    risk: 'low',
+    pin: 'pin',
+    rest: '{"name":"pay"}',
+    args,
+    asks: [{ ...ASK, ...ask }],
   }
 }
 
@@ -112,16 +129,23 @@ test.each([
 
 test('M7: amounts are shown, whatever their name, and what is masked is told with its place', () => {
   const args = {
-    ...{ token_amount: 1_000_000, max_tokens: '4096', secretName: 'db', password: 'hunter22' },
+    token_amount: 1_000_000,
+    max_tokens: '4096',
+    secretName: 'db',
+    password: 'hunter22',
     secrets: { command: 'rm -rf ~', amount: 5, list: ['a', 'bc'], ok: true },
     pin: 1234,
   }
   const { text, masked } = maskText(JSON.stringify(args), '/arguments')
   expect(JSON.parse(text)).toEqual({
-    ...{ token_amount: 1_000_000, max_tokens: '4096', secretName: 'db' },
+    token_amount: 1_000_000,
+    max_tokens: '4096',
+    secretName: 'db',
     password: '[masked: 8 characters]',
     secrets: {
-      ...{ command: '[masked: 8 characters]', amount: 5, ok: true },
+      command: '[masked: 8 characters]',
+      amount: 5,
+      ok: true,
       list: ['[masked: 1 character]', '[masked: 2 characters]'],
     },
     pin: '[masked: 4 characters]',

@@ -41,7 +41,9 @@ export class Denials {
       .prepare('SELECT * FROM approvals_denied WHERE denials >= ? ORDER BY at DESC')
       .all(DENIALS_MAX)
       .map(({ session, server, name, denials }) => ({
-        ...{ session: String(session), server: String(server), name: String(name) },
+        session: String(session),
+        server: String(server),
+        name: String(name),
         denials: Number(denials),
       }))
   }

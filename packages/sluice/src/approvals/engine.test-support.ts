@@ -55,22 +55,44 @@ export class EngineBench {
 
 export function person(name: string, more: Partial<Person> = {}): Person {
   return {
-    ...{ name, kind: 'person', roles: ['approver'], groups: [], owns: [], proof: 'pin' },
+    name,
+    kind: 'person',
+    roles: ['approver'],
+    groups: [],
+    owns: [],
+    proof: 'pin',
     ...more,
   }
 }
 
 export const ASK: ApprovalRequirement = {
-  ...{ rule: '/tools/s~1pay', reason: 'money', timeoutMs: 60_000, waitMs: 1_000, approvers: [] },
-  ...{ quorum: 1, channels: ['console', 'terminal', 'webhook', 'email'], separateDuties: false },
-  ...{ editArgs: false, says: 'rule' },
+  rule: '/tools/s~1pay',
+  reason: 'money',
+  timeoutMs: 60_000,
+  waitMs: 1_000,
+  approvers: [],
+  quorum: 1,
+  channels: ['console', 'terminal', 'webhook', 'email'],
+  separateDuties: false,
+  editArgs: false,
+  says: 'rule',
 }
 
 export function held(args: string, more: Partial<ApprovalSubmission> = {}): ApprovalSubmission {
   return {
-    ...{ callId: 'c1', principal: { id: 'local', kind: 'local' }, agent: null, session: 'x' },
-    ...{ server: 's', method: 'tools/call', name: 'pay', category: 'Write', risk: 'low' },
-    ...{ pin: 'pin', rest: '{"name":"pay"}', args, asks: [ASK] },
+    callId: 'c1',
+    principal: { id: 'local', kind: 'local' },
+    agent: null,
+    session: 'x',
+    server: 's',
+    method: 'tools/call',
+    name: 'pay',
+    category: 'Write',
+    risk: 'low',
+    pin: 'pin',
+    rest: '{"name":"pay"}',
+    args,
+    asks: [ASK],
     ...more,
   }
 }

@@ -49,9 +49,18 @@ export function aboutProposal(row: Omit<ApprovalRow, 'seq'>, args: string): Json
   const { asks, asked, pin, expiresAtMs, category, risk } = row
   return {
     ...aboutRequest(row),
-    ...{ category, risk, pin, asked, expiresAtMs, argsDigest: digestText(args) },
+    category,
+    risk,
+    pin,
+    asked,
+    expiresAtMs,
+    argsDigest: digestText(args),
     asks: asks.map(({ rule, reason, approvers, quorum, channels }) => ({
-      ...{ rule, reason, quorum, approvers: [...approvers], channels: [...channels] },
+      rule,
+      reason,
+      quorum,
+      approvers: [...approvers],
+      channels: [...channels],
     })),
   }
 }

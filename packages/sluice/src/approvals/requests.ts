@@ -60,10 +60,28 @@ export class Requests {
         agent, session, server, method, name, category, risk, asks, votes, before, call_id, args,
         edited, unknown, told, used_by, used_at, used_from, why)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, NULL, NULL, '')`,
-      ...[row.id, row.key, row.asked, row.pin, row.state, row.atMs, row.expiresAtMs],
-      ...[row.principal.id, row.principal.kind, row.agent, row.session, row.server, row.method],
-      ...[row.name, row.category, row.risk, JSON.stringify(row.asks), JSON.stringify(row.votes)],
-      ...[JSON.stringify(row.before), row.callId, row.args, row.edited],
+      row.id,
+      row.key,
+      row.asked,
+      row.pin,
+      row.state,
+      row.atMs,
+      row.expiresAtMs,
+      row.principal.id,
+      row.principal.kind,
+      row.agent,
+      row.session,
+      row.server,
+      row.method,
+      row.name,
+      row.category,
+      row.risk,
+      JSON.stringify(row.asks),
+      JSON.stringify(row.votes),
+      JSON.stringify(row.before),
+      row.callId,
+      row.args,
+      row.edited,
       row.unknown === true ? 1 : 0,
     )
   }
@@ -167,7 +185,8 @@ export class Requests {
   approve(id: string, expiresAtMs: number): void {
     this.#run(
       "UPDATE approvals SET state = 'approved', expires_at = ? WHERE id = ? AND state = 'pending'",
-      ...[expiresAtMs, id],
+      expiresAtMs,
+      id,
     )
   }
 
@@ -194,7 +213,10 @@ export class Requests {
     const { changes } = this.#run(
       `UPDATE approvals SET used_by = ?, used_at = ?, used_from = ?
        WHERE id = ? AND state = 'approved' AND used_by IS NULL`,
-      ...[callId, atMs, from, id],
+      callId,
+      atMs,
+      from,
+      id,
     )
     return changes === 1
   }
@@ -204,7 +226,8 @@ export class Requests {
     this.#run(
       `UPDATE approvals SET used_by = NULL, used_at = NULL, used_from = NULL
        WHERE id = ? AND used_by = ? AND state = 'approved'`,
-      ...[id, callId],
+      id,
+      callId,
     )
   }
 

@@ -64,9 +64,14 @@ export class StandingApprovals {
     for (const row of database.prepare('SELECT * FROM approvals_standing').all()) {
       const id = String(row.id)
       this.#kept.set(id, {
-        ...{ id, principal: String(row.principal), server: String(row.server) },
-        ...{ agent: row.agent === null ? null : String(row.agent), method: String(row.method) },
-        ...{ name: String(row.name), asked: String(row.asked), pin: String(row.pin) },
+        id,
+        principal: String(row.principal),
+        server: String(row.server),
+        agent: row.agent === null ? null : String(row.agent),
+        method: String(row.method),
+        name: String(row.name),
+        asked: String(row.asked),
+        pin: String(row.pin),
         terms: JSON.parse(vault.open(`standing ${id}`, row.terms as Uint8Array)) as StoredTerms,
         by: JSON.parse(String(row.approved_by)) as string[],
         untilMs: Number(row.until),
@@ -170,7 +175,10 @@ export class StandingApprovals {
     )
     const exact = Object.fromEntries([...members].filter(([name]) => !Object.hasOwn(bounds, name)))
     const terms: StoredTerms = {
-      ...{ atMs: nowMs, rest, exact, bounds },
+      atMs: nowMs,
+      rest,
+      exact,
+      bounds,
       ...(calls === undefined ? {} : { calls }),
     }
     return () => this.#keep(row, terms, [by], nowMs + wanted.forMs)
@@ -197,8 +205,17 @@ export class StandingApprovals {
     this.#database
       .prepare('INSERT INTO approvals_standing VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)')
       .run(
-        ...[id, principal.id, agent, server, method, name, asked, pin, sealed],
-        ...[JSON.stringify(by), untilMs],
+        id,
+        principal.id,
+        agent,
+        server,
+        method,
+        name,
+        asked,
+        pin,
+        sealed,
+        JSON.stringify(by),
+        untilMs,
       )
     const call = { principal: principal.id, agent, server, method, name, asked, pin }
     this.#kept.set(id, { ...call, id, terms, by, untilMs, used: 0 })

@@ -22,7 +22,9 @@ test('the vote of an approver who was removed counts for nothing, and stays void
   b.removed.add('ada')
   b.engine.peopleChanged()
   expect(b.engine.find(id)).toMatchObject({
-    ...{ state: 'pending', asks: [{ approvedBy: [] }], votes: [{ by: 'ada', gone: true }] },
+    state: 'pending',
+    asks: [{ approvedBy: [] }],
+    votes: [{ by: 'ada', gone: true }],
   })
   await b.engine.decide(id, yes, bob, 'terminal')
   expect(b.engine.find(id)).toMatchObject({ state: 'pending', asks: [{ approvedBy: ['bob'] }] })

@@ -17,7 +17,9 @@ interface ParamKind {
 }
 
 const NAME: ParamKind = {
-  ...{ name: 'a string', isText: true, isOptional: false },
+  name: 'a string',
+  isText: true,
+  isOptional: false,
   lengthMax: NAME_LENGTH_MAX,
 }
 const URI: ParamKind = { ...NAME, lengthMax: URI_LENGTH_MAX }

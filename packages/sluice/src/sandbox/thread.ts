@@ -96,7 +96,9 @@ export class Thread {
     const { heapMegabytes } = this.#options
     const start: ThreadStart = { watch: this.#watch, bell: this.#bell, data: this.#data }
     const worker = new Worker(this.#file, {
-      ...{ workerData: start, env: threadEnvironment(), stdin: false },
+      workerData: start,
+      env: threadEnvironment(),
+      stdin: false,
       // Short-lived things of a thread are few; by default they may take 50 MB before they go.
       resourceLimits: {
         maxYoungGenerationSizeMb: THREAD_YOUNG_MEGABYTES,

@@ -169,7 +169,8 @@ export class OidcSignIn {
     if (!hasPkce && this.#client.clientSecret === undefined)
       throw new Error(`\`${issuer}\` does not say that it takes PKCE (S256): set a client_secret`)
     return {
-      ...{ authorizationEndpoint, tokenEndpoint },
+      authorizationEndpoint,
+      tokenEndpoint,
       userinfoEndpoint: endpointIn(metadata, 'userinfo_endpoint'),
       namesIssuer: metadata.authorization_response_iss_parameter_supported === true,
       authMethods: textsIn(metadata, 'token_endpoint_auth_methods_supported'),

@@ -24,7 +24,11 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const NO_CLOCK: MachineClock = { boot: '', upMs: () => 0 }
 
 const called = (name: string, roles: Approver['roles'] = ['admin']): Approver => ({
-  ...{ name, kind: 'person', roles, groups: [], owns: [] },
+  name,
+  kind: 'person',
+  roles,
+  groups: [],
+  owns: [],
 })
 
 async function withAnn(name: string, clock: MachineClock = NO_CLOCK) {

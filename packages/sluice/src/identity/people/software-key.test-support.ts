@@ -42,8 +42,12 @@ export class SoftwareKey {
     const data = Buffer.concat([this.#data(rp?.id ?? '', 0x40), head, id, this.#cose()])
     const object = Buffer.concat([
       Buffer.from([0xa3]),
-      ...[text('fmt'), text('none'), text('attStmt'), Buffer.from([0xa0])],
-      ...[text('authData'), bytes(data)],
+      text('fmt'),
+      text('none'),
+      text('attStmt'),
+      Buffer.from([0xa0]),
+      text('authData'),
+      bytes(data),
     ])
     const clientDataJSON = this.#client('webauthn.create', challenge)
     return this.#answer({ clientDataJSON, attestationObject: object.toString('base64url') })

@@ -112,9 +112,13 @@ function signatureOf({ method, path, headers }: Got): string {
   const time = String(headers['x-amz-date'])
   const scope = `${time.slice(0, 8)}/${S3.region}/s3/aws4_request`
   const canonical = [
-    ...[method, path, ''],
+    method,
+    path,
+    '',
     ...names.split(';').map((name) => `${name}:${headers[name]}`),
-    ...['', names, String(headers['x-amz-content-sha256'])],
+    '',
+    names,
+    String(headers['x-amz-content-sha256']),
   ].join('\n')
   const digest = createHash('sha256').update(canonical).digest('hex')
   const text = ['AWS4-HMAC-SHA256', time, scope, digest].join('\n')

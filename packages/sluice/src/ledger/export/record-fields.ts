@@ -6,10 +6,36 @@ import { ExactNumber } from '@sluice/policy/core/json'
 import type { LedgerRecord } from '../records/record.ts'
 
 export const FIELDS = [
-  ...['seq', 'kind', 'time', 'call', 'principal', 'agent', 'session', 'server', 'method', 'name'],
-  ...['category', 'policy', 'action', 'code', 'rule', 'reason', 'args_digest', 'judged', 'limits'],
-  ...['intent', 'status', 'duration_ms', 'bytes', 'error', 'attempts', 'given_back', 'labels'],
-  ...['event', 'detail', 'hash'],
+  'seq',
+  'kind',
+  'time',
+  'call',
+  'principal',
+  'agent',
+  'session',
+  'server',
+  'method',
+  'name',
+  'category',
+  'policy',
+  'action',
+  'code',
+  'rule',
+  'reason',
+  'args_digest',
+  'judged',
+  'limits',
+  'intent',
+  'status',
+  'duration_ms',
+  'bytes',
+  'error',
+  'attempts',
+  'given_back',
+  'labels',
+  'event',
+  'detail',
+  'hash',
 ] as const
 export type ExportField = (typeof FIELDS)[number]
 export type RecordFields = Partial<Record<ExportField, string | number | boolean>>
@@ -17,7 +43,10 @@ export type RecordFields = Partial<Record<ExportField, string | number | boolean
 /** Only what the record has; empty texts and nulls are left out. */
 export function fieldsOf(record: LedgerRecord, hash: string): RecordFields {
   const all: Partial<Record<ExportField, string | number | boolean | null>> = {
-    ...{ seq: record.seq, kind: record.kind, time: timeOf(record.atMs), hash },
+    seq: record.seq,
+    kind: record.kind,
+    time: timeOf(record.atMs),
+    hash,
     ...ofKind(record),
   }
   const there = Object.entries(all).filter(([, value]) => value !== null && value !== '')
@@ -32,15 +61,33 @@ function ofKind(
   if (record.kind === 'outcome') {
     const { intent, status, durationMs, bytes, errorCode, attempts, givenBack, labels } = record
     return {
-      ...{ intent, status, duration_ms: durationMs, bytes, error: errorCode, attempts },
-      ...{ given_back: givenBack, labels: labels.join(' ') },
+      intent,
+      status,
+      duration_ms: durationMs,
+      bytes,
+      error: errorCode,
+      attempts,
+      given_back: givenBack,
+      labels: labels.join(' '),
     }
   }
   const { callId, principal, agent, session, server, method, name, category, policy } = record
   const { action, code, rule, reason, limits } = record.decision
   return {
-    ...{ call: callId, principal: principal.id, agent, session, server, method, name, category },
-    ...{ policy, action, code, rule, reason, args_digest: record.argsDigest },
+    call: callId,
+    principal: principal.id,
+    agent,
+    session,
+    server,
+    method,
+    name,
+    category,
+    policy,
+    action,
+    code,
+    rule,
+    reason,
+    args_digest: record.argsDigest,
     judged: Object.keys(record.judged).length === 0 ? null : jsonOf(record.judged),
     limits: limits.length === 0 ? null : jsonOf(limits),
   }

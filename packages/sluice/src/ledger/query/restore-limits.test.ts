@@ -12,7 +12,10 @@ import { restoreLimits } from './restore-limits.ts'
 const NOW = 1_800_000_000_000
 const HOUR = 3_600_000
 const aDay: LimitCharge = {
-  ...{ key: 'money', kind: 'spend', windowMs: 24 * HOUR, max: { units: 5_000_000n, scale: 2 } },
+  key: 'money',
+  kind: 'spend',
+  windowMs: 24 * HOUR,
+  max: { units: 5_000_000n, scale: 2 },
   amount: { units: 1_999n, scale: 2 },
 }
 

@@ -32,8 +32,18 @@ function toRecord(fields: RecordArray): LedgerRecord {
       const [intent, status, durationMs, bytes, errorCode, digest, labels, attempts, givenBack] =
         rest
       return {
-        ...{ kind: 'outcome', seq, intent, atMs, status: status as Status, durationMs, bytes },
-        ...{ errorCode, digest, labels: labels.map(text_), attempts, givenBack },
+        kind: 'outcome',
+        seq,
+        intent,
+        atMs,
+        status: status as Status,
+        durationMs,
+        bytes,
+        errorCode,
+        digest,
+        labels: labels.map(text_),
+        attempts,
+        givenBack,
       }
     }
     case KINDS.event:
@@ -132,20 +142,34 @@ function judgement(atMs: number, fields: RecordArray): DecisionEntry {
     rule: text_(rule),
     reason: text_(reason),
     guardrails: guardrails.map(([name, rule, action, undecided]: RecordArray) => ({
-      ...{ name: text_(name), rule: text_(rule), undecided },
+      name: text_(name),
+      rule: text_(rule),
+      undecided,
       ...(action === null ? {} : { action }),
     })),
     limits: limits.map(takeOf),
     shadow: shadow.map(([rule, action, code, reason, limits]: RecordArray) => ({
-      ...{ rule: text_(rule), action, code, reason: text_(reason), limits: limits.map(takeOf) },
+      rule: text_(rule),
+      action,
+      code,
+      reason: text_(reason),
+      limits: limits.map(takeOf),
     })),
   }
   return {
-    ...{ atMs, callId: text_(callId), principal: { id: text_(id), kind: text_(principalKind) } },
-    ...{ agent: agent === null ? null : text_(agent), session: text_(session) },
-    ...{ server: text_(server), method: text_(method), name: text_(name) },
-    ...{ category: category as Category | null, policy: text_(policy), decision },
-    ...{ judged: judgedOf(judged), argsDigest },
+    atMs,
+    callId: text_(callId),
+    principal: { id: text_(id), kind: text_(principalKind) },
+    agent: agent === null ? null : text_(agent),
+    session: text_(session),
+    server: text_(server),
+    method: text_(method),
+    name: text_(name),
+    category: category as Category | null,
+    policy: text_(policy),
+    decision,
+    judged: judgedOf(judged),
+    argsDigest,
   }
 }
 

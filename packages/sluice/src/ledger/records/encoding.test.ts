@@ -19,39 +19,64 @@ const text = fc.oneof(
 const count = fc.nat({ max: 1_000 })
 const decimal = fc.record({ units: fc.bigInt(0n, 10n ** 80n), scale: fc.constantFrom(0, 3, 40) })
 const take = fc.record({
-  ...{ key: text, kind: fc.constantFrom('rate', 'spend'), windowMs: count },
-  ...{ max: decimal, amount: decimal },
+  key: text,
+  kind: fc.constantFrom('rate', 'spend'),
+  windowMs: count,
+  max: decimal,
+  amount: decimal,
 })
 const guardrail = fc.record(
   { name: text, rule: text, action: fc.constantFrom(...ACTIONS), undecided: fc.boolean() },
   { requiredKeys: ['name', 'rule', 'undecided'] },
 )
 const value = fc.oneof(
-  ...[text, fc.boolean(), fc.constant(null), fc.double({ noNaN: true, noDefaultInfinity: true })],
+  text,
+  fc.boolean(),
+  fc.constant(null),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
   fc.constantFrom('9007199254740993', '1').map((digits) => new ExactNumber(digits)),
 )
 const few = <T>(of: fc.Arbitrary<T>) => fc.array(of, { maxLength: 2 })
 const verdict = { rule: text, action: fc.constantFrom(...ACTIONS), code: text, reason: text }
 const entry = fc.oneof(
   fc.record({
-    ...{ kind: fc.constantFrom('intent', 'refusal'), atMs: count, callId: text },
-    ...{ principal: fc.record({ id: text, kind: text }), agent: fc.option(text), session: text },
-    ...{ server: text, method: text, name: text, policy: text, argsDigest: fc.option(text) },
+    kind: fc.constantFrom('intent', 'refusal'),
+    atMs: count,
+    callId: text,
+    principal: fc.record({ id: text, kind: text }),
+    agent: fc.option(text),
+    session: text,
+    server: text,
+    method: text,
+    name: text,
+    policy: text,
+    argsDigest: fc.option(text),
     category: fc.option(fc.constantFrom(...CATEGORIES)),
     decision: fc.record({
-      ...{ ...verdict, guardrails: few(guardrail), limits: few(take) },
+      ...verdict,
+      guardrails: few(guardrail),
+      limits: few(take),
       shadow: few(fc.record({ ...verdict, limits: few(take) })),
     }),
     judged: fc.dictionary(text, value, { maxKeys: 3, noNullPrototype: true }),
   }),
   fc.record({
-    ...{ kind: fc.constant('outcome'), intent: count, atMs: count, bytes: count, attempts: count },
-    ...{ status: fc.constantFrom(...STATUSES), errorCode: fc.option(fc.integer()) },
-    ...{ durationMs: fc.double({ min: 0, max: 1e9, noNaN: true }), digest: fc.option(text) },
-    ...{ labels: few(text), givenBack: fc.boolean() },
+    kind: fc.constant('outcome'),
+    intent: count,
+    atMs: count,
+    bytes: count,
+    attempts: count,
+    status: fc.constantFrom(...STATUSES),
+    errorCode: fc.option(fc.integer()),
+    durationMs: fc.double({ min: 0, max: 1e9, noNaN: true }),
+    digest: fc.option(text),
+    labels: few(text),
+    givenBack: fc.boolean(),
   }),
   fc.record({
-    ...{ kind: fc.constant('event'), atMs: count, name: text },
+    kind: fc.constant('event'),
+    atMs: count,
+    name: text,
     detail: fc.jsonValue({ maxDepth: 2 }),
   }),
 ) as unknown as fc.Arbitrary<LedgerEntry>

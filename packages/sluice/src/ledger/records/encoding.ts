@@ -86,9 +86,19 @@ function whoAndWhat(of: DecisionFields): string {
   if (known !== undefined && saysTheSame(known.of, of)) return known.text
   const { principal, agent, session, server, method, name, category, policy, decision } = of
   const fields = [
-    ...[text(principal.id), text(principal.kind), agent === null ? null : text(agent)],
-    ...[text(session), text(server), text(method), text(name), category, text(policy)],
-    ...[decision.action, decision.code, text(decision.rule), text(decision.reason)],
+    text(principal.id),
+    text(principal.kind),
+    agent === null ? null : text(agent),
+    text(session),
+    text(server),
+    text(method),
+    text(name),
+    category,
+    text(policy),
+    decision.action,
+    decision.code,
+    text(decision.rule),
+    text(decision.reason),
   ]
   const inner = JSON.stringify(fields).slice(1, -1)
   if (remembered.size >= REMEMBERED_SESSIONS_MAX) remembered.clear()

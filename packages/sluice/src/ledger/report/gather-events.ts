@@ -18,7 +18,9 @@ function noted(source: Source, glob: string): ReportEvent[] {
     .all(
       `SELECT e.at AS at, w.text AS name, e.detail AS detail FROM words w
       JOIN events e ON e.name = w.id WHERE w.text GLOB ? AND e.at BETWEEN ? AND ? ORDER BY e.seq`,
-      ...[glob, source.sinceMs, source.untilMs],
+      glob,
+      source.sinceMs,
+      source.untilMs,
     )
     .map((row) => {
       const detail: unknown = JSON.parse(String(row.detail))
@@ -68,8 +70,14 @@ export function gatherApprovals(source: Source): Pick<LedgerReport, 'waited' | '
     const request = said(detail.request)
     const tool = `${said(detail.server)}/${said(detail.name)}`
     const before = requests.get(request) ?? {
-      ...{ request, tool, principal: said(detail.principal), atMs, became: 'pending' },
-      ...{ by: '', waitedMs: null, comment: '' },
+      request,
+      tool,
+      principal: said(detail.principal),
+      atMs,
+      became: 'pending',
+      by: '',
+      waitedMs: null,
+      comment: '',
     }
     const by = said(detail.by)
     if (by !== '' && (step === 'voted' || step === 'approved' || step === 'denied')) {
@@ -100,7 +108,8 @@ export function eventsOf(source: Source): LedgerReport['events'] {
       JOIN words w ON w.id = e.name
       WHERE e.at BETWEEN ? AND ? AND w.text NOT GLOB 'approval-*' ORDER BY e.seq DESC
       LIMIT ${REPORT_ROWS_MAX}`,
-      ...[source.sinceMs, source.untilMs],
+      source.sinceMs,
+      source.untilMs,
     )
     .map((row) => ({ atMs: Number(row.at), name: String(row.name), detail: String(row.detail) }))
 }

@@ -69,13 +69,23 @@ afterAll(() => rmSync(directory, { recursive: true }))
 
 test('what ran, what was refused and why, what waited and who decided', () => {
   expect(report.totals).toEqual({
-    ...{ calls: 7, allowed: 3, refused: 3, held: 1, limited: 2 },
-    ...{ answered: 1, failed: 1, unknown: 1 },
+    calls: 7,
+    allowed: 3,
+    refused: 3,
+    held: 1,
+    limited: 2,
+    answered: 1,
+    failed: 1,
+    unknown: 1,
   })
   const sum = report.spans.reduce((all, span) => all + span.allowed + span.refused + span.held, 0)
   expect(sum).toBe(7)
   expect(report.tools.find(({ tool }) => tool === 'stripe/old')).toMatchObject({
-    ...{ calls: 2, refused: 0, failed: 1, averageMs: 15, people: 1 },
+    calls: 2,
+    refused: 0,
+    failed: 1,
+    averageMs: 15,
+    people: 1,
   })
   expect(report.principals).toMatchObject([{ principal: 'ann', calls: 5 }, { principal: 'ben' }])
   expect(report.refused[0]).toMatchObject({ code: 'RATE_LIMITED', count: 2, reason: '30 a minute' })
