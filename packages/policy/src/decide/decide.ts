@@ -24,7 +24,7 @@ import type { TraceStep } from './trace.ts'
 import { COMPLETION, RESOURCE_METHODS, readsUris, weighCompletion, weighUri } from './weigh-uri.ts'
 
 /**
- * Decides one call. Charges nothing: whoever keeps the counters consumes `limits` of the decision.
+ * Decides one call. Charges nothing: the caller consumes `limits` of the decision.
  * `evaluate` does both, with defaults.
  *
  * @example
