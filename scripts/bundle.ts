@@ -1,5 +1,5 @@
 // The command in few files: dist/sluice/dist/bundle, from what the compiler wrote beside it. A start would else
-// open some hundred and seventy of them. Packages stay where they are installed, and so does what is
+// open some hundred and seventy of them. Most packages stay where they are installed, and so does what is
 // started by its file's name (threads, processes): it is told where its file stands. Part of the build;
 // the tests make theirs of the sources (test/support/bundle-command.ts).
 
@@ -35,14 +35,20 @@ function inPlace(placeOf: (path: string) => Place): Plugin {
   }
 }
 
-/** The policy package is part of the bundle; every other package stays where it is installed. */
-function withPolicy(folder: string, extension: string): Plugin {
+/** Packages of many small files that nearly every command loads: opening them took most of its time. */
+const BUNDLED = /^(?:commander|yaml|re2js|@marcbachmann\/cel-js)$/
+
+/** The policy package and a few others are part of the bundle; the rest stays where it is installed. */
+function resolvePackages(folder: string, extension: string): Plugin {
   return {
-    name: 'policy package',
+    name: 'packages',
     setup({ onResolve }) {
-      onResolve({ filter: /^@sluice\/policy\// }, ({ path }) => ({
-        path: join(folder, `${path.slice(POLICY.length)}${extension}`),
-      }))
+      onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
+        if (kind === 'entry-point' || BUNDLED.test(path)) return undefined
+        if (path.startsWith(POLICY))
+          return { path: join(folder, `${path.slice(POLICY.length)}${extension}`) }
+        return { path, external: true }
+      })
     },
   }
 }
@@ -60,8 +66,11 @@ export function bundleOptions({ placeOf, policy }: BundleSources) {
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    packages: 'external',
-    plugins: [withPolicy(...policy), inPlace(placeOf)],
+    // CommonJS packages in the bundle require modules of Node.
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
+    plugins: [resolvePackages(...policy), inPlace(placeOf)],
     logLevel: 'warning',
   } satisfies BuildOptions
 }

@@ -18,6 +18,9 @@ const isNewEnough = Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_MIN
 
 if (isClone && !existsSync(join(root, 'node_modules'))) {
   refuse(`nothing is installed in ${root}: run \`npm ci\` first`)
+} else if (process.argv[2] === '--version') {
+  // Without loading the command: scripts ask for it often.
+  process.stdout.write(`${JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')).version}\n`)
 } else if (isNewEnough) {
   await run()
 } else if (ownNodeMajor() >= NODE_MAJOR_MIN) {

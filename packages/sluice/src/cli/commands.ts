@@ -1,66 +1,115 @@
-// All commands by their first word, in the order help shows them, each with what loads it. Only what
-// was asked for is loaded: a gate must be up at once, and a short command is mostly loading.
+// All commands by their first word, in the order help shows them, each with what loads it.
 
-import type { Command } from 'commander'
-import type { SetExitCode } from '../terminal/exit-code.ts'
+import type { LazyCommand, LazyCommands } from '../terminal/lazy-commands.ts'
 
-type Add = (program: Command, answer: SetExitCode) => void
-
-type Load = () => Promise<Add>
-
-const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
+const GROUPS: Readonly<Record<string, LazyCommands>> = {
   'Run the gate:': {
-    init: async () => (await import('../init/init.ts')).addInit,
-    up: async () => (await import('./run/up.ts')).addUp,
-    stdio: async () => (await import('./run/stdio.ts')).addStdio,
-    wrap: async () => (await import('./run/wrap.ts')).addWrap,
-    demo: async () => (await import('./run/demo.ts')).addDemo,
+    init: {
+      summary: 'put the gate in front of the servers that MCP clients here already have',
+      load: async () => (await import('../init/init.ts')).addInit,
+    },
+    up: {
+      summary: 'run the gate',
+      load: async () => (await import('./run/up.ts')).addUp,
+    },
+    stdio: {
+      summary: 'the gate over stdin and stdout, for the servers of the configuration',
+      load: async () => (await import('./run/stdio.ts')).addStdio,
+    },
+    wrap: {
+      summary: 'the gate around one stdio server, without configuration',
+      load: async () => (await import('./run/wrap.ts')).addWrap,
+    },
+    demo: {
+      summary: 'a guided tour on the gate of `npm start`',
+      load: async () => (await import('./run/demo.ts')).addDemo,
+    },
   },
   'Say what may pass:': {
-    policy: async () => (await import('./policy/commands.ts')).addPolicy,
-    scan: async () => (await import('./catalogue/scan.ts')).addScan,
-    classify: async () => (await import('./catalogue/classify.ts')).addClassify,
-    pin: async () => (await import('./catalogue/pin.ts')).addPin,
-    catalogue: async () => (await import('./catalogue/commands.ts')).addCatalogue,
+    policy: {
+      summary: 'write, check, explain, test and prove policies',
+      load: async () => (await import('./policy/commands.ts')).addPolicy,
+    },
+    scan: {
+      summary: 'list the tools of servers and say what each can do',
+      load: async () => (await import('./catalogue/scan.ts')).addScan,
+    },
+    classify: {
+      summary: 'say what tools can do: category, risk, confidence, evidence, attacks',
+      load: async () => (await import('./catalogue/classify.ts')).addClassify,
+    },
+    pin: {
+      summary: 'write down which definitions of tools are accepted, and accept changed ones',
+      load: async () => (await import('./catalogue/pin.ts')).addPin,
+    },
+    catalogue: {
+      summary: 'what all known tools can do, as a site',
+      load: async () => (await import('./catalogue/commands.ts')).addCatalogue,
+    },
   },
   'Decide, and see what happened:': {
-    console: async () => (await import('./run/console.ts')).addConsole,
-    approvals: async () => (await import('./approvals/commands.ts')).addApprovals,
-    ledger: async () => (await import('./ledger/commands.ts')).addLedger,
-    status: async () => (await import('./admin/status.ts')).addStatus,
+    console: {
+      summary: 'open the page, signed in',
+      load: async () => (await import('./run/console.ts')).addConsole,
+    },
+    approvals: {
+      summary: 'calls that wait for a person',
+      load: async () => (await import('./approvals/commands.ts')).addApprovals,
+    },
+    ledger: {
+      summary: 'what happened: every call, with what was decided on it',
+      load: async () => (await import('./ledger/commands.ts')).addLedger,
+    },
+    status: {
+      summary: 'how the gate is',
+      load: async () => (await import('./admin/status.ts')).addStatus,
+    },
   },
   'Who may call, who may decide:': {
-    grants: async () => (await import('./grants/commands.ts')).addGrants,
-    approvers: async () => (await import('./admin/approvers.ts')).addApprovers,
-    login: async () => (await import('./run/login.ts')).addLogin,
+    grants: {
+      summary: 'who may call, and under which policy',
+      load: async () => (await import('./grants/commands.ts')).addGrants,
+    },
+    approvers: {
+      summary: 'who may decide over held calls, the policy, grants and the freeze',
+      load: async () => (await import('./admin/approvers.ts')).addApprovers,
+    },
+    login: {
+      summary: 'log in at a server that wants OAuth',
+      load: async () => (await import('./run/login.ts')).addLogin,
+    },
   },
   'Operate it:': {
-    freeze: async () => (await import('./admin/freeze.ts')).addFreeze,
-    thaw: async () => (await import('./admin/freeze.ts')).addThaw,
-    backup: async () => (await import('./admin/backup.ts')).addBackup,
-    restore: async () => (await import('./admin/backup.ts')).addRestore,
+    freeze: {
+      summary: 'let nothing pass any more, until a person thaws it',
+      load: async () => (await import('./admin/freeze.ts')).addFreeze,
+    },
+    thaw: {
+      summary: 'let pass again what was frozen',
+      load: async () => (await import('./admin/freeze.ts')).addThaw,
+    },
+    backup: {
+      summary: 'copy the data directory, also while the gate runs',
+      load: async () => (await import('./admin/backup.ts')).addBackup,
+    },
+    restore: {
+      summary: 'put a backup in the place of the data directory',
+      load: async () => (await import('./admin/backup.ts')).addRestore,
+    },
   },
   'Agents:': {
-    agents: async () => (await import('./agents/commands.ts')).addAgents,
+    agents: {
+      summary: 'agents in WebAssembly sandboxes: run them, watch them, take them along',
+      load: async () => (await import('./agents/commands.ts')).addAgents,
+    },
   },
 }
 
-/** The command that begins with this word; all of them where there is none, for help and mistakes. */
-export async function addCommands(
-  program: Command,
-  word: string,
-  answer: SetExitCode,
-): Promise<void> {
-  const all = Object.entries(GROUPS).flatMap(([group, commands]) =>
-    Object.entries(commands).map(([name, load]) => ({ group, name, load })),
-  )
-  const asked = all.filter(({ name }) => name === word)
-  const loading = (asked.length === 0 ? all : asked).map(async ({ group, load }) => ({
-    group,
-    add: await load(),
-  }))
-  for (const { group, add } of await Promise.all(loading)) {
-    add(program, answer)
-    program.commands.at(-1)?.helpGroup(group)
-  }
-}
+export const COMMANDS: LazyCommands = Object.fromEntries(
+  Object.entries(GROUPS).flatMap(([group, commands]) =>
+    Object.entries(commands).map(([name, command]): [string, LazyCommand] => [
+      name,
+      { ...command, group },
+    ]),
+  ),
+)

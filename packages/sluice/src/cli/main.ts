@@ -5,11 +5,12 @@ import { Command } from 'commander'
 import { readPackageVersion } from '../gateway/shared/package-version.ts'
 import type { SetExitCode } from '../terminal/exit-code.ts'
 import { tellFailure } from '../terminal/failure.ts'
-import { addCommands } from './commands.ts'
+import { addLazyCommands } from '../terminal/lazy-commands.ts'
+import { COMMANDS } from './commands.ts'
 
 export async function main(argv: readonly string[]): Promise<number> {
   let exitCode: number | undefined
-  const program = await build(argv[0] ?? '', (code) => {
+  const program = await build(argv, (code) => {
     exitCode = code
   })
   // `| head` closes the pipe: what was decided stays the answer. A gate goes on without its reader.
@@ -21,7 +22,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   process.stderr.on('error', closed)
   try {
     if (argv.length === 0) program.outputHelp()
-    else await program.parseAsync([...argv], { from: 'user' })
+    else await program.parseAsync(cutAtMistake(program, argv), { from: 'user' })
     return exitCode ?? 0
   } catch (error) {
     exitCode = tellFailure(error, program, argv)
@@ -29,7 +30,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-async function build(word: string, answer: SetExitCode): Promise<Command> {
+async function build(argv: readonly string[], answer: SetExitCode): Promise<Command> {
   const program = new Command('sluice')
     .description('The gate between AI agents and their tools.')
     .version(readPackageVersion(), '--version', 'print the version')
@@ -37,8 +38,21 @@ async function build(word: string, answer: SetExitCode): Promise<Command> {
     .configureOutput({ outputError: () => {} })
     .exitOverride()
     .addHelpText('after', EXAMPLES)
-  await addCommands(program, word, answer)
+  await addLazyCommands(program, COMMANDS, answer, argv)
   return program
+}
+
+/** The arguments up to a word that is no command: `sluice nope --help` is a mistake and not a request for
+ * help. */
+function cutAtMistake(program: Command, argv: readonly string[]): string[] {
+  let command = program
+  for (const [at, word] of argv.entries()) {
+    if (word.startsWith('-') || command.commands.length === 0) break
+    const next = command.commands.find((each) => each.name() === word)
+    if (next === undefined) return argv.slice(0, at + 1)
+    command = next
+  }
+  return [...argv]
 }
 
 const EXAMPLES = `

@@ -4,7 +4,6 @@
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
 import { nearest } from '@sluice/policy/document/nearest'
-import { classify } from '../catalogue/classify/classify.ts'
 import { CliError } from './errors.ts'
 import { TOOLS_FILE_BYTES_MAX } from './limits.ts'
 import { readJsonText, readText } from './read-input.ts'
@@ -19,8 +18,10 @@ const TOOLS_LIMITS = {
   longNumbersLengthMax: TOOLS_FILE_BYTES_MAX,
 }
 
-/** An array of definitions, each with `server`, with the class of each. */
-export function readTools(file: string): KnownTool[] {
+/** An array of definitions, each with `server`, with the class of each. The classifier is loaded here
+ * because most commands are run without a file of tools. */
+export async function readTools(file: string): Promise<KnownTool[]> {
+  const { classify } = await import('../catalogue/classify/classify.ts')
   return readDefinitions(file).map((definition) => ({ definition, ...classify(definition) }))
 }
 
@@ -53,9 +54,10 @@ export function readDefinitions(file: string): ToolDefinition[] {
 }
 
 /** The tool of this name: a known one, or one about which nothing is declared. */
-export function toolFinder(
+export async function createToolFinder(
   tools: readonly KnownTool[],
-): (server: string, name: string) => KnownTool {
+): Promise<(server: string, name: string) => KnownTool> {
+  const { classify } = await import('../catalogue/classify/classify.ts')
   const known = new Map(tools.map((tool) => [toToolId(tool), tool]))
   return (server, name) => {
     const tool = known.get(`${server}/${name}`)

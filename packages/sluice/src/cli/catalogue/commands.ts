@@ -1,5 +1,4 @@
-// `sluice catalogue …`: its commands in the order help shows them. Loaded only where one is asked for
-// (all-commands.ts).
+// `sluice catalogue …`: its commands in the order help shows them.
 
 import type { Command } from 'commander'
 import type { SetExitCode } from '../../terminal/exit-code.ts'

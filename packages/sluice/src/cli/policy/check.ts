@@ -11,7 +11,6 @@ import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { PROBLEMS_MAX } from '@sluice/policy/document/limits'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Command } from 'commander'
-import { readConfig } from '../../gateway/config/config.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { loadBasePolicy, readText } from '../../terminal/read-input.ts'
@@ -24,6 +23,12 @@ Examples:
   sluice policy check policy.yaml --house house.yaml     # with the guardrails that lie over all
   sluice policy check policy.yaml --json`
 
+interface Options {
+  readonly tools?: string
+  readonly house?: string
+  readonly json?: boolean
+}
+
 export function addPolicyCheck(parent: Command, answer: SetExitCode): void {
   parent
     .command('check')
@@ -33,20 +38,20 @@ export function addPolicyCheck(parent: Command, answer: SetExitCode): void {
     .option('--house <file>', 'the document whose guardrails lie over this one')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
-    .action((file: string, options: { tools?: string; house?: string; json?: boolean }) => {
-      answer(check(file, options, new Output(options)))
-    })
+    .action(async (file: string, options: Options) =>
+      answer(await check(file, options, new Output(options))),
+    )
 }
 
-function check(file: string, options: { tools?: string; house?: string }, output: Output): 0 | 1 {
-  const tools = options.tools === undefined ? undefined : readTools(options.tools)
+async function check(file: string, options: Options, output: Output): Promise<0 | 1> {
+  const tools = options.tools === undefined ? undefined : await readTools(options.tools)
   const house = loadBasePolicy(options.house, output)
   const text = readText(file)
   const { policy, problems } = compile({ file, text }, { ...(tools ? { tools } : {}), ...house })
   for (const problem of problems) output.problem(problem, text)
   if (policy !== undefined && tools === undefined)
     output.remark('note: no --tools, so names of tools and arguments are not held against any')
-  warnOfReach(file, output)
+  await warnOfReach(file, output)
   const errors = problems.filter(({ severity }) => severity === 'error').length
   const warnings = problems.length - errors
   const verdicts = policy && tools ? countVerdicts(policy, tools) : undefined
@@ -83,10 +88,11 @@ function check(file: string, options: { tools?: string; house?: string }, output
 }
 
 /** Of the configuration beside the policy, which servers can reach the gate's own files. */
-function warnOfReach(policy: string, output: Output): void {
+async function warnOfReach(policy: string, output: Output): Promise<void> {
   const file = join(dirname(policy), 'sluice.yaml')
   if (!existsSync(file)) return
   const text = readText(file)
+  const { readConfig } = await import('../../gateway/config/config.ts')
   const { problems } = readConfig({ file, text }, process.env)
   for (const problem of problems)
     if (problem.severity === 'warning' && problem.code === 'CONFIG_SERVER')

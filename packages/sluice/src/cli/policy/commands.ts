@@ -1,34 +1,55 @@
-// `sluice policy …`: its commands in the order help shows them. Loaded only where one is asked for
-// (all-commands.ts).
+// `sluice policy …`: its commands in the order help shows them.
 
 import type { Command } from 'commander'
-import { addPolicyImport } from '../../import-policylayer/import-command.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { addPolicyApply } from './apply.ts'
-import { addPolicyCheck } from './check.ts'
-import { addPolicyCoverage } from './coverage.ts'
-import { addPolicyExplain } from './explain.ts'
-import { addPolicyProve } from './prove.ts'
-import { addPolicyReplay } from './replay.ts'
-import { addPolicyTest } from './test.ts'
+import { addLazyCommands, type LazyCommands } from '../../terminal/lazy-commands.ts'
 
-export function addPolicy(program: Command, answer: SetExitCode): void {
+export const POLICY_COMMANDS: LazyCommands = {
+  check: {
+    summary: 'report every problem of a policy, with its place and what to do',
+    load: async () => (await import('./check.ts')).addPolicyCheck,
+  },
+  explain: {
+    summary: 'show the whole way to the verdict on one call',
+    load: async () => (await import('./explain.ts')).addPolicyExplain,
+  },
+  test: {
+    summary: 'run cases; exit code 1 where a verdict is not as expected',
+    load: async () => (await import('./test.ts')).addPolicyTest,
+  },
+  prove: {
+    summary: 'prove or refute properties over every known tool',
+    load: async () => (await import('./prove.ts')).addPolicyProve,
+  },
+  coverage: {
+    summary: 'show which rules and branches no case has tried',
+    load: async () => (await import('./coverage.ts')).addPolicyCoverage,
+  },
+  import: {
+    summary: 'translate a PolicyLayer policy',
+    load: async () => (await import('../../import-policylayer/import-command.ts')).addPolicyImport,
+  },
+  apply: {
+    summary: 'put a policy in force that may loosen something',
+    load: async () => (await import('./apply.ts')).addPolicyApply,
+  },
+  replay: {
+    summary: 'what another policy would have said to past calls',
+    load: async () => (await import('./replay.ts')).addPolicyReplay,
+  },
+}
+
+export async function addPolicy(
+  program: Command,
+  answer: SetExitCode,
+  words: readonly string[],
+): Promise<void> {
   const policy = program
     .command('policy')
     .description('write, check, explain, test and prove policies')
     .addHelpText('after', POLICY_EXAMPLES)
     .helpCommand(false)
-  for (const add of [
-    addPolicyCheck,
-    addPolicyExplain,
-    addPolicyTest,
-    addPolicyProve,
-    addPolicyCoverage,
-    addPolicyImport,
-    addPolicyApply,
-    addPolicyReplay,
-  ])
-    add(policy, answer)
+  await addLazyCommands(policy, POLICY_COMMANDS, answer, words)
 }
 
 const POLICY_EXAMPLES = `

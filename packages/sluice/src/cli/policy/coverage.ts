@@ -15,6 +15,8 @@ Examples:
 
 Exit code 1 also where a case is not as expected: what it reached is no evidence.`
 
+type CoverageOptions = CaseOptions & { readonly min: string }
+
 export function addPolicyCoverage(parent: Command, answer: SetExitCode): void {
   parent
     .command('coverage')
@@ -26,17 +28,17 @@ export function addPolicyCoverage(parent: Command, answer: SetExitCode): void {
     .option('--min <percent>', 'exit code 1 below this', '0')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
-    .action((file: string, options: CaseOptions & { min: string }) =>
-      answer(coverage(file, options, new Output(options))),
+    .action(async (file: string, options: CoverageOptions) =>
+      answer(await coverage(file, options, new Output(options))),
     )
 }
 
-function coverage(file: string, options: CaseOptions & { min: string }, output: Output): 0 | 1 {
+async function coverage(file: string, options: CoverageOptions, output: Output): Promise<0 | 1> {
   // A variable of CI that is not set must not mean "no minimum".
   const least = /^\d{1,3}(\.\d+)?$/.test(options.min) ? Number(options.min) : 101
   if (least > 100)
     throw new CliError('CLI_ARGUMENT', `--min is \`${options.min}\``, 'a number from 0 to 100')
-  const { policy, tools, results } = runFile(file, options, output)
+  const { policy, tools, results } = await runFile(file, options, output)
   const measured = measureCoverage(policy, results, tools)
   const percent = measured.total === 0 ? 100 : (100 * measured.covered) / measured.total
   const failed = results.filter(({ passed }) => !passed).length

@@ -19,7 +19,7 @@ import { Explanation } from '../../terminal/explanation.ts'
 import { Output } from '../../terminal/output.ts'
 import { readFacts } from '../../terminal/read-facts.ts'
 import { loadBasePolicy, loadPolicy, readObject } from '../../terminal/read-input.ts'
-import { readTools, suggestTool, toolFinder } from '../../terminal/read-tools.ts'
+import { createToolFinder, readTools, suggestTool } from '../../terminal/read-tools.ts'
 
 interface Options {
   policy: string
@@ -59,14 +59,14 @@ export function addPolicyExplain(parent: Command, answer: SetExitCode): void {
     .option('--repeat <n>', 'call so often in one instant; the last one is explained', '1')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
-    .action((target: string, options: Options) =>
-      answer(explain(target, options, new Output(options))),
+    .action(async (target: string, options: Options) =>
+      answer(await explain(target, options, new Output(options))),
     )
 }
 
-function explain(target: string, options: Options, output: Output): 0 | 1 {
+async function explain(target: string, options: Options, output: Output): Promise<0 | 1> {
   checkMethod(options.method)
-  const tools = options.tools === undefined ? undefined : readTools(options.tools)
+  const tools = options.tools === undefined ? undefined : await readTools(options.tools)
   const parts = splitServerAndName(target)
   if (parts === undefined)
     throw new CliError(
@@ -76,7 +76,8 @@ function explain(target: string, options: Options, output: Output): 0 | 1 {
     )
   const house = loadBasePolicy(options.house, output)
   const { policy } = loadPolicy(options.policy, house, output)
-  const tool = options.method === TOOL_CALL ? findTool(parts, tools, options, output) : undefined
+  const tool =
+    options.method === TOOL_CALL ? await findTool(parts, tools, options, output) : undefined
   const args: JsonObject = options.args === undefined ? {} : readObject(options.args, '--args')
   const settled = tool === undefined ? undefined : classifyCall(tool, args)
   const facts = sampleFacts(tool, {
@@ -112,13 +113,13 @@ function checkMethod(method: string): void {
     )
 }
 
-function findTool(
+async function findTool(
   { server, name }: { server: string; name: string },
   tools: readonly KnownTool[] | undefined,
   options: Options,
   output: Output,
-): KnownTool {
-  const tool = toolFinder(tools ?? [])(server, name)
+): Promise<KnownTool> {
+  const tool = (await createToolFinder(tools ?? []))(server, name)
   if (tools !== undefined && !tools.includes(tool))
     throw new CliError(
       'CLI_ARGUMENT',

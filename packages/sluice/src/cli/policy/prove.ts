@@ -50,12 +50,14 @@ export function addPolicyProve(parent: Command, answer: SetExitCode): void {
     .requiredOption('--tools <file>', 'known tools')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
-    .action((file: string, options: Options) => answer(run(file, options, new Output(options))))
+    .action(async (file: string, options: Options) =>
+      answer(await run(file, options, new Output(options))),
+    )
 }
 
-function run(file: string, options: Options, output: Output): 0 | 1 {
+async function run(file: string, options: Options, output: Output): Promise<0 | 1> {
   const properties = loadProperties(file, output)
-  const tools = readTools(options.tools)
+  const tools = await readTools(options.tools)
   for (const property of properties) checkNames(property, tools, file, options.tools)
   const house = loadBasePolicy(options.house, output)
   const { policy } = loadPolicy(options.policy, house, output)

@@ -45,14 +45,14 @@ export function addPolicyReplay(parent: Command, answer: SetExitCode): void {
     .option('--since <time>', 'how far back: `15m`, `2h`, `7d`, or a time', '1d')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
-    .action((options: Options) => answer(run(options, new Output(options))))
+    .action(async (options: Options) => answer(await run(options, new Output(options))))
 }
 
-function run(options: Options, output: Output): 0 | 1 {
+async function run(options: Options, output: Output): Promise<0 | 1> {
   const { data } = findData(options)
   const house = loadBasePolicy(options.house, output)
   const { policy } = loadPolicy(options.policy, { ...house, name: options.for }, output)
-  const tools = options.tools === undefined ? seenTools(data) : readTools(options.tools)
+  const tools = options.tools === undefined ? seenTools(data) : await readTools(options.tools)
   const sinceMs = readTime(options.since, '--since') ?? 0
   const found = withLedger(data, (ledger) =>
     replay(ledger, { policy, name: options.for, sinceMs, tools }),

@@ -14,7 +14,7 @@ import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { getRuleLocation } from '../../terminal/explanation.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { loadBasePolicy, loadPolicy, readText } from '../../terminal/read-input.ts'
-import { readTools, suggestTool, toolFinder, toToolId } from '../../terminal/read-tools.ts'
+import { createToolFinder, readTools, suggestTool, toToolId } from '../../terminal/read-tools.ts'
 
 export interface CaseOptions {
   policy?: string
@@ -51,9 +51,10 @@ export function addPolicyTest(parent: Command, answer: SetExitCode): void {
     .option('--tools <file>', 'known tools, instead of the file the cases name')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
-    .action((files: string[], options: CaseOptions) => {
+    .action(async (files: string[], options: CaseOptions) => {
       const output = new Output(options)
-      const runs = files.map((file) => runFile(file, options, output))
+      const runs: CaseRun[] = []
+      for (const file of files) runs.push(await runFile(file, options, output))
       const results = runs.flatMap((run) => run.results)
       const failed = results.filter((result) => !result.passed).length
       output.value({
@@ -77,7 +78,11 @@ export interface CaseRun {
 }
 
 /** Reads one file of cases with its policy and tools, and runs it. */
-export function runFile(file: string, options: CaseOptions, output: Output): CaseRun {
+export async function runFile(
+  file: string,
+  options: CaseOptions,
+  output: Output,
+): Promise<CaseRun> {
   const text = readText(file)
   const { cases, problems } = readCases({ file, text })
   for (const problem of problems) output.problem(problem, text)
@@ -98,9 +103,9 @@ export function runFile(file: string, options: CaseOptions, output: Output): Cas
       'add `policy: policy.yaml`, or say --policy FILE',
     )
   const toolsFile = options.tools ?? beside(cases.tools)
-  const tools = toolsFile === undefined ? [] : readTools(toolsFile)
+  const tools = toolsFile === undefined ? [] : await readTools(toolsFile)
   const { policy } = loadPolicy(policyFile, loadBasePolicy(options.house, output), output)
-  const toolFor = toolFinder(tools)
+  const toolFor = await createToolFinder(tools)
   if (toolsFile !== undefined) remarkUnknown(file, cases.cases, tools, output)
   const results = cases.cases.map((one) =>
     runCase(policy, one, { toolFor, counters: () => new MemoryCounters() }),

@@ -1,0 +1,25 @@
+// Help lists commands by the summaries of a table, without loading them: each summary is what the
+// command says of itself.
+
+import { Command } from 'commander'
+import { describe, expect, test } from 'vitest'
+import type { LazyCommands } from '../terminal/lazy-commands.ts'
+import { COMMANDS } from './commands.ts'
+import { POLICY_COMMANDS } from './policy/commands.ts'
+
+describe.each([
+  ['sluice', COMMANDS],
+  ['sluice policy', POLICY_COMMANDS],
+])('%s', (_, commands: LazyCommands) => {
+  test.each(Object.entries(commands))(
+    '%s is summarised as it describes itself',
+    async (name, command) => {
+      const parent = new Command()
+      const add = await command.load()
+      await add(parent, () => {}, [])
+      expect(parent.commands.map((each) => [each.name(), each.description()])).toEqual([
+        [name, command.summary],
+      ])
+    },
+  )
+})

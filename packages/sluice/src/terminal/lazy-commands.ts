@@ -1,0 +1,40 @@
+// Commands that are loaded only when they are asked for: a short command is mostly loading. Help lists
+// them by the summaries of the table; a test compares each summary with the command's own description.
+
+import type { Command } from 'commander'
+import type { SetExitCode } from './exit-code.ts'
+
+/** Adds one command to its parent. `words` are the arguments behind the command's name. */
+export type AddCommand = (
+  parent: Command,
+  answer: SetExitCode,
+  words: readonly string[],
+) => void | Promise<void>
+
+export interface LazyCommand {
+  readonly summary: string
+  readonly load: () => Promise<AddCommand>
+  /** Heading in the help of the parent. */
+  readonly group?: string
+}
+
+export type LazyCommands = Readonly<Record<string, LazyCommand>>
+
+/** Adds the command that `words` begin with. For help, all of them by name and summary; for a word that is
+ * none of them all of them as they are, so that the error can say what was meant. */
+export async function addLazyCommands(
+  parent: Command,
+  commands: LazyCommands,
+  answer: SetExitCode,
+  words: readonly string[],
+): Promise<void> {
+  const [word = '', ...rest] = words
+  const isHelp = word === '' || word.startsWith('-')
+  for (const [name, { summary, group, load }] of Object.entries(commands)) {
+    if (isHelp) parent.command(name).description(summary)
+    else if (name === word || !Object.hasOwn(commands, word))
+      await (await load())(parent, answer, name === word ? rest : [])
+    else continue
+    if (group !== undefined) parent.commands.at(-1)?.helpGroup(group)
+  }
+}
