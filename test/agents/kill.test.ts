@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { scratchDirectory } from '../support/scratch.ts'
-import { effects, live, prepare, repeated } from './kill.ts'
+import { effects, type KilledAt, live, prepare, repeated } from './kill.ts'
 
 test('kill -9: each side effect at most once, and every run ends', {
   timeout: 180_000,
@@ -11,13 +11,16 @@ test('kill -9: each side effect at most once, and every run ends', {
   const scratch = scratchDirectory()
   const [directory, log] = [join(scratch, 'data'), join(scratch, 'log')]
   prepare(directory)
-  // Between a call's start and its result, and in a program's call.
-  const positions = [
-    [9, 'before'],
-    [15, 'before'],
-  ] as const
-  for (const [position, when] of positions)
-    expect(await live(directory, log, position, when)).toMatchObject({ signal: 'SIGKILL' })
+  // Between a call's start and its result, and in a program's call; after a pause, and after a resume
+  // that follows a limit.
+  const positions: readonly KilledAt[] = [
+    { position: 9, when: 'before' },
+    { position: 15, when: 'before' },
+    { position: 4, when: 'after', story: 'pause' },
+    { position: 16, when: 'before', story: 'pause' },
+  ]
+  for (const each of positions)
+    expect(await live(directory, log, each)).toMatchObject({ signal: 'SIGKILL' })
   const { output, signal } = await live(directory, log)
   expect(signal).toBeNull()
   const ends = JSON.parse(output) as { end: string }[]

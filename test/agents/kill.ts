@@ -49,13 +49,16 @@ export function prepare(directory: string): void {
   writeFileSync(join(directory, 'scripts', 'run.json'), JSON.stringify({ turns: TURNS }))
 }
 
-export function live(
-  directory: string,
-  log: string,
-  position?: number,
-  when: 'before' | 'after' = 'after',
-): Promise<Life> {
-  const args = [CHILD, directory, log, ...(position === undefined ? [] : [String(position), when])]
+export interface KilledAt {
+  readonly position: number
+  readonly when: 'before' | 'after'
+  readonly story?: 'run' | 'pause'
+}
+
+export function live(directory: string, log: string, killed?: KilledAt): Promise<Life> {
+  const { position, when = 'after', story = 'run' } = killed ?? {}
+  const at = position === undefined ? [] : [String(position), when, story]
+  const args = [CHILD, directory, log, ...at]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
   child.stdout.on('data', (chunk) => {

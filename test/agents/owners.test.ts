@@ -61,6 +61,7 @@ describe('owners', () => {
       ['wasm_agent_export', {}],
       ['wasm_agent_fork', {}],
       ['wasm_agent_stop', {}],
+      ['wasm_agent_pause', {}],
       ['wasm_agent_resume', {}],
       ['wasm_agent_history', {}],
       ['wasm_agent_reset', {}],

@@ -162,6 +162,32 @@ describe('a run over HTTP', () => {
   })
 })
 
+describe('pause', () => {
+  test('nothing is sent until the agent is resumed; a call by a person is', LONG, async () => {
+    const turns = [
+      { toolCalls: [{ name: 'count__write', input: { n: 1 } }], delayMs: 200 },
+      { toolCalls: [{ name: 'write_todos', input: { todos: ['x'] } }] },
+      { text: 'done' },
+    ]
+    const { id } = await service.create('me', { model: script(turns), tools: ['count/*'] })
+    const begun = await service.prompt('me', id, { input: 'go', waitMs: 0 })
+    const runId = begun.state === 'running' ? begun.runId : ''
+    expect(await service.pause('me', id, 'look')).toMatchObject({ state: 'paused' })
+    // The model's answer is taken, the call it asks for is not made.
+    const turn = async () => (await service.steps.standing('me', id, Date.now())).agent.summary
+    await vi.waitFor(async () => expect(await turn()).toMatchObject({ turnCount: 1 }), 20_000)
+    expect(lines(log)).toEqual([])
+    await service.callTool('me', id, 'count__read', { n: 7 })
+    expect(lines(log).map(({ name }) => name)).toEqual(['read'])
+    const answer = service.wait('me', id, runId)
+    await service.resume('me', id, {})
+    expect(await answer).toMatchObject({ state: 'ended', runId, response: 'done', turns: 3 })
+    expect(lines(log).map(({ name }) => name)).toEqual(['read', 'write'])
+    const kinds = (await service.steps.history('me', id, 1, null)).map(({ kind }) => kind)
+    expect(kinds).toContain('pause')
+  })
+})
+
 describe('what comes back wrong', () => {
   test(
     'an answer the agent cannot take ends the run instead of leaving it waiting',

@@ -105,6 +105,7 @@ describe('pins', () => {
         "wasm_agent_import",
         "wasm_agent_is_stopped",
         "wasm_agent_list",
+        "wasm_agent_pause",
         "wasm_agent_prompt",
         "wasm_agent_reset",
         "wasm_agent_resume",
@@ -255,7 +256,11 @@ describe('pins', () => {
       success: true,
       agentId: id,
       isStopped: false,
+      state: 'idle',
+      runId: null,
     })
+    const paused = { success: true, agentId: id, state: 'paused', runId: null }
+    expect(await server.call('wasm_agent_pause', one)).toEqual(paused)
     expect(await server.call('wasm_agent_reset', one)).toEqual({ success: true, agentId: id })
     expect(await server.call('wasm_agent_terminate', one)).toEqual({ success: true })
     const created = await server.call('wasm_agent_create', {

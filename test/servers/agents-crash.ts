@@ -1,7 +1,8 @@
 // Runs agents until it is told to die: arguments are the data directory, the log of the counting
 // server, a number n and `before` or `after`. First it lets whatever an earlier life left end. Then
 // it begins a run and kills itself at the nth write to the journal, before it is sent or after it is
-// known to be there. Without n it only finishes what is open, and says `done` and how runs ended.
+// known to be there. Without n it only finishes what is open, and says how runs ended. With `pause` as a
+// fifth argument the run is paused and resumed, and stopped by a limit that is then raised.
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,8 +10,9 @@ import { Service } from '../../packages/sluice/src/agents/service/service.ts'
 import { Thread } from '../../packages/sluice/src/sandbox/thread.ts'
 import { standInGate } from '../agents/stand-in-gate.ts'
 
-const [, , directory = '', log = '', position = '', when = 'after'] = process.argv
+const [, , directory = '', log = '', position = '', when = 'after', story = ''] = process.argv
 const WRITES = ['create', 'apply', 'beginEffect', 'holdEffect', 'appendProgramEvent']
+const ENOUGH_TURNS = 50
 let counting = false
 let count = 0
 
@@ -36,13 +38,14 @@ const service = await Service.start({
   models: { environment: {}, providers: {}, scripts: join(directory, 'scripts'), prices: {} },
 })
 
-const open = async () => {
-  const rows = await service.steps.list('me', null, 0, 100)
-  return rows.filter(({ summary }) => summary.runId !== null)
-}
+const list = () => service.steps.list('me', null, 0, 100)
+const open = async () => (await list()).filter(({ summary }) => summary.runId !== null)
+for (const { id, state } of await list())
+  if (state === 'paused' || state === 'stopped')
+    await service.resume('me', id, { maxTurns: ENOUGH_TURNS })
 while ((await open()).length > 0) await sleep(20)
 const ends = []
-for (const { id } of await service.steps.list('me', null, 0, 100)) {
+for (const { id } of await list()) {
   const run = await service.steps.run('me', id, null)
   if (run !== undefined) ends.push({ id, end: run.result?.stop.reason })
 }
@@ -50,8 +53,20 @@ process.stdout.write(`${JSON.stringify(ends)}\n`)
 
 if (position !== '') {
   counting = true
-  const { id } = await service.create('me', { model: 'script:run', tools: ['count/*'] })
-  await service.prompt('me', id, { input: 'go' })
+  const maxTurns = story === 'pause' ? 2 : ENOUGH_TURNS
+  const given = { model: 'script:run', tools: ['count/*'], maxTurns }
+  const { id } = await service.create('me', given)
+  if (story === 'pause') {
+    const begun = await service.prompt('me', id, { input: 'go', waitMs: 0 })
+    if (begun.state === 'running') {
+      await service.pause('me', id, 'in between')
+      await sleep(30)
+      await service.resume('me', id, {})
+      await service.wait('me', id, begun.runId)
+    }
+    await service.resume('me', id, { maxTurns: ENOUGH_TURNS })
+    await service.wait('me', id, undefined)
+  } else await service.prompt('me', id, { input: 'go' })
   process.stdout.write(`finished ${count}\n`)
 }
 await service.close()

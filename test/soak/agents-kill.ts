@@ -1,5 +1,6 @@
 // kill -9 at every position of the journal of a scripted run with two calls that write and a program
-// that makes three, before the write is sent and after it is known to be there. A life a position.
+// that makes three, before the write is sent and after it is known to be there: once through, and once
+// paused and resumed, and stopped by a limit that is raised. A life a position.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,16 +14,17 @@ export async function run(_options: RunOptions): Promise<number> {
   try {
     prepare(directory)
     let lives = 0
-    for (let position = 1; ; position += 1) {
-      let killed = 0
-      for (const when of ['before', 'after'] as const) {
-        const { signal, output } = await live(directory, log, position, when)
-        lives += 1
-        if (signal === 'SIGKILL') killed += 1
-        else console.log(`position ${position} ${when}: ${output.split('\n').at(-2)}`)
+    for (const story of ['run', 'pause'] as const)
+      for (let position = 1; ; position += 1) {
+        let killed = 0
+        for (const when of ['before', 'after'] as const) {
+          const { signal, output } = await live(directory, log, { position, when, story })
+          lives += 1
+          if (signal === 'SIGKILL') killed += 1
+          else console.log(`${story} ${position} ${when}: ${output.split('\n').at(-2)}`)
+        }
+        if (killed === 0) break
       }
-      if (killed === 0) break
-    }
     const { output } = await live(directory, log)
     const ends = JSON.parse(output) as { id: string; end: string | null }[]
     const open = ends.filter(({ end }) => end !== 'answered')

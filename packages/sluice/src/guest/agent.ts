@@ -10,7 +10,6 @@ import { GuestError, unexpectedResult } from './guest-error.ts'
 import { UsageMeter } from './meter.ts'
 import { Outbox } from './outbox.ts'
 import type {
-  Changes,
   Config,
   EventOf,
   JournalEvent,
@@ -20,9 +19,10 @@ import type {
   Summary,
   ToolCall,
 } from './protocol.ts'
-import { type AgentRun, type Phase, type Prompt, RUN_LIMITS } from './run.ts'
+import { type AgentRun, type Phase, type Prompt, RUN_LIMITS, startRun } from './run.ts'
 import { judgeStop } from './stopping.ts'
-import { summarise } from './summarise.ts'
+import { summarise, takeChanges } from './summarise.ts'
+import { reopenConversation, type SuspendedRun, suspendRun } from './suspended-run.ts'
 import { Todos } from './todos.ts'
 import { WorkBudget } from './work-budget.ts'
 
@@ -37,6 +37,9 @@ export class Agent {
   stop: Stop | null = null
   #run: AgentRun | undefined
   #phase: Phase | undefined
+  /** Set while a limit holds the agent that stopped a run. */
+  #suspended: SuspendedRun | undefined
+  #pausedAt: number | null = null
   #queue: Prompt[] = []
   /** Calls that a person made, outside of any run. */
   readonly #direct = new Map<string, TurnCalls>()
@@ -57,9 +60,7 @@ export class Agent {
     if (from === undefined) return
     this.todos.restore(from.todos)
     this.conversation.restore(from.messages)
-    this.meter.turnCount = from.turnCount
-    this.meter.toolCallCount = from.toolCallCount
-    this.meter.usage = from.usage
+    this.meter.restore(from)
     this.stop = from.stop
   }
 
@@ -71,21 +72,14 @@ export class Agent {
     this.#handle(event, bytes)
     this.#judge()
     const { effects, dropped, ended, output } = this.#out
-    const changes = this.#takeChanges()
-    return { effects, dropped, ended, output, summary: this.summary(), changes }
-  }
-
-  #takeChanges(): Changes | null {
-    const todos = this.todos.takeChanges()
-    const { files, gone } = this.files.takeChanges()
-    const isSame = todos === null && files.length === 0 && gone.length === 0
-    return isSame ? null : { todos, files, gone }
+    return { effects, dropped, ended, output, summary: this.summary(), changes: takeChanges(this) }
   }
 
   summary(): Summary {
-    const calls = this.#phase?.kind === 'calls' ? this.#phase.calls : undefined
+    const waitingOn = this.#phase?.kind === 'calls' ? this.#phase.calls.waitingOn : undefined
+    const clockFrom = this.#clockFrom
     return {
-      ...summarise(this, this.#run?.startedAt, calls?.waitingOn),
+      ...summarise(this, { clockFrom, isRunning: this.#run !== undefined, waitingOn }),
       runId: this.#run?.runId ?? null,
       queued: this.#queue.length,
     }
@@ -113,6 +107,9 @@ export class Agent {
         return this.#callDirectly(event)
       case 'stop':
         return this.#halt({ reason: event.reason, detail: event.detail, at: event.at })
+      case 'pause':
+        this.#pausedAt ??= event.at
+        return
       case 'resume':
         return this.#resume(event)
       case 'reset':
@@ -136,14 +133,7 @@ export class Agent {
   #startNext(): void {
     const next = this.#queue.shift()
     if (next === undefined) return
-    this.#run = {
-      ...next,
-      startedAt: this.#at,
-      turns: 0,
-      toolCalls: 0,
-      reminders: 0,
-      usage: this.meter.nothing,
-    }
+    this.#run = startRun(next, this.#at, this.meter.nothing)
     this.meter.forgetTurns()
     this.conversation.addUser(next.input)
     this.#askModel()
@@ -235,33 +225,19 @@ export class Agent {
   }
 
   #keepResults(calls: TurnCalls): void {
-    let seen = ''
-    for (const { call, outcome } of calls.results()) {
-      this.conversation.addResult(call, outcome.content, outcome.isError)
-      seen += `${call.name} ${JSON.stringify(call.input)} ${outcome.content}\n`
-    }
-    this.meter.noteTurn(seen)
+    this.meter.noteTurn(this.conversation.addResults(calls.results()))
     this.#phase = undefined
   }
 
   #begin(call: ToolCall, isAlone: boolean): CallStart {
-    const begun = beginCall(call, {
-      config: this.config,
-      place: {
-        files: this.files,
-        todos: this.todos,
-        limits: this.config.limits,
-        at: this.#at,
-        effort: this.#effort,
-      },
-      left:
-        (this.config.limits.maxToolCalls ?? Number.POSITIVE_INFINITY) - this.meter.toolCallCount,
+    return beginCall(call, {
+      agent: this,
+      at: this.#at,
+      effort: this.#effort,
       isAlone,
       isBusy: this.#programBusy(),
       send: (effect) => this.#out.send(effect),
     })
-    if (begun !== 'not yet') this.meter.toolCallCount += 1
-    return begun
   }
 
   #programBusy(): boolean {
@@ -310,16 +286,28 @@ export class Agent {
     else this.#direct.set(how.effectId, calls)
   }
 
-  #resume({ limits }: EventOf<'resume'>): void {
+  #resume({ limits, runId }: EventOf<'resume'>): void {
     this.config = { ...this.config, limits: { ...this.config.limits, ...limits } }
     this.stop = null
     this.meter.forgetTurns()
+    if (this.#run !== undefined && this.#pausedAt !== null)
+      this.#run.startedAt += Math.max(0, this.#at - Math.max(this.#pausedAt, this.#run.startedAt))
+    this.#pausedAt = null
     const still = this.#findStop()
-    if (still !== undefined)
-      throw new GuestError(
-        'AGENT_STOPPED',
-        `it would stop at once (${still.detail}): raise the limit`,
-      )
+    const why = `it would stop at once (${still?.detail}): raise the limit`
+    if (still !== undefined) throw new GuestError('AGENT_STOPPED', why)
+    const suspended = this.#suspended
+    this.#suspended = undefined
+    if (suspended !== undefined && runId !== undefined) this.#continue(suspended, runId)
+  }
+
+  #continue(suspended: SuspendedRun, runId: string): void {
+    const { run, calls } = suspended
+    this.#run = { ...run, runId, startedAt: this.#at }
+    reopenConversation(suspended, this.conversation)
+    if (calls === undefined) return this.#askModel()
+    this.#phase = { kind: 'calls', calls }
+    this.#advance()
   }
 
   #reset({ keepFiles }: EventOf<'reset'>): void {
@@ -329,6 +317,8 @@ export class Agent {
     this.conversation.replace([])
     this.meter.clear()
     this.stop = null
+    this.#suspended = undefined
+    this.#pausedAt = null
     this.#lastInputTokens = 0
   }
 
@@ -342,6 +332,7 @@ export class Agent {
 
   #forked({ id, seed }: EventOf<'forked'>): void {
     this.#abandon('cancelled', 'the run goes on in the agent this one was forked from')
+    this.#pausedAt = null
     this.id = id
     this.seed = seed
   }
@@ -356,12 +347,19 @@ export class Agent {
   }
 
   #findStop(): Stop | undefined {
-    const { limits } = this.config
-    return judgeStop(limits, this.meter.standing(this.#run?.startedAt ?? null), this.#at)
+    return judgeStop(this.config.limits, this.meter.standing(this.#clockFrom), this.#at)
   }
 
+  /** Since when the time of the run counts: not while it is paused. */
+  get #clockFrom(): number | null {
+    return this.#pausedAt === null ? (this.#run?.startedAt ?? null) : null
+  }
+
+  /** A limit suspends the run, and raising the limit lets it go on; a person's stop ends it. */
   #halt(stop: Stop): void {
     this.stop ??= stop
+    if (stop.reason === 'stopped') this.#suspended = undefined
+    else this.#suspended ??= suspendRun(this.#run, this.#phase, this.conversation)
     this.#abandon(this.stop.reason, this.stop.detail)
   }
 

@@ -3,15 +3,23 @@
 // the agent for each call of a turn, and for calls a person makes.
 
 import type { CallStart } from './calls.ts'
-import { findLocalTool, RUN_CODE, runLocalTool, type ToolContext } from './local-tools.ts'
+import type { Files } from './files.ts'
+import { findLocalTool, RUN_CODE, runLocalTool } from './local-tools.ts'
+import type { UsageMeter } from './meter.ts'
 import type { EffectBody } from './outbox.ts'
 import type { Config, ToolCall } from './protocol.ts'
+import type { Todos } from './todos.ts'
+import type { WorkBudget } from './work-budget.ts'
 
 export interface Setting {
-  readonly config: Config
-  readonly place: ToolContext
-  /** Calls the agent may still make. */
-  readonly left: number
+  readonly agent: {
+    readonly config: Config
+    readonly files: Files
+    readonly todos: Todos
+    readonly meter: UsageMeter
+  }
+  readonly at: number
+  readonly effort: WorkBudget
   /** No earlier call of the turn is open. */
   readonly isAlone: boolean
   /** A program is running. */
@@ -19,9 +27,19 @@ export interface Setting {
   send(effect: EffectBody): string
 }
 
-export function beginCall({ name, input, refused: why }: ToolCall, setting: Setting): CallStart {
-  const { config, place, left, isAlone, isBusy, send } = setting
-  if (left <= 0) return 'not yet'
+/** A call that begins is counted. */
+export function beginCall(call: ToolCall, setting: Setting): CallStart {
+  const { config, meter } = setting.agent
+  if (meter.toolCallCount >= (config.limits.maxToolCalls ?? Number.POSITIVE_INFINITY))
+    return 'not yet'
+  const begun = begin(call, setting)
+  if (begun !== 'not yet') meter.toolCallCount += 1
+  return begun
+}
+
+function begin({ name, input, refused: why }: ToolCall, setting: Setting): CallStart {
+  const { agent, at, effort, isAlone, isBusy, send } = setting
+  const { config, files, todos } = agent
   if (why !== undefined) return toErrorResult(why)
   if (name === RUN_CODE) {
     if (!isAlone || isBusy) return 'not yet'
@@ -33,7 +51,9 @@ export function beginCall({ name, input, refused: why }: ToolCall, setting: Sett
   const local = findLocalTool(name)
   if (local?.run !== undefined) {
     if (isBusy && local.reads !== true) return 'not yet'
-    return { outcome: runLocalTool(local.run, input, place) }
+    return {
+      outcome: runLocalTool(local.run, input, { files, todos, limits: config.limits, at, effort }),
+    }
   }
   const granted = config.tools.find((tool) => tool.name === name)
   if (granted === undefined) return toErrorResult(`there is no tool \`${name}\``)

@@ -26,8 +26,8 @@ export type CallStart =
 export class TurnCalls {
   readonly #slots: Slot[]
 
-  constructor(calls: readonly ToolCall[]) {
-    this.#slots = calls.map((call) => ({ call }))
+  constructor(calls: readonly ToolCall[], slots: Slot[] = calls.map((call) => ({ call }))) {
+    this.#slots = slots
   }
 
   get isDone(): boolean {
@@ -88,9 +88,18 @@ export class TurnCalls {
   giveUp(why: string): void {
     for (const slot of this.#slots) {
       if (slot.outcome !== undefined) continue
-      const code = slot.effectId === undefined ? 'NOT_RUN' : 'OUTCOME_UNKNOWN'
-      slot.outcome = { content: JSON.stringify({ error: { code, message: why } }), isError: true }
+      slot.outcome = failed(slot.effectId === undefined ? 'NOT_RUN' : 'OUTCOME_UNKNOWN', why)
     }
+  }
+
+  /** A copy in which no sent call is waited for; those that were not sent can still begin. */
+  settleSent(): TurnCalls {
+    const why = 'not known: the agent was stopped first'
+    const slots = this.#slots.map(({ call, effectId, outcome }): Slot => {
+      const known = outcome ?? (effectId === undefined ? undefined : failed('OUTCOME_UNKNOWN', why))
+      return known === undefined ? { call } : { call, outcome: known }
+    })
+    return new TurnCalls([], slots)
   }
 
   *results(): Generator<{ call: ToolCall; outcome: ToolResult }> {
@@ -102,4 +111,8 @@ export class TurnCalls {
       ({ effectId, outcome }) => effectId !== undefined && outcome === undefined,
     )
   }
+}
+
+function failed(code: string, message: string): ToolResult {
+  return { content: JSON.stringify({ error: { code, message } }), isError: true }
 }

@@ -2,6 +2,7 @@
 // model call leaves nothing behind, and only what is new is handed out. `epoch` changes when older
 // messages do, so that whoever keeps a copy knows to ask again.
 
+import type { ToolResult } from './calls.ts'
 import { GuestError } from './guest-error.ts'
 import type { ChatMessage, ToolCall } from './protocol.ts'
 import { truncate, wellFormed } from './text.ts'
@@ -55,9 +56,16 @@ export class Conversation {
     })
   }
 
-  addResult(call: ToolCall, content: string, isError: boolean): void {
-    const kept = truncate(wellFormed(content), RESULT_LENGTH_MAX)
-    this.#push({ role: 'tool', callId: call.id, name: call.name, content: kept, isError })
+  /** The results of a turn, and the calls with them as one text, to compare turns by. */
+  addResults(results: Iterable<{ call: ToolCall; outcome: ToolResult }>): string {
+    let seen = ''
+    for (const { call, outcome } of results) {
+      const { id: callId, name, input } = call
+      const content = truncate(wellFormed(outcome.content), RESULT_LENGTH_MAX)
+      this.#push({ role: 'tool', callId, name, content, isError: outcome.isError })
+      seen += `${name} ${JSON.stringify(input)} ${outcome.content}\n`
+    }
+    return seen
   }
 
   /** Takes back a prompt that was never answered. */

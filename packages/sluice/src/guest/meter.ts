@@ -1,8 +1,10 @@
 // What an agent has used up: turns, tool calls, tokens, cost, and how often it has gone in circles.
 // The stop conditions are judged from this.
 
-import type { ModelUsage, Price, TokenUsage } from './protocol.ts'
+import type { ModelUsage, PortableAgent, Price, TokenUsage } from './protocol.ts'
 import type { StopInputs } from './stopping.ts'
+
+type RestoredUsage = Pick<PortableAgent, 'turnCount' | 'toolCallCount' | 'usage'>
 
 const TURN_KEPT_LENGTH = 65_536
 
@@ -49,6 +51,12 @@ export class UsageMeter {
   forgetTurns(): void {
     this.#repeats = 0
     this.#lastTurn = ''
+  }
+
+  restore({ turnCount, toolCallCount, usage }: RestoredUsage): void {
+    this.turnCount = turnCount
+    this.toolCallCount = toolCallCount
+    this.usage = usage
   }
 
   clear(): void {

@@ -206,7 +206,16 @@ export type JournalEvent =
       readonly reason: 'stopped' | 'host_limit'
       readonly detail: string
     }
-  | { readonly kind: 'resume'; readonly at: number; readonly limits: Partial<Limits> }
+  /** Nothing is sent until a resume: the host holds effects back, the agent stops its clock. Cores that
+   * do not know it leave it without effect. */
+  | { readonly kind: 'pause'; readonly at: number; readonly reason: string }
+  | {
+      readonly kind: 'resume'
+      readonly at: number
+      readonly limits: Partial<Limits>
+      /** The run as which one goes on that a limit had stopped. */
+      readonly runId?: string
+    }
   | { readonly kind: 'reset'; readonly at: number; readonly keepFiles: boolean }
   | { readonly kind: 'cancel'; readonly at: number; readonly runId: string }
   | { readonly kind: 'tick'; readonly at: number }

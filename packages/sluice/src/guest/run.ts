@@ -13,7 +13,7 @@ export interface Prompt {
 }
 
 export interface AgentRun extends Prompt {
-  readonly startedAt: number
+  startedAt: number
   turns: number
   toolCalls: number
   reminders: number
@@ -24,3 +24,7 @@ export type Phase =
   | { readonly kind: 'model'; readonly effectId: string }
   | { readonly kind: 'compact'; readonly effectId: string; readonly until: number }
   | { readonly kind: 'calls'; readonly calls: TurnCalls }
+
+export function startRun(prompt: Prompt, startedAt: number, usage: TokenUsage): AgentRun {
+  return { ...prompt, startedAt, turns: 0, toolCalls: 0, reminders: 0, usage }
+}

@@ -3,7 +3,7 @@
 
 import type { Files } from './files.ts'
 import type { UsageMeter } from './meter.ts'
-import type { AgentState, Config, Stop, Summary } from './protocol.ts'
+import type { AgentState, Changes, Config, Stop, Summary } from './protocol.ts'
 import type { Todos } from './todos.ts'
 
 export interface SummarySource {
@@ -14,14 +14,31 @@ export interface SummarySource {
   readonly stop: Stop | null
 }
 
+interface SummarisedRun {
+  /** Since when its time counts; null in a pause. */
+  readonly clockFrom: number | null
+  readonly isRunning: boolean
+  readonly waitingOn: string | undefined
+}
+
+/** What was written since it was asked the last time. */
+export function takeChanges({
+  todos: list,
+  files: all,
+}: Pick<SummarySource, 'files' | 'todos'>): Changes | null {
+  const todos = list.takeChanges()
+  const { files, gone } = all.takeChanges()
+  const isSame = todos === null && files.length === 0 && gone.length === 0
+  return isSame ? null : { todos, files, gone }
+}
+
 export function summarise(
   agent: SummarySource,
-  runStartedAt: number | undefined,
-  waitingOn: string | undefined,
+  { clockFrom, isRunning, waitingOn }: SummarisedRun,
 ): Omit<Summary, 'runId' | 'queued'> {
   const { stop } = agent
   return {
-    state: stateOf(stop, runStartedAt, waitingOn),
+    state: stateOf(stop, isRunning, waitingOn),
     turnCount: agent.meter.turnCount,
     toolCallCount: agent.meter.toolCallCount,
     fileCount: agent.files.count,
@@ -30,20 +47,20 @@ export function summarise(
     usage: agent.meter.usage,
     stop,
     waitingFor: waitingOn ?? null,
-    wakeAt: stop === null ? wakeAt(agent.config, runStartedAt) : null,
+    wakeAt: stop === null ? wakeAt(agent.config, clockFrom) : null,
   }
 }
 
-function stateOf(stop: Stop | null, runStartedAt?: number, waitingOn?: string): AgentState {
+function stateOf(stop: Stop | null, isRunning: boolean, waitingOn?: string): AgentState {
   if (stop !== null) return 'stopped'
-  if (runStartedAt === undefined) return 'idle'
+  if (!isRunning) return 'idle'
   return waitingOn === undefined ? 'running' : 'waiting'
 }
 
 /** When the next limit of time falls, whether anything happens until then or not. */
-function wakeAt({ limits }: Config, runStartedAt: number | undefined): number | null {
+function wakeAt({ limits }: Config, clockFrom: number | null): number | null {
   const times: number[] = []
   if (limits.expiresAt !== null) times.push(limits.expiresAt)
-  if (limits.runMs !== null && runStartedAt !== undefined) times.push(runStartedAt + limits.runMs)
+  if (limits.runMs !== null && clockFrom !== null) times.push(clockFrom + limits.runMs)
   return times.length === 0 ? null : Math.min(...times)
 }

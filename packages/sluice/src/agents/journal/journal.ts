@@ -153,7 +153,7 @@ export class Journal {
          'key', agent, 'id', id, 'owner', owner, 'family', family, 'depth', depth, 'image', image,
          'createdAt', created_at, 'seq', seq, 'asked', json(asked), 'model', model, 'price', json(price),
          'template', template, 'grants', json(grants), 'state', state, 'summary', json(summary),
-         'hostStop', json(host_stop))) AS page
+         'hostStop', json(host_stop), 'pausedAt', paused_at)) AS page
        FROM (SELECT * FROM agents WHERE owner = ? AND agent > ? AND (? IS NULL OR state = ?)
              ORDER BY agent LIMIT ?)`,
       owner,
@@ -296,16 +296,23 @@ export class Journal {
     image = agent.image,
   ): AgentRow {
     const { seq } = event
-    const state = hostStop === null ? summary.state : 'stopped'
+    const { pausedAt } = agent
+    const isStopped = hostStop !== null || summary.stop !== null
+    const state: AgentRow['state'] = isStopped
+      ? 'stopped'
+      : pausedAt === null
+        ? summary.state
+        : 'paused'
     this.run(
       `UPDATE agents SET seq = ?, state = ?, summary = ?, wake_at = ?, host_stop = ?, image = ?,
-       journal_bytes = journal_bytes + ? WHERE agent = ?`,
+       paused_at = ?, journal_bytes = journal_bytes + ? WHERE agent = ?`,
       seq,
       state,
       JSON.stringify(summary),
       hostStop === null ? summary.wakeAt : null,
       hostStop && JSON.stringify(hostStop),
       image,
+      pausedAt,
       sizeOf(event),
       agent.key,
     )

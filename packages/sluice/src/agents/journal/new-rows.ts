@@ -51,7 +51,7 @@ export function rowOf(
 ): Omit<AgentRow, 'key' | 'id'> {
   const { owner, family, depth, image, createdAt, asked, model, price, template, grants } = about
   const known = { owner, family, depth, image, createdAt, asked, model, price, template, grants }
-  return { ...known, seq, state: summary.state, summary, hostStop: null }
+  return { ...known, seq, state: summary.state, summary, hostStop: null, pausedAt: null }
 }
 
 export function newFamily(made: Pick<NewAgent, 'limits' | 'price' | 'labels'>): FamilyRow {

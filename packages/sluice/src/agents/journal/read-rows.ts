@@ -30,6 +30,7 @@ export function toAgent(row: SqlRow): AgentRow {
     state: row.state as AgentRow['state'],
     summary: parseColumnJson(row.summary) as Summary,
     hostStop: row.host_stop === null ? null : (parseColumnJson(row.host_stop) as HostStop),
+    pausedAt: row.paused_at === null ? null : Number(row.paused_at),
   }
 }
 

@@ -2,14 +2,31 @@
 // that they led to; so the state is never touched, and history says from where it starts. Called in
 // the step thread, after a checkpoint and while nobody asks.
 
-import { HISTORY_EVENTS_MIN, SWEEP_AGENTS, SWEEP_EVERY_MS } from '../shared/limits.ts'
+import {
+  HISTORY_EVENTS_MIN,
+  HISTORY_MEGABYTES_DEFAULT,
+  SWEEP_AGENTS,
+  SWEEP_EVERY_MS,
+} from '../shared/limits.ts'
 import type { Journal } from './journal.ts'
+
+export interface HistorySettings {
+  readonly days?: number
+  readonly megabytes?: number
+}
 
 export interface HistoryRetention {
   /** Null: however old they are. */
   readonly ageMs: number | null
   /** Of one agent. */
   readonly bytes: number
+}
+
+export function toRetention({ days, megabytes }: HistorySettings = {}): HistoryRetention {
+  return {
+    ageMs: days === undefined ? null : days * 86_400_000,
+    bytes: (megabytes ?? HISTORY_MEGABYTES_DEFAULT) * 1_048_576,
+  }
 }
 
 /** Of the bytes that are allowed, what is left after dropping: so that it is not done every time. */

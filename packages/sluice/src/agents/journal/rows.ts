@@ -21,10 +21,12 @@ export interface AgentRow {
   readonly template: string | null
   /** `<server>/<tool>`, as they were given; the host carries out no other call. */
   readonly grants: readonly string[]
-  readonly state: AgentState
+  readonly state: AgentState | 'paused'
   readonly summary: Summary
   /** Set by the host from its own count; whatever the guest says, it stops. */
   readonly hostStop: HostStop | null
+  /** Nothing is sent for it since then. */
+  readonly pausedAt: number | null
 }
 
 export interface HostStop {

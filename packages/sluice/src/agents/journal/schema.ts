@@ -201,4 +201,9 @@ export const MIGRATIONS: readonly Migration[] = [
   CREATE INDEX families_removed ON families (owner, removed_at) WHERE removed_at IS NOT NULL;
   CREATE INDEX families_labelled ON families (owner, labels) WHERE labels <> '[]';
   `,
+  `
+  -- Since when nothing is sent for an agent. In a pause, started_at of its run is minus the time the run
+  -- had taken by then.
+  ALTER TABLE agents ADD COLUMN paused_at INTEGER;
+  `,
 ]

@@ -61,7 +61,7 @@ export class RunTasks {
     )
     await this.#see(agent)
     const { waitingFor } = row.summary
-    const startedAt = run.startedAt === 0 ? row.createdAt : run.startedAt
+    const startedAt = run.startedAt <= 0 ? row.createdAt : run.startedAt
     const about =
       run.result?.stop.reason ?? (waitingFor === null ? null : `waits for ${waitingFor}`)
     return {

@@ -41,6 +41,8 @@ export class Effects {
   readonly #models: ModelCaller
   readonly #resting = new SuspendedPrograms()
   readonly #running = new Map<string, { abort: AbortController; done: Promise<void> }>()
+  /** Those with a result that is not in the journal yet. */
+  readonly #settling = new Set<string>()
   #closed = false
 
   constructor(setting: EffectSetting) {
@@ -59,8 +61,13 @@ export class Effects {
   /** What was open when the process ended. */
   async recover(row: EffectRow): Promise<void> {
     const { agent, held } = await this.#setting.steps.standing(null, row.agent, this.#setting.now())
-    if (held !== null) return
+    if (held !== null || agent.pausedAt !== null) return
     this.#begin(agent, JSON.parse(row.body) as Effect, row)
+  }
+
+  /** It is being carried out, or its result is being committed. */
+  isUnderWay({ agent, id }: Pick<EffectRow, 'agent' | 'id'>): boolean {
+    return this.#running.has(`${agent} ${id}`) || this.#settling.has(`${agent} ${id}`)
   }
 
   /** Nobody needs these any more. */
@@ -99,6 +106,7 @@ export class Effects {
     before: EffectRow | undefined,
     signal: AbortSignal,
   ): Promise<void> {
+    const name = `${agent.id} ${effect.id}`
     let reservation: Reservation | undefined
     const onReserved = (made: Reservation): void => {
       reservation = made
@@ -106,9 +114,11 @@ export class Effects {
     try {
       const { event, bytes } = await this.#result(agent, effect, before, { signal, onReserved })
       if (signal.aborted) return
-      this.#running.delete(`${agent.id} ${effect.id}`)
+      this.#running.delete(name)
+      this.#settling.add(name)
       await this.#apply(agent, event, bytes)
     } finally {
+      this.#settling.delete(name)
       // Not before what it used is in the journal.
       await reservation?.release()
     }

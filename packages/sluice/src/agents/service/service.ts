@@ -9,7 +9,7 @@ import { Programs } from '../../sandbox/programs.ts'
 import { sha256 } from '../../sandbox/quickjs.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { CreateEvent } from '../journal/new-rows.ts'
-import type { HistoryRetention } from '../journal/retention.ts'
+import { type HistorySettings, toRetention } from '../journal/retention.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { checkModel, checkModelName, type ModelSettings } from '../models/models.ts'
 import { Effects } from '../runs/effects.ts'
@@ -18,7 +18,6 @@ import { AgentError } from '../shared/errors.ts'
 import {
   CODE_THREADS,
   DEPTH_MAX,
-  HISTORY_MEGABYTES_DEFAULT,
   PROMPT_LENGTH_MAX,
   WAIT_MS_DEFAULT,
   WAIT_MS_MAX,
@@ -54,7 +53,7 @@ export interface ServiceOptions {
   /** Public keys (hex) whose memories are taken in, beside this installation's. */
   readonly trusted?: readonly string[]
   /** How much of what agents did is kept; their state always is. */
-  readonly history?: { readonly days?: number; readonly megabytes?: number }
+  readonly history?: HistorySettings
   readonly warn?: (message: string) => void
 }
 
@@ -111,7 +110,7 @@ export class Service {
     this.#options = options
     this.#key = loadBundleKey(directory)
     this.#image = sha256(core)
-    const history = keptOf(options.history)
+    const history = toRetention(options.history)
     this.#thread = startStepThread({ directory, image: core, history }, nowMs())
     this.#programs = new Programs(program, CODE_THREADS)
     this.#transfers = new Transfers(directory)
@@ -288,6 +287,16 @@ export class Service {
     return (await this.#apply(owner, id, event)).agent
   }
 
+  /** Between two steps: what was sent ends, nothing new is sent until a resume. */
+  async pause(owner: string, id: string, reason: string): Promise<AgentRow> {
+    const { agent, held } = await this.steps.standing(owner, id, nowMs())
+    const stop = agent.summary.stop ?? held
+    if (stop !== null)
+      throw new AgentError('AGENT_STOPPED', `\`${id}\` is stopped (${stop.detail})`)
+    return (await this.#apply(owner, id, { kind: 'pause', at: nowMs(), reason })).agent
+  }
+
+  /** Goes on where it stood, after a pause or a limit that is raised. */
   async resume(
     owner: string,
     id: string,
@@ -298,7 +307,8 @@ export class Service {
     const { agent, family } = await this.steps.standing(owner, id, nowMs())
     if (by.parent !== undefined) checkResumeFromInside(agent, given, family.limits)
     checkPrice(given, this.priceOf(agent.model), agent.model)
-    const event: JournalEvent = { kind: 'resume', at: nowMs(), limits: given }
+    const at = nowMs()
+    const event: JournalEvent = { kind: 'resume', at, limits: given, runId: this.#runId(at) }
     const applied = await this.#apply(owner, id, event)
     await this.#recover((each) => each === id)
     return applied.agent
@@ -368,13 +378,16 @@ export class Service {
     this.#effects.drop(id, step.dropped)
     this.#watch.note(applied, event)
     this.#timer.note(agent.summary.wakeAt)
-    this.#effects.carryOut(agent, step.effects)
+    // A call that a person makes is no step of the run that is paused.
+    if (agent.pausedAt === null || event.kind === 'direct')
+      this.#effects.carryOut(agent, step.effects)
     return applied
   }
 
   async #recover(wanted: (agent: string) => boolean): Promise<void> {
-    for (const effect of await this.steps.openEffects())
-      if (wanted(effect.agent)) await this.#effects.recover(effect)
+    const open = await this.steps.openEffects()
+    const lost = open.filter((each) => wanted(each.agent) && !this.#effects.isUnderWay(each))
+    for (const effect of lost) await this.#effects.recover(effect)
   }
 
   /** Sorts by time, so that the newest run is the last. */
@@ -382,15 +395,5 @@ export class Service {
     this.#runs += 1
     const order = `${at.toString(36).padStart(9, '0')}${(this.#runs % 46_656).toString(36).padStart(3, '0')}`
     return `run_${order}_${randomBytes(4).toString('hex')}`
-  }
-}
-
-function keptOf({
-  days,
-  megabytes,
-}: NonNullable<ServiceOptions['history']> = {}): HistoryRetention {
-  return {
-    ageMs: days === undefined ? null : days * 86_400_000,
-    bytes: (megabytes ?? HISTORY_MEGABYTES_DEFAULT) * 1_048_576,
   }
 }

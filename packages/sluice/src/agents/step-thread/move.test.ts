@@ -1,5 +1,6 @@
 // An upgrade: two cores that differ, a store filled by the first, the story goes on with the second.
 
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
@@ -13,6 +14,34 @@ async function otherImage() {
   const core = await bundleGuest(join(import.meta.dirname, '../../guest/main.ts'))
   return openImage(bakeImage(`globalThis.__older = 'x'.repeat(5000);${core}`))
 }
+
+test('an agent of the core before pauses still runs, pauses and resumes on that core', async () => {
+  const directory = scratchDirectory()
+  const text = join(import.meta.dirname, '../../../../../test/cases/agent-core-2026-11-15.txt')
+  const older = openImage(bakeImage(readFileSync(text, 'utf8')))
+  const first = new Bench(directory, older)
+  first.create('a')
+  const begun = first.prompt('a', 'begin', 'r1')
+  first.operations.close()
+
+  const second = new Bench(directory, await coreImage())
+  second.send('a', { kind: 'pause', reason: 'later' })
+  expect(second.operations.standing(null, 'a', 0).agent).toMatchObject({
+    state: 'paused',
+    image: older.hash,
+  })
+  const step = second.model('a', begun, '', [call('write_todos', { todos: ['one'] })])
+  second.operations.close()
+
+  const third = new Bench(directory, await coreImage())
+  third.send('a', { kind: 'resume', limits: {}, runId: 'r2' })
+  expect(third.operations.standing(null, 'a', 0).agent.state).toBe('running')
+  expect(third.model('a', step, 'done').ended).toMatchObject([{ runId: 'r1', response: 'done' }])
+  expect(third.ask('a', { ask: 'todos' })).toHaveLength(1)
+  expect(third.operations.move('me', 'a', third.now).image).not.toBe(older.hash)
+  expect(third.ask('a', { ask: 'todos' })).toHaveLength(1)
+  third.operations.close()
+})
 
 test('an idle agent of an older core moves at its next prompt, and nothing is lost', async () => {
   const directory = scratchDirectory()

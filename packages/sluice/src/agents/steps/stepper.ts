@@ -203,7 +203,8 @@ export class Stepper {
       if (event.kind === 'reset' && before.members === 1 && !keepsCounts)
         family = { ...family, turns: 0, tokens: 0, costMicros: 0, calls: 0 }
       if (hasChanged(before, family)) journal.setFamily(agent.family, family)
-      this.#noteRuns(agent.key, event, step, request)
+      const pausedAt = pausedAfter(agent, event)
+      this.#noteRuns(agent.key, event, step, { request, isPaused: pausedAt !== null })
       const started = startOfRun(journal, agent.key, step.summary.runId)
       const lifted = event.kind === 'resume' || event.kind === 'reset'
       const judged = checkFamilyLimits(family, step.summary, started, event.at) ?? null
@@ -211,7 +212,7 @@ export class Stepper {
       // What is held back asks for nothing, and nothing of it is found after a crash.
       if (hostStop === null) this.#noteEffects(agent.key, event, step)
       else journal.run('DELETE FROM effects WHERE agent = ?', agent.key)
-      return journal.setStanding(agent, row, step.summary, hostStop)
+      return journal.setStanding({ ...agent, pausedAt }, row, step.summary, hostStop)
     })
   }
 
@@ -243,15 +244,23 @@ export class Stepper {
       )
   }
 
-  #noteRuns(key: number, event: JournalEvent, step: StepResult, request: string | null): void {
+  #noteRuns(
+    key: number,
+    event: JournalEvent,
+    step: StepResult,
+    { request, isPaused }: { request: string | null; isPaused: boolean },
+  ): void {
     const { runId } = step.summary
-    if (event.kind === 'prompt')
+    const startedAt = isPaused ? -1 : event.at
+    this.#stopClock(key, event, runId)
+    // A run that a limit had stopped goes on as a new one.
+    if (event.kind === 'prompt' || (event.kind === 'resume' && event.runId === runId && runId))
       this.journal.run(
         'INSERT INTO runs (agent, run, request, started_at) VALUES (?, ?, ?, ?)',
         key,
-        event.runId,
+        event.runId as string,
         request,
-        runId === event.runId ? event.at : 0,
+        runId === event.runId ? startedAt : 0,
       )
     for (const end of step.ended)
       this.journal.run(
@@ -263,6 +272,24 @@ export class Stepper {
     if (runId !== null && event.kind !== 'prompt')
       this.journal.run(
         'UPDATE runs SET started_at = ? WHERE agent = ? AND run = ? AND started_at = 0',
+        startedAt,
+        key,
+        runId,
+      )
+  }
+
+  /** The time of a run does not count while it is paused. */
+  #stopClock(key: number, event: JournalEvent, runId: string | null): void {
+    if (event.kind === 'pause')
+      this.journal.run(
+        'UPDATE runs SET started_at = min(-1, started_at - ?) WHERE agent = ? AND run = ? AND started_at > 0',
+        event.at,
+        key,
+        runId,
+      )
+    if (event.kind === 'resume')
+      this.journal.run(
+        'UPDATE runs SET started_at = max(1, ? + started_at) WHERE agent = ? AND run = ? AND started_at < 0',
         event.at,
         key,
         runId,
@@ -346,6 +373,11 @@ export function unwrap<Value>(text: string): Value {
   return said.ok
 }
 
+function pausedAfter({ pausedAt }: AgentRow, event: JournalEvent): number | null {
+  if (event.kind === 'pause') return pausedAt ?? event.at
+  return event.kind === 'resume' || event.kind === 'reset' ? null : pausedAt
+}
+
 function hasChanged(before: FamilyRow, after: FamilyRow): boolean {
   const { turns, tokens, costMicros, calls, limits } = after
   const isSame = before.turns === turns && before.tokens === tokens && before.calls === calls
@@ -361,5 +393,5 @@ function isCompaction(journal: Journal, key: number, event: JournalEvent): boole
 function startOfRun(journal: Journal, key: number, runId: string | null): number | null {
   if (runId === null) return null
   const row = journal.get('SELECT started_at FROM runs WHERE agent = ? AND run = ?', key, runId)
-  return row === undefined || Number(row.started_at) === 0 ? null : Number(row.started_at)
+  return row === undefined || Number(row.started_at) <= 0 ? null : Number(row.started_at)
 }

@@ -13,6 +13,7 @@ import {
   agentShape,
   count,
   promptShape,
+  stateShape,
   success,
   type ToolEntry,
   text,
@@ -125,9 +126,7 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     ['List agents', 'Lists your agents, a page at a time.'],
     'Read',
     z.strictObject({
-      filter: z
-        .strictObject({ state: z.enum(['idle', 'running', 'waiting', 'stopped']).optional() })
-        .optional(),
+      filter: z.strictObject({ state: stateShape.optional() }).optional(),
       cursor: text.max(32).optional(),
     }),
     z.strictObject({ agents: z.array(agentShape), count, nextCursor: text.nullable() }),
@@ -284,15 +283,41 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     },
   ),
   tool(
-    'wasm_agent_resume',
-    ['Resume an agent', 'Lifts a stop; one that came from a limit needs the limit raised.'],
+    'wasm_agent_pause',
+    [
+      'Pause an agent',
+      'Holds it between two steps: what was sent ends, nothing new is sent. wasm_agent_resume goes on.',
+    ],
     'Execute',
-    z.strictObject({ agentId, limits: limitsShape.optional() }),
-    z.strictObject({ success, agentId: text, isStopped: z.boolean() }),
+    z.strictObject({
+      agentId,
+      reason: text.max(1_000).optional().describe('why, for its history'),
+    }),
+    z.strictObject({ success, agentId: text, state: stateShape, runId: text.nullable() }),
+    async ({ agentId: id, reason = 'asked to pause' }, { service, owner }) => {
+      const { state, summary } = await service.pause(owner, id, reason)
+      return { success: true, agentId: id, state, runId: summary.runId }
+    },
+  ),
+  tool(
+    'wasm_agent_resume',
+    [
+      'Resume an agent',
+      'Goes on after a pause, and after a stop by a limit that is raised; lifts a stop. wasm_agent_wait waits for the run it names.',
+    ],
+    'Execute',
+    z.strictObject({ agentId, limits: limitsShape.optional().describe('limits to set') }),
+    z.strictObject({
+      success,
+      agentId: text,
+      isStopped: z.boolean(),
+      state: stateShape,
+      runId: text.nullable(),
+    }),
     async ({ agentId: id, limits }, { service, owner, parent }) => {
-      const agent = await service.resume(owner, id, limits ?? {}, { parent })
-      const isStopped = agent.summary.stop !== null || agent.hostStop !== null
-      return { success: true, agentId: id, isStopped }
+      const { state, summary } = await service.resume(owner, id, limits ?? {}, { parent })
+      const isStopped = state === 'stopped'
+      return { success: true, agentId: id, isStopped, state, runId: summary.runId }
     },
   ),
   tool(

@@ -38,6 +38,7 @@ export const LABEL_FLOWS: Readonly<Record<string, LabelFlow>> = {
   wasm_agent_fork: BOTH,
   // The reason is a text that its readers get.
   wasm_agent_stop: BOTH,
+  wasm_agent_pause: BOTH,
   wasm_agent_resume: BOTH,
   wasm_agent_history: READ,
   wasm_agent_reset: BOTH,

@@ -50,10 +50,12 @@ export const count = z.int().min(0)
 export const agentId = z.string().min(1).max(64).describe('the id that wasm_agent_create gave')
 export const success = z.boolean()
 
+export const stateShape = z.enum(['idle', 'running', 'waiting', 'paused', 'stopped'])
+
 /** Answers hold these and nothing else; the pins in the tests say the same. */
 export const agentShape = z.strictObject({
   id: text,
-  state: z.enum(['idle', 'running', 'waiting', 'stopped']),
+  state: stateShape,
   config: z.record(text, z.unknown()),
   model: text,
   turnCount: count,

@@ -10,10 +10,10 @@ import type { AgentStatus, HistoryEntry } from '../step-thread/operation-results
 const SHOWN_LENGTH = 2_000
 
 export function agentView(agent: AgentRow) {
-  const { id, asked, model, summary, hostStop, createdAt } = agent
+  const { id, state, asked, model, summary, hostStop, createdAt } = agent
   return {
     id,
-    state: hostStop === null ? summary.state : ('stopped' as const),
+    state,
     config: asked,
     model,
     turnCount: summary.turnCount,
@@ -124,8 +124,10 @@ function detail(event: JournalEvent): object {
       return { name: event.name, input: truncate(JSON.stringify(event.input) ?? '') }
     case 'stop':
       return { reason: event.reason, detail: event.detail }
+    case 'pause':
+      return { reason: event.reason }
     case 'resume':
-      return { limits: event.limits }
+      return { limits: event.limits, ...(event.runId === undefined ? {} : { runId: event.runId }) }
     case 'reset':
       return { keepFiles: event.keepFiles }
     case 'cancel':

@@ -119,13 +119,15 @@ export function checkPrice(limits: Partial<Limits>, price: Price | null, model: 
 
 /** From inside, nothing of what bounds the family is raised, and who was stopped stays so. */
 export function checkResumeFromInside(
-  { id, summary, hostStop }: AgentRow,
+  { id, summary, hostStop, pausedAt }: AgentRow,
   given: Partial<Limits>,
   family: Limits,
 ): void {
   const why = hostStop?.reason ?? summary.stop?.reason
-  if (why === 'stopped')
-    throw new AgentError('AGENT_STOPPED', `\`${id}\` was stopped: only its owner resumes it`)
+  if (why === 'stopped' || pausedAt !== null) {
+    const how = why === 'stopped' ? 'stopped' : 'paused'
+    throw new AgentError('AGENT_STOPPED', `\`${id}\` was ${how}: only its owner resumes it`)
+  }
   for (const [name, value] of Object.entries(given)) {
     const most = family[name as keyof Limits]
     if (typeof most !== 'number' || NO_BUDGETS.has(name)) continue

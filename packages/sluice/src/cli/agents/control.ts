@@ -1,4 +1,4 @@
-// `sluice agents stop`, `resume`, `fork`, `upgrade`, `rm`, `export` and `import`: what is done to an
+// `sluice agents stop`, `pause`, `resume`, `fork`, `upgrade`, `rm`, `export` and `import`: what is done to an
 // agent from outside. Each answers with the agent as it is after it.
 
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -48,10 +48,18 @@ export function addAgentsControl(parent: Command, answer: SetExitCode): void {
     await agents.call('wasm_agent_stop', { agentId, ...(reason === undefined ? {} : { reason }) })
     return [await stateOf(agents, agentId)]
   }).option('--reason <text>', 'why')
-  add(parent, answer, 'resume', 'lift a stop', async (agents, agentId, { maxTurns }) => {
+  const held = 'hold an agent between two steps; resume goes on'
+  add(parent, answer, 'pause', held, async (agents, agentId, { reason }) => {
+    const given = { agentId, ...(reason === undefined ? {} : { reason }) }
+    const { state } = await agents.call<AgentStateView>('wasm_agent_pause', given)
+    return [{ id: agentId, state }]
+  }).option('--reason <text>', 'why')
+  const goesOn = 'go on after a pause or a limit that is raised; lift a stop'
+  add(parent, answer, 'resume', goesOn, async (agents, agentId, { maxTurns }) => {
     const limits = maxTurns === undefined ? {} : { maxTurns: readNumber('--max-turns', maxTurns) }
-    await agents.call('wasm_agent_resume', { agentId, limits })
-    return [await stateOf(agents, agentId)]
+    const given = { agentId, limits }
+    const { state } = await agents.call<AgentStateView>('wasm_agent_resume', given)
+    return [{ id: agentId, state }]
   }).option('--max-turns <n>', 'a higher limit')
   add(parent, answer, 'fork', 'copies that go their own way', async (agents, agentId, options) => {
     const { agents: forks } = await agents.call<{ agents: AgentToolView[] }>('wasm_agent_fork', {
