@@ -73,7 +73,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   sandbox: { kind: 'node', imports: [] },
   identity: { kind: 'node', imports: ['policy/core', 'core', 'store'] },
   ledger: { kind: 'node', imports: ['policy/core', 'core', 'store'] },
-  approvals: { kind: 'node', imports: ['policy/core', 'core', 'ledger'] },
+  approvals: { kind: 'node', imports: ['policy/core', 'core', 'guard', 'ledger'] },
   gateway: {
     kind: 'node',
     imports: [

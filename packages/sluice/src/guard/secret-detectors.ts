@@ -1,0 +1,191 @@
+// The one list of secret detectors (A20): keys, tokens and passwords by the shapes that their issuers give
+// them, and the checks that those shapes allow. Three readers: verdicts (strict), exports (everything that
+// looks like one) and masks for approvers (bounded, so that nothing is hidden behind them). Linear. Pure.
+
+import {
+  OWN_TOKEN_BEGINNING,
+  OWN_TOKEN_ON_ONE_LINE,
+  ownTokenPattern,
+} from '../core/own-token-shapes.ts'
+import { hasChecksum, hasTokenHeader, isPlaceholder, looksRandom } from './secret-checks.ts'
+
+/** Names that a secret stands behind in a text. */
+const NAMES =
+  'passw(?:or)?d|pwd|secret|api[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|private[_-]?key|client[_-]?secret'
+
+type SecretCheck = (match: string, group: string) => boolean
+
+export interface SecretDetector {
+  /** What it is, such as `GitHub token`. */
+  readonly kind: string
+  readonly pattern: RegExp
+  readonly check?: SecretCheck
+  /** In place of `check` where one too many does less harm: in exports and masks. */
+  readonly lenient?: SecretCheck
+  /** Sticky: what belongs to it behind the match. */
+  readonly rest?: RegExp
+  /** What of it an approver is not shown; `pattern` if absent. Whoever writes the text must not be able to
+   * hide words behind it, so it takes bounded many characters, and only those that a secret of the kind
+   * has. Of two groups the first is shown. Exports find it too. */
+  readonly mask?: RegExp
+  /** Of what `mask` hides. */
+  readonly maskCheck?: (hidden: string) => boolean
+}
+
+export const always = () => true
+
+/** A shape begins with one of these, so that most texts are settled in one pass. */
+export const SECRET_BEGINNINGS = new RegExp(
+  `${OWN_TOKEN_BEGINNING}|${
+    /-----BEGIN|(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|npm_|glpat-|AKIA|ASIA|sk-|[rsp]k_(?:live|test)_|whsec_|xox[abeoprs]-|AIza|ya29\.|eyJ|hf_|SG\.|dop_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|sbp_|pypi-|AGE-SECRET|glsa_|dckr_pat_|figd_|PMAK-|NRAK-|\d{8,10}:AA)|:\/\/[^\s/:@]{0,255}:[^\s/@]|AccountKey=|(?<![A-Za-z0-9])bearer\s/
+      .source
+  }|(?:${NAMES})["']?\\s{0,4}[:=]`,
+  'i',
+)
+
+export const SECRET_DETECTORS: readonly SecretDetector[] = [
+  {
+    kind: 'Sluice token',
+    pattern: ownTokenPattern(),
+    rest: /[\w-]*/y,
+    mask: OWN_TOKEN_ON_ONE_LINE,
+  },
+  // The first line is enough: a key may be cut off, or be longer than anybody would search for its end.
+  {
+    kind: 'private key',
+    pattern: /-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g,
+    rest: /(?:\s{0,4}[A-Za-z-]{1,40}: [^\n]{0,200}\r?\n){0,8}[A-Za-z0-9+/=\s\\]*(?:-----END [A-Z0-9 ]{0,60}-----)?/y,
+    mask: /(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?:\\n|\s){1,4}[A-Z][A-Za-z-]{3,20}: [^\n\\]{1,80}){0,4})((?:(?:\\n|\s){0,4}[A-Za-z0-9+/=]{16,8192}){1,200}(?:(?:\\n|\s){0,4}[A-Za-z0-9+/=]{1,15}(?=(?:\\n|\s){0,4}-----END))?)/g,
+  },
+  {
+    kind: 'GitHub token',
+    pattern: /(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{36}(?![A-Za-z0-9])/g,
+    check: hasChecksum,
+    lenient: always,
+    mask: /(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{20,255}/g,
+  },
+  {
+    kind: 'GitHub token',
+    pattern: /(?<![A-Za-z0-9])github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}(?![A-Za-z0-9])/g,
+    mask: /(?<![A-Za-z0-9])github_pat_\w{22,255}/g,
+  },
+  {
+    kind: 'npm token',
+    pattern: /(?<![A-Za-z0-9])npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])/g,
+    check: hasChecksum,
+    lenient: always,
+  },
+  {
+    kind: 'GitLab token',
+    pattern: /(?<![A-Za-z0-9])glpat-[\w-]{20,64}(?![A-Za-z0-9])/g,
+    check: isMixed,
+    mask: /(?<![A-Za-z0-9])glpat-[\w-]{20,255}/g,
+  },
+  {
+    kind: 'AWS access key',
+    pattern: /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z2-7]{16}(?![A-Za-z0-9])/g,
+    check: notExample,
+    mask: /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g,
+  },
+  { kind: 'Anthropic key', pattern: /(?<![A-Za-z0-9])sk-ant-[a-z]{2,8}\d{2}-[\w-]{60,200}/g },
+  {
+    kind: 'OpenAI key',
+    pattern: /(?<![A-Za-z0-9])sk-(?:proj-|svcacct-|admin-)?[\w-]{20,200}/g,
+    check: isMixed,
+    mask: /(?<![A-Za-z0-9])sk-[\w-]{20,255}/g,
+  },
+  {
+    kind: 'Stripe key',
+    pattern: /(?<![A-Za-z0-9])[rs]k_(?:live|test)_[A-Za-z0-9]{20,200}(?![A-Za-z0-9])/g,
+    check: isMixed,
+    mask: /(?<![A-Za-z0-9])[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}/g,
+  },
+  { kind: 'Stripe webhook secret', pattern: /(?<![A-Za-z0-9])whsec_[A-Za-z0-9+/]{30,80}/g },
+  {
+    kind: 'Slack token',
+    pattern: /(?<![A-Za-z0-9])xox[abeoprs]-[A-Za-z0-9-]{20,200}/g,
+    check: hasDigit,
+    mask: /(?<![A-Za-z0-9])xox[abeoprs]-[A-Za-z0-9-]{10,255}/g,
+  },
+  {
+    kind: 'Google key',
+    pattern: /(?<![A-Za-z0-9])AIza[\w-]{35}(?![\w-])/g,
+    check: isMixed,
+    lenient: always,
+  },
+  { kind: 'Google access token', pattern: /(?<![A-Za-z0-9])ya29\.[\w-]{40,400}/g },
+  // From the beginning of a run, so that each is read once; where in it the token begins is checked.
+  {
+    kind: 'JSON Web Token',
+    pattern: /(?<![\w-])[\w-]{13}[\w-]*\.eyJ[\w-]{10}[\w-]*\.[\w-]{16}[\w-]*/g,
+    check: hasTokenHeader,
+    mask: /(?<![\w-])eyJ[\w-]{10,2000}\.eyJ[\w-]{10,4000}\.[\w-]{10,1000}/g,
+  },
+  { kind: 'Hugging Face token', pattern: /(?<![A-Za-z0-9])hf_[A-Za-z]{34}(?![A-Za-z0-9])/g },
+  { kind: 'SendGrid key', pattern: /(?<![A-Za-z0-9])SG\.[\w-]{22}\.[\w-]{43}(?![A-Za-z0-9])/g },
+  { kind: 'DigitalOcean token', pattern: /(?<![A-Za-z0-9])dop_v1_[0-9a-f]{64}(?![A-Za-z0-9])/g },
+  {
+    kind: 'Shopify token',
+    pattern: /(?<![A-Za-z0-9])shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}(?![A-Za-z0-9])/g,
+  },
+  { kind: 'Linear key', pattern: /(?<![A-Za-z0-9])lin_api_[A-Za-z0-9]{40}(?![A-Za-z0-9])/g },
+  { kind: 'Notion token', pattern: /(?<![A-Za-z0-9])ntn_[A-Za-z0-9]{40,60}(?![A-Za-z0-9])/g },
+  { kind: 'Supabase token', pattern: /(?<![A-Za-z0-9])sbp_[0-9a-f]{40}(?![A-Za-z0-9])/g },
+  { kind: 'PyPI token', pattern: /(?<![A-Za-z0-9])pypi-AgE[\w-]{50,1000}/g },
+  { kind: 'age key', pattern: /(?<![A-Za-z0-9])AGE-SECRET-KEY-1[0-9A-Z]{58}(?![A-Za-z0-9])/g },
+  {
+    kind: 'Grafana token',
+    pattern: /(?<![A-Za-z0-9])glsa_[A-Za-z0-9]{32}_[0-9a-f]{8}(?![A-Za-z0-9])/g,
+  },
+  {
+    kind: 'Docker token',
+    pattern: /(?<![A-Za-z0-9])dckr_pat_[\w-]{27,40}(?![A-Za-z0-9])/g,
+    check: isMixed,
+  },
+  {
+    kind: 'Figma token',
+    pattern: /(?<![A-Za-z0-9])figd_[\w-]{38,60}(?![A-Za-z0-9])/g,
+    check: isMixed,
+  },
+  { kind: 'Telegram bot token', pattern: /(?<![A-Za-z0-9])\d{8,10}:AA[\w-]{33}(?![A-Za-z0-9])/g },
+  { kind: 'Azure storage key', pattern: /AccountKey=[A-Za-z0-9+/]{86}==/g },
+  {
+    kind: 'password in an address',
+    pattern:
+      /(?<![A-Za-z0-9])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@'"]{0,255}:([^\s/@'"]{3,200})@[\w.-]/gi,
+    check: (_, password) => !isPlaceholder(password),
+    mask: /(:\/\/[^\s/:@]{0,255}:)([\w.~%!*+=-]{1,255})(?=@)/g,
+  },
+  {
+    kind: 'bearer token',
+    pattern: /(?<![A-Za-z0-9])bearer\s+([\w.~+/-]{20,2000}=*)/gi,
+    check: (_, token) => looksRandom(token),
+    // Without `/`, which tokens seldom and paths always have.
+    mask: /(?<![A-Za-z0-9])(bearer )([\w.~+=-]{16,4000})(?![\w.~+=/-])/gi,
+  },
+  {
+    kind: 'named secret',
+    pattern: new RegExp(`(?:${NAMES})["']?\\s{0,4}[:=]\\s{0,4}["']?([^\\s"',;)}\\]]{8,200})`, 'gi'),
+    check: (_, value) => looksRandom(value) && !isPlaceholder(value),
+    lenient: (whole, value) => /[:=]\s{0,4}["']/.test(whole) && !isPlaceholder(value),
+    mask: new RegExp(
+      `((?:${NAMES})["']?\\s{0,4}[:=]\\s{0,4}["']?)([\\w~+=-]{8,200})(?![\\w.~+=/:-])`,
+      'gi',
+    ),
+    maskCheck: (value) => looksRandom(value) && !isPlaceholder(value),
+  },
+]
+
+/** A token has letters and digits, and is none that documentation shows. */
+function isMixed(token: string): boolean {
+  const body = token.replace(/^[a-z]+[-_](?:[a-z]+[-_])?/i, '')
+  return /\d/.test(body) && /[A-Za-z]/.test(body) && notExample(token) && !/(.)\1{7}/.test(body)
+}
+
+function hasDigit(token: string): boolean {
+  return /\d{6}/.test(token) && notExample(token)
+}
+
+function notExample(token: string): boolean {
+  return !/example|sample|your|xxxx|1234567890/i.test(token)
+}
