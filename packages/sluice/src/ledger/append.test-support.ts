@@ -1,5 +1,5 @@
-// A process that appends to a ledger until it is killed: `node append.test-support.ts DIR`. Says on
-// stdout, at once and synchronously, which intents were promised to be durable.
+// A process that appends to a ledger until it is killed: `node append.test-support.ts DIR`. Writes
+// to stdout, immediately and synchronously, which intents were promised to be durable.
 
 import { writeSync } from 'node:fs'
 import { judgement } from './judgements.test-support.ts'

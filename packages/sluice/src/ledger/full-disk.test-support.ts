@@ -1,5 +1,5 @@
 // A process on a disk that really gets full: `node full-disk.test-support.ts DIR`, where DIR is a
-// small file system of its own. Prints what it saw as JSON.
+// small separate file system. Prints what it observed as JSON.
 
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ seen.states = states
 seen.problems = verifyLedger(openLedgerReadOnly(directory)).problems
 process.stdout.write(JSON.stringify(seen))
 
-/** Long, so that the disk is full soon. */
+/** Long, so that the disk fills quickly. */
 function long(number: number) {
   return judgement(number, { decision: { ...allowed, reason: 'x'.repeat(2_000) } })
 }

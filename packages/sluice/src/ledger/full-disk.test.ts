@@ -1,5 +1,5 @@
 // A full disk and a read-only one: no call is forwarded, denials are still written from the
-// reserve, and everything goes on by itself afterwards.
+// reserve, and everything recovers automatically.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, readdirSync, statSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { verifyLedger } from './verify/verify.ts'
 
 const RECORD_PAGES = 5
 
-/** A disk of so many pages, of which some are set aside. */
+/** A disk with this many pages, of which some are reserved. */
 class PageDisk implements Reserve {
   readonly database: DatabaseSync
   readonly setAside: number
@@ -28,7 +28,7 @@ class PageDisk implements Reserve {
   }
   fill(): boolean {
     const used = Number(this.database.prepare('PRAGMA page_count').get()?.page_count)
-    // With room for a record: else it would be tried in vain, as often as there is time for it.
+    // With space for a record: otherwise it would retry in vain.
     if (used > this.pagesMax - this.setAside - RECORD_PAGES) return false
     this.database.exec(`PRAGMA max_page_count = ${this.pagesMax - this.setAside}`)
     return true
@@ -105,7 +105,7 @@ test('when the reserve is used up too, nothing is promised, and it recovers', as
   await vi.waitFor(() => expect(ledger.state).toBe('writing'), { timeout: 60_000 })
 })
 
-test('a start on a full disk forwards nothing, and goes on by itself', async () => {
+test('a start on a full disk forwards nothing, and recovers automatically', async () => {
   const directory = freshDirectory()
   let room = false
   const reserve = { fill: () => room, release: () => {} }
@@ -143,7 +143,8 @@ test('a directory that may not be written: no start, but it can be read', async 
   chmodSync(join(directory, 'ledger.db'), 0o444)
   chmodSync(directory, 0o555)
   onTestFinished(() => chmodSync(directory, 0o755))
-  // For root no mode holds, so the process becomes the user whose directory it is once its code is read.
+  // File modes do not apply to root, so the process becomes the directory's user once its code is
+  // loaded.
   if (process.getuid?.() === 0)
     for (const path of ['', ...readdirSync(directory)])
       chownSync(join(directory, path), NOBODY, NOBODY)
@@ -155,13 +156,13 @@ test('a directory that may not be written: no start, but it can be read', async 
     let code = 'opened'
     try { Ledger.open({ directory }) } catch (error) { code = error.code }
     console.log(code, [...recordsFrom(openLedgerReadOnly(directory))].length)`
-  // That user has another key: the directory is trusted by the operator's word.
+  // That user has another key: the operator declares the directory as trusted.
   const env = { ...process.env, SLUICE_TRUST_DATA: directory }
   const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { env })
   expect(said.toString().trim()).toBe('STORE_READ_ONLY 1')
 })
 
-test('the reserve is taken once, given up, and not taken where space is short', () => {
+test('the reserve is created once, released, and not created if space is short', () => {
   const directory = freshDirectory()
   const file = join(directory, 'ledger.reserve')
   const reserve = new ReserveFile(directory, 100_000)

@@ -1,5 +1,5 @@
-// Judgements for the tests of the ledger, and for the processes those tests start and kill: nothing
-// of the test runner is needed here.
+// Decisions for the tests of the ledger, and for the processes those tests start and kill: does not
+// depend on the test runner.
 
 import type { LimitCharge } from '@sluice/policy/core/counters'
 import type { DecisionEntry, RecordedDecision } from './records/record.ts'

@@ -1,5 +1,5 @@
-// kill -9 under load, again and again on one ledger: whatever was promised is there, the chain
-// verifies, and what was open is marked unknown once.
+// kill -9 under load, repeatedly on one ledger: every promised record exists, the chain verifies,
+// and open calls are marked unknown once.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -56,7 +56,7 @@ async function appendAndKill(directory: string, afterMs: number): Promise<[numbe
   })
   const [, signal] = await once(child, 'close')
   expect(signal).toBe('SIGKILL')
-  // The last line may have been cut in the middle of its write.
+  // The last line may have been truncated in the middle of its write.
   const lines = text.split('\n').slice(1, -1)
   return lines.map((line) => {
     const [seq, callId] = line.split(' ') as [string, string]

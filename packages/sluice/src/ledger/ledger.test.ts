@@ -1,4 +1,4 @@
-// The ledger at its door: grouping, durability, recovery, and what happens while writing fails.
+// The ledger: grouping, durability, recovery, and behaviour while writing fails.
 
 import { mkdirSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ function records(directory: string): LedgerRecord[] {
 const answered = { atMs: 5, status: 'answered' } as const
 
 describe('appending', () => {
-  test('what comes in one turn goes into one transaction, in order', async () => {
+  test('entries of one turn are one transaction, in order', async () => {
     const directory = freshDirectory()
     const ledger = open(directory)
     const all = await Promise.all([
@@ -52,7 +52,7 @@ describe('appending', () => {
     expect(ledger.figures.commits).toBe(5)
   })
 
-  test('outcomes ride in the next commit, or get their own soon', async () => {
+  test('outcomes join the next commit, or get their own soon', async () => {
     const directory = freshDirectory()
     const ledger = open(directory)
     const first = await ledger.intent(judgement(1))
@@ -74,7 +74,7 @@ describe('appending', () => {
     })
   })
 
-  test('a record that cannot be kept is refused alone', async () => {
+  test('a record that cannot be stored is refused alone', async () => {
     const ledger = open(freshDirectory())
     const settled = await Promise.allSettled([
       ledger.intent(judgement(1)),
@@ -90,7 +90,7 @@ describe('appending', () => {
     ])
   })
 
-  test('an outcome that cannot be kept whole is kept as its status', async () => {
+  test('an outcome that cannot be stored whole is stored as its status', async () => {
     const directory = freshDirectory()
     const ledger = open(directory)
     ledger.outcome(await ledger.intent(judgement(1)), { ...answered, durationMs: Number.NaN })
@@ -122,7 +122,7 @@ describe('appending', () => {
     expect(await open(directory, { sync: 'full' }).intent(judgement(1))).toBe(1)
   })
 
-  test('nothing after the end', async () => {
+  test('nothing is written after the end', async () => {
     const ledger = open(freshDirectory())
     const last = ledger.intent(judgement(1))
     ledger.close()
@@ -136,8 +136,8 @@ describe('appending', () => {
   })
 })
 
-describe('starting again', () => {
-  test('marks what was left open as unknown, once, and goes on with the chain', async () => {
+describe('restart', () => {
+  test('marks open calls as unknown, once, and continues the chain', async () => {
     const directory = freshDirectory()
     const ledger = open(directory)
     for (let n = 1; n <= 4; n++) await ledger.intent(judgement(n))
@@ -194,7 +194,7 @@ describe('while writing fails', () => {
     return () => other.close()
   }
 
-  test('intents are refused, and accepted again by itself', async () => {
+  test('intents are refused, and accepted again automatically', async () => {
     const directory = freshDirectory()
     const states: string[] = []
     const ledger = open(directory, { onState: (state) => states.push(state) })
@@ -227,7 +227,7 @@ describe('while writing fails', () => {
     expect(states).toEqual(['failing', 'reserve', 'writing'])
   })
 
-  test('outcomes are kept up to their bound; the rest is unknown at the next start', async () => {
+  test('outcomes are buffered up to their bound; the rest is unknown at the next start', async () => {
     const directory = freshDirectory()
     const ledger = open(directory)
     await Promise.all([1, 2].map((n) => ledger.intent(judgement(n))))
@@ -275,7 +275,7 @@ describe('while writing fails', () => {
     expect(records(directory).map((record) => record.kind)).toEqual(['intent', 'event', 'intent'])
   })
 
-  test('a directory that cannot be made says so', () => {
+  test('a directory that cannot be created is reported', () => {
     const directory = freshDirectory()
     mkdirSync(join(directory, 'ledger.db'))
     expect(() => Ledger.open({ directory })).toThrow(StoreError)

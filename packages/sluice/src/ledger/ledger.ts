@@ -1,7 +1,8 @@
-// The record of every call. What is appended in one turn of the event loop goes into one
-// transaction; an intent's promise resolves when it is durable, outcomes ride along. While writing
-// fails nothing is promised: intents are refused at once, and the ledger tries again by itself.
-// Called by the gate, before anything is forwarded and after it was answered.
+// The append-only audit log of every call. Entries of one turn of the event loop are committed in
+// one transaction (group commit); an intent's promise resolves when it is durable, outcomes join
+// the next commit. While writing fails nothing is promised: intents are refused immediately, and
+// the ledger retries automatically. Called by the gate before a call is forwarded and after it was
+// answered.
 
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
@@ -33,8 +34,10 @@ import {
 import { checkTail, findOpen } from './verify/recover.ts'
 import { RETENTION_EVENT } from './verify/verify-checkpoints.ts'
 
-/** `reserve`: the disk is full, no call is forwarded, but denials, events and outcomes are still
- * written. `failing`: nothing can be written. Both end by themselves. */
+/**
+ * `reserve`: the disk is full, no call is forwarded, but denials, events and outcomes are still
+ * written. `failing`: nothing can be written. Both end automatically.
+ */
 export type LedgerState = 'writing' | 'reserve' | 'failing' | 'closed'
 
 export interface LedgerOptions {
@@ -43,9 +46,9 @@ export interface LedgerOptions {
   /** Wall time, for what the ledger itself writes. */
   readonly now?: () => number
   readonly onState?: (state: LedgerState, fault: StoreError | undefined) => void
-  /** What is given up when the disk is full; a file beside the ledger unless said. */
+  /** Released when the disk is full; by default a file next to the ledger. */
   readonly reserve?: (database: DatabaseSync) => Reserve
-  /** Signed notes of how far the ledger is; none are made without it. */
+  /** Signed checkpoints; none are created without it. */
   readonly checkpoints?: CheckpointOptions
 }
 
@@ -55,7 +58,7 @@ interface QueuedEntry {
   readonly reject?: OnWriteError
 }
 
-/** Hears of a record that is durable, with its number, or why it is not. */
+/** Called when a record is durable, with its number, or with the reason if it is not. */
 type OnWritten = (seq: number) => void
 type OnWriteError = (error: Error) => void
 
@@ -85,8 +88,10 @@ export class Ledger {
     this.#reserve = options.reserve?.(this.#chain.database) ?? new ReserveFile(options.directory)
   }
 
-  /** Throws a StoreError where the file cannot be opened, a LedgerError where its end does not fit
-   * together. Calls that an earlier run left open are marked unknown. */
+  /**
+   * Throws a StoreError if the file cannot be opened, a LedgerError if its end is inconsistent.
+   * Calls that an earlier run left open are marked unknown.
+   */
   static open(options: LedgerOptions): Ledger {
     const ledger = new Ledger(options)
     try {
@@ -108,7 +113,7 @@ export class Ledger {
     return this.#fault
   }
 
-  /** For metrics: commits so far, the last record, calls without outcome, outcomes held back. */
+  /** For metrics: commits so far, the last record, calls without outcome, buffered outcomes. */
   get figures(): { commits: number; seq: number; open: number; kept: number } {
     const kept = this.#kept.length
     return { commits: this.#commits, seq: this.#chain.head.seq, open: this.#open.size, kept }
@@ -120,18 +125,18 @@ export class Ledger {
     return { seq, hash: hexOf(hash) }
   }
 
-  /** Resolves with the record's number once it is durable. Rejected: forward nothing. */
+  /** Resolves with the record's number once it is durable. If it rejects, forward nothing. */
   intent(judgement: DecisionEntry): Promise<number> {
     return new Promise((resolve, reject) => this.intentThen(judgement, resolve, reject))
   }
 
-  /** As `intent`, without a promise: every call has one of these. */
+  /** Like `intent`, without a promise: called for every call. */
   intentThen(judgement: DecisionEntry, written: OnWritten, failed: OnWriteError): void {
     if (this.#state !== 'writing') failed(this.#unavailable())
     else this.#append({ ...judgement, kind: 'intent' }, written, failed)
   }
 
-  /** A call that goes no further: denied, limited, held. */
+  /** A call that is not forwarded: denied, limited, pending approval. */
   refuse(judgement: DecisionEntry): Promise<number> {
     return this.#promise({ ...judgement, kind: 'refusal' })
   }
@@ -140,7 +145,7 @@ export class Ledger {
     return this.#promise({ ...event, kind: 'event' })
   }
 
-  /** Rides in the next commit; not waited for. */
+  /** Joins the next commit; not awaited. */
   outcome(intent: number, said: OutcomeInput): void {
     const waiting: QueuedEntry = { entry: outcomeEntry(intent, said) }
     if (this.#state === 'closed') return
@@ -152,8 +157,10 @@ export class Ledger {
     }, OUTCOME_DELAY_MS_MAX)
   }
 
-  /** Drops what is older, or more, than is to be kept, up to a signed checkpoint that stands for it,
-   * a little at a time. That it does so is on record first. Resolves with how many records went. */
+  /**
+   * Drops records beyond the configured age or size, up to a signed checkpoint that replaces them,
+   * a few at a time. The event is recorded first. Resolves with the number of dropped records.
+   */
   async retain(keep: RetentionLimits, neededSinceMs: number, nowMs = this.#now()): Promise<number> {
     const { directory, checkpoints } = this.#options
     if (checkpoints === undefined || this.#state !== 'writing' || this.#retaining) return 0
@@ -170,7 +177,7 @@ export class Ledger {
         if (!this.#isOpen) return 0
         this.#chain.begin(found)
       }
-      // Also what a crash left of an earlier time.
+      // Includes what an earlier run left because of a crash.
       while (this.#isOpen && this.#chain.dropSome())
         await new Promise((resolve) => setImmediate(resolve))
       return found === undefined ? 0 : found.seq - before
@@ -183,7 +190,7 @@ export class Ledger {
     return this.#state !== 'closed'
   }
 
-  /** Writes what is waiting, and ends. */
+  /** Writes what is queued, and closes. */
   close(): void {
     if (this.#state === 'closed') return
     this.#flush()
@@ -258,14 +265,14 @@ export class Ledger {
       const seq = appended[index] as number | Error
       if (typeof seq !== 'number') {
         reject?.(seq)
-        // The call is over, whatever could not be kept of its outcome.
+        // The call has ended, even if its outcome could not be stored in full.
         if (entry.kind === 'outcome')
           this.outcome(entry.intent, { atMs: entry.atMs, status: entry.status })
         continue
       }
       if (entry.kind === 'intent') this.#open.add(seq)
       else if (entry.kind === 'outcome') this.#open.delete(entry.intent)
-      // What one of them trips over is no fault of the others.
+      // An error of one does not affect the others.
       try {
         resolve?.(seq)
       } catch (error) {
@@ -343,7 +350,7 @@ export class Ledger {
     const changed = state !== this.#state
     this.#state = state
     this.#fault = fault
-    // Later, so that whatever the listener does happens to a ledger that knows its state.
+    // Deferred, so that the listener sees a ledger in a consistent state.
     if (changed) queueMicrotask(() => this.#options.onState?.(state, fault))
   }
 

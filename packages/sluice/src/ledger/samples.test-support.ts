@@ -1,11 +1,11 @@
-// Directories for the tests of the ledger, removed when a test or a file of tests is over.
+// Directories for the tests of the ledger, removed at the end of a test or a test file.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** For a whole file of tests, which removes it itself. */
+/** For a whole test file, which removes it itself. */
 export function freshDirectoryForAll(): string {
   return mkdtempSync(join(tmpdir(), 'sluice-ledger-'))
 }

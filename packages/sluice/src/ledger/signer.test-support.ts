@@ -1,5 +1,4 @@
-// Keys for the tests of checkpoints: what the gate derives from its installation is made from a name
-// here.
+// Keys for the tests of checkpoints, derived from a name instead of an installation.
 
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import type { Signer } from './chain/checkpoint.ts'

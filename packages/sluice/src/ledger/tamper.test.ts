@@ -1,5 +1,6 @@
-// An attacker who can write the data directory and knows the format: a chain of 200 records is edited,
-// cut, reordered and hashed anew as a whole, anchors included. The signed checkpoints find it.
+// An attacker who can write the data directory and knows the format: a chain of 200 records is
+// edited, truncated, reordered and rehashed as a whole, including anchors. The signed checkpoints
+// detect it.
 
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -39,7 +40,7 @@ beforeAll(async () => {
   ledger.close()
   checkpoints = readCheckpoints(join(directory, CHECKPOINTS_FILE))
   file = new DatabaseSync(join(directory, 'ledger.db'))
-  // Most of it happens in memory: a thousand ledgers are written and verified here.
+  // Mostly in memory: a thousand ledgers are written and verified here.
   memory = new DatabaseSync(':memory:')
   for (const step of ledgerFile(directory).migrations) memory.exec(step)
   texts = [...blocksFrom(file)].flatMap(({ data }) =>
@@ -75,7 +76,7 @@ function problems(
   return verifyLedger(memory, { checkpoints: held, keys: KEYS, tree }).problems
 }
 
-test('written anew as it was, it verifies, and the last checkpoint is over all of it', () => {
+test('rewritten unchanged, it verifies, and the last checkpoint covers all of it', () => {
   write(texts)
   expect(texts).toHaveLength(RECORDS)
   expect(checkpoints.at(-1)?.checkpoint.seq).toBe(RECORDS)
@@ -84,7 +85,7 @@ test('written anew as it was, it verifies, and the last checkpoint is over all o
   expect(problems(checkpoints, true)).toEqual([])
 })
 
-test('a root that its own signer made up is found where the tree is asked for', () => {
+test('a root that its own signer made up is found if the tree is checked', () => {
   write(texts)
   const { checkpoint } = checkpoints.at(-1) as (typeof checkpoints)[number]
   const tree = new Peaks()
@@ -95,12 +96,12 @@ test('a root that its own signer made up is found where the tree is asked for', 
   expect(problems([{ checkpoint: made, where: 'here' }], true)).toMatchObject([{ kind: 'forged' }])
 })
 
-describe('every record, with all hashes made anew', () => {
+describe('every record, with all hashes recomputed', () => {
   test('edited', () => {
     for (const seq of SEQS) {
       write(texts.with(seq - 1, (texts[seq - 1] as string).replace('stripe', 'strife')))
       const [first] = problems()
-      // The first checkpoint behind it tells.
+      // The first checkpoint after it detects it.
       expect(first).toMatchObject({ kind: 'edited' })
       expect(first?.seq).toBe(
         checkpoints.find(({ checkpoint }) => checkpoint.seq >= seq)?.checkpoint.seq,
@@ -108,7 +109,7 @@ describe('every record, with all hashes made anew', () => {
     }
   })
 
-  test('removed, and those behind it numbered anew', () => {
+  test('removed, and those after it renumbered', () => {
     for (const seq of SEQS) {
       write(
         texts.toSpliced(seq - 1, 1).map((text, at) => text.replace(/^\[1,\d+,/, `[1,${at + 1},`)),
@@ -117,7 +118,7 @@ describe('every record, with all hashes made anew', () => {
     }
   })
 
-  test('swapped with the next, numbers and all', () => {
+  test('swapped with the next, including numbers', () => {
     for (const seq of SEQS.slice(0, -1)) {
       const [one, two] = [texts[seq - 1] as string, texts[seq] as string]
       const number = (text: string, is: number) => text.replace(/^\[1,\d+,/, `[1,${is},`)
@@ -126,7 +127,7 @@ describe('every record, with all hashes made anew', () => {
     }
   })
 
-  test('the tail cut at every point, with the first missing record named', () => {
+  test('the tail truncated at every point, with the first missing record named', () => {
     for (const seq of SEQS) {
       write(texts.slice(0, seq - 1))
       expect(problems()).toMatchObject([{ seq, kind: 'missing' }])
@@ -135,7 +136,7 @@ describe('every record, with all hashes made anew', () => {
 })
 
 describe('checkpoints', () => {
-  test('forged in any part are found, and what they say counts for nothing', () => {
+  test('forged in any part are found, and are ignored', () => {
     write(texts)
     const [placed] = checkpoints
     const { checkpoint } = placed as (typeof checkpoints)[number]
@@ -154,7 +155,7 @@ describe('checkpoints', () => {
       expect(problems([{ checkpoint: one, where: 'here' }])).toMatchObject([{ kind: 'forged' }])
   })
 
-  test('of a chain that was written anew and signed by somebody else are not believed', async () => {
+  test('of a chain that was rewritten and signed by another key are not trusted', async () => {
     const elsewhere = freshDirectoryForAll()
     const checkpointer = { signer: signerForTests('other'), every: 10 }
     const ledger = Ledger.open({ directory: elsewhere, checkpoints: checkpointer })
@@ -165,7 +166,7 @@ describe('checkpoints', () => {
     expect(problems(others)).toMatchObject([{ kind: 'forged' }])
   })
 
-  test('a start refuses a ledger whose end is gone, and one that is another', () => {
+  test('a start refuses a ledger whose end is missing, and a different one', () => {
     for (const records of [
       texts.slice(0, 150),
       texts.with(3, (texts[3] as string).replace('ann', 'bob')),
@@ -176,19 +177,19 @@ describe('checkpoints', () => {
     }
   })
 
-  test('that a crash cut off in the middle of a line are mended', () => {
+  test('that a crash truncated in the middle of a line are repaired', () => {
     write(texts, file)
     const path = join(directory, CHECKPOINTS_FILE)
     const lines = checkpoints.map(({ checkpoint }) => JSON.stringify(checkpoint))
     writeFileSync(path, `${lines.join('\n')}\n${lines.at(-1)?.slice(0, 40)}`)
     expect(readCheckpoints(path)).toHaveLength(lines.length)
-    // One more is made at the close, over the calls that the start marked unknown.
+    // One more is created at close, over the calls that the start marked unknown.
     Ledger.open({ directory, checkpoints: { signer } }).close()
     expect(readCheckpoints(path)).toHaveLength(lines.length + 1)
   })
 })
 
-test('every record is proven to somebody who has only a checkpoint, and no other is', () => {
+test('every record is proved to a holder of only a checkpoint, and no other is', () => {
   write(texts)
   for (const { checkpoint } of [checkpoints[0], checkpoints.at(-1)] as typeof checkpoints)
     for (const seq of SEQS.slice(0, checkpoint.seq)) {

@@ -1,12 +1,12 @@
-// Texts for the bypass tests: what an attacker would try, generated. Members doubled, recased,
-// escaped, of other types, in any order; white space of every kind; batches; marks in front.
+// Generated texts for the bypass tests: duplicate, recased and escaped members, of other types, in
+// any order; white space of every kind; batches; byte order marks.
 
 import fc from 'fast-check'
 
 export const DENIED = '{"name":"delete_all","arguments":{"all":true}}'
 export const DENIED_CALL = `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":${DENIED}}`
 
-/** All up to 256 of them, the capital, the shouted, and with the letters that fold into ASCII. */
+/** At most 256 of them, capitalised, in upper case, and with letters that fold into ASCII. */
 export function allCases(key: string): Set<string> {
   const found = new Set<string>()
   const letters = [...key]
@@ -23,7 +23,7 @@ export function allCases(key: string): Set<string> {
   return found
 }
 
-/** About one in six is taken. */
+/** About one in six is accepted. */
 export function forms(): fc.Arbitrary<string> {
   const space = fc.oneof(
     { weight: 20, arbitrary: fc.constant('') },

@@ -1,5 +1,6 @@
-// Ways around a gate: the seven known forms by name, their relatives by generation. Whatever text
-// the reader takes, no peer, however careless, sees another call in it, nor in what is sent on.
+// Ways to bypass a gate: the seven known forms by name, variants by generation. For any text that
+// the reader accepts, no peer, however lenient, sees a different call in it, nor in what is
+// forwarded.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -109,13 +110,13 @@ describe('the known forms', () => {
   test.each(['\u2028', '\u2029', '\u0085'])('seventh form: in a string, by %j', (separator) => {
     const inner = DENIED_CALL.replaceAll('"', '\\"')
     expectSame(CALL.replace('{}', `{"a":"${separator}${inner}${separator}"}`))
-    // In a key, in a member the gate does not know, and in an id.
+    // In a key, in a member unknown to the gate, and in an id.
     expectSame(CALL.replace('{}', `{"${separator}":1}`))
     expectSame(CALL.replace('"name"', `"x":["${separator}"],"${separator}y":1,"name"`))
     expectSame(CALL.replace('"id":1', `"id":"${separator}"`))
   })
 
-  test('a batch is each of its calls, where the revision has batches', () => {
+  test('a batch is each of its calls, if the revision has batches', () => {
     const reading = readMessages(`[${CALL},${DENIED_CALL}]`, { batches: true })
     expect(reading.ok && reading.messages.map(seenBy)).toEqual([
       seen('tools/call', 'read', '{}'),
@@ -127,11 +128,11 @@ describe('the known forms', () => {
   })
 })
 
-describe('relatives', () => {
+describe('variants', () => {
   const envelopeKeys = ['jsonrpc', 'id', 'method', 'params', 'result', 'error']
   const paramsKeys = ['name', 'arguments', '_meta', 'task', 'uri', 'cursor', 'requestState']
 
-  test.each([...envelopeKeys, ...paramsKeys])('every case of %s beside it or alone', (key) => {
+  test.each([...envelopeKeys, ...paramsKeys])('every case of %s next to it or alone', (key) => {
     const variants = allCases(key)
     expect(variants.size).toBeGreaterThanOrEqual(3)
     for (const variant of variants) {
@@ -146,7 +147,7 @@ describe('relatives', () => {
     }
   })
 
-  test('nothing that is taken is seen as another call by any peer', () => {
+  test('no peer sees a different call in what is accepted', () => {
     let taken = 0
     let refused = 0
     fc.assert(
@@ -161,7 +162,7 @@ describe('relatives', () => {
   })
 })
 
-/** False where the reader refuses. */
+/** False if the reader refuses. */
 function expectSame(text: string): boolean {
   const reading = readMessages(text, { batches: true })
   if (!reading.ok) return false
@@ -192,7 +193,7 @@ function sentOn(message: JsonRpcMessage): string {
   )
 }
 
-/** What the reader says: by value for the method and the name, by text for arguments. */
+/** What the reader returns: the method and the name by value, arguments by text. */
 function seenBy(message: JsonRpcMessage): Seen {
   if (message.kind === 'answer') throw new Error('no call')
   const { value, text } = message.params ?? { value: {}, text: new Map<string, string>() }
@@ -207,7 +208,7 @@ function seen(method: string, name: string, args: string): Seen {
   return { method: JSON.stringify(method), name: JSON.stringify(name), args }
 }
 
-/** The call with one more member beside the one that is named. */
+/** The call with one more member next to the named one. */
 function put(beside: string | RegExp, member: string): string {
   return CALL.replace(beside, (found) => `${found},${member}`)
 }

@@ -1,14 +1,14 @@
-// Keys that differ only in case, from each other or from a declared property: policy would judge
-// `path` while a server that ignores case acts on `Path`. Pure; the gate checks every call.
+// Keys that differ only in case, from each other or from a declared property: policy would decide
+// on `path` while a case-insensitive server acts on `Path`. Pure; the gate checks every call.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { foldCase } from './json/fold-case.ts'
 import { KnownKeys } from './known-keys.ts'
 
-/** Of the `properties` of definitions: a tool's are the same with every call. */
+/** By the `properties` object of a definition, which is the same for every call of a tool. */
 const known = new WeakMap<JsonObject, KnownKeys>()
 
-/** The first such key, or undefined. A key that is itself declared is no twin. */
+/** The first such key, or undefined. A key that is itself declared is not a variant. */
 export function findCaseVariant(args: JsonObject, properties: JsonObject): string | undefined {
   let declared = known.get(properties)
   if (declared === undefined) {
@@ -19,8 +19,10 @@ export function findCaseVariant(args: JsonObject, properties: JsonObject): strin
   return undefined
 }
 
-/** Two keys of one object, at any depth, that are equal but for case; whatever the schema says, which
- * may leave the object open or describe it where nobody looks (`$ref`, `anyOf`). */
+/**
+ * Two keys of one object, at any depth, that differ only in case. Independent of the schema, which
+ * may allow any key or describe the object where it is not checked (`$ref`, `anyOf`).
+ */
 export function findTwinKeys(value: JsonValue | undefined): readonly [string, string] | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   if (Array.isArray(value)) {
@@ -42,7 +44,7 @@ export function findTwinKeys(value: JsonValue | undefined): readonly [string, st
   return undefined
 }
 
-/** Folding changes none of these, and an object has no key twice. */
+/** Folding changes none of these, and an object has no duplicate keys. */
 const FOLDED = /^[a-z0-9_]*$/
 
 function twinsAmong(keys: readonly string[]): readonly [string, string] | undefined {

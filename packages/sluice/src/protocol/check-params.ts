@@ -1,6 +1,6 @@
-// Types of what the gate reads in `params`. Where a peer would take something else for it (an array
-// for `arguments`, a number for `name`), gate and server would judge different calls. Pure;
-// read-message.ts asks it for every request and notification.
+// Checks the types of what the gate reads in `params`. If a peer accepted another type (an array
+// for `arguments`, a number for `name`), gate and server would see different calls. Pure; called by
+// read-message.ts for every request and notification.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { NAME_LENGTH_MAX, URI_LENGTH_MAX } from './json/limits.ts'
@@ -52,11 +52,11 @@ const BY_METHOD: ReadonlyMap<string, Kinds> = new Map([
 
 const NO_PARAMS: JsonObject = {}
 
-/** Throws a Refusal that points to `at`. */
+/** Throws a WireRejection that points to `at`. */
 export function checkParams(method: string, params: JsonObject | undefined, at: number): void {
   const given = params ?? NO_PARAMS
   checkKinds(EVERY_METHOD, given, method, at)
-  // Of the other era: whoever reads it knows no such method.
+  // Of the other protocol generation: its readers have no such method.
   if (isObject(given._meta) && META.version in given._meta && !belongsTo('stateless', method))
     return
   const kinds = BY_METHOD.get(method)
@@ -101,7 +101,7 @@ function refuseTwins(key: string, params: JsonObject, known: KnownKeys, at: numb
   if (isObject(value)) for (const inner of Object.keys(value)) rejectCaseVariant(inner, known, at)
 }
 
-/** Throws where the key equals a known one but for case. */
+/** Throws if the key differs from a known one only in case. */
 export function rejectCaseVariant(key: string, known: KnownKeys, at: number): void {
   const twin = known.twinOf(key)
   if (twin === undefined) return

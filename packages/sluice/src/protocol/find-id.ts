@@ -1,6 +1,6 @@
-// The id of a message that the strict reader refused: only to say whose fault it is, or to fail the
-// request that it was to answer. A short text is parsed leniently. Of a long one only the two ends are
-// looked at: a text is refused for being too much work, and must not be parsed after all. Pure.
+// Finds the id of a message that the strict reader refused: to report whose message it is, or to
+// fail the request that it was to answer. A short text is parsed leniently. Of a long one only the
+// two ends are read: a text refused for its cost must not be parsed after all. Pure.
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { FIND_ID_PARSED_LENGTH_MAX, ID_LENGTH_MAX } from './json/limits.ts'
@@ -8,11 +8,11 @@ import type { RequestId } from './message.ts'
 
 export interface Refused {
   readonly id: RequestId | null
-  /** It has no `method`: a request of the server's has an id too, but of another row of ids. */
+  /** It has no `method`: a request from the server has an id too, from a different sequence. */
   readonly isAnswer: boolean
 }
 
-/** Characters at either end of a long text in which the envelope's own members are looked for. */
+/** Characters at either end of a long text that are searched for members of the envelope. */
 const END_LENGTH = 2 * ID_LENGTH_MAX
 const WRITTEN_ID = String.raw`"id"[ \t\r\n]*:[ \t\r\n]*(-?\d{1,16}|"[^"\\]{0,${ID_LENGTH_MAX}}")`
 const FIRST_MEMBERS = new RegExp(

@@ -1,4 +1,4 @@
-// Which keys are equal but for case: at least all that any peer might say so of.
+// Which keys differ only in case: at least all that any peer might consider equal.
 
 import { describe, expect, test } from 'vitest'
 import { findCaseVariant } from './check-arguments.ts'
@@ -6,7 +6,7 @@ import { foldCase } from './json/fold-case.ts'
 import { PARAMS_KEYS } from './known-keys.ts'
 
 describe('folding', () => {
-  test('takes in every pair that simple case folding does (Go, ECMAScript /iu)', () => {
+  test('covers every pair that simple case folding does (Go, ECMAScript /iu)', () => {
     const cased: string[] = []
     for (let code = 0; code < 0x1_f000; code++) {
       if (code >= 0xd800 && code <= 0xdfff) continue
@@ -53,13 +53,13 @@ describe('arguments', () => {
     [{ Id: 1 }, 'Id'],
     [{ other: { Path: 1 } }, undefined],
   ])('%j: %s', (args, twin) => {
-    // Twice: what is declared is read once.
+    // Twice: the declaration is read once.
     expect(findCaseVariant(args, declared)).toBe(twin)
     expect(findCaseVariant(args, declared)).toBe(twin)
     expect(findCaseVariant(args, {})).toBeUndefined()
   })
 
-  test('what every object inherits is no declared name', () => {
+  test('what every object inherits is not a declared name', () => {
     expect(findCaseVariant({ CONSTRUCTOR: 1 }, {})).toBeUndefined()
     expect(findCaseVariant({ CONSTRUCTOR: 1 }, { constructor: {} })).toBe('CONSTRUCTOR')
   })

@@ -1,22 +1,24 @@
-// Keys that mean something, and those that a careless peer would take for them: Go's encoding/json,
-// Newtonsoft and others match keys whatever their case, so `"Name"` beside `"name"` is two tools to
-// two readers. Pure; the readers of messages and arguments ask it.
+// Known keys, and keys that a lenient peer would confuse with them: Go's encoding/json, Newtonsoft
+// and others match keys case-insensitively, so `"Name"` next to `"name"` is two tools to two
+// readers. Pure; used by the readers of messages and arguments.
 
 import { FoldBudget, foldCase } from './json/fold-case.ts'
 
 export class KnownKeys {
   readonly #exact: ReadonlySet<string>
-  /** Folded key -> the known key. Made when a key is met that is not known: mostly never. */
+  /** Folded key -> known key. Built when an unknown key is met: mostly never. */
   #folded: Map<string, string> | undefined
-  /** A known key that costs too much to fold: a server may declare anything. */
+  /** A known key that is too expensive to fold: a server may declare anything. */
   #unfolded: string | undefined
 
   constructor(keys: Iterable<string>) {
     this.#exact = new Set(keys)
   }
 
-  /** The known key that this one, itself unknown, equals but for case. Where a known key could not be
-   * folded, every unknown key counts as its twin. */
+  /**
+   * The known key that this unknown one differs from only in case. If a known key could not be
+   * folded, every unknown key counts as its variant.
+   */
   twinOf(key: string): string | undefined {
     if (this.#exact.has(key)) return undefined
     this.#folded ??= this.#foldAll()
@@ -38,11 +40,13 @@ export class KnownKeys {
 /** Of every JSON-RPC message. There are no others. */
 export const ENVELOPE_KEYS = new KnownKeys(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])
 
-/** Of an answer's `error`. */
+/** Of a response's `error`. */
 export const ERROR_KEYS = new KnownKeys(['code', 'message', 'data'])
 
-/** Members of `params` in any method of any revision. One set for all methods: a twin of another
- * method's key is nothing an honest peer sends. */
+/**
+ * Members of `params` in any method of any revision. One set for all methods: an honest peer never
+ * sends a case variant of another method's key.
+ */
 export const PARAMS_KEYS = new KnownKeys([
   '_meta',
   'name',

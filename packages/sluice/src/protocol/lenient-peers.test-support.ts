@@ -1,6 +1,6 @@
-// Peers as careless as they come, for the bypass tests: they keep the first or the last of doubled
-// keys, ignore case, take batches, skip byte order marks, or split what they get into lines. What
-// each would do with a text is a list of calls.
+// Lenient peers for the bypass tests: they use the first or the last of duplicate keys, ignore
+// case, accept batches, skip byte order marks, or split their input into lines. What each would do
+// with a text is a list of calls.
 
 /** What a peer acts on. `args` is canonical: keys sorted, numbers as written. */
 export interface Seen {
@@ -39,7 +39,7 @@ export const PEERS = new Map<string, Peer>(
   ]),
 )
 
-/** The same, for each line of what they get. */
+/** The same, for each line of the input. */
 export const LINE_PEERS = new Map<string, Peer>(
   [...PEERS].map(([name, peer]) => [
     `line by line, ${name}`,
@@ -76,7 +76,7 @@ function render(node: Node | undefined): string {
   return `{${node.entries.map(([key, value]) => `${JSON.stringify(key)}:${render(value)}`).sort()}}`
 }
 
-/** JSON with all its doubled keys, or nothing where it is none. */
+/** JSON with all its duplicate keys, or undefined if it is not JSON. */
 function parse(text: string): Node | undefined {
   try {
     JSON.parse(text)

@@ -1,5 +1,5 @@
-// Lines out of bytes, however the bytes are cut: the same lines for every cut, bounds that hold, and
-// one report for each line that is refused.
+// Splits bytes into lines: the same lines for every chunking, bounds that hold, and one report for
+// each refused line.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -26,7 +26,7 @@ describe('lines', () => {
       expect(texts(split(bytes, chunks(bytes, size), { breaks: breaks! }))).toEqual(expected)
   })
 
-  test('are the same for every cut', () => {
+  test('are the same for every chunking', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'é', '😀', '\n', '\r', '\r\n', '\u2028') })
     const breaks = fc.constantFrom('lf' as const, 'any' as const)
     fc.assert(
@@ -51,7 +51,7 @@ describe('lines', () => {
     expect(codes).toEqual(['WIRE_UTF8', 'a', 'WIRE_UTF8', 'WIRE_UTF8', 'WIRE_UTF8'])
   })
 
-  test('that are too long are told once and skipped, in whatever chunks they come', () => {
+  test('that are too long are reported once and skipped, in any chunks', () => {
     const bytes = new TextEncoder().encode('12345\n123456\n\n1234567890123\n12345')
     for (let size = 1; size <= bytes.length; size++) {
       const lines = split(bytes, chunks(bytes, size), { lineBytesMax: 5 })
@@ -64,7 +64,7 @@ describe('lines', () => {
     ])
   })
 
-  test('a flood without a line break is told at the bound and never held', () => {
+  test('a flood without a line break is reported at the bound and never buffered', () => {
     const splitter = new LineSplitter(decode)
     const chunk = new Uint8Array(1_048_576).fill(0x61)
     let told = 0
@@ -82,7 +82,7 @@ describe('lines', () => {
     }
   })
 
-  test('a chunk may be used again by its owner', () => {
+  test('a chunk may be reused by its owner', () => {
     const splitter = new LineSplitter(decode)
     const chunk = new TextEncoder().encode('ab')
     splitter.push(chunk)
@@ -92,7 +92,7 @@ describe('lines', () => {
   })
 })
 
-/** In chunks of these sizes; what is left then comes as one. */
+/** In chunks of these sizes; the rest is one chunk. */
 function split(bytes: Uint8Array, sizes: number[], options: LineOptions = {}): DecodedLine[] {
   const splitter = new LineSplitter(decode, options)
   const lines: DecodedLine[] = []

@@ -1,12 +1,12 @@
-// Bytes to lines, for stdio and event streams: incremental, on bytes, so that a character cut in two
-// by a chunk is whole again before it is decoded. Memory is bounded by the longest line allowed.
-// Pure; the decoder comes in, and must be strict:
-// `new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })`.
+// Splits bytes into lines, for stdio and event streams: incremental, on bytes, so that a character
+// split over two chunks is complete before it is decoded. Memory is bounded by the longest line
+// allowed. Pure; the decoder is passed in, and must be strict: `new TextDecoder('utf-8', { fatal:
+// true, ignoreBOM: true })`.
 
 import type { WireErrorCode } from './json/errors.ts'
 import { LINE_BYTES_MAX, LINE_KEPT_BYTES_MAX } from './json/limits.ts'
 
-/** Throws where the bytes are not UTF-8; keeps a byte order mark, for the reader to refuse. */
+/** Throws if the bytes are not UTF-8; keeps a byte order mark, for the reader to refuse. */
 export type Decode = (bytes: Uint8Array) => string
 
 export interface RejectedLine {
@@ -27,17 +27,17 @@ export interface LineOptions {
 const NEWLINE = 0x0a
 const CARRIAGE_RETURN = 0x0d
 const NO_BYTES = new Uint8Array(0)
-/** A stream of nothing but line breaks must not cost a decoder's call for each. */
+/** A stream of nothing but line breaks must not cost a decoder call each. */
 const BLANK: DecodedLine = { ok: true, text: '' }
 
 export class LineSplitter {
   readonly #decode: Decode
   readonly #lineBytesMax: number
   readonly #splitsAtReturn: boolean
-  /** The beginning of a line whose end has not come; `#heldLength` bytes of it are filled. */
+  /** The start of an incomplete line; `#heldLength` bytes of it are filled. */
   #held = NO_BYTES
   #heldLength = 0
-  /** In a line that was too long. */
+  /** Inside a line that was too long. */
   #isSkipping = false
   #endedInReturn = false
   #takenBytes = 0
@@ -48,13 +48,15 @@ export class LineSplitter {
     this.#splitsAtReturn = options.breaks === 'any'
   }
 
-  /** Of the chunk that was pushed last: less than all of it only if `linesMax` lines were found. */
+  /** Of the last chunk pushed: less than all of it only if `linesMax` lines were found. */
   get takenBytes(): number {
     return this.#takenBytes
   }
 
-  /** The lines that end in this chunk, which is not kept, and a line that gets too long in it. Behind
-   * `linesMax` lines the rest of the chunk is not looked at, and has to be pushed again. */
+  /**
+   * The lines that end in this chunk, which is not retained, and a line that gets too long in it.
+   * After `linesMax` lines the rest of the chunk is not read, and has to be pushed again.
+   */
   push(chunk: Uint8Array, linesMax = Number.POSITIVE_INFINITY): DecodedLine[] {
     const lines: DecodedLine[] = []
     this.#takenBytes = chunk.length
@@ -82,7 +84,7 @@ export class LineSplitter {
     return lines
   }
 
-  /** What stands behind the last line break, when nothing more comes. */
+  /** The text after the last line break, at the end of the input. */
   end(): DecodedLine[] {
     const lines: DecodedLine[] = []
     if (this.#heldLength > 0 || this.#isSkipping) this.#endLine(NO_BYTES, lines)

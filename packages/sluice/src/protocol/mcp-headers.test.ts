@@ -1,5 +1,5 @@
-// Headers that repeat the body, at the door of the room: whatever the text, it comes back as it was;
-// and headers that do not say what the body says are found, whichever of the two has more to say.
+// Headers that repeat the body: every text round-trips, and headers that differ from the body are
+// found, whichever of the two has more.
 
 import type { JsonObject } from '@sluice/policy/core/json'
 import fc from 'fast-check'
@@ -35,7 +35,7 @@ const text = fc.oneof(
 )
 
 describe('a value in a header', () => {
-  test('comes back as it was, and can stand in a header', () => {
+  test('round-trips, and is valid in a header', () => {
     fc.assert(
       fc.property(text, (value) => {
         const header = encodeValue(value, BASE64)
@@ -46,7 +46,7 @@ describe('a value in a header', () => {
     )
   })
 
-  test('as the protocol has it', () => {
+  test('as in the protocol', () => {
     expect(encodeValue('us-west1', BASE64)).toBe('us-west1')
     expect(encodeValue('Hello, 世界', BASE64)).toBe('=?base64?SGVsbG8sIOS4lueVjA==?=')
     expect(encodeValue(' padded ', BASE64)).toBe('=?base64?IHBhZGRlZCA=?=')
@@ -54,10 +54,10 @@ describe('a value in a header', () => {
     expect(encodeValue('=?base64?literal?=', BASE64)).toBe('=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=')
   })
 
-  test('that no honest client writes is none', () => {
+  test('that no honest client writes is invalid', () => {
     for (const header of ['=?base64?a?=', '=?base64?/w==?=', '=?base64?YQ?=', 'é', 'a\u0000'])
       expect(decodeValue(header, BASE64)).toBeUndefined()
-    // Case counts: this is a text like any other.
+    // Case-sensitive: this is an ordinary text.
     expect(decodeValue('=?BASE64?YQ==?=', BASE64)).toBe('=?BASE64?YQ==?=')
   })
 })
@@ -85,7 +85,7 @@ function headersOf(of: JsonObject): Map<string, string> {
 }
 
 describe('headers and body', () => {
-  test('agree where a client wrote both', () => {
+  test('agree if a client wrote both', () => {
     fc.assert(
       fc.property(args, (given) => {
         expect(disagreement(headersOf(given), WANTED, given, BASE64)).toBeUndefined()
@@ -93,7 +93,7 @@ describe('headers and body', () => {
     )
   })
 
-  test('of two calls agree only where the calls say the same, in both directions', () => {
+  test('of two calls agree only if the calls are equal, in both directions', () => {
     fc.assert(
       fc.property(args, args, (one, other) => {
         const said = (of: JsonObject) =>
@@ -106,7 +106,7 @@ describe('headers and body', () => {
     )
   })
 
-  test('a header that nobody declared, or whose argument is absent or null, is one too many', () => {
+  test('a header that is not declared, or whose argument is absent or null, is a mismatch', () => {
     for (const given of [{}, { a: null }, { a: { b: 1 } }, { a: [1] }])
       expect(disagreement(new Map([['mcp-param-a', '1']]), WANTED, given, BASE64)).toBeDefined()
     expect(disagreement(new Map([['mcp-param-c', '1']]), WANTED, {}, BASE64)).toBeDefined()
@@ -114,7 +114,7 @@ describe('headers and body', () => {
     expect(disagreement(new Map([['mcp-param-a', 'é']]), WANTED, { a: 'é' }, BASE64)).toBeDefined()
   })
 
-  test('a number is compared as a number, but not one that only some would read', () => {
+  test('a number is compared as a number, but not in spellings that only some accept', () => {
     const agree = (header: string, a: number) =>
       disagreement(new Map([['mcp-param-a', header]]), WANTED, { a }, BASE64) === undefined
     expect([agree('42', 42), agree('42.0', 42), agree('-7', -7)]).toEqual([true, true, true])
@@ -129,10 +129,10 @@ describe('headers and body', () => {
   })
 })
 
-describe('what a tool wants repeated', () => {
+describe('parameters a tool wants repeated', () => {
   const string = (name: unknown) => ({ type: 'string', 'x-mcp-header': name })
 
-  test('is found along properties', () => {
+  test('are found along properties', () => {
     const schema = {
       properties: {
         a: string('A'),
@@ -162,7 +162,7 @@ describe('what a tool wants repeated', () => {
   })
 })
 
-test('what a request names', () => {
+test('names of a request', () => {
   const params = (value: JsonObject) => ({ value, text: new Map<string, string>() })
   expect(nameIn('tools/call', params({ name: 'a', uri: 'b' }))).toBe('a')
   expect(nameIn('resources/read', params({ name: 'a', uri: 'b' }))).toBe('b')

@@ -1,5 +1,5 @@
-// Headers that repeat what the body says (`Mcp-Method`, `Mcp-Name`, `Mcp-Param-*`): written from the
-// body, and held against it. A balancer that trusts the header and a server that trusts the body
+// Headers that repeat the body (`Mcp-Method`, `Mcp-Name`, `Mcp-Param-*`): written from the body,
+// and compared with it. A load balancer that trusts the header and a server that trusts the body
 // must see the same call. Pure; both HTTP sides of the gate use it.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
@@ -14,7 +14,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 /** UTF-8 in base64 and back, which a pure room does not have. */
 export interface Base64 {
   readonly encode: (text: string) => string
-  /** Undefined where the bytes are no UTF-8. */
+  /** Undefined if the bytes are not UTF-8. */
   readonly decode: (base64: string) => string | undefined
 }
 
@@ -27,7 +27,7 @@ const NAMED_BY: ReadonlyMap<string, string> = new Map([
   ['tasks/cancel', 'taskId'],
 ])
 
-/** What `Mcp-Name` repeats; undefined where the method has no name. */
+/** What `Mcp-Name` repeats; undefined if the method has no name. */
 export function nameIn(method: string, params: ParsedMembers | undefined): string | undefined {
   const key = NAMED_BY.get(method)
   const value = key === undefined ? undefined : params?.value[key]
@@ -39,25 +39,29 @@ export function encodeValue(value: string, base64: Base64): string {
   return `=?base64?${base64.encode(value)}?=`
 }
 
-/** Undefined where no honest client writes so. */
+/** Undefined if no honest client writes it that way. */
 export function decodeValue(header: string, base64: Base64): string | undefined {
   const encoded = SENTINEL.exec(header)?.[1]
   if (encoded === undefined) return PLAIN.test(header) ? header : undefined
   return BASE64.test(encoded) ? base64.decode(encoded) : undefined
 }
 
-/** A parameter that a tool wants repeated: the header's name in lower case, and where its value is
- * among the arguments. */
+/**
+ * A parameter that a tool wants repeated: the header's name in lower case, and the path of its
+ * value in the arguments.
+ */
 export interface ParamHeader {
   readonly header: string
   readonly path: readonly string[]
 }
 
-/** What was found of a schema: definitions are shared, and asked about with every call. */
+/** Cached by schema: definitions are shared, and needed for every call. */
 const known = new WeakMap<JsonObject, readonly ParamHeader[] | null>()
 
-/** Undefined where the annotations are not such as a client may follow: the protocol has it leave out
- * the whole tool then. */
+/**
+ * Undefined if the annotations are invalid: the protocol then has the client leave out the whole
+ * tool.
+ */
 export function paramHeadersOf(
   inputSchema: JsonValue | undefined,
 ): readonly ParamHeader[] | undefined {
@@ -85,8 +89,10 @@ const REST = ['unevaluatedProperties', 'unevaluatedItems', 'propertyNames']
 const SCHEMAS: readonly string[] = [...INNER, ...ALTERNATIVES, ...REST]
 const BY_NAME = ['patternProperties', 'dependentSchemas', '$defs', 'definitions']
 
-/** False where one is wrong. `path` is undefined where no argument can be said to be meant: in items,
- * alternatives, and whatever else is not a property of a property. */
+/**
+ * False if one is invalid. `path` is undefined if no single argument is identified: in items,
+ * alternatives, and anything else that is not a property of a property.
+ */
 function collect(
   schema: JsonObject,
   path: readonly string[] | undefined,
@@ -118,7 +124,7 @@ function entriesOf(value: JsonValue | undefined): (readonly [string, JsonObject]
   )
 }
 
-/** The argument that is repeated; undefined where there is none to repeat. */
+/** The argument that is repeated; undefined if there is none. */
 export function readArgumentAt(
   args: JsonObject,
   path: readonly string[],
@@ -129,8 +135,9 @@ export function readArgumentAt(
   return value === null || typeof value === 'object' ? undefined : value
 }
 
-/** What disagrees between headers and body, in words; undefined where nothing does. `headers` has
- * lower-case names. */
+/**
+ * Describes how headers and body differ; undefined if they agree. `headers` has lower-case names.
+ */
 export function disagreement(
   headers: ReadonlyMap<string, string>,
   wanted: readonly ParamHeader[],
@@ -155,7 +162,7 @@ export function disagreement(
 
 const DECIMAL = /^-?\d+(?:\.\d+)?$/
 
-/** A number may be written in more than one way, but not so that only some would read it. */
+/** A number may be spelt in several ways, but not in one that only some parsers accept. */
 function isSame(inHeader: string, inBody: string | number | boolean): boolean {
   if (inHeader === String(inBody)) return true
   return typeof inBody === 'number' && DECIMAL.test(inHeader) && Number(inHeader) === inBody

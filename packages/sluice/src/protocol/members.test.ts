@@ -1,4 +1,4 @@
-// Members put together anew: value and text always say the same, every other byte stays.
+// Rebuilt members: value and text always agree, and every other byte is unchanged.
 
 import type { JsonValue } from '@sluice/policy/core/json'
 import fc from 'fast-check'
@@ -12,7 +12,7 @@ const object = fc.dictionary(key, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 6 })
 >
 
 describe('members', () => {
-  test('with others in their place: value and text say the same', () => {
+  test('with others in their place: value and text agree', () => {
     fc.assert(
       fc.property(object, object, fc.array(key), (before, after, gone) => {
         const texts: Record<string, string | undefined> = {}
@@ -30,7 +30,7 @@ describe('members', () => {
     )
   })
 
-  test('that are not touched keep every byte', () => {
+  test('that are not replaced keep every byte', () => {
     const text = '{ "a" : 1.0e2, "big":12345678901234567890 , "_meta":{"x" :1} }'
     expect(patchObject(text, { _meta: '{}' })).toBe(
       '{"a":1.0e2,"big":12345678901234567890,"_meta":{}}',
@@ -39,7 +39,7 @@ describe('members', () => {
     expect(patchObject('{"a":1}', { a: undefined, b: '2' })).toBe('{"b":2}')
   })
 
-  test('are such as the strict reader takes', () => {
+  test('are accepted by the strict reader', () => {
     fc.assert(
       fc.property(object, object, (before, after) => {
         const texts = Object.entries(after).map(([name, value]) => [name, JSON.stringify(value)])

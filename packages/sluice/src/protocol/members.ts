@@ -1,12 +1,12 @@
-// Members of `params` put together anew: parsed value and text together, so that what a link writes
-// and what it repeats in headers come from the same place. Pure.
+// Rebuilds members of `params`: parsed value and text together, so that what a transport writes and
+// what it repeats in headers have one source. Pure.
 
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
 import { splitMembers } from './json/raw-members.ts'
 import type { ParsedMembers } from './message.ts'
 import { writeMembers } from './write-message.ts'
 
-/** `texts` in place of what was there; undefined takes a member out. */
+/** Replaces members by `texts`; undefined removes a member. */
 export function withMembers(
   members: ParsedMembers | undefined,
   texts: Readonly<Record<string, string | undefined>>,
@@ -25,12 +25,12 @@ export function withMembers(
   return { value, text }
 }
 
-/** Of a text that the strict reader took. */
+/** Of a text that the strict reader accepted. */
 export function readMembers(text: string): ParsedMembers {
   return { value: JSON.parse(text) as JsonObject, text: splitMembers(text) }
 }
 
-/** The text of an object member with some of its own members replaced or taken out. */
+/** The text of an object member with some of its own members replaced or removed. */
 export function patchObject(
   text: string | undefined,
   texts: Readonly<Record<string, string | undefined>>,

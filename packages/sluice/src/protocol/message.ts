@@ -1,17 +1,19 @@
-// JSON-RPC messages as the gate holds them: parsed strictly for judging, with the very text of what
-// it does not judge, so that what was judged is what is sent. Made by read-message.ts, written by
+// JSON-RPC messages in the gate: parsed strictly for decisions, with the exact text of what is not
+// decided on, so that what was decided on is what is sent. Created by read-message.ts, written by
 // write-message.ts.
 
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
 
 export type RequestId = string | number
 
-/** Parsed members and, beside each, the text it was read from. */
+/** Parsed members, each with the text it was read from. */
 export interface ParsedMembers {
   readonly value: JsonObject
   readonly text: ReadonlyMap<string, string>
-  /** Nothing in these texts, nor in the message around them, may be taken for the end of a line. Said
-   * by the reader alone, of the very texts it read: what is put together anew is looked at anew. */
+  /**
+   * Nothing in these texts, nor in the message around them, can be read as the end of a line. Set
+   * by the reader only, for the exact texts it read: rebuilt texts are checked again.
+   */
   readonly isOneLine?: true
 }
 
@@ -31,7 +33,7 @@ export interface JsonRpcNotification {
   readonly source: string
 }
 
-/** An answer: `result` is text, parsed only where somebody has to look inside. */
+/** `result` is text, parsed only if it has to be inspected. */
 export interface JsonRpcResponse {
   readonly kind: 'answer'
   readonly id: RequestId | null

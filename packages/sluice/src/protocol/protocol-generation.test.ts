@@ -1,4 +1,4 @@
-// Which era a request shows itself to be of, and what is missing for that.
+// Which protocol generation a request belongs to, and what it lacks for that.
 
 import { describe, expect, test } from 'vitest'
 import type { JsonRpcRequest } from './message.ts'
@@ -21,7 +21,7 @@ function request(meta: unknown, method = 'tools/list'): JsonRpcRequest {
 }
 
 describe('a request', () => {
-  test('of the stateless era says its version and what its client can', () => {
+  test("of the stateless generation states its version and the client's capabilities", () => {
     const whole = { [META.version]: STATELESS_REVISION, [META.capabilities]: {} }
     expect(checkStatelessMeta(request(whole))).toBeUndefined()
     expect(checkStatelessMeta(request({ ...whole, [META.version]: '2027-01-01' }))).toBe(
@@ -49,7 +49,7 @@ describe('a request', () => {
   })
 })
 
-test('each era has methods of its own', () => {
+test('each generation has its own methods', () => {
   for (const method of ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe'])
     expect([belongsTo('session', method), belongsTo('stateless', method)]).toEqual([true, false])
   for (const method of ['server/discover', 'subscriptions/listen', 'tasks/update'])
@@ -60,7 +60,7 @@ test('each era has methods of its own', () => {
   ])
 })
 
-test('a revision that is known is spoken, for any other the newest', () => {
+test('a known revision is used, for any other the newest', () => {
   for (const revision of SESSION_REVISIONS) expect(negotiateRevision(revision)).toBe(revision)
   for (const other of [undefined, 7, STATELESS_REVISION, 'x'])
     expect(negotiateRevision(other)).toBe('2025-11-25')

@@ -1,6 +1,7 @@
-// The two eras of MCP: sessions that begin with `initialize` (up to 2025-11-25), and requests that
-// each carry their own version and capabilities (2026-07-28). A request shows its own era; one with
-// marks of both would be read differently by two peers. Pure.
+// The two protocol generations of MCP: `session`, which starts with `initialize` (up to
+// 2025-11-25), and `stateless`, where each request has its own version and capabilities
+// (2026-07-28). A request identifies its generation; one with marks of both would be read
+// differently by two peers. Pure.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { JsonRpcRequest, ParsedMembers } from './message.ts'
@@ -9,7 +10,7 @@ export type ProtocolGeneration = 'session' | 'stateless'
 
 export const STATELESS_REVISION = '2026-07-28'
 
-/** Members of `_meta` that the stateless era needs on every request. */
+/** Members of `_meta` that the stateless generation needs on every request. */
 export const META = {
   version: 'io.modelcontextprotocol/protocolVersion',
   client: 'io.modelcontextprotocol/clientInfo',
@@ -19,7 +20,7 @@ export const META = {
   subscription: 'io.modelcontextprotocol/subscriptionId',
 } as const
 
-/** Methods that only one era has. */
+/** Methods that only one generation has. */
 const OF_SESSIONS: ReadonlySet<string> = new Set([
   'initialize',
   'ping',
@@ -44,12 +45,12 @@ export function metaOf(params: ParsedMembers | undefined): JsonObject {
   return isObject(meta) ? meta : {}
 }
 
-/** The version a request says it is written in; undefined in the session era. */
+/** The version a request declares; undefined in the session generation. */
 export function versionOf({ params }: JsonRpcRequest): JsonValue | undefined {
   return metaOf(params)[META.version]
 }
 
-/** The extension that a client says it knows, or may be answered with no task. */
+/** The extension that a client declares; without it no task may be returned. */
 export const TASKS = 'io.modelcontextprotocol/tasks'
 
 export function knowsTasks(params: ParsedMembers | undefined): boolean {
@@ -58,7 +59,7 @@ export function knowsTasks(params: ParsedMembers | undefined): boolean {
   return isObject(extensions) && extensions[TASKS] !== undefined
 }
 
-/** What is wrong with a request of the stateless era, if anything. */
+/** What is wrong with a request of the stateless generation, if anything. */
 export function checkStatelessMeta(
   request: JsonRpcRequest,
 ): 'version' | 'capabilities' | 'unsupported' | undefined {
@@ -68,7 +69,7 @@ export function checkStatelessMeta(
   return isObject(meta[META.capabilities]) ? undefined : 'capabilities'
 }
 
-/** Changes of lists -> what a subscription of the stateless era says to hear of them. */
+/** List change notifications -> the member of a stateless subscription that requests them. */
 export const LIST_CHANGES: ReadonlyMap<string, string> = new Map([
   ['notifications/tools/list_changed', 'toolsListChanged'],
   ['notifications/prompts/list_changed', 'promptsListChanged'],

@@ -1,5 +1,5 @@
-// Messages from the reader's door: what is taken, with the texts that are kept, what is refused,
-// with which code and id, and that both agree with a value written by JSON.stringify.
+// Messages through the reader: what is accepted, with the texts that are kept, what is refused,
+// with which code and id, and agreement with values written by JSON.stringify.
 
 import { ExactNumber } from '@sluice/policy/core/json'
 import fc from 'fast-check'
@@ -11,8 +11,8 @@ import { readMessages } from './read-message.ts'
 
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{}}}'
 
-describe('taken', () => {
-  test('a call, with the very text of each member of its params', () => {
+describe('accepted', () => {
+  test('a call, with the exact text of each member of its params', () => {
     const source = `{ "jsonrpc": "2.0", "params": {"_meta":{ "progressToken":1.0 }, "b": [1,\n2],
       "name":"\\u0078", "arguments": {"n": 9007199254740993, "d":1.50} , "a":null}, "id":"7",
       "method":"tools\\/call" }`
@@ -61,7 +61,7 @@ describe('taken', () => {
     expect(Object.getPrototypeOf(params?.value)).toBe(Object.prototype)
   })
 
-  test('a batch, each message by itself', () => {
+  test('a batch, each message separately', () => {
     const reading = readMessages(` [ ${CALL} , {"jsonrpc":"2.0","id":2,"method":"ping"}]`, {
       batches: true,
     })
@@ -168,7 +168,7 @@ describe('refused', () => {
     expect(readMessages(text, { batches: true })).toMatchObject({ ok: false, code, id: null })
   })
 
-  test('a batch at its bound is taken', () => {
+  test('a batch at its bound is accepted', () => {
     const text = `[${Array(BATCH_MESSAGES_MAX).fill(CALL)}]`
     expect(readMessages(text, { batches: true }).ok).toBe(true)
   })
@@ -199,7 +199,7 @@ describe('refused', () => {
     expect(reading.ok || reading.message).toContain(words)
   })
 
-  test('limits hold, and a text beyond the longest still says whose it is', () => {
+  test('limits hold, and a text that is too long still reports its id', () => {
     const reading = readMessages(CALL, { batches: false, limits: { lengthMax: 20 } })
     expect(reading).toMatchObject({ ok: false, code: 'WIRE_SIZE', id: 1 })
     const deep = CALL.replace('{}}', `{"a":${'['.repeat(70)}${']'.repeat(70)}}}`)

@@ -1,6 +1,7 @@
 // The strict reader of JSON-RPC messages: a text becomes messages that every peer would read the
-// same way, or a refusal that says why. Keeps the text of each member of `params` and of `result`,
-// so that what was judged is what is sent. Pure; every link reads with it, in both directions.
+// same way, or a rejection that says why. Keeps the text of each member of `params` and of
+// `result`, so that what was decided on is what is sent. Pure; every transport reads with it, in
+// both directions.
 
 import { isObject } from '@sluice/policy/core/json'
 import { checkParams, rejectCaseVariant } from './check-params.ts'
@@ -19,7 +20,7 @@ import { quoteForMessage, WireRejection } from './json/wire-rejection.ts'
 import { ENVELOPE_KEYS, ERROR_KEYS, PARAMS_KEYS } from './known-keys.ts'
 import type { JsonRpcMessage, JsonRpcResponse, ParsedMembers, RequestId } from './message.ts'
 
-/** Of MCP's revisions only this one has batches. */
+/** Only this revision of MCP has batches. */
 export function hasBatches(revision: string): boolean {
   return revision === '2025-03-26'
 }
@@ -38,10 +39,12 @@ export type MessagesReading =
       readonly message: string
       /** Where in the text, in UTF-16 code units. */
       readonly offset: number
-      /** Of the one message that was refused, where it can be made out: to answer it, or to fail
-       * the request that it was to answer. */
+      /**
+       * Of the single refused message, if it can be determined: to answer it, or to fail the
+       * request that it was to answer.
+       */
       readonly id: RequestId | null
-      /** It has no `method`, as far as that can be made out. */
+      /** It has no `method`, as far as can be determined. */
       readonly isAnswer: boolean
     }
 
@@ -74,7 +77,7 @@ function readRoot(reader: JsonReader, batches: boolean): MessagesReading & { ok:
   return { ok: true, messages, batch: true }
 }
 
-/** A message while it is read; a member that is not there is undefined. */
+/** A message while it is read; an absent member is undefined. */
 interface Envelope {
   jsonrpc: '2.0' | undefined
   id: RequestId | null | undefined
@@ -110,7 +113,7 @@ function readOne(reader: JsonReader): JsonRpcMessage {
     : toRequest(reader, envelope, envelope.method, start, source)
 }
 
-/** As they are mostly written, by their first letters; any other spelling is read like every string. */
+/** The usual spellings, by their first letters; any other spelling is read like every string. */
 const BY_FIRST_LETTER: readonly ({ readonly key: string; readonly written: string } | undefined)[] =
   Array.from({ length: 128 }, (_, code) => {
     const keys = ['jsonrpc', 'id', 'method', 'params', 'result', 'error']
@@ -118,7 +121,7 @@ const BY_FIRST_LETTER: readonly ({ readonly key: string; readonly written: strin
     return key === undefined ? undefined : { key, written: `"${key}":` }
   })
 
-/** The key at `reader.at`, which is left at its value. */
+/** Reads the key at `reader.at` and advances to its value. */
 function readKey(reader: JsonReader, keyAt: number): string {
   const { text } = reader
   const likely = BY_FIRST_LETTER[text.charCodeAt(keyAt + 1)]

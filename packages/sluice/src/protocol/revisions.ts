@@ -1,5 +1,4 @@
-// The revisions of MCP that have sessions, the newest last, and which of them is spoken where a client
-// wants this one or that. Pure.
+// The revisions of MCP that have sessions, the newest last, and revision negotiation. Pure.
 
 export const SESSION_REVISIONS: readonly string[] = [
   '2024-11-05',
@@ -8,7 +7,7 @@ export const SESSION_REVISIONS: readonly string[] = [
   '2025-11-25',
 ]
 
-/** What a server that is asked for `wanted` settles on. */
+/** The revision a server agrees to when `wanted` is requested. */
 export function negotiateRevision(wanted: unknown): string {
   const known = SESSION_REVISIONS.find((revision) => revision === wanted)
   return known ?? (SESSION_REVISIONS.at(-1) as string)

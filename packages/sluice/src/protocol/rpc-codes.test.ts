@@ -1,4 +1,4 @@
-// Every code of the wire and of decisions has a number, and the numbers that peers see do not move.
+// Every code of the wire and of decisions has a number, and the numbers that peers see are fixed.
 
 import { ERRORS as DECISIONS } from '@sluice/policy/core/errors'
 import { expect, test } from 'vitest'

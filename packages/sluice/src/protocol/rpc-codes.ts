@@ -1,6 +1,5 @@
-// The numbers a JSON-RPC error carries, and the one place where the codes of the house become such
-// numbers. A number says what kind of thing went wrong; the code of the house goes beside it, in
-// `data`. Pure.
+// JSON-RPC error numbers, and the one place that maps the gate's error codes to them. The number
+// states the kind of error; the gate's code is in `data`. Pure.
 
 import type { ERRORS as DECISIONS } from '@sluice/policy/core/errors'
 import type { WireErrorCode } from './json/errors.ts'
@@ -11,15 +10,15 @@ export const RPC = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
-  /** As MCP has it up to 2025-11-25. */
+  /** MCP up to 2025-11-25. */
   resourceNotFound: -32002,
-  /** As only 2025-11-25 has it. */
+  /** MCP 2025-11-25 only. */
   urlElicitationRequired: -32042,
-  /** As MCP has them from 2026-07-28. */
+  /** MCP from 2026-07-28 on. */
   headerMismatch: -32020,
   missingCapability: -32021,
   unsupportedVersion: -32022,
-  /** Outside of what JSON-RPC and MCP keep for themselves (-32768 to -32000). */
+  /** Outside of the ranges reserved by JSON-RPC and MCP (-32768 to -32000). */
   denied: -31001,
   limited: -31002,
   approvalRequired: -31003,
@@ -28,7 +27,7 @@ export const RPC = {
 
 export type RpcCode = (typeof RPC)[keyof typeof RPC]
 
-/** What a peer can be told of: refusals of the wire, decisions, and the engine's own fault. */
+/** What a peer can receive: rejections of the wire, decisions, and the engine's own fault. */
 export type LocalCode = WireErrorCode | keyof typeof DECISIONS | 'POLICY_FAULT'
 
 const BY_LOCAL_CODE: Readonly<Record<LocalCode, keyof typeof RPC>> = {

@@ -1,5 +1,5 @@
-// Event streams from their bytes: the standard's own examples, every cut of them, bounds, and that
-// what is encoded is parsed again.
+// Event streams from bytes: the standard's examples, every chunking of them, bounds, and a round
+// trip through the encoder.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -56,7 +56,7 @@ describe('parsing', () => {
       expect(parse(new EventParser(decode), bytes, size)).toEqual(expected)
   })
 
-  test('ids stay until they change, and count from the end of their event', () => {
+  test('ids persist until they change, and apply from the end of their event', () => {
     const parser = new EventParser(decode)
     const push = (text: string): unknown => parser.push(new TextEncoder().encode(text))
     expect(parser.lastEventId).toBeUndefined()
@@ -99,7 +99,7 @@ describe('parsing', () => {
   ])('%j is refused once by %j, and the next event is read', (event, limits, code) => {
     const stream = `data: a\n\nid: 7\n${event}\ndata: 9\n\ndata: b\n\n`
     const encoded = new TextEncoder().encode(stream)
-    // TextEncoder writes U+FFFD for half a pair: here a byte that no UTF-8 has.
+    // TextEncoder writes U+FFFD for a lone surrogate: here a byte that is never in UTF-8.
     const bytes = encoded.map((byte) => (byte === 0xef ? 0xff : byte))
     for (const size of [1, 7, bytes.length]) {
       const parser = new EventParser(decode, limits)
@@ -109,7 +109,7 @@ describe('parsing', () => {
     }
   })
 
-  test('an event at its bounds is taken', () => {
+  test('an event at its bounds is accepted', () => {
     const bytes = new TextEncoder().encode('data: 12\ndata: 34\n\ndata: 12345\n\n')
     const parser = new EventParser(decode, { lengthMax: 5, linesMax: 2 })
     expect(parse(parser, bytes, 3)).toEqual([
@@ -127,12 +127,12 @@ describe('encoding', () => {
     expect(encodeEvent({ data: '' })).toBe('data: \n\n')
   })
 
-  test.each(['a\n', '\ra', 'a\r\ndata: b', 'a\0'])('%j is no id and no event', (text) => {
+  test.each(['a\n', '\ra', 'a\r\ndata: b', 'a\0'])('%j is neither an id nor an event', (text) => {
     expect(() => encodeEvent({ id: text, data: '' })).toThrow('line break')
     expect(() => encodeEvent({ event: text, data: '' })).toThrow('line break')
   })
 
-  test('is parsed again, whatever the value', () => {
+  test('round-trips for any value', () => {
     const word = fc.stringMatching(/^[a-z0-9: ]{1,9}$/)
     fc.assert(
       fc.property(

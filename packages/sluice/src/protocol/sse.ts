@@ -1,6 +1,6 @@
-// Event streams (text/event-stream, as the HTML standard has them): an incremental parser with
-// bounds, and the encoder. Stricter than the standard in one thing: bytes that are not UTF-8 refuse
-// their event. Pure; the HTTP front writes them, the links to HTTP servers read them.
+// Server-sent events (text/event-stream, HTML standard): an incremental parser with bounds, and the
+// encoder. Stricter than the standard in one respect: an event whose bytes are not UTF-8 is
+// refused. Pure; the HTTP front writes them, the transports to HTTP servers read them.
 
 import {
   EVENT_FIELD_LENGTH_MAX,
@@ -14,13 +14,13 @@ import { oneLine } from './write-message.ts'
 
 export interface StreamEvent {
   readonly ok: true
-  /** `message` where the stream does not say. */
+  /** `message` by default. */
   readonly event: string
   readonly data: string
 }
 
 export interface EventLimits {
-  /** Of one event's data, in UTF-16 code units. A line may have so many bytes. */
+  /** Of one event's data, in UTF-16 code units. A line may have as many bytes. */
   readonly lengthMax: number
   readonly linesMax: number
 }
@@ -31,10 +31,9 @@ const BYTE_ORDER_MARK = '\ufeff'
 const FIELD_NAME_BYTES = 6
 
 export class EventParser {
-  /** For `Last-Event-ID` when the stream is opened again: of the last event that ended, refused or
-   * not. */
+  /** For `Last-Event-ID` on reconnection: of the last event that ended, refused or not. */
   lastEventId: string | undefined
-  /** How long the server asks to wait before that. */
+  /** Reconnection delay requested by the server. */
   retryMs: number | undefined
 
   readonly #limits: EventLimits
@@ -44,10 +43,12 @@ export class EventParser {
   #length = 0
   #event = ''
   #id: string | undefined
-  /** The event was refused; the rest of it is passed over. */
+  /** The event was refused; the rest of it is skipped. */
   #isSkipping = false
   #lineCount = 0
-  /** Lines since the last event that are no part of the next: comments, blank lines, other fields. */
+  /**
+   * Lines since the last event that are not part of the next: comments, blank lines, other fields.
+   */
   #idleLines = 0
 
   constructor(decode: Decode, limits: Partial<EventLimits> = {}) {
@@ -56,7 +57,7 @@ export class EventParser {
     this.#lines = new LineSplitter(decode, { lineBytesMax, breaks: 'any' })
   }
 
-  /** Of the chunk that was pushed last. */
+  /** Of the last chunk pushed. */
   get takenBytes(): number {
     return this.#lines.takenBytes
   }
@@ -66,13 +67,15 @@ export class EventParser {
     return this.#lineCount
   }
 
-  /** So many lines without an event that nothing else is to be expected. */
+  /** Too many lines without an event: the stream is not worth reading. */
   get isJunk(): boolean {
     return this.#idleLines > EVENT_IDLE_LINES_MAX
   }
 
-  /** The events that end in this chunk, and one that is refused in it. An event that the stream
-   * breaks off is none. Behind `linesMax` lines the rest of the chunk has to be pushed again. */
+  /**
+   * The events that end in this chunk, and one that is refused in it. An event truncated by the end
+   * of the stream is dropped. After `linesMax` lines the rest of the chunk has to be pushed again.
+   */
   push(chunk: Uint8Array, linesMax?: number): (StreamEvent | RejectedLine)[] {
     const events: (StreamEvent | RejectedLine)[] = []
     for (const line of this.#lines.push(chunk, linesMax)) {
@@ -141,7 +144,7 @@ export class EventParser {
     })
   }
 
-  /** Once an event. */
+  /** At most once per event. */
   #refuse(refused: RejectedLine): RejectedLine | undefined {
     if (this.#isSkipping) return undefined
     this.#isSkipping = true
@@ -156,7 +159,7 @@ export class EventParser {
   }
 }
 
-/** `data` is JSON, or a text without line breaks; `id` and `event` are the gate's own. */
+/** `data` is JSON, or a text without line breaks; `id` and `event` are created by the gate. */
 export function encodeEvent(event: {
   readonly id?: string
   readonly event?: string

@@ -1,4 +1,4 @@
-// Names joined and split: nothing is ambiguous, nothing is too long, and no two names become one.
+// Joined and split names: unambiguous, within the length limit, and injective.
 
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
@@ -8,7 +8,7 @@ import { joinName, splitToolName } from './tool-names.ts'
 const hash = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
 const server = fc.stringMatching(/^[a-z0-9-]{1,24}$/)
-/** Short and long, with many that begin alike and many underscores. */
+/** Short and long, many with a common prefix and many underscores. */
 const name = fc
   .tuple(fc.stringMatching(/^_{0,3}[ab_]{0,6}$/), fc.nat(70), fc.stringMatching(/^[abc]{0,4}$/))
   .map(([head, fill, tail]) => head + '_'.repeat(fill % 7) + 'x'.repeat(fill) + tail)
@@ -25,7 +25,7 @@ describe('names', () => {
     expect(splitToolName(joined)).toEqual({ server: aServer, name: aName })
   })
 
-  test('past 64 characters they keep their beginning and end in 8 of their hash', () => {
+  test('past 64 characters they keep their start and end in 8 characters of their hash', () => {
     const long = 'x'.repeat(62)
     expect(joinName('a', long.slice(1), hash)).toBe(`a__${long.slice(1)}`)
     const joined = joinName('a', long, hash)
@@ -33,7 +33,7 @@ describe('names', () => {
     expect(splitToolName(joined)?.server).toBe('a')
   })
 
-  test('no half of a surrogate pair is left where a name is cut', () => {
+  test('truncation leaves no lone surrogate', () => {
     for (let fill = 48; fill < 60; fill++) {
       const joined = joinName('a', 'x'.repeat(fill) + '😀'.repeat(20), hash)
       expect(joined.length).toBeLessThanOrEqual(64)
@@ -52,7 +52,7 @@ describe('names', () => {
     expect(() => joinName(aServer, 'x', hash)).toThrow('name of a server')
   })
 
-  test('are never too long, split to their server, and are different where what they name is', () => {
+  test('are never too long, split to their server, and differ if what they name differs', () => {
     const seen = new Map<string, string>()
     fc.assert(
       fc.property(server, name, (aServer, aName) => {

@@ -1,4 +1,4 @@
-// Templates beside URIs that they make, those they do not, and what a hostile server may call one.
+// Templates with URIs that they generate, URIs that they do not, and templates of a hostile server.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -38,7 +38,7 @@ describe('a template', () => {
     ['x://{!a}', 'x://a'],
   ])('%s does not fit %s', (template, uri) => expect(fits(template, uri)).toBe(false))
 
-  test('fits what is put together from it', () => {
+  test('matches what is expanded from it', () => {
     const value = fc.string({ unit: fc.constantFrom('a', 'Z', '0', '-', '.', '%41') })
     const piece = fc.record({ text: fc.constantFrom('', '/', 'x', '/y/', '.'), value })
     fc.assert(
@@ -51,7 +51,7 @@ describe('a template', () => {
     )
   })
 
-  test('a template that would take a backtracking matcher ages', () => {
+  test('a template that takes a backtracking matcher exponential time', () => {
     const template = `x://${'{a}'.repeat(49)}!`
     expect(fits(template, `x://${'a'.repeat(4_000)}`)).toBe(false)
     expect(fits(`x://${'{a}b'.repeat(200)}`, 'x://b')).toBe(false)

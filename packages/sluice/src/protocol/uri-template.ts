@@ -1,20 +1,22 @@
-// Whether a URI is one that a template (RFC 6570, all four levels) can have made: says which server
-// a resource belongs to where no server listed it. Pure; templates are chosen by servers, so the time
-// it takes is the product of the two lengths and never more.
+// Whether a template (RFC 6570, all four levels) can expand to a URI: finds the server of a
+// resource that no server listed. Pure; templates are chosen by servers, so the time is bounded by
+// the product of the two lengths.
 
 import { TEMPLATE_LENGTH_MAX, TEMPLATE_PARTS_MAX, TEMPLATE_URI_LENGTH_MAX } from './json/limits.ts'
 
-/** What an expression can make: nothing, or its first character and a run of others. */
+/** What an expression can expand to: nothing, or its first character and a run of others. */
 interface CharacterRun {
   readonly first: string
   readonly without: string
 }
 
-/** Text as it stands, or an expression. */
+/** Literal text, or an expression. */
 type Part = string | CharacterRun
 
-/** Wider than the RFC, which has every other character encoded: clients put URIs together by hand,
- * and servers take them. */
+/**
+ * Wider than the RFC, which requires every other character to be encoded: clients build URIs by
+ * hand, and servers accept them.
+ */
 const RUNS: Readonly<Record<string, CharacterRun>> = {
   '': { first: '', without: '/?#' },
   '+': { first: '', without: '' },
@@ -33,12 +35,12 @@ const VARIABLES = new RegExp(`^${VARIABLE}(?:,${VARIABLE})*$`)
 export class UriTemplate {
   readonly #parts: readonly Part[] | undefined
 
-  /** What is no template fits nothing. */
+  /** An invalid template matches nothing. */
   constructor(template: string) {
     this.#parts = template.length > TEMPLATE_LENGTH_MAX ? undefined : partsOf(template)
   }
 
-  /** What `fits` takes at most: a step for each part at each place of the URI. */
+  /** The cost of `fits`: a step for each part at each offset of the URI. */
   stepsFor(uri: string): number {
     if (this.#parts === undefined || uri.length > TEMPLATE_URI_LENGTH_MAX) return 1
     return this.#parts.length * (uri.length + 1) + 1
@@ -46,7 +48,7 @@ export class UriTemplate {
 
   fits(uri: string): boolean {
     if (this.#parts === undefined || uri.length > TEMPLATE_URI_LENGTH_MAX) return false
-    /** Where what was read so far can end: a 1 at each place. */
+    /** Possible end offsets of what was read so far: a 1 at each. */
     let ends = new Uint8Array(uri.length + 1)
     ends[0] = 1
     for (const part of this.#parts)

@@ -1,5 +1,5 @@
-// What is written is what was read: member texts untouched, the envelope anew, and one line that
-// means the same, for every JSON there is.
+// What is written is what was read: member texts unchanged, a new envelope, and one line with the
+// same meaning, for every JSON text.
 
 import { ExactNumber } from '@sluice/policy/core/json'
 import fc from 'fast-check'
@@ -23,14 +23,14 @@ describe('messages', () => {
     ['_meta', '{ }'],
   ])
 
-  test('a request has its members as they were read, in their order', () => {
+  test('a request has its members as they were read, in order', () => {
     expect(writeRequest(1, 'tools/call', members)).toBe(
       '{"jsonrpc":"2.0","id":1,"method":"tools/call",' +
         '"params":{"name":"x","arguments":{"n": 9007199254740993},"_meta":{ }}}',
     )
   })
 
-  test('overrides change a member in its place, take it out, or add it at the end', () => {
+  test('overrides replace a member in place, remove it, or add it at the end', () => {
     expect(writeRequest('a', 'm', members, { arguments: undefined, name: '"y"', b: '[]' })).toBe(
       '{"jsonrpc":"2.0","id":"a","method":"m","params":{"name":"y","_meta":{ },"b":[]}}',
     )
@@ -39,14 +39,14 @@ describe('messages', () => {
     expect(writeRequest(1, 'm', new Map([['__proto__', '1']]), {})).toContain('{"__proto__":1}')
   })
 
-  test('no params where none were read', () => {
+  test('no params if none were read', () => {
     expect(writeRequest(1, 'ping', undefined)).toBe('{"jsonrpc":"2.0","id":1,"method":"ping"}')
     expect(writeRequest(1, 'ping', undefined, { a: undefined })).not.toContain('params')
     expect(writeNotification('n', undefined)).toBe('{"jsonrpc":"2.0","method":"n"}')
     expect(writeNotification('n', new Map())).toBe('{"jsonrpc":"2.0","method":"n","params":{}}')
   })
 
-  test('answers', () => {
+  test('responses', () => {
     expect(writeResult('a"', '{"a": 1.50}')).toBe(
       '{"jsonrpc":"2.0","id":"a\\"","result":{"a": 1.50}}',
     )
@@ -81,7 +81,7 @@ describe('messages', () => {
 })
 
 describe('one line', () => {
-  test('the very same text where nothing has to change', () => {
+  test('the same text if nothing has to change', () => {
     const text = '{"a": [1, 2], "b":"\\n\\u2028 \\\\"}'
     expect(oneLine(text)).toBe(text)
   })
@@ -92,7 +92,7 @@ describe('one line', () => {
     )
   })
 
-  test('the value stays, digits of numbers too; no break is left; twice is once', () => {
+  test('the value stays, digits of numbers too; no break is left; idempotent', () => {
     const space = fc.stringMatching(/^[ \t\n\r]{0,3}$/)
     const text = fc.letrec<{ value: string; string: string }>((tie) => ({
       string: fc
@@ -130,7 +130,7 @@ describe('one line', () => {
     )
   })
 
-  test('no break is left in any text at all, and eight million of them are no load', () => {
+  test('no break is left in any text, and eight million of them are cheap', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('"', '\\', '\n', '\r', '\u2028', 'a') }),

@@ -1,12 +1,12 @@
-// Writes JSON-RPC messages: the envelope anew from what was parsed, members of `params` and results
-// as the very text that was read. Pure; the gate sends nothing that is not written here or passed
+// Writes JSON-RPC messages: a new envelope from what was parsed, members of `params` and results as
+// the exact text that was read. Pure; the gate sends nothing that is not written here or forwarded
 // whole, and every line-framed peer (stdio, `data:` of a stream) gets it through `oneLine`.
 
 import type { JsonValue } from '@sluice/policy/core/json'
 import { writeJson } from './json/write-json.ts'
 import type { RequestId } from './message.ts'
 
-/** Texts of members of `params` in place of those that were read; undefined takes a member out. */
+/** Replacement texts of members of `params`; undefined removes a member. */
 export type Overrides = Readonly<Record<string, string | undefined>>
 
 type MemberTexts = ReadonlyMap<string, string> | undefined
@@ -32,7 +32,7 @@ export function writeResult(id: RequestId, resultText: string): string {
   return `{"jsonrpc":"2.0","id":${writeId(id)},"result":${resultText}}`
 }
 
-/** An answer that was written for one id, for another. */
+/** A response that was written for one id, for another. */
 export function withResponseId(answer: string, from: RequestId, to: RequestId): string {
   const head = `{"jsonrpc":"2.0","id":`
   const before = head + JSON.stringify(from)
@@ -57,7 +57,7 @@ function writeCall(method: string, members: MemberTexts, overrides?: Overrides):
   return params === undefined ? head : `${head},"params":${writeMembers(params)}`
 }
 
-/** Undefined where there was nothing and nothing was put. */
+/** Undefined if there were no members and none were added. */
 function overridden(members: MemberTexts, overrides: Overrides): MemberTexts {
   const params = new Map(members)
   for (const [key, text] of Object.entries(overrides)) {
@@ -67,7 +67,7 @@ function overridden(members: MemberTexts, overrides: Overrides): MemberTexts {
   return members === undefined && params.size === 0 ? undefined : params
 }
 
-/** An object of members whose texts are written already: what `membersOf` takes apart. */
+/** An object of members whose texts are already written: the inverse of `splitMembers`. */
 export function writeMembers(members: ReadonlyMap<string, string>): string {
   let written = ''
   for (const [key, text] of members) written += `${written && ','}${quoted(key)}:${text}`
@@ -78,15 +78,17 @@ function writeId(id: RequestId): string {
   return typeof id === 'number' ? String(id) : quoted(id)
 }
 
-/** As JSON.stringify does, without asking it where there is nothing to escape. */
+/** Like JSON.stringify, without calling it if there is nothing to escape. */
 function quoted(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
 }
 
 const PLAIN = /^[\w/.:$ -]*$/
 
-/** What a peer may take for the end of a line, and tabs. JSON has the first four only between
- * tokens and the last three only inside strings, so where one stands need not be known. */
+/**
+ * What a peer may read as the end of a line, and tabs. JSON allows the first four only between
+ * tokens and the last three only inside strings, so the context need not be known.
+ */
 const BREAKS = /[\t\n\r\u0085\u2028\u2029]/
 const BETWEEN_TOKENS = /[\t\n\r]+/g
 const INSIDE_STRINGS = /[\u0085\u2028\u2029]/g
@@ -96,8 +98,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\u2029': '\\u2029',
 }
 
-/** A JSON text that the strict reader took, on one line and with the same value. An `arguments`
- * object on a line of its own would else be a call that nobody judged. */
+/**
+ * A JSON text that the strict reader accepted, on one line and with the same value. Otherwise an
+ * `arguments` object on its own line would be a call without a decision.
+ */
 export function oneLine(text: string): string {
   if (!BREAKS.test(text)) return text
   return text

@@ -1,5 +1,5 @@
-// Where the ledger begins: at its first record, or behind a checkpoint that stands for records that
-// were dropped after their time. Read by whoever walks the chain.
+// The start of the ledger: its first record, or the checkpoint that replaces records dropped by
+// retention. Read by everything that walks the chain.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { asBuffer, FIRST_HASH } from './block.ts'
@@ -7,18 +7,18 @@ import { type Checkpoint, latin1Of, readCheckpoint } from './checkpoint.ts'
 import { Peaks } from './merkle.ts'
 
 export interface Base {
-  /** The last record that was dropped; 0 where none was. */
+  /** The last record that was dropped; 0 if none was. */
   readonly seq: number
   /** The hash after it, 32 bytes as latin1. */
   readonly hash: string
-  /** As it was kept: whether it is to be believed is for `verify` to say. */
+  /** As stored: `verify` decides whether it is trusted. */
   readonly checkpoint: string | undefined
 }
 
 const WHOLE: Base = { seq: 0, hash: FIRST_HASH, checkpoint: undefined }
 
 export function readBase(database: DatabaseSync): Base {
-  // A copy that an older version made has no such table.
+  // A copy made by an older version has no such table.
   const isKnown = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'base'").get()
   const row = isKnown && database.prepare('SELECT seq, hash, checkpoint FROM base').get()
   if (row === undefined) return WHOLE
@@ -29,7 +29,7 @@ export function readBase(database: DatabaseSync): Base {
   }
 }
 
-/** The tree of what was dropped: it goes on from there. */
+/** The tree of what was dropped; it continues from there. */
 export function treeOfBase(base: Base): Peaks {
   if (base.checkpoint === undefined) return new Peaks()
   return treeOf(readCheckpoint(base.checkpoint, 'that stands for dropped records'))

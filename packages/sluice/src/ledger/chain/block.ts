@@ -1,6 +1,6 @@
 // The chain as bytes. A block holds the records of one commit:
 //   previous hash (32) | length (4) | record | hash (32) | length (4) | record | hash (32) | ...
-// Each hash is SHA-256 over the hash before it, the length and the record: one stretch of bytes, so
+// Each hash is SHA-256 over the previous hash, the length and the record: one range of bytes, so
 // neither writing nor verifying copies anything.
 
 import { Buffer } from 'node:buffer'
@@ -10,10 +10,10 @@ import { RECORD_BYTES_MAX } from '../records/limits.ts'
 
 export const HASH_BYTES = 32
 const LENGTH_BYTES = 4
-/** What the first record of a ledger follows. */
+/** The hash before the first record of a ledger. */
 export const FIRST_HASH = '\0'.repeat(HASH_BYTES)
 
-/** Writes blocks into one buffer that is used again; hashes are strings of 32 bytes (latin1). */
+/** Writes blocks into one reused buffer; hashes are strings of 32 bytes (latin1). */
 export class BlockWriter {
   #buffer = Buffer.allocUnsafe(65_536)
   #end = 0
@@ -30,7 +30,7 @@ export class BlockWriter {
     return this.#end
   }
 
-  /** A view that holds until the next `begin`. */
+  /** A view that is valid until the next `begin`. */
   get data(): Buffer {
     return this.#buffer.subarray(0, this.#end)
   }
@@ -57,7 +57,7 @@ export class BlockWriter {
   }
 }
 
-/** Where a record lies in its block. */
+/** Position of a record in its block. */
 export interface RecordSpan {
   readonly start: number
   readonly end: number
@@ -67,7 +67,7 @@ export function asBuffer(data: Uint8Array): Buffer {
   return Buffer.from(data.buffer, data.byteOffset, data.byteLength)
 }
 
-/** The record whose length stands at `at`; undefined where the bytes do not hold one. */
+/** The record whose length is at `at`; undefined if the bytes are too short. */
 export function getRecordSpanAt(block: Buffer, at: number): RecordSpan | undefined {
   if (at + LENGTH_BYTES > block.length) return undefined
   const start = at + LENGTH_BYTES
@@ -113,7 +113,7 @@ export function chainHash(previous: string, text: string): string {
   return hash('sha256', bytes, 'binary')
 }
 
-/** What the record at `place` should hash to, by the bytes that stand before it. */
+/** The expected hash of the record at `place`, from the bytes before it. */
 export function computeRecordHash(block: Buffer, { start, end }: RecordSpan): string {
   return hash('sha256', block.subarray(start - LENGTH_BYTES - HASH_BYTES, end), 'binary')
 }

@@ -1,6 +1,6 @@
-// Appends to the chain: one transaction for a batch, all of it or nothing. Knows the head that is
-// committed; after a failure the head is read again before anything is written. Called by the
-// ledger, which decides what to do about failures.
+// Appends to the chain: one transaction per batch, all of it or nothing. Knows the committed head;
+// after a failure the head is read again before anything is written. Called by the ledger, which
+// handles failures.
 
 import { Buffer } from 'node:buffer'
 import { statSync } from 'node:fs'
@@ -17,7 +17,7 @@ import { BlockWriter } from './block.ts'
 import { type Checkpoint, checkpointText } from './checkpoint.ts'
 import { type Head, readHead } from './read.ts'
 
-/** The sequence number of each entry, or why it cannot be kept as it is. */
+/** The sequence number of each entry, or why it cannot be stored. */
 export type AppendResult = readonly (number | Error)[]
 
 export class Chain {
@@ -33,7 +33,10 @@ export class Chain {
   #head: Head
   #fresh: readonly string[] = []
   #certain = true
-  /** `open` of the last block that was found to be somebody else's, or of a commit that failed and is there. */
+  /**
+   * `open` of the last block that another process wrote, or of a commit that failed and is stored
+   * after all.
+   */
   #openMax = Number.POSITIVE_INFINITY
   #anchored: { seq: number; atMs: number }
 
@@ -63,15 +66,17 @@ export class Chain {
     return this.#fresh
   }
 
-  /** Durable when it returns; throws a StoreError where nothing was kept. `open` is the first
-   * record that may be an intent without outcome. */
+  /**
+   * Durable when it returns; throws a StoreError if nothing was stored. `open` is the first record
+   * that may be an intent without outcome.
+   */
   append(entries: readonly LedgerEntry[], open: number, nowMs: number): AppendResult {
     try {
       if (!this.#certain) this.#recover()
       const anchorDue =
         nowMs - this.#anchored.atMs >= ANCHOR_EVERY_MS || nowMs < this.#anchored.atMs
       if (anchorDue) this.#checkUnmoved()
-      // A single row is a transaction by itself, and a cheaper one.
+      // A single row is its own transaction, and a cheaper one.
       if (anchorDue) this.#begin.run()
       const { appended, hashes, head } = this.#write(entries, Math.min(open, this.#openMax))
       if (anchorDue && head.seq > 0)
@@ -120,7 +125,7 @@ export class Chain {
     return { appended, hashes, head: { seq, hash: block.hash, open } }
   }
 
-  /** From here on the chain begins behind this checkpoint; `dropSome` makes the room. */
+  /** From now on the chain starts after this checkpoint; `dropSome` frees the space. */
   begin(checkpoint: Checkpoint): void {
     const { seq, head } = checkpoint
     this.#begin.run()
@@ -136,7 +141,7 @@ export class Chain {
     }
   }
 
-  /** Removes some of what lies before the beginning; false when there is nothing left of it. */
+  /** Removes some of what is before the start; false when nothing is left. */
   dropSome(): boolean {
     this.#drop ??= this.database.prepare(
       `DELETE FROM blocks WHERE seq IN (SELECT seq FROM blocks
@@ -149,25 +154,25 @@ export class Chain {
     }
   }
 
-  /** Notes the head beside the chain, so that a missing end is seen. */
+  /** Stores the head next to the chain, so that a missing end is detected. */
   close(nowMs: number): void {
     try {
       const { seq, hash } = this.#head
       if (this.#certain && seq > this.#anchored.seq)
         this.#anchor.run(seq, nowMs, Buffer.from(hash, 'latin1'))
     } catch {
-      // What matters is committed; a note that cannot be made is no reason not to end.
+      // The records are committed; a missing anchor is no reason not to close.
     }
     this.#rollback()
     this.database.close()
   }
 
-  /** After a failed commit nobody knows what the file holds but the file. */
+  /** After a failed commit only the file knows what it contains. */
   #recover(): void {
     this.#rollback()
     this.#checkUnmoved()
     const head = readHead(this.database)
-    // Records that this process does not know of may be calls without an outcome: the next start looks.
+    // Records unknown to this process may be calls without an outcome: the next start checks them.
     if (head.seq !== this.#head.seq) this.#openMax = Math.min(this.#openMax, head.open)
     this.#head = head
     this.#certain = true
@@ -177,11 +182,11 @@ export class Chain {
     try {
       if (this.database.isTransaction) this.database.exec('ROLLBACK')
     } catch {
-      // SQLite rolls back by itself where it cannot be asked to.
+      // SQLite rolls back automatically if it cannot be asked to.
     }
   }
 
-  /** A removed file could be written to for ever, and nobody would find the record. */
+  /** Writes to a removed file would succeed, and the records would be lost. */
   #checkUnmoved(): void {
     if (statSync(this.#file, { throwIfNoEntry: false })?.ino === this.#inode) return
     throw new StoreError(
@@ -192,7 +197,7 @@ export class Chain {
   }
 }
 
-/** The next number was taken: by whoever else writes to this ledger. The chain cannot fork. */
+/** The next sequence number is taken by another writer of this ledger. The chain cannot fork. */
 function isTaken(error: unknown): boolean {
   return (((error as { errcode?: number }).errcode ?? 0) & 0xff) === 19
 }

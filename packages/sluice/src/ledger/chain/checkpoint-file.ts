@@ -1,5 +1,5 @@
-// Checkpoints in a file, one a line, oldest first: beside the ledger, and in a second place that is a
-// file. Only ever appended to, so that the place may be one that lets nobody do more.
+// Checkpoints in a file, one per line, oldest first: next to the ledger, and in a remote checkpoint
+// store that is a file. Append-only, so that the store may enforce that.
 
 import {
   appendFileSync,
@@ -23,14 +23,16 @@ import {
 } from '../records/limits.ts'
 import { type Checkpoint, checkpointText, readCheckpoint } from './checkpoint.ts'
 
-/** A checkpoint and where it stands, for messages. */
+/** A checkpoint and its location, for messages. */
 export interface LocatedCheckpoint {
   readonly checkpoint: Checkpoint
   readonly where: string
 }
 
-/** All of a file; a line that cannot be read is a LedgerError, or given to `onBad`. One line that was cut
- * off at the end by a crash is left out. */
+/**
+ * Reads a whole file; an invalid line is a LedgerError, or is passed to `onBad`. One line that a
+ * crash truncated at the end is ignored.
+ */
 export function readCheckpoints(
   file: string,
   onBad?: (error: LedgerError) => void,
@@ -60,7 +62,7 @@ export function readCheckpoints(
   })
 }
 
-/** The last whole line; undefined where there is none. */
+/** The last complete line; undefined if there is none. */
 export function lastCheckpoint(file: string): LocatedCheckpoint | undefined {
   if (!existsSync(file)) return undefined
   const handle = openSync(file, 'r')
@@ -78,7 +80,7 @@ export function lastCheckpoint(file: string): LocatedCheckpoint | undefined {
   }
 }
 
-/** The last one that is good, where all before a good one are: the file is bisected, not read. */
+/** The last valid one, provided all before a valid one are: the file is bisected, not read. */
 export function findCheckpoint(
   file: string,
   isGood: (checkpoint: Checkpoint) => boolean,
@@ -101,7 +103,7 @@ export function findCheckpoint(
   }
 }
 
-/** Whole lines that begin behind this place, or at the beginning of the file. */
+/** Complete lines that start after this offset, or at the start of the file. */
 function linesFrom(handle: number, from: number, length: number): string[] {
   const bytes = Buffer.alloc(length)
   const read = readSync(handle, bytes, 0, length, from)
@@ -109,8 +111,10 @@ function linesFrom(handle: number, from: number, length: number): string[] {
   return (from === 0 ? lines : lines.slice(1)).filter(isFull)
 }
 
-/** Leaves every tenth line and the last: of old checkpoints few are needed, each stands for all before
- * it. Written beside and put in its place, so that a crash leaves one or the other. */
+/**
+ * Keeps every tenth line and the last: few old checkpoints are needed, since each covers all before
+ * it. Written to a temporary file and renamed, so that a crash leaves one or the other.
+ */
 export function thinCheckpoints(file: string, bytesMax = CHECKPOINT_FILE_THIN_BYTES): void {
   if (!existsSync(file) || statSync(file).size <= bytesMax) return
   const lines = readFileSync(file, 'utf8').split('\n').filter(isFull)
@@ -119,12 +123,12 @@ export function thinCheckpoints(file: string, bytesMax = CHECKPOINT_FILE_THIN_BY
   renameSync(`${file}.new`, file)
 }
 
-/** For its owner only. Not flushed: what a power loss takes of it only was a check. */
+/** Readable by its owner only. Not flushed: a power loss costs only a check. */
 export function appendCheckpoint(file: string, checkpoint: Checkpoint): void {
   appendFileSync(file, `${checkpointText(checkpoint)}\n`, { mode: 0o600 })
 }
 
-/** What a crash left of a line would spoil the next one. */
+/** A line that a crash truncated would corrupt the next one. */
 export function truncatePartialLine(file: string): void {
   if (!existsSync(file)) return
   const handle = openSync(file, 'r+')

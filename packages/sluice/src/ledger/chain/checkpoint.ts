@@ -1,6 +1,7 @@
-// A checkpoint: how many records there were, the last hash of the chain and the root of the tree over
-// it, signed with the key of the installation. Whoever has one can tell whether a ledger was changed
-// before it, and can be shown one record without the others. Read strictly: it comes from outside.
+// A checkpoint: the number of records, the last hash of the chain and the root of the Merkle tree
+// over it, signed with the key of the installation. With one, anyone can detect a change of the
+// ledger before it, and can verify one record without the others. Read strictly: it comes from
+// outside.
 
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { isObject } from '@sluice/policy/core/json'
@@ -10,21 +11,24 @@ import { Peaks, peakCount } from './merkle.ts'
 
 export interface Checkpoint {
   readonly version: 1
-  /** Records 1 to this one are in it. */
+  /** Covers records 1 to this one. */
   readonly seq: number
   readonly time: string
   /** The hash after record `seq`, hex. */
   readonly head: string
   /** Of the tree over all hashes up to there, hex. */
   readonly root: string
-  /** Of the same tree, hex: not signed, since they make the root. A tree goes on from them. */
+  /**
+   * Of the same tree, hex: not signed, since the root is computed from them. A tree continues from
+   * them.
+   */
   readonly peaks: readonly string[]
-  /** Who signed, base64url. */
+  /** The signer's key, base64url. */
   readonly key: string
   readonly signature: string
 }
 
-/** What the installation signs with; given by whoever opens the ledger. */
+/** Signs for the installation; passed in when the ledger is opened. */
 export interface Signer {
   readonly publicKey: string
   sign(text: string): string
@@ -46,13 +50,15 @@ export function makeCheckpoint(
   return { ...said, signature: signer.sign(statementOf(said)) }
 }
 
-/** The text that is signed: documented, so that others can verify it. */
+/** The signed text: documented, so that others can verify it. */
 function statementOf(of: Omit<Checkpoint, 'signature' | 'peaks'>): string {
   const { seq, time, head, root, key } = of
   return `sluice checkpoint 1\nseq ${seq}\ntime ${time}\nhead ${head}\nroot ${root}\nkey ${key}\n`
 }
 
-/** Why it is not to be believed; undefined where it is. `key` undefined: whoever it says signed it. */
+/**
+ * Why it is not trusted; undefined if it is. If `key` is undefined, the key it names is accepted.
+ */
 export function findCheckpointFault(
   checkpoint: Checkpoint,
   key: string | undefined,
@@ -118,7 +124,7 @@ function parseCheckpointJson(text: string, where: string): Record<string, unknow
     const value: unknown = JSON.parse(text)
     if (isObject(value)) return value as Record<string, unknown>
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw unreadable(where, 'it is not a JSON object')
 }

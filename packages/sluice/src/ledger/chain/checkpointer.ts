@@ -1,6 +1,7 @@
-// Makes checkpoints of a ledger that is being written: every so many records, after a while where
-// fewer came, and at the end. The tree grows a few records a turn, so that no call waits for it; what a
-// checkpoint speaks of is on the disk before it is written. Called by the ledger after commits.
+// Creates checkpoints of a ledger while it is written: every N records, after a delay if fewer
+// came, and at the end. The tree grows a few records per turn, so that no call waits for it. What a
+// checkpoint covers is on disk before the checkpoint is written. Called by the ledger after
+// commits.
 
 import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,9 +35,9 @@ import { hashAt, readHead } from './read.ts'
 
 export interface CheckpointOptions {
   readonly signer: Signer
-  /** Records between two of them. */
+  /** Records between two checkpoints. */
   readonly every?: number
-  /** Once it is written beside the ledger: for a second place. */
+  /** Called once it is stored next to the ledger: for a remote checkpoint store. */
   readonly onCheckpoint?: (checkpoint: Checkpoint) => void
   readonly onFault?: (error: Error) => void
 }
@@ -58,7 +59,7 @@ export class Checkpointer {
   readonly #blocks: StatementSync
   readonly #timer: NodeJS.Timeout
   readonly #tree: Peaks
-  /** What was committed and is not in the tree yet, as far as it need not be read. */
+  /** Committed hashes that are not in the tree yet, as far as they need not be read. */
   #told: CommittedHashes[] = []
   #toldRecords = 0
   /** The hash after the last record in the tree. */
@@ -68,7 +69,7 @@ export class Checkpointer {
   #busy = false
   #closed = false
 
-  /** Throws a LedgerError where the ledger is not the one that the last checkpoint speaks of. */
+  /** Throws a LedgerError if the ledger is not the one that the last checkpoint covers. */
   constructor(
     directory: string,
     database: DatabaseSync,
@@ -85,20 +86,22 @@ export class Checkpointer {
     thinCheckpoints(this.#file)
     const last = checkLast(directory, database)
     const base = readBase(database)
-    // One that is not our own may have any peaks: the tree is then made anew.
+    // A checkpoint of another signer may have any peaks: the tree is then rebuilt.
     const own =
       last && findCheckpointFault(last, options.signer.publicKey) === undefined ? last : undefined
     this.#tree = own ? treeOf(own) : treeOfBase(base)
     this.#hash = own ? (hashAt(database, own.seq) as string) : base.hash
     this.#last = own?.seq ?? 0
-    // The first comes with the first record of this run.
+    // The first checkpoint follows the first record of this run.
     this.#due = readHead(database).seq + 1
     this.#timer = setInterval(() => this.#look(), CHECKPOINT_EVERY_MS)
     this.#timer.unref()
   }
 
-  /** After a commit, with the hash after each of its records: all that the path of a call has to do
-   * with it. */
+  /**
+   * Called after a commit, with the hash after each of its records: the only work on the path of a
+   * call.
+   */
   committed(seq: number, hashes: readonly string[]): void {
     if (this.#toldRecords > TREE_HASHES_HELD_MAX) this.#forget()
     this.#told.push({ first: seq - hashes.length + 1, hashes })
@@ -106,7 +109,7 @@ export class Checkpointer {
     if (seq >= this.#due) this.#take(seq)
   }
 
-  /** The last one, over everything that was written. */
+  /** Creates the last checkpoint, over everything that was written. */
   close(): void {
     this.stop()
     try {
@@ -124,7 +127,7 @@ export class Checkpointer {
     }
   }
 
-  /** Without a last one: the ledger did not open. */
+  /** Without a last checkpoint: the ledger did not open. */
   stop(): void {
     clearInterval(this.#timer)
     this.#closed = true
@@ -159,17 +162,17 @@ export class Checkpointer {
   async #finish(seq: number): Promise<void> {
     const handle = this.#openWal()
     if (handle !== undefined) await flush(handle).finally(() => closeSync(handle))
-    // Meanwhile it may have been closed, with a later one.
+    // It may have been closed meanwhile, with a later checkpoint.
     if (this.#closed) return
     this.#write(seq)
     this.#busy = false
   }
 
-  /** Takes the next records into the tree; `seq` is the end of a block. */
+  /** Adds the next records to the tree; `seq` is the end of a block. */
   #grow(seq: number): void {
     const from = this.#tree.size
     if (this.#growByTold(seq)) return
-    // One after the other: blocks of a busy gate are large, and one turn takes few of them.
+    // One at a time: blocks of a busy gate are large, and one turn takes few of them.
     for (const row of this.#blocks.iterate(from)) {
       if (Number(row.seq) !== this.#tree.size + 1) break
       eachHash(asBuffer(row.data as Uint8Array), (hash) => this.#add(hash))
@@ -179,14 +182,14 @@ export class Checkpointer {
       throw new LedgerError('LEDGER_BROKEN', `record ${from + 1} is missing`, SEE_VERIFY)
   }
 
-  /** False where what comes next was not told, and has to be read. */
+  /** False if the next hashes are not in memory, and have to be read. */
   #growByTold(seq: number): boolean {
     const from = this.#tree.size
     for (let told = this.#told[0]; told !== undefined; told = this.#told[0]) {
       const { first, hashes } = told
       const isNext = first <= this.#tree.size + 1 && first <= seq
       if (!isNext || this.#tree.size - from >= TREE_RECORDS_PER_TURN) break
-      // Some of it may have been read.
+      // Some of them may have been read.
       for (let at = this.#tree.size + 1 - first; at < hashes.length; at++)
         this.#add(hashes[at] as string)
       this.#told.shift()
@@ -214,12 +217,12 @@ export class Checkpointer {
     this.#options.onCheckpoint?.(checkpoint)
   }
 
-  /** SQLite locks neither this file nor loses a lock when it is closed. */
+  /** SQLite does not lock this file, and loses no lock when it is closed. */
   #openWal(): number | undefined {
     try {
       return openSync(this.#wal, 'r')
     } catch {
-      // All of it is in the database, which SQLite has flushed.
+      // Everything is in the database, which SQLite has flushed.
       return undefined
     }
   }
@@ -232,8 +235,10 @@ export class Checkpointer {
 
 const SEE_VERIFY = '`sluice ledger verify` shows all of it'
 
-/** Whether the ledger still has what the last checkpoint beside it speaks of: what is not there any
- * more was cut off. Looked at by every start. */
+/**
+ * Whether the ledger still contains what the last checkpoint next to it covers: if not, the end was
+ * truncated. Checked at every start.
+ */
 export function checkLast(directory: string, database: DatabaseSync): Checkpoint | undefined {
   const placed = lastCheckpoint(join(directory, CHECKPOINTS_FILE))
   if (placed === undefined) return undefined

@@ -1,7 +1,7 @@
-// A message to somebody else's HTTP endpoint, signed so that the receiver can tell who sent it and
-// that it is not an old one sent again: HMAC-SHA256 over id, time and body, in the headers of the
-// Standard Webhooks specification. Follows no redirect, reads little of the answer, waits not for
-// ever. Used for checkpoints, and by the channel of approvals.
+// Delivers a message to an external HTTP endpoint, signed so that the receiver can authenticate the
+// sender and detect replays: HMAC-SHA256 over id, time and body, in the headers of the Standard
+// Webhooks specification. Follows no redirect, reads little of the response, has a timeout. Used
+// for checkpoints, and by the approval channels.
 
 import { createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,14 +16,16 @@ import {
 
 export interface WebhookEndpoint {
   readonly url: string
-  /** `whsec_` and base64, or any text. Without one nothing is signed: for endpoints whose address is
-   * itself the secret, such as those of chats. */
+  /**
+   * `whsec_` and base64, or any text. Without it nothing is signed: for endpoints whose URL is
+   * itself the secret, such as those of chats.
+   */
   readonly secret?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface WebhookMessage {
-  /** The same for every try: the receiver drops what it has seen. */
+  /** The same for every attempt: the receiver deduplicates by it. */
   readonly id: string
   readonly body: string
 }
@@ -33,11 +35,11 @@ export interface PostOptions {
   readonly triesMax?: number
   readonly timeoutMs?: number
   readonly firstPauseMs?: number
-  /** Gives up, between tries and within one. */
+  /** Aborts, between attempts and within one. */
   readonly signal?: AbortSignal
 }
 
-/** `again`: whether another try may help. */
+/** `again`: whether another attempt may help. */
 export class DeliveryError extends Error {
   readonly again: boolean
   readonly pauseMs: number
@@ -48,7 +50,7 @@ export class DeliveryError extends Error {
   }
 }
 
-/** Resolves once the endpoint has answered with 2xx; tries again where that may help. */
+/** Resolves once the endpoint has answered with 2xx; retries if that may help. */
 export async function deliverWebhook(
   endpoint: WebhookEndpoint,
   message: WebhookMessage,
@@ -97,7 +99,7 @@ async function postOnce(
         'content-type': 'application/json',
         ...signatureOf(endpoint.secret, message, nowMs()),
       },
-      // An endpoint that sends us elsewhere would get the message to where nobody allowed it.
+      // A redirect would send the message to a host that is not configured.
       redirect: 'manual',
       signal: signal === undefined ? ends : AbortSignal.any([ends, signal]),
     })
@@ -131,7 +133,7 @@ function decodeWebhookSecret(secret: string): Buffer {
   return coded === undefined ? Buffer.from(secret) : Buffer.from(coded, 'base64')
 }
 
-/** An endpoint that never ends its answer is not waited for. */
+/** Does not wait for an endpoint that never ends its response. */
 async function readLittle(answer: Response): Promise<void> {
   let bytes = 0
   for await (const part of answer.body ?? []) {

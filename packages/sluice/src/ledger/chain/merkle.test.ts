@@ -1,4 +1,4 @@
-// The tree against the definition of RFC 6962 as it is written there, and its published values.
+// The tree compared with the definition of RFC 6962, and its published values.
 
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
@@ -25,7 +25,7 @@ function grown(size: number): Peaks {
   return peaks
 }
 
-test('grown leaf by leaf it has the root that the definition gives, at every size', () => {
+test('grown leaf by leaf it has the root of the definition, at every size', () => {
   const peaks = new Peaks()
   for (let size = 0; size <= 130; size++) {
     expect(peaks.root).toBe(rangeRoot(0, size))
@@ -43,7 +43,7 @@ test('an empty tree has the root of RFC 6962', () => {
   )
 })
 
-test('every leaf of every small tree is proven, and only at its own place', () => {
+test('every leaf of every small tree is proved, and only at its own index', () => {
   for (let size = 1; size <= 20; size++)
     for (let leaf = 0; leaf < size; leaf++) {
       const path = auditPath(leaf, size, rangeRoot)
@@ -57,7 +57,7 @@ test('every leaf of every small tree is proven, and only at its own place', () =
     }
 })
 
-test('a path that was changed anywhere leads elsewhere', () => {
+test('a path with any change leads to another root', () => {
   const property = fc.property(
     fc.integer({ min: 2, max: 300 }),
     fc.nat(),

@@ -1,11 +1,12 @@
-// The Merkle tree over the chain, in the shape of RFC 6962: the leaves are the chain's hashes, record
-// after record. A tree of any size is known by its peaks, the roots of its complete parts from left to
-// right, so that it grows without what is already in it. Hashes are strings of 32 bytes (latin1).
+// The Merkle tree over the chain, in the shape of RFC 6962: the leaves are the chain's hashes,
+// record after record. A tree of any size is represented by its peaks, the roots of its complete
+// subtrees from left to right, so that it grows without its earlier leaves. Hashes are strings of
+// 32 bytes (latin1).
 
 import { hash } from 'node:crypto'
 import { HASH_BYTES } from './block.ts'
 
-/** A leaf never reads like a node: the byte before it differs. */
+/** Domain separation: the byte before a leaf differs from that before a node. */
 const leafBytes = Buffer.alloc(1 + HASH_BYTES, 0)
 const nodeBytes = Buffer.alloc(1 + 2 * HASH_BYTES, 1)
 
@@ -55,17 +56,17 @@ export class Peaks {
   }
 }
 
-/** How many peaks a tree of this size has. */
+/** The number of peaks of a tree of this size. */
 export function peakCount(size: number): number {
   let count = 0
   for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) count += rest % 2
   return count
 }
 
-/** The root of the leaves `from` to before `to`, wherever it is known from. */
+/** The root of the leaves from `from` to before `to`, from any source. */
 export type RangeRoot = (from: number, to: number) => string
 
-/** The neighbours on the way from a leaf to the root, the lowest first. */
+/** The siblings on the path from a leaf to the root, the lowest first. */
 export function auditPath(leaf: number, size: number, rootOf: RangeRoot): string[] {
   const path: string[] = []
   let [from, to] = [0, size]
@@ -82,7 +83,7 @@ export function auditPath(leaf: number, size: number, rootOf: RangeRoot): string
   return path.reverse()
 }
 
-/** The root that leaf and path lead to; undefined where the path does not fit the place. */
+/** The root computed from leaf and path; undefined if the path does not fit the index. */
 export function rootByPath(
   leafHash: string,
   leaf: number,
@@ -96,7 +97,7 @@ export function rootByPath(
     if (last === 0) return undefined
     if (place % 2 === 1 || place === last) {
       root = nodeOf(neighbour, root)
-      // A node without a right neighbour goes up as it is.
+      // A node without a right sibling moves up unchanged.
       while (place % 2 === 0 && place !== 0) [place, last] = [place / 2, Math.floor(last / 2)]
     } else root = nodeOf(root, neighbour)
     place = Math.floor(place / 2)

@@ -1,5 +1,5 @@
-// Reads the ledger: the head of the chain, one record, records onwards from a place or backwards
-// from the end. Works on the connection that writes and on a read-only one beside it.
+// Reads the ledger: the head of the chain, one record, records forwards from a position or
+// backwards from the end. Works on the writing connection and on a read-only one.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../../store/errors.ts'
@@ -40,12 +40,12 @@ export function openLedgerReadOnly(directory: string): DatabaseSync {
   return openReadOnly(ledgerFile(directory))
 }
 
-/** Undefined where there is none: the next query makes one. */
+/** Undefined if there is none: the next query creates it. */
 export function openIndexReadOnly(directory: string): DatabaseSync | undefined {
   try {
     const file = indexFile(directory)
     const index = openReadOnly(file)
-    // One of an older version is not used any more: the next query makes it anew.
+    // An index of an older version is not used: the next query rebuilds it.
     if (index.prepare('PRAGMA user_version').get()?.user_version === file.migrations.length)
       return index
     index.close()
@@ -67,10 +67,10 @@ export function readHead(database: DatabaseSync): Head {
   }
 }
 
-/** Blocks in order, from the one that holds `from`. */
+/** Blocks in order, from the one that contains `from`. */
 export function* blocksFrom(database: DatabaseSync, from = 1): Generator<Block> {
   const first = database.prepare('SELECT max(seq) AS seq FROM blocks WHERE seq <= ?').get(from)?.seq
-  // Some at a time and as arrays: half the time of one after the other as objects.
+  // In batches and as arrays: half the time of single rows as objects.
   const statement = database.prepare(
     `SELECT seq, count, at, open, data FROM blocks WHERE seq >= ? ORDER BY seq LIMIT ${BLOCKS_READ_AT_ONCE}`,
   )
@@ -108,7 +108,7 @@ export function* recordsBackwards(
     }
 }
 
-/** A reader of single records; the block it read last is kept. */
+/** A reader of single records; caches the last block. */
 export function recordReader(database: DatabaseSync): (seq: number) => LedgerRecord | undefined {
   const statement = database.prepare(
     'SELECT * FROM blocks WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
@@ -127,7 +127,7 @@ export function recordReader(database: DatabaseSync): (seq: number) => LedgerRec
   }
 }
 
-/** The hash after a record; undefined where it is not there. */
+/** The hash after a record; undefined if it does not exist. */
 export function hashAt(database: DatabaseSync, seq: number): string | undefined {
   const base = readBase(database)
   if (seq === base.seq) return base.hash

@@ -1,5 +1,5 @@
-// Second places of checkpoints against real servers on this machine: a webhook, a bucket that checks
-// AWS's signature of the request, and a file.
+// Remote checkpoint stores with real servers on this machine: a webhook, a bucket that checks AWS's
+// request signature, and a file.
 
 import { createHash, createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -65,7 +65,7 @@ test('a file gets them line by line', async () => {
   expect(findCheckpointFault(readCheckpoint(last, 'here'), signer.publicKey)).toBeUndefined()
 })
 
-test('a webhook that fails is said once, tried again, and gets the newest', async () => {
+test('a webhook that fails is reported once, retried, and gets the newest', async () => {
   const { got, url } = await serve([500, 500])
   const { second, said } = await sendTo(
     { kind: 'webhook', url, secret: 'a secret of some length' },
@@ -82,7 +82,7 @@ test('a webhook that fails is said once, tried again, and gets the newest', asyn
   expect(headers['webhook-signature']).toBe(`v1,${mac}`)
 })
 
-test('a bucket gets an object each, signed as S3 wants it', async () => {
+test('a bucket gets one object each, signed as S3 requires', async () => {
   const { got, url } = await serve()
   const { second } = await sendTo({ kind: 's3', endpoint: url, ...S3 }, 2)
   await second.close()
@@ -93,7 +93,7 @@ test('a bucket gets an object each, signed as S3 wants it', async () => {
   expect(headers.authorization).toBe(signatureOf(got.at(-1) as Got))
 })
 
-test('a place that is dead does not keep the gate from ending', async () => {
+test('a dead store does not keep the gate from stopping', async () => {
   const place = {
     kind: 'webhook',
     url: 'http://127.0.0.1:9',
@@ -105,7 +105,7 @@ test('a place that is dead does not keep the gate from ending', async () => {
   expect(second.why).toContain('cannot be reached')
 })
 
-/** Signature Version 4 by its definition, over what came. */
+/** Signature Version 4 by its definition, over the received request. */
 function signatureOf({ method, path, headers }: Got): string {
   const given = String(headers.authorization)
   const names = /SignedHeaders=([^,]+)/.exec(given)?.[1] ?? ''

@@ -1,6 +1,6 @@
-// Checkpoints in a second place, out of reach of whoever can write the data directory: a file, a
-// signed webhook, or a bucket that speaks S3. Each checkpoint stands for all before it, so only the
-// newest waits while a place cannot be reached. Started by the gate.
+// Stores checkpoints out of reach of anyone who can write the data directory: in a file, a signed
+// webhook, or an S3 bucket. Each checkpoint covers all before it, so only the newest is queued
+// while a store cannot be reached. Started by the gate.
 
 import { appendFile } from 'node:fs/promises'
 import { AwsClient } from 'aws4fetch'
@@ -28,7 +28,7 @@ export type RemoteStoreConfig =
 
 export interface RemoteStoreOptions {
   readonly place: RemoteStoreConfig
-  /** Once when it begins to fail, with why, and once when it works again. */
+  /** Called once when it starts to fail, with the reason, and once when it works again. */
   readonly onState: (why: string | undefined) => void
   readonly retryMs?: number
 }
@@ -49,7 +49,7 @@ export class RemoteCheckpointStore {
     this.#pauseMs = options.retryMs ?? PLACE_RETRY_MS_MIN
   }
 
-  /** Why the newest checkpoint is not there; undefined where it is. */
+  /** Why the newest checkpoint is not stored; undefined if it is. */
   get why(): string | undefined {
     return this.#why
   }
@@ -59,13 +59,14 @@ export class RemoteCheckpointStore {
     this.#sending ??= this.#sendAll()
   }
 
-  /** Gives the newest one a last chance. */
+  /** Tries to deliver the newest one before closing. */
   async close(endMs = PLACE_END_MS_MAX): Promise<void> {
     clearTimeout(this.#timer)
     const ends = setTimeout(() => this.#end.abort(), endMs)
     if (this.#newest !== undefined) this.#sending ??= this.#sendAll()
     await this.#sending
-    // The gate ends: what failed is said, and comes with the first checkpoint of the next start.
+    // The gate stops: the failure is reported, and the first checkpoint of the next start covers
+    // it.
     clearTimeout(this.#timer)
     clearTimeout(ends)
     this.#end.abort()
@@ -122,7 +123,7 @@ function putterOf(place: RemoteStoreConfig) {
   }
 }
 
-/** One object a checkpoint, named so that they sort and two of one number do not meet. */
+/** One object per checkpoint, with names that sort and do not collide for one number. */
 function putInto(place: Extract<RemoteStoreConfig, { kind: 's3' }>) {
   const client = new AwsClient({
     accessKeyId: place.accessKey,

@@ -1,6 +1,6 @@
-// A file beside the ledger that only takes space. When the disk is full it is given up, and what
-// must still be written then (denials, events, outcomes) has room; no call is forwarded until the
-// file could be made again.
+// A file next to the ledger that only takes up space. When the disk is full it is released, so that
+// what must still be written (denials, events, outcomes) fits; no call is forwarded until the file
+// could be created again.
 
 import { randomFillSync } from 'node:crypto'
 import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { RESERVE_FILE } from '../records/files.ts'
 import { RESERVE_BYTES } from '../records/limits.ts'
 
 export interface Reserve {
-  /** Whether the space is set aside; takes it where it is not. */
+  /** Whether the space is reserved; reserves it if it is not. */
   fill(): boolean
   release(): void
 }
@@ -27,7 +27,7 @@ export class ReserveFile implements Reserve {
     try {
       if (statSync(this.#file, { throwIfNoEntry: false })?.size === this.#bytes) return true
       const { bavail, bsize } = statfsSync(dirname(this.#file))
-      // Twice: the last bytes of a disk are not taken, and there is room left for calls.
+      // Twice: does not take the last bytes of a disk, and leaves space for calls.
       if (bavail * bsize < 2 * this.#bytes) return false
       this.#write()
       return true
@@ -41,7 +41,7 @@ export class ReserveFile implements Reserve {
     rmSync(this.#file, { force: true })
   }
 
-  /** Random bytes: zeros would take nothing on a disk that compresses. */
+  /** Random bytes: zeros would take no space on a compressing disk. */
   #write(): void {
     const handle = openSync(this.#file, 'w', 0o600)
     try {

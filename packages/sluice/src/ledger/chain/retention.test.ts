@@ -1,5 +1,5 @@
-// Records that were dropped after their time: what is left verifies, what is still needed is left, and
-// whoever drops records by hand is found.
+// Records dropped by retention: the rest verifies, what is still needed is retained, and records
+// dropped by hand are detected.
 
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -20,7 +20,9 @@ const signer = signerForTests('retention')
 const DAY_MS = 86_400_000
 const START_MS = 1_800_000_000_000
 
-/** Ten days of 40 records, with a checkpoint for each; `open` leaves the intent of that day open. */
+/**
+ * Ten days of 40 records, with a checkpoint for each; `open` leaves the intent of that day open.
+ */
 async function tenDays(openDay = -1) {
   const directory = freshDirectory()
   let nowMs = START_MS
@@ -31,7 +33,7 @@ async function tenDays(openDay = -1) {
       const seq = await ledger.intent(judgement(day * 20 + n, { atMs: nowMs }))
       if (day !== openDay || n > 0) ledger.outcome(seq, { atMs: nowMs, status: 'answered' })
     }
-    // A start would mark it as unknown: the same run goes on.
+    // A restart would mark it as unknown: the same run continues.
     if (day === openDay) {
       for (; day < 9; day++, nowMs += DAY_MS) await ledger.intent(judgement(day, { atMs: nowMs }))
       return { directory, options, ledger }
@@ -73,7 +75,7 @@ test('by age: the chain, proofs and queries of what is left are as before', asyn
   expect(() => proveRecord(reader, 280, checkpoint.seq)).toThrow('were dropped after their time')
   index.close()
   reader.close()
-  // And it goes on.
+  // And it continues.
   const again = Ledger.open(options)
   await again.intent(judgement(1))
   expect(await again.retain({ keepMs: 4 * DAY_MS }, Number.POSITIVE_INFINITY)).toBe(0)
@@ -81,7 +83,7 @@ test('by age: the chain, proofs and queries of what is left are as before', asyn
   expect(problemsOf(directory)).toEqual([])
 })
 
-test('by size: about what is too much', async () => {
+test('by size: about the excess', async () => {
   const { directory, ledger } = await tenDays()
   const dropped = await ledger.retain({ keepBytes: 60_000 }, Number.POSITIVE_INFINITY)
   expect(dropped).toBeGreaterThan(100)
@@ -100,7 +102,7 @@ test('what is still needed is never dropped: windows, sessions, approvals, open 
   open.ledger.close()
 })
 
-test('records that somebody dropped by hand are missing, whichever checkpoint they put in their place', async () => {
+test('records dropped by hand are missing, whichever checkpoint replaces them', async () => {
   const { directory, ledger } = await tenDays()
   ledger.close()
   const { checkpoint } = readCheckpoints(join(directory, CHECKPOINTS_FILE))[4]!
@@ -118,7 +120,7 @@ test('records that somebody dropped by hand are missing, whichever checkpoint th
   database.close()
 })
 
-test('a file of checkpoints that has grown large is thinned, and still found in', async () => {
+test('a large file of checkpoints is thinned, and can still be searched', async () => {
   const { directory, ledger } = await tenDays()
   const file = join(directory, CHECKPOINTS_FILE)
   const before = readCheckpoints(file)

@@ -1,6 +1,6 @@
-// Which records may be dropped: those that are older, or more, than is to be kept, up to a signed
-// checkpoint that then stands for them. Never an open call's, nor what a restart still reads. Called by
-// the ledger when the gate asks it to.
+// Which records may be dropped: those beyond the configured age or size, up to a signed checkpoint
+// that then replaces them. Never those of an open call, nor what a restart still reads. Called by
+// the ledger on request of the gate.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { readBase } from './base.ts'
@@ -16,13 +16,13 @@ export interface RetentionLimits {
 export interface RetentionRequest {
   readonly keep: RetentionLimits
   readonly nowMs: number
-  /** What happened after this is still needed: windows of limits, sessions, approvals. */
+  /** Records after this time are still needed: windows of limits, sessions, approvals. */
   readonly neededSinceMs: number
-  /** The key that the checkpoint must be signed with. */
+  /** The key that must have signed the checkpoint. */
   readonly key: string
 }
 
-/** The last checkpoint of what may go; undefined where nothing may. */
+/** The last checkpoint of what may be dropped; undefined if nothing may. */
 export function findDrop(
   database: DatabaseSync,
   file: string,
@@ -38,14 +38,14 @@ export function findDrop(
     return seq <= bySize || atMs <= byAgeMs
   })
   if (found === undefined || found.seq <= base.seq || found.seq >= head.seq) return undefined
-  // What is dropped can never be looked at again: only for a checkpoint that certainly is ours.
+  // Dropped records cannot be checked again: only for a checkpoint that is certainly ours.
   const here = hashAt(database, found.seq)
   if (here === undefined || hexOf(here) !== found.head || findCheckpointFault(found, key))
     return undefined
   return found
 }
 
-/** The last record of those that are too many, as if all were equally long. */
+/** The last record of the excess, assuming that all have the same length. */
 function seqBeyond(
   database: DatabaseSync,
   keepBytes: number | undefined,

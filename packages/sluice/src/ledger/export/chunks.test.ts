@@ -1,5 +1,5 @@
-// An export with a filter, stretch by stretch: the same text as in one go, calls with their outcomes
-// wherever these lie, and nothing else.
+// An export with a filter, page by page: the same text as in one go, calls with their outcomes
+// wherever these are, and nothing else.
 
 import { rmSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
@@ -59,7 +59,7 @@ const linesOf = (query: Query, recordsMax?: number) =>
     .split('\n')
     .map((line) => JSON.parse(line))
 
-test('without a filter it is all that the command writes, in every form', () => {
+test('without a filter it is all that the command writes, in every format', () => {
   for (const format of EXPORT_FORMATS) {
     const whole = [...chunksOf(readHashedRecords(ledger, 1), { format, version: '1' })].join('')
     expect(exported({}, format)).toBe(whole)
@@ -68,7 +68,7 @@ test('without a filter it is all that the command writes, in every form', () => 
   expect(exported({}, 'csv', 7).match(/^seq,/gm)).toHaveLength(1)
 })
 
-test('stretches of any length give the same: calls that fit, with outcomes that come much later', () => {
+test('pages of any length give the same: calls that match, with outcomes that come much later', () => {
   const whole = linesOf({ server: 'odd' })
   const intents = whole.filter(({ kind }) => kind === 'intent')
   expect(whole.filter(({ kind }) => kind === 'refusal')).toHaveLength(6)
@@ -81,7 +81,7 @@ test('stretches of any length give the same: calls that fit, with outcomes that 
   for (const recordsMax of [1, 2, 13]) expect(linesOf({ server: 'odd' }, recordsMax)).toEqual(whole)
 })
 
-test('a span of time has its events, and the outcomes of its calls', () => {
+test('a time range has its events, and the outcomes of its calls', () => {
   const some = linesOf({ sinceMs: START + 10, untilMs: START + 12 }, 5)
   expect(some.map(({ kind }) => kind)).toEqual([
     ...['refusal', 'event', 'intent', 'intent'],

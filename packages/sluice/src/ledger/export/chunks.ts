@@ -1,6 +1,6 @@
-// The ledger as a text to take away, oldest first, each record with its hash: lines of JSON, CSV, CEF or
-// OpenTelemetry logs. Either all that a span of time has, chunk by chunk, or a stretch at a time of what
-// a filter leaves. Used by `sluice ledger export` and by the console's reading.
+// Exports the ledger as text, oldest first, each record with its hash: JSON lines, CSV, CEF or
+// OpenTelemetry logs. Either a whole time range, chunk by chunk, or the records that match a
+// filter, page by page. Used by `sluice ledger export` and by the console.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { hashAfter, listRecordSpans, recordText } from '../chain/block.ts'
@@ -25,12 +25,12 @@ export interface Form {
   readonly format: ExportFormat
   /** Of this program. */
   readonly version: string
-  /** With the text that was hashed (jsonl). */
+  /** Includes the text that was hashed (jsonl). */
   readonly encoded?: boolean
 }
 
 const CHUNK_LENGTH = 65_536
-/** Below what one message may have. */
+/** Below the size limit of one message. */
 const OTLP_CHUNK_LENGTH = 150_000
 
 export function* readHashedRecords(ledger: DatabaseSync, from: number): Generator<HashedRecord> {
@@ -44,7 +44,7 @@ export function* readHashedRecords(ledger: DatabaseSync, from: number): Generato
     }
 }
 
-/** `isFirst`: with what stands above the records. */
+/** `isFirst`: with the header above the records. */
 export function* chunksOf(
   found: Iterable<HashedRecord>,
   form: Form,
@@ -82,7 +82,7 @@ function* otlpBodies(found: Iterable<HashedRecord>, { version }: Form): Generato
   if (records.length > 0) yield `${otlpRequest(records, version)}\n`
 }
 
-/** Where a stretch begins: the record, and calls before it whose outcome belongs to the export. */
+/** Start of a page: the record, and earlier calls whose outcome belongs to the export. */
 export interface ExportCursor {
   readonly seq: number
   readonly open: readonly number[]
@@ -94,8 +94,10 @@ export interface ExportPage {
   readonly next: ExportCursor | null
 }
 
-/** Of what a query leaves: calls that fit with their outcomes; events of the gate, too, where it asks
- * for no calls in particular. A bounded number of records is looked at. */
+/**
+ * What matches a query: calls with their outcomes; also events of the gate, if it does not select
+ * particular calls. Reads a bounded number of records.
+ */
 export function exportPage(
   ledger: DatabaseSync,
   query: Query,

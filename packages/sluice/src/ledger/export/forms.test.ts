@@ -1,4 +1,4 @@
-// What agents named, in the forms that other programs read.
+// Names chosen by agents, in the formats that other programs read.
 
 import { expect, test } from 'vitest'
 import { visibleLines } from '../../core/visible-text.ts'
@@ -26,13 +26,13 @@ test.each([
   expect(csvLine(event(name), 'h')).toContain(`"'${visibleLines(name)}"`)
 })
 
-test('a name with line ends is one line in every form', () => {
+test('a name with line ends is one line in every format', () => {
   const name = 'a\r\nCEF:0|x|=y\u2028b'
   expect(cefLine(event(name), 'h', '1').trimEnd()).not.toMatch(/[\r\n\u2028]/)
   expect(csvLine(event(name), 'h')).toContain(`"${visibleLines(name)}"`)
 })
 
-test('F17: no form of an export holds a character that drives a terminal', () => {
+test('F17: no format of an export has a character that controls a terminal', () => {
   const record = event('a\u009b31mb\u202ec\u0007d\u200be\u{e0041}')
   const json = recordJson(record)
   const otlp = otlpRequest([otlpRecord(record, 'h')], '1')

@@ -1,6 +1,7 @@
-// The ledger in forms that other programs read: CSV for spreadsheets, CEF for SIEMs, OpenTelemetry logs
-// for collectors (OTLP as JSON). What agents and servers named is escaped as each form asks, so that no
-// record can pass for two, no cell for a formula, and nothing drives the screen of whoever reads it.
+// Export formats for other programs: CSV for spreadsheets, CEF for SIEMs, OpenTelemetry logs for
+// collectors (OTLP as JSON). Names chosen by agents and servers are escaped as each format
+// requires, so that no record can pass for two, no cell for a formula, and nothing controls the
+// reader's terminal.
 
 import { escapeUnseenJson, visibleLines, visibleText } from '../../core/visible-text.ts'
 import type { LedgerRecord } from '../records/record.ts'
@@ -18,10 +19,13 @@ export function csvLine(record: LedgerRecord, hash: string): string {
   return `${cells.join(',')}\r\n`
 }
 
-/** What spreadsheets take for a formula, some of them also behind white space, or in full width. */
+/** What spreadsheets read as a formula, some of them also after white space, or in full width. */
 const FORMULA = /^[\s\0]*[=+\-@\uff0b\uff0d\uff1d\uff20]|^[\t\r\n]/
 
-/** Spreadsheets run what begins like a formula: an agent could name a tool so. */
+/**
+ * Spreadsheets evaluate what starts like a formula: an agent could name a tool that way (CSV
+ * injection).
+ */
 function cell(text: string): string {
   const shown = visibleLines(text)
   const safe = FORMULA.test(text) ? `'${shown}` : shown
@@ -107,7 +111,7 @@ export function otlpRecord(record: LedgerRecord, hash: string): unknown {
   }
 }
 
-/** A whole request of OTLP: also a line of a file that collectors read. */
+/** A whole OTLP request: also a line of a file that collectors read. */
 export function otlpRequest(records: readonly unknown[], version: string): string {
   const service = [{ key: 'service.name', value: { stringValue: 'sluice' } }]
   const scopeLogs = [{ scope: { name: 'sluice.ledger', version }, logRecords: records }]

@@ -1,5 +1,5 @@
-// A record as named fields, one set of names for all kinds, for the forms that other programs read:
-// CSV, CEF and OpenTelemetry logs.
+// A record as named fields, one set of names for all kinds, for the CSV, CEF and OpenTelemetry
+// formats.
 
 import { formatDecimal } from '@sluice/policy/core/decimal'
 import { ExactNumber } from '@sluice/policy/core/json'
@@ -40,7 +40,7 @@ export const FIELDS = [
 export type ExportField = (typeof FIELDS)[number]
 export type RecordFields = Partial<Record<ExportField, string | number | boolean>>
 
-/** Only what the record has; empty texts and nulls are left out. */
+/** Only the fields that the record has; empty texts and nulls are left out. */
 export function fieldsOf(record: LedgerRecord, hash: string): RecordFields {
   const all: Partial<Record<ExportField, string | number | boolean | null>> = {
     seq: record.seq,

@@ -1,5 +1,6 @@
-// The index of queries against the ledger: whatever is deleted, changed or added in ledger-index.db is
-// found by verify, and by the next query, which builds the index again and says so.
+// The query index compared with the ledger: whatever is deleted, changed or added in
+// ledger-index.db is found by verify, and by the next query, which rebuilds the index and reports
+// it.
 
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +32,7 @@ beforeAll(async () => {
   look(made)
 })
 
-/** What a query finds, what verify says before it, and why the index was built again. */
+/** What a query finds, what verify reports before it, and why the index was rebuilt. */
 function look(directory: string) {
   const database = openLedgerReadOnly(directory)
   const before = openIndexReadOnly(directory)
@@ -64,11 +65,11 @@ function change(sql: string) {
   return look(directory)
 }
 
-/** As somebody would who knows the sums too. */
+/** An attacker who updates the sums too. */
 const FORGED = `UPDATE tally SET calls = ${sumUpTo('calls', 1_000)}`
 
 describe('F10: a changed index', () => {
-  test('is not reported where nothing was changed', () => {
+  test('is not reported if nothing was changed', () => {
     expect(look(made)).toEqual({ problems: [], why: undefined, found: 3 })
   })
 
@@ -118,7 +119,7 @@ describe('F10: a changed index', () => {
     expect(change(sql).found).toBe(3)
   })
 
-  test('of two processes that write in turn stays right', async () => {
+  test('of two processes that write in turn stays correct', async () => {
     const directory = freshDirectory()
     cpSync(made, directory, { recursive: true })
     trustDataFolder(directory)

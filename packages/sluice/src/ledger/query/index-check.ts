@@ -1,6 +1,6 @@
-// Whether the index of queries says what the ledger says. The index is a file like any other: a row
-// that somebody deletes or edits there would vanish from every query while the chain stays whole. A
-// quick check before queries finds what does not add up; `ledger verify` derives every row again.
+// Whether the query index agrees with the ledger. The index is an ordinary file: a row deleted or
+// edited there would vanish from every query while the chain stays intact. A quick check before
+// queries finds inconsistent sums; `ledger verify` derives every row again.
 
 import { hash, randomInt } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
@@ -26,8 +26,10 @@ export interface IndexDifference {
 const TABLES = ['calls', 'outcomes', 'events'] as const
 const KEYS = { calls: 'seq', outcomes: 'intent', events: 'seq' } as const
 
-/** The first thing that does not fit, undefined where all of it does. Bounded: schema, sums over all
- * rows, and a comparison with the chain of so many records, all of them where there are no more. */
+/**
+ * The first inconsistency, undefined if there is none. Bounded: schema, sums over all rows, and a
+ * comparison with the chain for a limited number of records, or all of them if there are fewer.
+ */
 export function findIndexFault(index: DatabaseSync, ledger: DatabaseSync): string | undefined {
   const schema = faultOfSchema(index)
   if (schema !== undefined) return schema
@@ -43,7 +45,7 @@ export function findIndexFault(index: DatabaseSync, ledger: DatabaseSync): strin
   return undefined
 }
 
-/** Everything the index has, against the chain. Linear, a block at a time. */
+/** Compares the whole index with the chain. Linear, one block at a time. */
 export function compareIndex(index: DatabaseSync, ledger: DatabaseSync): IndexDifference[] {
   const schema = faultOfSchema(index)
   if (schema !== undefined) return [{ seq: 0, message: `the index of queries: ${schema}` }]
@@ -55,7 +57,7 @@ export function compareIndex(index: DatabaseSync, ledger: DatabaseSync): IndexDi
   return compareSpan(index, ledger, { ...span, isWhole: true })
 }
 
-/** The schema is part of the file: a trigger, or a view in the place of a table, could hide rows. */
+/** The schema is part of the file: a trigger, or a view instead of a table, could hide rows. */
 function faultOfSchema(index: DatabaseSync): string | undefined {
   const read = (database: DatabaseSync): string =>
     JSON.stringify(
@@ -72,8 +74,10 @@ function faultOfSchema(index: DatabaseSync): string | undefined {
   }
 }
 
-/** The records that the index should have; undefined where it has none, or those of another ledger,
- * which it is indexed anew for. */
+/**
+ * The records that the index should have; undefined if it has none, or those of another ledger, for
+ * which it is rebuilt.
+ */
 function spanOf(index: DatabaseSync, ledger: DatabaseSync): Span | undefined {
   const row = index.prepare('SELECT seq, hash FROM through').get()
   if (row === undefined) return undefined
@@ -89,11 +93,11 @@ interface Span {
   readonly oldest: number
   readonly from: number
   readonly to: number
-  /** All records, so that rows without one can be counted too. */
+  /** All records, so that rows without a record can be counted too. */
   readonly isWhole: boolean
 }
 
-/** All where that is cheap; else the newest, and others at random. */
+/** All if that is cheap; otherwise the newest, and others at random. */
 function segmentsOf(span: Span): Span[] {
   const { oldest, to } = span
   if (to - oldest < INDEX_COMPARED_RECORDS) return [{ ...span, isWhole: true }]
@@ -121,14 +125,14 @@ function compareSpan(
   const compare = (record: LedgerRecord): void => {
     const row = rowOf(record)
     const isOutcome = record.kind === 'outcome'
-    // The call may have been dropped after its time, and its outcome with it.
+    // Retention may have dropped the call, and its outcome with it.
     if (isOutcome && record.intent < oldest) return
     const stored = rows.get(row.table, row.before[0] as number)
     if (stored === textOf(row)) {
       counts[row.table]++
       return
     }
-    // Of two outcomes of one call the first is kept.
+    // Of two outcomes of one call the first is stored.
     const first = isOutcome ? rows.outcomeOf(record.intent) : undefined
     const earlier = first !== undefined && first < record.seq ? read(first) : undefined
     const isSecond =
@@ -169,7 +173,7 @@ const WORDS_AT: Readonly<Record<IndexRow['table'], readonly [number, number]>> =
   events: [2, 3],
 }
 
-/** Rows of the index with words for numbers, as text. */
+/** Rows of the index with their texts resolved. */
 class IndexedRows {
   readonly #rows: Readonly<Record<IndexRow['table'], ReturnType<DatabaseSync['prepare']>>>
   readonly #word: ReturnType<DatabaseSync['prepare']>
@@ -210,13 +214,13 @@ class IndexedRows {
   }
 }
 
-/** Over the rows up to a key, as an expression. */
+/** Over the rows up to a key, as an SQL expression. */
 export function sumUpTo(table: IndexRow['table'], through: number): string {
   const sum = `coalesce(sum(${TABLE_SUMS[table]}), 0)`
   return `(SELECT ${sum} FROM ${table} WHERE ${KEYS[table]} <= ${through})`
 }
 
-/** Compared in SQL: the sums outgrow what a double holds. */
+/** Compared in SQL: the sums exceed the exact range of a double. */
 function addsUp(index: DatabaseSync, table: IndexRow['table']): boolean {
   const sum = sumUpTo(table, Number.MAX_SAFE_INTEGER)
   return index.prepare(`SELECT ${sum} = (SELECT ${table} FROM tally) AS fits`).get()?.fits === 1
@@ -233,5 +237,5 @@ function hashOfWords(index: DatabaseSync): string {
   return digest
 }
 
-/** Those that the schema itself puts in. */
+/** Those that the schema itself inserts. */
 const USUAL_LAST = 3

@@ -1,5 +1,6 @@
-// What one record becomes in the index of queries: a row of `calls`, `outcomes` or `events`, with its
-// texts as words. Written by record-index.ts, and derived again by index-check.ts to compare. Pure.
+// Maps one record to the query index: a row of `calls`, `outcomes` or `events`, with its texts
+// interned as words. Written by record-index.ts, and derived again by index-check.ts for
+// comparison. Pure.
 
 import type { LedgerRecord } from '../records/record.ts'
 
@@ -47,9 +48,12 @@ export function rowOf(record: LedgerRecord): IndexRow {
 
 type Values = readonly (string | number | null)[]
 
-/** A sum over all rows of a table that a row added, removed or changed alters: kept while indexing
- * (by `rowSum`) and computed again over the table (by the SQL beside it). It finds damage and careless
- * edits at the price of one scan; whoever writes it anew too is found by comparing with the chain. */
+/**
+ * A checksum over all rows of a table that changes with every added, removed or changed row:
+ * maintained while indexing (by `rowSum`) and recomputed over the table (by the SQL next to it). It
+ * finds damage and careless edits for the cost of one scan; an attacker who updates it too is found
+ * by comparing with the chain.
+ */
 const MODULUS = 1_000_003
 const SPREAD = 1_009
 

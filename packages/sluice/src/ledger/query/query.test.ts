@@ -1,4 +1,4 @@
-// Queries, by the index and by reading: the same answers, newest first, page after page.
+// Queries, by the index and by reading: the same results, newest first, page after page.
 
 import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ async function fill(directory: string, from = 0, to = CALLS): Promise<void> {
 
 async function append(ledger: Ledger, n: number): Promise<void> {
   const call = judgement(n, {
-    // The clock is set back for a while in the middle.
+    // The clock is temporarily set back in the middle.
     atMs: START + (n >= 100 && n < 120 ? n - 50 : n) * 1_000,
     principal: { id: ['ann', 'ben', 'cleo'][n % 3] as string, kind: 'grant' },
     session: `session-${n % 4}`,
@@ -60,7 +60,7 @@ describe('queries', () => {
     }
   })
 
-  test('find by everything at once, newest first, with outcomes', () => {
+  test('find by all criteria together, newest first, with outcomes', () => {
     const query = { principal: 'ben', server: 'github', name: 'tool_1', action: 'allow', limit: 3 }
     const { calls, next } = queryLedger(database, query, index)
     expect(calls.map(({ record }) => record.callId)).toEqual(['call-289', 'call-283', 'call-277'])
@@ -68,7 +68,7 @@ describe('queries', () => {
     expect(next).toBe(calls[2]?.record.seq)
   })
 
-  test('a refusal has no outcome, a call that was open at the end has none either', () => {
+  test('a refusal has no outcome, nor does a call that was open at the end', () => {
     const { calls } = queryLedger(database, { code: 'DENIED', limit: 2 }, index)
     expect(calls.map(({ record, outcome }) => [record.kind, outcome])).toEqual([
       ['refusal', null],
@@ -80,7 +80,7 @@ describe('queries', () => {
     expect(open?.outcome).toBeNull()
   })
 
-  test('what nobody ever said is not found', () => {
+  test('an unknown text is not found', () => {
     expect(queryLedger(database, { principal: 'nobody' }, index)).toEqual({ calls: [], next: null })
     expect(queryLedger(database, { sinceMs: 9e15 }, index)).toEqual({ calls: [], next: null })
   })
@@ -127,7 +127,7 @@ describe('the index', () => {
     expect(queryLedger(database, { limit: 1 }, index).calls[0]?.record.callId).toBe('call-119')
   })
 
-  test('of another ledger is thrown away', async () => {
+  test('of another ledger is discarded', async () => {
     const directory = freshDirectory()
     await fill(directory, 0, 100)
     const ask = () => {

@@ -1,6 +1,6 @@
-// Which calls were there: by principal, session, server, tool, verdict and time, newest first, each
-// with its outcome. By the index where there is one; without (a directory that may not be written)
-// by reading backwards, which answers the same and takes longer.
+// Queries calls by principal, session, server, tool, decision and time, newest first, each with its
+// outcome. Uses the index if there is one; without it (a directory that may not be written) reads
+// backwards, with the same result in more time.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { recordReader, recordsBackwards } from '../chain/read.ts'
@@ -9,7 +9,7 @@ import { QUERY_RECORDS_MAX } from '../records/limits.ts'
 import type { DecisionRecord, OutcomeRecord } from '../records/record.ts'
 import type { RecordIndex } from './record-index.ts'
 
-/** Everything given must hold. */
+/** All given criteria must match. */
 export interface Query {
   readonly principal?: string
   readonly agent?: string
@@ -18,7 +18,7 @@ export interface Query {
   /** Tool name, resource URI or prompt name. */
   readonly name?: string
   readonly action?: string
-  /** Refused for whatever reason. */
+  /** Refused for any reason. */
   readonly denied?: boolean
   readonly code?: string
   readonly sinceMs?: number
@@ -44,7 +44,7 @@ export function queryLedger(
   ledger: DatabaseSync,
   query: Query,
   index: RecordIndex | undefined,
-  /** As it is: what the index has not taken in yet is not found. */
+  /** As it is: records that are not indexed yet are not found. */
   indexed: 'up to date' | 'as it is' = 'up to date',
 ): QueryPage {
   if (indexed === 'up to date') index?.catchUp()
@@ -55,7 +55,9 @@ export function queryLedger(
 }
 
 const WORDS = ['principal', 'agent', 'session', 'server', 'name', 'action', 'code'] as const
-/** What is usual has no index: said for the planner, which only so knows that the rest has. */
+/**
+ * Common values have no index: stated for the planner, so that it uses the index for the others.
+ */
 const USUAL: Readonly<Partial<Record<string, number>>> = USUAL_WORDS
 
 function byIndex(
@@ -78,7 +80,7 @@ function byIndex(
   const { sinceMs, untilMs, before } = query
   if (sinceMs !== undefined || untilMs !== undefined) {
     const span = [sinceMs ?? 0, untilMs ?? Number.MAX_SAFE_INTEGER]
-    // Clocks are set back at times, so the span in numbers is looked up rather than assumed.
+    // The clock may have been set back, so the range of numbers is looked up rather than assumed.
     const bounds = index.database
       .prepare('SELECT min(seq) AS low, max(seq) AS high FROM calls WHERE at BETWEEN ? AND ?')
       .get(...span)
@@ -96,7 +98,7 @@ function byIndex(
     ORDER BY calls.seq DESC LIMIT ${limit + 1}`
   const read = recordReader(ledger)
   const rows = index.database.prepare(sql).all(...values)
-  // One after the other: the reader keeps the block it read last.
+  // Sequentially: the reader caches the last block.
   const records = rows.map(({ seq }) => read(Number(seq)) as DecisionRecord)
   const outcomes = rows.map(({ outcome }) =>
     outcome == null ? null : (read(Number(outcome)) as OutcomeRecord),
@@ -104,7 +106,7 @@ function byIndex(
   return records.map((record, at) => ({ record, outcome: outcomes[at] ?? null }))
 }
 
-/** Server and name together have an index of their own. */
+/** Server and name together have their own index. */
 function listQueryTerms(query: Query): [column: string, text: string][] {
   const { server, name } = query
   const tool = server === undefined || name === undefined ? undefined : `${server}/${name}`

@@ -1,4 +1,4 @@
-// What a restart reads of past calls, held against the whole records.
+// What a restart reads of past calls, compared with the complete records.
 
 import { expect, test } from 'vitest'
 import { openLedgerReadOnly } from '../chain/read.ts'
@@ -9,7 +9,7 @@ import { recentCalls } from './recent-calls.ts'
 
 const NOW = 1_800_000_000_000
 
-test('calls in order; of outcomes only those that say something', async () => {
+test('calls in order; of outcomes only those that matter', async () => {
   const directory = freshDirectory()
   const ledger = Ledger.open({ directory })
   const calls = await Promise.all(

@@ -1,6 +1,6 @@
-// The calls since some time, oldest first, and what came of them, as far as a restart has to know it. Of
-// an outcome that says nothing new, which is nearly every one, only the first and last bytes are read:
-// a busy gate leaves millions of records, and nobody is served meanwhile.
+// The calls since a given time, oldest first, and their outcomes, as far as a restart needs them.
+// Of an outcome without new information, which is nearly every one, only the first and last bytes
+// are read: a busy gate leaves millions of records, and no call is served meanwhile.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { listRecordSpans, type RecordSpan, recordText } from '../chain/block.ts'
@@ -10,13 +10,13 @@ import { header, readHeader } from '../records/header.ts'
 import type { OutcomeRecord } from '../records/record.ts'
 import { recentBlocks } from './restore-limits.ts'
 
-/** `quiet`: answered or failed, and brought nothing into its session. */
+/** `quiet`: answered or failed, and added nothing to its session. */
 export type RecentRecord =
   | RestoredCall
   | { readonly kind: 'quiet'; readonly intent: number }
   | Pick<OutcomeRecord, 'kind' | 'intent' | 'status' | 'labels'>
 
-/** Only records behind `after`, where those up to it are known by other means. */
+/** Only records after `after`, if those up to it are known from a snapshot. */
 export function* recentCalls(
   database: DatabaseSync,
   sinceMs: number,
@@ -37,7 +37,7 @@ export function* recentCalls(
     }
 }
 
-/** Behind the intent stands the status; at the end labels, attempts and whether it was given back. */
+/** The status follows the intent; labels, attempts and the refund are at the end. */
 function isQuiet(data: Buffer, { end }: RecordSpan): boolean {
   const status = data.indexOf(0x2c, header.end) + 1
   if (data.toString('latin1', status, status + UNKNOWN.length) === UNKNOWN) return false

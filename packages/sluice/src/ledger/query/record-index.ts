@@ -1,7 +1,7 @@
-// The index of queries: which calls there are by principal, agent, session, tool, verdict and time, and
-// what events. Derived from the ledger and kept in a file of its own, so that no call waits for it: it
-// is brought up to date before a query, and by the gate in quiet moments. An index that does not fit
-// the ledger is built again, and the caller is told; what the ledger has dropped it drops.
+// The query index: calls by principal, agent, session, tool, decision and time, and events. Derived
+// from the ledger and stored in a separate file, so that no call waits for it: updated before a
+// query, and by the gate when idle. An index that does not match the ledger is rebuilt, and the
+// caller is notified; what the ledger has dropped is dropped here too.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { openDatabase } from '../../store/sqlite/open.ts'
@@ -34,9 +34,9 @@ const STATEMENTS = {
 } as const
 
 export interface IndexOptions {
-  /** Not by whoever only adds to it, such as the gate's own thread: it takes a fraction of a second. */
+  /** False for writers such as the gate's own thread: the check takes a fraction of a second. */
   readonly isChecked?: boolean
-  /** It did not fit the ledger, and was built again. */
+  /** It did not match the ledger, and was rebuilt. */
   readonly onRebuilt?: (why: string) => void
 }
 
@@ -45,16 +45,18 @@ export class RecordIndex {
   readonly #ledger: DatabaseSync
   readonly #words = new Map<string, number>()
   readonly #statements: Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
-  /** Leaves since the last whole subtree, and the first of them; undefined where not all are known. */
+  /**
+   * Leaves since the last complete subtree, and the first of them; undefined if not all are known.
+   */
   #leaves: { readonly first: number; readonly tree: Peaks } | undefined
   readonly #options: IndexOptions
   #checkedMs = Number.NEGATIVE_INFINITY
-  /** `data_version` after the last step: another one means that another process wrote. */
+  /** `data_version` after the last step: a different value means that another process wrote. */
   #version: unknown
-  /** What the step under way adds to the tally. */
+  /** What the current step adds to the tally. */
   #added = { calls: 0, outcomes: 0, events: 0, words: '' }
 
-  /** Throws a StoreError where the directory may not be written. */
+  /** Throws a StoreError if the directory may not be written. */
   constructor(directory: string, ledger: DatabaseSync, options: IndexOptions = {}) {
     this.#ledger = ledger
     this.#options = options
@@ -67,19 +69,19 @@ export class RecordIndex {
     this.#statements = Object.fromEntries(prepared)
   }
 
-  /** The number of a text; undefined where no record has it. */
+  /** The number of a text; undefined if no record has it. */
   wordOf(text: string): number | undefined {
     const id = this.#statements.find.get(text)?.id
     return id === undefined ? undefined : Number(id)
   }
 
-  /** The root over so many leaves from `first` on; undefined where it is not known. */
+  /** The root over `SUBTREE_LEAVES` leaves from `first` on; undefined if it is not known. */
   subtree(first: number): string | undefined {
     const row = this.database.prepare('SELECT hash FROM subtrees WHERE first = ?').get(first)
     return row && asBuffer(row.hash as Uint8Array).toString('latin1')
   }
 
-  /** Indexes up to so many records (at least a block); true when the end is reached. */
+  /** Indexes up to this many records (at least a block); true when the end is reached. */
   catchUp(recordsMax = Number.POSITIVE_INFINITY): boolean {
     this.#check()
     for (let done = 0; done < recordsMax; ) {
@@ -95,7 +97,7 @@ export class RecordIndex {
     return Math.max(0, readHead(this.#ledger).seq - this.#through())
   }
 
-  /** The number of a call's outcome, where it is indexed. */
+  /** The number of a call's outcome, if it is indexed. */
   outcomeOf(intent: number): number | undefined {
     const row = this.database.prepare('SELECT seq FROM outcomes WHERE intent = ?').get(intent)
     return row && Number(row.seq)
@@ -105,7 +107,7 @@ export class RecordIndex {
     this.database.close()
   }
 
-  /** What it was found to lack, or to have beyond the ledger, would be missing in every answer. */
+  /** Missing or extra rows would be wrong in every result. */
   #check(): void {
     const nowMs = performance.now()
     if (this.#options.isChecked === false || nowMs - this.#checkedMs < INDEX_CHECK_EVERY_MS) return
@@ -122,7 +124,7 @@ export class RecordIndex {
     this.#options.onRebuilt?.(why)
   }
 
-  /** Tables and all: what stands beside them may be what is wrong. */
+  /** Including the tables: other objects in the file may be the fault. */
   #rebuild(): void {
     const { database } = this
     database.exec('BEGIN IMMEDIATE')
@@ -179,7 +181,7 @@ export class RecordIndex {
     }
   }
 
-  /** Numbers of words are remembered between steps, but hold only while nobody else writes. */
+  /** Cached word numbers are valid only while no other process writes. */
   #forgetWhere(): void {
     const version = this.database.prepare('PRAGMA data_version').get()?.data_version
     if (version !== this.#version) {
@@ -189,7 +191,7 @@ export class RecordIndex {
     this.#version = version
   }
 
-  /** Up to where the index knows this very ledger. */
+  /** Up to where the index matches this ledger. */
   #fitting(): number {
     const base = readBase(this.#ledger)
     const row = this.database.prepare('SELECT seq, hash FROM through').get()
@@ -210,7 +212,7 @@ export class RecordIndex {
     return base.seq
   }
 
-  /** What the ledger no longer has. */
+  /** Removes what the ledger no longer has. */
   #drop(through: number): void {
     const first = this.database.prepare('SELECT min(seq) AS seq FROM calls').get()?.seq
     if (first == null || Number(first) > through) return
@@ -232,7 +234,7 @@ export class RecordIndex {
     return Number(this.database.prepare('SELECT seq FROM through').get()?.seq ?? 0)
   }
 
-  /** Roots of whole subtrees only: what is between is quick to read. */
+  /** Roots of complete subtrees only: what is between is quick to read. */
   #addLeaf(at: number, hash: string): void {
     if (at % SUBTREE_LEAVES === 0) this.#leaves = { first: at, tree: new Peaks() }
     const { first, tree } = this.#leaves ?? {}

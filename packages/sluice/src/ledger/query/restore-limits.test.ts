@@ -1,4 +1,4 @@
-// Counters after a restart are what they were: the takes of intents come back with their age.
+// Counters after a restart are what they were: the charges of intents are restored with their age.
 
 import type { LimitCharge } from '@sluice/policy/core/counters'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
@@ -34,7 +34,7 @@ function restored(directory: string, windowMs: number) {
   return all.map(({ ageMs, takes }) => [ageMs, ...takes.map(({ key }) => key)])
 }
 
-test('oldest first, each take while its window lasts', async () => {
+test('oldest first, each charge while its window lasts', async () => {
   const { ledger, restored } = await ledgerOf([
     { ageMs: 25 * HOUR, limits: [aDay] },
     { ageMs: 2 * HOUR, limits: [take, aDay] },
@@ -55,7 +55,7 @@ test('oldest first, each take while its window lasts', async () => {
   ])
 })
 
-test('what was given back is left out, what shadow rules took is in', async () => {
+test('refunds are left out, charges of shadow rules are included', async () => {
   const { directory, ledger } = await ledgerOf([
     { ageMs: 3_000, limits: [take] },
     { ageMs: 2_000, limits: [take] },
@@ -72,7 +72,7 @@ test('what was given back is left out, what shadow rules took is in', async () =
   ])
 })
 
-test('keys of any spelling come back', async () => {
+test('keys of any spelling are restored', async () => {
   const keys = ['a"]b', '\\', '[[', ']', '\\"]', 'ü\u2028', '"'].map((key) => ({ ...take, key }))
   const { ledger, restored } = await ledgerOf([
     { ageMs: 2, limits: keys },
@@ -82,7 +82,7 @@ test('keys of any spelling come back', async () => {
   expect(restored()).toEqual([[2, ...keys.map(({ key }) => key)]])
 })
 
-test('a clock that was set back for a while hides nothing', async () => {
+test('a clock that was temporarily set back hides nothing', async () => {
   const { ledger, restored } = await ledgerOf([
     { ageMs: 5_000, limits: [take] },
     { ageMs: 400 * 24 * HOUR, limits: [take] },
@@ -95,7 +95,7 @@ test('a clock that was set back for a while hides nothing', async () => {
   ])
 })
 
-test('amounts come back exactly, and the counters stand where they stood', async () => {
+test('amounts are restored exactly, and the counters are as before', async () => {
   const amount = { units: 10n ** 70n + 1n, scale: 60 }
   const { directory, ledger } = await ledgerOf([{ ageMs: 1_000, limits: [{ ...aDay, amount }] }])
   ledger.close()

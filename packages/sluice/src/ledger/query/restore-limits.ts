@@ -1,7 +1,7 @@
-// What calls took from limits, from the ledger's intents, so that a restart gives nobody a fresh
-// budget. Up to the longest window, oldest first, which counters take in much faster than the other
-// way round; what was given back is left out. Records up to `after` are in a snapshot and not read.
-// Called at start, with `counters.restore` as the taker.
+// Restores the charges of limits from the ledger's intents, so that a restart resets no quota. Up
+// to the longest window, oldest first, which is much faster for the counters than the reverse;
+// refunds are left out. Records up to `after` are in a snapshot and not read. Called at start, with
+// `counters.restore`.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { LimitCharge } from '@sluice/policy/core/counters'
@@ -13,12 +13,14 @@ import { header, readHeader } from '../records/header.ts'
 
 export interface RestoredCharges {
   readonly takes: readonly LimitCharge[]
-  /** By wall time; below zero where the clock was set back. */
+  /** By wall time; negative if the clock was set back. */
   readonly ageMs: number
 }
 
-/** A block older than the window does not end the search: a clock that was set back for a while must
- * not hide what lies before. So many of them in a row do. */
+/**
+ * A block older than the window does not end the search: a clock that was temporarily set back must
+ * not hide earlier blocks. This many in a row end it.
+ */
 const OLD_BLOCKS_IN_A_ROW_MAX = 1_000
 
 export function* restoreLimits(
@@ -39,7 +41,7 @@ export function* restoreLimits(
     }
 }
 
-/** Intents whose outcome says so, in its last field. */
+/** Intents whose outcome was refunded, by its last field. */
 function findGivenBack(database: DatabaseSync, sinceMs: number, after: number): Set<number> {
   const found = new Set<number>()
   for (const { data } of recentBlocks(database, sinceMs, after))
@@ -49,8 +51,10 @@ function findGivenBack(database: DatabaseSync, sinceMs: number, after: number): 
   return found
 }
 
-/** Blocks since then, oldest first; where records up to `after` are known by other means, those with
- * later ones. */
+/**
+ * Blocks since then, oldest first; if records up to `after` are known from a snapshot, those with
+ * later ones.
+ */
 export function* recentBlocks(
   database: DatabaseSync,
   sinceMs: number,

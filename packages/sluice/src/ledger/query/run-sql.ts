@@ -1,5 +1,5 @@
-// Runs a person's SQL on the index of the ledger: in a process of its own (sql-process.ts), which is
-// killed when it takes too long. Called by `sluice ledger query --sql`, and by whoever serves people.
+// Runs a user's SQL on the index of the ledger: in a separate process (sql-process.ts), which is
+// killed on timeout. Called by `sluice ledger query --sql`, and by the admin API.
 
 import { spawn } from 'node:child_process'
 import { extname, join } from 'node:path'
@@ -17,7 +17,9 @@ import { VIEW_COLUMNS } from './sql-views.ts'
 
 export type SqlRows = Exclude<SqlAnswer, { readonly error: string }>
 
-/** The index must be up to date (RecordIndex); a LedgerError says what was wrong with the query. */
+/**
+ * The index must be up to date (RecordIndex); a LedgerError states what was wrong with the query.
+ */
 export async function runSql(
   directory: string,
   sql: string,

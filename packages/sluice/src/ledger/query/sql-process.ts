@@ -1,6 +1,6 @@
-// One SQL query on the index, in a process of its own: read only, one statement, and nothing but
-// reading allowed by SQLite's authorizer. Whoever started it ends it when it takes too long, which
-// nothing inside could do. Asked on stdin, answers on stdout, both JSON. Started by run-sql.ts.
+// One SQL query on the index, in a separate process: read-only, one statement, and nothing but
+// reading allowed by SQLite's authorizer. The parent process kills it on timeout, which cannot be
+// done from inside. Request on stdin, response on stdout, both JSON. Started by run-sql.ts.
 
 import { constants, DatabaseSync } from 'node:sqlite'
 import { SQL_HEAP_BYTES_MAX, SQL_LENGTH_MAX, SQL_VALUE_BYTES_MAX } from '../records/limits.ts'
@@ -17,7 +17,7 @@ export type SqlAnswer =
   | {
       readonly columns: readonly string[]
       readonly rows: readonly (readonly unknown[])[]
-      /** There were more than were asked for. */
+      /** There were more than were requested. */
       readonly more: boolean
     }
   | { readonly error: string }
@@ -47,7 +47,7 @@ function answer({ file, sql, rowsMax, bytesMax }: SqlRequest): SqlAnswer {
   return { columns, rows, more: false }
 }
 
-/** From here on nothing but reading can even be prepared: no ATTACH, no PRAGMA, no extension. */
+/** From here on only reads can be prepared: no ATTACH, no PRAGMA, no extension. */
 function restrict(database: DatabaseSync): void {
   Object.assign(database.limits, {
     length: SQL_VALUE_BYTES_MAX,
@@ -69,7 +69,7 @@ function restrict(database: DatabaseSync): void {
 
 const FORBIDDEN = new Set(['load_extension', 'readfile', 'writefile', 'edit', 'fts3_tokenizer'])
 
-/** What stands behind the first statement. */
+/** What follows the first statement. */
 function rest(sql: string, first: string): string {
   const at = sql.indexOf(first)
   return sql

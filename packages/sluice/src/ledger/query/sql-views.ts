@@ -1,6 +1,6 @@
-// The index as people ask it in SQL: calls with words for numbers, events, and the steps of approvals.
-// Made anew in memory for every query, over the index itself, so they cost nothing to keep. Left joins
-// throughout: those that a query does not need are left out, the others go by the index.
+// SQL views over the index for users: calls with texts instead of numbers, events, and the steps of
+// approvals. Temporary, created for every query, so they cost nothing to store. Left joins
+// throughout: SQLite omits those that a query does not need.
 
 const WORDS = [
   'principal',

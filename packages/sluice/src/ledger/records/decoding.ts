@@ -1,5 +1,5 @@
-// Reads records back, for queries, exports and restarts. What is not a record of a version known
-// here is a LedgerError that names its place; nothing is guessed.
+// Decodes records, for queries, exports and restarts. What is not a record of a known version is a
+// LedgerError that names its position; nothing is guessed.
 
 import type { Action } from '@sluice/policy/core/actions'
 import type { LimitCharge } from '@sluice/policy/core/counters'
@@ -53,7 +53,7 @@ function toRecord(fields: RecordArray): LedgerRecord {
   }
 }
 
-/** A call as far as a restart has to know it. */
+/** The part of a call that a restart needs. */
 export interface RestoredCall
   extends Pick<DecisionEntry, 'atMs' | 'session' | 'server' | 'method' | 'name'> {
   readonly kind: 'intent' | 'refusal'
@@ -77,8 +77,10 @@ export function decodeCall(text: string): RestoredCall {
   }))
 }
 
-/** What an intent took, shadow rules included. `at` is where its fifth field begins; nothing behind
- * the sixth is read. */
+/**
+ * The charges of an intent, including shadow rules. `at` is where its fifth field starts; nothing
+ * after the sixth is read.
+ */
 export function decodeTakes(data: Buffer, at: number): LimitCharge[] {
   const middle = endOfArray(data, at)
   const end = endOfArray(data, middle + 1)
@@ -93,7 +95,7 @@ export function decodeTakes(data: Buffer, at: number): LimitCharge[] {
   ])
 }
 
-/** Fields are read by their place without a look at their types: what does not fit is damage. */
+/** Fields are read by position without type checks: a mismatch is damage. */
 function refusingDamage<Result>(read: () => Result): Result {
   try {
     return read()
@@ -102,7 +104,7 @@ function refusingDamage<Result>(read: () => Result): Result {
   }
 }
 
-/** Behind the bracket that closes the array that begins at `start`. */
+/** Offset after the bracket that closes the array that starts at `start`. */
 function endOfArray(data: Buffer, start: number): number {
   let depth = 0
   for (let at = start; at < data.length; at++) {
@@ -114,7 +116,7 @@ function endOfArray(data: Buffer, start: number): number {
   throw broken('a record is not readable')
 }
 
-/** At the quote that ends the text whose first quote stands at `start`. */
+/** Offset of the closing quote of the text whose opening quote is at `start`. */
 function endOfText(data: Buffer, start: number): number {
   let at = start + 1
   while (at < data.length && data[at] !== 0x22) at += data[at] === 0x5c ? 2 : 1
@@ -208,7 +210,7 @@ interface TruncatedText {
   readonly sha256: string
 }
 
-/** A cut text is shown with what is known of the rest. */
+/** A truncated text is shown with what is known of the rest. */
 function text_(value: string | TruncatedText): string {
   if (typeof value === 'string') return value
   return `${value.cut}… (${value.length} characters, sha256 ${value.sha256})`

@@ -1,4 +1,4 @@
-// The encoding is injective: what differs never reads the same, and everything comes back as it was.
+// The encoding is injective: different records never encode the same, and everything round-trips.
 
 import { ACTIONS } from '@sluice/policy/core/actions'
 import { formatDecimal } from '@sluice/policy/core/decimal'
@@ -82,7 +82,7 @@ const entry = fc.oneof(
 ) as unknown as fc.Arbitrary<LedgerEntry>
 
 describe('encoding', () => {
-  test('everything comes back as it was', () => {
+  test('everything round-trips', () => {
     fc.assert(
       fc.property(entry, fc.nat(), (given, seq) => {
         const back = decode(encode(given, seq))
@@ -103,13 +103,13 @@ describe('encoding', () => {
     )
   })
 
-  test('nor do two places, nor an intent and its refusal', () => {
+  test('nor do two positions, nor an intent and its refusal', () => {
     const one = { ...judgement(1), kind: 'intent' } as const
     expect(encode(one, 1)).not.toBe(encode(one, 2))
     expect(encode(one, 1)).not.toBe(encode({ ...one, kind: 'refusal' }, 1))
   })
 
-  test('a long text is kept as its beginning and a digest, and differs by its end', () => {
+  test('a long text is stored as its start and a digest, and differs by its end', () => {
     const long = 'x'.repeat(TEXT_LENGTH_MAX)
     const of = (name: string) => encode({ ...judgement(1, { name }), kind: 'intent' }, 1)
     expect(of(`${long}a`)).not.toBe(of(`${long}b`))
@@ -127,16 +127,16 @@ describe('encoding', () => {
     },
   )
 
-  test.each(['', '{}', '[2,1,1,1]', '[1,1,9,1]', 'null'])('`%s` is no record', (written) => {
+  test.each(['', '{}', '[2,1,1,1]', '[1,1,9,1]', 'null'])('`%s` is not a record', (written) => {
     expect(() => decode(written)).toThrow(expect.objectContaining({ code: 'LEDGER_BROKEN' }))
   })
 })
 
-test.each(['[[', '["', '["\\\\', '[],["a', '', 'x'])('`%s` holds no takes, and ends', (written) => {
+test.each(['[[', '["', '["\\\\', '[],["a', '', 'x'])('`%s` has no charges, and ends', (written) => {
   expect(() => decodeTakes(Buffer.from(written), 0)).toThrow(/not readable/)
 })
 
-/** Objects as sorted pairs, so that two of them can be compared by what they say. */
+/** Objects as sorted pairs, so that two of them can be compared by content. */
 function keysOf(value: unknown): unknown {
   if (value instanceof ExactNumber) return { exact: value.text }
   if (Array.isArray(value)) return value.map(keysOf)

@@ -1,6 +1,6 @@
-// How a record is written for hashing and keeping: one JSON array, version first, every field in
-// its place. Versioned and injective: two records that differ never read the same. The same bytes
-// are hashed and stored, so nothing has to be written twice the same way.
+// Encodes a record for hashing and storage: one JSON array, version first, every field by position.
+// Versioned and injective: different records never encode the same. The same bytes are hashed and
+// stored, so no canonical rewriting is needed.
 
 import type { LimitCharge } from '@sluice/policy/core/counters'
 import { type Decimal, formatDecimal, ONE } from '@sluice/policy/core/decimal'
@@ -30,8 +30,10 @@ export const ENCODING_VERSION = 1
 /** The third field; numbers, so that a walk over the chain need not read further. */
 export const KINDS = { intent: 1, refusal: 2, outcome: 3, event: 4 } as const
 
-/** Put together from texts, and what most calls have alike is written once: there are two of these
- * for every call. */
+/**
+ * Concatenated from texts, and what most calls share is encoded once: there are two of these for
+ * every call.
+ */
 export function encode(entry: LedgerEntry, seq: number): string {
   const head = `[${ENCODING_VERSION},${seq},${KINDS[entry.kind]},${timeText(entry.atMs)}`
   switch (entry.kind) {
@@ -75,10 +77,10 @@ function outcomeText(of: OutcomeEntry, intent: number): string {
   return `${number(intent)},"${status}",${number(of.durationMs)},${number(of.bytes)},${code},${said},${list(labels, encodeText)},${number(of.attempts)},${givenBack}`
 }
 
-/** Who asks for what, and the verdict. */
+/** Who calls what, and the decision. */
 type DecisionFields = Omit<DecisionEntry, 'atMs' | 'callId' | 'judged' | 'argsDigest'>
 
-/** By session: calls of one are mostly alike, but for what comes before and after this. */
+/** By session: calls of one session mostly share this part. */
 const remembered = new Map<string, { readonly of: DecisionFields; readonly text: string }>()
 
 function whoAndWhat(of: DecisionFields): string {
@@ -124,7 +126,7 @@ function saysTheSame(a: DecisionFields, b: DecisionFields): boolean {
   )
 }
 
-/** A key is never cut: two counters must not become one. */
+/** A key is never truncated: two counters must not become one. */
 function takeText({ key, kind, windowMs, max, amount }: LimitCharge): string {
   return `[${quoted(key)},"${kind}",${number(windowMs)},"${boundText(max)}","${amountText(amount)}"]`
 }
@@ -150,7 +152,7 @@ function list<Item>(items: readonly Item[], write: (item: Item) => string): stri
   return `[${inner}]`
 }
 
-/** What limits allow is the policy's: the same objects with every call. */
+/** Bounds belong to the policy: the same objects with every call. */
 const bounds = new WeakMap<Decimal, string>()
 
 function boundText(max: Decimal): string {
@@ -165,7 +167,10 @@ function amountText(amount: Decimal): string {
   return amount === ONE ? '1' : formatDecimal(amount)
 }
 
-/** A number that no double holds is an array with its text, and why there is no value an object. */
+/**
+ * A number that no double represents is an array with its text, and an absent value is an object
+ * with the reason.
+ */
 function judgedFields(judged: DecisionInputs): unknown {
   const names = Object.keys(judged)
   if (names.length === 0) return 0
@@ -185,7 +190,7 @@ function judgedFields(judged: DecisionInputs): unknown {
 /** Nothing in it has to be escaped. */
 const PLAIN = /^[\w/.:$~|#@ -]*$/
 
-/** As JSON.stringify writes it. */
+/** Like JSON.stringify. */
 function quoted(value: string): string {
   return PLAIN.test(value) ? `"${value}"` : JSON.stringify(value)
 }
@@ -194,7 +199,7 @@ function encodeText(value: string): string {
   return value.length <= TEXT_LENGTH_MAX ? quoted(value) : JSON.stringify(shortened(value))
 }
 
-/** Cut texts are objects, so no text that was not cut can spell one. */
+/** Truncated texts are objects, so that no complete text can imitate one. */
 function text(value: string): unknown {
   return value.length <= TEXT_LENGTH_MAX ? value : shortened(value)
 }
@@ -216,13 +221,13 @@ function json(value: JsonValue): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, json(inner)]))
 }
 
-/** JSON has no NaN and no infinity: `null` in their place would be another record's text. */
+/** JSON has no NaN and no infinity: `null` instead would be another record's text. */
 function number(value: number): number {
   if (Number.isFinite(value)) return value
   throw createRecordError(`\`${value}\` is not a number`)
 }
 
-/** Whole milliseconds. A clock that says nonsense must not stop the record: it is kept as 0. */
+/** Whole milliseconds. An invalid clock must not stop the ledger: it is recorded as 0. */
 export function wallTime(atMs: number): number {
   const whole = Math.round(atMs)
   return Number.isSafeInteger(whole) && whole > 0 ? whole : 0

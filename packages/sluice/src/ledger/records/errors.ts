@@ -1,4 +1,4 @@
-// What the ledger can fail with. No record, no call: whoever gets one of these forwards nothing.
+// Errors of the ledger. No record, no call: on any of these the caller forwards nothing.
 // docs/reference/errors.md lists the same codes.
 
 import type { StoreErrorCode } from '../../store/errors.ts'
@@ -14,7 +14,7 @@ export const ERRORS = {
 export class LedgerError extends Error {
   readonly code: keyof typeof ERRORS
   readonly help: string
-  /** The store's own code, where the store was the reason. */
+  /** The store's code, if the store was the reason. */
   readonly why: StoreErrorCode | undefined
   constructor(code: keyof typeof ERRORS, message: string, help: string, why?: StoreErrorCode) {
     super(message)

@@ -1,10 +1,13 @@
-// The files of the ledger in the data directory, and their schemas. `ledger.db` is the record,
-// `ledger-checkpoints.jsonl` has its signed checkpoints, one a line; `ledger-index.db` is derived from it for queries and can be thrown away at any time.
+// The files of the ledger in the data directory, and their schemas. `ledger.db` is the audit log,
+// `ledger-checkpoints.jsonl` has its signed checkpoints, one per line; `ledger-index.db` is derived
+// from it for queries and can be deleted at any time.
 
 import type { OpenOptions } from '../../store/sqlite/open.ts'
 
-/** `seq` is that of the block's first record, `at` the latest time in it, `open` the first record
- * that may be an intent without outcome: where recovery begins to read. */
+/**
+ * `seq` is that of the block's first record, `at` the latest time in it, `open` the first record
+ * that may be an intent without outcome: where recovery starts to read.
+ */
 const LEDGER = `
   CREATE TABLE blocks (
     seq INTEGER PRIMARY KEY,
@@ -15,7 +18,7 @@ const LEDGER = `
   ) STRICT;
   CREATE TABLE anchors (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`
 
-/** The first record that is still there follows a checkpoint, which stands for all before it. */
+/** The first remaining record follows a checkpoint, which replaces all before it. */
 const BASE = `
   CREATE TABLE base (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -24,9 +27,12 @@ const BASE = `
     checkpoint TEXT NOT NULL
   ) STRICT;`
 
-/** Texts are kept once, as numbers; `through` says up to where the index knows the ledger. Most calls
- * are allowed and of no agent, so an index of those would cost much and find nothing. `tool` is server
- * and name together; `subtrees` are roots over many leaves of the tree, for proofs. */
+/**
+ * Texts are stored once and referenced by number; `through` is the last indexed record. Most calls
+ * are allowed and have no agent, so an index on those values would cost much and find nothing.
+ * `tool` is server and name together; `subtrees` are roots over many leaves of the tree, for
+ * proofs.
+ */
 export const USUAL_WORDS = { action: 1, code: 2, agent: 3 } as const
 const INDEX = `
   CREATE TABLE words (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
@@ -72,7 +78,7 @@ const INDEX = `
   CREATE INDEX events_name ON events (name);
   CREATE TABLE subtrees (first INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT;
   CREATE TABLE through (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`
-/** Sums over the rows of each table, and a hash over the words: what is changed beside it is seen. */
+/** Checksums of the rows of each table, and a hash over the words: direct edits are detected. */
 const TALLY = `
   CREATE TABLE tally (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -82,12 +88,12 @@ const TALLY = `
     words TEXT NOT NULL
   ) STRICT;
   INSERT INTO tally VALUES (1, 0, 0, 0, '');`
-/** An index is made anew rather than changed. */
+/** An index is rebuilt rather than migrated. */
 const INDEX_ANEW = ['words', 'calls', 'outcomes', 'events', 'subtrees', 'through']
   .map((table) => `DROP TABLE IF EXISTS ${table};`)
   .join(' ')
 
-/** What an index of today is made of. */
+/** The current schema of the index. */
 export const INDEX_SCHEMA = INDEX + TALLY
 
 export function ledgerFile(directory: string): OpenOptions {

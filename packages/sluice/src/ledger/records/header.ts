@@ -1,12 +1,15 @@
-// The first fields of a record, `[version,seq,kind,at,` and of an outcome the intent behind them, read
-// from the bytes without reading the rest: for walks over millions of records.
+// Reads the first fields of a record, `[version,seq,kind,at,` and the intent of an outcome, from
+// the bytes without decoding the rest: for walks over millions of records.
 
 import { KINDS } from './encoding.ts'
 
-/** Of the record read last; `end` is where its fifth field begins. One for all: a walk would make millions of them. */
+/**
+ * Of the last record read; `end` is where its fifth field starts. Reused: a walk would allocate
+ * millions.
+ */
 export const header = { seq: 0, kind: 0, atMs: 0, end: 0, intent: 0 }
 
-/** False where the bytes do not begin like a record. */
+/** False if the bytes do not start like a record. */
 export function readHeader(data: Buffer, start: number): boolean {
   if (data[start] !== 0x5b) return false
   if (!readNumber(data, start + 1)) return false
@@ -26,7 +29,7 @@ export function readHeader(data: Buffer, start: number): boolean {
 let value = 0
 let end = 0
 
-/** Digits and the comma behind them. */
+/** Digits and the comma after them. */
 function readNumber(data: Buffer, start: number): boolean {
   let at = start
   let byte = data[at] as number

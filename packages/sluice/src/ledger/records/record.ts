@@ -1,5 +1,5 @@
-// The records of the ledger. An intent stands before anything is forwarded, an outcome after it, a
-// refusal alone; events say what happened to the gate itself. Arguments and answers are never kept,
+// The records of the ledger. An intent is written before anything is forwarded, an outcome after
+// it, a refusal alone; events are about the gate itself. Arguments and responses are never stored,
 // only digests of their text and the values that expressions read (`record: judged`).
 
 import { hash } from 'node:crypto'
@@ -11,10 +11,13 @@ import type { JsonValue } from '@sluice/policy/core/json'
 import type { Category } from '@sluice/policy/core/tools'
 
 export const STATUSES = ['answered', 'error', 'cancelled', 'unknown', 'gone'] as const
-/** `unknown`: it may or may not have had its effect. `gone`: the peer left before an answer. */
+/**
+ * `unknown`: it may or may not have had its effect. `gone`: the peer disconnected before a
+ * response.
+ */
 export type Status = (typeof STATUSES)[number]
 
-/** What the engine said; a core Decision fits. */
+/** What the engine decided; a core Decision fits. */
 export interface RecordedDecision {
   readonly action: Action
   readonly code: string
@@ -23,7 +26,7 @@ export interface RecordedDecision {
   readonly guardrails: readonly GuardrailMatch[]
   /** What was consumed: counters are rebuilt from these after a restart. */
   readonly limits: readonly LimitCharge[]
-  /** `limits` of each only where they were consumed. */
+  /** `limits` of each only if they were consumed. */
   readonly shadow: readonly (Omit<ShadowDecision, 'code'> & { readonly code: string })[]
 }
 
@@ -38,11 +41,11 @@ export interface DecisionEntry {
   /** Tool name, resource URI or prompt name. */
   readonly name: string
   readonly category: Category | null
-  /** The document that judged: its name and digest, as the event `policy` has them. */
+  /** The document that decided: its name and digest, as in the event `policy`. */
   readonly policy: string
   readonly decision: RecordedDecision
   readonly judged: DecisionInputs
-  /** `digestText` the text of the arguments; null where the call has none. */
+  /** `digestText` of the text of the arguments; null if the call has none. */
   readonly argsDigest: string | null
 }
 
@@ -50,19 +53,19 @@ export interface OutcomeEntry {
   readonly atMs: number
   readonly status: Status
   readonly durationMs: number
-  /** Of the answer. */
+  /** Of the response. */
   readonly bytes: number
   /** The code of a JSON-RPC error. */
   readonly errorCode: number | null
   readonly digest: string | null
-  /** What the answer brought into the session. */
+  /** What the response added to the session. */
   readonly labels: readonly string[]
   readonly attempts: number
-  /** No byte left the gate, so what the limits took was given back. */
+  /** No byte left the gate, so the charges were refunded. */
   readonly givenBack: boolean
 }
 
-/** What must be said of an outcome; the rest is nothing, one attempt, not given back. */
+/** The required fields of an outcome; the rest defaults to nothing, one attempt, no refund. */
 export type OutcomeInput = Pick<OutcomeEntry, 'atMs' | 'status'> & {
   readonly [Field in keyof OutcomeEntry]?: OutcomeEntry[Field] | undefined
 }
@@ -79,7 +82,7 @@ export type LedgerEntry =
   | (OutcomeEntry & { readonly kind: 'outcome'; readonly intent: number })
   | (GateEvent & { readonly kind: 'event' })
 
-/** An entry in its place in the chain. */
+/** An entry at its position in the chain. */
 export type LedgerRecord = LedgerEntry & { readonly seq: number }
 export type DecisionRecord = Extract<LedgerRecord, DecisionEntry>
 export type OutcomeRecord = Extract<LedgerRecord, OutcomeEntry>

@@ -1,5 +1,5 @@
-// What a report takes from the events of the record: what waited and who decided, definitions that
-// were accepted or refused, and what happened to the gate itself.
+// Collects the events of a report: what was pending approval and who decided, definitions that were
+// accepted or refused, and what happened to the gate itself.
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { USUAL_WORDS } from '../records/files.ts'
@@ -100,7 +100,7 @@ export function gatherApprovals(source: Source): Pick<LedgerReport, 'waited' | '
   return { waited, deciders: [...deciders.values()] }
 }
 
-/** What happened to the gate itself; steps of approvals stand elsewhere. */
+/** What happened to the gate itself; steps of approvals are reported separately. */
 export function eventsOf(source: Source): LedgerReport['events'] {
   return source
     .all(

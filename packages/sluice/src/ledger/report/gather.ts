@@ -1,6 +1,7 @@
-// What a security lead asks on Monday, from the index of the ledger: what ran, what was refused and why,
-// what waited and who decided, which tools are new or have changed, which limits were hit. Counts by
-// numbers and looks words up at the end, so that a week of millions of calls takes seconds.
+// Collects a report from the index of the ledger: what ran, what was refused and why, what was
+// pending approval and who decided, which tools are new or have changed, which limits were
+// exceeded. Aggregates by word numbers and resolves texts at the end, so that a week of millions of
+// calls takes seconds.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { USUAL_WORDS } from '../records/files.ts'

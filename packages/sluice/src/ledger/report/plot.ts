@@ -1,5 +1,4 @@
-// Calls over time as stacked bars, in SVG that stands in the page: no script, colours by the page's own
-// style. Pure.
+// Calls over time as stacked bars, in inline SVG: no script, colours from the page's style. Pure.
 
 import type { Span } from './report.ts'
 import { minute } from './sections.ts'
@@ -39,7 +38,7 @@ function bar(
     if (value === 0) return []
     const [from, to] = [y(below), y(below + value)]
     below += value
-    // What happened once among thousands is what a reader looks for: never thinner than a line.
+    // A single event among thousands is what a reader looks for: never thinner than a line.
     const height = Math.max(1.5, from - to)
     return [
       `<rect class="${kind}" x="${x.toFixed(1)}" y="${(from - height).toFixed(1)}" width="${width.toFixed(1)}" height="${height.toFixed(1)}"/>`,

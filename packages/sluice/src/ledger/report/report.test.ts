@@ -1,5 +1,4 @@
-// The report over a small week: what it says is what happened, and nothing that agents named is more
-// than text in it.
+// The report over a small week: it is accurate, and names chosen by agents are only text in it.
 
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -67,7 +66,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(directory, { recursive: true }))
 
-test('what ran, what was refused and why, what waited and who decided', () => {
+test('what ran, what was refused and why, what was pending and who decided', () => {
   expect(report.totals).toEqual({
     calls: 7,
     allowed: 3,
@@ -103,7 +102,7 @@ test('what ran, what was refused and why, what waited and who decided', () => {
   expect(report.events.map(({ name }) => name)).toEqual(['pin', 'freeze'])
 })
 
-test('in HTML nothing that was named is markup, and nothing comes from elsewhere', () => {
+test('in HTML no name is markup, and nothing is loaded from another host', () => {
   const html = asHtml(report)
   expect(html).not.toContain('<script')
   expect(html).toContain('&lt;script&gt;')
@@ -113,7 +112,7 @@ test('in HTML nothing that was named is markup, and nothing comes from elsewhere
   expect(html.match(/<rect/g)?.length).toBeGreaterThan(3)
 })
 
-test('in Markdown no cell ends its row, links or holds HTML', () => {
+test('in Markdown no cell ends its row, links or has HTML', () => {
   const text = asMarkdown(report)
   expect(text).not.toContain('<script')
   expect(text).not.toContain('](http')
@@ -126,7 +125,7 @@ test('in Markdown no cell ends its row, links or holds HTML', () => {
   expect(columns).toBeGreaterThan(0)
 })
 
-test('a week without anything is said so', () => {
+test('a week without events is reported as such', () => {
   const reader = openLedgerReadOnly(directory)
   const index = new RecordIndex(directory, reader)
   const empty = gatherReport(index.database, 1, 2)

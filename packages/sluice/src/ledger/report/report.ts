@@ -1,11 +1,11 @@
-// The parts of a report, as it is gathered from the index and shown as a table, Markdown or HTML. Types
+// The parts of a report, as collected from the index and shown as a table, Markdown or HTML. Types
 // only.
 
 export interface LedgerReport {
   readonly sinceMs: number
   readonly untilMs: number
   readonly totals: Totals
-  /** Equal spans of the time, oldest first. */
+  /** Equal time spans, oldest first. */
   readonly spans: readonly Span[]
   readonly tools: readonly ToolRow[]
   readonly principals: readonly PrincipalRow[]
@@ -16,7 +16,7 @@ export interface LedgerReport {
     readonly approved: number
     readonly denied: number
   }[]
-  /** Called for the first time in as much of the record as there is. */
+  /** Called for the first time in the retained part of the ledger. */
   readonly newTools: readonly {
     readonly tool: string
     readonly firstMs: number

@@ -1,5 +1,4 @@
-// A report as sections of tables, the same for the terminal, Markdown and HTML: what is said once is
-// said the same everywhere. Pure.
+// A report as sections of tables, shared by the terminal, Markdown and HTML. Pure.
 
 import type { LedgerReport } from './report.ts'
 
@@ -7,7 +6,7 @@ export interface ReportSection {
   readonly title: string
   readonly columns: readonly string[]
   readonly rows: readonly (readonly string[])[]
-  /** What to say where there are no rows. */
+  /** The text if there are no rows. */
   readonly none: string
 }
 

@@ -1,11 +1,11 @@
-// The index as a report reads it: the calls of a time by the numbers between which they lie, and words
-// for numbers. Used by the gatherers.
+// The index as a report reads it: the calls of a time range by their numbers, and texts for word
+// numbers. Used by the collectors.
 
 import type { DatabaseSync } from 'node:sqlite'
 
 type SqlRow = Readonly<Record<string, unknown>>
 
-/** Statements over the calls of the time, by the numbers between which they lie. */
+/** Statements over the calls of the time range, by their numbers. */
 export class Source {
   readonly #index: DatabaseSync
   readonly sinceMs: number

@@ -1,6 +1,6 @@
-// A report as Markdown and as one HTML page with plots: no script, nothing from elsewhere, light and
-// dark as the reader's system is. Names and reasons come from agents and servers, so all of them are
-// escaped and made visible. Pure.
+// A report as Markdown and as one HTML page with plots: no script, nothing from other hosts, light
+// and dark as the reader's system is. Names and reasons come from agents and servers, so all of
+// them are escaped and made visible. Pure.
 
 import { plotOf } from './plot.ts'
 import type { LedgerReport } from './report.ts'
@@ -20,7 +20,7 @@ function markdownSection({ title, columns, rows, none }: ReportSection): string 
   return [`## ${title}`, '', line(columns), rule, ...rows.map(line)].join('\n')
 }
 
-/** No cell can end its row, begin a link or hold HTML. */
+/** No cell can end its row, start a link or contain HTML. */
 function markdownCell(text: string): string {
   return toVisibleText(text)
     .replace(/[\\`*_{}[\]()#+!|~]/g, '\\$&')

@@ -1,5 +1,6 @@
-// Shows one record to somebody who has only a checkpoint: the record's text, the hash before it, and
-// the way from its leaf to the root that was signed. Nothing of any other record is in it but hashes.
+// Proves one record to a holder of only a checkpoint (inclusion proof): the record's text, the hash
+// before it, and the path from its leaf to the signed root. It reveals nothing of other records but
+// hashes.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { isObject } from '@sluice/policy/core/json'
@@ -26,7 +27,7 @@ export interface InclusionProof {
   readonly path: readonly string[]
 }
 
-/** The root over the `SUBTREE_LEAVES` leaves from `first` on, where an index knows it. */
+/** The root over the `SUBTREE_LEAVES` leaves from `first` on, if an index knows it. */
 export type KnownSubtree = (first: number) => string | undefined
 
 export function proveRecord(
@@ -60,8 +61,10 @@ export function proveRecord(
   }
 }
 
-/** The record, where proof and checkpoint show it; otherwise why not. The signature of the checkpoint
- * is for the caller to check. */
+/**
+ * The record, if proof and checkpoint agree; otherwise why not. The caller checks the signature of
+ * the checkpoint.
+ */
 export function checkProof(
   proof: InclusionProof,
   checkpoint: Checkpoint,
@@ -77,7 +80,7 @@ export function checkProof(
       fault: `it does not lead to the root of the checkpoint: record ${proof.seq} is another`,
     }
   const record = decode(proof.record)
-  // The place is proven, the number in the text is what people read.
+  // The proof covers the position; readers see the number in the text.
   if (record.seq !== proof.seq) return { fault: `the record says that it is ${record.seq}` }
   return { record }
 }
@@ -132,7 +135,7 @@ function rootOfLeaves(database: DatabaseSync, from: number, to: number): string 
   throw notThere(to, 0, false)
 }
 
-/** The peaks of what was dropped, by the leaves they stand for. */
+/** The peaks of what was dropped, by the leaves they cover. */
 function peaksByPlace(size: number, peaks: readonly string[]): Map<string, string> {
   const places = new Map<string, string>()
   let from = 0

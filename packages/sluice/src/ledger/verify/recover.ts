@@ -1,5 +1,6 @@
-// What a start finds: intents of an earlier run that have no outcome. Whether those calls had their
-// effect nobody knows, and the record says so. Reading begins where the last commit said it must.
+// Recovery at start: intents of an earlier run without an outcome. Whether those calls had their
+// effect is unknown, and is recorded as such. Reading starts at the position stored by the last
+// commit.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { listRecordSpans } from '../chain/block.ts'
@@ -22,7 +23,7 @@ export function findOpen(database: DatabaseSync, { seq, open }: Head): number[] 
   return [...found]
 }
 
-/** A chain that does not fit together is not continued. */
+/** An inconsistent chain is not continued. */
 export function checkTail(database: DatabaseSync): void {
   const [problem] = verifyTail(database)
   if (problem === undefined) return

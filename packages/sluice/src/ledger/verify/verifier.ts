@@ -1,6 +1,6 @@
-// Verifies block after block. A block in which everything fits goes the fast way; any other is
-// taken apart, so that one edit is one problem with the right number, whatever was edited: the
-// record, its hash, its length, the order, or what the row says beside it.
+// Verifies block after block. A consistent block takes the fast path; any other is examined record
+// by record, so that one edit is one problem with the right number, whatever was edited: the
+// record, its hash, its length, the order, or the columns of the row.
 
 import { hash } from 'node:crypto'
 import {
@@ -18,13 +18,13 @@ import { PROBLEMS_MAX } from '../records/limits.ts'
 
 export interface IntegrityProblem {
   readonly seq: number
-  /** `forged`: a checkpoint, or what it says. `index`: not the record but the index of queries. */
+  /** `forged`: a checkpoint, or its contents. `index`: not the ledger but the query index. */
   readonly kind: 'edited' | 'missing' | 'moved' | 'unreadable' | 'forged' | 'index'
   readonly message: string
 }
 
 interface ScannedRecord {
-  /** The number in the record itself; undefined where it does not read. */
+  /** The number in the record itself; undefined if it cannot be read. */
   readonly says: number | undefined
   readonly place: RecordSpan
   readonly stored: string
@@ -34,19 +34,21 @@ export class Verifier {
   readonly problems: IntegrityProblem[] = []
   records = 0
   #expected: number
-  /** The hash stored with the record before, and what it should have been where that differs;
-   * undefined where that record is missing. */
+  /**
+   * The hash stored with the previous record, and the expected hash if that differs; undefined if
+   * that record is missing.
+   */
   #previous: string | undefined
   #instead: string | undefined
   #lastHash: string
-  /** A row that does not fit its records: edited, unless records are found to be missing next. */
+  /** A row that does not match its records: edited, unless records turn out to be missing next. */
   #doubt: IntegrityProblem | undefined
 
   /** Intents without an outcome so far, in order. */
   readonly #open = new Set<number>()
   readonly #onEvent: (text: string) => void
 
-  /** `onEvent` gets the text of every event in its place. */
+  /** `onEvent` receives the text of every event in order. */
   constructor(expected: number, previous: string, onEvent: (text: string) => void = () => {}) {
     this.#onEvent = onEvent
     this.#expected = expected
@@ -70,7 +72,7 @@ export class Verifier {
     this.#expected = seq + 1
   }
 
-  /** Reports what was held back, where nothing is missing behind it. */
+  /** Reports the deferred problem, if nothing is missing after it. */
   finish(): void {
     if (this.#doubt) this.report(this.#doubt.seq, this.#doubt.kind, this.#doubt.message)
     this.#doubt = undefined
@@ -81,8 +83,11 @@ export class Verifier {
     this.#checkOpen(block)
   }
 
-  /** `open` says where the next start looks for calls without an outcome: behind one of them, that call
-   * would never be marked unknown. In a chain that does not fit, outcomes may be what is missing. */
+  /**
+   * `open` is where the next start looks for calls without an outcome: if it is after one of them,
+   * that call would never be marked unknown. In an inconsistent chain, outcomes may be what is
+   * missing.
+   */
   #checkOpen({ seq, open }: Block): void {
     if (this.problems.length > 0 || this.#doubt !== undefined) return
     const first = this.#open.values().next()
@@ -107,7 +112,7 @@ export class Verifier {
     let expected = seq
     let latestMs = 0
     let stored = ''
-    // By places and not by objects: this is where a walk over millions of records is.
+    // By offsets and not by objects: this is the hot loop of a walk over millions of records.
     for (let offset = HASH_BYTES; offset < data.length; expected++) {
       if (offset + 4 > data.length) return false
       const start = offset + 4
@@ -160,7 +165,7 @@ export class Verifier {
       }
   }
 
-  /** `next` is the number that the record behind it says it has. */
+  /** `next` is the number in the record after it. */
   #check({ says, place, stored }: ScannedRecord, data: Buffer, next: number | undefined): void {
     this.records++
     const seq = this.#expected
@@ -174,7 +179,9 @@ export class Verifier {
     this.#follow(stored, should === stored ? undefined : should)
   }
 
-  /** Moved, or what stood before it was removed, or its number was edited: what comes next tells. */
+  /**
+   * Moved, or the record before it was removed, or its number was edited: the next record decides.
+   */
   #misplaced(says: number, stored: string, next: number | undefined): void {
     const seq = this.#expected
     if (next === seq + 1) {

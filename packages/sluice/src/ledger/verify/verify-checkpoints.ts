@@ -1,6 +1,6 @@
-// What a verification makes of checkpoints: which of them are to be believed, whether the tree over
-// the chain has the roots they say, and whether what stands for dropped records was signed and dropped
-// by the gate itself. Called by verify.ts.
+// Verifies checkpoints: which of them are trusted, whether the tree over the chain has their roots,
+// and whether the checkpoint that replaces dropped records was signed, and the records dropped, by
+// the gate itself. Called by verify.ts.
 
 import { isObject } from '@sluice/policy/core/json'
 import { type Base, treeOfBase } from '../chain/base.ts'
@@ -13,10 +13,10 @@ import { PROBLEMS_MAX } from '../records/limits.ts'
 import type { LedgerRecord } from '../records/record.ts'
 import type { IntegrityProblem } from './verifier.ts'
 
-/** The event that says that records were dropped, and through which. */
+/** The event of a retention run: which records were dropped. */
 export const RETENTION_EVENT = 'retention'
 
-/** Those whose signature fits; the others are problems. */
+/** Those with a valid signature; the others are problems. */
 export function selectTrustedCheckpoints(
   all: readonly LocatedCheckpoint[],
   keys: readonly string[] | undefined,
@@ -39,7 +39,7 @@ function explainUntrusted(
   return findCheckpointFault(checkpoint, keys[0])
 }
 
-/** The tree over the chain, held against the roots that checkpoints say. */
+/** The tree over the chain, compared with the roots of checkpoints. */
 export class TreeCheck {
   readonly #tree: Peaks | undefined
   readonly #roots: ReadonlyMap<number, LocatedCheckpoint>
@@ -83,13 +83,13 @@ export class TreeCheck {
   }
 }
 
-/** What the record itself says of checkpoints and dropped records. */
+/** What the ledger itself records of checkpoints and dropped records. */
 export class RetentionClaims {
   #droppedThrough = 0
   #signedBy: string | undefined
 
   add(text: string): void {
-    // Every event passes here; most are of no interest.
+    // Called for every event; most are irrelevant.
     if (!text.includes('"start"') && !text.includes(`"${RETENTION_EVENT}"`)) return
     const record = readable(text)
     if (record?.kind !== 'event' || !isObject(record.detail)) return

@@ -110,7 +110,7 @@ describe('every record', () => {
     }
   })
 
-  test('edited and hashed again', () => {
+  test('edited and rehashed', () => {
     for (const seq of SEQS) {
       const problems = problemsAfter((rows) => {
         const { row, index, part } = locate(rows, seq)
@@ -120,12 +120,12 @@ describe('every record', () => {
         part.write(hash('sha256', text, 'binary'), part.length - 32, 'latin1')
         return undefined
       })
-      // The record fits what stands before it; the one behind it, or the noted head, does not.
+      // The record matches what precedes it; the next one, or the stored head, does not.
       expect([seq, seq + 1]).toContain(problems[0]?.seq)
     }
   })
 
-  test.each([true, false])('removed (counted again: %s)', (counted) => {
+  test.each([true, false])('removed (renumbered: %s)', (counted) => {
     for (const seq of SEQS) {
       const problems = problemsAfter((rows) => {
         const { row, index } = locate(rows, seq)
@@ -165,7 +165,7 @@ describe('rows', () => {
     }
   })
 
-  test('whose hash before was edited', () => {
+  test('whose previous hash was edited', () => {
     for (const [index, { seq }] of original.entries())
       expect(
         problemsAfter((rows) => void flip((rows[index] as Row).previous, 0)).map((p) => p.seq),
@@ -194,7 +194,7 @@ describe('rows', () => {
   })
 })
 
-test('a whole chain written anew is found by a head that was noted elsewhere', () => {
+test('a rewritten chain is found by a head that was stored on another host', () => {
   expect(problemsAfter(() => undefined)).toEqual([])
   const { head } = verifyLedger(database)
   expect(verifyLedger(database, { noted: [head] }).problems).toEqual([])
@@ -208,7 +208,7 @@ test('a whole chain written anew is found by a head that was noted elsewhere', (
   ])
 })
 
-test('F7: `open` of a block cannot be moved behind a call without an outcome', () => {
+test('F7: `open` of a block cannot be moved after a call without an outcome', () => {
   expect(problemsAfter((rows) => rows)).toEqual([])
   for (const at of [0, 5, original.length - 1]) {
     const found = problemsAfter((rows) => {

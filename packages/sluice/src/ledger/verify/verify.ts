@@ -1,6 +1,7 @@
 // Walks the chain and finds what was edited, removed or moved, with the number of the record. The
-// whole chain for `sluice ledger verify`, held against its checkpoints; its end at every start. Whoever
-// rewrites all of it, checkpoints included, is found only by one that was kept elsewhere.
+// whole chain for `sluice ledger verify`, compared with its checkpoints; its end at every start. A
+// rewrite of everything, including checkpoints, is detected only by a checkpoint stored on another
+// host.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { type Base, readBase } from '../chain/base.ts'
@@ -15,16 +16,16 @@ import { RetentionClaims, selectTrustedCheckpoints, TreeCheck } from './verify-c
 
 export interface VerificationResult {
   readonly records: number
-  /** The last record that was dropped after its time; 0 where none was. */
+  /** The last record that retention dropped; 0 if none was. */
   readonly dropped: number
-  /** `seq` and hash (hex) of the last record: to be noted elsewhere. */
+  /** `seq` and hash (hex) of the last record: to be stored on another host. */
   readonly head: { readonly seq: number; readonly hash: string }
-  /** The newest checkpoint that holds; 0 where none does. */
+  /** The newest valid checkpoint; 0 if there is none. */
   readonly checkpoint: number
   readonly problems: readonly IntegrityProblem[]
 }
 
-/** A head that was noted elsewhere. */
+/** A head that was stored on another host. */
 export interface TrustedHead {
   readonly seq: number
   readonly hash: string
@@ -32,14 +33,16 @@ export interface TrustedHead {
 
 export interface VerifyOptions {
   readonly noted?: readonly TrustedHead[]
-  /** From beside the ledger, and from wherever else; undefined where nobody looked. */
+  /** From next to the ledger, and from other stores; undefined if not read. */
   readonly checkpoints?: readonly LocatedCheckpoint[]
-  /** Who may have signed; undefined: whoever they say. */
+  /** Accepted signers; undefined: any key they name. */
   readonly keys?: readonly string[]
-  /** Also the roots that checkpoints say. The chain's own hash in them finds every change; this finds a
-   * signer that signed another tree, and takes twice as long. */
+  /**
+   * Also checks the roots of checkpoints. The chain hash in them finds every change; this finds a
+   * signer that signed another tree, and takes twice as long.
+   */
   readonly tree?: boolean
-  /** The index of queries, to be compared with the chain; undefined where there is none. */
+  /** The query index, to be compared with the chain; undefined if there is none. */
   readonly index?: DatabaseSync | undefined
 }
 
@@ -62,7 +65,7 @@ export function verifyLedger(
       onBlock: (data) => options.tree && verifier.problems.length === 0 && tree.add(data),
     })
     said.check(base, checkpoints?.length, problems)
-    // Of a chain that does not hold nothing can be derived.
+    // Nothing can be derived from an invalid chain.
     if (options.index !== undefined && verifier.problems.length === 0)
       for (const { seq, message } of compareIndex(options.index, database))
         problems.push({ seq, kind: 'index', message })
@@ -79,7 +82,7 @@ export function verifyLedger(
   }
 }
 
-/** The last records only, against the hash their first block says it follows. */
+/** The last records only, compared with the hash that their first block follows. */
 export function verifyTail(database: DatabaseSync): readonly IntegrityProblem[] {
   const base = readBase(database)
   const { seq } = readHead(database)
@@ -122,7 +125,7 @@ function walk(
 
 function compare(database: DatabaseSync, verifier: Verifier, { seq, hash }: TrustedHead): void {
   const { last } = verifier
-  // A block that does not read was reported already.
+  // An unreadable block was reported already.
   const found = seq === last.seq ? last.hash : safely(() => hashAt(database, seq))
   if (found !== undefined && hexOf(found) !== hash)
     verifier.report(

@@ -9,7 +9,7 @@ export function isDigit(code: number): boolean {
   return code >= ZERO && code <= NINE
 }
 
-/** Of digits alone, with or without a sign, and so few that every step is exact. */
+/** Digits only, with or without a sign, and few enough that every step is exact. */
 export function wholeNumber(text: string, start: number, end: number): number {
   if (text.charCodeAt(start) === MINUS) return -wholeNumber(text, start + 1, end)
   let value = 0

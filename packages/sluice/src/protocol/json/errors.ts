@@ -1,5 +1,5 @@
-// Every code a text from the wire can be refused with, and what it means. docs/reference/errors.md lists the
-// same codes; a test holds the two together. rpc-codes.ts says what a peer is told.
+// Error codes of texts from the wire, and what each means. docs/reference/errors.md lists the same
+// codes; a test compares the two. rpc-codes.ts maps them to JSON-RPC error codes.
 
 export const ERRORS = {
   WIRE_SYNTAX: 'the text is not JSON (RFC 8259)',

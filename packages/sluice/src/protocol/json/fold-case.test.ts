@@ -1,4 +1,4 @@
-// What folding keys may cost: refusals are counted, not time.
+// The cost of folding keys: refusals are counted, not time.
 
 import { describe, expect, test, vi } from 'vitest'
 import { findCaseVariant, findTwinKeys } from '../check-arguments.ts'
@@ -34,7 +34,7 @@ function unitsNormalized(work: () => void): number {
   return units
 }
 
-describe('F6: keys that cost much to fold are refused before they are folded', () => {
+describe('F6: keys that are expensive to fold are refused before they are folded', () => {
   test.each([
     [
       'long keys that NFKC makes longer',
@@ -91,7 +91,7 @@ describe('F6: keys that cost much to fold are refused before they are folded', (
     )
   })
 
-  test('ASCII keys are never normalized, and keys that repeat are charged and folded once', () => {
+  test('ASCII keys are never normalized, and repeated keys are charged and folded once', () => {
     const ascii = keys(20_000, (at) => `Key${at}${'x'.repeat(at === 0 ? 5_000 : 1)}`)
     expect(
       unitsNormalized(() => expect(readMessages(call(ascii), { batches: false }).ok).toBe(true)),
@@ -104,7 +104,7 @@ describe('F6: keys that cost much to fold are refused before they are folded', (
     expect(units).toBeLessThan(50)
   })
 
-  test('where a declared key cannot be folded, every undeclared key counts as its twin', () => {
+  test('if a declared key cannot be folded, every undeclared key counts as its variant', () => {
     const long = 'é'.repeat(FOLDED_KEY_LENGTH_MAX + 1)
     expect(findCaseVariant({ path: 1, other: 1 }, { path: {}, [long]: {} })).toBe('other')
     const declared = keys(10_000, (at) => `é${at}`)
@@ -113,7 +113,7 @@ describe('F6: keys that cost much to fold are refused before they are folded', (
     expect(findCaseVariant({ é1: 1 }, declared)).toBeUndefined()
   })
 
-  test('the limits themselves are within', () => {
+  test('keys at the limits are accepted', () => {
     const budget = new FoldBudget()
     expect(budget.charge('é'.repeat(FOLDED_KEY_LENGTH_MAX))).toBeUndefined()
     expect(budget.charge(`a${'\u0301'.repeat(COMBINING_MARKS_MAX)}`)).toBeUndefined()

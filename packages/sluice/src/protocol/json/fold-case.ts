@@ -1,6 +1,7 @@
-// Case folding of keys, and what of it one text may cost. NFKC makes 18 characters of one and sorts
-// runs of combining marks in quadratic time, so that a key is charged to a budget before it is folded.
-// Pure; the JSON reader charges every key that it makes, known-keys.ts those that a server declares.
+// Case folding of keys, with a cost budget per text. NFKC expands one character to up to 18 and
+// sorts runs of combining marks in quadratic time, so a key is charged to a budget before it is
+// folded. Pure; the JSON reader charges every key it creates, known-keys.ts those that a server
+// declares.
 
 import {
   COMBINING_MARKS_MAX,
@@ -17,9 +18,11 @@ const MARKS = new RegExp(`\\p{M}{${COMBINING_MARKS_MAX + 1}}`, 'u')
 /** Rows of a table repeat their keys: each is folded once. */
 const memo = new Map<string, string>()
 
-/** Equal for keys that any peer might call equal but for case: by simple folding (Go takes `ſ` for
- * `s` and the Kelvin sign for `k`), by full folding, with the Turkish i's, and in full width. A key
- * that no budget takes is not normalized: whoever compares such keys has to refuse them. */
+/**
+ * Equal for keys that any peer might consider equal except for case: by simple folding (Go treats
+ * `ſ` as `s` and the Kelvin sign as `k`), by full folding, with the Turkish i's, and in full width.
+ * A key beyond the budget is not normalized: callers that compare such keys have to refuse them.
+ */
 export function foldCase(key: string): string {
   if (!BEYOND_ASCII.test(key)) return key.toLowerCase()
   const before = memo.get(key)
@@ -33,7 +36,7 @@ export function foldCase(key: string): string {
   return folded
 }
 
-/** What the keys of one text cost to fold. ASCII keys are free. */
+/** Cost of folding the keys of one text. ASCII keys are free. */
 export class FoldBudget {
   #left = FOLD_UNITS_MAX
   #charged: Set<string> | undefined
@@ -44,7 +47,7 @@ export class FoldBudget {
     const fault = faultOf(key)
     if (fault !== undefined) return fault
     this.#left -= FOLD_UNITS_PER_KEY + key.length
-    // What it becomes is counted too, once its length is known to be small.
+    // The normalized length is charged too, once the key is known to be short.
     if (this.#left >= 0) this.#left -= key.normalize('NFKC').length
     if (this.#left < 0)
       return `keys beyond ASCII that cost more than ${FOLD_UNITS_MAX} units to compare`

@@ -1,8 +1,8 @@
-// Whether a JSON text has many values for its length: a picture in base64 has megabytes and hardly any,
-// and is cheap to parse; a list of ten thousand numbers is not. Pure; asked before a long result of a
-// server is parsed, which passes as text otherwise.
+// Whether a JSON text has many values for its length: an image in base64 has megabytes and few
+// values, and is cheap to parse; a list of ten thousand numbers is not. Pure; checked before a long
+// result of a server is parsed, which otherwise passes as text.
 
-/** More commas and colons than `marksMax`, wherever they stand: those in strings count too. */
+/** More commas and colons than `marksMax`, including those in strings. */
 export function isDense(text: string, marksMax: number): boolean {
   let marks = 0
   for (const mark of [',', ':'])

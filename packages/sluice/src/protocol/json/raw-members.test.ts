@@ -1,4 +1,4 @@
-// Objects and arrays taken apart into texts: nothing but the white space between them is lost.
+// Objects and arrays split into texts: nothing but the white space between them is lost.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { JSON_LIMITS } from './limits.ts'
 import { splitElements, splitMembers } from './raw-members.ts'
 
 describe('spans', () => {
-  test('are the very texts, in their order', () => {
+  test('are the exact texts, in order', () => {
     const text = ' { "b" : [ 1.50 ,2] , "\\u0061":{"x":9007199254740993},"1":null } '
     expect([...splitMembers(text)]).toEqual([
       ['b', '[ 1.50 ,2]'],
@@ -20,7 +20,7 @@ describe('spans', () => {
     expect([splitMembers(text).size, splitElements(text)]).toEqual([0, []])
   })
 
-  test('F9: texts at the limits of a result are taken apart', () => {
+  test('F9: texts at the limits of a result are split', () => {
     const count = JSON_LIMITS.skippedTokensMax / 2 - 1
     const object = `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join()}}`
     const array = `[${'1,'.repeat(2 * count)}1]`
@@ -28,14 +28,14 @@ describe('spans', () => {
     expect([splitMembers(array).size, splitElements(array).length]).toEqual([0, 2 * count + 1])
   })
 
-  test('what the strict reader refuses is a fault', () => {
+  test('what the strict reader refuses is an error', () => {
     for (const text of ['', '[1', '{"a":1,"a":2}', '[1e400]']) {
       expect(() => splitMembers(text)).toThrow('strict reader')
       expect(() => splitElements(text)).toThrow('strict reader')
     }
   })
 
-  test('put together again they have the same value', () => {
+  test('joined again they have the same value', () => {
     const object = fc.dictionary(fc.string(), fc.jsonValue())
     fc.assert(
       fc.property(object, fc.array(fc.jsonValue()), fc.nat(2), (members, items, indent) => {

@@ -1,6 +1,6 @@
-// The texts of the parts of an object or array: what is taken apart here and put together again has
-// every byte it came with. Pure; for results the gate has to look into (`tools/list` is filtered by
-// leaving definitions out, never by writing them anew). The text is one the strict reader took.
+// Splits an object or array into the texts of its parts: split and joined again, every byte is
+// preserved. Pure; for results the gate has to inspect (`tools/list` is filtered by omitting
+// definitions, never by rewriting them). The text is one the strict reader accepted.
 
 import type { JsonValue } from '@sluice/policy/core/json'
 import { JSON_LIMITS } from './limits.ts'
@@ -8,7 +8,7 @@ import { JsonReader, OPEN_ARRAY, OPEN_OBJECT } from './read-json.ts'
 import { Skipper } from './skip-json.ts'
 import { WireRejection } from './wire-rejection.ts'
 
-/** In the order they were written; empty where the text is no object. */
+/** In source order; empty if the text is not an object. */
 export function splitMembers(text: string): Map<string, string> {
   const members = new Map<string, string>()
   walk(text, (reader, skipper) => {
@@ -23,7 +23,7 @@ export function splitMembers(text: string): Map<string, string> {
   return members
 }
 
-/** Empty where the text is no array. */
+/** Empty if the text is not an array. */
 export function splitElements(text: string): string[] {
   const elements: string[] = []
   walk(text, (reader, skipper) => {

@@ -1,5 +1,5 @@
 // Whatever the strict reader accepts, JSON.parse accepts with the same value, numbers rounded; what
-// JSON.parse refuses, it refuses; and what only it refuses, it does not call a fault of syntax.
+// JSON.parse refuses, it refuses; and what only it refuses is not reported as a syntax error.
 
 import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
 import fc from 'fast-check'
@@ -51,7 +51,7 @@ describe('agrees with JSON.parse', () => {
     )
   })
 
-  test('on heaps of its pieces', () => {
+  test('on concatenations of its pieces', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (parts) => {
         expectAgreement(parts.join(''), false)
@@ -62,7 +62,7 @@ describe('agrees with JSON.parse', () => {
     )
   })
 
-  test('on numbers, and is exact where the digits say so', () => {
+  test('on numbers, and is exact if the digits are', () => {
     const digits = fc.stringMatching(/^\d{0,25}$/)
     const exponent = fc.option(fc.integer({ min: -345, max: 330 }))
     fc.assert(
@@ -84,7 +84,7 @@ describe('agrees with JSON.parse', () => {
   })
 })
 
-/** Where nobody wants the value: refused at the same place for the same reason, or not at all. */
+/** With the value skipped: refused at the same offset for the same reason, or not at all. */
 function expectSkippedAlike(text: string, reading: JsonReading): void {
   const reader = new JsonReader(text, JSON_LIMITS)
   let refused: unknown
@@ -110,7 +110,7 @@ function expectAgreement(text: string, mustAccept: boolean): void {
     expect(reading.offset).toBeGreaterThanOrEqual(0)
     expect(reading.offset).toBeLessThanOrEqual(text.length)
   }
-  // A lone surrogate is all that a value of the generator can be refused for.
+  // The generator's values can only be refused for a lone surrogate.
   if (mustAccept && !reading.ok) expect(reading.code).toBe('WIRE_LONE_SURROGATE')
 }
 

@@ -1,5 +1,5 @@
-// The strict reader from its door: tables of texts it must refuse and accept, agreement with
-// JSON.parse on everything both accept, and the attacks by name.
+// The strict reader: tables of texts it must refuse and accept, agreement with JSON.parse on
+// everything both accept, and the attacks by name.
 
 import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
 import { describe, expect, test } from 'vitest'
@@ -13,10 +13,10 @@ const BOM = '\ufeff'
 
 /** Texts that JSON.parse refuses too. */
 const NOT_JSON = [
-  // Nothing, or more than one thing.
+  // Empty, or more than one value.
   ...['', ' ', '\n\t\r ', '1 2', '{} {}', '[] []', '[1]x', '{}}', '[]]', '""""', 'null null'],
   ...['1,', ',1', '{},', '[],', 'true false', '"a" "b"', '// 1', '1 // one', '/* */ 1', '1 # one'],
-  // White space and marks that JSON does not have.
+  // White space and marks that are not JSON.
   ...[`${BOM}1`, `${BOM}{}`, `1${BOM}`, `[${BOM}1]`, '\u00a01', '\v1', '\f1', '\u20281'],
   ...['\u0085[]'],
   ...['\0', '1\0', '[\u00001]', '\u3000[]', '[1,\u20602]', '\u200b{}'],
@@ -55,7 +55,7 @@ const NOT_JSON = [
   ...['{"a":1,"', '{"a":b}', '{...{}}', '{"\\x61":1}', '{"a":1 , }', '{"a"\\u003a1}', '{"a":1:2}'],
 ]
 
-/** Texts that JSON.parse takes and this reader does not. */
+/** Texts that JSON.parse accepts and this reader does not. */
 const REFUSED: [WireErrorCode, string, number][] = [
   ['WIRE_DOUBLED_KEY', '{"a":1,"a":1}', 7],
   ['WIRE_DOUBLED_KEY', '{"a":1,"b":2,"a":3}', 13],
@@ -104,7 +104,7 @@ const REFUSED: [WireErrorCode, string, number][] = [
   ['WIRE_DEPTH', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`, 64 * 5],
 ]
 
-/** Texts whose value is what JSON.parse says, without any ExactNumber. */
+/** Texts whose value equals that of JSON.parse, without any ExactNumber. */
 const ACCEPTED = [
   ...['null', 'true', 'false', ' null', 'null ', '\n\r\t null \n\r\t', '0', '-0', '0.0', '-0.0'],
   ...['1'],
@@ -148,7 +148,7 @@ const EXACT = [
 ]
 
 describe('refused', () => {
-  test('the tables are long enough and say nothing twice', () => {
+  test('the tables are long enough and have no duplicates', () => {
     expect(new Set(NOT_JSON).size + REFUSED.length).toBeGreaterThanOrEqual(120)
     expect(new Set(ACCEPTED).size).toBeGreaterThanOrEqual(60)
   })
@@ -184,7 +184,7 @@ describe('refused', () => {
     expect(readJson(text)).toMatchObject({ ok: false, message, offset })
   })
 
-  test('a long key is cut in the message, and leaves no lone surrogate', () => {
+  test('a long key is truncated in the message, and leaves no lone surrogate', () => {
     const key = `a${'😀'.repeat(1_000)}`
     const reading = readJson(JSON.stringify([{ [key]: 1 }]).replace('}', `,"${key}":2}`))
     const message = reading.ok ? '' : reading.message
@@ -203,7 +203,7 @@ describe('accepted', () => {
     expect(read(`{"a":[ ${text} ]}`)).toStrictEqual({ a: [new ExactNumber(text)] })
   })
 
-  test('keys come in the order JSON.parse gives them', () => {
+  test('keys have the order of JSON.parse', () => {
     const text = '{"b":1,"2":1,"a":1,"1":1}'
     expect(Object.keys(read(text) as object)).toEqual(Object.keys(JSON.parse(text)))
   })
@@ -229,12 +229,12 @@ describe('attacks', () => {
     expect('admin' in {}).toBe(false)
   })
 
-  test('a name that is inherited is not there unless it is written', () => {
+  test('an inherited name is absent unless it is written', () => {
     for (const name of ['__proto__', 'constructor', 'toString'])
       expect(Object.hasOwn(read('{}') as object, name)).toBe(false)
   })
 
-  test('an inherited name can be written where Object.prototype does not allow assigning', () => {
+  test('an inherited name can be set if Object.prototype is frozen', () => {
     const { prototype } = Object
     const before = Object.getOwnPropertyDescriptor(prototype, 'toString')!
     Object.defineProperty(prototype, 'toString', { writable: false })
@@ -274,7 +274,7 @@ describe('attacks', () => {
 })
 
 describe('limits', () => {
-  test('each is met at its bound and not before', () => {
+  test('each applies at its bound and not before', () => {
     expect(readJson('[12]', { lengthMax: 4 }).ok).toBe(true)
     expect(readJson('[12]', { lengthMax: 3 })).toMatchObject({ code: 'WIRE_SIZE', offset: 0 })
     expect(readJson('[1,{"a":2}]', { tokensMax: 5 }).ok).toBe(true)
@@ -309,7 +309,7 @@ describe('limits', () => {
     expect(readJson(`0.${'1'.repeat(998)}`).ok).toBe(true)
   })
 
-  test('a bound that is no number refuses', () => {
+  test('a bound that is not a number refuses', () => {
     for (const name of Object.keys(JSON_LIMITS))
       if (name !== 'skippedTokensMax')
         expect(readJson('["\\"",1e5]', { [name]: Number.NaN })).toMatchObject({ ok: false })
@@ -322,7 +322,7 @@ function read(text: string): JsonValue {
   return reading.value
 }
 
-/** Codes are known, offsets lie in the text, messages are as the house writes them. */
+/** Codes are known, offsets are within the text, messages follow the style of the project. */
 function expectClear(text: string): void {
   const reading = readJson(text)
   if (reading.ok) throw new Error('was accepted')

@@ -1,6 +1,6 @@
-// The strict JSON reader: RFC 8259 and nothing beyond it, and within it nothing that two readers
-// could take for two things (doubled keys, lone surrogates, numbers that round). What it accepts,
-// JSON.parse accepts with the same value. Pure; gate and command line read arguments with it.
+// The strict JSON reader: exactly RFC 8259, without anything that two parsers could read
+// differently (duplicate keys, lone surrogates, numbers that round). What it accepts, JSON.parse
+// accepts with the same value. Pure; gate and command line read arguments with it.
 
 import { saysExactly } from '@sluice/policy/core/is-exact-double'
 import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
@@ -31,8 +31,10 @@ export function readJson(text: string, limits: Partial<JsonLimits> = {}): JsonRe
   }
 }
 
-/** Reads a member's value in place of the reader: `reader.at` is behind the colon, `keyAt` is where
- * the key stands. What it returns becomes the member. */
+/**
+ * Reads a member's value instead of the reader: `reader.at` is after the colon, `keyAt` is the
+ * offset of the key. Its return value becomes the member.
+ */
 export type MemberReader = (key: string, keyAt: number) => JsonValue
 
 export const QUOTE = 0x22
@@ -47,20 +49,22 @@ const LETTER_E = 0x65
 export const OPEN_OBJECT = 0x7b
 export const CLOSE_OBJECT = 0x7d
 const BYTE_ORDER_MARK = 0xfeff
-/** Every decimal of so many digits comes back from its double as it was written. */
+/** Every decimal of this many digits round-trips through a double. */
 const SAFE_DIGITS = 15
 /** Digits, with a sign, of what is read without `Number`. */
 const PLAIN_DIGITS = 9
-/** White space or digits in one place; what is longer is searched by a pattern, which is faster. */
+/**
+ * White space or digits scanned by a loop; longer runs are searched by a pattern, which is faster.
+ */
 const SPACES_LOOPED_MAX = 16
 const DIGITS_LOOPED_MAX = 32
 const NOT_SPACE = /[^ \n\r\t]/g
 const NOT_DIGIT = /\D/g
-/** With the flag u a surrogate that is in a pair is no match. */
+/** With the flag u a surrogate in a pair does not match. */
 const LONE_SURROGATE = /\p{Surrogate}/u
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const SPECIAL = /[\\\x00-\x1f]/g
-/** What has to be looked at more closely: escapes, and whatever could end a line for somebody. */
+/** What needs a closer check: escapes, and whatever could end a line for some peer. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const NOT_PLAIN = /[\\\x00-\x1f\u0085\u2028\u2029]/
 const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype))
@@ -68,15 +72,17 @@ const INHERITED_LENGTH_MIN = Math.min(...[...INHERITED].map((name) => name.lengt
 /** ES2024, which Node has; the pure rooms are typed against ES2023. */
 type WellFormedness = string & { isWellFormed(): boolean }
 
-/** One text, read from its beginning to its end. read-message.ts drives it through the envelope, to
- * keep the text of members; readJson lets it run. */
+/**
+ * Reads one text from start to end. read-message.ts drives it through the envelope, to keep the
+ * text of members; readJson runs it to completion.
+ */
 export class JsonReader {
   readonly text: string
   readonly limits: JsonLimits
   readonly depthMax: number
   at = 0
   depth = 0
-  /** Values and keys that became JavaScript values, and those that were only checked. */
+  /** Values and keys that became JavaScript values, and those that were only validated. */
   tokens = 0
   skippedTokens = 0
   longNumbersLength = 0
@@ -88,7 +94,7 @@ export class JsonReader {
   hasExponent = false
   /** Of the next backslash or control character, if it is not before `at`. */
   special = -1
-  /** Known from `readText` on: no escape and no end of a line anywhere. */
+  /** Known from `readText` on: the text has no escape and no line terminator. */
   isPlain = false
 
   constructor(text: string, limits: JsonLimits) {
@@ -97,7 +103,7 @@ export class JsonReader {
     this.depthMax = Math.min(limits.depthMax, JSON_DEPTH_CEILING)
   }
 
-  // Every bound is asked as "not within", so that a bound of NaN refuses.
+  // Every bound is tested as "not within", so that a bound of NaN refuses.
 
   /** The whole text, whose one value `readRoot` reads. */
   readText<Root>(readRoot: () => Root): Root {
@@ -117,7 +123,7 @@ export class JsonReader {
     return value
   }
 
-  /** `readMember` and `readItem` are for the members or items of this very value, not below. */
+  /** `readMember` and `readItem` apply to the members or items of this value, not below. */
   readValue(readMember?: MemberReader, readItem?: () => JsonValue): JsonValue {
     const code = this.skipSpace()
     this.countToken()
@@ -170,8 +176,10 @@ export class JsonReader {
     }
   }
 
-  /** The members of an object, each read by whoever wants them: none is kept, and doubled keys are
-   * for `readMember` to see. */
+  /**
+   * Passes each member of an object to `readMember`: none is stored, and `readMember` has to detect
+   * duplicate keys.
+   */
   eachMember(readMember: (keyAt: number) => void): void {
     this.countToken()
     this.enter()
@@ -188,7 +196,7 @@ export class JsonReader {
     this.at++
   }
 
-  /** To where a member's value begins, behind its key. */
+  /** Advances to a member's value, after its key. */
   skipColon(): void {
     if (this.skipSpace() !== COLON) this.refuseSyntax('`:` after the key')
     this.at++
@@ -227,7 +235,7 @@ export class JsonReader {
     return this.text.slice(start, end)
   }
 
-  /** Of the string that begins at `at`: its closing quote, or -1 where it is not plain. */
+  /** Of the string that starts at `at`: its closing quote, or -1 if it is not plain. */
   findPlainEnd(): number {
     const start = this.at + 1
     const end = this.text.indexOf('"', start)
@@ -256,8 +264,10 @@ export class JsonReader {
     return refuseString(this, start)
   }
 
-  /** Of the string that begins at `start`: its closing quote has an even number of backslashes before
-   * it. */
+  /**
+   * Of the string that starts at `start`: its closing quote is preceded by an even number of
+   * backslashes.
+   */
   findEnd(start: number): number {
     const { text } = this
     let quote = text.indexOf('"', start + 1)
@@ -299,7 +309,7 @@ export class JsonReader {
     this.refuse('WIRE_NUMBER', `no double holds the number ${quoteForMessage(written)}`, at)
   }
 
-  /** To behind a number, which is known to be one then. */
+  /** Advances past a number, which is then known to be valid. */
   skipNumber(): void {
     const { text } = this
     const { numberLengthMax } = this.limits
@@ -320,7 +330,7 @@ export class JsonReader {
     this.at = at
   }
 
-  /** Where the digits that must begin at `at` end. */
+  /** Offset of the end of the digits that must start at `at`. */
   skipDigits(at: number): number {
     const loopEnd = at + DIGITS_LOOPED_MAX
     let end = at
@@ -330,7 +340,7 @@ export class JsonReader {
     return end
   }
 
-  /** Goes to the next character that is not white space, and gives it; NaN at the end. */
+  /** Advances to the next character that is not white space, and returns it; NaN at the end. */
   skipSpace(): number {
     const { text } = this
     let { at } = this
@@ -344,7 +354,7 @@ export class JsonReader {
     return code
   }
 
-  /** Where the pattern is met from `at` on, or the end of the text. */
+  /** Offset of the first match from `at` on, or the end of the text. */
   find(pattern: RegExp, at: number): number {
     pattern.lastIndex = at
     return pattern.test(this.text) ? pattern.lastIndex - 1 : this.text.length
@@ -378,8 +388,10 @@ export class JsonReader {
   }
 }
 
-/** For names that every object inherits. Assigned, `[object Object]` would change the prototype and be no
- * key at all, and the others would throw where somebody has frozen Object.prototype. */
+/**
+ * For names that every object inherits. Plain assignment to `__proto__` would change the prototype
+ * instead of adding a key, and the others would throw if Object.prototype is frozen.
+ */
 function setOwn(object: object, key: string, value: JsonValue): void {
   const own = { value, writable: true, enumerable: true, configurable: true }
   Object.defineProperty(object, key, own)

@@ -1,5 +1,5 @@
-// Says what is wrong in a string that JSON.parse refused or that holds half a surrogate pair, and where.
-// Slow, and called once: whatever it is called for is refused. Pure; used by read-json.ts.
+// Reports what is wrong, and where, in a string that JSON.parse refused or that has a lone
+// surrogate. Slow, and called once: its input is always refused. Pure; used by read-json.ts.
 
 import { BACKSLASH, type JsonReader, QUOTE } from './read-json.ts'
 
@@ -15,7 +15,7 @@ export function refuseString(reader: JsonReader, start: number): never {
   return reader.refuse('WIRE_SYNTAX', 'the string has no end, close it with `"`', start)
 }
 
-/** Where the escape that begins at `at` has its last character. */
+/** Offset of the last character of the escape that starts at `at`. */
 function checkEscape(reader: JsonReader, at: number): number {
   const { text } = reader
   if (text[at + 1] !== 'u') {

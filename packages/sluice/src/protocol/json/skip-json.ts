@@ -1,5 +1,5 @@
-// Passes over a JSON value that nobody wants as a value: refuses what the strict reader refuses, and
-// makes nothing. Results of servers go through here, as they pass on as the text they came as. Pure.
+// Skips a JSON value that is not needed as a value: refuses what the strict reader refuses, and
+// allocates nothing. Results of servers take this path, since they are forwarded as text. Pure.
 
 import { isDigit, MINUS } from './digits.ts'
 import {
@@ -13,22 +13,22 @@ import {
   QUOTE,
 } from './read-json.ts'
 
-/** Keys of one object that are compared one by one; with more, a Map finds doubled ones. */
+/** Keys of one object that are compared one by one; with more, a Map finds duplicates. */
 const KEYS_COMPARED_MAX = 8
-/** Keys that the Map keeps from one object to the next, which mostly has the same. */
+/** Keys that the Map caches from one object to the next, which mostly has the same. */
 const KEYS_KEPT_MAX = 20_000
-/** Without an exponent, a number of so many characters is finite. */
+/** Without an exponent, a number of this many characters is finite. */
 const FINITE_LENGTH_MAX = 300
 
 export function skipValue(reader: JsonReader): void {
   new Skipper(reader).skipValue()
 }
 
-/** For several values of one text. */
+/** Reusable for several values of one text. */
 export class Skipper {
   readonly #reader: JsonReader
   readonly #tokensMax: number
-  /** The keys of all objects that are open, and where each stands; an object's own come last. */
+  /** The keys of all open objects with their offsets; those of the innermost come last. */
   readonly #keys: string[] = []
   readonly #keysAt: number[] = []
   /** The number of the last object that had the key. */
@@ -139,7 +139,7 @@ export class Skipper {
     return reader.text.slice(start, end)
   }
 
-  /** At the end of an object with many keys, when no other object's come between them. */
+  /** At the end of an object with many keys, if no other object's keys come between them. */
   #refuseDoubled(first: number): void {
     const object = ++this.#objects
     const isFull = (this.#lastObjects?.size ?? 0) > KEYS_KEPT_MAX

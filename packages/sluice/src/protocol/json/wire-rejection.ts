@@ -1,10 +1,10 @@
-// Why a text from the wire is refused, as the readers of this room throw it to their own door, and
-// how a piece of that text is shown in a message. Pure.
+// Why a text from the wire is refused, thrown by the readers to the entry point of this room, and
+// how a piece of that text is quoted in a message. Pure.
 
 import type { WireErrorCode } from './errors.ts'
 import { SHOWN_LENGTH_MAX } from './limits.ts'
 
-/** Not an Error: a flood of bad texts must not pay for stack traces. Never leaves the room. */
+/** Not an Error: a flood of invalid texts must not pay for stack traces. Never leaves the room. */
 export class WireRejection {
   readonly code: WireErrorCode
   readonly message: string
@@ -17,7 +17,7 @@ export class WireRejection {
   }
 }
 
-/** In backticks, cut, and with nothing in it that could rewrite a terminal or a log line. */
+/** In backticks, truncated, and without anything that could rewrite a terminal or a log line. */
 export function quoteForMessage(text: string): string {
   const hidden = /[\p{C}\p{Zl}\p{Zp}`]/gu
   const spell = (found: string): string => `\\u{${found.codePointAt(0)?.toString(16)}}`

@@ -1,5 +1,5 @@
-// Writes a value as the strict reader holds it: numbers that no double holds with the digits they
-// were read with. Pure; for the parts of a message that the gate writes itself.
+// Writes a value of the strict reader: numbers that no double represents keep the digits they were
+// read with. Pure; for the parts of a message that the gate writes itself.
 
 import { ExactNumber, isObject, type JsonValue } from '@sluice/policy/core/json'
 
