@@ -47,16 +47,8 @@ function counted(owner: object, room: string, names: readonly string[]): void {
 }
 
 counted(Requests.prototype, 'requests', ['insert', 'vote', 'approve', 'use', 'release', 'end'])
-counted(Ledger.prototype, 'ledger', ['event', 'outcome'])
+counted(Ledger.prototype, 'ledger', ['intent', 'event', 'outcome'])
 counted(ApprovalEngine.prototype, 'engine', ['settled'])
-
-const { intentThen } = Ledger.prototype
-Ledger.prototype.intentThen = function (judgement, written, failed): void {
-  const isHere = isTheOne('ledger.intent')
-  if (isHere && when === 'before') die()
-  // After: it is on record, and nobody has been told.
-  intentThen.call(this, judgement, isHere ? die : written, failed)
-}
 
 const policy = `
 version: 1

@@ -76,7 +76,7 @@ export interface Receipt {
 }
 
 /**
- * A store that charges limits. `MemoryCounters` is the one for a single process.
+ * Charges limits, synchronously. `MemoryCounters` is the one for a single process.
  *
  * @example
  * ```ts
@@ -88,8 +88,8 @@ export interface Counters {
    * Consumes all charges atomically, or none. `refused` is the index of the first that does not
    * fit.
    */
-  consume(takes: readonly LimitCharge[], now: Instant): ConsumeResult | Promise<ConsumeResult>
-  giveBack(receipt: Receipt): void | Promise<void>
+  consume(takes: readonly LimitCharge[], now: Instant): ConsumeResult
+  giveBack(receipt: Receipt): void
   /** Restores what was consumed `ageMs` before `now`: counters are rebuilt after a restart. */
-  restore(takes: readonly LimitCharge[], ageMs: number, now: Instant): void | Promise<void>
+  restore(takes: readonly LimitCharge[], ageMs: number, now: Instant): void
 }

@@ -19,11 +19,12 @@ import type { ProtocolGeneration } from '../protocol/protocol-generation.ts'
 import { writeMembers } from '../protocol/write-message.ts'
 import { processClock } from '../store/process-clock.ts'
 import { AggregateSession } from './aggregate/aggregate-session.ts'
-import type { CallPipeline } from './call/admit.ts'
+import type { CallPipeline } from './call/call-request.ts'
 import { labelSession } from './call/inspect-answers.ts'
 import { LedgerCallRecorder } from './call/record-calls.ts'
 import type { GateConfig, ServerConfig } from './config/config.ts'
 import type { OwnFiles } from './config/own-facts.ts'
+import { EmbeddedAdmissionStore } from './data/embedded-admission.ts'
 import type { AgentFamilySession } from './front/sessions/agent-gate.ts'
 import type { CallInstrumentation } from './metrics/instrument-calls.ts'
 import { defaultProcessesMax } from './processes/process-quota.ts'
@@ -111,7 +112,11 @@ export class Gate {
     )
     this.#spine = {
       frozen: (who) => parts.freezes.of(who),
-      counters: parts.counters,
+      admission: new EmbeddedAdmissionStore({
+        counters: parts.counters,
+        approvals: parts.approvals,
+        log: parts.ledger,
+      }),
       now: () => ({ wallMs: Date.now(), monotonicMs: performance.now() }),
       newId: randomUUID,
       keepsTexts: parts.config.ledger.keepsTexts,
@@ -260,8 +265,14 @@ export class Gate {
       onCall: () => slot.used(),
       onHello: (result) => this.#hear(name, result),
       onDelivery,
-      record: ({ intent, watched, approval }, startedMs, settled) => {
+      record: ({ intent, receipt, watched, approval }, startedMs, settled) => {
         const outcome = withLabels(settled)
+        if (outcome.givenBack === true)
+          this.#spine.admission
+            .giveBack(receipt)
+            .catch(({ message }: Error) =>
+              log('error', 'charges were not undone', { why: message }),
+            )
         record.outcome(intent, startedMs, outcome)
         if (outcome.status === 'answered') this.#notes.answered(name)
         watched.settled(outcome)

@@ -127,13 +127,8 @@ export class Ledger {
 
   /** Resolves with the record's number once it is durable. If it rejects, forward nothing. */
   intent(judgement: DecisionEntry): Promise<number> {
-    return new Promise((resolve, reject) => this.intentThen(judgement, resolve, reject))
-  }
-
-  /** Like `intent`, without a promise: called for every call. */
-  intentThen(judgement: DecisionEntry, written: OnWritten, failed: OnWriteError): void {
-    if (this.#state !== 'writing') failed(this.#unavailable())
-    else this.#append({ ...judgement, kind: 'intent' }, written, failed)
+    if (this.#state !== 'writing') return Promise.reject(this.#unavailable())
+    return this.#promise({ ...judgement, kind: 'intent' })
   }
 
   /** A call that is not forwarded: denied, limited, pending approval. */
@@ -272,12 +267,7 @@ export class Ledger {
       }
       if (entry.kind === 'intent') this.#open.add(seq)
       else if (entry.kind === 'outcome') this.#open.delete(entry.intent)
-      // An error of one does not affect the others.
-      try {
-        resolve?.(seq)
-      } catch (error) {
-        reject?.(error as Error)
-      }
+      resolve?.(seq)
     }
     return true
   }

@@ -1,7 +1,8 @@
-// A call that a rule wants a person to approve, from being asked for to being taken: the request is
-// made or found, waited for a while, and everything is judged anew before it goes on. Where the
-// approver changed the arguments, the changed call is judged. Called by admit.ts alone.
+// A call that a rule wants a person to approve, from asking to being approved: the request for approval
+// is made or found, and waited for. The caller decides the call again after every wait. If the approver
+// changed the arguments, the changed call is decided here. Called by admit-call.ts alone.
 
+import type { LimitUsage } from '@sluice/policy/core/counters'
 import type { ApprovalReference, Channel, Decision } from '@sluice/policy/core/decision'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { decide } from '@sluice/policy/decide/decide'
@@ -14,17 +15,16 @@ import type { ApprovalVerdict } from '../../core/approval.ts'
 import type { Person } from '../../core/person.ts'
 import { isDense } from '../../protocol/json/is-dense.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
-import type { InstrumentedCall } from '../metrics/instrument-calls.ts'
+import type { ApprovalUseRequest } from '../shared/admission.ts'
 import { enterStep } from '../shared/current-step.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
-import { type CallPipeline, type CallRequest, toDenial } from './admit.ts'
+import type { CallPipeline, CallRequest, TrackedCall } from './call-request.ts'
+import { listCharges, type Misfit, type PassingCall, toMisfit } from './charge-and-record.ts'
+import { toDenial, toFreezeTarget } from './decide-call.ts'
 
-/** The approvals, as far as the spine needs them; an ApprovalEngine fits. */
+/** The approvals, as far as waiting needs them; an ApprovalEngine fits. */
 export interface CallApprovals {
   ask(call: ApprovalSubmission): Promise<ApprovalRequestResult>
-  use(id: string, callId: string): boolean
-  takeStanding(id: string, callId: string): boolean
-  executing(id: string, callId: string, argsText: string | undefined): void
   settled(id: string, callId: string, became: ReturnType<typeof toApprovalUse>): void
   decide(id: string, verdict: ApprovalVerdict, who: Person, channel: Channel): Promise<unknown>
   change(id: string, waitMs: number): Promise<void>
@@ -32,7 +32,7 @@ export interface CallApprovals {
   readonly isClosed: boolean
 }
 
-export interface HoldParts {
+export interface ApprovalParts {
   readonly engine: CallApprovals
   /** Digest of a definition. */
   readonly pinOf: (tool: KnownTool) => string
@@ -50,8 +50,6 @@ export interface ApprovalWaitOptions {
   readonly waitMsMax: (pending: PendingApproval) => number
   /** Somebody still waits for an answer. */
   readonly isWanted: () => boolean
-  /** The call as it is now: definitions and facts may have changed. */
-  readonly again: () => Promise<CallRequest>
   /** The call with arguments that an approver wrote. */
   readonly withArgs: ((args: string) => CallRequest) | undefined
   /** Puts it to the client itself: a page to open, or where the rule allows it a form. Not waited for;
@@ -59,9 +57,8 @@ export interface ApprovalWaitOptions {
   readonly askClient?: ((pending: PendingApproval) => () => void) | undefined
 }
 
+/** What is kept of a wait while the call is decided again. */
 export interface ApprovalWaitState {
-  readonly callId: string
-  readonly watched: InstrumentedCall
   readonly untilMs?: number
   /** Takes back what was put to the client. */
   readonly withdraw?: (() => void) | undefined
@@ -75,29 +72,32 @@ export interface PendingApproval extends ApprovalReference {
   readonly waitMs: number
 }
 
-/** An approval that a call passes by. */
+/** An approval that covers a call. */
 export interface ApprovalClaim {
-  /** False where an identical call was faster. */
-  take(callId: string): boolean
-  giveBack(): void
-  executing(argsText: string | undefined): void
+  /** What the store uses up; undefined for the further rounds of an approved call. */
+  readonly use?: Pick<ApprovalUseRequest, 'id' | 'isStanding'>
   settled(outcome: CallOutcome): void
-  /** Digest of what asked. */
+  /** Digest of the requirements that it meets. */
   readonly asked: string
   /** In place of the arguments that came. */
   readonly args: string | undefined
 }
 
+export interface ApprovalOptions {
+  readonly pipeline: CallPipeline
+  readonly passing: PassingCall
+  readonly usage: LimitUsage
+  readonly wait: ApprovalWaitState
+  readonly tracked: TrackedCall
+}
+
 export type ApprovalWaitResult =
-  | { readonly is: 'refused'; readonly decision: Decision; readonly pending?: PendingApproval }
-  | { readonly is: 'again'; readonly asked: CallRequest; readonly waited: ApprovalWaitState }
-  | {
-      readonly is: 'approved'
-      readonly asked: CallRequest
-      readonly decision: Decision
-      readonly approval: ApprovalClaim
-      readonly waited: ApprovalWaitState
-    }
+  | { readonly status: 'refused'; readonly decision: Decision; readonly pending?: PendingApproval }
+  /** Something changed: the call is looked up and decided again. */
+  | { readonly status: 'again'; readonly wait: ApprovalWaitState }
+  /** A limit is full: as after a charge that does not fit. */
+  | ({ readonly status: 'misfit' } & Misfit)
+  | { readonly status: 'approved'; readonly passing: PassingCall }
 
 /** Why a call cannot be put to a person: whoever could not read it could not decide either, and to
  * mask and to order that many values would hold everybody else. */
@@ -112,131 +112,131 @@ function tooLong(params: ApprovalWaitOptions['params']): string | undefined {
   return `it has ${length} characters, at most ${ARGS_LENGTH_MAX} can be shown to a person`
 }
 
-export async function awaitApproval(
-  spine: CallPipeline,
-  asked: CallRequest,
-  decision: Decision,
-  waited: ApprovalWaitState,
-): Promise<ApprovalWaitResult> {
+export async function awaitApproval(options: ApprovalOptions): Promise<ApprovalWaitResult> {
   enterStep('hold')
-  const { engine, urlOf } = spine.approvals
-  const { approvedFor } = asked
-  const askedFor = digestRequirements(decision.approvals)
+  const { pipeline, passing, wait, tracked } = options
+  const { decision, now, request } = passing
+  const { engine, urlOf } = pipeline.approvals
+  const { approvedFor } = request
+  const asked = digestRequirements(decision.approvals)
   // The rounds of an approved call are that call.
-  if (approvedFor !== undefined && approvedFor === askedFor) {
-    const approval = { ...NOT_COUNTED, asked: askedFor }
-    return { is: 'approved', asked, decision: approved(decision, 'before'), approval, waited }
+  if (approvedFor !== undefined && approvedFor === asked) {
+    const approval = { settled() {}, asked, args: undefined }
+    return approve(options, { ...passing, decision: approved(decision, 'before'), approval })
   }
-  const holding = asked.holding?.()
-  if (holding === undefined)
+  const waitOptions = request.waitOptions?.()
+  if (waitOptions === undefined)
     return toRefusedResult(
       toDenial(decision, 'APPROVAL_REQUIRED', `${decision.reason}; nobody can be asked here`),
     )
-  const long = tooLong(holding.params)
+  const long = tooLong(waitOptions.params)
   if (long !== undefined) return toRefusedResult(toDenial(decision, 'APPROVAL_LIMITED', long))
-  const hold = await engine.ask(heldCallOf(spine, asked, holding, decision, waited.callId))
-  if (hold.is !== 'pending') waited.withdraw?.()
+  // A full limit is reported before a person is asked.
+  const charges = listCharges(decision)
+  const [room] = await pipeline.admission.admit([{ mode: 'probe', charges, now }])
+  if (room?.status === 'misfit') return { status: 'misfit', ...toMisfit(decision, charges, room) }
+  const submission = toSubmission(pipeline, passing, waitOptions, tracked.callId)
+  const found = await engine.ask(submission)
+  if (found.is !== 'pending') wait.withdraw?.()
   const told = (id: string) => ({ id, ...defined(urlOf(id)) })
-  switch (hold.is) {
+  switch (found.is) {
     case 'approved':
     case 'standing':
-      return passing(spine, asked, decision, hold, holding, waited)
+      return pass(options, found, waitOptions)
     case 'refused': {
-      const code = hold.barred ? 'APPROVAL_DENIED' : 'APPROVAL_LIMITED'
-      const lift = hold.barred ? '; a person lifts that with `sluice approvals lift`' : ''
-      return toRefusedResult(toDenial(decision, code, `${hold.why}${lift}`))
+      const code = found.barred ? 'APPROVAL_DENIED' : 'APPROVAL_LIMITED'
+      const lift = found.barred ? '; a person lifts that with `sluice approvals lift`' : ''
+      return toRefusedResult(toDenial(decision, code, `${found.why}${lift}`))
     }
     case 'denied':
     case 'expired': {
-      const code = hold.is === 'denied' ? 'APPROVAL_DENIED' : 'APPROVAL_EXPIRED'
-      const why = `the approval was ${hold.is}: ${hold.why}`
-      return toRefusedResult({ ...toDenial(decision, code, why), approval: told(hold.id) })
+      const code = found.is === 'denied' ? 'APPROVAL_DENIED' : 'APPROVAL_EXPIRED'
+      const why = `the approval was ${found.is}: ${found.why}`
+      return toRefusedResult({ ...toDenial(decision, code, why), approval: told(found.id) })
     }
     case 'used': {
-      const why = `an identical call has used the approval: ${hold.usedBy}; its outcome is there`
-      const approval = { ...told(hold.id), usedBy: hold.usedBy }
+      const why = `an identical call has used the approval: ${found.usedBy}; its outcome is there`
+      const approval = { ...told(found.id), usedBy: found.usedBy }
       return toRefusedResult({ ...toDenial(decision, 'APPROVAL_USED', why), approval })
     }
     case 'pending':
-      return wait(spine, decision, { ...hold, ...told(hold.id) }, holding, waited)
+      return waitForChange(options, { ...found, ...told(found.id) }, waitOptions)
   }
 }
 
-async function wait(
-  spine: CallPipeline,
-  decision: Decision,
+async function waitForChange(
+  { pipeline, passing, wait }: ApprovalOptions,
   { id, url, client }: { id: string; url?: string; client: boolean },
-  holding: ApprovalWaitOptions,
-  waited: ApprovalWaitState,
+  waitOptions: ApprovalWaitOptions,
 ): Promise<ApprovalWaitResult> {
-  const { engine } = spine.approvals
+  const { decision } = passing
+  const { command, engine } = pipeline.approvals
   const waitMs = Math.min(...decision.approvals.map((ask) => ask.waitMs))
   const { reason } = decision
   const pending: PendingApproval = { id, ...defined(url), reason, client, waitMs }
   const nowMs = performance.now()
-  const untilMs = waited.untilMs ?? nowMs + Math.min(waitMs, holding.waitMsMax(pending))
+  const untilMs = wait.untilMs ?? nowMs + Math.min(waitMs, waitOptions.waitMsMax(pending))
   if (nowMs < untilMs && !engine.isClosed) {
-    const withdraw = waited.withdraw ?? holding.askClient?.(pending)
+    const withdraw = wait.withdraw ?? waitOptions.askClient?.(pending)
     await engine.change(id, untilMs - nowMs)
-    if (holding.isWanted()) {
-      const again = await holding.again()
-      return { is: 'again', asked: again, waited: { ...waited, untilMs, withdraw } }
-    }
+    if (waitOptions.isWanted()) return { status: 'again', wait: { untilMs, withdraw } }
     withdraw?.()
   }
-  waited.withdraw?.()
+  wait.withdraw?.()
   const held: Decision = {
     ...decision,
     ...{ code: 'APPROVAL_PENDING', limits: [], approvals: [] },
-    reason: pendingText(pending, spine.approvals.command),
+    reason: pendingText(pending, command),
     approval: { id, ...defined(url) },
   }
-  return { is: 'refused', decision: held, pending }
+  return { status: 'refused', decision: held, pending }
 }
 
-/** Approved, by a person for this call or for a while. Changed arguments are judged anew. */
-function passing(
-  spine: CallPipeline,
-  asked: CallRequest,
-  decision: Decision,
-  hold: ApprovalRequestResult & { is: 'approved' | 'standing' },
+/** Approved, by a person for this call or by a standing approval. Changed arguments are decided again. */
+function pass(
+  options: ApprovalOptions,
+  found: ApprovalRequestResult & { is: 'approved' | 'standing' },
   { withArgs }: ApprovalWaitOptions,
-  waited: ApprovalWaitState,
 ): ApprovalWaitResult {
-  const { engine } = spine.approvals
-  const { id, by } = hold
-  const { callId } = waited
-  const args = hold.is === 'approved' ? hold.args : undefined
+  const { passing, pipeline, tracked, usage } = options
+  const { decision, request } = passing
+  const { engine } = pipeline.approvals
+  const { id, by } = found
+  const args = found.is === 'approved' ? found.args : undefined
   const approval: ApprovalClaim = {
-    take: () => (hold.is === 'standing' ? engine.takeStanding(id, callId) : engine.use(id, callId)),
-    giveBack: () => engine.settled(id, callId, 'not-sent'),
-    executing: (argsText) => engine.executing(id, callId, argsText),
-    settled: ({ status, givenBack }) =>
-      engine.settled(id, callId, toApprovalUse({ status, givenBack: givenBack === true })),
+    use: { id, isStanding: found.is === 'standing' },
+    settled: ({ status, givenBack }) => {
+      const became = toApprovalUse({ status, givenBack: givenBack === true })
+      engine.settled(id, tracked.callId, became)
+    },
     asked: digestRequirements(decision.approvals),
     args,
   }
   if (args === undefined)
-    return {
-      is: 'approved',
-      asked,
+    return approve(options, {
+      ...passing,
       decision: approved(decision, `by ${by} (${id})`),
       approval,
-      waited,
-    }
-  const edited = withArgs?.(args) ?? { ...asked, objection: 'its arguments cannot be changed' }
-  const { policy } = spine.policy()
-  const anew = decide(policy, edited.call, edited.facts, spine.counters, spine.now())
+    })
+  const edited = withArgs?.(args) ?? { ...request, objection: 'its arguments cannot be changed' }
+  const { policy } = pipeline.policy()
+  const again = decide(policy, edited.call, edited.facts, usage, pipeline.now())
   // A full limit empties again: the approval stays.
-  if (anew.code === 'RATE_LIMITED' || anew.code === 'SPEND_LIMITED') return toRefusedResult(anew)
-  const why = explainEditRefused(edited, anew, decision)
+  if (again.code === 'RATE_LIMITED' || again.code === 'SPEND_LIMITED') return toRefusedResult(again)
+  const why = explainEditRefused(edited, again, decision)
   if (why !== undefined) {
     engine.refuseEdited(id, why)
     const told = `an approver changed the arguments, and with them it may not pass: ${why}`
-    return toRefusedResult({ ...toDenial(anew, 'APPROVAL_DENIED', told), approval: { id } })
+    return toRefusedResult({ ...toDenial(again, 'APPROVAL_DENIED', told), approval: { id } })
   }
-  const said = approved(anew, `by ${by} (${id}), who changed the arguments`)
-  return { is: 'approved', asked: edited, decision: said, approval, waited }
+  const said = approved(again, `by ${by} (${id}), who changed the arguments`)
+  return approve(options, { ...passing, request: edited, decision: said, approval })
+}
+
+/** A freeze may have come while an approver was asked. */
+function approve({ pipeline, wait }: ApprovalOptions, passing: PassingCall): ApprovalWaitResult {
+  const isFrozen = pipeline.frozen(toFreezeTarget(passing.request)) !== undefined
+  return isFrozen ? { status: 'again', wait } : { status: 'approved', passing }
 }
 
 /** Why the changed call may not pass by the approval of the one that was asked for. */
@@ -255,11 +255,10 @@ function explainEditRefused(
 
 const HAS_ARGUMENTS: ReadonlySet<string> = new Set([TOOL_CALL, 'prompts/get'])
 
-function heldCallOf(
+function toSubmission(
   { approvals }: CallPipeline,
-  { call, facts, argsText }: CallRequest,
+  { decision: { approvals: asks }, request: { call, facts, argsText } }: PassingCall,
   { params }: ApprovalWaitOptions,
-  { approvals: asks }: Decision,
   callId: string,
 ): ApprovalSubmission {
   const { principal, agent, session, tool } = facts
@@ -303,18 +302,9 @@ function approved(decision: Decision, how: string): Decision {
 }
 
 function toRefusedResult(decision: Decision): ApprovalWaitResult {
-  return { is: 'refused', decision }
+  return { status: 'refused', decision }
 }
 
 function defined(url: string | undefined): { url?: string } {
   return url === undefined ? {} : { url }
-}
-
-/** The rounds after the first use nothing up. */
-const NOT_COUNTED: Omit<ApprovalClaim, 'asked'> = {
-  take: () => true,
-  giveBack() {},
-  executing() {},
-  settled() {},
-  args: undefined,
 }

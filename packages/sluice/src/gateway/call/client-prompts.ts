@@ -11,8 +11,8 @@ import type { ClientElicitations } from '../session/client-elicitations.ts'
 import type { ApprovalRetry, SealedHandles } from '../session/sealed-handles.ts'
 import type { RpcReply } from '../shared/error-reply.ts'
 import { INPUT_ROUNDS_MAX } from '../shared/limits.ts'
-import type { CallPipeline } from './admit.ts'
 import type { PendingApproval } from './await-approval.ts'
+import type { CallPipeline } from './call-request.ts'
 import {
   type ApprovalElicitation,
   clientPerson,

@@ -25,8 +25,10 @@ import {
 import { questionFault } from '../shared/server-questions.ts'
 import type { MessageContext } from '../shared/transport.ts'
 import { describePending } from '../tools/pins.ts'
-import { type AdmissionResult, admit, admitCall, BUILT_IN, type CallRequest } from './admit.ts'
+import { admitCall } from './admit-call.ts'
+import type { CallRequest, CallVerdict } from './call-request.ts'
 import { type ApprovalRetryReply, ClientApprovalPrompts } from './client-prompts.ts'
+import { BUILT_IN } from './decide-call.ts'
 import { listen } from './listen.ts'
 import { LISTEN, type PendingRequests } from './pending-requests.ts'
 import {
@@ -49,8 +51,6 @@ interface ClientCallContext extends Pick<MessageContext, 'trace'> {
   readonly rounds: number
   readonly headers: ReadonlyMap<string, string> | undefined
   readonly leg?: ApprovalRetryReply | undefined
-  /** Whoever asked is told that the call was not made. */
-  readonly fault: (error: Error) => void
 }
 
 export class RequestHandler {
@@ -102,8 +102,8 @@ export class RequestHandler {
       else if (passage === 'plumbing') crossing.carry(request, '', undefined, { trace })
       else if (passage === 'task') this.#aboutTask(request, crossing)
       else {
-        const going = { continues, approvedFor, rounds, headers, trace, leg, fault }
-        this.#clientCall(request, crossing, going)
+        const going = { continues, approvedFor, rounds, headers, trace, leg }
+        this.#clientCall(request, crossing, going).catch(fault)
       }
     } catch (error) {
       fault(error as Error)
@@ -166,43 +166,34 @@ export class RequestHandler {
     }
   }
 
-  /** Nothing is waited for where nothing has to be: most calls are judged before this returns. */
-  #clientCall(request: JsonRpcRequest, crossing: PendingRequests, going: ClientCallContext): void {
-    const looked = this.#look(request, crossing, going)
-    if (looked instanceof Promise)
-      looked.then((asked) => this.#judge(request, asked, crossing, going)).catch(going.fault)
-    else this.#judge(request, looked, crossing, going)
-  }
-
-  #judge(
+  async #clientCall(
     request: JsonRpcRequest,
-    asked: CallRequest,
     crossing: PendingRequests,
     going: ClientCallContext,
-  ): void {
+  ): Promise<void> {
     const { onAsked, spine } = this.#context
-    const { headers, leg, fault } = going
-    const { call, facts } = asked
+    const { headers, leg } = going
+    const first = await this.#look(request, crossing, going)
+    const { call, facts } = first
     const unlike = headers === undefined ? undefined : this.#unlike(headers, call, facts)
     if (unlike !== undefined)
       return crossing.refuse(request.id, buildErrorReply(request.id, RPC.headerMismatch, unlike))
     onAsked()
-    const verdict = (verdict: AdmissionResult): void => {
-      try {
-        this.#judged(request, asked, verdict, crossing, going)
-      } catch (error) {
-        fault(error as Error)
-      }
+    if (leg !== undefined) await this.#clients.heard(leg, facts)
+    let known: CallRequest | undefined = first
+    const lookUp = () => {
+      const now = known ?? this.#look(request, crossing, going)
+      known = undefined
+      return now
     }
-    if (leg === undefined) return admitCall(spine, asked, { verdict, fault })
-    const heard = this.#clients.heard(leg, facts)
-    heard.then(() => admitCall(spine, asked, { verdict, fault })).catch(fault)
+    const verdict = await admitCall({ pipeline: spine, lookUp })
+    this.#judged(request, first, verdict, crossing, going)
   }
 
   #judged(
     request: JsonRpcRequest,
     { call, facts }: CallRequest,
-    verdict: AdmissionResult,
+    verdict: CallVerdict,
     crossing: PendingRequests,
     { leg, rounds }: ClientCallContext,
   ): void {
@@ -294,10 +285,9 @@ export class RequestHandler {
       continues,
       trace,
       approvedFor,
-      holding: () =>
+      waitOptions: () =>
         createWaitOptions(request, {
           isWanted: () => crossing.isJudging(request.id),
-          look: () => this.#look(request, crossing, going),
           judge: (sent) => this.#asked(sent, parseCall(call.server, sent), tool, crossing, going),
           waitMsMax: (pending) => this.#clients.patienceMs(request, facts, pending, going.leg),
           askClient: (pending) => this.#clients.ask(request, facts, pending),
@@ -313,16 +303,16 @@ export class RequestHandler {
     const { facts, server, spine } = this.#context
     const call = parseCall(server, request)
     const objection = objectionTo(request)
-    const look = (): CallRequest => ({
+    const isWanted = () => crossing.isJudging(request.id)
+    const waitOptions = () => createWaitOptions(request, { isWanted })
+    const lookUp = (): CallRequest => ({
       call,
       facts: facts(),
       argsText: undefined,
-      holding,
+      waitOptions,
       objection,
     })
-    const isWanted = () => crossing.isJudging(request.id)
-    const holding = () => createWaitOptions(request, { isWanted, look })
-    const verdict = await admit(spine, look())
+    const verdict = await admitCall({ pipeline: spine, lookUp })
     if (verdict.admission !== undefined)
       return crossing.carry(request, call.name, verdict.admission, related)
     const { decision } = verdict

@@ -12,13 +12,14 @@ import { RPC } from '../../protocol/rpc-codes.ts'
 import { SERVER_REQUESTS_MAX } from '../shared/limits.ts'
 import { classifyServerMethod, parseCall } from '../shared/parse-call.ts'
 import { type Declared, questionFault } from '../shared/server-questions.ts'
-import {
-  type Admission,
-  type AdmissionResult,
-  admit,
-  type CallPipeline,
-  type CallRequest,
-} from './admit.ts'
+import { admitCall } from './admit-call.ts'
+import type {
+  Admission,
+  CallPipeline,
+  CallRequest,
+  CallVerdict,
+  RefusedCall,
+} from './call-request.ts'
 import type { RequestContext } from './request-context.ts'
 import { createWaitOptions } from './wait-options.ts'
 
@@ -82,9 +83,7 @@ function faulty(fault: string): InputRequests {
   return { questions: new Map(), fault }
 }
 
-export type RefusedInput =
-  | (AdmissionResult & { readonly admission?: undefined })
-  | { readonly fault: string }
+export type RefusedInput = RefusedCall | { readonly fault: string }
 
 /** The first question that may not be put to the client: then none is, and none counts. */
 export async function findRefusedInput(
@@ -108,7 +107,10 @@ export async function findRefusedInput(
     refused =
       fault === undefined
         ? refusalOf(
-            await admit(spine, askedOf(question as JsonRpcRequest, server, facts)),
+            await admitCall({
+              pipeline: spine,
+              lookUp: () => toCallRequest(question as JsonRpcRequest, server, facts),
+            }),
             admitted,
           )
         : { fault }
@@ -116,27 +118,23 @@ export async function findRefusedInput(
   }
   for (const admission of admitted) {
     if (refused === undefined) record(admission, startedMs, { status: 'answered' })
-    else {
-      await admission.giveBack()
-      record(admission, startedMs, { status: 'cancelled', givenBack: true })
-    }
+    else record(admission, startedMs, { status: 'cancelled', givenBack: true })
   }
   return refused
 }
 
 /** It may wait for a person as long as any call. */
-function askedOf(
+function toCallRequest(
   question: JsonRpcRequest,
   server: string,
   facts: RequestContext['facts'],
 ): CallRequest {
   const call = parseCall(server, question)
-  const look = (): CallRequest => ({ call, facts: facts(), argsText: undefined, holding })
-  const holding = () => createWaitOptions(question, { isWanted: () => true, look })
-  return look()
+  const waitOptions = () => createWaitOptions(question, { isWanted: () => true })
+  return { call, facts: facts(), argsText: undefined, waitOptions }
 }
 
-function refusalOf(verdict: AdmissionResult, admitted: Admission[]): RefusedInput | undefined {
+function refusalOf(verdict: CallVerdict, admitted: Admission[]): RefusedInput | undefined {
   if (verdict.admission === undefined) return verdict
   admitted.push(verdict.admission)
   return undefined

@@ -9,7 +9,8 @@ import { LIST_CHANGES } from '../../protocol/protocol-generation.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { buildErrorReply } from '../shared/error-reply.ts'
 import { LISTEN_RESOURCES_MAX } from '../shared/limits.ts'
-import { admit, type CallRequest } from './admit.ts'
+import { admitCall } from './admit-call.ts'
+import type { CallRequest } from './call-request.ts'
 import type { PendingRequests } from './pending-requests.ts'
 import type { RequestContext } from './request-context.ts'
 import { createWaitOptions } from './wait-options.ts'
@@ -47,17 +48,17 @@ async function maySubscribe(uri: string, context: RequestContext): Promise<boole
   const missing = await names.isMissing({ ...request, params })
   const isListed = await names.isListed({ ...request, params })
   const known = (): Facts => ({ ...facts(), isListed })
-  const look = (): CallRequest => ({
+  // A subscription is one of many: none of them waits for an approver.
+  const waitOptions = () =>
+    createWaitOptions({ ...request, params }, { isWanted: () => true, waitMsMax: () => 0 })
+  const lookUp = (): CallRequest => ({
     call,
     facts: known(),
     argsText: undefined,
-    holding,
+    waitOptions,
     missing,
   })
-  // A subscription is one of many: none of them waits for an approver.
-  const holding = () =>
-    createWaitOptions({ ...request, params }, { isWanted: () => true, look, waitMsMax: () => 0 })
-  const verdict = await admit(spine, look())
+  const verdict = await admitCall({ pipeline: spine, lookUp })
   if (verdict.admission === undefined) return false
   onCall()
   record(verdict.admission, startedMs, { status: 'answered' })

@@ -29,7 +29,7 @@ import { SmallMap } from '../shared/small-map.ts'
 import { SmallSet } from '../shared/small-set.ts'
 import type { MessageContext, TraceContext, Transport } from '../shared/transport.ts'
 import type { UpstreamSendOptions } from '../upstream/upstream.ts'
-import type { Admission } from './admit.ts'
+import type { Admission } from './call-request.ts'
 
 /** A request that went over and has no answer yet. */
 export interface PendingRequest {
@@ -279,7 +279,6 @@ export class PendingRequests {
 
   /** No byte of it left the gate. */
   giveBack(crossed: PendingRequest, status: CallOutcome['status']): void {
-    void crossed.admission?.giveBack()
     this.settle(crossed, { status, givenBack: true })
   }
 

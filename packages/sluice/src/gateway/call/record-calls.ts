@@ -1,34 +1,30 @@
-// Calls into the ledger: the intent before anything is forwarded, the outcome after. What an agent
-// sent is kept as a digest, never as text.
+// Calls into the audit log: entries for intents and refusals, and the outcome after the answer. What an
+// agent sent is kept as a digest, never as text. Intents are written by the admission store.
 
 import { performance } from 'node:perf_hooks'
+import type { DecisionInputs } from '@sluice/policy/core/decision-inputs'
+import { collectInputs } from '@sluice/policy/decide/collect-inputs'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { displayName } from '../../core/display-name.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type DecisionEntry, digestText } from '../../ledger/records/record.ts'
 import type { Log } from '../shared/log.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
-import type { CallRecorder, DecidedCall } from './admit.ts'
+import type { CallPipeline, CallRequest, RefusalRecorder } from './call-request.ts'
+import type { CallDecision } from './decide-call.ts'
 
-export class LedgerCallRecorder implements CallRecorder {
-  readonly #ledger: Ledger
+export class LedgerCallRecorder implements RefusalRecorder {
+  readonly #ledger: Pick<Ledger, 'refuse' | 'outcome'>
   readonly #log: Log
 
-  constructor(ledger: Ledger, log: Log) {
+  constructor(ledger: Pick<Ledger, 'refuse' | 'outcome'>, log: Log) {
     this.#ledger = ledger
     this.#log = log
   }
 
-  intent(
-    judged: DecidedCall,
-    written: (seq: number) => void,
-    failed: (error: Error) => void,
-  ): void {
-    this.#ledger.intentThen(this.#judgement(judged), written, failed)
-  }
-
-  refusal(judged: DecidedCall): void {
-    this.#ledger.refuse(this.#judgement(judged)).catch((error: Error) => {
-      const about = { call: judged.callId, why: error.message }
+  refusal(entry: DecisionEntry): void {
+    this.#ledger.refuse(entry).catch((error: Error) => {
+      const about = { call: entry.callId, why: error.message }
       this.#log('error', 'a refusal could not be recorded', about)
     })
   }
@@ -39,37 +35,49 @@ export class LedgerCallRecorder implements CallRecorder {
     const said = { atMs: Date.now(), status, durationMs, bytes, errorCode, labels, givenBack }
     this.#ledger.outcome(intent, said)
   }
+}
 
-  #judgement({
-    call,
+export interface EntryOptions {
+  readonly pipeline: Pick<CallPipeline, 'keepsTexts'>
+  readonly passing: CallDecision & { readonly request: CallRequest }
+  readonly callId: string
+}
+
+export function toEntry({ pipeline, passing, callId }: EntryOptions): DecisionEntry {
+  const { bound, decision, now, request } = passing
+  const { argsText, call, facts } = request
+  return {
+    atMs: now.wallMs,
     callId,
-    facts,
+    principal: { id: facts.principal.id, kind: facts.principal.kind },
+    agent: facts.agent?.id ?? null,
+    session: facts.session.id,
+    server: call.server,
+    method: call.method,
+    name: displayName(call.method, call.name),
+    category: facts.tool?.category ?? null,
+    policy: bound.id,
     decision,
-    policy,
-    values,
-    argsText,
-    now,
-  }: DecidedCall): DecisionEntry {
-    return {
-      atMs: now.wallMs,
-      callId,
-      principal: { id: facts.principal.id, kind: facts.principal.kind },
-      agent: facts.agent?.id ?? null,
-      session: facts.session.id,
-      server: call.server,
-      method: call.method,
-      name: displayName(call.method, call.name),
-      category: facts.tool?.category ?? null,
-      policy,
-      decision,
-      judged: values,
-      argsDigest: argsDigestOf(call, argsText),
-    }
+    judged: decision.code === 'FROZEN' ? {} : inputsOf(bound.policy, request, pipeline.keepsTexts),
+    argsDigest: argsDigestOf(call, argsText),
   }
 }
 
-/** The URI of a resource is its argument: the name on record is only what may be shown of it. */
-function argsDigestOf({ method, name }: DecidedCall['call'], argsText: string | undefined) {
+/** The entry of a call must not fail by what would be kept beside it. */
+function inputsOf(
+  policy: CompiledPolicy,
+  { call, facts }: CallRequest,
+  keepsTexts: boolean,
+): DecisionInputs {
+  try {
+    return collectInputs(policy, call, facts, keepsTexts)
+  } catch {
+    return {}
+  }
+}
+
+/** The URI of a resource is its argument: the name in the entry is only what may be shown of it. */
+function argsDigestOf({ method, name }: CallRequest['call'], argsText: string | undefined) {
   if (method.startsWith('resources/')) return digestText(name)
   return argsText === undefined ? null : digestText(argsText)
 }

@@ -10,7 +10,7 @@ import type { SessionTasks } from '../session/session-tasks.ts'
 import type { VisibleLists } from '../session/visible-lists.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
 import type { Freeze } from '../state/freezes.ts'
-import type { Admission, CallPipeline } from './admit.ts'
+import type { Admission, CallPipeline } from './call-request.ts'
 
 export interface RequestContext {
   readonly spine: CallPipeline

@@ -4,13 +4,11 @@
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { readJson } from '../../protocol/json/read-json.ts'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
-import type { CallRequest } from './admit.ts'
 import type { ApprovalWaitOptions } from './await-approval.ts'
+import type { CallRequest } from './call-request.ts'
 
 interface WaitSources {
   readonly isWanted: () => boolean
-  /** What is known of the request now. */
-  readonly look: () => CallRequest | Promise<CallRequest>
   /** The same with other arguments, by the definition that is known. */
   readonly judge?: (request: JsonRpcRequest) => CallRequest
   readonly waitMsMax?: ApprovalWaitOptions['waitMsMax']
@@ -19,13 +17,12 @@ interface WaitSources {
 
 export function createWaitOptions(
   request: JsonRpcRequest,
-  { isWanted, look, judge, waitMsMax = () => Number.POSITIVE_INFINITY, askClient }: WaitSources,
+  { isWanted, judge, waitMsMax = () => Number.POSITIVE_INFINITY, askClient }: WaitSources,
 ): ApprovalWaitOptions {
   return {
     params: request.params?.text,
     waitMsMax,
     isWanted,
-    again: async () => look(),
     withArgs: judge && ((args) => judge(withArgs(request, args))),
     askClient,
   }

@@ -9,6 +9,7 @@ import { EngineBench } from '../../approvals/engine.test-support.ts'
 import { SessionQuota } from '../../identity/callers/session-quota.ts'
 import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
+import type { DecisionEntry } from '../../ledger/records/record.ts'
 import type { RequestId } from '../../protocol/message.ts'
 import {
   META,
@@ -17,8 +18,10 @@ import {
   TASKS,
 } from '../../protocol/protocol-generation.ts'
 import { readMessages } from '../../protocol/read-message.ts'
-import type { CallPipeline, DecidedCall } from '../call/admit.ts'
+import type { CallPipeline } from '../call/call-request.ts'
 import { labelSession } from '../call/inspect-answers.ts'
+import { EmbeddedAdmissionStore } from '../data/embedded-admission.ts'
+import { SlowAdmissionStore } from '../data/slow-admission.test-support.ts'
 import { CallInstrumentation } from '../metrics/instrument-calls.ts'
 import { Meter } from '../metrics/meter.ts'
 import type { NameRoots } from '../session/client-roots.ts'
@@ -55,6 +58,8 @@ interface PlayOptions {
   readonly freshMs?: number
   /** What the client takes; everything where nothing is said. */
   readonly capabilities?: JsonObject
+  /** Calls are admitted by a store that takes its time. */
+  readonly isSlow?: boolean
 }
 
 export class Play {
@@ -62,7 +67,9 @@ export class Play {
   readonly told: (Sent & { readonly on: MessageContext | undefined })[] = []
   readonly log: string[] = []
   readonly outcomes: CallOutcome[] = []
-  readonly intents: DecidedCall[] = []
+  readonly intents: DecisionEntry[] = []
+  /** What calls are admitted by; slow if the play is. */
+  readonly admission: SlowAdmissionStore<DecisionEntry>
   /** The session that labels are added to. */
   readonly slot = new SessionQuota().open('ada', 1, Date.now())
   /** What was inspected, and how much the client had been told before. */
@@ -92,17 +99,16 @@ export class Play {
     const bound = { policy: policy as CompiledPolicy, id: 'p' }
     const now = () => ({ wallMs: this.nowMs, monotonicMs: this.nowMs })
     this.continuations = options.continuations ?? new Continuations(() => this.nowMs)
+    const embedded = new EmbeddedAdmissionStore<DecisionEntry>({
+      ...{ counters: new MemoryCounters(), approvals: this.approvals.engine },
+      log: { intent: async (entry) => this.intents.push(entry) },
+    })
+    this.admission = new SlowAdmissionStore(embedded)
     const spine: CallPipeline = {
       policy: () => bound,
       frozen: () => undefined,
-      counters: new MemoryCounters(),
-      record: {
-        intent: (judged, written) => {
-          const seq = this.intents.push(judged)
-          queueMicrotask(() => written(seq))
-        },
-        refusal() {},
-      },
+      admission: options.isSlow === true ? this.admission : embedded,
+      record: { refusal() {} },
       now,
       newId: () => 'id',
       keepsTexts: false,
@@ -167,7 +173,10 @@ export class Play {
         this.inspected.push({ text, strictness, told: this.told.length })
         onDelivery(text, strictness, sources)
       },
-      record: (_admission, _startedMs, outcome) => void this.outcomes.push(withLabels(outcome)),
+      record: ({ receipt }, _startedMs, outcome) => {
+        this.outcomes.push(withLabels(outcome))
+        if (outcome.givenBack === true) void embedded.giveBack(receipt)
+      },
       nameRoots: (roots) => this.nameRoots(roots),
       onEnd() {},
       log: (text) => void this.log.push(text),

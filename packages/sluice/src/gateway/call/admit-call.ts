@@ -1,0 +1,79 @@
+// Admission of one call: look up, decide, wait for an approver, charge limits and record the intent, in
+// this order and nowhere else. After every wait the call is looked up and decided again by the same
+// lines. A call goes on only with a durable intent; a fault on the way is a refusal.
+
+import { ADMIT_TRIES_MAX } from '../shared/limits.ts'
+import {
+  type ApprovalWaitResult,
+  type ApprovalWaitState,
+  awaitApproval,
+  type PendingApproval,
+} from './await-approval.ts'
+import type { CallPipeline, CallRequest, CallVerdict, TrackedCall } from './call-request.ts'
+import { chargeAndRecord, type PassingCall } from './charge-and-record.ts'
+import { decideCall, withoutLimits } from './decide-call.ts'
+import { toEntry } from './record-calls.ts'
+
+export interface AdmitOptions {
+  readonly pipeline: CallPipeline
+  /** The call with what is known of it at that moment. */
+  readonly lookUp: () => CallRequest | Promise<CallRequest>
+}
+
+export async function admitCall({ pipeline, lookUp }: AdmitOptions): Promise<CallVerdict> {
+  let tracked: TrackedCall | undefined
+  let wait: ApprovalWaitState = {}
+  let { usage } = pipeline.admission
+  for (let tries = 1; ; ) {
+    const request = await lookUp()
+    tracked ??= begin(pipeline, request)
+    const decided: PassingCall = { request, ...decideCall({ pipeline, request, usage }) }
+    tracked.watched.step('decide')
+    const { action } = decided.decision
+    if (action !== 'require_approval') wait.withdraw?.()
+    if (action === 'deny' || action === 'hide') return refuse(pipeline, decided, tracked)
+    const held: ApprovalWaitResult =
+      action === 'allow'
+        ? { status: 'approved', passing: decided }
+        : await awaitApproval({ pipeline, passing: decided, usage, wait, tracked })
+    if (held.status === 'refused')
+      return refuse(pipeline, { ...decided, decision: held.decision }, tracked, held.pending)
+    if (held.status === 'again') {
+      wait = held.wait
+      usage = pipeline.admission.usage
+      continue
+    }
+    const isLastTry = tries === ADMIT_TRIES_MAX
+    const charged =
+      held.status === 'misfit'
+        ? held
+        : await chargeAndRecord({ pipeline, passing: held.passing, tracked, isLastTry })
+    if (charged.status === 'admitted')
+      return { request: charged.request, admission: charged.admission }
+    if (charged.status === 'unavailable')
+      return { request, decision: charged.decision, callId: tracked.callId }
+    // A limit or the approval changed since the decision: look up and decide again.
+    if (isLastTry) return refuse(pipeline, { ...decided, decision: charged.refusal }, tracked)
+    tries++
+    usage = charged.usage ?? pipeline.admission.usage
+  }
+}
+
+function begin(pipeline: CallPipeline, request: CallRequest): TrackedCall {
+  const callId = pipeline.newId()
+  return { callId, watched: pipeline.watch.begin(request, request.trace) }
+}
+
+/** Recorded, and not waited for. */
+function refuse(
+  pipeline: CallPipeline,
+  refused: PassingCall,
+  { callId, watched }: TrackedCall,
+  pending?: PendingApproval,
+): CallVerdict {
+  const shadow = refused.decision.shadow.map(withoutLimits)
+  const decision = { ...refused.decision, shadow }
+  pipeline.record.refusal(toEntry({ pipeline, passing: { ...refused, decision }, callId }))
+  watched.decided(decision, callId)
+  return { request: refused.request, decision, callId, pending }
+}

@@ -1,0 +1,90 @@
+// What the steps of the call path hand to each other: the call as it was read, the pipeline that every
+// step works with, and the verdict. Types only.
+
+import type { Call, Facts } from '@sluice/policy/core/call'
+import type { Instant } from '@sluice/policy/core/clock'
+import type { Receipt } from '@sluice/policy/core/counters'
+import type { Decision } from '@sluice/policy/core/decision'
+import type { DecisionEntry } from '../../ledger/records/record.ts'
+import type { CallInstrumentation, InstrumentedCall } from '../metrics/instrument-calls.ts'
+import type { AdmissionStore } from '../shared/admission.ts'
+import type { TraceContext } from '../shared/transport.ts'
+import type { Freeze, FreezeTarget } from '../state/freezes.ts'
+import type { BoundPolicy } from '../state/policy-set.ts'
+import type {
+  ApprovalClaim,
+  ApprovalParts,
+  ApprovalWaitOptions,
+  PendingApproval,
+} from './await-approval.ts'
+
+/** A call with what is known of it now. */
+export interface CallRequest {
+  readonly call: Call
+  readonly facts: Facts
+  /** The text of the arguments; undefined if there are none. */
+  readonly argsText: string | undefined
+  /** Of the caller's trace, if it sent one. */
+  readonly trace?: TraceContext | undefined
+  /** Why it is denied whatever the policy says; a hidden name stays hidden all the same. */
+  readonly objection?: string | undefined
+  /** No server has it: answered as if it were hidden. */
+  readonly missing?: boolean
+  /** Why its definition waits for a person: denied whatever the policy allows. */
+  readonly waits?: string | undefined
+  /** A further round of a call that was charged: decided again, and not charged again. */
+  readonly continues?: boolean
+  /** Digest of the approval requirements that call met: the same requirements are met again. */
+  readonly approvedFor?: string | undefined
+  /** How it may wait for a person; undefined if nobody can be asked. */
+  readonly waitOptions?: () => ApprovalWaitOptions
+}
+
+/** Refusals into the audit log; not waited for. */
+export interface RefusalRecorder {
+  refusal(entry: DecisionEntry): void
+}
+
+export interface CallPipeline {
+  /** The policy that binds the caller, as it is now. */
+  readonly policy: () => BoundPolicy
+  readonly frozen: (who: FreezeTarget) => Freeze | undefined
+  readonly admission: AdmissionStore<DecisionEntry>
+  readonly record: RefusalRecorder
+  readonly now: () => Instant
+  readonly newId: () => string
+  /** The values of a decision are kept with their texts. */
+  readonly keepsTexts: boolean
+  readonly watch: CallInstrumentation
+  readonly approvals: ApprovalParts
+}
+
+/** One call on its way, however often it is decided. */
+export interface TrackedCall {
+  readonly callId: string
+  readonly watched: InstrumentedCall
+}
+
+/** A call that may be forwarded: its intent is durable. */
+export interface Admission {
+  /** Number of its intent in the audit log. */
+  readonly intent: number
+  readonly receipt: Receipt
+  readonly watched: InstrumentedCall
+  /** The approval that it uses; undefined if none was needed. */
+  readonly approval?: ApprovalClaim | undefined
+}
+
+export interface RefusedCall {
+  readonly admission?: undefined
+  readonly decision: Decision
+  readonly callId: string
+  /** The approval is pending, and the caller may be asked to wait or to retry. */
+  readonly pending?: PendingApproval | undefined
+}
+
+/** `request` is the call as it was decided last. */
+export type CallVerdict = { readonly request: CallRequest } & (
+  | { readonly admission: Admission }
+  | RefusedCall
+)

@@ -1,0 +1,87 @@
+// The decision on one call: freezes first, then the policy, then what is refused whatever the policy
+// says. Synchronous and without effects. Called by admit-call.ts, again after every wait.
+
+import type { Instant } from '@sluice/policy/core/clock'
+import type { LimitUsage } from '@sluice/policy/core/counters'
+import type { Decision, ShadowDecision } from '@sluice/policy/core/decision'
+import { decide } from '@sluice/policy/decide/decide'
+import { displayName } from '../../core/display-name.ts'
+import { enterStep } from '../shared/current-step.ts'
+import { type Freeze, type FreezeTarget, frozenReason } from '../state/freezes.ts'
+import type { BoundPolicy } from '../state/policy-set.ts'
+import type { CallPipeline, CallRequest } from './call-request.ts'
+
+export interface DecideOptions {
+  readonly pipeline: CallPipeline
+  readonly request: CallRequest
+  readonly usage: LimitUsage
+}
+
+export interface CallDecision {
+  readonly decision: Decision
+  /** The policy that decided, and when. */
+  readonly bound: BoundPolicy
+  readonly now: Instant
+}
+
+/** The rule of what holds whatever a document says. */
+export const BUILT_IN = 'built-in'
+
+/** A call that was charged before fits into every limit. */
+const UNLIMITED: LimitUsage = {
+  look: ({ max }) => ({ passes: true, remaining: max, retryAfterMs: 0 }),
+}
+
+export function decideCall({ pipeline, request, usage }: DecideOptions): CallDecision {
+  enterStep('decide')
+  const { call, facts } = request
+  const now = pipeline.now()
+  const bound = pipeline.policy()
+  // A freeze comes first: it holds whatever the policy says, and reveals no hidden name.
+  const frozen = pipeline.frozen(toFreezeTarget(request))
+  if (frozen !== undefined) return { decision: frozenDecision(frozen), bound, now }
+  const decision =
+    request.continues === true
+      ? uncharged(decide(bound.policy, call, facts, UNLIMITED, now))
+      : decide(bound.policy, call, facts, usage, now)
+  return { decision: builtInRefusal(request, decision) ?? decision, bound, now }
+}
+
+export function toFreezeTarget({ call, facts }: CallRequest): FreezeTarget {
+  return { server: call.server, principal: facts.principal.id, agent: facts.agent?.id ?? null }
+}
+
+export function toDenial(decision: Decision, code: Decision['code'], reason: string): Decision {
+  return { ...decision, action: 'deny', code, reason, limits: [], approvals: [] }
+}
+
+/** The audit log names limits only if they were charged. */
+export function withoutLimits(decision: ShadowDecision): ShadowDecision {
+  return { ...decision, limits: [] }
+}
+
+/** What holds whatever a document says; a hidden name stays hidden all the same. */
+function builtInRefusal(request: CallRequest, decision: Decision): Decision | undefined {
+  const { waits, objection, missing } = request
+  if (decision.action === 'hide') return undefined
+  if (missing === true) {
+    const { server, method, name } = request.call
+    const reason = `no server has \`${server}/${displayName(method, name)}\``
+    return { ...toDenial(decision, 'DENIED', reason), action: 'hide', rule: BUILT_IN }
+  }
+  if (waits !== undefined)
+    return { ...toDenial(decision, 'DEFINITION_CHANGED', waits), rule: BUILT_IN }
+  if (objection !== undefined) return { ...toDenial(decision, 'DENIED', objection), rule: BUILT_IN }
+  return undefined
+}
+
+function frozenDecision(frozen: Freeze): Decision {
+  return {
+    ...{ action: 'deny', code: 'FROZEN', rule: '', reason: frozenReason(frozen) },
+    ...{ guardrails: [], limits: [], retryAfterMs: 0, approvals: [], shadow: [] },
+  }
+}
+
+function uncharged(decision: Decision): Decision {
+  return { ...decision, limits: [], shadow: decision.shadow.map(withoutLimits) }
+}

@@ -1,0 +1,199 @@
+// What every driver of the admission store promises: limits, approval and intent together or not at all.
+// In memory, with a ledger in SQLite, and each of them behind a driver that is slow on purpose.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { LimitCharge } from '@sluice/policy/core/counters'
+import { ZERO } from '@sluice/policy/core/decimal'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import { afterEach, describe, expect, test } from 'vitest'
+import { rate } from '../../../../../test/support/counters-model.ts'
+import { Ledger } from '../../ledger/ledger.ts'
+import type { DecisionEntry } from '../../ledger/records/record.ts'
+import { type AdmissionStore, type ChargeRequest, usageOfRoom } from '../shared/admission.ts'
+import { EmbeddedAdmissionStore } from './embedded-admission.ts'
+import { SlowAdmissionStore } from './slow-admission.test-support.ts'
+
+const NOW = { wallMs: 1_000, monotonicMs: 1_000 }
+const ended: (() => void)[] = []
+afterEach(() => {
+  for (const end of ended.splice(0)) end()
+})
+
+/** One use of an approval `a`; ten of a standing one. */
+class FakeApprovals {
+  readonly steps: string[] = []
+  readonly #left = new Map([
+    ['a', 1],
+    ['standing', 10],
+  ])
+  use = (id: string): boolean => this.#take(id)
+  takeStanding = (id: string): boolean => this.#take(id)
+  executing = (id: string): void => void this.steps.push(`executing ${id}`)
+  settled = (id: string): void => {
+    this.steps.push(`given back ${id}`)
+    this.#left.set(id, (this.#left.get(id) ?? 0) + 1)
+  }
+
+  #take(id: string): boolean {
+    const left = this.#left.get(id) ?? 0
+    if (left > 0) this.#left.set(id, left - 1)
+    return left > 0
+  }
+}
+
+function openLedger(): Ledger {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-admission-'))
+  const ledger = Ledger.open({ directory })
+  ended.push(() => {
+    ledger.close()
+    rmSync(directory, { recursive: true })
+  })
+  return ledger
+}
+
+const DRIVERS = ['memory', 'sqlite'].flatMap((log) => [
+  { log, isSlow: false, name: log },
+  { log, isSlow: true, name: `${log}, slow` },
+])
+
+function openStore({ log, isSlow }: (typeof DRIVERS)[number]) {
+  const ledger = log === 'sqlite' ? openLedger() : undefined
+  const written: string[] = []
+  const disk = { isFull: false }
+  const intent = async (entry: DecisionEntry): Promise<number> => {
+    if (disk.isFull) throw new Error('the disk is full')
+    const sequence = await ledger?.intent(entry)
+    const count = written.push(entry.callId)
+    return sequence ?? count
+  }
+  const approvals = new FakeApprovals()
+  const inner = new EmbeddedAdmissionStore<DecisionEntry>({
+    ...{ counters: new MemoryCounters(), approvals, log: { intent } },
+  })
+  const store = isSlow ? new SlowAdmissionStore(inner) : inner
+  return { store, approvals, written, disk, head: () => ledger?.head.seq ?? written.length }
+}
+
+function entryOf(callId: string): DecisionEntry {
+  return {
+    ...{ atMs: 1, callId, principal: { id: 'p', kind: 'local' }, agent: null, session: 's' },
+    ...{ server: 's', method: 'tools/call', name: 't', category: null, policy: 'p', judged: {} },
+    argsDigest: null,
+    decision: {
+      ...{ action: 'allow', code: 'ALLOWED', rule: '', reason: '', guardrails: [], limits: [] },
+      ...{ retryAfterMs: 0, approvals: [], shadow: [] },
+    },
+  }
+}
+
+let lastId = 0
+function charge(
+  charges: readonly LimitCharge[],
+  more: Partial<ChargeRequest<DecisionEntry>> = {},
+): ChargeRequest<DecisionEntry> {
+  const callId = `call ${++lastId}`
+  return { mode: 'charge', callId, charges, now: NOW, entry: entryOf(callId), ...more }
+}
+
+const approvalOf = (id: string) => ({ id, isStanding: id !== 'a', argsText: '{}' })
+
+async function admitOne(
+  store: AdmissionStore<DecisionEntry>,
+  request: Parameters<AdmissionStore<DecisionEntry>['admit']>[0][number],
+) {
+  const [reply] = await store.admit([request])
+  if (reply === undefined) throw new Error('no reply')
+  return reply
+}
+
+describe.each(DRIVERS)('admission: $name', (driver) => {
+  test('a limit of one lets one of many calls pass, in one batch and in many', async () => {
+    const { store, written } = openStore(driver)
+    const batches = [[1, 2, 3], [4], [5, 6]].map((batch) => batch.map(() => charge([rate(1)])))
+    const replies = (await Promise.all(batches.map((batch) => store.admit(batch)))).flat()
+    expect(replies.filter(({ status }) => status === 'admitted')).toHaveLength(1)
+    const rest = replies.filter(({ status }) => status !== 'admitted')
+    for (const reply of rest)
+      expect(reply).toMatchObject({ status: 'misfit', refused: 0, room: [{ remaining: ZERO }] })
+    expect(written).toHaveLength(1)
+  })
+
+  test('the intent is durable when the call is admitted', async () => {
+    const { store, written, head } = openStore(driver)
+    const request = charge([])
+    const reply = await admitOne(store, request)
+    expect(reply).toMatchObject({ status: 'admitted', sequence: head() })
+    expect(written).toEqual([request.callId])
+  })
+
+  test('if one limit is full, no other is charged and the room of each is told', async () => {
+    const { store } = openStore(driver)
+    const [wide, full] = [rate(2, { key: 'wide' }), rate(1, { key: 'full' })]
+    await admitOne(store, charge([full]))
+    const reply = await admitOne(store, charge([wide, full]))
+    expect(reply).toMatchObject({ status: 'misfit', refused: 1 })
+    if (reply.status !== 'misfit') return
+    const usage = usageOfRoom([wide, full], reply.room)
+    const looks = [wide, full, rate(1, { key: 'other' })].map(
+      (each) => usage.look(each, NOW).passes,
+    )
+    expect(looks).toEqual([true, false, true])
+    for (const expected of ['admitted', 'admitted', 'misfit'])
+      expect((await admitOne(store, charge([wide]))).status).toBe(expected)
+  })
+
+  test('an approval is used once, and without it nothing is charged', async () => {
+    const { store, approvals } = openStore(driver)
+    const requests = Array.from({ length: 5 }, () =>
+      charge([rate(5)], { approval: approvalOf('a') }),
+    )
+    const replies = await Promise.all(requests.map((request) => admitOne(store, request)))
+    const found = replies.map(({ status }) => status).sort()
+    expect(found).toEqual(['admitted', ...Array.from({ length: 4 }, () => 'approval-used')])
+    expect(approvals.steps).toEqual(['executing a'])
+    const rest = Array.from({ length: 5 }, () => charge([rate(5)]))
+    const after = await Promise.all(rest.map((request) => admitOne(store, request)))
+    expect(after.filter(({ status }) => status === 'admitted')).toHaveLength(4)
+  })
+
+  test.each(['a', 'standing'])(
+    'if the intent cannot be written, nothing was charged or used: %s',
+    async (id) => {
+      const { store, approvals, disk } = openStore(driver)
+      const request = () => charge([rate(1)], { approval: approvalOf(id) })
+      disk.isFull = true
+      expect(await admitOne(store, request())).toMatchObject({
+        ...{ status: 'unavailable', why: expect.stringContaining('disk') },
+      })
+      expect(approvals.steps).toContain(`given back ${id}`)
+      disk.isFull = false
+      expect((await admitOne(store, request())).status).toBe('admitted')
+    },
+  )
+
+  test('an approval that cannot be used or given back admits nothing', async () => {
+    const { store, approvals } = openStore(driver)
+    const fault = () => {
+      throw new Error('broken')
+    }
+    const request = () => charge([rate(1)], { approval: approvalOf('a') })
+    Object.assign(approvals, { use: fault })
+    expect((await admitOne(store, request())).status).toBe('unavailable')
+    Object.assign(approvals, { use: () => true, executing: fault, settled: fault })
+    expect((await admitOne(store, request())).status).toBe('unavailable')
+    expect((await admitOne(store, charge([rate(1)]))).status).toBe('admitted')
+  })
+
+  test('a probe charges nothing, and says what is full', async () => {
+    const { store, written } = openStore(driver)
+    const probe = { mode: 'probe', charges: [rate(1)], now: NOW } as const
+    expect(await admitOne(store, probe)).toEqual({ status: 'fits' })
+    const admitted = await admitOne(store, charge([rate(1)]))
+    expect(await admitOne(store, probe)).toMatchObject({ status: 'misfit', refused: 0 })
+    expect(written).toHaveLength(1)
+    if (admitted.status === 'admitted') await store.giveBack(admitted.receipt)
+    expect(await admitOne(store, probe)).toEqual({ status: 'fits' })
+  })
+})

@@ -1,0 +1,75 @@
+// Admission of calls: the one interface between the call path and the store that charges limits, uses
+// approvals and records intents. A store admits each call as a whole or not at all. Memory with SQLite
+// (gateway/data/embedded-admission.ts) implements it; every driver passes the tests beside that file.
+
+import type { Instant } from '@sluice/policy/core/clock'
+import type { LimitCharge, LimitStatus, LimitUsage, Receipt } from '@sluice/policy/core/counters'
+import { compareDecimal } from '@sluice/policy/core/decimal'
+
+/** The approval that a call uses up. */
+export interface ApprovalUseRequest {
+  readonly id: string
+  /** Of a standing approval one call more is used, of any other the whole. */
+  readonly isStanding: boolean
+  /** The arguments that are sent, as text. */
+  readonly argsText: string | undefined
+}
+
+export interface ChargeRequest<Entry> {
+  readonly mode: 'charge'
+  readonly callId: string
+  /** Everything that must fit, of the call and of rules in shadow mode. */
+  readonly charges: readonly LimitCharge[]
+  readonly now: Instant
+  readonly approval?: ApprovalUseRequest | undefined
+  /** The intent, as the audit log keeps it. */
+  readonly entry: Entry
+}
+
+/** Only looks: nothing is charged, used or written. */
+export interface ProbeRequest {
+  readonly mode: 'probe'
+  readonly charges: readonly LimitCharge[]
+  readonly now: Instant
+}
+
+export type AdmissionRequest<Entry> = ChargeRequest<Entry> | ProbeRequest
+
+export type AdmissionReply =
+  /** Charged, used and durable: the call may be forwarded. `sequence` is the number of the intent. */
+  | { readonly status: 'admitted'; readonly sequence: number; readonly receipt: Receipt }
+  /** A probe: everything would fit. */
+  | { readonly status: 'fits' }
+  /** Nothing happened. `room` has one value for each charge. */
+  | { readonly status: 'misfit'; readonly refused: number; readonly room: readonly LimitStatus[] }
+  /** Nothing happened: the approval no longer covers this call. */
+  | { readonly status: 'approval-used' }
+  /** Nothing happened, or it was undone: the store cannot promise anything now. */
+  | { readonly status: 'unavailable'; readonly why: string }
+
+export interface AdmissionStore<Entry> {
+  /** What is known of the limits without waiting. It may show more room than there is, never less:
+   * only `admit` decides. */
+  readonly usage: LimitUsage
+  /** One reply for each request, in order. Rejects for nothing: a fault is `unavailable`. */
+  admit(batch: readonly AdmissionRequest<Entry>[]): Promise<readonly AdmissionReply[]>
+  /** Undoes the charges of a call of which no byte has left the gate. */
+  giveBack(receipt: Receipt): Promise<void>
+}
+
+/** The room that a store replied with, for a second decision. A charge that the store did not look at
+ * passes here: the store looks at it next. */
+export function usageOfRoom(
+  charges: readonly LimitCharge[],
+  room: readonly LimitStatus[],
+): LimitUsage {
+  const byKey = new Map(charges.map(({ key }, at) => [key, room[at] as LimitStatus]))
+  return {
+    look: ({ key, amount, max }) => {
+      const known = byKey.get(key)
+      if (known === undefined) return { passes: true, remaining: max, retryAfterMs: 0 }
+      const passes = compareDecimal(amount, known.remaining) <= 0
+      return { ...known, passes, retryAfterMs: passes ? 0 : known.retryAfterMs }
+    },
+  }
+}
