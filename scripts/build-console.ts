@@ -21,6 +21,7 @@ const WAIT_MS = 120_000
 const SOURCES = [
   'console/**/*.{ts,tsx,css,html,svg,json}',
   'packages/sluice/src/admin/contract/*.ts',
+  'packages/sluice/src/core/hidden-characters.ts',
   'package-lock.json',
 ]
 

@@ -14,6 +14,8 @@ test('every hidden character is a mark, the first among them, however often one 
       { hidden: 'tag i', code: 'U+E0069' },
       { hidden: 'BEL', code: 'U+0007' },
     ])
+    // A selector behind a letter belongs to nothing that is drawn.
+    expect(hasHidden('a\ufe0f')).toBe(true)
   }
 })
 
@@ -25,6 +27,7 @@ test('what people write in any script stays as it is', () => {
     '日本語',
     'עברית',
     '👩‍💻'.replaceAll('\u200d', ''),
+    '\u2764\ufe0f 1\ufe0f\u20e3',
   ]) {
     expect(hasHidden(text)).toBe(false)
     expect(splitHiddenText(text)).toEqual(text === '' ? [] : [{ text }])

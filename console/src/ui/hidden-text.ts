@@ -1,37 +1,10 @@
 // What a server says may hold characters that nobody sees and a model reads. Cut into stretches to
-// show as they are and characters to show as marks; the ranges are the gate's own (packages/sluice/src/guard).
+// show as they are and characters to show as marks, by the gate's own table.
 
-const RANGES: readonly (readonly [from: number, to: number])[] = [
-  ...([
-    [0x0, 0x8],
-    [0xb, 0xc],
-    [0xe, 0x1f],
-    [0x7f, 0x9f],
-    [0xad, 0xad],
-    [0x34f, 0x34f],
-  ] as const),
-  ...([
-    [0x61c, 0x61c],
-    [0x115f, 0x1160],
-    [0x17b4, 0x17b5],
-    [0x180b, 0x180f],
-  ] as const),
-  ...([
-    [0x200b, 0x200f],
-    [0x2028, 0x202e],
-    [0x2060, 0x206f],
-    [0x3164, 0x3164],
-  ] as const),
-  ...([
-    [0xfeff, 0xfeff],
-    [0xffa0, 0xffa0],
-    [0xfff9, 0xfffb],
-    [0x1d173, 0x1d17a],
-  ] as const),
-  ...([[0xe0000, 0xe0fff]] as const),
-]
+import { HIDDEN_CLASS } from '../../../packages/sluice/src/core/hidden-characters.ts'
 
-const CLASS = `[${RANGES.map(([from, to]) => `\\u{${from.toString(16)}}-\\u{${to.toString(16)}}`).join('')}]`
+/** Also separators of lines. Of selectors, those that make an emoji or a symbol what it is are left. */
+const CLASS = `(?!(?<=[\\p{S}#*0-9])[\\ufe0e\\ufe0f])[${HIDDEN_CLASS}\\u2028\\u2029]`
 /** Two of them: one that looks for all keeps its place between two texts. */
 const ANY = new RegExp(CLASS, 'u')
 const ALL = new RegExp(CLASS, 'gu')

@@ -2,38 +2,12 @@
 // zero-width space, word joiner and their kin. Joiners and variation selectors are fine where emoji
 // and the scripts that need them have them; elsewhere they hide something. Pure.
 
+import { HIDDEN_CLASS } from '../core/hidden-characters.ts'
 import type { Finding } from './finding.ts'
 import { FINDINGS_MAX } from './limits.ts'
 
-/** What is worth a look, from and to, by code point. */
-const RANGES: readonly (readonly [number, number, string])[] = [
-  [0x0, 0x8, 'controls, the bell and backspace among them'],
-  [0xb, 0xc, 'vertical tab, form feed'],
-  [0xe, 0x1f, 'controls, ANSI escape among them'],
-  [0x7f, 0x9f, 'delete and the C1 controls, which begin ANSI sequences too'],
-  [0xad, 0xad, 'soft hyphen'],
-  [0x34f, 0x34f, 'grapheme joiner'],
-  [0x61c, 0x61c, 'Arabic letter mark'],
-  [0x115f, 0x1160, 'Hangul fillers'],
-  [0x17b4, 0x17b5, 'Khmer vowels nobody sees'],
-  [0x180b, 0x180f, 'Mongolian selectors'],
-  [0x200b, 0x200f, 'zero-width space, joiners, marks of direction'],
-  [0x202a, 0x202e, 'bidi embedding and override'],
-  [0x2060, 0x206f, 'word joiner, invisible operators, bidi isolates'],
-  [0x3164, 0x3164, 'Hangul filler'],
-  [0xfe00, 0xfe0f, 'variation selectors'],
-  [0xfeff, 0xfeff, 'byte order mark'],
-  [0xffa0, 0xffa0, 'halfwidth Hangul filler'],
-  [0xfff9, 0xfffb, 'interlinear annotation'],
-  [0x1d173, 0x1d17a, 'musical controls'],
-  [0xe0000, 0xe0fff, 'tag characters and further selectors'],
-]
-
 /** Runs of them: most texts have none, so one pass settles them. */
-const SUSPECTS = new RegExp(
-  `[${RANGES.map(([from, to]) => `\\u{${from.toString(16)}}-\\u{${to.toString(16)}}`).join('')}]+`,
-  'gu',
-)
+const SUSPECTS = new RegExp(`[${HIDDEN_CLASS}]+`, 'gu')
 
 const EMOJI =
   /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|[#*0-9]|\u{20e3}/u

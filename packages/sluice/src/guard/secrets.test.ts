@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { maskText } from '../approvals/mask-text.ts'
+import { holdsSecret } from './inspect-answer.ts'
 import { SECRET_DETECTORS } from './secret-detectors.ts'
 import { findSecretShapes } from './secrets.ts'
 
@@ -74,4 +75,9 @@ test('every detector serves verdicts, exports and masks', () => {
       // Nothing beside it is hidden.
       expect(text).toMatch(/see .* there/)
     }
+})
+
+test('no character without width splits a secret, whichever it is', () => {
+  for (const code of [0xad, 0x34f, 0x61c, 0x115f, 0x180e, 0x200b, 0x202e, 0x2066, 0x3164, 0xfeff])
+    expect(holdsSecret(`AK${String.fromCodePoint(code)}IA${upper(16)}`)).toBe(true)
 })

@@ -3,6 +3,7 @@
 // Linear, under a budget. Pure.
 
 import { decodePercent } from '@sluice/policy/core/percent'
+import { NO_WIDTH_CLASS } from '../core/hidden-characters.ts'
 import { DECODED_CHARS_MAX } from './limits.ts'
 
 /** Characters that may still be decoded, of all texts of one message. */
@@ -27,8 +28,8 @@ const UNDOS: readonly Undo[] = [
 /** An escape inside of an escape: as often as this. */
 const ROUNDS_MAX = 3
 const ESC = String.fromCharCode(0x1b)
-/** NUL, soft hyphen, and what has no width. */
-const UNSEEN = '\\0\\xad\\u200b-\\u200f\\u2060-\\u2064\\ufeff'
+/** NUL, and what has no width. */
+const UNSEEN = `\\0${NO_WIDTH_CLASS}`
 const MAYBE_ESCAPED = new RegExp(`[\\\\&%=${ESC}${UNSEEN}]`)
 const CONTROLS = new RegExp(`[${UNSEEN}]|${ESC}\\[[0-9;:?]{0,32}[@-~]`, 'g')
 

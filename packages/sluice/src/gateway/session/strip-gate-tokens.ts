@@ -4,6 +4,7 @@
 // of a message are read one by one only where it finds something that could spell a token.
 
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
+import { NO_WIDTH_CLASS } from '../../core/hidden-characters.ts'
 import { OWN_TOKEN_BEGINNING, OWN_TOKEN_PREFIX } from '../../core/own-token-shapes.ts'
 import { decodeRun, encodedRuns } from '../../guard/encoded-runs.ts'
 import { readingsOf, type ViewBudget } from '../../guard/views.ts'
@@ -22,7 +23,7 @@ import { testSteps } from './test-steps.ts'
 const ENCODED = new RegExp(`${IN_BASE64.join('|')}|${IN_HEX}|${IN_HEX.toUpperCase()}`)
 /** Anything by which a text can spell a token; a line break, because one may be wrapped. */
 const MAYBE = new RegExp(
-  `sluice|\\\\[nrux0-3\\\\]|[\\xad\\u200b-\\u200f\\u2060-\\u2064\\ufeff]|73[ :,-]{1,2}6[cC]|&[#a-zA-Z]|[%=][2-7][0-9A-Fa-f]|${ENCODED.source}`,
+  `sluice|\\\\[nrux0-3\\\\]|[${NO_WIDTH_CLASS}]|73[ :,-]{1,2}6[cC]|&[#a-zA-Z]|[%=][2-7][0-9A-Fa-f]|${ENCODED.source}`,
 )
 const REMOVED = `${OWN_TOKEN_PREFIX}removed`
 

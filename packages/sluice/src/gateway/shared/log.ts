@@ -1,6 +1,8 @@
 // The log function that every part of the gate is given, and how a foreign line is made safe for it.
 // Structured fields are kept apart from the message.
 
+import { visibleText } from '../../core/visible-text.ts'
+
 export type Log = (
   level: LogLevel,
   message: string,
@@ -12,7 +14,5 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 /** Cut, and with no character in it that could rewrite a terminal or a log line. */
 export function shorten(line: string, lengthMax: number): string {
   const cut = line.length > lengthMax ? `${line.slice(0, lengthMax)}…` : line
-  return cut.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) =>
-    found === '\t' ? ' ' : `\\u{${found.codePointAt(0)?.toString(16)}}`,
-  )
+  return visibleText(cut.replaceAll('\t', ' '))
 }

@@ -2,6 +2,7 @@
 // and dark as the reader's system is. Names and reasons come from agents and servers, so all of
 // them are escaped and made visible. Pure.
 
+import { visibleText } from '../../core/visible-text.ts'
 import { plotOf } from './plot.ts'
 import type { LedgerReport } from './report.ts'
 import { type ReportSection, sectionsOf, titleOf } from './sections.ts'
@@ -84,10 +85,7 @@ function htmlSection({ title, columns, rows, none }: ReportSection): string {
 }
 
 function toVisibleText(text: string): string {
-  const visible = text.replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu,
-    (character) => `\\u{${(character.codePointAt(0) as number).toString(16)}}`,
-  )
+  const visible = visibleText(text)
   return visible.length <= CELL_LENGTH_MAX ? visible : `${visible.slice(0, CELL_LENGTH_MAX)}…`
 }
 
