@@ -10,9 +10,9 @@ import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { restoreSessions } from '../../packages/sluice/src/gateway/data/restore-sessions.ts'
 import { restoreState } from '../../packages/sluice/src/gateway/data/restore-state.ts'
 import { writeState } from '../../packages/sluice/src/gateway/data/state-file.ts'
-import { SessionQuota } from '../../packages/sluice/src/identity/callers/session-quota.ts'
 import { InstallationKey } from '../../packages/sluice/src/identity/keys/installation-key.ts'
 import { signingKeyOf } from '../../packages/sluice/src/identity/keys/signing-key.ts'
+import { AgentSessions } from '../../packages/sluice/src/identity/sessions/agent-sessions.ts'
 import { Chain } from '../../packages/sluice/src/ledger/chain/chain.ts'
 import { readCheckpoints } from '../../packages/sluice/src/ledger/chain/checkpoint-file.ts'
 import { openLedgerReadOnly } from '../../packages/sluice/src/ledger/chain/read.ts'
@@ -120,15 +120,15 @@ export async function grown(directory: string, records: number): Promise<Record<
     note(`restore limits of a ${name}, ms`, restored.ms)
     note(`restore limits of a ${name}, ms of CPU`, restored.cpuMs)
   }
-  const slots = timed(() => restoreSessions(new SessionQuota(), ledger, nowMs, () => []))
+  const slots = timed(() => restoreSessions(new AgentSessions(), ledger, nowMs, () => []))
   note('restore sessions, ms', slots.ms)
   note('restore sessions, ms of CPU', slots.cpuMs)
   ledger.close()
-  const state = restoreState(directory, POLICIES, signer)
+  const state = restoreState(directory, POLICIES, signer, new AgentSessions())
   const head = { seq: verifiedHead.seq, hash: verifiedHead.hash }
   const noted = timed(() => writeState({ data: directory, key: signer, ...state }, head))
   note('note counters and sessions, ms', noted.ms)
-  const again = timed(() => restoreState(directory, POLICIES, signer))
+  const again = timed(() => restoreState(directory, POLICIES, signer, new AgentSessions()))
   note('restore all from the note, ms', again.ms)
   rmSync(directory, { recursive: true })
   return figures

@@ -13,8 +13,8 @@ import {
   proposed,
   yes,
 } from '../../packages/sluice/src/approvals/engine.test-support.ts'
-import { SessionQuota } from '../../packages/sluice/src/identity/callers/session-quota.ts'
-import { SLOT_IDLE_MS } from '../../packages/sluice/src/identity/limits.ts'
+import { AGENT_SESSION_IDLE_MS } from '../../packages/sluice/src/identity/limits.ts'
+import { AgentSessions } from '../../packages/sluice/src/identity/sessions/agent-sessions.ts'
 import { ProcessClock } from '../../packages/sluice/src/store/process-clock.ts'
 
 const HOUR_MS = 3_600_000
@@ -91,17 +91,22 @@ describe.each([HOUR_MS, YEAR_MS])('the clock is set by %i ms', (jump) => {
 
   test('a session keeps what it saw, and ends after its idle time', () => {
     const { clock, pass, set } = driven()
-    const slots = new SessionQuota()
-    const slot = slots.open('p', 1, clock.steadyMs())
-    slot.see(['secret'], clock.steadyMs())
-    slot.asked(clock.steadyMs())
+    const sessions = new AgentSessions()
+    const limit = { max: 2, windowMs: AGENT_SESSION_IDLE_MS }
+    const open = () => sessions.open('p', 'token a', limit, clock.steadyMs())
+    const first = open()
+    first.see(['secret'], clock.steadyMs())
+    first.asked(clock.steadyMs())
+    first.release(clock.steadyMs())
     for (const by of [jump, -2 * jump, jump]) {
       set(by)
-      expect(slot.facts(clock.steadyMs()).saw).toEqual(['secret'])
+      const again = open()
+      expect(again.facts(clock.steadyMs()).saw).toEqual(['secret'])
+      again.release(clock.steadyMs())
     }
     set(-jump)
-    pass(SLOT_IDLE_MS)
-    expect(slot.facts(clock.steadyMs()).saw).toEqual([])
+    pass(AGENT_SESSION_IDLE_MS)
+    expect(open().facts(clock.steadyMs()).saw).toEqual([])
   })
 
   test('a limit lets no more through, and is open again when its window has passed', () => {

@@ -39,6 +39,8 @@ export function* compareSteps(old: CompiledPolicy, now: CompiledPolicy): Steps<L
   for (const part of ['labels', 'classify'] as const)
     if (!isSame(old[part].entries(), now[part].entries()))
       found.push({ where: `/${part}`, what: 'is another, which may open something elsewhere' })
+  if (old.labelScope !== now.labelScope)
+    found.push({ where: '/label_scope', what: 'is another, which may open something elsewhere' })
   found.push(...ofHouse(old.house, now.house))
   // A document in shadow enforces nothing.
   if (old.shadow) return found

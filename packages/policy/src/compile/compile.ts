@@ -149,10 +149,20 @@ function* build(
     prompts: byName(prompts),
     guardrails,
     labels,
+    labelScope: parseLabelScope(document, options.house),
     classify: classifyMap(document),
     ...(options.house === undefined ? {} : { house: options.house }),
     scopes: new WeakMap(),
   }
+}
+
+/** The base policy can only widen it: whoever sees more labels is denied more. */
+function parseLabelScope(
+  document: LocatedMap,
+  house: CompiledPolicy | undefined,
+): CompiledPolicy['labelScope'] {
+  const isWide = scalar(document, 'label_scope') === 'principal'
+  return isWide || house?.labelScope === 'principal' ? 'principal' : 'session'
 }
 
 /** By their keys in normal form, see resource-uri.ts. */

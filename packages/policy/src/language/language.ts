@@ -208,6 +208,10 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
       shape: { kind: 'record', keys: names('tool'), of: someOf(text(50)) },
       doc: 'what an answer of this tool brings into the session',
     },
+    label_scope: {
+      shape: word(['session', 'principal']),
+      doc: '`principal`: rules see the labels of all sessions of the principal (`session`)',
+    },
     classify: {
       shape: { kind: 'record', keys: names('tool'), of: word(CATEGORIES) },
       doc: "a person's word over the catalogue's",

@@ -32,6 +32,8 @@ export interface CompiledPolicy {
   /** By name. */
   readonly guardrails: readonly Guardrail[]
   readonly labels: NameMap<readonly string[]>
+  /** Whose labels rules see. */
+  readonly labelScope: 'session' | 'principal'
   readonly classify: NameMap<Category>
   readonly house?: CompiledPolicy
   readonly scopes: WeakMap<KnownTool, ApplicableRules>

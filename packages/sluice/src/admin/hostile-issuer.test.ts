@@ -82,7 +82,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   corp = {
     ...{ name: 'corp', policy: 'p', scopes: [], groups: 'groups', algorithms: ALGORITHMS },
-    ...{ slots: 1, explain: false, roles: { approver: ['ops'] } },
+    ...{ sessions: { max: 1, windowMs: 3_600_000 }, explain: false, roles: { approver: ['ops'] } },
     issuer: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     console: { clientId: 'console', scopes: [] },
   }

@@ -3,15 +3,14 @@
 
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import type { AgentFacts } from '@sluice/policy/core/call'
 import type { Counters, LimitUsage } from '@sluice/policy/core/counters'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { listRuleTexts } from '@sluice/policy/model/canonical-rule'
 import type { ApprovalEngine } from '../approvals/engine.ts'
-import type { SessionLabels } from '../core/agent-calls.ts'
 import type { Caller } from '../identity/callers/caller.ts'
-import type { SessionLease, SessionQuota } from '../identity/callers/session-quota.ts'
 import type { HandleSealer } from '../identity/keys/handle-sealer.ts'
+import type { AgentSessions } from '../identity/sessions/agent-sessions.ts'
+import type { LabelScope } from '../identity/sessions/session-lease.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { splitMembers } from '../protocol/json/raw-members.ts'
 import { paramHeadersOf } from '../protocol/mcp-headers.ts'
@@ -25,18 +24,19 @@ import { LedgerCallRecorder } from './call/record-calls.ts'
 import type { GateConfig, ServerConfig } from './config/config.ts'
 import type { OwnFiles } from './config/own-facts.ts'
 import { EmbeddedAdmissionStore } from './data/embedded-admission.ts'
-import type { AgentFamilySession } from './front/sessions/agent-gate.ts'
 import type { CallInstrumentation } from './metrics/instrument-calls.ts'
 import { defaultProcessesMax } from './processes/process-quota.ts'
 import { refuseFrozen } from './relay/refuse-frozen.ts'
 import { Relay } from './relay/relay.ts'
 import { Continuations } from './session/continuations.ts'
+import { observeClient } from './session/observe-client.ts'
+import { type AgentFamilySession, type OpenSession, OpenSessions } from './session/open-sessions.ts'
 import { SealedHandles } from './session/sealed-handles.ts'
 import { stripOwn } from './session/strip-link.ts'
 import { VisibleLists } from './session/visible-lists.ts'
 import { CALL_IDLE_MS_MAX, CALL_LOOK_EVERY_MS, TOOLS_FRESH_MS } from './shared/limits.ts'
 import type { Log } from './shared/log.ts'
-import { ALL_SERVERS, type ClientTransport } from './shared/transport.ts'
+import { ALL_SERVERS, type ClientTransport, type ConnectionOrigin } from './shared/transport.ts'
 import type { FreezeStore } from './state/freezes.ts'
 import type { PolicySet } from './state/policy-set.ts'
 import { KnownTools } from './tools/known-tools.ts'
@@ -53,7 +53,7 @@ export interface GateParts extends ServerLinksParts {
   readonly config: GateConfig
   readonly policies: () => PolicySet
   readonly counters: Counters & LimitUsage
-  readonly slots: SessionQuota
+  readonly sessions: AgentSessions
   readonly seals: HandleSealer
   readonly ledger: Ledger
   readonly freezes: FreezeStore
@@ -68,13 +68,6 @@ export interface GateParts extends ServerLinksParts {
   readonly log: Log
 }
 
-interface GateSession {
-  readonly client: ClientTransport
-  readonly who: () => Caller
-  readonly slot: SessionLease
-  readonly agent: () => AgentFacts | null
-}
-
 /** Ends that a client or a person brought about: nobody has to look for the reason. */
 const EXPECTED_ENDS: ReadonlySet<string> = new Set([
   'the client ended the session',
@@ -86,9 +79,9 @@ export class Gate {
   readonly #parts: GateParts
   readonly #spine: Omit<CallPipeline, 'policy' | 'record'>
   readonly #known: KnownTools
-  readonly #relays = new Set<Relay>()
+  readonly #relays = new Map<Relay, OpenSession>()
   readonly #sweeper: NodeJS.Timeout
-  readonly #sessions = new Set<GateSession>()
+  readonly sessions: OpenSessions
   readonly #resting = new RestingProcesses()
   readonly #continuations = new Continuations(() => performance.now())
   readonly #servers: UpstreamConnector
@@ -98,6 +91,7 @@ export class Gate {
 
   constructor(parts: GateParts) {
     this.#parts = parts
+    this.sessions = new OpenSessions(parts.sessions)
     this.#sweeper = setInterval(() => this.#expire(), CALL_LOOK_EVERY_MS).unref()
     this.#notes = new ServerNotes(parts.log)
     const { max = defaultProcessesMax(), ...processes } = parts.config.processes
@@ -141,26 +135,25 @@ export class Gate {
 
   /** Puts the gate between a client's session and a server, or all servers. Whatever servers it uses,
    * it is one session: what it has read from one counts when it calls another. `who` is asked for
-   * every call: a session goes on with a newer token of the same principal. `handle` goes on with a
-   * session from before a restart. */
-  open(name: string, client: ClientTransport, who: () => Caller, handle?: string): void {
+   * every call: a session goes on with a newer token of the same principal. */
+  open(
+    name: string,
+    client: ClientTransport,
+    who: () => Caller,
+    { sessionKey, handle }: ConnectionOrigin,
+  ): void {
     stripOwn(client)
-    const { config, slots, log } = this.#parts
-    const { principal, slots: count } = who()
-    const slot = slots.open(principal.id, count, steadyMs())
-    const session = { client, who, slot, agent: () => null }
-    this.#sessions.add(session)
-    const onEnd = () => {
-      if (this.#sessions.delete(session)) slot.release()
-    }
+    const { config, log } = this.#parts
+    const session = this.sessions.open(client, who, sessionKey)
+    const onEnd = session.release
     if (name === ALL_SERVERS) {
       const servers = Object.keys(config.servers)
       const open = (server: string, link: ClientTransport) =>
         this.#relay(server, link, session, () => {})
       const onLimit = (server: string, why: string) => this.#notes.limitMet(server, why)
-      return void new AggregateSession(client, { servers, open, onEnd, onLimit, log })
-    }
-    this.#relay(name, client, session, onEnd, handle)
+      new AggregateSession(client, { servers, open, onEnd, onLimit, log })
+    } else this.#relay(name, client, session, onEnd, handle)
+    observeClient(client, (said) => session.slot.introduce(said, undefined))
   }
 
   /** For a family of agents: one session for all of them, as long as they live. */
@@ -168,37 +161,23 @@ export class Gate {
     name: string,
     client: ClientTransport,
     who: () => Caller,
-    { family, agent }: AgentFamilySession,
+    family: AgentFamilySession,
   ): void {
     stripOwn(client)
-    const slot = this.#parts.slots.openLasting(`agents/${family}`, steadyMs())
-    const session = { client, who, slot, agent }
-    this.#sessions.add(session)
-    const onEnd = () => {
-      if (this.#sessions.delete(session)) slot.release()
-    }
-    this.#relay(name, client, session, onEnd)
-  }
-
-  /** What a family of agents has seen, whatever links it has. */
-  agentLabels(family: string): SessionLabels {
-    const slot = this.#parts.slots.openLasting(`agents/${family}`, steadyMs())
-    slot.release()
-    return {
-      saw: () => slot.facts(steadyMs()).saw,
-      see: (labels) => void slot.see(labels, steadyMs()),
-    }
+    const session = this.sessions.openFamily(client, who, family)
+    this.#relay(name, client, session, session.release)
   }
 
   /** `link` is the session's own, or stands for it towards one of its servers. */
   #relay(
     name: string,
     link: ClientTransport,
-    session: GateSession,
+    session: OpenSession,
     onEnd: () => void,
     handle?: string,
   ): void {
     const { client, who, slot, agent } = session
+    slot.introduce(undefined, name)
     const { config, freezes, seals } = this.#parts
     const files = this.#parts.ownFiles(name)
     let own = files.facts
@@ -221,7 +200,7 @@ export class Gate {
     }
     const { labels, onDelivery, withLabels } = labelSession({
       ...{ server: name, policy, slot, log },
-      onSeen: () => relay.tellListsChanged(),
+      onSeen: () => this.#tellListsChanged(session, policy().labelScope),
     })
     const to = {
       ...{ clientEra: link.era, principal: principal.id, agent: agent()?.id, labels },
@@ -237,7 +216,7 @@ export class Gate {
         transport: serverConfig.kind,
         principal: who().principal,
         agent: agent(),
-        session: slot.facts(steadyMs()),
+        session: slot.facts(steadyMs(), policy().labelScope),
         ...own,
       }),
       nameRoots: (roots) => {
@@ -286,7 +265,7 @@ export class Gate {
       log: (text) => log('warn', text),
     })
     this.#notes.watch(name, server)
-    this.#relays.add(relay)
+    this.#relays.set(relay, session)
     if (serverConfig.kind === 'stdio') {
       const { idleMs = config.processes.idleMs } = serverConfig
       const openRequests = () => relay.openRequests
@@ -295,10 +274,12 @@ export class Gate {
     void server.ended.then(() => this.#relays.delete(relay))
   }
 
-  /** Ends the sessions of callers that no longer hold: revoked, expired, or not local any more. */
-  endUnheld(): void {
-    for (const { client, who } of [...this.#sessions])
-      if (!who().holds()) client.close('whoever opened this session may no longer call')
+  /** What is hidden from those who have read something is so in every connection of the session. */
+  #tellListsChanged({ slot, who }: OpenSession, scope: LabelScope): void {
+    const { id } = who().principal
+    for (const [relay, other] of this.#relays)
+      if (other.slot.id === slot.id || (scope === 'principal' && other.who().principal.id === id))
+        relay.tellListsChanged()
   }
 
   get knownTools(): readonly KnownTool[] {
@@ -309,13 +290,13 @@ export class Gate {
   policyChanged(): void {
     const said = new Set(this.#parts.policies().all.flatMap(listRuleTexts))
     this.#parts.approvals.policyChanged((says) => said.has(says))
-    for (const relay of this.#relays) relay.tellListsChanged()
+    for (const relay of this.#relays.keys()) relay.tellListsChanged()
   }
 
   /** After a freeze: ends what is open and may no longer be. Says how many calls that were. */
   interrupt(): number {
     let calls = 0
-    for (const relay of [...this.#relays])
+    for (const relay of [...this.#relays.keys()])
       if (relay.frozen !== undefined) calls += relay.interrupt(relay.frozen)
     return calls
   }
@@ -347,12 +328,13 @@ export class Gate {
 
   #expire(): void {
     const now = performance.now()
-    for (const relay of [...this.#relays]) {
+    for (const relay of [...this.#relays.keys()]) {
       const { timeoutMs } = this.#parts.config.servers[relay.server] ?? {}
       relay.expire(now, timeoutMs ?? CALL_IDLE_MS_MAX)
     }
     this.#resting.look(now)
     this.#servers.look()
+    this.sessions.sweep(now)
   }
 
   failureOf(server: string): ServerFailure | undefined {
@@ -366,7 +348,7 @@ export class Gate {
 
   /** How much goes on with one server. */
   figures(server: string): { readonly sessions: number; readonly openRequests: number } {
-    const relays = [...this.#relays].filter((relay) => relay.server === server)
+    const relays = [...this.#relays.keys()].filter((relay) => relay.server === server)
     const openRequests = relays.reduce((sum, relay) => sum + relay.openRequests, 0)
     return { sessions: relays.length, openRequests }
   }
@@ -378,7 +360,7 @@ export class Gate {
 
   /** A request of a client's has no answer yet. */
   get isBusy(): boolean {
-    return [...this.#relays].some(({ openRequests }) => openRequests > 0)
+    return [...this.#relays.keys()].some(({ openRequests }) => openRequests > 0)
   }
 
   /** Waits until every request is answered, for a while. */
@@ -391,7 +373,7 @@ export class Gate {
   /** Ends every session, and waits until nothing of any server is left. */
   async close(why: string): Promise<void> {
     clearInterval(this.#sweeper)
-    await Promise.all([...this.#relays].map((relay) => relay.end(why)))
+    await Promise.all([...this.#relays.keys()].map((relay) => relay.end(why)))
     await this.#servers.close(why)
   }
 }

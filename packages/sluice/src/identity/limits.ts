@@ -1,14 +1,24 @@
-// Bounds of who may call, by name and unit. Slots times `max` is the most a principal gets in a
-// window, whatever it sends.
+// Bounds of who may call, by name and unit. `sessions.max` times `max` of a limit is the most that a
+// principal gets in `sessions.window`, whatever it sends.
 
-/** A slot without a call for so long begins anew, with fresh counters and labels. */
-export const SLOT_IDLE_MS = 30 * 60_000
-/** Principals whose slots are kept before those that are over are looked for. */
-export const SLOT_PRINCIPALS_KEPT = 1_000
-/** Slots of the local user; a grant has one unless it says more. */
-export const LOCAL_SLOTS = 4
-export const GRANT_SLOTS = 1
-export const GRANT_SLOTS_MAX = 64
+/** `sessions.idle`: a session ends so long after its last connection. */
+export const AGENT_SESSION_IDLE_MS = 30 * 60_000
+/** `sessions.max` and `sessions.window`: sessions of one principal that can charge a limit within the window. */
+export const AGENT_SESSIONS_MAX = 20
+export const AGENT_SESSIONS_WINDOW_MS = 60 * 60_000
+/** The most that `sessions` can be set to. */
+export const AGENT_SESSIONS_SETTING_MAX = 1_000
+export const AGENT_SESSIONS_SECONDS_MAX = 31 * 86_400
+/** The session of an agent's family ends so long after its last call. */
+export const FAMILY_SESSION_IDLE_MS = 31 * 86_400_000
+/** Names under which a session is known: of connections that joined it past the quota. */
+export const SESSION_KEYS_MAX = 64
+/** What is kept of a client's own name and version. */
+export const SESSION_CLIENT_LENGTH_MAX = 80
+/** Principals without sessions that are kept before those that are over are looked for. */
+export const SESSION_PRINCIPALS_KEPT = 1_000
+/** How often sessions that have ended are removed. */
+export const SESSION_SWEEP_EVERY_MS = 60_000
 
 /** For so long what was read of the grants holds: requests that come together are checked together. */
 export const GRANTS_FRESH_MS = 10

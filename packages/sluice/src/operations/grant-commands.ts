@@ -9,7 +9,11 @@ import { nameOne } from '../gateway/config/grants.ts'
 import type { Grant } from '../identity/callers/grant.ts'
 import type { GrantRequest, Grants } from '../identity/callers/grants.ts'
 import { IdentityError } from '../identity/errors.ts'
-import { GRANT_GROUPS_MAX, GRANT_SLOTS, GRANT_SLOTS_MAX } from '../identity/limits.ts'
+import {
+  AGENT_SESSIONS_MAX,
+  AGENT_SESSIONS_SETTING_MAX,
+  GRANT_GROUPS_MAX,
+} from '../identity/limits.ts'
 import { GRANT_NAME, GRANT_NAME_HELP, GROUP_NAME, GROUP_NAME_HELP } from '../identity/names.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 
@@ -75,13 +79,13 @@ export function grantTold(grant: Grant): JsonObject {
 }
 
 function readWish(request: JsonObject): GrantRequest {
-  const { name, policy, slots = GRANT_SLOTS, groups = [], explain = false } = request
+  const { name, policy, slots = AGENT_SESSIONS_MAX, groups = [], explain = false } = request
   if (typeof name !== 'string' || !GRANT_NAME.test(name))
     throw new OperationError(`\`${shown(name)}\` is no name of a grant`, GRANT_NAME_HELP)
   if (typeof policy !== 'string') throw new OperationError('no policy is named', 'say --policy')
   const isCount = typeof slots === 'number' && Number.isInteger(slots)
-  if (!isCount || slots < 1 || slots > GRANT_SLOTS_MAX)
-    throw new OperationError(`\`${shown(slots)}\` slots`, `from 1 to ${GRANT_SLOTS_MAX}`)
+  if (!isCount || slots < 1 || slots > AGENT_SESSIONS_SETTING_MAX)
+    throw new OperationError(`\`${shown(slots)}\` slots`, `from 1 to ${AGENT_SESSIONS_SETTING_MAX}`)
   if (!Array.isArray(groups) || isObject(groups) || groups.length > GRANT_GROUPS_MAX)
     throw new OperationError('`groups` is no list', `at most ${GRANT_GROUPS_MAX} names`)
   const odd = groups.find((group) => typeof group !== 'string' || !GROUP_NAME.test(group))

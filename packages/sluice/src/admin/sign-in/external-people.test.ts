@@ -26,7 +26,13 @@ beforeAll(async () => {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   corp = {
     ...{ name: 'corp', issuer, jwks: `${issuer}/keys`, policy: 'p', audience: 'api://gate' },
-    ...{ scopes: [], groups: 'groups', algorithms: ALGORITHMS, slots: 1, explain: false },
+    ...{
+      scopes: [],
+      groups: 'groups',
+      algorithms: ALGORITHMS,
+      sessions: { max: 1, windowMs: 3_600_000 },
+      explain: false,
+    },
     roles: { approver: ['ops', 'leads'], admin: ['security'] },
     admins: ['root-of-trust'],
   }

@@ -58,7 +58,12 @@ beforeAll(async () => {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   corp = {
     ...{ name: 'corp', issuer, policy: 'p', scopes: ['mcp'], groups: 'groups' },
-    ...{ algorithms: ALGORITHMS, slots: 1, explain: false, roles: { approver: ['ops'] } },
+    ...{
+      algorithms: ALGORITHMS,
+      sessions: { max: 1, windowMs: 3_600_000 },
+      explain: false,
+      roles: { approver: ['ops'] },
+    },
     console: { clientId: 'console', scopes: ['groups'] },
   }
 })

@@ -6,7 +6,11 @@ import type { GateConfig } from '../../gateway/config/config.ts'
 import { nameOne, policyNames } from '../../gateway/config/grants.ts'
 import { hashGrantToken, makeToken } from '../../identity/callers/grant.ts'
 import type { GrantRequest, Grants } from '../../identity/callers/grants.ts'
-import { GRANT_GROUPS_MAX, GRANT_SLOTS, GRANT_SLOTS_MAX } from '../../identity/limits.ts'
+import {
+  AGENT_SESSIONS_MAX,
+  AGENT_SESSIONS_SETTING_MAX,
+  GRANT_GROUPS_MAX,
+} from '../../identity/limits.ts'
 import { GRANT_NAME, GRANT_NAME_HELP, GROUP_NAME, GROUP_NAME_HELP } from '../../identity/names.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
@@ -41,7 +45,11 @@ export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
       .description('let somebody in: prints a token, once')
       .argument('<name>', 'who it is for: the principal in rules and records')
       .requiredOption('--policy <name>', 'the policy that binds it')
-      .option('--slots <n>', 'how many sessions it has at once', String(GRANT_SLOTS))
+      .option(
+        '--slots <n>',
+        'how many sessions it may have within `sessions.window`',
+        String(AGENT_SESSIONS_MAX),
+      )
       .option('--groups <a,b>', 'what rules see as `principal.groups`')
       .option('--explain', 'denials name the rule and what is left')
       .option('--as <name>', 'who you are, where several people have a PIN')
@@ -96,7 +104,7 @@ function wishOf(name: string, { policy, slots, groups, explain }: Options): Gran
   return {
     name,
     policy,
-    slots: readCount(slots, '--slots', GRANT_SLOTS_MAX),
+    slots: readCount(slots, '--slots', AGENT_SESSIONS_SETTING_MAX),
     groups: [...new Set(named)],
     explain: explain === true,
   }
@@ -108,7 +116,7 @@ function isTaken(grants: Grants, wanted: string): boolean {
 
 function print({ name, policy, slots }: GrantRequest, token: string, output: Output): void {
   output.line(
-    `${output.paint('bold', name)} may call under \`${policy}\`, ${plural(slots, 'slot')}`,
+    `${output.paint('bold', name)} may call under \`${policy}\`, ${plural(slots, 'session')}`,
   )
   output.line(`token  ${token}`)
   output.line(

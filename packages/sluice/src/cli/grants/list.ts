@@ -48,7 +48,7 @@ function formatGrant(grant: Grant, output: Output): string {
   const { name, policy, slots, groups, explain, isFixed, lastUsedMs, revokedMs } = grant
   const parts = [
     `policy ${policy}`,
-    plural(slots, 'slot'),
+    plural(slots, 'session'),
     ...(groups.length > 0 ? [`groups ${groups.join(',')}`] : []),
     ...(explain ? ['explain'] : []),
     ...(isFixed

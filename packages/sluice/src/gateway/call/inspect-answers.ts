@@ -13,7 +13,7 @@ import {
   tooLargeToInspect,
 } from '../../guard/inspect-answer.ts'
 import { MESSAGE_CHARS_MAX } from '../../guard/limits.ts'
-import type { SessionLease } from '../../identity/callers/session-quota.ts'
+import type { SessionLease } from '../../identity/sessions/session-lease.ts'
 import { isDense } from '../../protocol/json/is-dense.ts'
 import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
 import { processClock } from '../../store/process-clock.ts'

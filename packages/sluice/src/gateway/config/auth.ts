@@ -7,9 +7,9 @@ import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/doc
 import type { Shape } from '@sluice/policy/document/shape'
 import { ROLES } from '../../core/person.ts'
 import { ALGORITHMS, type Issuer } from '../../identity/callers/issuer.ts'
-import { GRANT_SLOTS, GRANT_SLOTS_MAX } from '../../identity/limits.ts'
 import { isLoopbackName, isSafeUrl } from '../../identity/oauth/safe-url.ts'
 import { nameOne } from './grants.ts'
+import { readSessionLimit, readSessions, SESSION_LIMIT, SLOTS } from './sessions.ts'
 import type { ConfigValues } from './values.ts'
 
 export interface ListenConfig {
@@ -84,11 +84,13 @@ const ISSUER: Shape = {
       unset: 'all that are asymmetric',
       example: ['ES256'],
     },
-    slots: {
-      shape: { kind: 'integer', min: 1, max: GRANT_SLOTS_MAX },
-      doc: 'sessions each caller may have at once',
-      default: GRANT_SLOTS,
+    sessions: {
+      shape: SESSION_LIMIT,
+      doc: 'how many sessions each caller may have',
+      unset: 'as `sessions` of the configuration',
+      example: { max: 5 },
     },
+    slots: { shape: SLOTS, doc: 'an older name of `sessions.max`', example: 5 },
     explain: {
       shape: { kind: 'boolean' },
       doc: 'a denial names the rule and what is left of a limit',
@@ -220,6 +222,7 @@ export function readIssuers(
   values: ConfigValues,
 ): Issuer[] {
   const found = new Set<string>()
+  const common = readSessions(map)
   return asMap(findEntry(asMap(findEntry(map, 'auth')), 'issuers')).entries.map(
     ({ key, value }) => {
       const node = asMap(value)
@@ -251,7 +254,7 @@ export function readIssuers(
         scopes: values.list(findEntry(node, 'scopes')),
         groups: String(scalar(node, 'groups') ?? 'groups'),
         algorithms: algorithms.length === 0 ? ALGORITHMS : algorithms,
-        slots: Number(scalar(node, 'slots') ?? GRANT_SLOTS),
+        sessions: readSessionLimit(node, common),
         explain: scalar(node, 'explain') === true,
         ...consoleOf(node, values, wrong),
       }

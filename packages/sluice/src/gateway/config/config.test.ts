@@ -53,7 +53,8 @@ ledger: { sync: full, record: judged }
           name: 'ann',
           hash: Buffer.alloc(32, 0xab),
           policy: 'reader',
-          slots: 1,
+          slots: 20,
+          windowMs: 3_600_000,
           groups: ['ops'],
           explain: true,
         },
@@ -111,7 +112,7 @@ describe('beyond loopback', () => {
       'policies: { p: p.yaml }\nauth: { issuers: { corp: { issuer: "https://id.example.com", policy: p, scopes: [mcp] } } }',
     )
     expect(config?.issuers).toMatchObject([
-      { name: 'corp', issuer: 'https://id.example.com', policy: 'p', scopes: ['mcp'], slots: 1 },
+      { name: 'corp', issuer: 'https://id.example.com', policy: 'p', scopes: ['mcp'] },
     ])
     expect(config?.issuers[0]?.algorithms).not.toContain('HS256')
     expect(config?.issuers[0]).not.toHaveProperty('console')

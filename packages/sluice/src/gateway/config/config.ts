@@ -23,6 +23,7 @@ import { type ChannelsConfig, readChannels } from './channels.ts'
 import { policyNames, readGrants, readPolicies } from './grants.ts'
 import { type LedgerConfig, readLedger } from './ledger.ts'
 import { type LoginConfig, readLogin } from './login.ts'
+import { readSessions, type SessionsConfig } from './sessions.ts'
 import { CONFIG } from './shape.ts'
 import { ConfigValues, type Environment } from './values.ts'
 import { needsProject, ownFilesBelow, resolveCommand, workDirectory } from './work-directory.ts'
@@ -85,6 +86,7 @@ export interface GateConfig extends ListenConfig, AgentsConfig {
   readonly channels: ChannelsConfig
   readonly pins: PinsConfig
   readonly processes: ProcessesConfig
+  readonly sessions: SessionsConfig
   readonly log: 'text' | 'json'
   /** For `/metrics`; without one it is only on the socket. */
   readonly metricsToken?: string
@@ -161,6 +163,7 @@ class ConfigReader {
       ...optional('metricsToken', this.#metricsToken(map)),
       ...optional('otlp', this.#otlp(map)),
       pins: this.#pins(asMap(findEntry(map, 'pins'))),
+      sessions: readSessions(map),
       processes: readProcesses(asMap(findEntry(map, 'processes'))),
     }
   }

@@ -6,8 +6,9 @@ import { scalar } from '@sluice/policy/document/fields'
 import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
 import type { FixedGrant } from '../../identity/callers/grant.ts'
-import { GRANT_GROUPS_MAX, GRANT_SLOTS, GRANT_SLOTS_MAX } from '../../identity/limits.ts'
+import { GRANT_GROUPS_MAX } from '../../identity/limits.ts'
 import { GRANT_NAME, GRANT_NAME_HELP, GROUP_NAME, GROUP_NAME_HELP } from '../../identity/names.ts'
+import { readSessionLimit, readSessions, SESSION_LIMIT, SLOTS } from './sessions.ts'
 import type { ConfigValues } from './values.ts'
 
 /** The document of `policy:`, where a grant is to have the same as the local user. */
@@ -44,11 +45,13 @@ export const GRANTS: Shape = {
         required: true,
         example: 'readonly',
       },
-      slots: {
-        shape: { kind: 'integer', min: 1, max: GRANT_SLOTS_MAX },
-        doc: 'sessions it may have at once',
-        default: GRANT_SLOTS,
+      sessions: {
+        shape: SESSION_LIMIT,
+        doc: 'how many sessions it may have',
+        unset: 'as `sessions` of the configuration',
+        example: { max: 5 },
       },
+      slots: { shape: SLOTS, doc: 'an older name of `sessions.max`', example: 5 },
       groups: {
         shape: { kind: 'list', of: { kind: 'text', max: 64 }, max: GRANT_GROUPS_MAX },
         doc: 'what rules see as `principal.groups`',
@@ -88,6 +91,7 @@ export function readGrants(
   policies: readonly string[],
   values: ConfigValues,
 ): FixedGrant[] {
+  const common = readSessions(map)
   return asMap(findEntry(map, 'grants')).entries.map(({ key, value }) => {
     const grant = asMap(value)
     const hash = values.text(findEntry(grant, 'hash') ?? key)
@@ -99,6 +103,7 @@ export function readGrants(
     const policy = String(scalar(grant, 'policy'))
     if (!policies.includes(policy))
       wrong('policy', `no policy is called \`${policy}\``, nameOne(policies))
+    const limit = readSessionLimit(grant, common)
     const groups = values.list(findEntry(grant, 'groups'))
     const odd = groups.find((group) => !GROUP_NAME.test(group))
     if (odd !== undefined) wrong('groups', `\`${odd}\` is no name of a group`, GROUP_NAME_HELP)
@@ -106,7 +111,8 @@ export function readGrants(
       name: String(key.value),
       hash: Buffer.from(digest ?? '', 'hex'),
       policy,
-      slots: Number(scalar(grant, 'slots') ?? GRANT_SLOTS),
+      slots: limit.max,
+      windowMs: limit.windowMs,
       groups,
       explain: scalar(grant, 'explain') === true,
     }

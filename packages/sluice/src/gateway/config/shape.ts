@@ -16,6 +16,7 @@ import { CHANNELS } from './channels.ts'
 import { GRANTS, POLICIES } from './grants.ts'
 import { LEDGER } from './ledger.ts'
 import { LOGIN } from './login.ts'
+import { SESSIONS } from './sessions.ts'
 
 const text = (max: number): Shape => ({ kind: 'text', max })
 const anyName = {
@@ -188,6 +189,10 @@ export const CONFIG: ObjectShape = {
     pins: { shape: PINS, doc: 'which definitions of tools are accepted' },
     auth: { shape: AUTH, doc: 'authorisation servers whose access tokens are accepted' },
     grants: { shape: GRANTS, doc: 'grants that are fixed here; the others are in the store' },
+    sessions: {
+      shape: SESSIONS,
+      doc: 'how many sessions a principal may have, and when a session ends',
+    },
     processes: {
       shape: PROCESSES,
       doc: 'how many processes of servers there may be, and how long each stays without use',

@@ -4,7 +4,7 @@
 
 import { longestWindowMs } from '@sluice/policy/model/policy'
 import type { ApprovalService } from '../../core/approval.ts'
-import type { SessionQuota } from '../../identity/callers/session-quota.ts'
+import type { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { LedgerConfig } from '../config/ledger.ts'
@@ -16,7 +16,7 @@ export interface KeepParts {
   readonly config: LedgerConfig
   readonly ledger: Ledger
   readonly policies: () => PolicySet
-  readonly slots: SessionQuota
+  readonly sessions: AgentSessions
   readonly approvals: ApprovalService
   readonly log: Log
 }
@@ -46,9 +46,9 @@ export function startRetention(parts: KeepParts): () => void {
   }
 }
 
-function neededSinceMs({ policies, slots, approvals }: KeepParts, nowMs: number): number {
+function neededSinceMs({ policies, sessions, approvals }: KeepParts, nowMs: number): number {
   const windowMs = Math.max(0, ...policies().all.map(longestWindowMs))
-  return Math.min(nowMs - windowMs, slots.neededSinceMs(nowMs), oldestWaitingMs(approvals))
+  return Math.min(nowMs - windowMs, sessions.neededSinceMs(nowMs), oldestWaitingMs(approvals))
 }
 
 /** Of all that are not over, page after page, the newest first. */

@@ -64,6 +64,27 @@ const REFUSALS = `
     PRIMARY KEY (server, name, digest)
   ) STRICT;`
 
+/** Sessions (`keys`, `saw` and `servers` are JSON), and what any session of a principal has seen. */
+const SESSIONS = `
+  CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    principal TEXT NOT NULL,
+    keys TEXT NOT NULL,
+    started INTEGER NOT NULL,
+    last_used INTEGER NOT NULL,
+    connected INTEGER NOT NULL,
+    ended INTEGER NOT NULL,
+    calls INTEGER NOT NULL,
+    saw TEXT NOT NULL,
+    client TEXT NOT NULL,
+    servers TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE principal_labels (
+    principal TEXT PRIMARY KEY,
+    saw TEXT NOT NULL,
+    last_used INTEGER NOT NULL
+  ) STRICT;`
+
 function gateFile(directory: string) {
   return {
     directory,
@@ -71,6 +92,7 @@ function gateFile(directory: string) {
     migrations: [
       ...[FREEZES + DOCUMENTS, TOOLS, PINS, APPROVAL_TABLES, LOCK, REFUSALS],
       APPROVAL_OF_UNKNOWN,
+      SESSIONS,
     ],
   }
 }

@@ -1,9 +1,10 @@
-// Session slots as the record left them: a restart of the gate gives nobody a fresh budget and lets
-// no session forget what it saw. Called at start, before anything is served.
+// What the ledger has of sessions that are not over: their calls, and the labels of answers. A restart
+// of the gate resets no counter and lets no session forget what it saw. Called at start, after the
+// sessions themselves were loaded (SessionMemory), before anything is served.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { SessionQuota } from '../../identity/callers/session-quota.ts'
-import { SLOT_IDLE_MS } from '../../identity/limits.ts'
+import { AGENT_SESSION_IDLE_MS } from '../../identity/limits.ts'
+import type { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
 import { recordReader } from '../../ledger/chain/read.ts'
 import { recentCalls } from '../../ledger/query/recent-calls.ts'
 import type { RestoredCall } from '../../ledger/records/decoding.ts'
@@ -16,7 +17,7 @@ interface RestoredSession {
 
 type LabelsOf = (call: RestoredCall) => readonly string[]
 
-/** Slots as they were after record `seq`, where somebody noted them. */
+/** Sessions as they were after record `seq`, where somebody noted them. */
 export interface SessionSnapshot {
   readonly seq: number
   readonly slots: readonly {
@@ -30,24 +31,26 @@ export interface SessionSnapshot {
 /** `labelsOf` says what the answer to a call may have brought in: for calls whose outcome nobody
  * knows, because the gate was killed before it was on record. */
 export function restoreSessions(
-  slots: SessionQuota,
+  sessions: AgentSessions,
   database: DatabaseSync,
   nowMs: number,
   labelsOf: LabelsOf,
   noted?: SessionSnapshot,
 ): void {
-  const sinceMs = nowMs - SLOT_IDLE_MS
+  const sinceMs = nowMs - AGENT_SESSION_IDLE_MS
+  const known = sessions.recentIds(nowMs)
   let pasts = noted
     ? resumeFromSnapshot(database, labelsOf, noted)
     : gather(database, sinceMs, labelsOf)
-  const alive = [...pasts].filter(([, { lastUsedMs }]) => lastUsedMs > sinceMs).map(([id]) => id)
+  const used = [...pasts].filter(([, { lastUsedMs }]) => lastUsedMs > sinceMs).map(([id]) => id)
+  const alive = [...new Set([...known, ...used])]
   if (alive.length === 0) return
   const beganMs = alive.map(beganAt).reduce((least, each) => Math.min(least, each))
   // They have done more than what was just read.
   if (noted === undefined && beganMs <= sinceMs) pasts = gather(database, beganMs - 1, labelsOf)
   for (const id of alive.sort(byBegin)) {
     const { lastUsedMs, calls, saw } = pasts.get(id) ?? newPast()
-    slots.restore(id, Math.min(lastUsedMs, nowMs), calls, saw)
+    sessions.restore(id, Math.min(lastUsedMs, nowMs), calls, saw)
   }
 }
 

@@ -4,8 +4,8 @@
 
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { longestWindowMs } from '@sluice/policy/model/policy'
-import { SessionQuota } from '../../identity/callers/session-quota.ts'
 import type { SigningKey } from '../../identity/keys/signing-key.ts'
+import type { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import { restoreLimits } from '../../ledger/query/restore-limits.ts'
 import { labelsOf } from '../state/labels-of.ts'
@@ -17,9 +17,9 @@ export function restoreState(
   directory: string,
   policies: Pick<PolicySet, 'all'>,
   key: SigningKey,
-): { counters: MemoryCounters; slots: SessionQuota } {
+  sessions: AgentSessions,
+): { counters: MemoryCounters; sessions: AgentSessions } {
   const counters = new MemoryCounters()
-  const slots = new SessionQuota()
   const database = openLedgerReadOnly(directory)
   try {
     const now = { wallMs: Date.now(), monotonicMs: performance.now() }
@@ -31,9 +31,9 @@ export function restoreState(
     // Whoever called may be bound by another document now: what any of them labels is seen.
     const labels = (call: Parameters<typeof labelsOf>[1]) =>
       policies.all.flatMap((policy) => labelsOf(policy, call))
-    restoreSessions(slots, database, now.wallMs, labels, noted)
+    restoreSessions(sessions, database, now.wallMs, labels, noted)
   } finally {
     database.close()
   }
-  return { counters, slots }
+  return { counters, sessions }
 }

@@ -9,9 +9,9 @@ import { compile } from '@sluice/policy/compile/compile'
 import { formatDecimal } from '@sluice/policy/core/decimal'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { expect, onTestFinished, test } from 'vitest'
-import { SessionQuota } from '../../identity/callers/session-quota.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { signingKeyOf } from '../../identity/keys/signing-key.ts'
+import { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import { allowed, judgement, take } from '../../ledger/judgements.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
@@ -50,10 +50,10 @@ async function callAll(ledger: Ledger, count: number, session: string): Promise<
 
 /** What is left of both, and what the session has done. */
 function left(data: string, key: ReturnType<typeof parts>['key']) {
-  const { counters, slots } = restoreState(data, POLICIES, key)
+  const { counters, sessions } = restoreState(data, POLICIES, key, new AgentSessions())
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
   const remaining = [one, money].map((each) => formatDecimal(counters.look(each, now).remaining))
-  return { remaining, slots: slots.list(Date.now()) }
+  return { remaining, slots: sessions.list(Date.now()) }
 }
 
 test('a start goes on from what was noted and reads only what came behind it', async () => {
@@ -61,7 +61,7 @@ test('a start goes on from what was noted and reads only what came behind it', a
   const session = `ann#0@${Date.now() - 5_000}`
   const ledger = Ledger.open({ directory: data })
   const [first] = await callAll(ledger, 4, session)
-  const before = restoreState(data, POLICIES, key)
+  const before = restoreState(data, POLICIES, key, new AgentSessions())
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
   expect(formatDecimal(before.counters.look(one, now).remaining)).toBe('96')
   expect(writeState({ data, key, ...before }, ledger.head)).toBe(true)
@@ -85,7 +85,7 @@ test('a note that was edited, is for another record, or of another key is not us
   await callAll(ledger, 3, `ann#0@${Date.now() - 5_000}`)
   const { head } = ledger
   ledger.close()
-  const state = restoreState(data, POLICIES, key)
+  const state = restoreState(data, POLICIES, key, new AgentSessions())
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
   state.counters.restore([one], 0, now)
   const reader = openLedgerReadOnly(data)
@@ -110,7 +110,7 @@ test('a note that was edited, is for another record, or of another key is not us
 test('a counter with more events than are noted one by one becomes tighter, never looser', () => {
   const { data, key } = parts()
   Ledger.open({ directory: data }).close()
-  const { counters } = restoreState(data, POLICIES, key)
+  const { counters } = restoreState(data, POLICIES, key, new AgentSessions())
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
   for (let n = 50; n > 0; n--) counters.restore([one], n * 1_000, now)
   const [dumped] = counters.dump(now, 10)
@@ -119,16 +119,18 @@ test('a counter with more events than are noted one by one becomes tighter, neve
   expect(formatDecimal(counters.look(one, now).remaining)).toBe('50')
 })
 
-test('a slot that was never used is not noted: it would be taken first, with a fresh budget', () => {
-  const slots = new SessionQuota()
-  slots.open('ann', 3, 1_000).asked(2_000)
-  expect(slots.list(3_000).map(({ id }) => id)).toEqual(['ann#0@1000'])
+test('a session that was never used is not part of the snapshot', () => {
+  const sessions = new AgentSessions()
+  const limit = { max: 3, windowMs: 1_000 }
+  sessions.open('ann', 'mcp 1', limit, 1_000).asked(2_000)
+  sessions.open('ann', 'mcp 2', limit, 1_000)
+  expect(sessions.list(3_000).map(({ id }) => id)).toEqual(['ann#0@1000'])
 })
 
 test('the database of a ledger is only read', () => {
   const { data, key } = parts()
   Ledger.open({ directory: data }).close()
-  restoreState(data, POLICIES, key)
+  restoreState(data, POLICIES, key, new AgentSessions())
   const database = new DatabaseSync(join(data, 'ledger.db'))
   expect(database.prepare('SELECT count(*) AS n FROM blocks').get()).toEqual({ n: 0 })
   database.close()

@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { formatDecimal, toDecimal } from '@sluice/policy/core/decimal'
 import type { CounterSnapshot, MemoryCounters } from '@sluice/policy/counters/memory-counters'
-import type { SessionQuota } from '../../identity/callers/session-quota.ts'
 import type { SigningKey } from '../../identity/keys/signing-key.ts'
+import type { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
 import { hashAt } from '../../ledger/chain/read.ts'
 import { processClock } from '../../store/process-clock.ts'
 import {
@@ -28,7 +28,7 @@ export interface GateSnapshot extends SessionSnapshot {
 export interface StateParts {
   readonly data: string
   readonly counters: MemoryCounters
-  readonly slots: SessionQuota
+  readonly sessions: AgentSessions
   readonly key: SigningKey
 }
 
@@ -37,7 +37,7 @@ const VERSION = 1
 
 /** False where there is too much of it to be noted. */
 export function writeState(
-  { data, counters, slots, key }: StateParts,
+  { data, counters, sessions, key }: StateParts,
   head: { readonly seq: number; readonly hash: string },
 ): boolean {
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
@@ -49,7 +49,7 @@ export function writeState(
     ...head,
     wallMs: now.wallMs,
     // Idle times as they are, also if the clock was set since they began.
-    slots: slots
+    slots: sessions
       .list(steadyMs)
       .map((slot) => ({ ...slot, lastUsedMs: slot.lastUsedMs + now.wallMs - steadyMs })),
     counters: counted.map(({ key: name, windowMs, ages, amounts }) => [

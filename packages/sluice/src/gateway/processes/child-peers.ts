@@ -65,10 +65,15 @@ export class ChildPeers {
 
   /** A name that the process at the other end has to take as its own title: no other process can give
    * it one. (An open file would not do: descriptors can be handed to a process that never asked.)
-   * Undefined where nothing has to be shown; always asked if a terminal is needed. */
-  question(needsTerminal: boolean): string | undefined {
-    const canAsk = this.#children !== undefined || (needsTerminal && process.platform === 'linux')
-    return canAsk ? randomBytes(8).toString('hex').slice(0, TITLE_LENGTH) : undefined
+   * Undefined if the system has no such titles. */
+  question(): string | undefined {
+    if (process.platform !== 'linux') return undefined
+    return randomBytes(8).toString('hex').slice(0, TITLE_LENGTH)
+  }
+
+  /** Every connection has to show its process: it could be one of the gate's own. */
+  get isAsking(): boolean {
+    return this.#children !== undefined
   }
 
   /** Why the answer to a question does not do, or undefined. */

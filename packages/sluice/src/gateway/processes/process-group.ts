@@ -57,6 +57,8 @@ export function membersOf(leader: number): number[] {
 
 interface Stat {
   readonly state: string
+  /** 0 for the first process of a pid namespace. */
+  readonly parent: number
   readonly group: number
   /** Of the controlling terminal; 0 where there is none. */
   readonly terminal: number
@@ -72,9 +74,10 @@ export function readStat(pid: number): Stat | undefined {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The name of the program stands in parentheses and may contain any character, also `)`.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    const [state = '', , group, , terminal, foreground] = fields
+    const [state = '', parent, group, , terminal, foreground] = fields
     return {
       state,
+      parent: Number(parent),
       group: Number(group),
       terminal: Number(terminal),
       foreground: Number(foreground),

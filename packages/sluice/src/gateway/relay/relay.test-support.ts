@@ -6,9 +6,9 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { EngineBench } from '../../approvals/engine.test-support.ts'
-import { SessionQuota } from '../../identity/callers/session-quota.ts'
 import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
+import { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
 import type { DecisionEntry } from '../../ledger/records/record.ts'
 import type { RequestId } from '../../protocol/message.ts'
 import {
@@ -71,7 +71,7 @@ export class Play {
   /** What calls are admitted by; slow if the play is. */
   readonly admission: SlowAdmissionStore<DecisionEntry>
   /** The session that labels are added to. */
-  readonly slot = new SessionQuota().open('ada', 1, Date.now())
+  readonly slot = new AgentSessions().open('ada', 'mcp 1', { max: 1, windowMs: 1_000 }, Date.now())
   /** What was inspected, and how much the client had been told before. */
   readonly inspected: {
     readonly text: string

@@ -345,6 +345,8 @@ export const CONTINUATIONS_MAX = 10_000
 export const MARK_MS_MAX = 2_000
 /** Processes looked at in one turn when the peer of a connection is searched for. */
 export const PEER_PROCESSES_PER_TURN = 20
+/** Ancestors of a pipe among which its client is looked for. */
+export const PROCESS_ANCESTORS_MAX = 64
 /** Peers that are looked at first, since they came before. */
 export const PEER_PIDS_KEPT_MAX = 64
 

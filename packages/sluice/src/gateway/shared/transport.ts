@@ -44,6 +44,14 @@ export interface Transport {
   close(why: string): void
 }
 
+/** How a client's connection came about. */
+export interface ConnectionOrigin {
+  /** Names its session among those of the principal; undefined: their common one. */
+  readonly sessionKey?: string | undefined
+  /** Goes on with a session of the server from before a restart of the gate. */
+  readonly handle?: string | undefined
+}
+
 /** In place of a server's name: all of them. */
 export const ALL_SERVERS = '*'
 

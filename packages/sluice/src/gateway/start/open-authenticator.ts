@@ -36,6 +36,7 @@ export async function openAuthenticator(
     tokens: await tokensOf(config, nowMs),
     mayBeLocal: isLocalOnly(config),
     localPolicy: LOCAL_POLICY,
+    sessions: config.sessions,
     nowMs,
   })
   const warn = (): void => {
@@ -53,13 +54,13 @@ export async function openAuthenticator(
     const event = { atMs: nowMs(), name: 'grants', detail: { hold: hold() } }
     ledger.event(event).catch(() => {})
     warn()
-    gate.endUnheld()
+    gate.sessions.endUnheld()
   }
   const timer = setInterval(() => {
     try {
       door.look()
       grants.keepUse()
-      gate.endUnheld()
+      gate.sessions.endUnheld()
     } catch (error) {
       const why = (error as Error).message
       log('error', 'the grants cannot be read, so nobody is let in', { why })

@@ -43,7 +43,7 @@ export class BuiltinAgents {
       servers: Object.keys(config.servers),
       approvals,
       callerOf: (owner) => door.callerOf(owner),
-      labelsOf: (family) => gate.agentLabels(family),
+      labelsOf: (family) => gate.sessions.familyLabels(family),
       open: (server, link, who, session) => gate.openAgents(server, link, who, session),
     })
     const running = await this.#start(agentGate)

@@ -11,11 +11,14 @@ import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { Logins } from '../../identity/oauth/logins.ts'
 import { approverCheck } from '../../identity/people/people.ts'
+import { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
+import { SessionTokens } from '../../identity/sessions/session-tokens.ts'
 import { userKeyFile } from '../../store/files/user-key.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { GateConfig } from '../config/config.ts'
 import { filesBeside } from '../config/keys.ts'
 import { ownFilesOf } from '../config/own-facts.ts'
+import { longestSessionWindowMs } from '../config/sessions.ts'
 import { startRetention } from '../data/apply-retention.ts'
 import { BackgroundIndexer } from '../data/background-indexer.ts'
 import { DataLock } from '../data/data-lock.ts'
@@ -23,6 +26,7 @@ import { openGateStore } from '../data/gate-store.ts'
 import { type OpenLedger, openLedger } from '../data/open-ledger.ts'
 import { restoreState } from '../data/restore-state.ts'
 import { startSnapshots } from '../data/snapshot-state.ts'
+import { StoredSessions } from '../data/stored-sessions.ts'
 import { HttpFront } from '../front/http/http.ts'
 import { MetricsFront } from '../front/http/serve-metrics.ts'
 import { TlsCertificate } from '../front/http/tls-certificate.ts'
@@ -111,7 +115,13 @@ export async function runGate(
     const isFirstPolicy = readStoredDocuments(store).length === 0
     if (isFirstPolicy) warnOfFirstPolicy(config.data, ledger.figures.seq, log)
     const policies = new Policies(documents, { store, ledger, log, nowMs: Date.now })
-    const restored = restoreState(config.data, policies.now, signer)
+    const sessions = new AgentSessions({
+      memory: new StoredSessions(store, log, () => Date.now() - processClock.steadyMs()),
+      idleMs: config.sessions.idleMs,
+      windowMs: longestSessionWindowMs(config),
+      nowMs: processClock.steadyMs(),
+    })
+    const restored = restoreState(config.data, policies.now, signer, sessions)
     undo.push(startSnapshots({ data: config.data, ...restored, key: signer, ledger, log }))
     const event = (name: string) => {
       const known = { policy: policies.now.local.id, documents: policies.describe(), signedBy }
@@ -136,6 +146,7 @@ export async function runGate(
     ])
     const key = InstallationKey.at(config.data)
     const seals = new HandleSealer(key)
+    const sessionTokens = new SessionTokens(key)
     const people = openPeople(config.data, log, undo)
     const meter = new Meter()
     undo.push(watchStalls(meter, log))
@@ -187,7 +198,7 @@ export async function runGate(
     const index = new BackgroundIndexer({ directory: config.data, ledger, isQuiet, log })
     undo.push(() => index.close())
     const keeping = { config: config.ledger, ledger, policies: () => policies.now, log }
-    undo.push(startRetention({ ...keeping, slots: restored.slots, approvals: approvals.engine }))
+    undo.push(startRetention({ ...keeping, sessions, approvals: approvals.engine }))
     policies.onChange = () => gate.policyChanged()
     // The policy may be another than the one that an earlier gate asked by.
     gate.policyChanged()
@@ -255,7 +266,7 @@ export async function runGate(
       peers,
       path,
       hasServer: (name) => gate.kindOf(name) !== undefined,
-      open: (name, link, who) => gate.open(name, link, who),
+      open: (name, link, who, origin) => gate.open(name, link, who, origin),
       identify: (token, server) =>
         door.admit({ token, isLocal: true, audiences: () => pipeAudiences(config, server) }),
       command: run,
@@ -277,7 +288,8 @@ export async function runGate(
       host: config.host,
       port: config.port,
       kindOf: (name) => gate.kindOf(name),
-      open: (name, link, who, handle) => gate.open(name, link, who, handle),
+      open: (name, link, who, origin) => gate.open(name, link, who, origin),
+      readSessionToken: (token) => sessionTokens.read(token),
       sessionNames: createSessionIds(seals),
       authenticate: authenticateFor(config, door),
       tls,

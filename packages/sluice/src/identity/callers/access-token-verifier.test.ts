@@ -49,7 +49,13 @@ beforeEach(() => {
 })
 
 function tokensOf(fields: Partial<Issuer>): AccessTokenVerifier {
-  const terms = { policy: 'reader', scopes: ['mcp'], groups: 'roles', slots: 2, explain: true }
+  const terms = {
+    policy: 'reader',
+    scopes: ['mcp'],
+    groups: 'roles',
+    sessions: { max: 2, windowMs: 1_000 },
+    explain: true,
+  }
   const corp = { name: 'corp', issuer, ...terms, algorithms: ALGORITHMS, roles: {}, ...fields }
   return new AccessTokenVerifier([corp], () => nowS * 1_000)
 }
@@ -83,7 +89,11 @@ describe('an access token', () => {
     expect(principal).toMatchObject({ id: 'corp:ann', kind: 'oauth', groups: ['ops', 'dev'] })
     expect(principal.claims).toMatchObject({ scope: 'openid mcp', level: 3 })
     expect(principal.claims).not.toHaveProperty('big')
-    expect(terms).toMatchObject({ policy: 'reader', slots: 2, explain: true })
+    expect(terms).toMatchObject({
+      policy: 'reader',
+      sessions: { max: 2, windowMs: 1_000 },
+      explain: true,
+    })
     expect(terms.holds()).toBe(true)
     nowS = T + 60 + CLOCK_SKEW_S
     expect(terms.holds()).toBe(false)

@@ -88,7 +88,7 @@ export class AccessTokenVerifier implements TokenVerifier {
         claims: claimsOf(payload),
       },
       policy: issuer.policy,
-      slots: issuer.slots,
+      sessions: issuer.sessions,
       explain: issuer.explain,
       holds: () => this.#nowMs() < expiresMs,
     }

@@ -3,8 +3,9 @@
 // for every request, so it looks whether grants have changed and tells whoever ends sessions.
 
 import { LruMap } from '../../core/lru-map.ts'
-import { CALLERS_SEEN_MAX, GRANTS_FRESH_MS, LOCAL_SLOTS } from '../limits.ts'
+import { CALLERS_SEEN_MAX, GRANTS_FRESH_MS } from '../limits.ts'
 import { LOCAL_USER } from '../names.ts'
+import type { SessionLimit } from '../sessions/agent-sessions.ts'
 import type { Caller } from './caller.ts'
 import { AuthenticationError } from './caller.ts'
 import type { Grant } from './grant.ts'
@@ -35,6 +36,8 @@ export interface DoorOptions {
   readonly mayBeLocal: boolean
   /** The document of the local user. */
   readonly localPolicy: string
+  /** The quota of the local user, and the window of grants that have none of their own. */
+  readonly sessions: SessionLimit
   readonly nowMs: () => number
 }
 
@@ -56,7 +59,7 @@ export class Authenticator {
     this.#local = {
       principal: LOCAL_USER,
       policy: options.localPolicy,
-      slots: LOCAL_SLOTS,
+      sessions: options.sessions,
       explain: false,
       holds: () => this.#isOpenToLocal,
     }
@@ -142,10 +145,11 @@ export class Authenticator {
     const known = this.#callers.get(grant.id)
     if (known?.grant === grant) return known.caller
     const { name: id, groups, policy, slots, explain } = grant
+    const { windowMs = this.#options.sessions.windowMs } = grant
     const caller: Caller = {
       principal: { id, kind: 'grant', groups, claims: {} },
       policy,
-      slots,
+      sessions: { max: slots, windowMs },
       explain,
       holds: () => grants.holds(grant),
     }

@@ -2,12 +2,14 @@
 // door (door.ts); the gate opens sessions for callers and ends those whose caller no longer holds.
 
 import type { Principal } from '@sluice/policy/core/call'
+import type { SessionLimit } from '../sessions/agent-sessions.ts'
 
 export interface Caller {
   readonly principal: Principal
   /** The name of the document that judges its calls; `policy` is that of the local user. */
   readonly policy: string
-  readonly slots: number
+  /** How many sessions it may have, see AgentSessions. */
+  readonly sessions: SessionLimit
   /** Its denials name the rule and what is left. */
   readonly explain: boolean
   /** False once its grant is revoked, its token has expired, or a grant has ended the local user's

@@ -9,7 +9,10 @@ export interface FixedGrant {
   /** SHA-256 of the token. */
   readonly hash: Buffer
   readonly policy: string
+  /** `sessions.max`. */
   readonly slots: number
+  /** `sessions.window`; undefined: that of the configuration. */
+  readonly windowMs?: number
   readonly groups: readonly string[]
   /** Denials name the rule and what is left. */
   readonly explain: boolean

@@ -215,6 +215,7 @@ function sameTerms(one: Grant, other: Grant): boolean {
   return (
     one.policy === other.policy &&
     one.slots === other.slots &&
+    one.windowMs === other.windowMs &&
     one.explain === other.explain &&
     one.groups.join(',') === other.groups.join(',')
   )

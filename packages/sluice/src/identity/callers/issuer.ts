@@ -2,6 +2,7 @@
 // what checks tokens (tokens.ts), which commands that only read the configuration need not load.
 
 import type { Role } from '../../core/person.ts'
+import type { SessionLimit } from '../sessions/agent-sessions.ts'
 
 export const ALGORITHMS = [
   'RS256',
@@ -32,7 +33,7 @@ export interface Issuer {
   /** The claim that has the groups. */
   readonly groups: string
   readonly algorithms: readonly string[]
-  readonly slots: number
+  readonly sessions: SessionLimit
   readonly explain: boolean
   /** Groups whose members may sign in to decide, by role. */
   readonly roles: Readonly<Partial<Record<Role, readonly string[]>>>

@@ -18,6 +18,7 @@ export type KeyPurpose =
   | 'links'
   | 'sign-in states'
   | 'sign-in nonces'
+  | 'sessions'
 
 export class InstallationKey {
   readonly #key: Buffer

@@ -5,5 +5,11 @@ import type { Caller } from '../../../identity/callers/caller.ts'
 
 export function callerOf(id: string): Caller {
   const principal = { id, kind: 'grant', groups: [], claims: {} }
-  return { principal, policy: 'p', slots: 1, explain: false, holds: () => true }
+  return {
+    principal,
+    policy: 'p',
+    sessions: { max: 1, windowMs: 3_600_000 },
+    explain: false,
+    holds: () => true,
+  }
 }

@@ -14,10 +14,10 @@ import type { ChildPeers } from '../../processes/child-peers.ts'
 import { enterStep } from '../../shared/current-step.ts'
 import { ANSWER_AT_ONCE_LENGTH_MAX, SESSIONS_MAX, STREAM_PULSE_MS } from '../../shared/limits.ts'
 import { takeTurn } from '../../shared/slices.ts'
-import type { ClientTransport } from '../../shared/transport.ts'
+import type { ClientTransport, ConnectionOrigin } from '../../shared/transport.ts'
 import { type FrontRequest, JSON_TYPE, type ResponseWriter } from '../exchange/response-writer.ts'
 import type { ClientSession } from '../sessions/front-session.ts'
-import { type SessionIds, SessionRegistry } from '../sessions/session-registry.ts'
+import { type SessionIds, SessionRegistry, toSessionKey } from '../sessions/session-registry.ts'
 import { SseSession } from '../sessions/sse-session.ts'
 import {
   findHeaderBodyMismatch,
@@ -35,8 +35,15 @@ export interface McpFrontOptions {
   /** Undefined where there is no such server. */
   readonly kindOf: (server: string) => ServerConfig['kind'] | undefined
   /** Puts the gate behind a new session; the link is ready for messages when it returns. */
-  readonly open: (server: string, link: ClientTransport, who: () => Caller, handle?: string) => void
+  readonly open: (
+    server: string,
+    link: ClientTransport,
+    who: () => Caller,
+    origin: ConnectionOrigin,
+  ) => void
   readonly sessionNames: SessionIds
+  /** What a session token names; undefined if the gate did not make it. */
+  readonly readSessionToken: (token: string) => string | undefined
   readonly authenticate: HttpAuthenticator
   /** How long it took to read a body that was there. */
   readonly onRead: (ms: number) => void
@@ -130,7 +137,7 @@ export class McpFront {
     const there = this.#sessions.use(server, id, caller)
     if (there !== undefined || this.#options.kindOf(server) !== 'http') return there
     return this.#sessions.resume(server, id, caller, (made, handle) =>
-      this.#options.open(server, made, () => made.caller, handle),
+      this.#options.open(server, made, () => made.caller, { sessionKey: made.sessionKey, handle }),
     )
   }
 
@@ -179,8 +186,8 @@ export class McpFront {
     if (existing === undefined && !opens) return this.#sessionGone(reply, request)
     const session =
       existing ??
-      this.#sessions.open(server, caller, (made) =>
-        this.#options.open(server, made, () => made.caller),
+      this.#sessions.open(server, caller, this.#tokenKey(request), (made) =>
+        this.#options.open(server, made, () => made.caller, { sessionKey: made.sessionKey }),
       )
     if (session === undefined) return tooMany(reply)
     const refused = session.refuses(read.messages)
@@ -189,6 +196,13 @@ export class McpFront {
     const trace = traceOf(request.headers)
     const related = headers.size === 0 ? trace : { ...trace, headers }
     session.accept(read.messages, read.batch, related, reply)
+  }
+
+  /** Of the session token of a request; undefined without a valid one. */
+  #tokenKey(request: FrontRequest): string | undefined {
+    const token = sessionTokenOf(request)
+    const name = token === undefined ? undefined : this.#options.readSessionToken(token)
+    return name === undefined ? undefined : `token ${name}`
   }
 
   #sessionGone(reply: ResponseWriter, request: FrontRequest): void {
@@ -202,8 +216,11 @@ export class McpFront {
   }
 
   /** The transport of 2024-11-05. */
-  #openSse(caller: Caller, { server, path, reply }: McpRequest): void {
-    const connect = (made: SseSession): void => this.#options.open(server, made, () => made.caller)
+  #openSse(caller: Caller, { server, path, request, reply }: McpRequest): void {
+    const connect = (made: SseSession): void => {
+      const sessionKey = this.#tokenKey(request) ?? toSessionKey(made.id)
+      this.#options.open(server, made, () => made.caller, { sessionKey })
+    }
     const opened = this.#sessions.add(
       (id, nowMs) => new SseSession({ id, server, caller, nowMs, connect, reply, path }),
     )
@@ -215,9 +232,10 @@ export class McpFront {
     server: string,
     caller: Caller,
     messages: readonly JsonRpcMessage[],
-    { headers }: FrontRequest,
+    request: FrontRequest,
     reply: ResponseWriter,
   ): void {
+    const { headers } = request
     const [message] = messages
     const unspoken = message === undefined ? undefined : refusedVersion(headers, message)
     if (unspoken !== undefined) return reply.send(400, JSON_TYPE, unspoken.text)
@@ -227,12 +245,19 @@ export class McpFront {
     const refused = rejectStatelessPost(headers, message)
     if (refused !== undefined) return reply.send(400, JSON_TYPE, refused.text)
     const capabilities = JSON.stringify(metaOf(message.params)[META.capabilities])
-    const client = this.#sessions.stateless(server, caller, capabilities, (made) =>
-      this.#options.open(server, made, () => made.caller),
+    const tokenKey = this.#tokenKey(request)
+    const client = this.#sessions.stateless(server, caller, { capabilities, tokenKey }, (made) =>
+      this.#options.open(server, made, () => made.caller, { sessionKey: tokenKey }),
     )
     if (client === undefined) return tooMany(reply)
     client.accept(message, { headers: paramHeaders(headers), ...traceOf(headers) }, reply)
   }
+}
+
+/** In a header, or in the address if a client can have none. */
+function sessionTokenOf(request: FrontRequest): string | undefined {
+  const sent = header(request, 'sluice-session')
+  return sent ?? /[?&]sluice_session=([\w-]{1,200})(?:&|$)/.exec(request.url ?? '')?.[1]
 }
 
 function header(request: FrontRequest, name: string): string | undefined {

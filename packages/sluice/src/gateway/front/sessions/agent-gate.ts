@@ -18,6 +18,7 @@ import { withMembers } from '../../../protocol/members.ts'
 import type { JsonRpcResponse, ParsedMembers } from '../../../protocol/message.ts'
 import { readMessages } from '../../../protocol/read-message.ts'
 import { negotiateRevision } from '../../../protocol/revisions.ts'
+import type { AgentFamilySession } from '../../session/open-sessions.ts'
 import {
   AGENT_CALL_MS_MAX,
   AGENT_LINK_IDLE_MS,
@@ -26,11 +27,6 @@ import {
 } from '../../shared/limits.ts'
 import type { ClientTransport } from '../../shared/transport.ts'
 import { MemberTransport } from './member-transport.ts'
-
-export interface AgentFamilySession {
-  readonly family: string
-  readonly agent: () => AgentFacts | null
-}
 
 export interface AgentGateContext {
   readonly servers: readonly string[]

@@ -72,7 +72,7 @@ class Browser implements ResponseWriter {
 
 function open(revision = '2025-11-25', replays = new ReplayStore()) {
   const session = new HttpSession({
-    ...{ id: 's', server: 'a', caller: callerOf('ann'), nowMs: 0, replays },
+    ...{ id: 's', sessionKey: 'mcp s', server: 'a', caller: callerOf('ann'), nowMs: 0, replays },
   })
   session.revision = revision
   const cancelled: unknown[] = []

@@ -26,6 +26,8 @@ import { type ClientSession, refusedIds, requestIds } from './front-session.ts'
 
 export interface HttpSessionOptions {
   readonly id: string
+  /** Names the session for rules and limits; stays as it is if `id` becomes another. */
+  readonly sessionKey: string
   readonly server: string
   readonly caller: Caller
   readonly nowMs: number
@@ -43,6 +45,7 @@ const NO_REPLAY =
 export class HttpSession implements ClientSession, SessionHeaders {
   readonly era = 'session'
   id: string
+  readonly sessionKey: string
   readonly server: string
   caller: Caller
   revision = ''
@@ -72,8 +75,10 @@ export class HttpSession implements ClientSession, SessionHeaders {
   #closing = false
   #closed = false
 
-  constructor({ id, server, caller, nowMs, replays, eventsBefore = 0 }: HttpSessionOptions) {
+  constructor(options: HttpSessionOptions) {
+    const { id, sessionKey, server, caller, nowMs, replays, eventsBefore = 0 } = options
     this.id = id
+    this.sessionKey = sessionKey
     this.#kept = new EventBuffer(eventsBefore)
     this.#replays = replays
     this.#lastStream = eventsBefore

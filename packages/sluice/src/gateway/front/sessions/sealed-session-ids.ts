@@ -4,20 +4,20 @@
 import { randomUUID } from 'node:crypto'
 import type { HandleSealer } from '../../../identity/keys/handle-sealer.ts'
 import { SESSION_NAME_LENGTH_MAX } from '../../shared/limits.ts'
-import type { SessionIds } from './session-registry.ts'
+import { type SessionIds, toSessionKey } from './session-registry.ts'
 
 export function createSessionIds(seals: HandleSealer): SessionIds {
   return {
-    give: (server, { principal }, revision, handle) => {
-      const text = JSON.stringify([randomUUID(), revision, handle])
+    give: (server, { principal }, { revision, handle, sessionKey }) => {
+      const text = JSON.stringify([randomUUID(), revision, handle, sessionKey])
       const name = seals.seal('session', { server, principal: principal.id }, text)
       return name.length <= SESSION_NAME_LENGTH_MAX ? name : undefined
     },
     read: (server, { principal }, name) => {
       const text = seals.open('session', { server, principal: principal.id }, name)
       if (text === undefined) return undefined
-      const [, revision = '', handle = ''] = JSON.parse(text) as string[]
-      return { revision, handle }
+      const [id = '', revision = '', handle = '', key] = JSON.parse(text) as string[]
+      return { revision, handle, sessionKey: key ?? toSessionKey(id) }
     },
   }
 }

@@ -29,7 +29,7 @@ afterEach(() => {
 
 const ANN = callerOf('ann')
 const open = (name: string, caller = ANN): HttpSession | undefined =>
-  sessions.open(name, caller, () => true)
+  sessions.open(name, caller, undefined, () => true)
 
 /** A client's request, and where the gate answers it. */
 async function request(): Promise<{ client: Promise<Response>; reply: ResponseWriter }> {
@@ -152,8 +152,8 @@ describe('an open answer', () => {
 })
 
 describe('clients of the stateless era', () => {
-  const of = (caller = ANN, capabilities = '{}') =>
-    sessions.stateless('http', caller, capabilities, () => true)
+  const of = (caller = ANN, capabilities = '{}', tokenKey?: string) =>
+    sessions.stateless('http', caller, { capabilities, tokenKey }, () => true)
   const withToken = (groups: string[], claims = {}) => ({
     ...ANN,
     principal: { ...ANN.principal, groups, claims },

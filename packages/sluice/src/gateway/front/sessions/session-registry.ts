@@ -13,19 +13,17 @@ import { StatelessClient } from './stateless-client.ts'
 
 type ClientConnection = ClientSession | StatelessClient
 
+/** What it takes to go on with a session after a restart of the gate. */
+export interface ResumableSession {
+  readonly sessionKey: string
+  readonly revision: string
+  readonly handle: string
+}
+
 /** Names of sessions that say how to go on with them, and only to whom they were given. */
 export interface SessionIds {
-  readonly give: (
-    server: string,
-    caller: Caller,
-    revision: string,
-    handle: string,
-  ) => string | undefined
-  readonly read: (
-    server: string,
-    caller: Caller,
-    name: string,
-  ) => { readonly revision: string; readonly handle: string } | undefined
+  readonly give: (server: string, caller: Caller, session: ResumableSession) => string | undefined
+  readonly read: (server: string, caller: Caller, name: string) => ResumableSession | undefined
 }
 
 export class SessionRegistry {
@@ -66,10 +64,13 @@ export class SessionRegistry {
   open(
     server: string,
     caller: Caller,
+    tokenKey: string | undefined,
     connect: (session: HttpSession) => void,
   ): HttpSession | undefined {
     return this.add((id, nowMs) => {
-      const session = new HttpSession({ id, server, caller, nowMs, replays: this.#replays })
+      const sessionKey = tokenKey ?? toSessionKey(id)
+      const replays = this.#replays
+      const session = new HttpSession({ id, sessionKey, server, caller, nowMs, replays })
       session.onBegun = (handle) => this.#rename(session, handle)
       connect(session)
       return session
@@ -78,8 +79,9 @@ export class SessionRegistry {
 
   /** Before the client has heard its name. */
   #rename(session: HttpSession, handle: string | undefined): void {
-    const { server, caller, revision } = session
-    const id = handle === undefined ? undefined : this.#names.give(server, caller, revision, handle)
+    if (handle === undefined) return
+    const { server, caller, revision, sessionKey } = session
+    const id = this.#names.give(server, caller, { revision, sessionKey, handle })
     if (id === undefined) return
     this.#byId.delete(session.id)
     session.id = id
@@ -98,7 +100,8 @@ export class SessionRegistry {
     if (kept === undefined) return undefined
     return this.add((_id, nowMs) => {
       // The client may come back with the number of an event from before.
-      const given = { id, server, caller, nowMs, replays: this.#replays }
+      const { sessionKey } = kept
+      const given = { id, sessionKey, server, caller, nowMs, replays: this.#replays }
       const session = new HttpSession({ ...given, eventsBefore: Date.now() })
       session.revision = kept.revision
       connect(session, kept.handle)
@@ -127,10 +130,10 @@ export class SessionRegistry {
   stateless(
     server: string,
     caller: Caller,
-    capabilities: string,
+    { capabilities, tokenKey }: { capabilities: string; tokenKey: string | undefined },
     connect: (client: StatelessClient) => void,
   ): StatelessClient | undefined {
-    const common = JSON.stringify([server, getCallerKey(caller), capabilities])
+    const common = JSON.stringify([server, getCallerKey(caller), capabilities, tokenKey ?? null])
     const key = createHash('sha256').update(common).digest('hex')
     const there = this.#stateless.get(key)
     if (there !== undefined) {
@@ -177,4 +180,9 @@ export class SessionRegistry {
     gives?.close(MADE_ROOM)
     return gives !== undefined
   }
+}
+
+/** The key of an MCP session that came without a session token. */
+export function toSessionKey(id: string): string {
+  return `mcp ${id}`
 }

@@ -9,15 +9,21 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import { OperationError } from '../../../core/operation-error.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
 import type { ChildPeers } from '../../processes/child-peers.ts'
+import { findClientProcess } from '../../processes/client-process.ts'
 import { SESSIONS_MAX } from '../../shared/limits.ts'
-import type { ClientTransport } from '../../shared/transport.ts'
+import type { ClientTransport, ConnectionOrigin } from '../../shared/transport.ts'
 import { LineConnection } from './line-transport.ts'
 import { readHello, type SocketHandshake } from './socket-handshake.ts'
 
 export interface SocketFrontOptions {
   readonly path: string
   readonly hasServer: (name: string) => boolean
-  readonly open: (server: string, link: ClientTransport, who: () => Caller) => void
+  readonly open: (
+    server: string,
+    link: ClientTransport,
+    who: () => Caller,
+    origin: ConnectionOrigin,
+  ) => void
   /** Throws where this token, or none, lets nobody in. */
   readonly identify: (token: string | undefined, server: string) => Caller | Promise<Caller>
   /** Does what a command asks; what it throws is the answer too. */
@@ -69,8 +75,8 @@ export class SocketFront {
     socket.on('error', () => socket.destroy())
     try {
       const hello = await readHello(socket)
-      await this.#checkPeer(socket, hello)
-      if (hello.word === 'pipe') return await this.#pipe(socket, hello)
+      const client = await this.#checkPeer(socket, hello)
+      if (hello.word === 'pipe') return await this.#pipe(socket, hello, client)
       writeSocketReply(socket, {
         ...(await this.#options.command(hello.word, hello.request)),
         ok: true,
@@ -82,26 +88,45 @@ export class SocketFront {
     socket.end()
   }
 
+  /** The client process of the peer; undefined if it was not asked for, or is not known. */
+  async #checkPeer(socket: Socket, hello: SocketHandshake): Promise<string | undefined> {
+    const needsTerminal = NEEDS_TERMINAL.has(hello.word)
+    if (!this.#options.peers.isAsking && !needsTerminal) return undefined
+    const { client, why } = await this.#identifyPeer(socket, hello, needsTerminal)
+    if (why !== undefined)
+      throw new OperationError(
+        `the connection is refused: ${why}`,
+        'run the command yourself, at a terminal',
+      )
+    return client
+  }
+
   /** The system does not tell who is at the other end, so it has to show which process it is. */
-  async #checkPeer(socket: Socket, { rest, word }: SocketHandshake): Promise<void> {
-    const needsTerminal = NEEDS_TERMINAL.has(word)
-    const question = this.#options.peers.question(needsTerminal)
-    if (question === undefined) return
+  async #identifyPeer(
+    socket: Socket,
+    { rest }: Pick<SocketHandshake, 'rest'>,
+    needsTerminal: boolean,
+  ): Promise<{ readonly client?: string | undefined; readonly why?: string }> {
+    const question = this.#options.peers.question()
+    if (question === undefined) return {}
     writeSocketReply(socket, { prove: question })
     if (rest.length > 0) socket.unshift(rest)
     const answer = readHello(socket)
     socket.resume()
     const { request } = await answer
     const why = this.#options.peers.refuses(question, request.pid, needsTerminal)
-    if (why !== undefined)
-      throw new OperationError(
-        `the connection is refused: ${why}`,
-        'run the command yourself, at a terminal',
-      )
+    if (why !== undefined) return { why }
+    // Read while the peer still has the title: afterwards its pid could be another process.
+    const client = findClientProcess(Number(request.pid))
     if (request.ack === true) writeSocketReply(socket, { proven: true })
+    return { client }
   }
 
-  async #pipe(socket: Socket, { request, rest }: SocketHandshake): Promise<void> {
+  async #pipe(
+    socket: Socket,
+    { request, rest }: SocketHandshake,
+    checked: string | undefined,
+  ): Promise<void> {
     const { server, token } = request
     if (typeof server !== 'string' || !this.#options.hasServer(server))
       throw new OperationError(
@@ -110,12 +135,16 @@ export class SocketFront {
       )
     const given = typeof token === 'string' ? token : undefined
     const caller = await this.#options.identify(given, server)
+    const client = this.#options.peers.isAsking
+      ? checked
+      : (await this.#identifyPeer(socket, { rest }, false)).client
+    const sessionKey = client === undefined ? undefined : `pipe ${client}`
     if (socket.destroyed) return
     if (this.#links.size >= SESSIONS_MAX)
       throw new OperationError(IN_USE, 'end a client that nobody needs')
     writeSocketReply(socket, { ok: true, notice: this.#options.notice() })
     const link = new LineConnection(socket, {
-      open: (side) => this.#options.open(server, side, () => caller),
+      open: (side) => this.#options.open(server, side, () => caller, { sessionKey }),
       onEnd: () => {
         this.#links.delete(link)
         this.#options.onClients(this.#links.size)

@@ -1,0 +1,68 @@
+// Which client a pipe belongs to: the nearest ancestor of its process that is not `sluice`, `npm`,
+// `npx`, a Node that runs one of these, or a shell. Read from /proc by the gate
+// itself, so on Linux only. All pipes of one client have the same name, and a new run of it has another one.
+
+import { readFileSync, readlinkSync } from 'node:fs'
+import { basename } from 'node:path'
+import { bootId } from '../../store/files/boot-id.ts'
+import { PROCESS_ANCESTORS_MAX } from '../shared/limits.ts'
+import { readStat } from './process-group.ts'
+
+const SHELLS: ReadonlySet<string> = new Set([
+  'sh',
+  'bash',
+  'dash',
+  'ash',
+  'zsh',
+  'fish',
+  'ksh',
+  'ksh93',
+  'mksh',
+  'csh',
+  'tcsh',
+  'busybox',
+])
+const LAUNCHERS: ReadonlySet<string> = new Set(['npm', 'npx', 'sluice'])
+const SCRIPTS = /^(?:(?:npm|npx)(?:-cli)?(?:\.c?js)?|sluice(?:\.js)?)$/
+const RUNTIMES = /^node(?:js)?\d*$/
+
+/** Undefined if the process is gone or cannot be read. */
+export function findClientProcess(pid: number): string | undefined {
+  let at = readStat(pid)?.parent
+  for (let steps = 0; at !== undefined && at > 0 && steps < PROCESS_ANCESTORS_MAX; steps++) {
+    const stat = readStat(at)
+    if (stat === undefined) return undefined
+    // If every ancestor starts others only, the topmost one is the client.
+    if (!isLauncher(at) || stat.parent === 0) return `${bootId()} ${at} ${stat.started}`
+    at = stat.parent
+  }
+  return undefined
+}
+
+function isLauncher(pid: number): boolean {
+  const program = programOf(pid)
+  if (SHELLS.has(program) || LAUNCHERS.has(program)) return true
+  if (!RUNTIMES.test(program)) return false
+  const [title = '', ...words] = wordsOf(pid)
+  // npm takes a title such as `npm exec sluice stdio`, which replaces its arguments.
+  if (/^(?:npm|npx)(?: |$)/.test(title)) return true
+  const script = words.find((word) => !word.startsWith('-')) ?? ''
+  return SCRIPTS.test(basename(script))
+}
+
+/** By the file that runs; empty for a process of another user, which is then the client. */
+function programOf(pid: number): string {
+  try {
+    return basename(readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, ''))
+  } catch {
+    return ''
+  }
+}
+
+function wordsOf(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0')
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,29 @@
+// What a client calls itself: `clientInfo` of its `initialize`, or of the first request of the stateless
+// protocol. Only for people to read: nothing is decided by it. Used by the gate, once for each client.
+
+import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import type { JsonRpcMessage } from '../../protocol/message.ts'
+import { META, metaOf } from '../../protocol/protocol-generation.ts'
+import type { ClientTransport } from '../shared/transport.ts'
+
+/** From the first request that says it; then the client's messages take the direct way again. */
+export function observeClient(client: ClientTransport, onName: (name: string) => void): void {
+  const { onMessage } = client
+  const observe: ClientTransport['onMessage'] = (message, related) => {
+    const name = nameIn(message)
+    if (name !== undefined) onName(name)
+    if (name !== undefined && client.onMessage === observe) client.onMessage = onMessage
+    onMessage(message, related)
+  }
+  client.onMessage = observe
+}
+
+function nameIn(message: JsonRpcMessage): string | undefined {
+  if (message.kind !== 'request') return undefined
+  const { method, params } = message
+  const said: JsonValue | undefined =
+    method === 'initialize' ? params?.value.clientInfo : metaOf(params)[META.client]
+  if (!isObject(said) || typeof said.name !== 'string') return undefined
+  const version = typeof said.version === 'string' ? ` ${said.version}` : ''
+  return `${said.name}${version}`
+}

@@ -1,0 +1,110 @@
+// The connections that are open, each with the session that it belongs to: opened for a client or for a
+// family of agents, and closed when the client may no longer call or a person ends the session. Used by
+// the gate.
+
+import type { AgentFacts } from '@sluice/policy/core/call'
+import type { SessionLabels } from '../../core/agent-calls.ts'
+import type { Caller } from '../../identity/callers/caller.ts'
+import { SESSION_SWEEP_EVERY_MS } from '../../identity/limits.ts'
+import { type AgentSessions, COMMON_KEY } from '../../identity/sessions/agent-sessions.ts'
+import type { SessionView } from '../../identity/sessions/describe-session.ts'
+import type { SessionLease } from '../../identity/sessions/session-lease.ts'
+import { processClock } from '../../store/process-clock.ts'
+import type { ClientTransport } from '../shared/transport.ts'
+
+/** Idle times of sessions: setting the machine's clock makes none forget what it saw. */
+const { steadyMs } = processClock
+
+export interface OpenSession {
+  readonly client: ClientTransport
+  readonly who: () => Caller
+  readonly slot: SessionLease
+  readonly agent: () => AgentFacts | null
+  /** The connection has ended. */
+  readonly release: () => void
+}
+
+export interface AgentFamilySession {
+  readonly family: string
+  readonly agent: () => AgentFacts | null
+}
+
+export class OpenSessions {
+  readonly #sessions: AgentSessions
+  readonly #open = new Set<OpenSession>()
+  #sweptMs = 0
+
+  constructor(sessions: AgentSessions) {
+    this.#sessions = sessions
+  }
+
+  open(client: ClientTransport, who: () => Caller, sessionKey = COMMON_KEY): OpenSession {
+    const { principal, sessions: limit } = who()
+    const slot = this.#sessions.open(principal.id, sessionKey, limit, steadyMs())
+    return this.#add({ client, who, slot, agent: () => null })
+  }
+
+  openFamily(
+    client: ClientTransport,
+    who: () => Caller,
+    { family, agent }: AgentFamilySession,
+  ): OpenSession {
+    const slot = this.#sessions.openFamily(family, who().principal.id, steadyMs())
+    return this.#add({ client, who, slot, agent })
+  }
+
+  /** What a family of agents has seen, whatever links it has. */
+  familyLabels(family: string): SessionLabels {
+    const slot = this.#sessions.openFamily(family, undefined, steadyMs())
+    slot.release()
+    return {
+      saw: () => slot.facts(steadyMs()).saw,
+      see: (labels) => void slot.see(labels, steadyMs()),
+    }
+  }
+
+  /** Closes the connections of callers that no longer hold: revoked, expired, or not local any more. */
+  endUnheld(): void {
+    for (const { client, who } of [...this.#open])
+      if (!who().holds()) client.close('whoever opened this session may no longer call')
+  }
+
+  /** For people. */
+  list(): SessionView[] {
+    return this.#sessions.views(steadyMs())
+  }
+
+  nameOf(id: string): string {
+    return this.#sessions.nameOf(id)
+  }
+
+  /** Closes its connections and forgets what it has seen. Undefined if there is none. */
+  end(id: string): SessionView | undefined {
+    const found = this.#sessions.find(id, steadyMs())
+    if (found === undefined) return undefined
+    this.#sessions.end(found.id)
+    for (const { client, slot } of [...this.#open])
+      if (slot.id === found.id) client.close('a person ended the session')
+    return found
+  }
+
+  sweep(nowMs: number): void {
+    if (nowMs - this.#sweptMs < SESSION_SWEEP_EVERY_MS) return
+    this.#sweptMs = nowMs
+    this.#sessions.sweep(steadyMs())
+  }
+
+  #add(opened: Omit<OpenSession, 'release'>): OpenSession {
+    const { client, slot } = opened
+    const session: OpenSession = {
+      ...opened,
+      release: () => {
+        if (!this.#open.delete(session)) return
+        // Requests of the stateless protocol have no connection that ends.
+        slot.release(client.era === 'stateless' ? undefined : steadyMs())
+      },
+    }
+    this.#open.add(session)
+    return session
+  }
+}

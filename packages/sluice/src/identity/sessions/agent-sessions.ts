@@ -1,0 +1,346 @@
+// Sessions as rules and limits see them: which session a connection belongs to, what it has seen, and how
+// many of them a principal may have. Nothing that a client chooses freely names a session, and reconnecting
+// continues it. See docs/decisions/2026-11-15-sessions.md; kept over a restart by SessionMemory.
+
+import {
+  AGENT_SESSION_IDLE_MS,
+  AGENT_SESSIONS_WINDOW_MS,
+  FAMILY_SESSION_IDLE_MS,
+  SESSION_KEYS_MAX,
+  SESSION_PRINCIPALS_KEPT,
+} from '../limits.ts'
+import { describeSession, type SessionView } from './describe-session.ts'
+import {
+  type AgentSession,
+  familyOwner,
+  isFamilyOwner,
+  type PrincipalSessions,
+  SessionLease,
+} from './session-lease.ts'
+import { NO_MEMORY, type SessionMemory, type StoredSession } from './session-memory.ts'
+
+/** How many sessions of a principal can charge a limit within a window. */
+export interface SessionLimit {
+  readonly max: number
+  readonly windowMs: number
+}
+
+/** Of requests that name no session. */
+export const COMMON_KEY = 'common'
+
+export interface AgentSessionsOptions {
+  readonly memory?: SessionMemory
+  readonly idleMs?: number
+  /** The longest window of any quota: sessions are kept at least for so long after a restart. */
+  readonly windowMs?: number
+  readonly nowMs?: number
+  /** A session is used for the first time. */
+  readonly onBegin?: (session: SessionView) => void
+}
+
+export class AgentSessions {
+  readonly #principals = new Map<string, PrincipalSessions>()
+  readonly #byId = new Map<string, AgentSession>()
+  readonly #memory: SessionMemory
+  readonly #idleMs: number
+  readonly #windowMs: number
+  /** Set by the gate once it can record it. */
+  onBegin: (session: SessionView) => void
+  #latestMs = Number.NEGATIVE_INFINITY
+  #sweepAt = SESSION_PRINCIPALS_KEPT
+
+  constructor(options: AgentSessionsOptions = {}) {
+    this.#memory = options.memory ?? NO_MEMORY
+    this.#idleMs = options.idleMs ?? AGENT_SESSION_IDLE_MS
+    this.#windowMs = options.windowMs ?? AGENT_SESSIONS_WINDOW_MS
+    this.onBegin = options.onBegin ?? (() => {})
+    const nowMs = options.nowMs ?? 0
+    const { sessions, principals } = this.#memory.load()
+    for (const stored of sessions) this.#load(stored, nowMs)
+    for (const { principal, saw, lastUsedMs } of principals) {
+      const owner = this.#ownerOf(principal)
+      for (const label of saw) owner.saw.add(label)
+      owner.lastUsedMs = Math.max(owner.lastUsedMs, Math.min(lastUsedMs, nowMs))
+    }
+  }
+
+  /** The session of a new connection. Past the quota it joins the newest one. */
+  open(principal: string, key: string, limit: SessionLimit, nowMs: number): SessionLease {
+    return this.#join(this.#ownerOf(principal), key, limit, this.#advance(nowMs))
+  }
+
+  /** One session for all agents of a family; its labels are those of `principal` too. */
+  openFamily(family: string, principal: string | undefined, nowMs: number): SessionLease {
+    const now = this.#advance(nowMs)
+    const owner = this.#ownerOf(familyOwner(family))
+    return this.#join(owner, 'family', { max: 1, windowMs: 0 }, now, principal)
+  }
+
+  /** Puts back what the ledger says of a session. */
+  restore(id: string, lastUsedMs: number, calls: number, saw: Iterable<string>): void {
+    const session = this.#byId.get(id) ?? this.#load(unknownSession(id), lastUsedMs)
+    if (session === undefined) return
+    session.lastUsedMs = Math.max(session.lastUsedMs, lastUsedMs)
+    session.calls = Math.max(session.calls, calls)
+    session.isUsed = true
+    for (const label of saw) {
+      session.saw.add(label)
+      session.owner.saw.add(label)
+    }
+    this.#save(session)
+  }
+
+  /** For a snapshot: those that are live and that the ledger has. */
+  list(nowMs: number): { id: string; lastUsedMs: number; calls: number; saw: readonly string[] }[] {
+    return this.#live(nowMs)
+      .filter(({ isUsed }) => isUsed)
+      .map((session) => {
+        const { id, lastUsedMs, calls, connections, saw } = session
+        return { id, lastUsedMs: connections > 0 ? nowMs : lastUsedMs, calls, saw: [...saw] }
+      })
+  }
+
+  /** For people. */
+  views(nowMs: number): SessionView[] {
+    return this.#live(nowMs).map(toView)
+  }
+
+  /** What a session is called; its id if it is not known any more. */
+  nameOf(id: string): string {
+    const session = this.#byId.get(id)
+    return session === undefined ? id : describeSession(toView(session))
+  }
+
+  /** By id or an unambiguous beginning of it. */
+  find(id: string, nowMs: number): SessionView | undefined {
+    const views = this.views(nowMs)
+    const found = views.filter((view) => view.id === id || view.id.startsWith(`${id}@`))
+    return found.length === 1 ? found[0] : undefined
+  }
+
+  /** Forgets what the session has seen; it counts for the quota as before. */
+  end(id: string): void {
+    const session = this.#byId.get(id)
+    if (session === undefined) return
+    session.isEnded = true
+    session.keys.clear()
+    session.saw.clear()
+    if (session.connections === 0 && session.isUsed) this.#save(session)
+  }
+
+  /** Since when the ledger is needed to restore the sessions that are in use. */
+  neededSinceMs(nowMs: number): number {
+    return this.#recent(nowMs).reduce(
+      (least, { startedAtMs }) => Math.min(least, startedAtMs),
+      nowMs - this.#idleMs,
+    )
+  }
+
+  /** Sessions that were used or connected not long ago. */
+  recentIds(nowMs: number): readonly string[] {
+    return this.#recent(nowMs).map(({ id }) => id)
+  }
+
+  /** Removes what is over and counts no more. */
+  sweep(nowMs: number): void {
+    const now = this.#advance(nowMs)
+    for (const owner of this.#principals.values()) this.#clean(owner, now)
+  }
+
+  get principals(): number {
+    return this.#principals.size
+  }
+
+  #join(
+    owner: PrincipalSessions,
+    key: string,
+    limit: SessionLimit,
+    nowMs: number,
+    labelled = owner.principal,
+  ): SessionLease {
+    owner.windowMs = limit.windowMs
+    this.#clean(owner, nowMs)
+    // Also if there was nothing left of it.
+    this.#principals.set(owner.principal, owner)
+    const live = owner.sessions.filter((session) => isLive(session, nowMs))
+    const named = live.find(({ keys }) => keys.has(key))
+    const isFull = owner.sessions.length >= Math.max(1, limit.max)
+    const joined = named ?? (isFull ? (live.at(-1) ?? owner.sessions.at(-1)) : undefined)
+    const session = joined ?? this.#begin(owner, nowMs)
+    session.isEnded = false
+    addKey(session, key)
+    session.connections += 1
+    if (session.isUsed && (session.connections === 1 || named === undefined)) this.#save(session)
+    return new SessionLease(session, {
+      principal: () => this.#ownerOf(labelled),
+      begin: () => this.onBegin(toView(session)),
+      save: () => this.#save(session),
+      saveLabels: () => this.#saveLabels(this.#ownerOf(labelled)),
+      forget: () => this.#forget(session),
+    })
+  }
+
+  #begin(owner: PrincipalSessions, nowMs: number): AgentSession {
+    const number = owner.nextNumber++
+    const id = `${owner.principal}#${number}@${nowMs}`
+    const session = this.#make(owner, { id, number, startedAtMs: nowMs, lastUsedMs: nowMs })
+    owner.sessions.push(session)
+    this.#byId.set(id, session)
+    return session
+  }
+
+  #make(
+    owner: PrincipalSessions,
+    fields: Pick<AgentSession, 'id' | 'number' | 'startedAtMs' | 'lastUsedMs'>,
+  ): AgentSession {
+    return {
+      ...fields,
+      idleMs: isFamilyOwner(owner.principal) ? FAMILY_SESSION_IDLE_MS : this.#idleMs,
+      owner,
+      keys: new Set(),
+      saw: new Set(),
+      servers: new Set(),
+      client: '',
+      calls: 0,
+      isUsed: false,
+      isEnded: false,
+      connections: 0,
+    }
+  }
+
+  #load(stored: StoredSession | undefined, nowMs: number): AgentSession | undefined {
+    const [, principal, number] = (stored && /^(.*)#(\d+)@\d+$/s.exec(stored.id)) ?? []
+    if (stored === undefined || principal === undefined) return undefined
+    const owner = this.#ownerOf(principal)
+    // A gate that was killed has not written when the last connection ended: it may have been just now.
+    const lastUsedMs = stored.isConnected ? nowMs : Math.min(stored.lastUsedMs, nowMs)
+    const { id, startedAtMs } = stored
+    const session = this.#make(owner, { id, number: Number(number), startedAtMs, lastUsedMs })
+    Object.assign(session, {
+      client: stored.client,
+      calls: stored.calls,
+      isUsed: true,
+      isEnded: stored.isEnded,
+    })
+    for (const key of stored.keys) session.keys.add(key)
+    for (const label of stored.saw) session.saw.add(label)
+    for (const server of stored.servers) session.servers.add(server)
+    owner.sessions.push(session)
+    owner.sessions.sort((one, other) => one.number - other.number)
+    owner.nextNumber = Math.max(owner.nextNumber, session.number + 1)
+    this.#byId.set(id, session)
+    return session
+  }
+
+  #ownerOf(principal: string): PrincipalSessions {
+    const there = this.#principals.get(principal)
+    if (there !== undefined) return there
+    if (this.#principals.size >= this.#sweepAt) {
+      this.sweep(this.#latestMs)
+      this.#sweepAt = Math.max(SESSION_PRINCIPALS_KEPT, 2 * this.#principals.size)
+    }
+    const owner: PrincipalSessions = {
+      principal,
+      sessions: [],
+      nextNumber: 0,
+      windowMs: this.#windowMs,
+      saw: new Set(),
+      lastUsedMs: Number.NEGATIVE_INFINITY,
+    }
+    this.#principals.set(principal, owner)
+    return owner
+  }
+
+  /** The clock never goes back: what has been counted stays so. */
+  #advance(nowMs: number): number {
+    this.#latestMs = Math.max(this.#latestMs, nowMs)
+    return this.#latestMs
+  }
+
+  #recent(nowMs: number): AgentSession[] {
+    return [...this.#byId.values()].filter(
+      ({ lastUsedMs, connections }) => connections > 0 || nowMs - lastUsedMs < this.#idleMs,
+    )
+  }
+
+  #live(nowMs: number): AgentSession[] {
+    return [...this.#byId.values()].filter((session) => isLive(session, nowMs))
+  }
+
+  #clean(owner: PrincipalSessions, nowMs: number): void {
+    const { sessions, windowMs } = owner
+    const isKept = (session: AgentSession): boolean =>
+      isLive(session, nowMs) || nowMs - session.lastUsedMs < windowMs
+    if (!sessions.every(isKept)) {
+      for (const session of sessions) if (!isKept(session)) this.#drop(session)
+      owner.sessions = sessions.filter(isKept)
+    }
+    for (const session of owner.sessions)
+      if (isLive(session, nowMs)) owner.lastUsedMs = Math.max(owner.lastUsedMs, session.lastUsedMs)
+    if (owner.sessions.some(({ connections }) => connections > 0)) owner.lastUsedMs = nowMs
+    if (nowMs - owner.lastUsedMs < this.#idleMs) return
+    if (owner.saw.size > 0) this.#memory.removeLabels(owner.principal)
+    owner.saw.clear()
+    if (owner.sessions.length === 0) this.#principals.delete(owner.principal)
+  }
+
+  #drop(session: AgentSession): void {
+    this.#byId.delete(session.id)
+    if (session.isUsed || session.saw.size > 0) this.#memory.remove(session.id)
+  }
+
+  /** Nothing has happened in it. */
+  #forget(session: AgentSession): void {
+    this.#byId.delete(session.id)
+    session.owner.sessions = session.owner.sessions.filter((each) => each !== session)
+  }
+
+  #save(session: AgentSession): void {
+    const { id, owner, startedAtMs, lastUsedMs, isEnded, calls, client } = session
+    this.#memory.save({
+      ...{ id, startedAtMs, lastUsedMs, isEnded, calls, client },
+      principal: owner.principal,
+      keys: [...session.keys],
+      isConnected: session.connections > 0,
+      saw: [...session.saw],
+      servers: [...session.servers],
+    })
+  }
+
+  #saveLabels({ principal, saw, lastUsedMs }: PrincipalSessions): void {
+    this.#memory.saveLabels({ principal, saw: [...saw], lastUsedMs })
+  }
+}
+
+function isLive(session: AgentSession, nowMs: number): boolean {
+  if (session.connections > 0) return true
+  return !session.isEnded && nowMs - session.lastUsedMs < session.idleMs
+}
+
+function addKey({ keys }: AgentSession, key: string): void {
+  keys.delete(key)
+  keys.add(key)
+  const [oldest] = keys
+  if (keys.size > SESSION_KEYS_MAX) keys.delete(oldest as string)
+}
+
+/** A session of which only the ledger knows: nobody can continue it by name, but it counts. */
+function unknownSession(id: string): StoredSession {
+  const startedAtMs = Number(/@(\d+)$/.exec(id)?.[1] ?? 0)
+  const empty = { keys: [], saw: [], servers: [], client: '', calls: 0 }
+  return {
+    ...{ id, principal: '', startedAtMs, lastUsedMs: startedAtMs },
+    ...{ isConnected: false, isEnded: false, ...empty },
+  }
+}
+
+function toView(session: AgentSession): SessionView {
+  const { id, owner, startedAtMs, lastUsedMs, connections, calls, client } = session
+  const [key = ''] = session.keys
+  return {
+    ...{ id, principal: owner.principal, startedAtMs, lastUsedMs, connections, calls, client },
+    kind: key.split(' ')[0] ?? '',
+    servers: [...session.servers],
+    saw: [...session.saw],
+  }
+}

@@ -1,0 +1,41 @@
+// A session in words for people: the client as it calls itself, marked as its own word, since when, and
+// which servers it uses. Shown in approvals, the ledger, the console and by commands.
+
+import { SESSION_CLIENT_LENGTH_MAX } from '../limits.ts'
+
+export interface SessionView {
+  readonly id: string
+  readonly principal: string
+  /** How it is named: `pipe`, `mcp`, `token`, `common` or `family`; empty if only the ledger knows it. */
+  readonly kind: string
+  readonly client: string
+  readonly startedAtMs: number
+  readonly lastUsedMs: number
+  readonly connections: number
+  readonly calls: number
+  readonly servers: readonly string[]
+  readonly saw: readonly string[]
+}
+
+/** Printable ASCII without quotes: the text is shown between quotes, and nothing may look like the end. */
+export function cleanClient(text: string): string {
+  return text.replace(/[^\x20-\x7e]|["\\`]/g, '?').slice(0, SESSION_CLIENT_LENGTH_MAX)
+}
+
+export function describeSession({
+  client,
+  principal,
+  kind,
+  startedAtMs,
+  servers,
+}: SessionView): string {
+  const who =
+    kind === 'family'
+      ? principal
+      : client === ''
+        ? 'an unnamed client'
+        : `"${client}" (its own word)`
+  const since = new Date(startedAtMs).toISOString().slice(0, 16).replace('T', ' ')
+  const uses = servers.length === 0 ? '' : `, uses ${servers.join(', ')}`
+  return `${who} since ${since} UTC${uses}`
+}

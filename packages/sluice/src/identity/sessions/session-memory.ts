@@ -1,0 +1,44 @@
+// What is kept of sessions over a restart of the gate: the interface that AgentSessions writes through.
+// The gateway implements it on `gate.db`; tests use one in memory.
+
+export interface StoredSession {
+  readonly id: string
+  readonly principal: string
+  /** What connections name it by, see docs/decisions/2026-11-15-sessions.md. */
+  readonly keys: readonly string[]
+  readonly startedAtMs: number
+  readonly lastUsedMs: number
+  /** A connection was open when this was written. */
+  readonly isConnected: boolean
+  /** Ended by a person: it is only counted, nobody continues it. */
+  readonly isEnded: boolean
+  readonly calls: number
+  readonly saw: readonly string[]
+  /** Name and version of the client: its own word. */
+  readonly client: string
+  readonly servers: readonly string[]
+}
+
+/** Labels that any session of a principal has seen. */
+export interface PrincipalLabels {
+  readonly principal: string
+  readonly saw: readonly string[]
+  readonly lastUsedMs: number
+}
+
+export interface SessionMemory {
+  load(): { readonly sessions: StoredSession[]; readonly principals: PrincipalLabels[] }
+  save(session: StoredSession): void
+  remove(id: string): void
+  saveLabels(labels: PrincipalLabels): void
+  removeLabels(principal: string): void
+}
+
+/** Keeps nothing. */
+export const NO_MEMORY: SessionMemory = {
+  load: () => ({ sessions: [], principals: [] }),
+  save: () => {},
+  remove: () => {},
+  saveLabels: () => {},
+  removeLabels: () => {},
+}
