@@ -4,15 +4,26 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Client as StatelessSdkClient, StreamableHTTPClientTransport as StatelessTransport } from '@modelcontextprotocol/client'
+import {
+  Client as StatelessSdkClient,
+  StreamableHTTPClientTransport as StatelessTransport,
+} from '@modelcontextprotocol/client'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ClientWindow } from '../support/client-window.ts'
 import { inspect } from '../support/inspect.ts'
 import { ROOT } from '../support/rooms.ts'
-import { runSluice } from '../support/run-sluice.ts'
-import { endGates, fixture, mcpUrl, NODE, type RunningGate, SLUICE, startGate } from '../support/start-gate.ts'
+import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import {
+  endGates,
+  fixture,
+  mcpUrl,
+  NODE,
+  type RunningGate,
+  SLUICE,
+  startGate,
+} from '../support/start-gate.ts'
 import { VERSION } from '../support/stateless-client.ts'
 
 const TIMEOUT_MS = 180_000
@@ -63,8 +74,8 @@ const throughShell = (server: string): string[] => [
 ]
 const throughNpx = (server: string): string[] => ['npx', '--offline', 'sluice', ...stdio(server)]
 
-function token(): string {
-  return runSluice(['sessions', 'token', '--data', gate.data]).stdout.trim()
+async function token(): Promise<string> {
+  return (await sluice(['sessions', 'token', '--data', gate.data])).stdout.trim()
 }
 
 type Call = (tool: string, args?: Record<string, unknown>) => Promise<string>
@@ -156,8 +167,8 @@ describe.runIf(process.platform === 'linux')('pipes', () => {
       await window.closePipe('files')
     }
     expect(passed).toBe(10)
-    const { stdout } = runSluice(['sessions', 'list', '--data', gate.data, '--json'])
-    const own = JSON.parse(stdout).sessions.filter(({ calls }: { calls: number }) => calls === 10)
+    const { sessions } = await sluiceJson(['sessions', 'list', '--data', gate.data])
+    const own = sessions.filter(({ calls }: { calls: number }) => calls === 10)
     expect(own).toContainEqual(
       expect.objectContaining({ client: 'window 2', kind: 'pipe', servers: ['files'] }),
     )
@@ -180,7 +191,7 @@ describe('HTTP', () => {
     timeout: TIMEOUT_MS,
   }, async () => {
     for (const connect of [sdk1, sdk2]) {
-      const own = token()
+      const own = await token()
       let passed = 0
       for (let n = 0; n < 12; n += 1) {
         const client = await connect('files', own)
@@ -194,13 +205,13 @@ describe('HTTP', () => {
   test('MCP sessions and stateless requests of one token are one session', {
     timeout: TIMEOUT_MS,
   }, async () => {
-    const own = token()
+    const own = await token()
     const reader = await sdk1('files', own)
     await reader.call('read_file', { path: 'x' })
     const [joined, stateless, stranger] = [
       await sdk1('mail', own),
       await sdk2('mail', own),
-      await sdk2('mail', token()),
+      await sdk2('mail', await token()),
     ]
     expect(await joined.call('send_mail', LEAK)).toBe('DENIED')
     expect(await stateless.call('send_mail', LEAK)).toBe('DENIED')
@@ -211,7 +222,7 @@ describe('HTTP', () => {
   test('a stateless request without a valid token belongs to the common session', {
     timeout: TIMEOUT_MS,
   }, async () => {
-    const forged = `${token().slice(0, -4)}AAAA`
+    const forged = `${(await token()).slice(0, -4)}AAAA`
     const reader = await sdk2('files', forged)
     await reader.call('read_file', { path: 'x' })
     for (const given of [undefined, 'sluice_session_mine', `${forged}x`]) {

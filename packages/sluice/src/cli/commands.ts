@@ -60,6 +60,10 @@ const GROUPS: Readonly<Record<string, LazyCommands>> = {
       summary: 'what happened: every call, with what was decided on it',
       load: async () => (await import('./ledger/commands.ts')).addLedger,
     },
+    sessions: {
+      summary: 'which sessions there are, and ending one',
+      load: async () => (await import('./sessions/commands.ts')).addSessions,
+    },
     status: {
       summary: 'how the gate is',
       load: async () => (await import('./admin/status.ts')).addStatus,

@@ -16,6 +16,7 @@ import { createApprovalCommands } from './approval-commands.ts'
 import { freeze, thaw, toFreezeView } from './freeze.ts'
 import { addGrant, revokeGrant } from './grant-commands.ts'
 import { createPeopleCommands, listPeople } from './people-commands.ts'
+import { endSession, listSessions } from './session-commands.ts'
 import { createPersonVerifier, REQUIRED_ROLES, type VerifyPerson } from './verify-person.ts'
 
 export function createCommands(parts: CommandParts): CommandRegistry {
@@ -51,6 +52,13 @@ export function createCommands(parts: CommandParts): CommandRegistry {
       },
       ...createPeopleCommands(deciding),
       ...createApprovalCommands(parts.approvals, prove),
+      sessions: () => listSessions(gate),
+      'session-end': async (request) =>
+        endSession(
+          { sessions: gate.sessions, ledger, nowMs: Date.now },
+          request,
+          await prove(request, REQUIRED_ROLES.sessions, 'sessions end'),
+        ),
       'grant-add': async (request) =>
         addGrant(granting, request, await prove(request, REQUIRED_ROLES.grants, 'grants add')),
       'grant-revoke': async (request) =>

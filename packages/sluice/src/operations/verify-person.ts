@@ -20,6 +20,7 @@ export const REQUIRED_ROLES = {
   apply: 'policy-manager',
   pins: 'policy-manager',
   thaw: 'policy-manager',
+  sessions: 'policy-manager',
   grants: 'admin',
   login: 'admin',
   restore: 'admin',

@@ -24,15 +24,20 @@ const seconds: Shape = { kind: 'duration', maxSeconds: AGENT_SESSIONS_SECONDS_MA
 const LIMIT_FIELDS = {
   max: {
     shape: { kind: 'integer', min: 1, max: AGENT_SESSIONS_SETTING_MAX },
-    doc: 'how many sessions of one principal can charge limits within the window (20); a further connection joins the newest one',
+    doc: 'sessions of one principal that can charge limits within `window`; a further connection joins the newest one',
+    default: AGENT_SESSIONS_MAX,
   },
-  window: { shape: seconds, doc: 'the window (1h)' },
+  window: {
+    shape: seconds,
+    doc: 'a session counts while it is live, and for so long after its last use',
+    default: '1h',
+  },
 } as const
 
 /** Of a grant or an issuer. */
 export const SESSION_LIMIT: Shape = {
   kind: 'object',
-  noun: 'settings of sessions',
+  noun: 'a quota of sessions',
   fields: LIMIT_FIELDS,
 }
 
@@ -43,7 +48,11 @@ export const SESSIONS: Shape = {
   noun: 'settings of sessions',
   fields: {
     ...LIMIT_FIELDS,
-    idle: { shape: seconds, doc: 'a session ends so long after its last connection (30m)' },
+    idle: {
+      shape: seconds,
+      doc: 'a session ends so long after its last connection',
+      default: '30m',
+    },
   },
 }
 
