@@ -156,7 +156,7 @@ function* build(
   }
 }
 
-/** The base policy can only widen it: whoever sees more labels is denied more. */
+/** The base policy can only widen it: a caller that has seen more labels is denied more. */
 function parseLabelScope(
   document: LocatedMap,
   house: CompiledPolicy | undefined,

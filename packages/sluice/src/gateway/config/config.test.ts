@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { readConfig } from './config.ts'
+import { longestSessionWindowMs } from './sessions.ts'
 
 const SERVERS = 'servers: { a: { command: [x] } }\n'
 
@@ -28,6 +29,7 @@ ledger: { sync: full, record: judged }
     expect(problems).toEqual([])
     expect(config).toEqual({
       processes: { idleMs: 60_000, waitMs: 20_000 },
+      sessions: { max: 20, windowMs: 3_600_000, idleMs: 1_800_000 },
       file: '/etc/sluice/sluice.yaml',
       host: '::1',
       port: 8080,
@@ -117,6 +119,29 @@ describe('beyond loopback', () => {
     expect(config?.issuers[0]?.algorithms).not.toContain('HS256')
     expect(config?.issuers[0]).not.toHaveProperty('console')
   })
+})
+
+test('sessions: for all, for a grant, and `slots` as their number', () => {
+  const hash = `sha256:${'0'.repeat(64)}`
+  const read = (text: string) =>
+    readConfig(
+      { file: '/a/sluice.yaml', text: `version: 1\npolicies: { p: p.yaml }\n${SERVERS}\n${text}` },
+      {},
+    ).config
+  const config = read(`sessions: { max: 7, window: 10m, idle: 1m }
+grants:
+  a: { hash: "${hash}", policy: p }
+  b: { hash: "${hash}", policy: p, slots: 2 }
+  c: { hash: "${hash}", policy: p, slots: 2, sessions: { max: 3, window: 2h } }
+auth: { issuers: { corp: { issuer: "https://id.example.com", policy: p, sessions: { max: 4 } } } }`)
+  expect(config?.sessions).toEqual({ max: 7, windowMs: 600_000, idleMs: 60_000 })
+  expect(config?.grants.map(({ slots, windowMs }) => [slots, windowMs])).toEqual([
+    [7, 600_000],
+    [2, 600_000],
+    [3, 7_200_000],
+  ])
+  expect(config?.issuers[0]?.sessions).toEqual({ max: 4, windowMs: 600_000 })
+  expect(config && longestSessionWindowMs(config)).toBe(7_200_000)
 })
 
 describe('a wrong configuration', () => {
