@@ -77,7 +77,7 @@ const EXPECTED_ENDS: ReadonlySet<string> = new Set([
 
 export class Gate {
   readonly #parts: GateParts
-  readonly #spine: Omit<CallPipeline, 'policy' | 'record'>
+  readonly #pipeline: Omit<CallPipeline, 'policy' | 'record'>
   readonly #known: KnownTools
   readonly #relays = new Map<Relay, OpenSession>()
   readonly #sweeper: NodeJS.Timeout
@@ -104,7 +104,7 @@ export class Gate {
       },
       (server) => this.kindOf(server) === 'builtin',
     )
-    this.#spine = {
+    this.#pipeline = {
       frozen: (who) => parts.freezes.of(who),
       admission: new EmbeddedAdmissionStore({
         counters: parts.counters,
@@ -188,7 +188,7 @@ export class Gate {
     const bound = () => this.#parts.policies().of(who().policy)
     const policy = () => bound().policy
     const record = new LedgerCallRecorder(this.#parts.ledger, this.#parts.log)
-    const { now } = this.#spine
+    const { now } = this.#pipeline
     const heldOf = (tool: KnownTool) => this.#parts.pins.heldOf(tool)
     const frozen = () =>
       freezes.of({ server: name, principal: principal.id, agent: agent()?.id ?? null })
@@ -210,7 +210,7 @@ export class Gate {
     // In the stateless era nobody need tell the gate that its tools have changed.
     const freshMs = link.era === 'stateless' ? TOOLS_FRESH_MS : undefined
     const relay: Relay = new Relay(link, server, {
-      spine: { ...this.#spine, policy: bound, record },
+      pipeline: { ...this.#pipeline, policy: bound, record },
       server: name,
       facts: () => ({
         transport: serverConfig.kind,
@@ -247,7 +247,7 @@ export class Gate {
       record: ({ intent, receipt, watched, approval }, startedMs, settled) => {
         const outcome = withLabels(settled)
         if (outcome.givenBack === true)
-          this.#spine.admission
+          this.#pipeline.admission
             .giveBack(receipt)
             .catch(({ message }: Error) =>
               log('error', 'charges were not undone', { why: message }),

@@ -18,7 +18,7 @@ import { belongsTo, knowsTasks, META } from '../../protocol/protocol-generation.
 import { negotiateRevision } from '../../protocol/revisions.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { writeMembers, writeResult } from '../../protocol/write-message.ts'
-import { writeAnswer } from '../call/pending-requests.ts'
+import { writeAnswer } from '../call/inspect-result.ts'
 import { buildNotFoundReply, noTasksAnswer, renameUnknown } from '../call/replies.ts'
 import { toStatelessResult } from '../session/stateless-results.ts'
 import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'

@@ -31,6 +31,10 @@ interface Made {
   readonly write?: () => Promise<number>
 }
 
+function admit(pipeline: CallPipeline, request: CallRequest) {
+  return admitCall({ pipeline, request, lookUp: () => request })
+}
+
 function pipelineOf(rules: string, { isSlow = false, write = async () => 7 }: Made = {}) {
   const intents: DecisionEntry[] = []
   const refusals: DecisionEntry[] = []
@@ -61,10 +65,7 @@ function pipelineOf(rules: string, { isSlow = false, write = async () => 7 }: Ma
     },
   }
   const ask = (more: Partial<CallRequest> = {}) =>
-    admitCall({
-      pipeline,
-      lookUp: () => ({ call: CALL, facts: FACTS, argsText: '{}', ...more }),
-    })
+    admit(pipeline, { call: CALL, facts: FACTS, argsText: '{}', ...more })
   return { ask, counters, engine, intents, refusals, pipeline, slow }
 }
 
@@ -125,10 +126,10 @@ describe.each([false, true])('a call, with a slow store: %s', (isSlow) => {
       ...{ usage: { look: () => expect.unreachable() }, admit: () => expect.unreachable() },
       giveBack: () => expect.unreachable(),
     }
-    const verdict = await admitCall({
-      pipeline: { ...pipeline, admission, frozen: () => frozen },
-      lookUp: () => ({ call: CALL, facts: FACTS, argsText: '{}' }),
-    })
+    const verdict = await admit(
+      { ...pipeline, admission, frozen: () => frozen },
+      { call: CALL, facts: FACTS, argsText: '{}' },
+    )
     expect(verdict).toMatchObject({ decision: { action: 'deny', code: 'FROZEN' } })
     expect([intents.length, refusals.length]).toEqual([0, 1])
   })

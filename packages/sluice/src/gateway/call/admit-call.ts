@@ -16,17 +16,18 @@ import { toEntry } from './record-calls.ts'
 
 export interface AdmitOptions {
   readonly pipeline: CallPipeline
-  /** The call with what is known of it at that moment. */
+  /** The call with what is known of it now, and after every wait. */
+  readonly request: CallRequest
   readonly lookUp: () => CallRequest | Promise<CallRequest>
 }
 
-export async function admitCall({ pipeline, lookUp }: AdmitOptions): Promise<CallVerdict> {
-  let tracked: TrackedCall | undefined
+export async function admitCall(options: AdmitOptions): Promise<CallVerdict> {
+  const { lookUp, pipeline } = options
+  let { request } = options
+  const tracked = begin(pipeline, request)
   let wait: ApprovalWaitState = {}
   let { usage } = pipeline.admission
-  for (let tries = 1; ; ) {
-    const request = await lookUp()
-    tracked ??= begin(pipeline, request)
+  for (let tries = 1; ; request = await lookUp()) {
     const decided: PassingCall = { request, ...decideCall({ pipeline, request, usage }) }
     tracked.watched.step('decide')
     const { action } = decided.decision

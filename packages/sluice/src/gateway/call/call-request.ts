@@ -83,8 +83,10 @@ export interface RefusedCall {
   readonly pending?: PendingApproval | undefined
 }
 
-/** `request` is the call as it was decided last. */
-export type CallVerdict = { readonly request: CallRequest } & (
-  | { readonly admission: Admission }
-  | RefusedCall
-)
+export interface AdmittedCall {
+  readonly admission: Admission
+  /** The call as it was decided last, with the arguments that are sent. */
+  readonly request: CallRequest
+}
+
+export type CallVerdict = AdmittedCall | (RefusedCall & { readonly request: CallRequest })

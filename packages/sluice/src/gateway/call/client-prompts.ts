@@ -1,6 +1,6 @@
 // The client of a held call: how long it is kept, what it is shown meanwhile, and what it says to that.
 // A session is kept on its open request and asked beside it; a client of the stateless era is asked to
-// come again, with a sealed state, a few times. Used by judge-requests.ts, one for each relay.
+// come again, with a sealed state, a few times. Used by the steps of the call path, one for each relay.
 
 import type { Call, Facts } from '@sluice/policy/core/call'
 import type { JsonValue } from '@sluice/policy/core/json'
@@ -23,7 +23,7 @@ import { MAY_WANT_INPUT } from './input-requests.ts'
 
 export interface HeldClientsContext {
   readonly era: ProtocolGeneration
-  readonly spine: CallPipeline
+  readonly pipeline: CallPipeline
   readonly handles: SealedHandles
   readonly questions: ClientElicitations
 }
@@ -76,10 +76,10 @@ export class ClientApprovalPrompts {
     pending: PendingApproval,
     leg: ApprovalRetryReply | undefined,
   ): RpcReply | undefined {
-    const { era, handles, spine } = this.#context
+    const { era, handles, pipeline } = this.#context
     const number = (leg?.number ?? 0) + 1
     const mayCome = MAY_WANT_INPUT.has(request.method) && number <= INPUT_ROUNDS_MAX
-    if (era === 'session' || !mayCome || spine.approvals.engine.isClosed) return undefined
+    if (era === 'session' || !mayCome || pipeline.approvals.engine.isClosed) return undefined
     // Answers for the server would be lost on the way.
     const given = request.params?.value ?? {}
     if (given.requestState !== undefined || given.inputResponses !== undefined) return undefined
@@ -109,7 +109,7 @@ export class ClientApprovalPrompts {
   async #heard(id: string, { principal }: Facts, result: JsonValue | undefined): Promise<void> {
     const verdict = clientVerdict(result)
     if (verdict === undefined) return
-    const { engine } = this.#context.spine.approvals
+    const { engine } = this.#context.pipeline.approvals
     await engine.decide(id, { verdict }, clientPerson(principal.id), 'client').catch(() => {})
   }
 }

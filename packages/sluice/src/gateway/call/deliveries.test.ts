@@ -114,6 +114,7 @@ describe('F6: what answers a client', () => {
     const { made } = await withTask('session')
     await made.ask('resources/read', { uri: 'file:///x' })
     made.server.fail(made.server.last('resources/read').id)
+    await settled()
     expect(made.told.at(-1)?.error).toBeDefined()
     expectInspected(made)
   })

@@ -6,7 +6,7 @@ import type { Strictness } from '../../guard/inspect-answer.ts'
 import { findNamedTarget } from '../session/known-names.ts'
 import { ABANDONED_CALLS_MAX } from '../session/limits.ts'
 import type { ClientTransport, MessageContext, MessageSource } from '../shared/transport.ts'
-import type { PendingRequest } from './pending-requests.ts'
+import type { SentRequest } from './pending-requests.ts'
 
 /** A message before it is sent. `sources` is what it may belong to; empty for the gate's own words. */
 export type InspectDelivery = (
@@ -15,7 +15,7 @@ export type InspectDelivery = (
   sources: () => readonly MessageSource[],
 ) => void
 
-type CrossedCall = Pick<PendingRequest, 'method' | 'name' | 'params'>
+type CrossedCall = Pick<SentRequest, 'method' | 'name' | 'params'>
 
 const NOTHING = (): readonly MessageSource[] => []
 const ITS_SERVER: MessageSource = { method: '', name: '' }

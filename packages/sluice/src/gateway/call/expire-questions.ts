@@ -2,9 +2,8 @@
 // keep the gate from ending it, for ever. Called by the relay when it looks for calls that are overdue.
 
 import { RPC } from '../../protocol/rpc-codes.ts'
-import { writeError } from '../../protocol/write-message.ts'
 import { CLIENT_ANSWER_MS_MAX, CLIENT_ANSWER_QUICK_MS_MAX } from '../shared/limits.ts'
-import type { PendingRequest, PendingRequests } from './pending-requests.ts'
+import type { PendingRequests } from './pending-requests.ts'
 
 /** Neither a model nor a person has to think about them. */
 const QUICK: ReadonlySet<string> = new Set(['roots/list', 'ping'])
@@ -16,14 +15,14 @@ export function expireQuestions(
 ): void {
   if (up.size === 0) return
   const quickMs = CLIENT_ANSWER_QUICK_MS_MAX
-  for (const [ours, { id, method, startedMs }] of up.overdue(nowMs, quickMs, quickMs)) {
+  for (const sent of up.overdue(nowMs, quickMs, quickMs)) {
+    const { method, ours, startedMs } = sent
     const limitMs = QUICK.has(method) ? quickMs : CLIENT_ANSWER_MS_MAX
     if (nowMs - startedMs <= limitMs) continue
-    const why = `the client did not answer \`${method}\` within ${limitMs} ms`
-    const crossed = up.take(ours) as PendingRequest
-    up.tellCancelled(ours, why)
-    up.reply(id, writeError(id, RPC.internal, why))
-    up.settle(crossed, { status: 'error' })
-    log(why)
+    const message = `the client did not answer \`${method}\` within ${limitMs} ms`
+    up.tellCancelled(sent, message)
+    const error = { code: RPC.internal, message }
+    up.answer({ kind: 'answer', id: ours, result: undefined, error, source: '' })
+    log(message)
   }
 }

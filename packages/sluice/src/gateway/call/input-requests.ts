@@ -13,14 +13,8 @@ import { SERVER_REQUESTS_MAX } from '../shared/limits.ts'
 import { classifyServerMethod, parseCall } from '../shared/parse-call.ts'
 import { type Declared, questionFault } from '../shared/server-questions.ts'
 import { admitCall } from './admit-call.ts'
-import type {
-  Admission,
-  CallPipeline,
-  CallRequest,
-  CallVerdict,
-  RefusedCall,
-} from './call-request.ts'
-import type { RequestContext } from './request-context.ts'
+import type { Admission, CallVerdict, RefusedCall } from './call-request.ts'
+import type { CallContext } from './call-session.ts'
 import { createWaitOptions } from './wait-options.ts'
 
 /** Of these the protocol lets a server want more. */
@@ -88,10 +82,10 @@ export type RefusedInput = RefusedCall | { readonly fault: string }
 /** The first question that may not be put to the client: then none is, and none counts. */
 export async function findRefusedInput(
   { questions, fault }: InputRequests,
-  context: Pick<RequestContext, 'server' | 'facts' | 'record'> & { readonly spine: CallPipeline },
+  context: Pick<CallContext, 'pipeline' | 'server' | 'facts' | 'record'>,
   declared: Declared,
 ): Promise<RefusedInput | undefined> {
-  const { spine, server, facts, record } = context
+  const { record } = context
   if (fault !== undefined) return { fault }
   if (questions.size > SERVER_REQUESTS_MAX)
     return { fault: `the server asks more than ${SERVER_REQUESTS_MAX} things at once` }
@@ -106,13 +100,7 @@ export async function findRefusedInput(
         : questionFault(question.method, question.params?.value ?? {}, declared)?.why
     refused =
       fault === undefined
-        ? refusalOf(
-            await admitCall({
-              pipeline: spine,
-              lookUp: () => toCallRequest(question as JsonRpcRequest, server, facts),
-            }),
-            admitted,
-          )
+        ? refusalOf(await admitQuestion(question as JsonRpcRequest, context), admitted)
         : { fault }
     if (refused !== undefined) break
   }
@@ -124,14 +112,14 @@ export async function findRefusedInput(
 }
 
 /** It may wait for a person as long as any call. */
-function toCallRequest(
+function admitQuestion(
   question: JsonRpcRequest,
-  server: string,
-  facts: RequestContext['facts'],
-): CallRequest {
+  { facts, pipeline, server }: Pick<CallContext, 'pipeline' | 'server' | 'facts'>,
+): Promise<CallVerdict> {
   const call = parseCall(server, question)
   const waitOptions = () => createWaitOptions(question, { isWanted: () => true })
-  return { call, facts: facts(), argsText: undefined, waitOptions }
+  const lookUp = () => ({ call, facts: facts(), argsText: undefined, waitOptions })
+  return admitCall({ pipeline, request: lookUp(), lookUp })
 }
 
 function refusalOf(verdict: CallVerdict, admitted: Admission[]): RefusedInput | undefined {

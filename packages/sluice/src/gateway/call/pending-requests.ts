@@ -1,8 +1,7 @@
-// Requests that cross the gate in one direction, from being read to being answered. Ids are the
-// gate's own on the far side, so that nobody can answer what they were not asked. A request that is
-// cancelled while it is judged does not go on. Used by the relay, once for each direction.
+// Requests in flight in one direction, from their arrival to the reply. Ids are the gate's own on the
+// far side, so that nobody can answer what they were not asked. A request whose sender no longer waits
+// is not forwarded. Owned by the relay, one for each direction; handle-call.ts takes a request through.
 
-import { Buffer } from 'node:buffer'
 import { performance } from 'node:perf_hooks'
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
@@ -20,19 +19,25 @@ import {
   writeError,
   writeNotification,
   writeRequest,
-  writeResult,
 } from '../../protocol/write-message.ts'
-import { enterStep } from '../shared/current-step.ts'
-import type { RpcReply } from '../shared/error-reply.ts'
-import type { CallOutcome } from '../shared/outcome.ts'
 import { SmallMap } from '../shared/small-map.ts'
 import { SmallSet } from '../shared/small-set.ts'
 import type { MessageContext, TraceContext, Transport } from '../shared/transport.ts'
-import type { UpstreamSendOptions } from '../upstream/upstream.ts'
+import type { UpstreamFailure, UpstreamSendOptions } from '../upstream/upstream.ts'
 import type { Admission } from './call-request.ts'
 
-/** A request that went over and has no answer yet. */
+/** A request whose sender waits for the reply. */
 export interface PendingRequest {
+  readonly id: RequestId
+  readonly method: string
+  /** False once it is answered, cancelled or given up: then nothing is sent for it, either way. */
+  isOpen: boolean
+  /** Undefined until it is forwarded. */
+  sent: SentRequest | undefined
+}
+
+/** A request that was forwarded. */
+export interface SentRequest {
   /** As its sender calls it. */
   readonly id: RequestId
   readonly method: string
@@ -45,46 +50,65 @@ export interface PendingRequest {
   readonly params: ParsedMembers | undefined
   /** How often the other side has wanted to know more before. */
   readonly rounds: number
+  /** The id that the other side knows it by. */
+  readonly ours: RequestId
+  readonly end: (result: ForwardResult) => void
   /** When the other side last showed that it works on it. */
   lastMs: number
+  /** The other side has answered or failed; the reply is being made. */
+  isAnswered: boolean
 }
+
+export type ForwardResult =
+  | { readonly status: 'answered'; readonly response: JsonRpcResponse }
+  /** The server was not reached, or did not answer as a peer may. */
+  | { readonly status: 'failed'; readonly failure: UpstreamFailure }
+  /** Its sender no longer waits, or was told already. */
+  | { readonly status: 'ended'; readonly outcome: 'cancelled' | 'unknown' }
+  /** No byte of it left the gate. */
+  | { readonly status: 'not-sent'; readonly outcome: 'cancelled' | 'error' }
 
 /** A subscription stays open: nobody waits for its answer. */
 export const LISTEN = 'subscriptions/listen'
 
 /** How a reply goes out, beside its text. */
-type ReplyOptions = Pick<MessageContext, 'errorCode' | 'isDefinition' | 'from'>
+export type ReplyOptions = Pick<MessageContext, 'errorCode' | 'isDefinition' | 'from'>
 
-interface ForwardOptions extends Pick<MessageContext, 'request' | 'trace'> {
+export interface ForwardOptions {
+  /** The request of the receiver that it belongs to. */
+  readonly request?: RequestId | undefined
+  readonly trace?: TraceContext | undefined
+  readonly message: JsonRpcRequest
+  readonly name: string
+  readonly admission?: Admission | undefined
   readonly tool?: KnownTool | undefined
-  readonly rounds?: number
+  readonly rounds?: number | undefined
 }
 
-export interface CrossingOptions {
+export interface PendingRequestsOptions {
   readonly from: Transport
   readonly to: Transport & { send(text: string, carried?: UpstreamSendOptions): boolean }
   readonly newId: () => RequestId
   /** Requests of several clients at once: their progress tokens may be the same. */
   readonly renamesTokens: boolean
-  readonly record: (admission: Admission, startedMs: number, outcome: CallOutcome) => void
-  /** The sender no longer waits; `sent` is undefined if the request never went over. */
-  readonly onCancel: (
-    theirs: RequestId,
-    sent?: { readonly ours: RequestId; readonly crossed: PendingRequest },
-  ) => void
+  /** The sender no longer waits; `sent` is undefined if the request was not forwarded. */
+  readonly onCancel: (theirs: RequestId, sent: SentRequest | undefined) => void
 }
 
 export class PendingRequests {
-  readonly #options: CrossingOptions
-  readonly #judging = new SmallSet<RequestId>()
-  readonly #open = new SmallMap<RequestId, PendingRequest>()
+  readonly #options: PendingRequestsOptions
+  /** Not forwarded yet. */
+  readonly #arrived = new SmallSet<PendingRequest>()
+  /** By the ids that the other side knows. */
+  readonly #sent = new SmallMap<RequestId, PendingRequest & { sent: SentRequest }>()
+  #answering = 0
 
-  constructor(options: CrossingOptions) {
+  constructor(options: PendingRequestsOptions) {
     this.#options = options
   }
 
   get size(): number {
-    return this.#judging.size + this.#open.size
+    return this.#arrived.size + this.#sent.size
   }
 
   /** Those whose sender waits. */
@@ -93,122 +117,94 @@ export class PendingRequests {
   }
 
   /** Open subscriptions. */
-  get listens(): PendingRequest[] {
-    return this.#open.values().filter(({ method }) => method === LISTEN)
+  get listens(): SentRequest[] {
+    return this.open.filter(({ method }) => method === LISTEN)
   }
 
-  /** Its sender waits for it to be judged. */
-  isJudging(id: RequestId): boolean {
-    return this.#judging.has(id)
+  /** Requests that were forwarded and whose sender has no reply yet. */
+  get open(): SentRequest[] {
+    return this.#sent.values().map(({ sent }) => sent)
   }
 
-  /** A request is about to be judged; `carry` or `refuse` follows. */
-  begin(id: RequestId): void {
-    this.#judging.add(id)
+  /** The other side has answered something, and the reply is being made. */
+  get isAnswering(): boolean {
+    return this.#answering > 0
   }
 
-  carry(
-    request: JsonRpcRequest,
-    name: string,
-    admission?: Admission,
-    along: ForwardOptions = {},
-  ): void {
-    enterStep('forward')
-    const { id, method } = request
+  begin({ id, method }: JsonRpcRequest): PendingRequest {
+    const pending = { id, method, isOpen: true, sent: undefined }
+    this.#arrived.add(pending)
+    return pending
+  }
+
+  /** Resolves when the other side has answered, or will not. */
+  forward(pending: PendingRequest, options: ForwardOptions): Promise<ForwardResult> {
+    if (!pending.isOpen) return Promise.resolve({ status: 'not-sent', outcome: 'cancelled' })
     const { newId, to, renamesTokens } = this.#options
-    const startedMs = performance.now()
-    const progressToken = progressTokenOf(request.params)
-    const crossed: PendingRequest = {
-      id,
-      method,
-      name,
-      admission,
-      startedMs,
-      lastMs: startedMs,
-      progressToken,
-      params: request.params,
-      rounds: along.rounds ?? 0,
-    }
-    if (!this.#judging.delete(id)) return this.giveBack(crossed, 'cancelled')
+    const { admission, message, name, request, rounds = 0, tool } = options
+    const { method, params } = message
     const ours = newId()
-    this.#open.set(ours, crossed)
+    const progressToken = progressTokenOf(params)
     const renamed =
       renamesTokens && progressToken !== undefined
-        ? withToken(request.params as ParsedMembers, ours)
-        : request.params
-    const params = withTrace(renamed, admission?.watched.ownTrace)
-    const trace = admission?.watched.trace ?? along.trace
-    const written = writeRequest(ours, method, params?.text)
-    const text = params?.isOneLine === true ? written : oneLine(written)
-    const passing = { id: ours, method, params, tool: along.tool }
-    const carried =
-      along.request === undefined ? { trace, passing } : { request: along.request, trace, passing }
-    if (to.send(text, carried)) return
-    if (!this.#open.delete(ours)) return
-    this.giveBack(crossed, 'error')
-    const gone = writeError(id, RPC.internal, 'the other side is gone: nothing was sent')
-    this.reply(id, gone, { from: 'gate' })
+        ? withToken(params as ParsedMembers, ours)
+        : params
+    const outgoing = withTrace(renamed, admission?.watched.ownTrace)
+    const trace = admission?.watched.trace ?? options.trace
+    const written = writeRequest(ours, method, outgoing?.text)
+    const text = outgoing?.isOneLine === true ? written : oneLine(written)
+    const passing = { id: ours, method, params: outgoing, tool }
+    return new Promise((end) => {
+      const startedMs = performance.now()
+      const sent: SentRequest = {
+        ...{ id: pending.id, method, name, admission, startedMs, progressToken, params, rounds },
+        ...{ ours, end, lastMs: startedMs, isAnswered: false },
+      }
+      this.#arrived.delete(pending)
+      this.#sent.set(ours, Object.assign(pending, { sent }))
+      const carried = request === undefined ? { trace, passing } : { request, trace, passing }
+      if (!to.send(text, carried)) this.#answer(sent, { status: 'not-sent', outcome: 'error' })
+    })
   }
 
-  /** Answers in place of the other side; not where nobody waits any more. */
-  refuse(id: RequestId, { text, errorCode }: RpcReply, from: 'gate' | 'server' = 'gate'): void {
-    if (this.#judging.delete(id)) this.reply(id, text, { errorCode, from })
+  /** Replies to the sender, once. False if nobody waits any more. */
+  reply(pending: PendingRequest, text: string, options: ReplyOptions = {}): boolean {
+    if (!this.#close(pending)) return false
+    return this.#send(pending.id, text, options)
   }
 
-  /** Answers a request that could not be handled, whether or not it had gone over. */
-  fail(id: RequestId, told: RpcReply): void {
-    const crossed = this.take(this.oursOf(id))
-    if (crossed === undefined) return this.refuse(id, told, 'server')
-    this.reply(id, told.text, { errorCode: told.errorCode, from: crossed })
-    this.settle(crossed, { status: 'error' })
+  /** What the other side answers; false if it was not asked, or has answered before. */
+  answer(response: JsonRpcResponse): boolean {
+    return this.#answer(this.find(response.id), { status: 'answered', response })
   }
 
-  /** False where nobody is there any more. */
-  reply(
-    id: RequestId,
-    text: string,
-    { errorCode, isDefinition, from }: ReplyOptions = {},
-  ): boolean {
-    const related = { request: id, answers: true, errorCode, isDefinition, from }
-    return this.#options.from.send(text, related)
+  fail(failure: UpstreamFailure): boolean {
+    return this.#answer(this.find(failure.request), { status: 'failed', failure })
   }
 
-  /** Requests that went over and have no answer yet. */
-  get open(): PendingRequest[] {
-    return this.#open.values()
-  }
-
-  /** What the other side answers, or failed to; undefined where it was not asked. */
-  take(ours: RequestId | null | undefined): PendingRequest | undefined {
-    const crossed = this.#open.get(ours as RequestId)
-    this.#open.delete(ours as RequestId)
-    return crossed
-  }
-
-  find(ours: RequestId | undefined): PendingRequest | undefined {
-    return ours === undefined ? undefined : this.#open.get(ours)
+  find(ours: RequestId | null | undefined): SentRequest | undefined {
+    return this.#sent.get(ours as RequestId)?.sent
   }
 
   /** The id that the other side knows a request by, while it is open. */
   oursOf(theirs: RequestId): RequestId | undefined {
-    for (const [ours, { id }] of this.#open.entries()) if (id === theirs) return ours
-    return undefined
+    return this.open.find(({ id }) => id === theirs)?.ours
   }
 
   /** The one it can only belong to. */
-  findOnly(): PendingRequest | undefined {
-    return this.#open.size === 1 ? this.#open.values()[0] : undefined
+  findOnly(): SentRequest | undefined {
+    return this.#sent.size === 1 ? this.open[0] : undefined
   }
 
   /** The newest of those that hold. */
-  findLast(holds: (crossed: PendingRequest) => boolean): PendingRequest | undefined {
-    return this.#open.values().findLast(holds)
+  findLast(holds: (sent: SentRequest) => boolean): SentRequest | undefined {
+    return this.open.findLast(holds)
   }
 
-  findByProgress(token: JsonValue | undefined): PendingRequest | undefined {
+  findByProgress(token: JsonValue | undefined): SentRequest | undefined {
     if (token === undefined) return undefined
-    if (this.#options.renamesTokens) return this.#open.get(token as RequestId)
-    return this.#open.values().find(({ progressToken }) => progressToken === token)
+    if (this.#options.renamesTokens) return this.find(token as RequestId)
+    return this.open.find(({ progressToken }) => progressToken === token)
   }
 
   /** Whether a progress notification is about one of these. */
@@ -216,33 +212,36 @@ export class PendingRequests {
     return this.findByProgress(params?.value.progressToken) !== undefined
   }
 
-  /** Carries a cancellation over, under the id the other side knows. */
+  /** Forwards a cancellation, under the id that the other side knows. */
   cancel({ method, params }: JsonRpcNotification): void {
     const { to, onCancel } = this.#options
     const theirs = params?.value.requestId as RequestId
-    if (this.#judging.delete(theirs)) return onCancel(theirs)
-    for (const [ours, crossed] of this.#open.entries()) {
-      if (crossed.id !== theirs) continue
-      this.#open.delete(ours)
-      const members = new Map(params?.text).set('requestId', JSON.stringify(ours))
-      to.send(oneLine(writeNotification(method, members)))
-      onCancel(theirs, { ours, crossed })
-      this.settle(crossed, { status: 'cancelled' })
+    for (const pending of this.#all()) {
+      if (pending.id !== theirs) continue
+      const { sent } = pending
+      this.#close(pending)
+      if (sent !== undefined && !sent.isAnswered) {
+        const members = new Map(params?.text).set('requestId', JSON.stringify(sent.ours))
+        to.send(oneLine(writeNotification(method, members)))
+      }
+      onCancel(theirs, sent)
+      sent?.end({ status: 'ended', outcome: 'cancelled' })
     }
   }
 
-  /** Those that are open for longer than they may be, with our ids for them. */
-  overdue(nowMs: number, idleMs: number, wholeMs: number): [RequestId, PendingRequest][] {
-    return this.#open
-      .entries()
-      .filter(
-        ([, { method, startedMs, lastMs }]) =>
-          !WAITS_LONG.has(method) && (nowMs - lastMs > idleMs || nowMs - startedMs > wholeMs),
-      )
+  /** Those that are open for longer than they may be. */
+  overdue(nowMs: number, idleMs: number, wholeMs: number): SentRequest[] {
+    return this.open.filter(
+      ({ isAnswered, lastMs, method, startedMs }) =>
+        !isAnswered &&
+        !WAITS_LONG.has(method) &&
+        (nowMs - lastMs > idleMs || nowMs - startedMs > wholeMs),
+    )
   }
 
   /** Tells the other side that nobody waits any more. */
-  tellCancelled(ours: RequestId, why: string): void {
+  tellCancelled({ isAnswered, ours }: SentRequest, why: string): void {
+    if (isAnswered) return
     const members = new Map([
       ['requestId', JSON.stringify(ours)],
       ['reason', JSON.stringify(why)],
@@ -250,66 +249,68 @@ export class PendingRequests {
     this.#options.to.send(oneLine(writeNotification('notifications/cancelled', members)))
   }
 
-  /** Nothing goes on: whoever waits is told at once, and the other side that nobody does. */
-  interrupt(why: string, answer: (id: RequestId, isSent: boolean) => string): PendingRequest[] {
-    const { onCancel } = this.#options
-    for (const id of this.#judging) this.reply(id, answer(id, false), { from: 'gate' })
-    this.#judging.clear()
-    const open = this.#open.entries()
-    this.#open.clear()
-    for (const [ours, crossed] of open) {
-      this.reply(crossed.id, answer(crossed.id, true), { from: 'gate' })
-      this.tellCancelled(ours, why)
-      onCancel(crossed.id, { ours, crossed })
-      this.settle(crossed, { status: 'cancelled' })
+  /** Nothing goes on: whoever waits is told at once, and the other side that nobody does. Returns what
+   * had been forwarded. */
+  interrupt(why: string, toReply: (id: RequestId, isSent: boolean) => string): SentRequest[] {
+    const interrupted: SentRequest[] = []
+    for (const pending of this.#all()) {
+      const { id, sent } = pending
+      this.reply(pending, toReply(id, sent !== undefined), { from: 'gate' })
+      if (sent === undefined) continue
+      interrupted.push(sent)
+      this.tellCancelled(sent, why)
+      this.#options.onCancel(id, sent)
+      sent.end({ status: 'ended', outcome: 'cancelled' })
     }
-    return open.map(([, crossed]) => crossed)
-  }
-
-  settle({ admission, startedMs }: PendingRequest, outcome: CallOutcome): void {
-    if (admission !== undefined) this.#options.record(admission, startedMs, outcome)
-  }
-
-  /** `text` is what was sent to the side that asked. */
-  settleAnswer(crossed: PendingRequest, { error }: JsonRpcResponse, text: string): void {
-    const bytes = Buffer.byteLength(text)
-    if (error === undefined) this.settle(crossed, { status: 'answered', bytes })
-    else this.settle(crossed, { status: 'error', bytes, errorCode: error.code })
-  }
-
-  /** No byte of it left the gate. */
-  giveBack(crossed: PendingRequest, status: CallOutcome['status']): void {
-    this.settle(crossed, { status, givenBack: true })
+    return interrupted
   }
 
   /** Tells everybody who still waits. */
   end(why: string): void {
-    for (const id of this.#judging) this.reply(id, writeError(id, RPC.internal, why))
-    this.#judging.clear()
-    const open = this.#open.values()
-    this.#open.clear()
-    for (const crossed of open) {
-      const doubt = crossed.admission ? '; whether the call was carried out is unknown' : ''
-      this.reply(crossed.id, writeError(crossed.id, RPC.internal, why + doubt), { from: crossed })
-      this.settle(crossed, { status: 'unknown' })
+    for (const pending of this.#all()) {
+      const { id, sent } = pending
+      const doubt = sent?.admission ? '; whether the call was carried out is unknown' : ''
+      this.reply(pending, writeError(id, RPC.internal, why + doubt), { from: sent })
+      sent?.end({ status: 'ended', outcome: 'unknown' })
     }
+  }
+
+  /** A further result for a request that has ended has no effect. */
+  #answer(sent: SentRequest | undefined, result: ForwardResult): boolean {
+    if (sent === undefined || sent.isAnswered) return false
+    sent.isAnswered = true
+    this.#answering++
+    sent.end(result)
+    return true
+  }
+
+  /** Whether it was open. */
+  #close(pending: PendingRequest): boolean {
+    if (!pending.isOpen) return false
+    pending.isOpen = false
+    const { sent } = pending
+    if (sent === undefined) this.#arrived.delete(pending)
+    else {
+      this.#sent.delete(sent.ours)
+      if (sent.isAnswered) this.#answering--
+    }
+    return true
+  }
+
+  #all(): PendingRequest[] {
+    return [...this.#arrived, ...this.#sent.values()]
+  }
+
+  #send(id: RequestId, text: string, { errorCode, isDefinition, from }: ReplyOptions): boolean {
+    const related = { request: id, answers: true, errorCode, isDefinition, from }
+    return this.#options.from.send(text, related)
   }
 }
 
 /** They are open until something happens. */
 const WAITS_LONG: ReadonlySet<string> = new Set([LISTEN, 'tasks/result'])
 
-/** An answer as its asker is to read it. */
-export function writeAnswer(id: RequestId, { error, result }: JsonRpcResponse): string {
-  if (error === undefined && result !== undefined)
-    return typeof id === 'number'
-      ? writeResult(id, oneLine(result))
-      : oneLine(writeResult(id, result))
-  const { code = RPC.internal, message = 'an answer without a result', data } = error ?? {}
-  return oneLine(writeError(id, code, message, data))
-}
-
-/** The gate's own span stands between: the server's hang below it. */
+/** The gate's own span stands between: the server's spans are below it. */
 function withTrace(
   params: ParsedMembers | undefined,
   trace: TraceContext | undefined,

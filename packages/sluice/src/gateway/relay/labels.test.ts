@@ -53,6 +53,7 @@ describe('F11: before a call is answered', () => {
       expect(seen).toEqual([['private']])
       // It never answers: what it brought is on record with how it ended.
       made.tell({ method: 'notifications/cancelled', params: { requestId: id } })
+      await settled()
       expect(made.outcomes).toMatchObject([{ status: 'cancelled', labels: ['private'] }])
     },
   )
@@ -97,6 +98,7 @@ describe('F11: before a call is answered', () => {
   test('the failure of its server brings its label', async () => {
     const { made, seen } = await call('session')
     made.server.fail(made.server.last('tools/call').id)
+    await settled()
     expect(seen).toEqual([['private']])
   })
 

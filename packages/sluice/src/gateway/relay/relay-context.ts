@@ -1,16 +1,13 @@
 // What a relay needs of the gate and of its session, beside the client and the server it connects.
 
+import type { CallContext } from '../call/call-session.ts'
 import type { InspectDelivery } from '../call/deliveries.ts'
-import type { RequestContext } from '../call/request-context.ts'
 import type { NameRoots } from '../session/client-roots.ts'
 import type { UpstreamQueries } from '../session/upstream-queries.ts'
 import type { VisibleLists } from '../session/visible-lists.ts'
 
-export interface RelayContext
-  extends Omit<RequestContext, 'lists' | 'names' | 'tasks' | 'era' | 'questions'> {
+export interface RelayContext extends CallContext {
   readonly lists: (ask: UpstreamQueries['ask']) => VisibleLists
-  /** A server introduces itself: what of that may be told. */
-  readonly onHello: (result: string) => string
   /** Every message towards the client, before it is sent: adds the labels that it brings. */
   readonly onDelivery: InspectDelivery
   readonly nameRoots: NameRoots

@@ -104,7 +104,7 @@ export class Play {
       log: { intent: async (entry) => this.intents.push(entry) },
     })
     this.admission = new SlowAdmissionStore(embedded)
-    const spine: CallPipeline = {
+    const pipeline: CallPipeline = {
       policy: () => bound,
       frozen: () => undefined,
       admission: options.isSlow === true ? this.admission : embedded,
@@ -145,7 +145,7 @@ export class Play {
       log: (_level, text) => void this.log.push(text),
     })
     this.relay = new Relay(this.client, link, {
-      spine,
+      pipeline,
       server: 's',
       facts: () => ({
         transport: 'http',

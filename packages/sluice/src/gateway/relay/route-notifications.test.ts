@@ -77,6 +77,7 @@ describe('a subscription', () => {
         method: 'notifications/cancelled',
         params: { requestId: made.server.last(method).id },
       })
+    await settled()
     expect(made.to(id).result).toEqual({ resultType: 'complete' })
     expect(() => made.to(call)).toThrow()
   })

@@ -6,7 +6,7 @@ import { patchObject, withMembers } from '../../protocol/members.ts'
 import type { JsonRpcNotification, ParsedMembers, RequestId } from '../../protocol/message.ts'
 import { LIST_CHANGES, META, metaOf } from '../../protocol/protocol-generation.ts'
 import { writeNotification } from '../../protocol/write-message.ts'
-import { LISTEN, type PendingRequest, type PendingRequests } from '../call/pending-requests.ts'
+import { LISTEN, type PendingRequests, type SentRequest } from '../call/pending-requests.ts'
 import type { MessageContext } from '../shared/transport.ts'
 
 export interface RoutedNotification {
@@ -27,8 +27,7 @@ export function routeNotification(
     return { request: of.id, text: writeNotification(method, told.text) }
   }
   if (method === 'notifications/message') {
-    const wantsLog = (crossed: PendingRequest) =>
-      metaOf(crossed.params)[META.logLevel] !== undefined
+    const wantsLog = (crossed: SentRequest) => metaOf(crossed.params)[META.logLevel] !== undefined
     const named = down.find(related?.request)
     const of = named === undefined ? down.findLast(wantsLog) : named
     if (of === undefined || !wantsLog(of)) return undefined
@@ -46,7 +45,7 @@ export function noticesOfChange(method: string, down: PendingRequests): RoutedNo
     .map((listen) => toldTo(listen, method, undefined))
 }
 
-function hears({ method, params }: PendingRequest, told: string): boolean {
+function hears({ method, params }: SentRequest, told: string): boolean {
   if (method !== LISTEN) return false
   if (told === 'notifications/subscriptions/acknowledged') return true
   const wanted = params?.value.notifications
@@ -58,7 +57,7 @@ function hears({ method, params }: PendingRequest, told: string): boolean {
 
 /** Under the id that the client knows its subscription by. */
 function toldTo(
-  { id }: PendingRequest,
+  { id }: SentRequest,
   method: string,
   params: ParsedMembers | undefined,
 ): RoutedNotification {

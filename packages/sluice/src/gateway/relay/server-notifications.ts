@@ -3,8 +3,8 @@
 // task: anything else could be taken for the progress of another call. Used by the relay.
 
 import type { JsonRpcNotification, RequestId } from '../../protocol/message.ts'
-import { oneLine, writeNotification, writeResult } from '../../protocol/write-message.ts'
-import { LISTEN, type PendingRequest, type PendingRequests } from '../call/pending-requests.ts'
+import { oneLine, writeNotification } from '../../protocol/write-message.ts'
+import { LISTEN, type PendingRequests } from '../call/pending-requests.ts'
 import type { KnownNames } from '../session/known-names.ts'
 import type { SessionTasks } from '../session/session-tasks.ts'
 import type { VisibleLists } from '../session/visible-lists.ts'
@@ -75,9 +75,10 @@ export class ServerNotifications {
   #cancel(notification: JsonRpcNotification): void {
     const { down, up } = this.#context
     const request = notification.params?.value.requestId as RequestId
-    if (down.find(request)?.method !== LISTEN) return up.cancel(notification)
-    const { id } = down.take(request) as PendingRequest
-    down.reply(id, writeResult(id, '{"resultType":"complete"}'))
+    const sent = down.find(request)
+    if (sent?.method !== LISTEN) return up.cancel(notification)
+    const result = '{"resultType":"complete"}'
+    down.answer({ kind: 'answer', id: sent.ours, result, error: undefined, source: '' })
   }
 }
 

@@ -4,23 +4,22 @@
 import type { Facts } from '@sluice/policy/core/call'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { withMembers } from '../../protocol/members.ts'
-import type { JsonRpcRequest } from '../../protocol/message.ts'
 import { LIST_CHANGES } from '../../protocol/protocol-generation.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { buildErrorReply } from '../shared/error-reply.ts'
 import { LISTEN_RESOURCES_MAX } from '../shared/limits.ts'
 import { admitCall } from './admit-call.ts'
 import type { CallRequest } from './call-request.ts'
-import type { PendingRequests } from './pending-requests.ts'
-import type { RequestContext } from './request-context.ts'
+import type { CallSession } from './call-session.ts'
+import type { PassingRequest, RefusedRequest } from './parsed-request.ts'
 import { createWaitOptions } from './wait-options.ts'
 
-export async function listen(
-  request: JsonRpcRequest,
-  crossing: PendingRequests,
-  context: RequestContext,
-): Promise<void> {
-  const { id, params } = request
+export async function filterSubscription(
+  passing: PassingRequest,
+  session: CallSession,
+): Promise<PassingRequest | RefusedRequest> {
+  const { message } = passing
+  const { id, params } = message
   const asked = params?.value.notifications
   const filter: JsonObject = isObject(asked) ? asked : {}
   const wanted: Record<string, JsonValue> = {}
@@ -28,18 +27,21 @@ export async function listen(
   const { resourceSubscriptions: uris = [] } = filter
   if (!Array.isArray(uris) || uris.length > LISTEN_RESOURCES_MAX) {
     const text = `\`resourceSubscriptions\` must be a list of at most ${LISTEN_RESOURCES_MAX} URIs`
-    return crossing.refuse(id, buildErrorReply(id, RPC.invalidParams, text))
+    return { status: 'refused', reply: buildErrorReply(id, RPC.invalidParams, text) }
   }
   const granted: string[] = []
   for (const uri of uris)
-    if (typeof uri === 'string' && (await maySubscribe(uri, context))) granted.push(uri)
+    if (typeof uri === 'string' && (await maySubscribe(uri, session))) granted.push(uri)
   if (granted.length > 0) wanted.resourceSubscriptions = granted
   const notifications = JSON.stringify(wanted)
-  crossing.carry({ ...request, params: withMembers(params, { notifications }) }, '')
+  return {
+    status: 'passes',
+    message: { ...message, params: withMembers(params, { notifications }) },
+  }
 }
 
-async function maySubscribe(uri: string, context: RequestContext): Promise<boolean> {
-  const { facts, names, onAsked, onCall, record, server, spine } = context
+async function maySubscribe(uri: string, session: CallSession): Promise<boolean> {
+  const { facts, names, onAsked, onCall, pipeline, record, server } = session
   onAsked()
   const call = { server, method: 'resources/subscribe', name: uri, args: { uri } }
   const startedMs = performance.now()
@@ -58,7 +60,7 @@ async function maySubscribe(uri: string, context: RequestContext): Promise<boole
     waitOptions,
     missing,
   })
-  const verdict = await admitCall({ pipeline: spine, lookUp })
+  const verdict = await admitCall({ pipeline, request: lookUp(), lookUp })
   if (verdict.admission === undefined) return false
   onCall()
   record(verdict.admission, startedMs, { status: 'answered' })

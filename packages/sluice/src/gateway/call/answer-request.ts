@@ -1,0 +1,36 @@
+// The reply to a request, once: what was inspected, or that a fault came in between. A sender that no
+// longer waits is told nothing. Called by handle-call.ts.
+
+import { RPC } from '../../protocol/rpc-codes.ts'
+import { writeError } from '../../protocol/write-message.ts'
+import type { CallOutcome } from '../shared/outcome.ts'
+import type { Exchange } from './call-session.ts'
+import type { InspectedResult } from './inspect-result.ts'
+
+export function answerRequest({
+  inspected: { isRound, reply },
+  pending,
+  requests,
+  session,
+}: Exchange & { readonly inspected: InspectedResult }): void {
+  const isTold = reply !== undefined && requests.reply(pending, reply.text, reply)
+  if (!isTold && isRound === true && pending.sent !== undefined)
+    session.upstream.abort(pending.sent.ours)
+}
+
+/** A fault of the gate's, or of a server that was asked for its lists: `error` may be in its words.
+ * Returns the outcome of the call, if it was admitted. */
+export function answerFault({
+  error,
+  pending,
+  requests,
+  sender,
+  session,
+}: Exchange & { readonly error: Error }): CallOutcome {
+  const { id, method, sent } = pending
+  const what = sender === 'client' ? 'the call was not made' : 'the gate could not pass it on'
+  const text = writeError(id, RPC.internal, `${what}: ${error.message}`)
+  requests.reply(pending, text, { errorCode: RPC.internal, from: sent ?? 'server' })
+  session.log(`a request could not be handled: ${error.message}, \`${method}\``)
+  return sent === undefined ? { status: 'error', givenBack: true } : { status: 'unknown' }
+}

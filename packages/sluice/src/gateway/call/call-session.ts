@@ -1,0 +1,77 @@
+// What the steps of the call path know of a session with one server: the pipeline, who calls, what the
+// gate remembers of this client with this server, and what is in flight between them. Made by the relay.
+
+import type { Facts } from '@sluice/policy/core/call'
+import type { JsonRpcRequest } from '../../protocol/message.ts'
+import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
+import type { ClientElicitations } from '../session/client-elicitations.ts'
+import type { ClientRoots } from '../session/client-roots.ts'
+import type { KnownNames } from '../session/known-names.ts'
+import type { SealedHandles } from '../session/sealed-handles.ts'
+import type { SessionTasks } from '../session/session-tasks.ts'
+import type { VisibleLists } from '../session/visible-lists.ts'
+import type { CallOutcome } from '../shared/outcome.ts'
+import type { ClientTransport, MessageContext } from '../shared/transport.ts'
+import type { Freeze } from '../state/freezes.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import type { Admission, CallPipeline } from './call-request.ts'
+import type { ClientApprovalPrompts } from './client-prompts.ts'
+import type { PendingRequest, PendingRequests, SentRequest } from './pending-requests.ts'
+
+/** What the gate tells the call path about a session. */
+export interface CallContext {
+  readonly pipeline: CallPipeline
+  readonly server: string
+  /** Who calls, and in which session; looked up again for every call. */
+  readonly facts: () => Omit<Facts, 'tool'>
+  /** What of this session is frozen. */
+  readonly frozen: () => Freeze | undefined
+  /** Whether this caller is told the rule and what is left. */
+  readonly explain: () => boolean
+  readonly handles: SealedHandles
+  /** A call of the client's was decided; and one was admitted. */
+  readonly onAsked: () => void
+  readonly onCall: () => void
+  /** A server introduces itself: what of that may be told. */
+  readonly onHello: (result: string) => string
+  /** The outcome of a call; undoes its charges if no byte of it was sent. */
+  readonly record: (admission: Admission, startedMs: number, outcome: CallOutcome) => void
+  readonly log: (text: string) => void
+}
+
+export interface CallSession extends CallContext {
+  readonly era: ProtocolGeneration
+  readonly lists: VisibleLists
+  readonly names: KnownNames
+  readonly tasks: SessionTasks
+  readonly roots: ClientRoots
+  /** What the gate itself asks a client with a session. */
+  readonly questions: ClientElicitations
+  readonly prompts: ClientApprovalPrompts
+  readonly client: ClientTransport
+  readonly upstream: Pick<Upstream, 'abort' | 'handle'>
+  /** Requests of the client's, and requests of the server's. */
+  readonly down: PendingRequests
+  readonly up: PendingRequests
+  /** This request was forwarded and gets no answer: its server may still have something to say of it. */
+  readonly abandon: (sent: SentRequest) => void
+  readonly close: (why: string) => void
+}
+
+/** A request of one side, as it came. */
+export interface IncomingRequest {
+  readonly sender: 'client' | 'server'
+  readonly message: JsonRpcRequest
+  /** What came beside the message. */
+  readonly related: MessageContext
+  readonly session: CallSession
+}
+
+/** One request on its way, with the session it belongs to. */
+export interface Exchange {
+  readonly sender: 'client' | 'server'
+  /** Those of the same sender. */
+  readonly requests: PendingRequests
+  readonly pending: PendingRequest
+  readonly session: CallSession
+}

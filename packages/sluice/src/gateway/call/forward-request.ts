@@ -1,0 +1,37 @@
+// Sends a request on, with the arguments of an approver if one changed them, and waits for the answer.
+// Called by handle-call.ts for what was admitted and for what passes undecided.
+
+import { enterStep } from '../shared/current-step.ts'
+import type { AdmittedCall } from './call-request.ts'
+import type { Exchange } from './call-session.ts'
+import type { ParsedCall, PassingRequest } from './parsed-request.ts'
+import type { ForwardResult } from './pending-requests.ts'
+import { withArgs } from './wait-options.ts'
+
+export interface ForwardRequestOptions extends Exchange {
+  readonly parsed: ParsedCall | PassingRequest
+  /** Undefined for what passes undecided. */
+  readonly admitted: AdmittedCall | undefined
+}
+
+export function forwardRequest(options: ForwardRequestOptions): Promise<ForwardResult> {
+  enterStep('forward')
+  const { admitted, parsed, pending, requests, sender, session } = options
+  const { message, request, trace } = parsed
+  if (admitted === undefined) {
+    return requests.forward(pending, { message, name: '', request, trace })
+  }
+  if (sender === 'client') session.onCall()
+  const { admission } = admitted
+  const { call, facts } = admitted.request
+  const args = admission.approval?.args
+  return requests.forward(pending, {
+    message: args === undefined ? message : withArgs(message, args),
+    name: call.name,
+    admission,
+    tool: facts.tool,
+    rounds: parsed.status === 'call' ? parsed.rounds : 0,
+    request,
+    trace,
+  })
+}

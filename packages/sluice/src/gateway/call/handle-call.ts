@@ -1,0 +1,46 @@
+// The path of a call, top to bottom, for requests of either side: parse, look up, decide, hold, charge
+// limits and record, forward, inspect, answer, record. There is no other. Authentication comes before
+// it, at the front. A fault on the way is a reply that says so; only an admitted call is forwarded.
+
+import { acceptCall } from './accept-call.ts'
+import { admitCall } from './admit-call.ts'
+import { answerFault, answerRequest } from './answer-request.ts'
+import type { AdmittedCall } from './call-request.ts'
+import type { Exchange, IncomingRequest } from './call-session.ts'
+import { forwardRequest } from './forward-request.ts'
+import { inspectResult } from './inspect-result.ts'
+import { lookUpCall } from './look-up-call.ts'
+import { parseRequest } from './parse-request.ts'
+import { recordOutcome } from './record-outcome.ts'
+import { refuseCall } from './refuse-call.ts'
+
+export async function handleCall(incoming: IncomingRequest): Promise<void> {
+  const { message, sender, session } = incoming
+  const requests = sender === 'client' ? session.down : session.up
+  const pending = requests.begin(message)
+  const exchange: Exchange = { sender, requests, pending, session }
+  let admitted: AdmittedCall | undefined
+  try {
+    // No wait for what passes undecided: it keeps its place among its sender's notifications.
+    const read = parseRequest(incoming)
+    const parsed = read.status === 'check' ? await read.check() : read
+    if (parsed.status === 'refused') return refuseCall({ ...exchange, reply: parsed.reply })
+    if (parsed.status === 'call') {
+      const lookUp = () => lookUpCall({ parsed, pending, session })
+      const request = await lookUp()
+      const refused = await acceptCall({ parsed, request, session })
+      if (refused !== undefined) return refuseCall({ ...exchange, reply: refused })
+      const verdict = await admitCall({ pipeline: session.pipeline, request, lookUp })
+      if (verdict.admission === undefined) return refuseCall({ ...exchange, parsed, verdict })
+      admitted = verdict
+    }
+    const result = await forwardRequest({ ...exchange, parsed, admitted })
+    const inspected = await inspectResult({ ...exchange, result })
+    answerRequest({ ...exchange, inspected })
+    recordOutcome({ ...exchange, admitted, outcome: inspected.outcome })
+    if (inspected.closes !== undefined) session.close(inspected.closes)
+  } catch (error) {
+    const outcome = answerFault({ ...exchange, error: error as Error })
+    recordOutcome({ ...exchange, admitted, outcome })
+  }
+}

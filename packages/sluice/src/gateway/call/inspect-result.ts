@@ -1,0 +1,192 @@
+// What came of a forwarded request, as its sender may see it, and the outcome for the audit log. A
+// server's answer that asks something of the client is decided first. Every text towards a client is
+// inspected once more as it is sent (deliveries.ts). Called by handle-call.ts.
+
+import { Buffer } from 'node:buffer'
+import type { JsonRpcResponse, RequestId } from '../../protocol/message.ts'
+import { META, metaOf } from '../../protocol/protocol-generation.ts'
+import { RPC } from '../../protocol/rpc-codes.ts'
+import { oneLine, writeError, writeResult } from '../../protocol/write-message.ts'
+import { enterStep } from '../shared/current-step.ts'
+import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
+import { ANSWER_AT_ONCE_LENGTH_MAX, INPUT_ROUNDS_MAX } from '../shared/limits.ts'
+import type { CallOutcome } from '../shared/outcome.ts'
+import { declaredIn } from '../shared/server-questions.ts'
+import { writeSessionHandle } from '../shared/session-handle.ts'
+import { takeTurn } from '../shared/slices.ts'
+import { toFailureResponse } from '../upstream/failure-response.ts'
+import type { UpstreamFailure } from '../upstream/upstream.ts'
+import type { CallSession, Exchange } from './call-session.ts'
+import { isDefinition } from './deliveries.ts'
+import { filterResult } from './filter-result.ts'
+import {
+  findInputRequests,
+  findRefusedInput,
+  type InputRequests,
+  type RefusedInput,
+} from './input-requests.ts'
+import type { ForwardResult, ReplyOptions, SentRequest } from './pending-requests.ts'
+import { buildFrozenReply, buildRefusalReply, stripGateMeta } from './replies.ts'
+
+export interface InspectOptions extends Exchange {
+  readonly result: ForwardResult
+}
+
+export interface InspectedResult {
+  /** Undefined if its sender no longer waits, or was told already. */
+  readonly reply?: { readonly text: string } & ReplyOptions
+  readonly outcome: CallOutcome
+  /** The session could not begin: why it is closed. */
+  readonly closes?: string | undefined
+  /** The server waits for a further round, which a client that is gone will not make. */
+  readonly isRound?: boolean
+}
+
+/** Nobody knows whether the call was carried out. */
+const UNKNOWN_ENDS: ReadonlySet<string> = new Set(['UPSTREAM_OUTCOME_UNKNOWN', 'UPSTREAM_TIMEOUT'])
+
+export async function inspectResult(options: InspectOptions): Promise<InspectedResult> {
+  const { pending, result, sender, session } = options
+  const { id, sent } = pending
+  if (result.status === 'ended') return { outcome: { status: result.outcome } }
+  if (result.status === 'not-sent' || sent === undefined) {
+    const text = writeError(id, RPC.internal, 'the other side is gone: nothing was sent')
+    const status = result.status === 'not-sent' ? result.outcome : 'error'
+    return { reply: { text, from: 'gate' }, outcome: { status, givenBack: true } }
+  }
+  if (result.status === 'failed') return inspectFailure(sent, result.failure)
+  const { response } = result
+  if (sender === 'server') return inspectClientAnswer(sent, response, session)
+  try {
+    if ((response.result?.length ?? 0) > ANSWER_AT_ONCE_LENGTH_MAX) await takeTurn()
+    enterStep('answer')
+    const asking = findInputRequests(session.era, sent.method, response)
+    if (asking === undefined) return await inspectAnswer(sent, response, session)
+    return await inspectQuestions(sent, response, { asking, session })
+  } catch (error) {
+    // It is the fault of one answer, and of nobody else who uses the server.
+    const why = `the server's answer cannot be passed on: ${(error as Error).message}`
+    const text = writeError(id, RPC.internal, why)
+    return { reply: { text, from: sent }, outcome: { status: 'error' } }
+  }
+}
+
+async function inspectAnswer(
+  sent: SentRequest,
+  response: JsonRpcResponse,
+  session: CallSession,
+): Promise<InspectedResult> {
+  const { admission, id, method } = sent
+  const filtered = filterResult({ sent, response, session })
+  const told = filtered instanceof Promise ? await filtered : filtered
+  if (filtered instanceof Promise) {
+    await takeTurn()
+    const frozen = session.frozen()
+    if (frozen !== undefined) {
+      session.abandon(sent)
+      const { text } = buildFrozenReply(id, frozen, true)
+      return { reply: { text, from: 'gate' }, outcome: { status: 'cancelled' } }
+    }
+  }
+  if (admission !== undefined) session.names.hear(response.result)
+  if (method === 'initialize' && response.result !== undefined) beginSession(session)
+  const text = writeAnswer(id, told)
+  const { error } = told
+  return {
+    reply: {
+      text,
+      errorCode: error?.code,
+      isDefinition: isDefinition(method, error !== undefined),
+      from: sent,
+    },
+    outcome: outcomeOf(response, text),
+    closes: method === 'initialize' && response.error ? 'it did not begin' : undefined,
+  }
+}
+
+function beginSession({ client, questions, upstream }: CallSession): void {
+  const { handle } = upstream
+  const { declared } = questions
+  client.begun?.(handle === undefined ? undefined : writeSessionHandle(handle, declared))
+}
+
+/** The answer asks something of the client: that is decided first. */
+async function inspectQuestions(
+  sent: SentRequest,
+  response: JsonRpcResponse,
+  { asking, session }: { readonly asking: InputRequests; readonly session: CallSession },
+): Promise<InspectedResult> {
+  const declared =
+    session.era === 'session'
+      ? session.questions.declared
+      : declaredIn(metaOf(sent.params)[META.capabilities])
+  const refused = await findRefusedInput(asking, session, declared)
+  if (refused !== undefined) return refuseAnswer(sent, response, { refused, session })
+  if (asking.wanted === undefined) return inspectAnswer(sent, response, session)
+  const result = session.handles.sealRound(asking.wanted, sent)
+  if (result === undefined) {
+    const fault = `the server wanted input more than ${INPUT_ROUNDS_MAX} times for one call`
+    return refuseAnswer(sent, response, { refused: { fault }, session })
+  }
+  const text = writeAnswer(sent.id, stripGateMeta({ ...response, result }))
+  return { reply: { text, from: sent }, outcome: outcomeOf(response, text), isRound: true }
+}
+
+/** In place of an answer that may not be told; the server need not wait for what it asked. */
+function refuseAnswer(
+  sent: SentRequest,
+  response: JsonRpcResponse,
+  { refused, session }: { readonly refused: RefusedInput; readonly session: CallSession },
+): InspectedResult {
+  const { id, name, ours } = sent
+  const { errorCode, text }: RpcReply =
+    'fault' in refused
+      ? buildErrorReply(id, RPC.internal, refused.fault)
+      : buildRefusalReply(sent, name, { ...refused, explain: false }, undefined, session.era)
+  session.upstream.abort(ours)
+  return { reply: { text, errorCode, from: sent }, outcome: outcomeOf(response, text) }
+}
+
+function inspectFailure(sent: SentRequest, failure: UpstreamFailure): InspectedResult {
+  const { code, message, repeatable } = failure
+  const response = toFailureResponse({ ...failure, request: sent.ours })
+  const text = writeAnswer(sent.id, response ?? {})
+  const status = UNKNOWN_ENDS.has(code) ? 'unknown' : 'error'
+  return {
+    reply: { text, from: sent },
+    outcome: repeatable ? { status: 'error', givenBack: true } : { status },
+    closes: sent.method === 'initialize' ? message : undefined,
+  }
+}
+
+/** What a client answers to its server. */
+function inspectClientAnswer(
+  { id, method }: SentRequest,
+  response: JsonRpcResponse,
+  { log, roots }: CallSession,
+): InspectedResult {
+  const wrong = method === 'roots/list' ? roots.answered(response) : undefined
+  if (wrong !== undefined) log(wrong)
+  const text = wrong === undefined ? writeAnswer(id, response) : writeError(id, RPC.internal, wrong)
+  return { reply: { text }, outcome: outcomeOf(response, text) }
+}
+
+/** `text` is what its sender is told. */
+function outcomeOf({ error }: JsonRpcResponse, text: string): CallOutcome {
+  const bytes = Buffer.byteLength(text)
+  if (error === undefined) return { status: 'answered', bytes }
+  return { status: 'error', bytes, errorCode: error.code }
+}
+
+/** A response as the sender of the request is to read it. */
+export function writeAnswer(
+  id: RequestId,
+  { error, result }: Partial<Pick<JsonRpcResponse, 'error' | 'result'>>,
+): string {
+  if (error === undefined && result !== undefined)
+    return typeof id === 'number'
+      ? writeResult(id, oneLine(result))
+      : oneLine(writeResult(id, result))
+  const { code = RPC.internal, message = 'an answer without a result', data } = error ?? {}
+  return oneLine(writeError(id, code, message, data))
+}

@@ -1,0 +1,86 @@
+// A call with what is known of it now: its tool, the facts about the caller, and what stands against it
+// whatever the policy says. Called by handle-call.ts, again after every wait.
+
+import type { KnownTool } from '@sluice/policy/core/tools'
+import { TOOL_CALL } from '@sluice/policy/language/methods'
+import type { JsonRpcRequest } from '../../protocol/message.ts'
+import { factsOf, objectionTo, parseCall } from '../shared/parse-call.ts'
+import { describePending } from '../tools/pins.ts'
+import type { CallRequest } from './call-request.ts'
+import type { CallSession } from './call-session.ts'
+import type { ParsedCall } from './parsed-request.ts'
+import type { PendingRequest } from './pending-requests.ts'
+import { createWaitOptions } from './wait-options.ts'
+
+export interface LookUpOptions {
+  readonly parsed: ParsedCall
+  readonly pending: PendingRequest
+  readonly session: CallSession
+}
+
+/** A promise only if the server has to be asked. */
+export function lookUpCall(options: LookUpOptions): CallRequest | Promise<CallRequest> {
+  const { parsed, session } = options
+  const { message, sender } = parsed
+  if (sender === 'server') return toServerCall(options)
+  if (session.frozen() !== undefined) return toClientCall(options, message)
+  if (message.method !== TOOL_CALL) return lookUpName(options)
+  const { name } = parseCall(session.server, message)
+  const found = session.lists.find(name)
+  return found instanceof Promise
+    ? found.then((tool) => toClientCall(options, message, tool))
+    : toClientCall(options, message, found)
+}
+
+/** Of a prompt or a resource: whether its server has it, and lists it by this name. */
+function lookUpName(options: LookUpOptions): CallRequest | Promise<CallRequest> {
+  const { message } = options.parsed
+  const { names } = options.session
+  const missing = names.isMissing(message)
+  const listed = names.isListed(message)
+  if (!(missing instanceof Promise) && listed === true) return toClientCall(options, message)
+  return Promise.all([missing, listed]).then(([isMissing, isListed]) => {
+    const request = toClientCall(options, message)
+    return { ...request, facts: { ...request.facts, isListed }, missing: isMissing }
+  })
+}
+
+function toClientCall(
+  options: LookUpOptions,
+  message: JsonRpcRequest,
+  tool?: KnownTool,
+): CallRequest {
+  const { parsed, pending, session } = options
+  const { approvedFor, continues, retry, trace } = parsed
+  const { lists, prompts } = session
+  const call = parseCall(session.server, message)
+  const waiting = tool === undefined ? undefined : lists.heldOf(tool)
+  const facts = factsOf(message, { known: session.facts(), tool, args: call.args })
+  return {
+    call,
+    facts,
+    argsText: message.params?.text.get('arguments'),
+    objection: objectionTo(message, tool),
+    waits: waiting === undefined ? undefined : describePending(waiting),
+    continues,
+    trace,
+    approvedFor,
+    waitOptions: () =>
+      createWaitOptions(message, {
+        isWanted: () => pending.isOpen,
+        judge: (edited) => toClientCall(options, edited, tool),
+        waitMsMax: (approval) => prompts.patienceMs(message, facts, approval, retry),
+        askClient: (approval) => prompts.ask(message, facts, approval),
+      }),
+  }
+}
+
+function toServerCall({ parsed: { message }, pending, session }: LookUpOptions): CallRequest {
+  return {
+    call: parseCall(session.server, message),
+    facts: session.facts(),
+    argsText: undefined,
+    objection: objectionTo(message),
+    waitOptions: () => createWaitOptions(message, { isWanted: () => pending.isOpen }),
+  }
+}

@@ -1,0 +1,124 @@
+// A request as it is read: what it is for the gate, with sealed handles opened. Some methods pass
+// undecided, some are refused here, subscriptions are checked with their server, and calls are decided.
+// The first step of handle-call.ts.
+
+import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { NOT_NORMAL } from '@sluice/policy/decide/weigh-uri'
+import type { JsonRpcRequest } from '../../protocol/message.ts'
+import { belongsTo, knowsTasks } from '../../protocol/protocol-generation.ts'
+import { RPC } from '../../protocol/rpc-codes.ts'
+import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
+import { SERVER_REQUESTS_MAX, SESSION_REQUESTS_MAX } from '../shared/limits.ts'
+import { classifyClientMethod, classifyServerMethod, parseCall } from '../shared/parse-call.ts'
+import { questionFault } from '../shared/server-questions.ts'
+import type { MessageContext } from '../shared/transport.ts'
+import type { CallSession, IncomingRequest } from './call-session.ts'
+import { filterSubscription } from './filter-subscription.ts'
+import type { ParsedRequest, PassingRequest, RefusedRequest } from './parsed-request.ts'
+import { LISTEN } from './pending-requests.ts'
+import { buildFrozenReply, buildNotFoundReply, noTasksAnswer } from './replies.ts'
+
+const UNSUBSCRIBE = 'resources/unsubscribe'
+
+export function parseRequest(options: IncomingRequest): ParsedRequest {
+  return options.sender === 'client' ? parseClientRequest(options) : parseServerRequest(options)
+}
+
+function parseClientRequest({ message, related, session }: IncomingRequest): ParsedRequest {
+  const { id, method } = message
+  const { era, handles, roots } = session
+  if (session.down.size > SESSION_REQUESTS_MAX) {
+    const text = `more than ${SESSION_REQUESTS_MAX} requests are open in this session`
+    return refuse(buildErrorReply(id, RPC.internal, text))
+  }
+  const wrong = roots.requested(message)
+  if (wrong !== undefined) return refuse(buildErrorReply(id, RPC.invalidParams, wrong))
+  const passage = classifyClientMethod(method)
+  const frozen = session.frozen()
+  // A call is refused by its decision, which is recorded.
+  if (frozen !== undefined && passage !== 'judged')
+    return refuse(buildFrozenReply(id, frozen, false))
+  if (passage === 'unknown' || !belongsTo(era, method)) {
+    const text = `\`${method}\` is not a method the gate knows`
+    return refuse(buildErrorReply(id, RPC.methodNotFound, text))
+  }
+  if (era === 'stateless' && passage === 'task' && !knowsTasks(message.params))
+    return refuse(noTasksAnswer(id, method))
+  const opened = handles.open(message)
+  if (opened.request === undefined)
+    return refuse(buildErrorReply(id, RPC.invalidParams, opened.refused))
+  const { request, continues, approvedFor, rounds, leg: retry } = opened
+  const trace = traceOf(request, related.trace)
+  const passing = { status: 'passes', message: request, trace } as const
+  if (method === LISTEN)
+    return { status: 'check', check: () => filterSubscription(passing, session) }
+  if (method === UNSUBSCRIBE)
+    return { status: 'check', check: () => checkUnsubscribe(passing, session) }
+  if (passage === 'plumbing') return passing
+  if (passage === 'task') return parseTaskRequest(request, session)
+  return {
+    ...{ status: 'call', sender: 'client', message: request, continues, approvedFor, rounds },
+    ...{ headers: related.headers, trace, retry },
+  }
+}
+
+/** What a server asks of the client, or of the model and the user behind it. */
+function parseServerRequest({ message, related, session }: IncomingRequest): ParsedRequest {
+  const { id, method } = message
+  const passage = classifyServerMethod(method)
+  if (passage === 'unknown')
+    return refuse(buildErrorReply(id, RPC.methodNotFound, `\`${method}\` does not pass the gate`))
+  if (session.up.size > SERVER_REQUESTS_MAX) {
+    const text = `more than ${SERVER_REQUESTS_MAX} requests are open`
+    return refuse(buildErrorReply(id, RPC.internal, text))
+  }
+  const frozen = session.frozen()
+  if (frozen !== undefined && passage !== 'judged')
+    return refuse(buildFrozenReply(id, frozen, false))
+  const { request } = related
+  if (passage === 'plumbing') return { status: 'passes', message, request }
+  const { declared } = session.questions
+  const fault = questionFault(method, message.params?.value ?? {}, declared)
+  if (fault === undefined)
+    return { status: 'call', sender: 'server', message, continues: false, rounds: 0, request }
+  session.log(`a question that does not reach the client: ${fault.why}`)
+  return refuse(buildErrorReply(id, fault.code, fault.why))
+}
+
+/** In the stateless generation the seal on a task's id says whose it is. */
+function parseTaskRequest(
+  message: JsonRpcRequest,
+  { era, tasks }: CallSession,
+): PassingRequest | RefusedRequest {
+  const { id, method, params } = message
+  const isOwn = era === 'stateless' || method === 'tasks/list' || tasks.isAbout(params?.value)
+  if (isOwn) return { status: 'passes', message }
+  return refuse(buildNotFoundReply(id, method, '', era))
+}
+
+async function checkUnsubscribe(
+  passing: PassingRequest,
+  { era, names }: CallSession,
+): Promise<PassingRequest | RefusedRequest> {
+  const { message } = passing
+  const { id, method } = message
+  if (await names.isMissing(message))
+    return refuse(buildNotFoundReply(id, method, parseCall('', message).name, era))
+  if (await names.isListed(message)) return passing
+  return refuse(buildErrorReply(id, RPC.invalidParams, NOT_NORMAL.reason))
+}
+
+function refuse(reply: RpcReply): RefusedRequest {
+  return { status: 'refused', reply }
+}
+
+/** In `_meta`, as MCP has it for every transport, or else in the headers of the request. */
+function traceOf(
+  { params }: JsonRpcRequest,
+  ofHeaders: MessageContext['trace'],
+): MessageContext['trace'] {
+  const meta: JsonValue | undefined = params?.value._meta
+  if (!isObject(meta) || typeof meta.traceparent !== 'string') return ofHeaders
+  const { traceparent, tracestate } = meta
+  return typeof tracestate === 'string' ? { traceparent, tracestate } : { traceparent }
+}

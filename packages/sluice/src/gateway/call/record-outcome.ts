@@ -1,0 +1,23 @@
+// The outcome of an admitted call, for the audit log, after its reply: the labels that the reply brought
+// into the session belong to it. Called by handle-call.ts.
+
+import { performance } from 'node:perf_hooks'
+import type { CallOutcome } from '../shared/outcome.ts'
+import type { AdmittedCall } from './call-request.ts'
+import type { Exchange } from './call-session.ts'
+
+export interface RecordOptions extends Pick<Exchange, 'pending' | 'session'> {
+  /** Undefined for what passes undecided: nobody records it. */
+  readonly admitted: AdmittedCall | undefined
+  readonly outcome: CallOutcome
+}
+
+export function recordOutcome({ admitted, outcome, pending, session }: RecordOptions): void {
+  if (admitted === undefined) return
+  try {
+    const startedMs = pending.sent?.startedMs ?? performance.now()
+    session.record(admitted.admission, startedMs, outcome)
+  } catch (error) {
+    session.log(`the outcome of a call could not be recorded: ${(error as Error).message}`)
+  }
+}

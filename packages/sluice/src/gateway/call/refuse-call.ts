@@ -1,0 +1,63 @@
+// The reply to a request that is not forwarded. A client of the stateless generation whose approval is
+// pending is asked to retry; a hidden name is answered exactly as a name that no server has. The refusal
+// of a decision is on record by now (admit-call.ts). Called by handle-call.ts.
+
+import { TOOL_CALL } from '@sluice/policy/language/methods'
+import { type LocalCode, rpcCodeOf } from '../../protocol/rpc-codes.ts'
+import { findNamedTarget } from '../session/known-names.ts'
+import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
+import type { CallRequest, RefusedCall } from './call-request.ts'
+import type { CallSession, Exchange } from './call-session.ts'
+import { BUILT_IN } from './decide-call.ts'
+import type { ParsedCall } from './parsed-request.ts'
+import { buildNotFoundReply, buildRefusalReply, refusalText } from './replies.ts'
+
+export interface DecidedRefusal {
+  readonly parsed: ParsedCall
+  readonly verdict: RefusedCall & { readonly request: CallRequest }
+  readonly session: CallSession
+}
+
+export type RefuseOptions = Exchange & ({ readonly reply: RpcReply } | DecidedRefusal)
+
+/** Not if nobody waits any more. */
+export function refuseCall(options: RefuseOptions): void {
+  const { pending, requests } = options
+  const { errorCode, text } = 'reply' in options ? options.reply : toReply(options)
+  requests.reply(pending, text, { errorCode, from: 'gate' })
+}
+
+function toReply(refusal: DecidedRefusal): RpcReply {
+  const { parsed, session, verdict } = refusal
+  const { message, retry, sender } = parsed
+  if (sender === 'server') {
+    const code = rpcCodeOf(verdict.decision.code as LocalCode)
+    return buildErrorReply(message.id, code, refusalText(verdict.decision))
+  }
+  const { call } = verdict.request
+  const { pending } = verdict
+  return (
+    (pending && session.prompts.comeAgain(message, call, pending, retry)) ??
+    toClientRefusal(refusal)
+  )
+}
+
+function toClientRefusal({ parsed: { message }, session, verdict }: DecidedRefusal): RpcReply {
+  const { id, method } = message
+  const { era, lists } = session
+  const { call, facts } = verdict.request
+  const { decision } = verdict
+  const refusal = { decision, callId: verdict.callId, explain: session.explain() }
+  if (decision.action !== 'hide')
+    return buildRefusalReply(message, call.name, refusal, facts.tool, era)
+  // A completion is for a prompt or resource: if that is hidden, the reply says it is unknown.
+  const named = findNamedTarget(message)
+  if (decision.rule === BUILT_IN && named)
+    return buildNotFoundReply(id, named.method, named.name, era)
+  // For hidden names as for unknown ones: nothing tells which of the two it is.
+  if (method === TOOL_CALL && lists.leftOut !== undefined) {
+    const doubt = `not all of its server's tools are known: ${lists.leftOut}`
+    return buildNotFoundReply(id, TOOL_CALL, call.name, era, doubt)
+  }
+  return buildRefusalReply(message, call.name, refusal, facts.tool, era)
+}
