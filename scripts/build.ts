@@ -68,5 +68,6 @@ function stage(name: string, folders: readonly string[], published: Manifest): v
   )
   for (const folder of folders)
     cpSync(join(ROOT, folder), join(target, folder.split('/').at(-1) ?? ''), { recursive: true })
-  for (const file of ['README.md', 'LICENSE']) cpSync(join(ROOT, file), join(target, file))
+  cpSync(join(ROOT, 'packages', name, 'README.md'), join(target, 'README.md'))
+  cpSync(join(ROOT, 'LICENSE'), join(target, 'LICENSE'))
 }
