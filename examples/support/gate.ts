@@ -1,0 +1,106 @@
+// What the examples share: a real gate as a process of its own, in front of a real MCP server
+// (shop-server.ts), and a client of the official SDK. Everything is in a temporary folder.
+
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+
+/** The command; the tests name a bundle, which starts faster than the sources. */
+const COMMAND =
+  process.env.SLUICE_TEST_COMMAND ??
+  join(import.meta.dirname, '../../packages/sluice/bin/sluice.js')
+const SHOP = { command: [process.execPath, join(import.meta.dirname, 'shop-server.ts')] }
+
+export interface Answer {
+  readonly text: string
+  /** The decision of the gate, if it is not the server that answered. */
+  readonly code: string | undefined
+}
+
+export interface Connection {
+  /** The names of the tools that the list shows. */
+  list(): Promise<string[]>
+  call(name: string, args?: Record<string, unknown>): Promise<Answer>
+}
+
+export interface Gate {
+  readonly url: string
+  readonly data: string
+  connect(server: string): Promise<Connection>
+}
+
+export interface GateOptions {
+  readonly policy: string
+  /** Further keys of `sluice.yaml`. */
+  readonly config?: Record<string, unknown>
+  readonly servers?: Record<string, unknown>
+  /** Runs before the gate starts, with its data directory. */
+  readonly prepare?: (data: string) => void | Promise<void>
+}
+
+/** Starts a gate, runs `use`, and stops the gate whatever happens. */
+export async function withGate(
+  options: GateOptions,
+  use: (gate: Gate) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-example-'))
+  const data = join(folder, 'data')
+  // JSON is YAML.
+  const servers = { shop: SHOP, ...options.servers }
+  const config = { version: 1, data: './data', servers, policy: './policy.yaml', ...options.config }
+  writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify(config))
+  writeFileSync(join(folder, 'policy.yaml'), options.policy)
+  await options.prepare?.(data)
+  const up = ['up', '--no-pin', '--port', '0', '--config', join(folder, 'sluice.yaml')]
+  const child = spawn(process.execPath, [COMMAND, ...up], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const clients: Client[] = []
+  try {
+    let log = ''
+    child.stderr.on('data', (chunk: Buffer) => {
+      log += chunk
+    })
+    const ready = new Promise<string>((resolve) => {
+      let text = ''
+      child.stdout.on('data', (chunk: Buffer) => {
+        text += chunk
+        const [, url] = /^sluice ready (\S+)$/m.exec(text) ?? []
+        if (url !== undefined) resolve(url)
+      })
+    })
+    const url = await Promise.race([ready, exited])
+    if (url === undefined) throw new Error(`the gate did not start: ${log}`)
+    await use({ url, data, connect: (server) => connect(`${url}/mcp/${server}`, clients) })
+  } finally {
+    for (const client of clients) await client.close()
+    child.kill('SIGTERM')
+    await exited
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Runs a command of `sluice` to its end. */
+export function runSluice(folder: string, ...args: string[]): { status: number; output: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  return { status: status ?? -1, output: stdout + stderr }
+}
+
+async function connect(url: string, clients: Client[]): Promise<Connection> {
+  const client = new Client({ name: 'example', version: '1' })
+  clients.push(client)
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  return {
+    list: async () => (await client.listTools()).tools.map(({ name }) => name),
+    call: async (name, args = {}) => {
+      const { content, _meta } = await client.callTool({ name, arguments: args })
+      const [first] = content as { readonly text?: string }[]
+      const decision = _meta?.['sluice/decision'] as { readonly code?: string } | undefined
+      return { text: first?.text ?? '', code: decision?.code }
+    },
+  }
+}

@@ -1,0 +1,32 @@
+// Every example runs and asserts: a folder of examples/ with a `run.ts` that exits non-zero when it is
+// broken, and a README that says what it shows.
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { ROOT } from '../support/rooms.ts'
+import { SLUICE } from '../support/start-gate.ts'
+
+const EXAMPLES = join(ROOT, 'examples')
+const NOT_EXAMPLES = ['demo', 'support']
+const names = readdirSync(EXAMPLES).filter(
+  (name) => !NOT_EXAMPLES.includes(name) && !name.includes('.'),
+)
+
+test.each(names)(
+  '%s',
+  (name) => {
+    const folder = join(EXAMPLES, name)
+    expect(existsSync(join(folder, 'README.md'))).toBe(true)
+    expect(readFileSync(join(folder, 'README.md'), 'utf8')).toContain(
+      `node examples/${name}/run.ts`,
+    )
+    const { status, stderr } = spawnSync(process.execPath, [join(folder, 'run.ts')], {
+      encoding: 'utf8',
+      env: { ...process.env, SLUICE_TEST_COMMAND: SLUICE },
+    })
+    expect(status, stderr).toBe(0)
+  },
+  120_000,
+)
