@@ -24,6 +24,7 @@ import { People } from '../../packages/sluice/src/identity/people/people.ts'
 import { makePerson, PIN, runAtTerminal } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { sendRaw } from '../support/raw-http.ts'
+import { ROOT } from '../support/rooms.ts'
 import {
   endGates,
   NODE,
@@ -264,6 +265,15 @@ test('a person signs in with a one-time code, adds a passkey and thaws with it',
   expect((await bot.ask('POST', '/api/thaw', {})).status).toBe(403)
   const { paths } = (await page.ask('GET', '/api/openapi.json')).body
   expect(paths['/api/approvals/{id}/verdict'].post['x-proof']).toBe(true)
+  const table = readFileSync(join(ROOT, 'docs/reference/api.md'), 'utf8')
+  const missing = Object.entries<Record<string, { readonly 'x-role': string }>>(paths)
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(
+        ([method, row]) => `| ${method.toUpperCase()} | \`${path}\` | ${row['x-role']} |`,
+      ),
+    )
+    .filter((row) => !table.includes(row))
+  expect(missing, 'rows that docs/reference/api.md lacks').toEqual([])
 })
 
 test('a held call passes by the word of an approver, and by nothing an agent has', async () => {

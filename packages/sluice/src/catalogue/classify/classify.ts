@@ -59,7 +59,7 @@ export interface ToolAssessment extends Classification {
 }
 
 /**
- * Below this confidence a category is a guess, right about every second time on servers left out.
+ * Below this confidence a category is a guess.
  *
  * @example
  * ```ts
