@@ -97,8 +97,8 @@ export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> =
     { file: LEDGER, find: 'if (Array.isArray(value)) return value', put: 'return value as Fields' },
     {
       file: LEDGER,
-      find: "  throw broken('a record is not readable')\n}\n\n/** At the quote",
-      put: "  throw new RangeError('planted')\n}\n\n/** At the quote",
+      find: "return at + 1\n  }\n  throw broken('a record is not readable')",
+      put: "return at + 1\n  }\n  throw new RangeError('planted')",
     },
   ],
 }

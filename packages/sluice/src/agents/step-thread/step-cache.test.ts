@@ -22,7 +22,7 @@ const event = fc.oneof(
   fc.constant({ kind: 'tick' }),
 )
 
-test('todos and files that are followed from step to step are what the guest says', async () => {
+test('todos that are followed from step to step, and files, are what the guest says', async () => {
   const image = await coreImage()
   const started = startStepThread({ directory: scratchDirectory(), image: image.bytes }, 1)
   onTestFinished(() => started.close())
@@ -34,7 +34,7 @@ test('todos and files that are followed from step to step are what the guest say
     const beside = { owner: 'me', depth: 0, image: image.hash, asked: {}, grants: [] }
     await steps.create(beside, { kind: 'create', at: 5, id, seed: 's', config, files: [] })
   }
-  /** The same as the guest has it: nobody follows these two questions. */
+  /** The same as the guest has it: these two questions are not answered from the cache. */
   const guest = async (id: string) => {
     const { value } = await steps.ask('me', id, { ask: 'portable' }, now)
     const { value: files } = await steps.ask('me', id, { ask: 'files', glob: '**' }, now)

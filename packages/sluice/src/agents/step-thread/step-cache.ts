@@ -4,7 +4,7 @@
 // loses nothing. Owned by step-client.ts.
 
 import { LruMap } from '../../core/lru-map.ts'
-import type { AgentQuery, StepResult } from '../../guest/protocol.ts'
+import type { AgentQuery, StepResult, Summary, Todo } from '../../guest/protocol.ts'
 import type { AgentRow, FamilyRow } from '../journal/rows.ts'
 import { AgentError } from '../shared/errors.ts'
 import {
@@ -16,7 +16,6 @@ import {
 import type { ResultOf } from '../shared/sliced.ts'
 import { findHostStop } from '../steps/enforce.ts'
 import type { AppliedStep } from '../steps/stepper.ts'
-import { applyChanges, FOLLOWED, followedOf, getEmptyList, type Lists } from './follow-changes.ts'
 import type { AgentStatus } from './operation-results.ts'
 import type { Operations } from './operations.ts'
 
@@ -35,6 +34,7 @@ interface CachedAnswer {
   readonly length: number
 }
 
+const TODOS: AgentQuery = { ask: 'todos' }
 /** What a list takes beside its texts, an element. */
 const ELEMENT_LENGTH = 120
 
@@ -56,8 +56,7 @@ export class StepCache {
     if (agent === undefined) return undefined
     const known = this.#answer(titleOf(name, id, question), agent.seq)
     if (known !== undefined) return known.answered
-    const followed = name === 'ask' ? followedOf(question) : undefined
-    const value = followed && getEmptyList(followed, agent.summary)
+    const value = name === 'ask' && question.ask === 'todos' ? noTodos(agent.summary) : undefined
     return value && { agent, value, content: undefined }
   }
 
@@ -110,23 +109,17 @@ export class StepCache {
     }
   }
 
-  /** Todos and files after a step: from those before it, where these are known and it is the next. */
+  /** Todos after a step, as it says what it made of them; if it says nothing, those before it. */
   #follow(agent: AgentRow, { changes }: StepResult): void {
     const before = this.#agents.get(agent.id)?.agent
     if (changes === undefined || before?.seq !== agent.seq - 1) return
-    for (const name of FOLLOWED) {
-      const title = titleOf('ask', agent.id, { ask: name })
-      const known = this.#answer(title, before.seq)
-      const list = (known?.answered as { value: unknown } | undefined)?.value
-      const value = applyChanges(
-        name,
-        (list as Lists[typeof name]) ?? getEmptyList(name, before.summary),
-        changes,
-      )
-      if (value === undefined) continue
-      const length = value === list ? known?.length : lengthOf(value)
-      this.#keepAnswer(title, { agent, value, content: undefined }, length ?? 0)
-    }
+    const title = titleOf('ask', agent.id, TODOS)
+    const known = this.#answer(title, before.seq)
+    const same = (known?.answered as { value: readonly Todo[] } | undefined)?.value
+    const value = changes?.todos ?? same ?? noTodos(before.summary)
+    if (value === undefined) return
+    const length = value === same ? known?.length : lengthOf(value)
+    this.#keepAnswer(title, { agent, value, content: undefined }, length ?? 0)
   }
 
   /** A change of which nobody knows whether it was made. */
@@ -179,9 +172,11 @@ function titleOf(name: Name, id: string, question: unknown): string {
   return `${id} ${name} ${JSON.stringify(question)}`
 }
 
-function lengthOf(list: Lists['todos'] | Lists['files']): number {
-  let length = 0
-  for (const each of list)
-    length += ELEMENT_LENGTH + ('path' in each ? each.path : each.content).length
-  return length
+function lengthOf(todos: readonly Todo[]): number {
+  return todos.reduce((length, { content }) => length + ELEMENT_LENGTH + content.length, 0)
+}
+
+/** The list of an agent that has none; undefined if it has some. */
+function noTodos({ todos }: Summary): readonly Todo[] | undefined {
+  return Object.values(todos).every((count) => count === 0) ? [] : undefined
 }
