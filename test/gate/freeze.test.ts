@@ -172,7 +172,7 @@ test('the socket answers what it does not know in words, and a pipe still is one
   expect(JSON.parse(await say(gate, 'x'.repeat(70_000))).message).toContain('more than 65536 bytes')
   expect(JSON.parse(await say(gate, '{"do":"pipe","server":"none"}\n'))).toMatchObject({
     message: 'no server is called `none`',
-    help: 'name a server of the configuration',
+    help: '`sluice server list` shows the servers, and which wait for a person',
   })
   writeFileSync(join(gate.folder, 'sluice.yaml'), 'version: 1\nservers: {')
   const lost = await sluice(['freeze', '--config', join(gate.folder, 'sluice.yaml')])

@@ -92,7 +92,7 @@ export function startAdmin(
         changed: () => parts.door.onChange(),
       },
       freezing: {
-        ...{ freezes: parts.freezes, ledger, nowMs, servers: Object.keys(config.servers) },
+        ...{ freezes: parts.freezes, ledger, nowMs, servers: () => parts.servers.names },
         interrupt: () => parts.gate.interrupt(),
       },
       invite,

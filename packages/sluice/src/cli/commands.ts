@@ -20,6 +20,10 @@ const GROUPS: Readonly<Record<string, LazyCommands>> = {
       summary: 'the gate around one stdio server, without configuration',
       load: async () => (await import('./run/wrap.ts')).addWrap,
     },
+    server: {
+      summary: 'add, change and remove servers while the gate runs',
+      load: async () => (await import('./admin/server.ts')).addServer,
+    },
     demo: {
       summary: 'a guided tour on the gate of `npm start`',
       load: async () => (await import('./run/demo.ts')).addDemo,

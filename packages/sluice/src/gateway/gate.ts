@@ -12,20 +12,19 @@ import type { HandleSealer } from '../identity/keys/handle-sealer.ts'
 import type { AgentSessions } from '../identity/sessions/agent-sessions.ts'
 import type { LabelScope } from '../identity/sessions/session-lease.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { splitMembers } from '../protocol/json/raw-members.ts'
 import { paramHeadersOf } from '../protocol/mcp-headers.ts'
 import type { ProtocolGeneration } from '../protocol/protocol-generation.ts'
-import { writeMembers } from '../protocol/write-message.ts'
 import { processClock } from '../store/process-clock.ts'
 import { AggregateSession } from './aggregate/aggregate-session.ts'
 import type { CallPipeline } from './call/call-request.ts'
 import { labelSession } from './call/inspect-answers.ts'
 import { LedgerCallRecorder } from './call/record-calls.ts'
 import type { GateConfig, ServerConfig } from './config/config.ts'
-import type { OwnFiles } from './config/own-facts.ts'
+import { type OwnFiles, SessionOwnFiles } from './config/own-facts.ts'
 import { EmbeddedAdmissionStore } from './data/embedded-admission.ts'
 import type { CallInstrumentation } from './metrics/instrument-calls.ts'
 import { defaultProcessesMax } from './processes/process-quota.ts'
+import { EXPECTED_ENDS, OpenRelays } from './relay/open-relays.ts'
 import { refuseFrozen } from './relay/refuse-frozen.ts'
 import { Relay } from './relay/relay.ts'
 import { Continuations } from './session/continuations.ts'
@@ -39,6 +38,8 @@ import type { Log } from './shared/log.ts'
 import { ALL_SERVERS, type ClientTransport, type ConnectionOrigin } from './shared/transport.ts'
 import type { FreezeStore } from './state/freezes.ts'
 import type { PolicySet } from './state/policy-set.ts'
+import type { Servers } from './state/servers.ts'
+import { hearServer } from './tools/hear-server.ts'
 import { KnownTools } from './tools/known-tools.ts'
 import type { Pins } from './tools/pins.ts'
 import { type ServerFailure, ServerNotes } from './tools/server-notes.ts'
@@ -49,7 +50,7 @@ import { type ServerLinksParts, UpstreamConnector } from './upstream/servers/ups
 /** Idle times of sessions: setting the machine's clock makes none forget what it saw. */
 const { steadyMs } = processClock
 
-export interface GateParts extends ServerLinksParts {
+export interface GateParts extends Omit<ServerLinksParts, 'serverOf'> {
   readonly config: GateConfig
   readonly policies: () => PolicySet
   readonly counters: Counters & LimitUsage
@@ -64,22 +65,16 @@ export interface GateParts extends ServerLinksParts {
   /** Where a person decides over a request; undefined while no page is served. */
   readonly approvalUrl: (id: string) => string | undefined
   /** The gate's own files, which no argument may name, and where a server would look for them. */
-  readonly ownFiles: (server: string) => OwnFiles
+  readonly ownFiles: (name: string, server: ServerConfig | undefined) => OwnFiles
+  readonly servers: Servers
   readonly log: Log
 }
-
-/** Ends that a client or a person brought about: nobody has to look for the reason. */
-const EXPECTED_ENDS: ReadonlySet<string> = new Set([
-  'the client ended the session',
-  'the client went away',
-  'the gate is stopping',
-])
 
 export class Gate {
   readonly #parts: GateParts
   readonly #pipeline: Omit<CallPipeline, 'policy' | 'record'>
   readonly #known: KnownTools
-  readonly #relays = new Map<Relay, OpenSession>()
+  readonly #relays = new OpenRelays((name, why) => this.#servers.restart(name, why))
   readonly #sweeper: NodeJS.Timeout
   readonly sessions: OpenSessions
   readonly #resting = new RestingProcesses()
@@ -95,7 +90,13 @@ export class Gate {
     this.#sweeper = setInterval(() => this.#expire(), CALL_LOOK_EVERY_MS).unref()
     this.#notes = new ServerNotes(parts.log)
     const { max = defaultProcessesMax(), ...processes } = parts.config.processes
-    this.#servers = new UpstreamConnector(parts, { ...processes, max })
+    const serverOf = (name: string) => parts.servers.find(name)
+    this.#servers = new UpstreamConnector({ ...parts, serverOf }, { ...processes, max })
+    parts.servers.onChange = (change) => {
+      this.#servers.forget(change.name)
+      this.#notes.forget(change.name)
+      this.#relays.changed(change)
+    }
     this.#known = new KnownTools(
       (tool) => {
         parts.tools.learn(tool)
@@ -127,10 +128,10 @@ export class Gate {
   /** How a server is reached; undefined where there is none of this name. All of them together are
    * processes where one is. */
   kindOf(name: string): ServerConfig['kind'] | undefined {
-    const { servers } = this.#parts.config
+    const { servers } = this.#parts
     if (name === ALL_SERVERS)
-      return Object.values(servers).some(({ kind }) => kind === 'stdio') ? 'stdio' : 'http'
-    return Object.hasOwn(servers, name) ? servers[name]?.kind : undefined
+      return servers.entries.some(([, { kind }]) => kind === 'stdio') ? 'stdio' : 'http'
+    return servers.find(name)?.kind
   }
 
   /** Puts the gate between a client's session and a server, or all servers. Whatever servers it uses,
@@ -143,15 +144,21 @@ export class Gate {
     { sessionKey, handle }: ConnectionOrigin,
   ): void {
     stripOwn(client)
-    const { config, log } = this.#parts
+    const { servers, log } = this.#parts
     const session = this.sessions.open(client, who, sessionKey)
     const onEnd = session.release
     if (name === ALL_SERVERS) {
-      const servers = Object.keys(config.servers)
       const open = (server: string, link: ClientTransport) =>
         this.#relay(server, link, session, () => {})
       const onLimit = (server: string, why: string) => this.#notes.limitMet(server, why)
-      new AggregateSession(client, { servers, open, onEnd, onLimit, log })
+      const all: AggregateSession = new AggregateSession(client, {
+        ...{ servers: servers.names, open, onLimit, log },
+        onEnd: () => {
+          this.#relays.aggregates.delete(all)
+          onEnd()
+        },
+      })
+      this.#relays.aggregates.add(all)
     } else this.#relay(name, client, session, onEnd, handle)
     observeClient(client, (said) => session.slot.introduce(said, undefined))
   }
@@ -179,10 +186,16 @@ export class Gate {
     const { client, who, slot, agent } = session
     slot.introduce(undefined, name)
     const { config, freezes, seals } = this.#parts
-    const files = this.#parts.ownFiles(name)
-    let own = files.facts
     const { principal } = who()
-    const serverConfig = config.servers[name] as ServerConfig
+    const serverConfig = this.#parts.servers.find(name)
+    // It was taken away while the session began.
+    if (serverConfig === undefined) {
+      link.close(`the server \`${name}\` is no longer there`)
+      return onEnd()
+    }
+    const own = new SessionOwnFiles(() =>
+      this.#parts.ownFiles(name, this.#parts.servers.find(name)),
+    )
     const log: Log = (level, message, fields) =>
       this.#parts.log(level, message, { server: name, session: slot.id, ...fields })
     const bound = () => this.#parts.policies().of(who().policy)
@@ -217,13 +230,9 @@ export class Gate {
         principal: who().principal,
         agent: agent(),
         session: slot.facts(steadyMs(), policy().labelScope),
-        ...own,
+        ...own.facts,
       }),
-      nameRoots: (roots) => {
-        const found = files.withRoots(roots)
-        if (typeof found === 'string') return found
-        own = found
-      },
+      nameRoots: (roots) => own.nameRoots(roots),
       explain: () => who().explain,
       frozen,
       handle,
@@ -242,7 +251,7 @@ export class Gate {
       }),
       onAsked: () => slot.asked(steadyMs()),
       onCall: () => slot.used(),
-      onHello: (result) => this.#hear(name, result),
+      onHello: (result) => hearServer(name, result, { known: this.#known, ...this.#parts }),
       onDelivery,
       record: ({ intent, receipt, watched, approval }, startedMs, settled) => {
         const outcome = withLabels(settled)
@@ -265,54 +274,47 @@ export class Gate {
       log: (text) => log('warn', text),
     })
     this.#notes.watch(name, server)
-    this.#relays.set(relay, session)
+    this.#relays.add(relay, session, () => {
+      const why = own.renew()
+      if (why !== undefined) relay.close(why)
+    })
+    void server.ended.then(() => this.#relays.delete(relay))
     if (serverConfig.kind === 'stdio') {
       const { idleMs = config.processes.idleMs } = serverConfig
       const openRequests = () => relay.openRequests
       this.#resting.add({ link: server, client, openRequests, idleMs }, performance.now())
     }
-    void server.ended.then(() => this.#relays.delete(relay))
+  }
+
+  /** Ends the processes of a server, or its connections, once they have answered what is open; the next
+   * call starts them again. Says how many sessions there are with it. */
+  restart(name: string): number {
+    this.#relays.restart(name, this.kindOf(name))
+    return this.figures(name).sessions
   }
 
   /** What is hidden from those who have read something is so in every connection of the session. */
   #tellListsChanged({ slot, who }: OpenSession, scope: LabelScope): void {
     const { id } = who().principal
-    for (const [relay, other] of this.#relays)
+    for (const [relay, other] of this.#relays.entries())
       if (other.slot.id === slot.id || (scope === 'principal' && other.who().principal.id === id))
         relay.tellListsChanged()
   }
 
   get knownTools(): readonly KnownTool[] {
-    return this.#known.all
+    return this.#known.all.filter(({ definition }) => this.kindOf(definition.server) !== undefined)
   }
 
   /** Another policy is in force: what callers may see may be another. */
   policyChanged(): void {
     const said = new Set(this.#parts.policies().all.flatMap(listRuleTexts))
     this.#parts.approvals.policyChanged((says) => said.has(says))
-    for (const relay of this.#relays.keys()) relay.tellListsChanged()
+    for (const relay of this.#relays) relay.tellListsChanged()
   }
 
   /** After a freeze: ends what is open and may no longer be. Says how many calls that were. */
   interrupt(): number {
-    let calls = 0
-    for (const relay of [...this.#relays.keys()])
-      if (relay.frozen !== undefined) calls += relay.interrupt(relay.frozen)
-    return calls
-  }
-
-  /** What a server says of itself, without words that may not reach a model. */
-  #hear(server: string, result: string): string {
-    const members = splitMembers(result)
-    const said: unknown = JSON.parse(members.get('instructions') ?? 'null')
-    const text = typeof said === 'string' ? said : ''
-    this.#known.hear(server, text)
-    const { pins, log } = this.#parts
-    const poison = text === '' ? undefined : pins.poisonIn(text)
-    if (poison === undefined) return result
-    log('warn', 'the instructions of a server are not passed on', { server, why: poison })
-    members.delete('instructions')
-    return writeMembers(members)
+    return this.#relays.interrupt()
   }
 
   /** A client of the newer era, which the gate is too, leaves out a tool whose arguments cannot be
@@ -328,10 +330,11 @@ export class Gate {
 
   #expire(): void {
     const now = performance.now()
-    for (const relay of [...this.#relays.keys()]) {
-      const { timeoutMs } = this.#parts.config.servers[relay.server] ?? {}
+    for (const relay of [...this.#relays]) {
+      const { timeoutMs } = this.#parts.servers.find(relay.server) ?? {}
       relay.expire(now, timeoutMs ?? CALL_IDLE_MS_MAX)
     }
+    this.#relays.look(now)
     this.#resting.look(now)
     this.#servers.look()
     this.sessions.sweep(now)
@@ -348,9 +351,7 @@ export class Gate {
 
   /** How much goes on with one server. */
   figures(server: string): { readonly sessions: number; readonly openRequests: number } {
-    const relays = [...this.#relays.keys()].filter((relay) => relay.server === server)
-    const openRequests = relays.reduce((sum, relay) => sum + relay.openRequests, 0)
-    return { sessions: relays.length, openRequests }
+    return this.#relays.figures(server)
   }
 
   /** From now on sessions of servers over HTTP are left as they are: they go on after a restart. */
@@ -360,20 +361,18 @@ export class Gate {
 
   /** A request of a client's has no answer yet. */
   get isBusy(): boolean {
-    return [...this.#relays.keys()].some(({ openRequests }) => openRequests > 0)
+    return this.#relays.isBusy
   }
 
   /** Waits until every request is answered, for a while. */
-  async drain(graceMs: number): Promise<void> {
-    const deadline = performance.now() + graceMs
-    while (this.isBusy && performance.now() < deadline)
-      await new Promise((resolve) => setTimeout(resolve, 10))
+  drain(graceMs: number): Promise<void> {
+    return this.#relays.drain(graceMs)
   }
 
   /** Ends every session, and waits until nothing of any server is left. */
   async close(why: string): Promise<void> {
     clearInterval(this.#sweeper)
-    await Promise.all([...this.#relays.keys()].map((relay) => relay.end(why)))
+    await Promise.all([...this.#relays].map((relay) => relay.end(why)))
     await this.#servers.close(why)
   }
 }

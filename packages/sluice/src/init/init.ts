@@ -11,6 +11,7 @@ import { classify } from '../catalogue/classify/classify.ts'
 import { countTools, summaryOf } from '../catalogue/pages/server-page.ts'
 import { suggestPolicy } from '../catalogue/pages/suggest-policy.ts'
 import { readConfig } from '../gateway/config/config.ts'
+import { readWrittenServers } from '../gateway/config/edit-servers.ts'
 import { keysPath, writeKeys } from '../gateway/config/keys.ts'
 import { looksRandom } from '../guard/secret-checks.ts'
 import { findSecrets } from '../guard/secrets.ts'
@@ -20,7 +21,7 @@ import { listServerTools, type ServerAddress } from '../terminal/list-server-too
 import { Output, plural, printable } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
 import { type Asker, askerFor } from './ask.ts'
-import { addServers, checkDataOf, newConfig, serversIn } from './config.ts'
+import { addServers, checkDataOf, newConfig } from './config.ts'
 import { changeFile } from './files/change-file.ts'
 import { CLIENTS } from './files/client.ts'
 import { ClientError } from './files/errors.ts'
@@ -115,7 +116,7 @@ class Init {
   async run(found: DiscoveryResult): Promise<0 | 1> {
     checkDataOf(this.#config)
     const before = existsSync(this.#config) ? readText(this.#config) : undefined
-    const taken = before === undefined ? new Map<string, unknown>() : serversIn(before)
+    const taken = new Map(Object.entries(readWrittenServers(before ?? '')))
     const named = nameServers(found.servers, taken, process.env, holdsSecret)
     showFound(found, named, this.#output)
     this.#leave(found)

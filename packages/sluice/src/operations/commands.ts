@@ -16,6 +16,7 @@ import { createApprovalCommands } from './approval-commands.ts'
 import { freeze, thaw, toFreezeView } from './freeze.ts'
 import { addGrant, revokeGrant } from './grant-commands.ts'
 import { createPeopleCommands, listPeople } from './people-commands.ts'
+import { createServerCommands } from './server-commands.ts'
 import { endSession, listSessions } from './session-commands.ts'
 import { createPersonVerifier, REQUIRED_ROLES, type VerifyPerson } from './verify-person.ts'
 
@@ -23,7 +24,7 @@ export function createCommands(parts: CommandParts): CommandRegistry {
   const { config, freezes, gate, ledger, log, people, pins, policies, reload } = parts
   const accepting = { pins, ledger, changed: () => gate.policyChanged(), nowMs: Date.now }
   const freezing = {
-    ...{ freezes, ledger, servers: Object.keys(config.servers) },
+    ...{ freezes, ledger, servers: () => parts.servers.names },
     interrupt: () => gate.interrupt(),
     nowMs: Date.now,
   }
@@ -59,6 +60,7 @@ export function createCommands(parts: CommandParts): CommandRegistry {
           request,
           await prove(request, REQUIRED_ROLES.sessions, 'sessions end'),
         ),
+      ...serverCommands(parts, prove),
       'grant-add': async (request) =>
         addGrant(granting, request, await prove(request, REQUIRED_ROLES.grants, 'grants add')),
       'grant-revoke': async (request) =>
@@ -70,6 +72,14 @@ export function createCommands(parts: CommandParts): CommandRegistry {
     },
     parts.words,
   )
+}
+
+function serverCommands(parts: CommandParts, prove: VerifyPerson) {
+  const { config, gate, ledger, parseConfig, servers } = parts
+  if (parseConfig === undefined) return {}
+  const running = { servers, gate }
+  const own = { file: config.file, parse: parseConfig, ledger, nowMs: Date.now, running }
+  return createServerCommands(own, prove)
 }
 
 /** Without a digest it only shows what would change. */
@@ -116,12 +126,13 @@ function status(parts: CommandParts): JsonObject {
     frozen: freezes.list.map(toFreezeView),
     waiting: parts.approvals.list({ states: ['pending'], limit: APPROVALS_TOLD_MAX }).length,
     ...listPeople({ people: parts.people }),
-    servers: Object.entries(config.servers).map(([name, { kind }]) => ({
+    servers: parts.servers.entries.map(([name, { kind }]) => ({
       ...{ name, kind },
       ...gate.figures(name),
       ...failureOf(gate.failureOf(name)),
       ...leftOutOf(gate.limitMetBy(name)),
     })),
+    pendingServers: parts.servers.pending.map(({ name, how }) => ({ name, how })),
     ledger: { state: ledger.state, records: seq, commits, open, kept },
   }
 }

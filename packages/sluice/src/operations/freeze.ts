@@ -19,14 +19,15 @@ export interface FreezeParts {
   readonly freezes: FreezeStore
   readonly ledger: Pick<Ledger, 'event'>
   /** Names of servers there are; undefined where nobody knows. */
-  readonly servers: readonly string[] | undefined
+  readonly servers: () => readonly string[] | undefined
   /** Ends what is open and no longer may be; says how many calls that were. */
   readonly interrupt: (frozen: Freeze) => number
   readonly nowMs: () => number
 }
 
 export async function freeze(parts: FreezeParts, request: JsonObject): Promise<JsonObject> {
-  const { freezes, ledger, servers, interrupt, nowMs } = parts
+  const { freezes, ledger, interrupt, nowMs } = parts
+  const servers = parts.servers()
   const target = readTarget(request)
   // A misspelt server would be frozen, and the one that was meant would go on.
   if (target.scope === 'server' && servers !== undefined && !servers.includes(target.id))

@@ -22,6 +22,7 @@ export const REQUIRED_ROLES = {
   thaw: 'policy-manager',
   sessions: 'policy-manager',
   grants: 'admin',
+  servers: 'admin',
   login: 'admin',
   restore: 'admin',
 } as const satisfies Readonly<Record<string, Role>>

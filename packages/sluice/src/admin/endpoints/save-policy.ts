@@ -2,13 +2,13 @@
 // compiles, written whole or not at all; then put in force by the person who proved who they are. A
 // file under version control is not written: its owners get the change as a patch.
 
-import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { OperationError } from '../../core/operation-error.ts'
 import type { Person } from '../../core/person.ts'
 import { digestOfSet, makeDocument, type PolicyDocument } from '../../gateway/state/documents.ts'
 import { compileAside, type Policies } from '../../gateway/state/policies.ts'
+import { writeWhole } from '../../store/files/write-whole.ts'
 import type { PolicySaved } from '../contract/contract-console.ts'
 import type { ConsoleStore } from './console-store.ts'
 import { patchOf } from './patch-of.ts'
@@ -92,20 +92,6 @@ function waitingDigest(policies: Policies, only: PolicyDocument): string | undef
     'another document was changed, may loosen, and waits for a person',
     'look at it with `sluice policy apply`, or take it back; then save again',
   )
-}
-
-/** Beside it first: a crash, or a full disk, must not leave half a policy. Under a name that nobody
- * else can have put a link in the place of. */
-function writeWhole(file: string, text: string): void {
-  const name = `.${basename(file)}.${randomBytes(8).toString('hex')}.new`
-  const beside = join(dirname(file), name)
-  try {
-    writeFileSync(beside, text, { flag: 'wx', mode: statSync(file).mode & 0o777, flush: true })
-    renameSync(beside, file)
-  } catch (error) {
-    rmSync(beside, { force: true })
-    throw error
-  }
 }
 
 /** Some folder above it is a checkout. */

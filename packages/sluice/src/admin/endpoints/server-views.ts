@@ -9,7 +9,7 @@ import type { OutcomeLabel, ServerView } from '../contract/contract-console.ts'
 import { toOutcomeLabel } from '../contract/outcome-label.ts'
 
 export function serverViews(parts: AdminParts): ServerView[] {
-  const { config, gate, pins, freezes, meter } = parts
+  const { servers, gate, pins, freezes, meter } = parts
   const known = gate.knownTools
   const calls = new Map<string, Partial<Record<OutcomeLabel, number>>>()
   for (const { labels, value } of meter.decisions) {
@@ -18,7 +18,7 @@ export function serverViews(parts: AdminParts): ServerView[] {
     counts[word] = (counts[word] ?? 0) + value
     calls.set(labels.server ?? '', counts)
   }
-  return Object.entries(config.servers).map(([name, server]) => {
+  return servers.entries.map(([name, server]) => {
     const figures = gate.figures(name)
     const frozen = freezes.of({ server: name, principal: '', agent: null })
     const failure = gate.failureOf(name)

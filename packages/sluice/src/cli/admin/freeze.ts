@@ -118,7 +118,13 @@ function asked(word: 'freeze' | 'thaw', options: Options) {
     const store = openGateStore(data)
     try {
       const freezes = new FreezeStore(store)
-      return await work({ freezes, ledger, servers, interrupt: () => 0, nowMs: Date.now })
+      return await work({
+        freezes,
+        ledger,
+        servers: () => servers,
+        interrupt: () => 0,
+        nowMs: Date.now,
+      })
     } finally {
       store.close()
     }

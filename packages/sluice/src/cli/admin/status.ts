@@ -101,6 +101,10 @@ function printStatus(said: JsonObject, output: Output): void {
         `${word('yellow', 'not compared')}: at its start this gate knew no earlier policy, so the files were taken as they are`,
       )
     for (const server of objects(said.servers)) output.line(serverLine(server, output))
+    for (const { name, how } of objects(said.pendingServers))
+      output.line(
+        `${word('yellow', 'waits')}: server ${printable(String(name))}, ${how} in sluice.yaml: \`sluice server accept ${printable(String(name))}\``,
+      )
     const ledger = isObject(said.ledger) ? said.ledger : {}
     output.line(`record ${ledger.state}, ${ledger.records} records`)
   }

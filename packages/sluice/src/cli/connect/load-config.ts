@@ -38,6 +38,19 @@ export function loadConfig(
   return { ...moved, port: number }
 }
 
+/** As `loadConfig` reads it, for a gate that reads its configuration again: throws the first mistake. */
+export function parseConfigFor({
+  config: file,
+  data,
+}: ConfigOptions): (text: string) => GateConfig {
+  return (text) => {
+    const { config, problems } = readConfig({ file, text }, loadEnvironment(file, undefined))
+    const wrong = problems.find(({ severity }) => severity === 'error')
+    if (config !== undefined) return data === undefined ? config : withData(config, resolve(data))
+    throw new Error(`${file}:${wrong?.line}:${wrong?.column}: ${wrong?.message} [${wrong?.code}]`)
+  }
+}
+
 /** The local user's document, those that grants name and the house, with every problem shown. */
 export function loadDocuments(config: GateConfig, output: Output, log: Log): CompiledDocuments {
   // For the words: they say which file is not there, and which is beside it.

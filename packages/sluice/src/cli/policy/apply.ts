@@ -30,7 +30,7 @@ Examples:
 The gate looks at its policy files by itself. What only tightens holds at once; what may loosen a
 verdict or a limit waits for this command, since an agent with a file tool could have written it: it
 asks for your PIN at the terminal (role policy-manager or admin). The same
-holds for sluice.lock. A file with errors changes nothing. Servers and everything else of sluice.yaml are read at start only.
+holds for sluice.lock. A file with errors changes nothing. Servers of sluice.yaml: see \`sluice server\`; the rest of it is read at start only.
 Exit code 0 where something was applied or would be, 1 where nothing waits.`
 
 export function addPolicyApply(parent: Command, answer: SetExitCode): void {

@@ -13,7 +13,12 @@ import { FIRST_PIN_MS_MAX } from '../../terminal/limits.ts'
 import { LOG_FORMATS, type LogFormat, makeLog } from '../../terminal/log-lines.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { hasTerminal, terminal } from '../../terminal/terminal.ts'
-import { type ConfigOptions, loadConfig, loadDocuments } from '../connect/load-config.ts'
+import {
+  type ConfigOptions,
+  loadConfig,
+  loadDocuments,
+  parseConfigFor,
+} from '../connect/load-config.ts'
 import { adminSite } from './admin-site.ts'
 
 interface Options extends ConfigOptions {
@@ -75,7 +80,8 @@ async function up(options: Options): Promise<void> {
     agents = service
   })
   const startAdmin = (parts: AdminParts) => adminSite(parts, () => agents)
-  const run = { control: createCommands, piped, log, startAgents, startAdmin }
+  const parseConfig = parseConfigFor(options)
+  const run = { control: createCommands, piped, log, startAgents, startAdmin, parseConfig }
   const gate = await runGate(config, documents, run).catch((error: Error) => {
     // A pipe wants a gate, not this one.
     if (piped && error instanceof DataInUseError) return undefined

@@ -4,8 +4,6 @@
 // server; in the era of its client.
 
 import { TOOL_CALL } from '@sluice/policy/language/methods'
-import { splitMembers } from '../../protocol/json/raw-members.ts'
-import { withMembers } from '../../protocol/members.ts'
 import type {
   JsonRpcMessage,
   JsonRpcNotification,
@@ -14,19 +12,19 @@ import type {
   ParsedMembers,
   RequestId,
 } from '../../protocol/message.ts'
-import { belongsTo, knowsTasks, META } from '../../protocol/protocol-generation.ts'
+import { belongsTo, knowsTasks } from '../../protocol/protocol-generation.ts'
 import { negotiateRevision } from '../../protocol/revisions.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
-import { writeMembers, writeResult } from '../../protocol/write-message.ts'
+import { writeResult } from '../../protocol/write-message.ts'
 import { writeAnswer } from '../call/inspect-result.ts'
 import { buildNotFoundReply, noTasksAnswer, renameUnknown } from '../call/replies.ts'
 import { toStatelessResult } from '../session/stateless-results.ts'
 import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
-import { ALL_LISTENS_MAX, MEMBER_WAIT_MS_MAX, SESSION_REQUESTS_MAX } from '../shared/limits.ts'
+import { ALL_LISTENS_MAX, SESSION_REQUESTS_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import type { ClientTransport, MessageContext } from '../shared/transport.ts'
-import { withTimeout } from '../shared/with-timeout.ts'
-import { AggregateMember } from './member.ts'
+import { helloOf } from './client-hello.ts'
+import { AggregateMember, waitFor } from './member.ts'
 import { MergedLists } from './merge-lists.ts'
 import { begunSession, discovered, mergeProfiles } from './merge-profiles.ts'
 import { resultForClient, withMember } from './qualified-handles.ts'
@@ -51,7 +49,7 @@ const NO_PARAMS: ParsedMembers = { value: {}, text: new Map() }
 export class AggregateSession {
   readonly #client: ClientTransport
   readonly #context: AllServersContext
-  readonly #members: ReadonlyMap<string, AggregateMember>
+  readonly #members: Map<string, AggregateMember>
   readonly #lists: MergedLists
   readonly #finder: ServerRouter
   readonly #listens: AggregateSubscriptions
@@ -103,6 +101,8 @@ export class AggregateSession {
       hello: () => this.#hello ?? NO_PARAMS,
       onBegun: () => this.#memberBegun(member),
       onGone: (why, wasThere) => {
+        // Another has taken its place, or the server is gone.
+        if (this.#members.get(name) !== member) return
         this.#log(`it is not there for a client of all servers: ${why}`, name)
         if (wasThere && !this.#closed)
           for (const kind of LISTING) this.#talk.listChanged(`${kind}/list`)
@@ -114,6 +114,29 @@ export class AggregateSession {
       onHeld: (request) => this.#client.held?.(request),
     })
     return member
+  }
+
+  /** A server that was not there before: begun when the client looks at its lists. */
+  add(name: string): void {
+    this.#members.set(name, this.#member(name))
+    this.#serversChanged()
+  }
+
+  /** New requests go over a new link; what is open is answered over the one before. */
+  replace(name: string): void {
+    if (this.#members.has(name)) this.add(name)
+  }
+
+  remove(name: string): void {
+    const member = this.#members.get(name)
+    this.#members.delete(name)
+    member?.end('the server was removed')
+    this.#serversChanged()
+  }
+
+  #serversChanged(): void {
+    this.#finder.forgetResources()
+    for (const kind of LISTING) this.#talk.listChanged(`${kind}/list`)
   }
 
   /** Whoever answers the request waits, or everybody where the client has one stream for all. */
@@ -202,7 +225,7 @@ export class AggregateSession {
       return this.#refuse(id, RPC.invalidRequest, 'the session has begun already')
     const revision = negotiateRevision(params.value.protocolVersion)
     this.#hello = withMember(params, 'protocolVersion', revision)
-    await Promise.all([...this.#members.values()].map(wait))
+    await Promise.all([...this.#members.values()].map(waitFor))
     this.#client.revision = revision
     this.#answer(id, { text: writeResult(id, begunSession(this.#begun(), revision)) })
   }
@@ -223,7 +246,7 @@ export class AggregateSession {
   async #waitForAll(): Promise<void> {
     const missing = [...this.#members.values()].filter(({ begun }) => begun === undefined)
     const waiting = missing.map((member) => {
-      const there = wait(member)
+      const there = waitFor(member)
       if (this.#waitedFor.has(member)) return undefined
       this.#waitedFor.add(member)
       return there
@@ -277,7 +300,7 @@ export class AggregateSession {
     open.given = String(request.params?.value.name)
     open.own = String(params.value.name)
     const pass = () => this.#pass({ ...request, params }, open, member, related)
-    return member.begun === undefined ? wait(member).then(pass) : pass()
+    return member.begun === undefined ? waitFor(member).then(pass) : pass()
   }
 
   #pass(
@@ -370,22 +393,4 @@ export class AggregateSession {
   #log(text: string, server?: string): void {
     this.#context.log('warn', text, server === undefined ? {} : { server })
   }
-}
-
-/** Until it is there, or for a while. */
-async function wait(member: AggregateMember): Promise<void> {
-  await withTimeout(
-    member.begin().catch(() => undefined),
-    MEMBER_WAIT_MS_MAX,
-  )
-}
-
-/** What a client of the stateless era says of itself with every request. */
-function helloOf(params: ParsedMembers | undefined): ParsedMembers {
-  const meta = splitMembers(params?.text.get('_meta') ?? '{}')
-  const said = [META.version, META.client, META.capabilities].flatMap((key) => {
-    const text = meta.get(key)
-    return text === undefined ? [] : [[key, text] as const]
-  })
-  return withMembers(undefined, { _meta: writeMembers(new Map(said)) })
 }

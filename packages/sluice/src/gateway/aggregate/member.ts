@@ -18,9 +18,10 @@ import {
   MemberTransport,
   type SubscriptionListener,
 } from '../front/sessions/member-transport.ts'
-import { MEMBER_BEGIN_MS_MAX } from '../shared/limits.ts'
+import { MEMBER_BEGIN_MS_MAX, MEMBER_WAIT_MS_MAX } from '../shared/limits.ts'
 import { restartDelayMs } from '../shared/restart.ts'
 import type { ClientTransport, MessageContext } from '../shared/transport.ts'
+import { withTimeout } from '../shared/with-timeout.ts'
 
 /** What a server said of itself. */
 export interface ServerProfile {
@@ -164,6 +165,14 @@ export class AggregateMember {
     this.#restUntilMs = nowMs + this.#restMs
     if (wasThere && !this.#over) this.#context.onGone(why, true)
   }
+}
+
+/** Until it is there, or for a while. */
+export async function waitFor(member: AggregateMember): Promise<void> {
+  await withTimeout(
+    member.begin().catch(() => undefined),
+    MEMBER_WAIT_MS_MAX,
+  )
 }
 
 /** Throws where a client would not go on with this server. */

@@ -23,14 +23,12 @@ export function mergeProfiles(
   missing: readonly string[],
 ): MergedProfile {
   const capabilities = begun.map((server) => server.capabilities).reduce(merged, OWN)
-  // A server that comes later may have what no other has.
-  const all = missing.length === 0 ? capabilities : merged(capabilities, MAYBE)
   const parts = begun.flatMap(({ name, instructions }) =>
     instructions === undefined ? [] : [`${heading(name)}\n\n${ellipsize(instructions)}`],
   )
   if (missing.length > 0) parts.push(`Not there at the moment: ${missing.join(', ')}.`)
   const said = parts.length === 0 ? {} : { instructions: parts.join('\n\n') }
-  return { capabilities: withListChanged(all), ...said }
+  return { capabilities: withListChanged(capabilities), ...said }
 }
 
 /** The result of `initialize`. */
@@ -48,8 +46,8 @@ function whoWeAre(): JsonObject {
   return { name: 'sluice', version: readPackageVersion() }
 }
 
-const OWN: JsonObject = { tools: {} }
-const MAYBE: JsonObject = { prompts: {}, resources: {} }
+/** A server that comes later may have what no other has. */
+const OWN: JsonObject = { tools: {}, prompts: {}, resources: {} }
 
 /** Servers come and go, whatever they say of their lists. */
 function withListChanged(capabilities: JsonObject): JsonObject {

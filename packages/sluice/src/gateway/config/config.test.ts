@@ -28,6 +28,14 @@ ledger: { sync: full, record: judged }
     const { config, problems } = readConfig({ file: '/etc/sluice/sluice.yaml', text }, environment)
     expect(problems).toEqual([])
     expect(config).toEqual({
+      writtenServers: {
+        files: {
+          command: ['npx', '-y', `\${PACKAGE}`, './w'],
+          cwd: 'sub',
+          env: { A: '1' },
+        },
+        mail: { url: 'https://example.com/mcp', headers: { Authorization: `Bearer \${TOKEN}` } },
+      },
       processes: { idleMs: 60_000, waitMs: 20_000 },
       sessions: { max: 20, windowMs: 3_600_000, idleMs: 1_800_000 },
       file: '/etc/sluice/sluice.yaml',

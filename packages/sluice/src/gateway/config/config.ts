@@ -3,6 +3,7 @@
 
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { dirname, resolve } from 'node:path'
+import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
 import { asMap, checkShape } from '@sluice/policy/document/check-shape'
 import { scalar } from '@sluice/policy/document/fields'
 import { type Problem, Problems } from '@sluice/policy/document/problem'
@@ -73,6 +74,8 @@ export interface GateConfig extends ListenConfig, AgentsConfig {
   readonly file: string
   readonly data: string
   readonly servers: Readonly<Record<string, ServerConfig>>
+  /** The same as the file has them, variables not filled in: for people and the ledger. */
+  readonly writtenServers?: Readonly<Record<string, JsonObject>>
   /** Its file; the configuration's own where the document stands in it. */
   readonly policy?: string
   /** Named documents for grants. */
@@ -139,6 +142,9 @@ class ConfigReader {
       ({ key, value }) =>
         [String(key.value), this.#server(asMap(value), String(key.value), map, file)] as const,
     )
+    const written = asMap(findEntry(map, 'servers')).entries.map(
+      ({ key, value }) => [String(key.value), toJson(value) as JsonObject] as const,
+    )
     // A policy that stands here is read where every other is: from its file, which is this one.
     const said = findEntry(map, 'policy')
     const policy = optional(
@@ -152,6 +158,7 @@ class ConfigReader {
       ...readListenConfig(map, this.#values),
       data: this.data(map),
       servers: Object.fromEntries(servers),
+      writtenServers: Object.fromEntries(written),
       ...policy,
       ...policies,
       grants: readGrants(map, names, this.#values),
@@ -294,6 +301,14 @@ class ConfigReader {
   #wrong({ at }: Pick<LocatedNode, 'at'>, message: string, help: string): void {
     this.#values.problems.error('CONFIG_SERVER', at, message, help)
   }
+}
+
+function toJson(node: LocatedNode): JsonValue {
+  if (node.kind === 'scalar') return node.value
+  if (node.kind === 'list') return node.items.map(toJson)
+  return Object.fromEntries(
+    node.entries.map(({ key, value }) => [String(key.value), toJson(value)]),
+  )
 }
 
 function optional<K extends string>(key: K, value: string | undefined): { [P in K]?: string } {

@@ -1,5 +1,5 @@
-// What following links to the gate's own files may cost, by name and unit. A call that needs more
-// counts as leading to them.
+// Limits of reading the configuration and of servers that change, and what following links to the gate's
+// own files may cost, by name and unit. A call that needs more lookups counts as leading to them.
 
 /** Links to links that are followed; as on Linux. */
 export const LINK_DEPTH_MAX = 40
@@ -11,3 +11,11 @@ export const FILE_NAME_LENGTH_MAX = 255
 export const OWN_FILES_WALKED_MAX = 20_000
 /** How long what was found counts. */
 export const OWN_LINKS_FRESH_MS = 1_000
+
+/** How long open calls may take to finish when a server is changed or restarted; then they end. */
+export const SERVER_DRAIN_MS = 30_000
+/** A server that an edit took out of sluice.yaml and that is back as it was: an editor wrote the file in
+ * two steps. After that it waits for a person like any other. */
+export const SERVER_RETURN_MS = 10_000
+/** sluice.yaml as a running gate reads it again; a longer one takes a restart. */
+export const CONFIG_RELOAD_LENGTH_MAX = 262_144

@@ -10,6 +10,7 @@ import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import { readConfig } from './config.ts'
 import { LINK_LOOKUPS_MAX } from './limits.ts'
 import { type OwnFacts, ownFilesOf } from './own-facts.ts'
+import { prepareWorkDirectories } from './work-directory.ts'
 
 const top = mkdtempSync(join(tmpdir(), 'sluice-facts-'))
 const home = join(top, 'gate')
@@ -34,7 +35,9 @@ policy: ./policy.yaml
 `
 const { config } = readConfig({ file: join(home, 'sluice.yaml'), text }, {})
 if (config === undefined) throw new Error('the configuration is wrong')
-const files = ownFilesOf(config, [config.file, config.data, join(home, 'policy.yaml')])
+prepareWorkDirectories(config)
+const filesOf = ownFilesOf(config.data, [config.file, config.data, join(home, 'policy.yaml')])
+const files = (name: string) => filesOf(name, config.servers[name])
 
 const names = ({ ownPaths = [], place }: OwnFacts, path: string) =>
   mentionsProtectedFile({ path }, ownPaths, place)

@@ -6,15 +6,9 @@ import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import type { Facts } from '@sluice/policy/core/call'
 import { decodePercent } from '@sluice/policy/core/percent'
-import type { GateConfig } from './config.ts'
+import type { ServerConfig } from './config.ts'
 import { followLinks } from './own-links.ts'
-import {
-  directoriesOf,
-  isBelow,
-  prepareWorkDirectories,
-  withReal,
-  workDirectory,
-} from './work-directory.ts'
+import { directoriesOf, isBelow, withReal, workDirectory } from './work-directory.ts'
 
 export type OwnFacts = Pick<Facts, 'ownPaths' | 'place'>
 
@@ -33,31 +27,62 @@ interface Place {
   readonly workDirectories: string
 }
 
-/** For each server, with the directories made that servers start in. */
+/** The same for one session, whose client may name roots and whose server may be changed. */
+export class SessionOwnFiles {
+  readonly #look: () => OwnFiles
+  #files: OwnFiles
+  #roots: readonly string[] = []
+  facts: OwnFacts
+
+  constructor(look: () => OwnFiles) {
+    this.#look = look
+    this.#files = look()
+    this.facts = this.#files.facts
+  }
+
+  /** Why the server may not be told of them. */
+  nameRoots(roots: readonly string[]): string | undefined {
+    const found = this.#files.withRoots(roots)
+    if (typeof found === 'string') return found
+    this.#roots = roots
+    this.facts = found
+    return undefined
+  }
+
+  /** The server is configured differently. Why the session cannot go on: the server knows roots that
+   * lie within the gate's own files by now. */
+  renew(): string | undefined {
+    this.#files = this.#look()
+    if (this.#roots.length > 0) return this.nameRoots(this.#roots)
+    this.facts = this.#files.facts
+    return undefined
+  }
+}
+
+/** For each server as it is configured now. */
 export function ownFilesOf(
-  { data, servers }: Pick<GateConfig, 'data' | 'servers'>,
+  data: string,
   files: readonly string[],
-): (server: string) => OwnFiles {
-  prepareWorkDirectories({ data, servers })
+): (name: string, server: ServerConfig | undefined) => OwnFiles {
   const ownPaths = [...new Set(files.flatMap(withReal))]
   const workDirectories = withReal(join(data, 'servers')).at(-1) as string
-  const known = new Map<string, OwnFiles>()
-  for (const [name, server] of Object.entries(servers)) {
-    if (server.kind !== 'stdio') continue
+  const elsewhere = { ownPaths, workDirectories, bases: [], named: [], workDirectory: undefined }
+  const known = new WeakMap<ServerConfig, OwnFiles>()
+  return (name, server) => {
+    if (server?.kind !== 'stdio') return filesAt(elsewhere)
+    const there = known.get(server)
+    if (there !== undefined) return there
     const own = workDirectory(data, name)
     const directories = directoriesOf(server)
-    known.set(
-      name,
-      filesAt({
-        ...{ ownPaths, workDirectories },
-        bases: [...new Set([...directories, homedir()].flatMap(withReal))],
-        named: directories.slice(1),
-        workDirectory: server.cwd === own ? withReal(own).at(-1) : undefined,
-      }),
-    )
+    const made = filesAt({
+      ...{ ownPaths, workDirectories },
+      bases: [...new Set([...directories, homedir()].flatMap(withReal))],
+      named: directories.slice(1),
+      workDirectory: server.cwd === own ? withReal(own).at(-1) : undefined,
+    })
+    known.set(server, made)
+    return made
   }
-  const elsewhere = { ownPaths, workDirectories, bases: [], named: [], workDirectory: undefined }
-  return (server) => known.get(server) ?? filesAt(elsewhere)
 }
 
 function filesAt(place: Place): OwnFiles {

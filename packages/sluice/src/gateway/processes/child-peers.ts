@@ -24,12 +24,17 @@ interface Holder {
 type Ends = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>
 
 export class ChildPeers {
-  readonly #children: ChildProcesses | undefined
+  #children: ChildProcesses | undefined
   /** Processes that were peers before, the newest last. */
   readonly #known = new LruMap<number, true>(PEER_PIDS_KEPT_MAX)
 
   /** Without `children` no process can be one of the gate's, or none can be told apart: all pass. */
   constructor(children: ChildProcesses | undefined) {
+    this.#children = children
+  }
+
+  /** The gate starts its first process although it had none to start before. */
+  startsProcesses(children: ChildProcesses | undefined): void {
     this.#children = children
   }
 

@@ -3,15 +3,15 @@
 
 import type { ApprovalService } from '../../core/approval.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { GateConfig } from '../config/config.ts'
 import type { Gate } from '../gate.ts'
 import type { Series } from '../metrics/meter.ts'
 import type { Gauge } from '../metrics/write-metrics.ts'
 import type { FreezeStore } from '../state/freezes.ts'
 import type { Policies } from '../state/policies.ts'
+import type { Servers } from '../state/servers.ts'
 
 export interface GaugeParts {
-  readonly config: GateConfig
+  readonly servers: Servers
   readonly gate: Gate
   readonly ledger: Ledger
   readonly freezes: FreezeStore
@@ -23,10 +23,9 @@ export interface GaugeParts {
 const LEDGER_STATES = ['writing', 'reserve', 'failing', 'closed'] as const
 
 export function gaugesOf(parts: GaugeParts): Gauge[] {
-  const { approvals, config, gate, ledger, freezes, policies, processes } = parts
-  const servers = Object.keys(config.servers)
+  const { approvals, servers, gate, ledger, freezes, policies, processes } = parts
   const each = (read: (server: string) => number) => () =>
-    servers.map((server) => ({ labels: { server }, value: read(server) }))
+    servers.names.map((server) => ({ labels: { server }, value: read(server) }))
   const one = (read: () => number) => (): Series[] => [{ labels: {}, value: read() }]
   const gauge = (name: string, help: string, read: Gauge['read']): Gauge => ({
     ...{ name: `sluice_${name}`, help, read },

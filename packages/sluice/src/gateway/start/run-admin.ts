@@ -17,13 +17,17 @@ import type { MetricsWriter } from '../metrics/write-metrics.ts'
 import type { Log } from '../shared/log.ts'
 import type { FreezeStore } from '../state/freezes.ts'
 import type { Policies } from '../state/policies.ts'
+import type { Servers } from '../state/servers.ts'
 import type { ActiveLockFile } from '../tools/active-lock-file.ts'
 import type { Pins } from '../tools/pins.ts'
 import type { StoredTools } from '../tools/stored-tools.ts'
+import type { ParseConfig } from './open-servers.ts'
 
 export interface AdminParts {
   readonly config: GateConfig
   readonly gate: Gate
+  readonly servers: Servers
+  readonly parseConfig: ParseConfig | undefined
   readonly people: People
   readonly grants: Grants
   readonly door: Authenticator
@@ -54,6 +58,8 @@ export type StartAdmin = (parts: AdminParts) => AdminSite
 export interface CommandParts {
   readonly config: GateConfig
   readonly gate: Gate
+  readonly servers: Servers
+  readonly parseConfig: ParseConfig | undefined
   readonly ledger: Ledger
   readonly freezes: FreezeStore
   readonly policies: Policies

@@ -4,9 +4,9 @@
 
 import type { ApprovalService } from '../../core/approval.ts'
 import type { Authenticator } from '../../identity/callers/authenticator.ts'
-import type { GateConfig } from '../config/config.ts'
 import { AgentGate } from '../front/sessions/agent-gate.ts'
 import type { Gate } from '../gate.ts'
+import type { Servers } from '../state/servers.ts'
 import type { StartInProcess } from '../upstream/in-process.ts'
 
 export interface RunningAgents {
@@ -32,15 +32,15 @@ export class BuiltinAgents {
 
   /** Only where the configuration has them. Resolves with what ends them. */
   async start(
-    config: GateConfig,
+    servers: Servers,
     gate: Gate,
     door: Authenticator,
     approvals: ApprovalService,
   ): Promise<() => Promise<void>> {
-    const isThere = Object.values(config.servers).some(({ kind }) => kind === 'builtin')
+    const isThere = servers.entries.some(([, { kind }]) => kind === 'builtin')
     if (!isThere || this.#start === undefined) return async () => {}
     const agentGate = new AgentGate({
-      servers: Object.keys(config.servers),
+      servers: () => servers.names,
       approvals,
       callerOf: (owner) => door.callerOf(owner),
       labelsOf: (family) => gate.sessions.familyLabels(family),

@@ -16,7 +16,7 @@ import { SessionTokens } from '../../identity/sessions/session-tokens.ts'
 import { userKeyFile } from '../../store/files/user-key.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { GateConfig } from '../config/config.ts'
-import { filesBeside } from '../config/keys.ts'
+import { filesBeside, keysPath } from '../config/keys.ts'
 import { ownFilesOf } from '../config/own-facts.ts'
 import { longestSessionWindowMs } from '../config/sessions.ts'
 import { startRetention } from '../data/apply-retention.ts'
@@ -40,7 +40,6 @@ import { Meter } from '../metrics/meter.ts'
 import { watchStalls } from '../metrics/watch-stalls.ts'
 import { MetricsWriter } from '../metrics/write-metrics.ts'
 import { ChildPeers } from '../processes/child-peers.ts'
-import { ChildProcesses } from '../processes/child-processes.ts'
 import { cleanUpOrphans } from '../processes/orphan-cleanup.ts'
 import { Watcher } from '../processes/watcher.ts'
 import { DRAIN_MS } from '../shared/limits.ts'
@@ -50,6 +49,7 @@ import { type CompiledDocuments, readDocumentsAside } from '../state/documents.t
 import { describeFreezeTarget, FreezeStore } from '../state/freezes.ts'
 import { Policies } from '../state/policies.ts'
 import type { PolicySet } from '../state/policy-set.ts'
+import type { Servers } from '../state/servers.ts'
 import { readStoredDocuments } from '../state/stored-documents.ts'
 import { lockPath, openPins } from '../tools/open-pins.ts'
 import { StoredTools } from '../tools/stored-tools.ts'
@@ -61,6 +61,7 @@ import { approvalUrl, openApprovals } from './open-approvals.ts'
 import { authenticateFor, openAuthenticator, pipeAudiences } from './open-authenticator.ts'
 import { openChannels } from './open-channels.ts'
 import { openPeople } from './open-people.ts'
+import { markOwn, openServers, type ParseConfig, readServers } from './open-servers.ts'
 import { peopleBase } from './people-base.ts'
 import type { CommandParts, StartAdmin } from './run-admin.ts'
 import { BuiltinAgents, type StartAgents } from './run-agents.ts'
@@ -88,12 +89,14 @@ export interface RunOptions {
   readonly startAgents?: StartAgents
   /** Serves the admin API and the console. */
   readonly startAdmin?: StartAdmin
+  /** sluice.yaml from its text, as at the start; throws. Without it servers stay as they are. */
+  readonly parseConfig?: ParseConfig
 }
 
 export async function runGate(
   config: GateConfig,
   documents: CompiledDocuments,
-  { control: controlOf, piped, log, startAgents, startAdmin }: RunOptions,
+  { control: controlOf, piped, log, startAgents, startAdmin, parseConfig }: RunOptions,
 ): Promise<RunningGate> {
   /** What has to be undone, the first last. */
   const undo: (() => void | Promise<void>)[] = []
@@ -137,7 +140,9 @@ export async function runGate(
     const pools = new HttpPools()
     undo.push(() => pools.close())
     const files = [...documents.documents.values()].map(({ file }) => file)
-    const ownFiles = ownFilesOf(config, [
+    const peers = new ChildPeers(await markOwn(config, log))
+    const servers = openServers(config, { ledger, log, peers })
+    const ownFiles = ownFilesOf(config.data, [
       config.file,
       config.data,
       userKeyFile(),
@@ -190,6 +195,7 @@ export async function runGate(
         watcher,
         pools,
         ownFiles,
+        servers,
         log,
       },
     })
@@ -211,9 +217,11 @@ export async function runGate(
     const reload = () => {
       lockFile.look()
       tls?.look()
+      if (parseConfig !== undefined) servers.reload(() => readServers(config.file, parseConfig))
       return policies.reload(() => readDocumentsAside(config))
     }
-    undo.push(watchFiles([...files, lockPath(config)], reload))
+    const watched = [...files, lockPath(config), config.file, keysPath(config.file)]
+    undo.push(watchFiles([...new Set(watched)], reload))
     // On a terminal it means that the person is gone.
     if (!process.stdin.isTTY) {
       process.on('SIGHUP', reload)
@@ -221,16 +229,16 @@ export async function runGate(
     }
     const opening = { config, policies: () => policies.now, gate, ledger, log }
     const { door, grants } = await openAuthenticator(opening, undo)
-    undo.push(await agents.start(config, gate, door, approvals.engine))
+    undo.push(await agents.start(servers, gate, door, approvals.engine))
     const idle = new IdleShutdown(piped)
     const { path, dispose } = makeSocketPath(config.data)
     undo.push(dispose)
-    const ready = () => readiness(record, policies, freezes, tls)
+    const ready = () => readiness(record, { policies, servers, freezes, tls })
     if (piped) url = path
     const metrics = new MetricsWriter(
       meter,
       gaugesOf({
-        ...{ config, gate, ledger, freezes, policies, approvals: approvals.engine },
+        ...{ servers, gate, ledger, freezes, policies, approvals: approvals.engine },
         processes: () => watcher.size,
       }),
     )
@@ -239,6 +247,8 @@ export async function runGate(
     const parts = {
       config,
       gate,
+      servers,
+      parseConfig,
       ledger,
       freezes,
       policies,
@@ -261,7 +271,6 @@ export async function runGate(
       ...{ reload, url: () => url, control: run },
     })
     undo.push(() => site?.close())
-    const peers = new ChildPeers(await markOwn(config, log))
     const socket = new SocketFront({
       peers,
       path,
@@ -270,7 +279,7 @@ export async function runGate(
       identify: (token, server) =>
         door.admit({ token, isLocal: true, audiences: () => pipeAudiences(config, server) }),
       command: run,
-      notice: () => policies.why,
+      notice: () => [policies.why, servers.why].filter(Boolean).join('; '),
       onClients: (count) => idle.clients(count),
     })
     undo.push(() => socket.close())
@@ -332,31 +341,23 @@ function metricsFront({ metricsToken }: GateConfig, writer: MetricsWriter) {
   return metricsToken === undefined ? undefined : new MetricsFront(metricsToken, writer)
 }
 
-/** What the gate starts from now on can be told from everybody else's, and so can what an earlier gate
- * of this data directory has left behind. */
-async function markOwn(
-  { data, servers }: GateConfig,
-  log: Log,
-): Promise<ChildProcesses | undefined> {
-  const startsProcesses = Object.values(servers).some(({ kind }) => kind === 'stdio')
-  const children = await ChildProcesses.mark(data, startsProcesses)
-  if (children?.isSure || !startsProcesses) return children
-  const known = children === undefined ? 'cannot be told from others here' : 'can hide'
-  log('warn', `processes of servers ${known}: see docs/concepts/threats.md on who may connect`)
-  return children
+interface ReadinessParts {
+  readonly policies: Policies
+  readonly servers: Servers
+  readonly freezes: FreezeStore
+  readonly tls: TlsCertificate | undefined
 }
 
 function readiness(
   { ledger, why: placesWhy }: OpenLedger,
-  policies: Policies,
-  freezes: FreezeStore,
-  tls: TlsCertificate | undefined,
+  { policies, servers, freezes, tls }: ReadinessParts,
 ): { ok: boolean; why: string } {
   const why = [
     ledger.fault?.message,
     placesWhy(),
     shadowOf(policies.now),
     policies.why === '' ? undefined : policies.why,
+    servers.why === '' ? undefined : servers.why,
     tls?.why,
     freezes.list.length > 0
       ? `frozen: ${freezes.list.map(describeFreezeTarget).join(', ')}`

@@ -40,6 +40,12 @@ export class ServerNotes {
     return this.#failures.get(server)
   }
 
+  /** It is another server by now. */
+  forget(server: string): void {
+    this.#failures.delete(server)
+    this.#limitsMet.delete(server)
+  }
+
   limitMet(server: string, why: string): void {
     if (this.#limitsMet.get(server) === why) return
     this.#limitsMet.set(server, why)

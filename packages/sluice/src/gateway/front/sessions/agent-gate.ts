@@ -29,7 +29,7 @@ import type { ClientTransport } from '../../shared/transport.ts'
 import { MemberTransport } from './member-transport.ts'
 
 export interface AgentGateContext {
-  readonly servers: readonly string[]
+  readonly servers: () => readonly string[]
   readonly approvals: Pick<ApprovalService, 'find' | 'watch'>
   /** Undefined where the owner may no longer call. */
   readonly callerOf: (owner: string) => Caller | undefined
@@ -72,7 +72,7 @@ export class AgentGate {
     const caller = this.#context.callerOf(owner)
     if (caller === undefined) return []
     const lists = await Promise.all(
-      this.#context.servers.map((server) => this.#listOf(server, owner).catch(() => [])),
+      this.#context.servers().map((server) => this.#listOf(server, owner).catch(() => [])),
     )
     return lists.flat()
   }
@@ -90,7 +90,7 @@ export class AgentGate {
     const gone = { kind: 'denied', code: 'DENIED' } as const
     if (this.#context.callerOf(owner) === undefined)
       return { ...gone, reason: `\`${owner}\`, whose agent this is, may no longer call` }
-    if (!this.#context.servers.includes(server))
+    if (!this.#context.servers().includes(server))
       return { ...gone, code: 'TOOL_UNKNOWN', reason: `no server is called \`${server}\`` }
     const line = this.#line(server, owner, call.family, call.agent)
     try {

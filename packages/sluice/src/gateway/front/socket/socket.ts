@@ -131,7 +131,7 @@ export class SocketFront {
     if (typeof server !== 'string' || !this.#options.hasServer(server))
       throw new OperationError(
         `no server is called \`${String(server).slice(0, 100)}\``,
-        'name a server of the configuration',
+        '`sluice server list` shows the servers, and which wait for a person',
       )
     const given = typeof token === 'string' ? token : undefined
     const caller = await this.#options.identify(given, server)

@@ -29,6 +29,10 @@ export class MessageQueue {
     return true
   }
 
+  has(request: RequestId): boolean {
+    return this.#all.some(({ carried }) => carried?.passing?.id === request)
+  }
+
   withdraw(request: RequestId): void {
     const gone = this.#all.find(({ carried }) => carried?.passing?.id === request)
     if (gone === undefined) return

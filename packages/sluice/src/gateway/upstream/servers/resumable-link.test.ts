@@ -1,9 +1,10 @@
 // A session outlives its process: what is sent next starts another, which is begun as the client began.
 
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { withMembers } from '../../../protocol/members.ts'
 import type { JsonRpcMessage } from '../../../protocol/message.ts'
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
+import { SERVER_DRAIN_MS } from '../../config/limits.ts'
 import type { Evictable } from '../../processes/evict-idle.ts'
 import type { ProcessSlot } from '../../processes/process-quota.ts'
 import { ScriptedLink, settled } from '../scripted-link.test-support.ts'
@@ -187,4 +188,48 @@ test('suites F1: a session that comes while a shared process is ending gets anot
   const params = withMembers(undefined, {})
   next.send(writeRequest(7, 'ping', params.text), { passing: { id: 7, method: 'ping', params } })
   expect(await answered).toMatchObject({ kind: 'answer', id: 7 })
+})
+
+test('restart: open requests are answered by the old process, new ones and subscriptions go to the next', async () => {
+  const { link, runs, heard, closed, ask, begin } = make()
+  await begin()
+  const listen = ask('subscriptions/listen')
+  const open = ask('tools/call', { name: '"read"' })
+  link.restart('changed')
+  link.restart('changed again')
+  const next = ask('tools/call', { name: '"write"' })
+  link.send(writeNotification('notifications/cancelled', undefined))
+  await settled()
+  expect([runs.length, runs[0]?.closed]).toEqual([1, undefined])
+  expect(methods(runs[0])?.at(-1)).toBe('notifications/cancelled')
+  runs[0]?.say({ id: open, result: { content: [] } })
+  await settled()
+  expect([runs.length, runs[0]?.closed, closed]).toEqual([2, expect.any(String), []])
+  expect(methods(runs[1])).toEqual([
+    ...['initialize', 'notifications/initialized', 'tools/call', 'subscriptions/listen'],
+  ])
+  expect(runs[1]?.last('subscriptions/listen').id).toBe(listen)
+  runs[1]?.say({ id: next, result: { content: [] } })
+  const answers = heard.flatMap((message) => (message.kind === 'answer' ? [message.id] : []))
+  expect(answers).toEqual([1, open, next])
+  link.restart('once more')
+  await settled()
+  expect(runs.length).toBe(3)
+})
+
+test('restart while a process is being started, and a call that the old one never answers', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const { link, runs, closed, ask } = make()
+    link.restart('changed')
+    ask('initialize', { protocolVersion: '"2025-11-25"' })
+    await settled()
+    expect([runs.length, methods(runs[1])]).toEqual([2, ['initialize']])
+    ask('tools/call', { name: '"hang"' })
+    link.restart('changed')
+    vi.advanceTimersByTime(SERVER_DRAIN_MS)
+    expect(closed).toEqual(['changed'])
+  } finally {
+    vi.useRealTimers()
+  }
 })

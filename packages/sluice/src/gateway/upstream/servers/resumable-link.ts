@@ -6,9 +6,11 @@
 import type { JsonRpcMessage, ParsedMembers, RequestId } from '../../../protocol/message.ts'
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
 import { LISTEN } from '../../call/pending-requests.ts'
+import { SERVER_DRAIN_MS } from '../../config/limits.ts'
 import type { Evictable } from '../../processes/evict-idle.ts'
 import type { ProcessSlot } from '../../processes/process-quota.ts'
 import { MEMBER_BEGIN_MS_MAX } from '../../shared/limits.ts'
+import { SmallSet } from '../../shared/small-set.ts'
 import type { MessageContext } from '../../shared/transport.ts'
 import { sendTrial } from '../adapters/probe-generation.ts'
 import { MessageQueue } from '../adapters/waiting-messages.ts'
@@ -31,7 +33,8 @@ export interface ResumableOptions {
   readonly spare: () => number | undefined
 }
 
-type State = 'asleep' | 'waking' | 'awake'
+/** `draining`: it is to be another process; what is open is still answered by this one. */
+type State = 'asleep' | 'waking' | 'awake' | 'draining'
 
 const INITIALIZED = 'notifications/initialized'
 const TOOLS_CHANGED = 'notifications/tools/list_changed'
@@ -58,10 +61,15 @@ export class ResumableLink implements Upstream {
   #level: OutboundRequest | undefined
   readonly #subscriptions = new Map<string, OutboundRequest>()
   /** Open subscriptions of a stateless client: what they wait for comes from the process. */
-  readonly #listens = new Set<RequestId>()
+  /** Requests that the process has and has not answered, but for subscriptions. */
+  readonly #open = new SmallSet<RequestId>()
+  readonly #listens = new Map<RequestId, { text: string; carried: UpstreamSendOptions }>()
   /** Tasks live in the process: it stays as long as the session. */
   #hasTasks = false
   #isPaused = false
+  /** Another process is wanted as soon as the one that is being started is up. */
+  #isStale = false
+  #drainTimer: NodeJS.Timeout | undefined
   #runs = 0
   #lastId = 0
   #closed = false
@@ -87,10 +95,13 @@ export class ResumableLink implements Upstream {
 
   send(text: string, carried?: UpstreamSendOptions): boolean {
     if (this.#closed) return false
-    if (carried?.passing !== undefined) this.#note(carried.passing)
+    if (carried?.passing !== undefined) this.#note(text, { ...carried, passing: carried.passing })
     else if (!this.#isInitialized && readMessageHead(text).method === INITIALIZED)
       this.#isInitialized = true
-    if (this.#state === 'awake') return this.#inner?.send(text, carried) === true
+    const isDraining = this.#state === 'draining'
+    // Answers to the old process, and what is cancelled there, are still for it.
+    if (this.#state === 'awake' || (isDraining && carried?.passing === undefined))
+      return this.#pass(text, carried)
     if (!this.#waiting.add(text, carried)) {
       const message = `too much waits for the server \`${this.#options.name}\` to be started`
       const request = carried?.passing?.id
@@ -99,6 +110,12 @@ export class ResumableLink implements Upstream {
       )
     } else this.#wake()
     return true
+  }
+
+  #pass(text: string, carried: UpstreamSendOptions | undefined): boolean {
+    const passing = carried?.passing
+    if (passing !== undefined && passing.method !== LISTEN) this.#open.add(passing.id)
+    return this.#inner?.send(text, carried) === true
   }
 
   pause(): void {
@@ -115,6 +132,13 @@ export class ResumableLink implements Upstream {
     this.#listens.delete(request)
     this.#waiting.withdraw(request)
     this.#inner?.abort(request)
+    this.#settle(request)
+  }
+
+  /** The process owes nothing for this request any more. */
+  #settle(request: RequestId | undefined): void {
+    if (request !== undefined) this.#open.delete(request)
+    if (this.#state === 'draining') this.#drained('another process takes its place')
   }
 
   /** Ends the process and keeps the session. False where it is in use. */
@@ -125,9 +149,32 @@ export class ResumableLink implements Upstream {
     return true
   }
 
+  /** Puts another process in the place of this one: requests from now on are for the next, open ones
+   * are answered by this one for a while. The session goes on. */
+  restart(why: string): void {
+    if (this.#state === 'waking') this.#isStale = true
+    if (this.#state !== 'awake') return
+    this.#state = 'draining'
+    this.#drainTimer = setTimeout(() => this.close(why), SERVER_DRAIN_MS).unref()
+    this.#drained(why)
+  }
+
+  #drained(why: string): void {
+    if (this.#state !== 'draining' || this.#open.size > 0) return
+    clearTimeout(this.#drainTimer)
+    this.#state = 'asleep'
+    // What lived in the process is gone with it.
+    this.#hasTasks = false
+    this.#letGo(why)
+    for (const [request, { text, carried }] of this.#listens)
+      if (!this.#waiting.has(request)) this.#waiting.add(text, carried)
+    this.#wake()
+  }
+
   close(why: string): void {
     if (this.#closed) return
     this.#closed = true
+    clearTimeout(this.#drainTimer)
     this.#failure = this.#inner?.failure
     // Known never to have been sent.
     this.#failWaiting({ code: 'UPSTREAM_UNREACHABLE', message: why, repeatable: true })
@@ -137,12 +184,13 @@ export class ResumableLink implements Upstream {
   }
 
   /** What it takes to begin again. */
-  #note(passing: OutboundRequest): void {
+  #note(text: string, carried: UpstreamSendOptions & { passing: OutboundRequest }): void {
+    const { passing } = carried
     const { method, params } = passing
     if (params?.value.task !== undefined || method.startsWith('tasks/')) this.#hasTasks = true
     if (method === 'tools/call') return
     if (method === 'initialize') this.#opening = passing
-    else if (method === LISTEN) this.#listens.add(passing.id)
+    else if (method === LISTEN) this.#listens.set(passing.id, { text, carried })
     else if (method === 'logging/setLevel') this.#level = passing
     else if (method === 'resources/subscribe')
       this.#subscriptions.set(String(params?.value.uri), passing)
@@ -185,8 +233,12 @@ export class ResumableLink implements Upstream {
       if (this.#listens.size > 0 && message.kind === 'answer')
         this.#listens.delete(message.id as RequestId)
       this.onMessage(message, related)
+      if (message.kind === 'answer') this.#settle(message.id as RequestId)
     }
-    inner.onFailure = (failure) => this.onFailure(failure)
+    inner.onFailure = (failure) => {
+      this.onFailure(failure)
+      this.#settle(failure.request)
+    }
     inner.onClose = (why) => this.close(why)
     void inner.ended.then(() => {
       place.ended()
@@ -197,7 +249,11 @@ export class ResumableLink implements Upstream {
     if (again && !(await this.#beginAgain(inner))) return
     if (this.#closed) return
     this.#state = 'awake'
-    for (const { text, carried } of this.#waiting.takeAll()) inner.send(text, carried)
+    if (this.#isStale) {
+      this.#isStale = false
+      return this.restart('another process takes its place')
+    }
+    for (const { text, carried } of this.#waiting.takeAll()) this.#pass(text, carried)
     // It may be another version of the server by now: what is known of its tools is looked at again.
     if (again) this.onMessage(notification(TOOLS_CHANGED))
   }
@@ -230,6 +286,7 @@ export class ResumableLink implements Upstream {
   #letGo(why: string): void {
     const inner = this.#inner
     this.#inner = undefined
+    this.#open.clear()
     if (inner === undefined) return
     inner.onMessage = () => {}
     inner.onClose = () => {}

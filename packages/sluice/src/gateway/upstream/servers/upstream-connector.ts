@@ -26,6 +26,8 @@ export interface ServerLinksParts {
   readonly watcher: Watcher
   /** Servers that run in this process. */
   readonly builtins: Readonly<Record<string, StartInProcess>>
+  /** As it is to be started from now on; undefined where it is gone. */
+  readonly serverOf: (name: string) => ServerConfig | undefined
 }
 
 export interface ProcessOptions extends RoomOptions {
@@ -54,6 +56,8 @@ export class UpstreamConnector {
   readonly #eras = new Map<string, Partial<Record<ProtocolGeneration, boolean>>>()
   readonly #shared: SharedServers
   readonly #room: ProcessQuota
+  /** Links whose processes can be replaced by another, by server. */
+  readonly #processes = new Map<string, Set<ResumableLink>>()
   #leaving = false
 
   constructor(parts: ServerLinksParts, options: ProcessOptions) {
@@ -86,12 +90,29 @@ export class UpstreamConnector {
     to: ConnectOptions,
     { owner, spare }: { readonly owner: string; readonly spare: Spare },
   ): Upstream {
-    return new ResumableLink({
+    const link = new ResumableLink({
       name,
       spare,
-      start: () => this.#link(name, config, to),
+      start: () => this.#link(name, this.#parts.serverOf(name) ?? config, to),
       enter: (user) => this.#room.enter(user, owner),
     })
+    const links = this.#processes.get(name) ?? new Set()
+    this.#processes.set(name, links.add(link))
+    void link.ended.then(() => {
+      links.delete(link)
+      if (links.size === 0 && this.#processes.get(name) === links) this.#processes.delete(name)
+    })
+    return link
+  }
+
+  /** Puts new processes, as the configuration has them now, in the place of those of a server. */
+  restart(name: string, why: string): void {
+    for (const link of this.#processes.get(name) ?? []) link.restart(why)
+  }
+
+  /** It may be another server by now. */
+  forget(name: string): void {
+    this.#eras.delete(name)
   }
 
   /** Whether it has shown to speak the newer era. */

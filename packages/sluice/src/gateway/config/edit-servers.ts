@@ -1,0 +1,188 @@
+// Adds, replaces and removes servers in the text of sluice.yaml by splices at the parser's source
+// ranges: comments, order and spacing of everything else stay. The result is read again and compared,
+// so that an edit that would change anything else is not made. Pure.
+
+import { isDeepStrictEqual } from 'node:util'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { parseYaml } from '@sluice/policy/document/parse-yaml'
+import { Problems } from '@sluice/policy/document/problem'
+import { isMap, isScalar, type Pair, type YAMLMap } from 'yaml'
+
+export interface WrittenServer {
+  readonly name: string
+  /** As under `servers:`, with variables as they are written. */
+  readonly entry: JsonObject
+}
+
+type Range = readonly [start: number, valueEnd: number, nodeEnd: number]
+
+/** The servers as the text has them, variables not filled in. Empty if it cannot be read. */
+export function readWrittenServers(text: string): Record<string, JsonObject> {
+  const { servers } = valuesIn(text) ?? {}
+  return isObject(servers) ? (servers as Record<string, JsonObject>) : {}
+}
+
+/** With these servers, in the place of those of the same names. Undefined where the text is written in
+ * a way that nothing can be put into. */
+export function putServers(text: string, servers: readonly WrittenServer[]): string | undefined {
+  let changed = text
+  for (const server of servers) {
+    const isThere = Object.hasOwn(readWrittenServers(changed), server.name)
+    const next = isThere ? replace(changed, server) : insert(changed, server)
+    if (next === undefined) return undefined
+    changed = next
+  }
+  const wanted = Object.fromEntries(servers.map(({ name, entry }) => [name, entry]))
+  return changesOnly(text, changed, wanted) ? changed : undefined
+}
+
+/** Undefined where it is not there, or cannot be taken out alone. */
+export function removeServer(text: string, name: string): string | undefined {
+  const map = mapOf(text)
+  const pair = map && pairOf(map, name)
+  if (map === undefined || pair === undefined) return undefined
+  const [start] = rangeOf(pair.key)
+  const end = endOf(text, pair)
+  const at = map.items.indexOf(pair)
+  const [before, next] = [map.items[at - 1], map.items[at + 1]]
+  const changed =
+    before === undefined && next === undefined
+      ? splice(text, { start: startOf(text, map), end: endOfMap(text, map), put: ' {}' })
+      : map.flow !== true
+        ? splice(text, { start: lineStart(text, start), end: nextLine(text, end), put: '' })
+        : before !== undefined
+          ? splice(text, { start: endOf(text, before), end, put: '' })
+          : splice(text, { start, end: rangeOf(next?.key)[0], put: '' })
+  return changesOnly(text, changed, { [name]: undefined }) ? changed : undefined
+}
+
+function insert(text: string, server: WrittenServer): string | undefined {
+  const map = mapOf(text)
+  if (map === undefined) return undefined
+  const eol = eolOf(text)
+  const last = map.items.at(-1)
+  if (map.flow === true && last !== undefined) {
+    const end = endOf(text, last)
+    return splice(text, { start: end, end, put: `, ${oneLine(server)}` })
+  }
+  if (map.flow === true) {
+    const [start, end] = rangeOf(map)
+    const isOwnLine = /^servers:[ \t]*$/.test(text.slice(lineStart(text, start), start))
+    if (!isOwnLine) return splice(text, { start, end, put: `{ ${oneLine(server)} }` })
+    const lines = ['', ...linesOf(server, '  ')].join(eol)
+    return splice(text, { start: startOf(text, map), end, put: lines })
+  }
+  if (last === undefined) return undefined
+  const [first] = rangeOf(map.items[0]?.key)
+  const indent = text.slice(lineStart(text, first), first)
+  if (!/^ +$/.test(indent)) return undefined
+  const at = nextLine(text, endOf(text, last))
+  const head = text[at - 1] === '\n' ? '' : eol
+  const put = `${head}${linesOf(server, indent).join(eol)}${eol}`
+  return splice(text, { start: at, end: at, put })
+}
+
+/** Its lines, or its braces, where they are; comments inside go with what they were about. */
+function replace(text: string, server: WrittenServer): string | undefined {
+  const map = mapOf(text)
+  const pair = map && pairOf(map, server.name)
+  if (map === undefined || pair === undefined) return undefined
+  const [start] = rangeOf(pair.key)
+  const end = endOf(text, pair)
+  if (map.flow === true || (isMap(pair.value) && pair.value.flow === true))
+    return splice(text, { start, end, put: oneLine(server) })
+  const indent = text.slice(lineStart(text, start), start)
+  const put = linesOf(server, indent).join(eolOf(text)).slice(indent.length)
+  return splice(text, { start, end, put })
+}
+
+/** Every text in quotes: a word must not become another thing in YAML. */
+function linesOf({ name, entry }: WrittenServer, indent: string): string[] {
+  return [
+    `${indent}${JSON.stringify(name)}:`,
+    ...Object.entries(entry).map(([key, value]) => `${indent}  ${key}: ${quote(value)}`),
+  ]
+}
+
+/** The lines of a server, to be put in by hand. */
+export function describeEntry(server: WrittenServer, indent: string): string {
+  return linesOf(server, indent).join('\n')
+}
+
+function oneLine({ name, entry }: WrittenServer): string {
+  return `${quote(name)}: ${quote(entry)}`
+}
+
+function quote(value: JsonValue): string {
+  return JSON.stringify(value).replaceAll('\x7f', '\\x7f')
+}
+
+function splice(
+  text: string,
+  { start, end, put }: { readonly start: number; readonly end: number; readonly put: string },
+): string {
+  return text.slice(0, start) + put + text.slice(end)
+}
+
+function mapOf(text: string): YAMLMap | undefined {
+  const contents = parseYaml(text, new Problems('', text))?.contents
+  const servers = isMap(contents) ? pairOf(contents, 'servers')?.value : undefined
+  return isMap(servers) ? servers : undefined
+}
+
+function pairOf(map: YAMLMap, key: string): Pair | undefined {
+  return map.items.find((pair) => isScalar(pair.key) && pair.key.value === key)
+}
+
+function rangeOf(node: unknown): Range {
+  return (node as { range: Range }).range
+}
+
+/** Behind the colon of `servers:`. */
+function startOf(text: string, map: YAMLMap): number {
+  return text.slice(0, rangeOf(map)[0]).lastIndexOf(':') + 1
+}
+
+function endOfMap(text: string, map: YAMLMap): number {
+  const last = map.items.at(-1)
+  return map.flow === true || last === undefined ? rangeOf(map)[1] : endOf(text, last)
+}
+
+/** Behind the last letter of an entry; the ranges of block mappings reach into the next line. */
+function endOf(text: string, { key, value }: Pair): number {
+  return text.slice(0, rangeOf(value ?? key)[1]).trimEnd().length
+}
+
+function lineStart(text: string, at: number): number {
+  return text.lastIndexOf('\n', at - 1) + 1
+}
+
+function nextLine(text: string, at: number): number {
+  const end = text.indexOf('\n', at)
+  return end === -1 ? text.length : end + 1
+}
+
+function eolOf(text: string): string {
+  return text.includes('\r\n') ? '\r\n' : '\n'
+}
+
+/** Whether both say the same but for these servers (undefined: not there). */
+function changesOnly(
+  before: string,
+  after: string,
+  servers: Readonly<Record<string, JsonObject | undefined>>,
+): boolean {
+  const [old, now] = [valuesIn(before), valuesIn(after)]
+  if (old === undefined || now === undefined) return false
+  const wanted = Object.entries({ ...readWrittenServers(before), ...servers })
+  const there = wanted.filter(([, entry]) => entry !== undefined)
+  return isDeepStrictEqual(
+    { ...old, servers: Object.fromEntries(there) },
+    { ...now, servers: now.servers ?? {} },
+  )
+}
+
+function valuesIn(text: string): JsonObject | undefined {
+  const value: unknown = parseYaml(text, new Problems('', text))?.toJS({ maxAliasCount: 1_000 })
+  return isObject(value) ? value : undefined
+}
