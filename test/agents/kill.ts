@@ -52,7 +52,7 @@ export function prepare(directory: string): void {
 export interface KilledAt {
   readonly position: number
   readonly when: 'before' | 'after'
-  readonly story?: 'run' | 'pause'
+  readonly story?: 'run' | 'pause' | 'move'
 }
 
 export function live(directory: string, log: string, killed?: KilledAt): Promise<Life> {

@@ -64,6 +64,7 @@ describe('owners', () => {
       ['wasm_agent_pause', {}],
       ['wasm_agent_resume', {}],
       ['wasm_agent_history', {}],
+      ['wasm_agent_replay', {}],
       ['wasm_agent_reset', {}],
       ['wasm_agent_terminate', {}],
     ]

@@ -107,6 +107,7 @@ describe('pins', () => {
         "wasm_agent_list",
         "wasm_agent_pause",
         "wasm_agent_prompt",
+        "wasm_agent_replay",
         "wasm_agent_reset",
         "wasm_agent_resume",
         "wasm_agent_state",

@@ -2,17 +2,23 @@
 // server, a number n and `before` or `after`. First it lets whatever an earlier life left end. Then
 // it begins a run and kills itself at the nth write to the journal, before it is sent or after it is
 // known to be there. Without n it only finishes what is open, and says how runs ended. With `pause` as a
-// fifth argument the run is paused and resumed, and stopped by a limit that is then raised.
+// fifth argument the run is paused and resumed, and stopped by a limit that is then raised; with `move`
+// the agent is taken to a second data directory, with its memory.
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Service } from '../../packages/sluice/src/agents/service/service.ts'
+import { loadBundleKey } from '../../packages/sluice/src/agents/transfer/bundle-key.ts'
 import { Thread } from '../../packages/sluice/src/sandbox/thread.ts'
+import { writeTrustedKeys } from '../../packages/sluice/src/store/files/trusted-keys.ts'
 import { standInGate } from '../agents/stand-in-gate.ts'
 
 const [, , directory = '', log = '', position = '', when = 'after', story = ''] = process.argv
-const WRITES = ['create', 'apply', 'beginEffect', 'holdEffect', 'appendProgramEvent']
+const RUN_WRITES = ['create', 'apply', 'beginEffect', 'holdEffect', 'appendProgramEvent']
+const WRITES = story === 'move' ? ['takeExport', 'import'] : RUN_WRITES
 const ENOUGH_TURNS = 50
+/** What the script leaves. */
+const [TURNS, FILES] = [4, 2]
 let counting = false
 let count = 0
 
@@ -32,11 +38,13 @@ Thread.prototype.ask = async function counted<Answer>(
 
 const counter = join(import.meta.dirname, 'counter.ts')
 const gate = await standInGate('count', [process.execPath, counter, log])
-const service = await Service.start({
-  directory,
-  gate,
-  models: { environment: {}, providers: {}, scripts: join(directory, 'scripts'), prices: {} },
-})
+const scripts = join(directory, 'scripts')
+const models = { environment: {}, providers: {}, scripts, prices: {} }
+const service = await Service.start({ directory, gate, models })
+const second = `${directory}-second`
+const moved = await Service.start({ directory: second, gate, models })
+const { publicKey: key } = loadBundleKey(directory)
+writeTrustedKeys(second, [{ key, by: 'test', at: '' }])
 
 const list = () => service.steps.list('me', null, 0, 100)
 const open = async () => (await list()).filter(({ summary }) => summary.runId !== null)
@@ -48,6 +56,11 @@ const ends = []
 for (const { id } of await list()) {
   const run = await service.steps.run('me', id, null)
   if (run !== undefined) ends.push({ id, end: run.result?.stop.reason })
+}
+for (const { id, summary } of await moved.steps.list('me', null, 0, 100)) {
+  const { difference } = await moved.steps.replay('me', id, null)
+  const isWhole = summary.turnCount === TURNS && summary.fileCount === FILES && !difference
+  ends.push({ id, end: isWhole ? 'answered' : 'in part' })
 }
 process.stdout.write(`${JSON.stringify(ends)}\n`)
 
@@ -67,7 +80,14 @@ if (position !== '') {
     await service.resume('me', id, { maxTurns: ENOUGH_TURNS })
     await service.wait('me', id, undefined)
   } else await service.prompt('me', id, { input: 'go' })
+  if (story === 'move') {
+    const { bundle } = await service.export('me', id, 'bundle', 'keep')
+    const tools = ['count/*']
+    const { restored } = await moved.import('me', bundle, tools)
+    if (restored !== 'memory') throw new Error(`restored from ${restored}`)
+  }
   process.stdout.write(`finished ${count}\n`)
 }
+await moved.close()
 await service.close()
 await gate.close()

@@ -1,6 +1,7 @@
 // kill -9 at every position of the journal of a scripted run with two calls that write and a program
 // that makes three, before the write is sent and after it is known to be there: once through, and once
-// paused and resumed, and stopped by a limit that is raised. A life a position.
+// paused and resumed, and stopped by a limit that is raised, and once moved to a second data directory.
+// A life a position.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +15,7 @@ export async function run(_options: RunOptions): Promise<number> {
   try {
     prepare(directory)
     let lives = 0
-    for (const story of ['run', 'pause'] as const)
+    for (const story of ['run', 'pause', 'move'] as const)
       for (let position = 1; ; position += 1) {
         let killed = 0
         for (const when of ['before', 'after'] as const) {

@@ -3,6 +3,7 @@
 
 export { createAgentsServer } from './mcp/server.ts'
 export type { ModelSettings } from './models/models.ts'
-export { Service, type ServiceOptions } from './service/service.ts'
+export { Service } from './service/service.ts'
+export type { ServiceOptions } from './service/service-types.ts'
 export { AgentError } from './shared/errors.ts'
 export type { GateCall, GateOutcome, GateTool, ToolGate } from './shared/tool-gate.ts'

@@ -18,6 +18,7 @@ import { addGrant, revokeGrant } from './grant-commands.ts'
 import { createPeopleCommands, listPeople } from './people-commands.ts'
 import { createServerCommands } from './server-commands.ts'
 import { endSession, listSessions } from './session-commands.ts'
+import { trustKey } from './trust-key.ts'
 import { createPersonVerifier, REQUIRED_ROLES, type VerifyPerson } from './verify-person.ts'
 
 export function createCommands(parts: CommandParts): CommandRegistry {
@@ -68,6 +69,12 @@ export function createCommands(parts: CommandParts): CommandRegistry {
           granting,
           request,
           await prove(request, REQUIRED_ROLES.grants, 'grants revoke'),
+        ),
+      'agents-trust': async (request) =>
+        trustKey(
+          { directory: config.data, ledger, nowMs: Date.now },
+          request,
+          await prove(request, REQUIRED_ROLES.trust, 'agents trust'),
         ),
     },
     parts.words,

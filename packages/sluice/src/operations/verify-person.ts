@@ -25,6 +25,7 @@ export const REQUIRED_ROLES = {
   servers: 'admin',
   login: 'admin',
   restore: 'admin',
+  trust: 'admin',
 } as const satisfies Readonly<Record<string, Role>>
 
 /** Throws Refused. `request.proof` is `{ name?, pin }`. */

@@ -16,3 +16,5 @@ export const CACHE_KIB_MAX = 4_096
 export const FOLDER_LINKS_MAX = 40
 /** The mark of a data directory: a MAC in hexadecimal digits and a line break. */
 export const MARK_BYTES_MAX = 128
+/** Other installations whose agent bundles may restore memory. */
+export const TRUSTED_KEYS_MAX = 100

@@ -10,7 +10,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import type { PromptAnswer } from '../service/service.ts'
+import type { PromptAnswer } from '../service/service-types.ts'
 import { AgentError } from '../shared/errors.ts'
 import type { RunTask, RunTasks } from './run-tasks.ts'
 

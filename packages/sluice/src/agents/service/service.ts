@@ -3,13 +3,14 @@
 // connection ends nothing. Model and tool I/O is here, guests and journal in their threads.
 
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { AgentQuery, JournalEvent, Price, RunEnd } from '../../guest/protocol.ts'
+import type { AgentQuery, JournalEvent, Price } from '../../guest/protocol.ts'
 import { loadImage } from '../../sandbox/load-image.ts'
 import { Programs } from '../../sandbox/programs.ts'
 import { sha256 } from '../../sandbox/quickjs.ts'
+import { readTrustedKeys } from '../../store/files/trusted-keys.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { CreateEvent } from '../journal/new-rows.ts'
-import { type HistorySettings, toRetention } from '../journal/retention.ts'
+import { toRetention } from '../journal/retention.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { checkModel, checkModelName, type ModelSettings } from '../models/models.ts'
 import { Effects } from '../runs/effects.ts'
@@ -22,7 +23,7 @@ import {
   WAIT_MS_DEFAULT,
   WAIT_MS_MAX,
 } from '../shared/limits.ts'
-import { type GateTool, NO_GATE, type ToolGate } from '../shared/tool-gate.ts'
+import { type GateTool, NO_GATE } from '../shared/tool-gate.ts'
 import { type StepThread, startStepThread } from '../step-thread/step-client.ts'
 import { WakeTimer } from '../step-thread/wake-timer.ts'
 import type { AppliedStep, ApplyHow } from '../steps/stepper.ts'
@@ -40,47 +41,15 @@ import {
 import { packFiles } from '../transfer/pack-files.ts'
 import { Transfers } from '../transfer/transfer-client.ts'
 import { exportAgent, importForOwner } from './import-request.ts'
+import type { AskedBy, PromptAnswer, PromptArguments, ServiceOptions } from './service-types.ts'
 
 const { nowMs } = processClock
 
 /** Options of `Service`. @example `const options: ServiceOptions = { directory: '.', models }` */
-export interface ServiceOptions {
-  readonly directory: string
-  readonly models: ModelSettings
-  readonly gate?: ToolGate
-  /** Runs that a crash cut off go on by themselves, or wait for `resume`. */
-  readonly resume?: 'auto' | 'ask'
-  /** Public keys (hex) whose memories are taken in, beside this installation's. */
-  readonly trusted?: readonly string[]
-  /** How much of what agents did is kept; their state always is. */
-  readonly history?: HistorySettings
-  readonly warn?: (message: string) => void
-}
-
-/** Who asks, where that matters. */
-export interface AskedBy {
-  /** The agent that asks: what it makes joins its family, and it raises no limit. */
-  readonly parent?: string | undefined
-  /** What a new agent has seen from its beginning. */
-  readonly labels?: readonly string[] | undefined
-}
-
-export interface PromptArguments {
-  readonly input: string
-  readonly maxTurns?: number | undefined
-  readonly waitMs?: number | undefined
-  readonly requestId?: string | undefined
-}
-
 interface ApplyOptions extends ApplyHow {
   readonly bytes?: Uint8Array | undefined
 }
 
-export type PromptAnswer =
-  | ({ readonly state: 'ended'; readonly agent: AgentRow } & RunEnd)
-  | { readonly state: 'running'; readonly runId: string; readonly agent: AgentRow }
-
-/** All agents of one directory. @example `await Service.start({ directory: './agents', models })` */
 export class Service {
   readonly #options: ServiceOptions
   readonly #thread: StepThread
@@ -348,6 +317,8 @@ export class Service {
   /** `tools` are chosen as at create; without them it has those of the agent it was, if that is here. */
   async import(owner: string, given: unknown, tools?: readonly string[], by: AskedBy = {}) {
     const parent = by.parent === undefined ? undefined : await this.#parent(owner, by.parent)
+    const { directory } = this.#options
+    const trustedHere = readTrustedKeys(directory).map(({ key }) => key)
     const imported = await importForOwner(given, {
       steps: this.steps,
       transfers: this.#transfers,
@@ -355,7 +326,7 @@ export class Service {
       id: `agent_${randomUUID()}`,
       nowMs: nowMs(),
       installation: this.#key.name,
-      trusted: [this.#key.publicKey, ...(this.#options.trusted ?? [])],
+      trusted: [this.#key.publicKey, ...trustedHere],
       available: await this.#available(owner, parent),
       tools,
       prices: this.#options.models.prices,

@@ -30,6 +30,8 @@ export const CHECKPOINT_POLLS = 40
 export const CHECKPOINT_RUN_EVENTS = 16
 /** An agent that leaves memory with no more events than this is replayed instead of checkpointed. */
 export const REPLAY_EVENTS_MAX = 4
+/** Events read at once when a journal is replayed for somebody who wants it checked. */
+export const REPLAY_EVENTS_AT_ONCE = 16
 /** Answers to the event that creates an agent, by config; and how long a config may be for that. */
 export const KNOWN_STARTS_MAX = 64
 export const KNOWN_START_LENGTH_MAX = 65_536

@@ -10,6 +10,7 @@ import { AgentError } from '../shared/errors.ts'
 import { LIST_PAGE_MAX } from '../shared/limits.ts'
 import type { Sliced } from '../shared/sliced.ts'
 import { findHostStop } from '../steps/enforce.ts'
+import { type ReplayReport, replayJournal } from '../steps/replay-journal.ts'
 import type { AppliedStep, ApplyHow, Stepper } from '../steps/stepper.ts'
 import { exportAgent } from '../transfer/export-agent.ts'
 import {
@@ -167,6 +168,12 @@ export class Operations {
     const agent = find()
     const seq = this.#stepper.journal.seqOfTurn(agent.key, turn)
     if (seq !== undefined) yield* this.#stepper.residents.checkpointAt(agent, seq, find)
+  }
+
+  /** The journal run again and compared. */
+  replay(owner: string, id: string, turn: number | null): Sliced<ReplayReport> {
+    const find = () => this.#stepper.find(owner, id)
+    return replayJournal(this.#stepper, find(), turn, find)
   }
 
   fork(owner: string, id: string, ids: readonly string[], turn: number | null, nowMs: number) {

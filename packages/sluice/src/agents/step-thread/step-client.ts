@@ -47,7 +47,16 @@ export interface StepThread {
  * The rest is a row or two and goes at once. */
 const TAKE_TURNS: ReadonlySet<keyof Operations> = new Set([
   ...(['create', 'apply', 'move', 'fork', 'remove', 'import', 'takeExport'] as const),
-  ...(['ask', 'files', 'look', 'history', 'list', 'programFiles', 'prepareTurn'] as const),
+  ...([
+    'ask',
+    'files',
+    'look',
+    'history',
+    'list',
+    'programFiles',
+    'prepareTurn',
+    'replay',
+  ] as const),
 ])
 
 /** Whose turn an operation takes, or the agent whose owner's it is. An owner has one place in the queue,
@@ -67,7 +76,7 @@ function ownerOf(
 
 const LIGHT: ReadonlySet<keyof Operations> = new Set(['remove', 'history', 'list'])
 const SLICED: ReadonlySet<keyof Operations> = new Set([
-  ...(['takeExport', 'files', 'programFiles', 'prepareTurn'] as const),
+  ...(['takeExport', 'files', 'programFiles', 'prepareTurn', 'replay'] as const),
 ])
 
 /** Tools run in it, whose effort is bounded by the turn and not by what the agent holds. */

@@ -88,6 +88,11 @@ export class Residents {
     return { instance, answer: instance.call({ operation: 'step', text, bytes, nowMs }, LIMITS) }
   }
 
+  /** A guest that nothing has happened to yet. The caller gives it back. */
+  fresh(image: string): Instance {
+    return this.#pool(image).take()
+  }
+
   /** A guest with the memory of an import. */
   revive(image: string, memory: Buffer): Instance {
     return this.#pool(image).take(memory)

@@ -344,6 +344,32 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     },
   ),
   tool(
+    'wasm_agent_replay',
+    [
+      "Replay an agent's journal",
+      'Runs its journal again in a fresh sandbox and compares answers and memory byte for byte; names the event of a difference. Changes nothing.',
+    ],
+    'Read',
+    z.strictObject({ agentId, to: count.optional().describe('up to this turn; all without it') }),
+    z.strictObject({
+      agentId: text,
+      isSame: z.boolean(),
+      from: count,
+      to: count,
+      turn: count,
+      events: count,
+      memories: count,
+      memoryDigest: text.nullable(),
+      difference: z
+        .strictObject({ seq: count, kind: text, turn: count, what: text, detail: text })
+        .nullable(),
+    }),
+    async ({ agentId: id, to }, { service, owner }) => {
+      const report = await service.steps.replay(owner, id, to ?? null)
+      return { agentId: id, isSame: report.difference === null, ...report }
+    },
+  ),
+  tool(
     'wasm_agent_reset',
     ['Reset an agent', 'Clears conversation, todos, turns and files (kept with keepFiles).'],
     'Destructive',

@@ -41,6 +41,7 @@ export const LABEL_FLOWS: Readonly<Record<string, LabelFlow>> = {
   wasm_agent_pause: BOTH,
   wasm_agent_resume: BOTH,
   wasm_agent_history: READ,
+  wasm_agent_replay: READ,
   wasm_agent_reset: BOTH,
   // Which agents are left is something that others can ask.
   wasm_agent_terminate: { into: 'removed', from: 'agent' },

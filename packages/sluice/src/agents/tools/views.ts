@@ -3,7 +3,7 @@
 
 import type { JournalEvent, Todo } from '../../guest/protocol.ts'
 import type { AgentRow } from '../journal/rows.ts'
-import type { PromptAnswer } from '../service/service.ts'
+import type { PromptAnswer } from '../service/service-types.ts'
 import type { DigestedFile } from '../step-thread/file-digests.ts'
 import type { AgentStatus, HistoryEntry } from '../step-thread/operation-results.ts'
 

@@ -119,7 +119,8 @@ const shape = z.strictObject({
     template: text.max(128).nullable(),
     model: text.max(256),
     createdAt: text.max(64),
-    exportedAt: text.max(64),
+    /** In exports of versions that wrote one: two exports of an unchanged agent are the same today. */
+    exportedAt: text.max(64).optional(),
     image: text.max(64),
     family: text.max(128),
     /** What its family had seen, by the labels of the policy. */

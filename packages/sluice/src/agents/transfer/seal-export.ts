@@ -33,7 +33,6 @@ export function sealExport(pieces: TakenPieces, options: ExportOptions): AgentEx
       template: agent.template,
       model: agent.model,
       createdAt: new Date(agent.createdAt).toISOString(),
-      exportedAt: new Date(options.nowMs).toISOString(),
       image: agent.image,
       family: `${options.installation}:${agent.family}`,
       ...(labels.length === 0 ? {} : { labels: [...labels] }),

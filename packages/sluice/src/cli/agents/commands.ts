@@ -2,10 +2,11 @@
 
 import type { Command } from 'commander'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { addAgentsControl, addAgentsExport, addAgentsImport } from './control.ts'
+import { addAgentsControl, addAgentsExport, addAgentsImport, addAgentsReplay } from './control.ts'
 import { addAgentsCreate, addAgentsPrompt } from './run.ts'
 import { addAgentsServe } from './serve.ts'
 import { addAgentsFiles, addAgentsLs, addAgentsTodos } from './show.ts'
+import { addAgentsTrust } from './trust.ts'
 
 const EXAMPLES = `
 Examples:
@@ -32,8 +33,10 @@ export function addAgents(program: Command, answer: SetExitCode): void {
     addAgentsTodos,
     addAgentsFiles,
     addAgentsControl,
+    addAgentsReplay,
     addAgentsExport,
     addAgentsImport,
+    addAgentsTrust,
   ])
     add(agents, answer)
 }

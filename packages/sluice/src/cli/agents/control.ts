@@ -26,6 +26,29 @@ interface ControlOptions extends AgentsOptions {
   readonly keepSecrets?: boolean
 }
 
+interface ReplayView {
+  readonly isSame: boolean
+  readonly from: number
+  readonly to: number
+  readonly turn: number
+  readonly memories: number
+  readonly memoryDigest: string | null
+  readonly difference: {
+    readonly seq: number
+    readonly kind: string
+    readonly turn: number
+    readonly what: string
+    readonly detail: string
+  } | null
+}
+
+const REPLAY_EXAMPLES = `
+Examples:
+  sluice agents replay agent_…
+  sluice agents replay agent_… --to 3 --json
+
+Exit code 0 where all is the same, 1 where something differs; nothing of the agent changes.`
+
 type AgentStateView = Pick<AgentToolView, 'id' | 'state'>
 
 interface ImportView {
@@ -117,6 +140,32 @@ async function stateOf(agents: AgentsApi, agentId: string): Promise<AgentStateVi
     agentId,
   })
   return { id: agentId, state: isStopped ? 'stopped' : 'idle' }
+}
+
+export function addAgentsReplay(parent: Command, answer: SetExitCode): void {
+  addAgentsOptions(parent.command('replay <agent>'))
+    .description('run its journal again in a fresh sandbox and compare byte for byte')
+    .option('--to <turn>', 'up to this turn')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', REPLAY_EXAMPLES)
+    .action(async (agentId: string, options: AgentsOptions & { readonly to?: string }) => {
+      const output = new Output(options)
+      const to = options.to === undefined ? {} : { to: readNumber('--to', options.to) }
+      const isSame = await withAgents(options, async (agents) => {
+        const view = await agents.call<ReplayView>('wasm_agent_replay', { agentId, ...to })
+        const { difference, memories } = view
+        output.value(view)
+        const run = `events ${view.from} to ${view.to}, turn ${view.turn}`
+        if (difference === null)
+          output.line(`same: ${run}; ${memories} memories, sha256 ${view.memoryDigest}`)
+        else
+          output.line(
+            `different at event ${difference.seq} (${difference.kind || 'none'}, turn ${difference.turn}): ${difference.what}: ${printable(difference.detail)}`,
+          )
+        return view.isSame
+      })
+      answer(isSame ? 0 : 1)
+    })
 }
 
 export function addAgentsExport(parent: Command, answer: SetExitCode): void {

@@ -1,0 +1,40 @@
+// What callers of the service hand it and get from it: how it is started, who asks, a prompt and its
+// answer. Types only.
+
+import type { RunEnd } from '../../guest/protocol.ts'
+import type { HistorySettings } from '../journal/retention.ts'
+import type { AgentRow } from '../journal/rows.ts'
+import type { ModelSettings } from '../models/models.ts'
+import type { ToolGate } from '../shared/tool-gate.ts'
+
+export interface ServiceOptions {
+  readonly directory: string
+  readonly models: ModelSettings
+  readonly gate?: ToolGate
+  /** Runs that a crash cut off go on by themselves, or wait for `resume`. */
+  readonly resume?: 'auto' | 'ask'
+  /** How much of what agents did is kept; their state always is. */
+  readonly history?: HistorySettings
+  readonly warn?: (message: string) => void
+}
+
+/** Who asks, where that matters. */
+export interface AskedBy {
+  /** The agent that asks: what it makes joins its family, and it raises no limit. */
+  readonly parent?: string | undefined
+  /** What a new agent has seen from its beginning. */
+  readonly labels?: readonly string[] | undefined
+}
+
+export interface PromptArguments {
+  readonly input: string
+  readonly maxTurns?: number | undefined
+  readonly waitMs?: number | undefined
+  readonly requestId?: string | undefined
+}
+
+export type PromptAnswer =
+  | ({ readonly state: 'ended'; readonly agent: AgentRow } & RunEnd)
+  | { readonly state: 'running'; readonly runId: string; readonly agent: AgentRow }
+
+/** All agents of one directory. @example `await Service.start({ directory: './agents', models })` */

@@ -1,0 +1,49 @@
+// An agent moved between two installations by the command line: exports are the same to the byte, a
+// trusted key restores memory, and the journal replays on both sides.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { atTerminal, PIN, type } from '../support/person.ts'
+import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { scratchDirectory } from '../support/scratch.ts'
+
+test('a trusted installation moves an agent with its memory, another one as JSON', {
+  timeout: 120_000,
+}, async () => {
+  const scratch = scratchDirectory()
+  const [here, there] = [join(scratch, 'here'), join(scratch, 'there')]
+  const agents = (command: string, data: string, ...args: string[]) =>
+    sluice(['agents', command, '--data', data, ...args])
+  const made = await agents('create', here, '--model', 'script:none', '--instructions', 'be good')
+  const id = made.stdout.trim()
+  const [one, two] = [join(scratch, 'one'), join(scratch, 'two')]
+  for (const file of [one, two])
+    await agents('export', here, id, '--bundle', '--keep-secrets', '--out', file)
+  expect(readFileSync(one).equals(readFileSync(two))).toBe(true)
+  const json = async () => (await agents('export', here, id)).stdout
+  expect(await json()).toBe(await json())
+
+  expect((await agents('import', there, one)).stdout).toContain('restored from JSON')
+  const { key } = await sluiceJson(['agents', 'trust', '--data', here])
+  await atTerminal(there)
+  type('not the PIN')
+  expect((await agents('trust', there, key)).stderr).toMatch(/PIN/)
+  expect((await agents('import', there, one)).stdout).toContain('restored from JSON')
+  type(PIN)
+  expect((await agents('trust', there, 'abc')).stderr).toContain('64 hexadecimal digits')
+  expect(await agents('trust', there, key)).toMatchObject({ code: 0 })
+  const imported = await agents('import', there, one)
+  expect(imported.stdout).toContain('restored from its memory')
+  const [moved = ''] = imported.stdout.split(' ')
+  expect(await agents('replay', there, moved)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^same: events 1 to 1/),
+  })
+  expect(await agents('replay', here, id, '--to', '0')).toMatchObject({ code: 0 })
+  const { trusted } = await sluiceJson(['agents', 'trust', '--data', there])
+  expect(trusted).toMatchObject([{ key, by: 'ann' }])
+  expect((await sluice(['ledger', 'query', '--data', there, '--json'])).stderr).not.toMatch(/error/)
+  await agents('trust', there, key, '--remove')
+  expect((await agents('import', there, one)).stdout).toContain('restored from JSON')
+})
