@@ -1,5 +1,6 @@
-// Requests with all that hangs on a change of them: the ledger's word, whoever watches or waits, and the
-// end of what has run out. One change at a time. The engine says what may happen; this does it.
+// Approval requests with the side effects of every change: the ledger entry, notification of
+// watchers and waiters, and expiry. One change at a time. The engine decides what may happen; this
+// module does it.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '@sluice/policy/core/json'
@@ -26,18 +27,18 @@ export interface BookParts {
     event(event: GateEvent): Promise<number>
     readonly figures: { readonly seq: number }
   }
-  /** What a session did before, the newest last. */
+  /** Earlier calls of a session, the newest last. */
   readonly before: (session: string) => readonly PriorCall[]
-  /** What is wrong with arguments that an approver wrote; undefined where they can be sent. */
+  /** What is wrong with arguments that an approver edited; undefined if they can be sent. */
   readonly readArgs: (text: string) => string | undefined
-  /** Whether somebody may decide, and could then: one who was removed may not. */
+  /** Whether a person may decide, and could at that time: one who was removed may not. */
   readonly isApprover: (name: string, atMs: number) => boolean
   readonly nowMs: () => number
   readonly newId: () => string
   readonly warn: (message: string, why: string) => void
 }
 
-/** What is kept of a call until it is decided. */
+/** What is stored of a call until it is decided. */
 export interface SubmittedCall {
   /** Canonical text of every member of `params` but `_meta` and `arguments`. */
   readonly rest: string
@@ -62,7 +63,7 @@ export class ApprovalRegistry {
     this.vault = new Vault(parts.key)
     this.requests = new Requests(
       parts.database,
-      // A client's own word is nobody's on the list.
+      // A form of the client is not on the list of approvers.
       ({ by, atMs, channel }) => channel === 'client' || parts.isApprover(by, atMs),
     )
     this.arm()
@@ -91,14 +92,14 @@ export class ApprovalRegistry {
     return JSON.parse(this.vault.open(`request ${id}`, args)) as SubmittedCall
   }
 
-  /** One change at a time: two verdicts at once must not both be the last one needed. */
+  /** One change at a time: two concurrent verdicts must not both be the last one needed. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const mine = this.#turn.then(work)
     this.#turn = mine.catch(() => {})
     return mine
   }
 
-  /** Throws where it cannot be written: then it does not happen. */
+  /** Throws if it cannot be written: then the change does not happen. */
   async record(step: ApprovalStep, detail: JsonObject): Promise<void> {
     const { ledger, nowMs } = this.parts
     try {
@@ -111,7 +112,7 @@ export class ApprovalRegistry {
     }
   }
 
-  /** What has happened already. */
+  /** Records what has already happened. */
   note(step: ApprovalStep, detail: JsonObject): void {
     const { ledger, nowMs, warn } = this.parts
     ledger.event(stepEvent(step, nowMs(), detail)).catch((error: Error) => {
@@ -119,7 +120,7 @@ export class ApprovalRegistry {
     })
   }
 
-  /** Everybody who watches or waits is told. */
+  /** Notifies all watchers and waiters. */
   changed(id: string): ApprovalRequest {
     const stored = this.requests.stored(id)
     const request = stored === undefined ? this.shown(this.known(id)) : this.#shownOnce(stored)
@@ -133,7 +134,7 @@ export class ApprovalRegistry {
     return () => void this.#watchers.delete(listener)
   }
 
-  /** Resolves when the request changes, or after so long; at once where the gate stops. */
+  /** Resolves when the request changes, or on timeout; immediately if the gate stops. */
   async change(id: string, waitMs: number): Promise<void> {
     if (this.#closed || waitMs <= 0) return
     await new Promise<void>((resolve) => {
@@ -154,7 +155,7 @@ export class ApprovalRegistry {
     return this.requests.open().filter(({ usedBy }) => usedBy === null)
   }
 
-  /** In turn. Expiry is a denial: it holds even where it cannot be recorded. */
+  /** One at a time. Expiry is a denial: it applies even if it cannot be recorded. */
   async expire(row: ApprovalRow): Promise<void> {
     const wasApproved = row.state === 'approved'
     const why = wasApproved ? 'it was approved and did not come back' : 'nobody decided in time'
@@ -165,14 +166,14 @@ export class ApprovalRegistry {
     this.changed(row.id)
   }
 
-  /** Tightens, so it holds at once, whatever cannot be written. */
+  /** Tightens, so it applies immediately, even if it cannot be written. */
   void(row: ApprovalRow, why: string): void {
     this.requests.end(row.id, 'void', why)
     this.note('void', { ...aboutRequest(row), why })
     this.changed(row.id)
   }
 
-  /** Somebody was removed: what they approved is shown, and stands, without them. */
+  /** An approver was removed: what they approved is shown, and counts, without them. */
   peopleChanged(): void {
     this.#shown.clear()
     for (const row of this.unused()) {
@@ -186,7 +187,7 @@ export class ApprovalRegistry {
     }
   }
 
-  /** Looks again when the next request runs out; in wall time, so at least every now and then. */
+  /** Schedules the next expiry check; by wall time, so at least at a fixed interval. */
   arm(): void {
     if (this.#closed) return
     clearTimeout(this.#timer)
@@ -209,7 +210,9 @@ export class ApprovalRegistry {
     return this.requests.list(filter).map((stored) => this.#shownOnce(stored))
   }
 
-  /** Opening and masking take most of a list: both are done once for each change of a request. */
+  /**
+   * Unsealing and masking dominate the cost of a list: both are cached until the request changes.
+   */
   #shownOnce(stored: SqlRow): ApprovalRequest {
     const id = String(stored.id)
     const sign = signOf(stored)
@@ -257,7 +260,7 @@ export class ApprovalRegistry {
       for (const row of this.unused()) if (row.expiresAtMs <= nowMs) await this.expire(row)
       this.arm()
     } catch (error) {
-      // A full disk: looked at again after a while, and no request is forgotten for it.
+      // A full disk: retried later, and no request is lost.
       this.parts.warn('requests that have run out could not be ended', (error as Error).message)
       this.#lookIn(EXPIRY_AGAIN_MS)
     }
@@ -268,7 +271,7 @@ export class ApprovalRegistry {
   }
 }
 
-/** The name stands elsewhere. */
+/** The name is shown separately. */
 export function besideName(rest: string): string {
   if (rest === '') return ''
   const members = [...canonicalMembers(rest)].filter(([name]) => name !== 'name')

@@ -1,5 +1,5 @@
-// A call that a rule wants a person to approve, and what identifies it: the same caller, tool and
-// members of `params` but `_meta`, in a form that keeps the digits of numbers. Made by the gateway.
+// A call that a rule submits for approval, and its identity: the same caller, tool and members of
+// `params` except `_meta`, in a form that keeps the digits of numbers. Created by the gateway.
 
 import type { ApprovalRequirement } from '@sluice/policy/core/decision'
 import type { ApprovalSubject } from '../core/approval.ts'
@@ -7,16 +7,16 @@ import { digestText } from '../ledger/records/record.ts'
 import { toCanonicalJsonText } from './json-text.ts'
 
 export interface ApprovalSubmission extends ApprovalSubject {
-  /** Digest of the tool's definition; empty for what is no tool. */
+  /** Digest of the tool's definition; empty if it is not a tool. */
   readonly pin: string
-  /** Text of every member of `params` but `_meta` and `arguments`, as one object. */
+  /** Text of every member of `params` except `_meta` and `arguments`, as one object. */
   readonly rest: string
-  /** Text of the arguments; empty where there are none. */
+  /** Text of the arguments; empty if there are none. */
   readonly args: string
   readonly asks: readonly ApprovalRequirement[]
 }
 
-/** Which call it is, whatever asked for a person. */
+/** Identifies the call, independent of the rules that require approval. */
 export function digestSubmission({
   principal,
   agent,
@@ -30,7 +30,9 @@ export function digestSubmission({
   return digestText(JSON.stringify([principal.id, agent, server, method, name, ...sent]))
 }
 
-/** What asked: rules and guardrails as they are written, with whom they ask, in no order. */
+/**
+ * Digest of the requirements: canonical rules and guardrails with their approvers, in any order.
+ */
 export function digestRequirements(asks: readonly ApprovalRequirement[]): string {
   return digestText(JSON.stringify(asks.map(({ says }) => says).sort()))
 }

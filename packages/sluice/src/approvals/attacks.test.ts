@@ -54,7 +54,7 @@ async function proposed(
 const ada = person('ada')
 const bob = person('bob')
 
-test('finding: where duties are separate, the form of the caller decides nothing', async () => {
+test('finding: with separate duties, the form of the caller decides nothing', async () => {
   const client = person('the client of local', { kind: 'system', roles: [], proof: 'client' })
   const { bench, id } = await proposed({ separateDuties: true, channels: ['client'] })
   const said = bench.engine.decide(id, { verdict: 'approve' }, client, 'client')
@@ -62,10 +62,10 @@ test('finding: where duties are separate, the form of the caller decides nothing
   expect(bench.engine.find(id)).toMatchObject({ state: 'pending' })
 })
 
-test('finding: a yes to the old arguments does not count for what another wrote since', async () => {
+test('finding: an approval of the old arguments does not count for later edits', async () => {
   const { bench, id } = await proposed({ quorum: 2, editArgs: true })
   const { engine } = bench
-  // Bob looks at 1; Ada, of the two, changes it.
+  // Bob sees 1; Ada, the other of the two, changes it.
   const seen = engine.find(id)
   await engine.decide(id, { verdict: 'approve', args: '{"amount":1000}' }, ada, 'terminal')
   for (const edits of [undefined, seen?.edits, 2])
@@ -82,7 +82,7 @@ test('finding: a yes to the old arguments does not count for what another wrote 
   expect(engine.find(id)).toMatchObject({ state: 'approved' })
 })
 
-test('finding: an approval for a while of no arguments does not hold for a list of them', async () => {
+test('finding: a standing approval without arguments does not apply to a list of them', async () => {
   const { bench, id } = await proposed({}, '{}')
   const forAWhile = { forMs: 60_000 }
   await bench.engine.decide(id, { verdict: 'approve', forAWhile }, ada, 'terminal')
@@ -96,14 +96,14 @@ test('finding: an approval for a while of no arguments does not hold for a list 
 test.each(['-eyJ', '-----BEGIN PRIVATE KEY-----', '://a:', '-sk-'])(
   'finding: arguments made of `%s` do not keep the gate busy with masking them',
   (part) => {
-    // More than the approvals take; what stood here before took half a minute for it.
+    // More than approvals accept; the former code took half a minute for it.
     const text = JSON.stringify({ x: part.repeat(8_000_000 / part.length) })
     expect(maskText(text).text.length).toBeGreaterThan(0)
   },
   15_000,
 )
 
-test('keys and tokens are masked where they stand', () => {
+test('keys and tokens are masked in place', () => {
   const jwt = `eyJ${'a'.repeat(20)}.eyJ${'b'.repeat(20)}.${'c'.repeat(20)}`
   const body = `${'A'.repeat(64)}\n${'B'.repeat(20)}\nAA==`
   const key = (text: string) =>
@@ -127,7 +127,7 @@ test.each([
   expect(JSON.parse(text).command).toContain(shown)
 })
 
-test('M7: amounts are shown, whatever their name, and what is masked is told with its place', () => {
+test('M7: amounts are shown under any name, and masked parts are listed with their path', () => {
   const args = {
     token_amount: 1_000_000,
     max_tokens: '4096',
@@ -163,7 +163,7 @@ test('M7: amounts are shown, whatever their name, and what is masked is told wit
   })
 })
 
-test('M7: a reveal shows what is sent beside the arguments too', async () => {
+test('M7: a reveal also shows what is sent besides the arguments', async () => {
   const bench = new EngineBench()
   onTestFinished(() => bench.engine.close())
   const rest = '{"name":"pay","task":{"secret":"x y"}}'
@@ -176,7 +176,7 @@ test('M7: a reveal shows what is sent beside the arguments too', async () => {
   })
 })
 
-test('low: a bound with an upper end only begins at 0', async () => {
+test('low: a bound with only an upper end starts at 0', async () => {
   const { bench, id } = await proposed({}, '{"amount":20}')
   const forAWhile = { forMs: 60_000, bounds: { amount: { max: '50' } } }
   await bench.engine.decide(id, { verdict: 'approve', forAWhile }, ada, 'terminal')
@@ -192,7 +192,7 @@ test('low: a bound with an upper end only begins at 0', async () => {
   )
 })
 
-test('finding: a disk that is full when a request runs out makes nobody forget it', async () => {
+test('finding: a full disk at the expiry of a request does not lose it', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const { bench, id } = await proposed({ timeoutMs: 10_000 })
@@ -206,7 +206,7 @@ test('finding: a disk that is full when a request runs out makes nobody forget i
   expect(bench.engine.find(id)?.state).toBe('expired')
 })
 
-test('low: two spellings of one name are no quorum of two, and no separate duties', async () => {
+test('low: two spellings of one name are not a quorum of two, nor separate duties', async () => {
   const { bench, id } = await proposed({ quorum: 2 })
   const { engine } = bench
   for (const name of ['ada', 'ADA', 'ada.', '\u0430d\u0430'])
@@ -221,7 +221,7 @@ test('low: two spellings of one name are no quorum of two, and no separate dutie
   ).rejects.toThrow('duties are separate')
 })
 
-test('finding: a name that looks like another is told with every message and in every view', async () => {
+test('finding: a look-alike name is flagged in every message and view', async () => {
   const bench = new EngineBench()
   onTestFinished(() => bench.engine.close())
   // The a is Cyrillic.
@@ -239,7 +239,7 @@ test('finding: a name that looks like another is told with every message and in 
   expect(plain.bench.engine.find(plain.id)).not.toHaveProperty('looksLike')
 })
 
-test("F3: Sluice's own tokens are masked, and hide nothing behind them", () => {
+test("F3: Sluice's own tokens are masked, and hide nothing after them", () => {
   const random = 'aB3-_'.repeat(9)
   for (const token of [
     `sluice_${'0a'.repeat(32)}`,

@@ -1,17 +1,18 @@
-// Whose word counts: which of the asking rules a person may satisfy, and whether all of them are. A
-// vote counts for the arguments it was given on and for the asks its giver fitted then. Pure.
+// Which votes count: the requirements a person may satisfy, and whether all of them are met. A vote
+// counts for the arguments it was given on and for the requirements its approver matched then.
+// Pure.
 
 import type { ApprovalRequirement, Channel } from '@sluice/policy/core/decision'
 import type { RequirementStatus } from '../core/approval.ts'
 import { canonicalName, hasRole, type Person } from '../core/person.ts'
 import type { ApprovalRow, StoredVote } from './requests.ts'
 
-/** Where people always are, whatever channels a rule names: nobody is locked out by a dead channel. */
+/** Always available, whatever channels a rule names: a dead channel locks no one out. */
 const ALWAYS: ReadonlySet<Channel> = new Set(['console', 'terminal'])
 
-/** Why this person may not decide over the request at all; undefined where they may. */
+/** Why this person may not decide on the request at all; undefined if they may. */
 export function mayNotDecide(row: ApprovalRow, who: Person, channel: Channel): string | undefined {
-  // The caller's own word has no role to show.
+  // The caller itself has no role.
   if (channel === 'client') return undefined
   if (!hasRole(who, 'approver')) return `\`${who.name}\` is no approver`
   // A system that calls and decides under one name would be an agent that approves itself.
@@ -23,7 +24,10 @@ export function mayNotDecide(row: ApprovalRow, who: Person, channel: Channel): s
   return undefined
 }
 
-/** The asks that an approval by this person counts for, by their place; why not, for each other. */
+/**
+ * The requirements that an approval by this person counts for, by index; for each other one, why
+ * not.
+ */
 export function matchRequirements(
   row: ApprovalRow,
   who: Person,
@@ -61,7 +65,9 @@ function isSameName(one: string, other: string): boolean {
   return canonicalName(one) === canonicalName(other)
 }
 
-/** A form that the client answers is the caller's own word: real clients accept by themselves. */
+/**
+ * A form answered by the client is the caller's own approval: real clients accept automatically.
+ */
 export function clientObjection(
   ask: ApprovalRequirement,
   { category }: Pick<ApprovalRow, 'category'>,
@@ -83,7 +89,7 @@ export function isSatisfied(
   votes: readonly StoredVote[],
   edit: number,
 ) {
-  // Nothing that asks is satisfied by nobody.
+  // Fails closed: without requirements nothing is approved.
   if (asks.length === 0) return false
   return asks.every(({ quorum }, at) => approversOf(votes, at, edit).length >= quorum)
 }
@@ -92,7 +98,7 @@ function approversOf(votes: readonly StoredVote[], ask: number, edit: number): s
   const counted = votes.filter(
     (vote) => vote.verdict === 'approve' && vote.edit === edit && vote.asks.includes(ask),
   )
-  // A quorum is of people: two spellings of one name are one of them.
+  // A quorum counts people: two spellings of one name are one person.
   const byForm = new Map(counted.map(({ by }) => [canonicalName(by), by]))
   return [...byForm.values()]
 }

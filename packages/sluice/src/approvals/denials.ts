@@ -1,5 +1,6 @@
-// How often people have denied a tool to a session. Whoever was told no three times is not to go on
-// asking until somebody tires: the tool is denied there until a person lifts that. Kept in gate.db.
+// How often approvers have denied a tool to a session. After three denials the tool is blocked in
+// that session until a person unblocks it, so that an agent cannot ask until someone gives in
+// (approval fatigue). Stored in gate.db.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { ApprovalBlock } from '../core/approval.ts'
@@ -48,7 +49,7 @@ export class Denials {
       }))
   }
 
-  /** False where nothing was to lift. */
+  /** False if nothing was blocked. */
   lift({ session, server, name }: DenialKey): boolean {
     const { changes } = this.#database
       .prepare('DELETE FROM approvals_denied WHERE session = ? AND server = ? AND name = ?')

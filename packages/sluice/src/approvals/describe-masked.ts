@@ -1,12 +1,12 @@
-// What an approver is told of that they do not see: how many characters are masked, and where. The same
-// words on a terminal, in a chat and in a mail. Pure.
+// Describes what an approver does not see: how many characters are masked, and where. The same text
+// on a terminal, in a chat and in a mail. Pure.
 
 import type { ApprovalRequest } from '../core/approval.ts'
 import { visibleText } from '../core/visible-text.ts'
 
 const PARTS_NAMED_MAX = 5
 
-/** Undefined where nothing is masked. */
+/** Undefined if nothing is masked. */
 export function describeMasked({ masked }: Pick<ApprovalRequest, 'masked'>): string | undefined {
   const { parts, count, characters } = masked
   if (count === 0) return undefined

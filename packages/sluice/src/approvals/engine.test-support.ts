@@ -1,5 +1,4 @@
-// An engine on a store in memory with a ledger that only remembers, for tests that look at approvals
-// from their door.
+// An engine on an in-memory store with a ledger that only remembers, for tests of approvals.
 
 import { DatabaseSync } from 'node:sqlite'
 import type { ApprovalRequirement } from '@sluice/policy/core/decision'
@@ -16,7 +15,7 @@ export class EngineBench {
   nowMs = 1_000_000
   /** Set to make the ledger fail. */
   fault: string | undefined
-  /** Names of whoever was removed. */
+  /** Names of removed approvers. */
   readonly removed = new Set<string>()
   engine: ApprovalEngine
   #ids = 0
@@ -99,7 +98,7 @@ export function held(args: string, more: Partial<ApprovalSubmission> = {}): Appr
 
 export const asking = (more: Partial<ApprovalRequirement>) => ({ asks: [{ ...ASK, ...more }] })
 
-/** The id of a request that waits for this call. */
+/** The id of the pending request for this call. */
 export async function proposed(b: EngineBench, call: ApprovalSubmission): Promise<string> {
   const hold = await b.engine.ask(call)
   if (hold.is !== 'pending') throw new Error(`it is ${hold.is}`)

@@ -1,5 +1,5 @@
-// The approvals from their door: what a request is bound to, whose word counts, how often it may be
-// used, and what is left after a crash.
+// Approvals: what a request is bound to, whose vote counts, how often it may be used, and what is
+// left after a crash.
 
 import type { ApprovalRequirement } from '@sluice/policy/core/decision'
 import fc from 'fast-check'
@@ -31,7 +31,7 @@ afterEach(() => {
 })
 
 describe('a request', () => {
-  test('is one for one call, approved once, used once', async () => {
+  test('is one per call, approved once, used once', async () => {
     const b = bench()
     const id = await proposed(b, held('{"amount":1}'))
     expect(await proposed(b, held('{ "amount": 1 }', { callId: 'c2', session: 'y' }))).toBe(id)
@@ -67,7 +67,7 @@ describe('a request', () => {
     expect(await proposed(b, held('{"n":9007199254740992}'))).not.toBe(id)
   })
 
-  test('nothing of its arguments is readable in the store, and they leave with the verdict', async () => {
+  test('nothing of its arguments is readable in the store, and they are deleted with the verdict', async () => {
     const b = bench()
     const id = await proposed(b, held('{"to":"somebody-nobody-knows"}'))
     const rows = () => JSON.stringify(b.database.prepare('SELECT * FROM approvals').all())
@@ -78,7 +78,7 @@ describe('a request', () => {
     expect(blob()).toBeNull()
   })
 
-  test('shows secrets masked, and in full only on record', async () => {
+  test('shows secrets masked, and in full only if that is recorded', async () => {
     const b = bench()
     const id = await proposed(b, held('{"password":"hunter2hunter2","x":1.50}'))
     expect(b.engine.find(id)?.args).toBe('{"password":"[masked: 14 characters]","x":1.50}')
@@ -87,7 +87,7 @@ describe('a request', () => {
     await expect(b.engine.reveal(id, person('eve', { roles: ['viewer'] }))).rejects.toThrow('eve')
   })
 
-  test('approved and not used can be taken back; used, it cannot', async () => {
+  test('approved and not used can be revoked; used, it cannot', async () => {
     const b = bench()
     const id = await proposed(b, held('{}'))
     await b.engine.decide(id, yes, ada, 'terminal')
@@ -103,7 +103,7 @@ describe('a request', () => {
     await expect(b.engine.decide(second, no, bob, 'terminal')).rejects.toThrow('approved already')
   })
 
-  test('that cannot be recorded asks nobody', async () => {
+  test('that cannot be recorded notifies no one', async () => {
     const b = bench()
     b.fault = 'disk full'
     const hold = await b.engine.ask(held('{}'))
@@ -119,7 +119,7 @@ describe('a request', () => {
     expect(b.engine.find(id)).toMatchObject({ state: 'pending', votes: [] })
   })
 
-  test('runs out in wall time, also over a restart, and that is a denial told once', async () => {
+  test('expires by wall time, also over a restart, and that is a denial reported once', async () => {
     const b = bench()
     const id = await proposed(b, held('{}'))
     b.engine.close()
@@ -130,7 +130,7 @@ describe('a request', () => {
     expect(await proposed(b, held('{}'))).not.toBe(id)
   })
 
-  test('runs out by itself', async () => {
+  test('expires automatically', async () => {
     const b = bench()
     const id = await proposed(b, held('{}', asking({ timeoutMs: 5 })))
     b.nowMs += 5
@@ -138,7 +138,7 @@ describe('a request', () => {
     expect(b.engine.find(id)?.state).toBe('expired')
   })
 
-  test('approved and never used runs out too', async () => {
+  test('approved and never used expires too', async () => {
     const b = bench()
     const id = await proposed(b, held('{}'))
     await b.engine.decide(id, yes, ada, 'terminal')
@@ -147,7 +147,7 @@ describe('a request', () => {
     expect(await b.engine.ask(held('{}'))).toMatchObject({ is: 'expired' })
   })
 
-  test('is void when its rule or its definition is another; other rules change nothing', async () => {
+  test('is void when its rule or its definition changes; other rules change nothing', async () => {
     const b = bench()
     const id = await proposed(b, held('{}'))
     b.engine.policyChanged((says) => says === 'rule')
@@ -166,8 +166,8 @@ describe('a request', () => {
   })
 })
 
-describe('limits on asking', () => {
-  test('so many open a tool and a session', async () => {
+describe('limits on requests', () => {
+  test('a maximum per tool and session', async () => {
     const b = bench()
     for (let at = 0; at < OPEN_PER_TOOL_MAX; at++) await proposed(b, held(`{"n":${at}}`))
     expect(await b.engine.ask(held('{"n":"more"}'))).toMatchObject({ is: 'refused', barred: false })
@@ -177,7 +177,7 @@ describe('limits on asking', () => {
     expect(await b.engine.ask(held('{}', { name: 'one more' }))).toMatchObject({ is: 'refused' })
   })
 
-  test('three denials of a tool in a session deny it there until a person lifts that', async () => {
+  test('three denials of a tool in a session block it there until a person unblocks it', async () => {
     const b = bench()
     for (const n of [1, 2, 3]) {
       const id = await proposed(b, held(`{"n":${n}}`))
@@ -194,8 +194,8 @@ describe('limits on asking', () => {
   })
 })
 
-describe('whose word counts', () => {
-  test('each rule by its own approvers and quorum; nobody twice; the shortest timeout', async () => {
+describe('whose vote counts', () => {
+  test('each rule by its own approvers and quorum; no one twice; the shortest timeout', async () => {
     const b = bench()
     const money = { ...ASK, approvers: ['finance'], says: 'money' }
     const two = { ...ASK, quorum: 2, timeoutMs: 30_000, says: 'two' }
@@ -227,7 +227,7 @@ describe('whose word counts', () => {
     expect(b.engine.find(id)?.state).toBe('pending')
   })
 
-  test('a client that accepts forms decides only where the rule says so, and is on record as unverified', async () => {
+  test('a client that accepts forms decides only if the rule allows it, and is recorded as unverified', async () => {
     const b = bench()
     const form = person('client of local', { roles: [], proof: 'client', kind: 'system' })
     const client = { channels: ['client'] } as const
@@ -249,8 +249,8 @@ describe('whose word counts', () => {
   })
 })
 
-describe('changed arguments', () => {
-  test('only where every rule allows it; a yes to others is no yes to these', async () => {
+describe('edited arguments', () => {
+  test('only if every rule allows it; an approval of others does not count for these', async () => {
     const b = bench()
     const shut = await proposed(b, held('{"n":1}'))
     await expect(
@@ -269,8 +269,8 @@ describe('changed arguments', () => {
   })
 })
 
-describe('for a while', () => {
-  test('exact values and written bounds, for this principal and tool alone', async () => {
+describe('standing approvals', () => {
+  test('exact values and given bounds, for this principal and tool only', async () => {
     const b = bench()
     const id = await proposed(b, held('{"amount":5,"to":"ann","note":"x"}'))
     const bounds = { amount: { max: '10' }, note: { any: true } } as const
@@ -306,7 +306,7 @@ describe('for a while', () => {
     expect(await passes(fits)).toBe(false)
   })
 
-  test('ends by a person’s word', async () => {
+  test('ends when a person revokes it', async () => {
     const b = bench()
     const id = await proposed(b, held('{}'))
     await b.engine.decide(id, { ...yes, forAWhile: { forMs: 60_000 } }, ada, 'console')
@@ -316,14 +316,14 @@ describe('for a while', () => {
   })
 })
 
-describe('people are told', () => {
+describe('approvers are notified', () => {
   const told = async (b: EngineBench, channels: ApprovalRequirement['channels']) => {
     await proposed(b, held('{}', asking({ channels })))
     await new Promise((resolve) => setTimeout(resolve, 5))
     return b.events.filter(({ name }) => name === 'approval-notified').map(({ detail }) => detail)
   }
 
-  test('in the order the rule names, until one works; what fails is said', async () => {
+  test('in the order of the rule, until one works; failures are reported', async () => {
     const b = bench()
     const tried: string[] = []
     const notifier = (channel: 'webhook' | 'email', fault?: string) =>
@@ -352,7 +352,7 @@ describe('people are told', () => {
 })
 
 describe('JSON as text', () => {
-  test('one canonical text for a value, whatever it is written like', () => {
+  test('one canonical text for a value, in any spelling', () => {
     const spaced = (value: unknown) => JSON.stringify(value, null, 3)
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {

@@ -1,7 +1,7 @@
-// The approvals of a gate: requests are kept before anybody is asked, decided once, used once, and end
-// executed, refused or unknown whatever happens to the process. A verdict is on the ledger before it
-// takes effect. The gate asks here for every call that a rule wants held; console, terminal and
-// channels know it as `ApprovalService`.
+// The approvals of a gate: requests are stored before approvers are notified, decided once, used at
+// most once, and end executed, refused or unknown whatever happens to the process. A verdict is in
+// the ledger before it takes effect. The gate submits every call that requires approval; console,
+// terminal and channels use it as `ApprovalService`.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Channel } from '@sluice/policy/core/decision'
@@ -40,11 +40,11 @@ import {
 import { ApproverNotifiers, type NotificationResult } from './notify-approvers.ts'
 import { aboutPerson, aboutProposal, aboutRequest, describeTerms } from './record-steps.ts'
 import { type ApprovalUse, recoverUses } from './recover.ts'
-import type { ApprovalRow } from './requests.ts'
+import { type ApprovalRow, UNDECIDED } from './requests.ts'
 import { StandingApprovals } from './standing.ts'
-import { weighVerdict } from './verdict.ts'
+import { checkOpen, weighVerdict } from './verdict.ts'
 
-/** Where a held call stands. */
+/** The state of a submitted call. */
 export type ApprovalRequestResult =
   | { readonly is: 'approved'; readonly id: string; readonly by: string; readonly args?: string }
   | { readonly is: 'standing'; readonly id: string; readonly by: string }
@@ -58,7 +58,7 @@ export class ApprovalEngine implements ApprovalService {
   readonly #standing: StandingApprovals
   readonly #denials: Denials
   readonly #tellers = new ApproverNotifiers()
-  /** Calls under way that an approval for a while lets pass, by their id. */
+  /** Calls in progress that use a standing approval, by their id. */
   readonly #taken = new Set<string>()
 
   constructor(parts: BookParts) {
@@ -67,7 +67,9 @@ export class ApprovalEngine implements ApprovalService {
     this.#denials = new Denials(parts.database)
   }
 
-  /** After a start: what calls that had taken an approval came to, by the ledger. */
+  /**
+   * After a start: determines from the ledger the outcome of calls that had claimed an approval.
+   */
   recover(ledger: DatabaseSync): void {
     const used = this.#book.requests.open().filter(({ usedBy }) => usedBy !== null)
     const became = recoverUses(ledger, used)
@@ -76,7 +78,9 @@ export class ApprovalEngine implements ApprovalService {
     this.#endAhead()
   }
 
-  /** What was made while the clock was ahead would last until the clock is there again: it ends. */
+  /**
+   * What was created while the clock was ahead would last until the clock catches up: it is ended.
+   */
   #endAhead(): void {
     const latestMs = this.#book.parts.nowMs() + CLOCK_AHEAD_MS_MAX
     for (const row of this.#book.unused()) {
@@ -93,7 +97,7 @@ export class ApprovalEngine implements ApprovalService {
 
   // For the gate.
 
-  /** Where this call stands: a request of its own is made, durable, before anybody is asked. */
+  /** The state of this call: a request is created, durably, before approvers are notified. */
   async ask(call: ApprovalSubmission): Promise<ApprovalRequestResult> {
     const nowMs = this.#book.parts.nowMs()
     const asked = digestRequirements(call.asks)
@@ -102,7 +106,7 @@ export class ApprovalEngine implements ApprovalService {
     const alike = { principal: principal.id, agent, server, method, name, asked, pin, rest, args }
     const key = digestSubmission(call)
     const newest = this.#book.requests.newest(key)
-    // An approval of the very call goes before one of its like.
+    // An approval of this exact call takes precedence over a standing one.
     const isApproved = newest?.state === 'approved' && newest.usedBy === null
     const standing = isApproved ? undefined : this.#standing.find(alike, nowMs)
     if (standing !== undefined)
@@ -112,7 +116,7 @@ export class ApprovalEngine implements ApprovalService {
     return stands ?? this.#propose(call, key, asked, rest)
   }
 
-  /** Takes the approval for one call; false where another was faster, or it no longer is one. */
+  /** Claims the approval for one call; false if another was faster, or it is no longer approved. */
   use(id: string, callId: string): boolean {
     const { ledger, nowMs } = this.#book.parts
     const row = this.#book.requests.find(id)
@@ -121,14 +125,14 @@ export class ApprovalEngine implements ApprovalService {
     return this.#book.requests.use(id, callId, nowMs(), ledger.figures.seq)
   }
 
-  /** One call of an approval for a while; false where it holds no more, or not for one call more. */
+  /** Claims one use of a standing approval; false if it has expired or is used up. */
   takeStanding(id: string, callId: string): boolean {
     if (!this.#standing.take(id, this.#book.parts.nowMs())) return false
     this.#taken.add(callId)
     return true
   }
 
-  /** The call is about to leave: on the ledger together with its intent. */
+  /** The call is about to be forwarded: recorded in the ledger together with its intent. */
   executing(id: string, callId: string, argsText: string | undefined): void {
     const row = this.#book.requests.find(id)
     const about = row === undefined ? { standing: id } : aboutRequest(row)
@@ -137,7 +141,7 @@ export class ApprovalEngine implements ApprovalService {
     this.#book.note('executed', { ...about, call: callId, edited, argsDigest })
   }
 
-  /** What came of the call that used it. */
+  /** Records the outcome of the call that used it. */
   settled(id: string, callId: string, became: ApprovalUse): void {
     const row = this.#book.requests.find(id)
     if (row?.usedBy !== callId) {
@@ -151,7 +155,7 @@ export class ApprovalEngine implements ApprovalService {
     this.#book.changed(id)
   }
 
-  /** Resolves when the request changes, or after so long; at once where the gate stops. */
+  /** Resolves when the request changes, or on timeout; immediately if the gate stops. */
   change(id: string, waitMs: number): Promise<void> {
     return this.#book.change(id, waitMs)
   }
@@ -160,27 +164,27 @@ export class ApprovalEngine implements ApprovalService {
     return this.#book.isClosed
   }
 
-  /** Its approver changed the arguments, and with them it may not pass. */
+  /** Its approver edited the arguments, and with them policy refuses the call. */
   refuseEdited(id: string, why: string): void {
     const row = this.#book.requests.find(id)
     if (row !== undefined) this.#book.void(row, why)
   }
 
-  /** Another policy: what was asked for by a rule that is no longer there as it was, is void. */
+  /** The policy changed: requests of rules that no longer exist unchanged are void. */
   policyChanged(isThere: (says: string) => boolean): void {
     for (const row of this.#book.unused())
       if (!row.asks.every(({ says }) => isThere(says)))
         this.#book.void(row, 'the rule that asked has changed since')
   }
 
-  /** Another definition of a tool: what was asked for the one before, is void. */
+  /** The definition of a tool changed: requests for the previous one are void. */
   definitionSeen(server: string, name: string, pin: string): void {
     for (const row of this.#book.unused())
       if (row.server === server && row.name === name && row.pin !== '' && row.pin !== pin)
         this.#book.void(row, 'the definition of the tool has changed since')
   }
 
-  /** Somebody was removed: their votes that were not used yet, and their word for a while, are void. */
+  /** An approver was removed: their unused votes and standing approvals are void. */
   peopleChanged(): void {
     this.#book.peopleChanged()
     for (const standing of this.#standing.endGone(this.#book.parts.nowMs()))
@@ -230,11 +234,13 @@ export class ApprovalEngine implements ApprovalService {
       const sent = this.#book.sent(row) ?? { rest: '{}', args: '' }
       const keep = forAWhile && this.#standing.check(row, sent, forAWhile, who.name, nowMs())
       await this.#book.record(outcome, {
-        ...{ ...aboutRequest(row), ...aboutPerson(who, channel), comment },
+        ...aboutRequest(row),
+        ...aboutPerson(who, channel),
+        comment,
         ...(args === undefined ? {} : { editedArgsDigest: digestText(args) }),
         ...describeTerms(forAWhile),
       })
-      // It may have been used, or have become void, while it was written down.
+      // It may have been used, or have become void, while it was recorded.
       checkOpen(this.#book.known(id), verdict)
       this.#book.requests.inOne(() => {
         if (args === undefined) this.#book.requests.vote(id, votes)
@@ -289,7 +295,7 @@ export class ApprovalEngine implements ApprovalService {
     this.#denials.lift(barred)
   }
 
-  /** What the newest request for a call comes to; undefined where it has to be asked for anew. */
+  /** The result of the newest request for a call; undefined if a new one is required. */
   async #stands(
     newest: ApprovalRow,
     { asked, pin }: { readonly asked: string; readonly pin: string },
@@ -321,7 +327,7 @@ export class ApprovalEngine implements ApprovalService {
       const edited = row.edited > 0 ? { args: this.#book.sent(row)?.args ?? '' } : {}
       return { is: 'approved', id, by: by.join(', '), ...edited }
     }
-    // The verdict is told to whoever comes for it, once; the next call asks anew.
+    // The verdict is reported to the caller once; the next call submits a new request.
     if ((state === 'denied' || state === 'expired') && !told) {
       this.#book.requests.tell(id)
       return { is: state, id, why }
@@ -342,13 +348,15 @@ export class ApprovalEngine implements ApprovalService {
     const atMs = nowMs()
     const timeoutMs = Math.min(...call.asks.map((ask) => ask.timeoutMs))
     const row: Omit<ApprovalRow, 'seq'> = {
-      ...{ ...call, id, key, asked, state: 'pending', atMs, expiresAtMs: atMs + timeoutMs },
-      ...{
-        votes: [],
-        before: before(call.session),
-        args: this.#book.seal(id, { rest, args: call.args }),
-      },
-      ...{ edited: 0, told: false, usedBy: null, usedAtMs: null, usedFrom: null, why: '' },
+      ...call,
+      ...UNDECIDED,
+      id,
+      key,
+      asked,
+      atMs,
+      expiresAtMs: atMs + timeoutMs,
+      before: before(call.session),
+      args: this.#book.seal(id, { rest, args: call.args }),
     }
     this.#book.requests.insert(row)
     try {
@@ -369,7 +377,7 @@ export class ApprovalEngine implements ApprovalService {
     return { is: 'pending', id, client: row.asks.every((ask) => !clientObjection(ask, row)) }
   }
 
-  /** Why nobody can be asked for one more. */
+  /** Why no further request is accepted. */
   #full(call: ApprovalSubmission): { why: string; barred: boolean } | undefined {
     const { session, server, name, args, rest } = call
     if (this.#denials.isBarred(call))
@@ -389,10 +397,3 @@ export class ApprovalEngine implements ApprovalService {
 
 const CLOCK_WAS_AHEAD = 'it was made while the clock of the machine was ahead'
 const UNKNOWN = 'it was sent, and nobody knows what became of it'
-
-/** What is pending is decided; what is approved and not used can be taken back. */
-function checkOpen({ state, usedBy }: ApprovalRow, { verdict }: ApprovalVerdict): void {
-  if (state === 'pending') return
-  if (state === 'approved' && usedBy === null && verdict === 'deny') return
-  throw new OperationError(`the request is ${state} already`, 'nothing to do')
-}

@@ -1,23 +1,24 @@
-// JSON as text: the canonical form that approvals are bound to, and what other forms are made with (the
-// one that people are shown: mask-text.ts). All keep the digits of numbers as they were written: 9007199254740993, 1.0 and 1e2 stay what they
-// are, where a parser would round or rewrite them. The texts were taken by the strict reader. Pure.
+// JSON as text: the canonical form that approvals are bound to, and the base of other forms (the
+// one shown to approvers: mask-text.ts). All keep the digits of numbers as written:
+// 9007199254740993, 1.0 and 1e2 stay unchanged, while a parser would round or rewrite them. The
+// texts were accepted by the strict reader. Pure.
 
 import { joinMembers, sortMembers } from '../core/canonical-json.ts'
 
 /** One token: a string, a number or word, or a sign. */
 const TOKEN = /[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*"|[-+.\w]+|[[\]{}:,])/y
 
-/** Names and places that lead to a value; the array is used again for the next one. */
+/** Names and indexes that lead to a value; the array is reused for the next one. */
 export type Path = readonly (string | number)[]
 
-/** What is made of the parts of a text. */
+/** Builds the result from the parts of a text. */
 interface JsonTextBuilder {
   readonly text: (value: string, path: Path) => string
   readonly plain: (written: string, path: Path) => string
   readonly object: (members: [key: string, value: string][]) => string
 }
 
-/** Members in the order of their names, strings spelt one way, numbers as written. */
+/** Canonical JSON: members sorted by name, strings in one spelling, numbers as written. */
 export function toCanonicalJsonText(text: string): string {
   return makeText(text, {
     text: (value) => JSON.stringify(value),
@@ -26,7 +27,7 @@ export function toCanonicalJsonText(text: string): string {
   })
 }
 
-/** The members of an object, each as canonical text; empty where the text is no object. */
+/** The members of an object, each as canonical text; empty if the text is not an object. */
 export function canonicalMembers(text: string): Map<string, string> {
   let last: [string, string][] = []
   const made = makeText(text, {
@@ -37,7 +38,7 @@ export function canonicalMembers(text: string): Map<string, string> {
       return joinMembers(last)
     },
   })
-  // The outermost is made last.
+  // The outermost is built last.
   return made.startsWith('{') ? new Map(last) : new Map()
 }
 

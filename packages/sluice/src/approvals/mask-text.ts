@@ -1,6 +1,6 @@
-// Arguments as people are shown them: secrets masked, everything else as it is written. The caller
-// writes the arguments, so it must not be able to hide a part of them behind a mask: every mask is
-// bounded, says how many characters it covers, and is listed with its place (M7). Pure.
+// Arguments as shown to approvers: secrets masked, everything else unchanged. The caller writes the
+// arguments, so it must not be able to hide a part of them behind a mask: every mask is bounded,
+// states how many characters it covers, and is listed with its path (M7). Pure.
 
 import type { Masked, MaskedPart } from '../core/approval.ts'
 import { joinMembers } from '../core/canonical-json.ts'
@@ -16,7 +16,7 @@ export interface MaskedText {
 
 const NOTHING: Masked = { parts: [], count: 0, characters: 0 }
 
-/** Arguments and what is sent beside them, which an empty text stands for where there is none. */
+/** Arguments and what is sent besides them; an empty text means none. */
 export function maskCall(
   args: string,
   rest: string,
@@ -38,7 +38,7 @@ export function maskCall(
   }
 }
 
-/** What stands in the place of so many characters. */
+/** The replacement for this many characters. */
 export function maskOf(characters: number): string {
   return `[masked: ${characters} character${characters === 1 ? '' : 's'}]`
 }
@@ -68,7 +68,7 @@ class MaskedParts {
   #count = 0
   #characters = 0
 
-  /** What is shown instead. */
+  /** Returns what is shown instead. */
   add(path: string, from: number, characters: number): string {
     this.#count++
     this.#characters += characters
@@ -96,7 +96,7 @@ function nameOf(path: Path): string | undefined {
   return path.findLast((step) => typeof step === 'string') as string | undefined
 }
 
-/** Texts below a member with such a name are secret too, each leaf by itself. */
+/** Texts below a member with such a name are secret too, each leaf separately. */
 function isSecretText(path: Path): boolean {
   return path.some((step) => typeof step === 'string' && isMaskedName(step))
 }

@@ -1,6 +1,6 @@
-// Tells people that a call waits. Console and terminal show every request by themselves; of the other
-// channels that the asking rules name, in their order, each is tried until one has told somebody. What
-// fails is on the record, and so is who was told.
+// Notifies approvers of a pending request. Console and terminal always show every request; the
+// other channels that the rules name are tried in order until one has notified someone. Attempts
+// and failures are recorded in the ledger.
 
 import type { Channel } from '@sluice/policy/core/decision'
 import type { ApprovalRequest, Notifier } from '../core/approval.ts'
@@ -8,7 +8,7 @@ import { TELL_MS_MAX, TELLING_MAX } from './limits.ts'
 
 export interface NotificationResult {
   readonly channels: readonly Channel[]
-  /** Why it failed; undefined where it told somebody. */
+  /** Why it failed; undefined if someone was notified. */
   readonly fault?: string
 }
 
@@ -21,7 +21,7 @@ export class ApproverNotifiers {
     this.#notifiers.set(notifier.channel, notifier)
   }
 
-  /** Says each attempt, in order; console and terminal first, where every request is. */
+  /** Reports each attempt, in order; console and terminal first, which show every request. */
   async tell(request: ApprovalRequest, said: (told: NotificationResult) => void): Promise<void> {
     said({ channels: INBOXES })
     for (const channel of orderOf(request)) {
@@ -48,7 +48,7 @@ export class ApproverNotifiers {
 
 const INBOXES: readonly Channel[] = ['console', 'terminal']
 
-/** Of all asks, each channel where it stands first. */
+/** Of all requirements, each channel at its first position. */
 function orderOf({ asks }: ApprovalRequest): Channel[] {
   const named = new Set(asks.flatMap(({ channels }) => channels))
   return [...named].filter((channel) => channel !== 'client' && !INBOXES.includes(channel))

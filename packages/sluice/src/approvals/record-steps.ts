@@ -1,5 +1,6 @@
-// The steps of a request on the ledger, each an event of its own: proposed, notified, voted, approved,
-// denied, expired, void, executed, returned, revealed; and what people do beside. Reports read these.
+// The steps of a request in the ledger, each its own event: proposed, notified, voted, approved,
+// denied, expired, void, executed, returned, revealed; and other actions of approvers. Reports read
+// these.
 
 import type { Channel } from '@sluice/policy/core/decision'
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
@@ -30,7 +31,7 @@ export function stepEvent(step: ApprovalStep, atMs: number, detail: JsonObject):
   return { atMs, name: `approval-${step}`, detail }
 }
 
-/** What every step says of its request. */
+/** What every step records of its request. */
 export function aboutRequest(row: Omit<ApprovalRow, 'seq'>): JsonObject {
   const { id, callId, principal, agent, session, server, method, name } = row
   return {
@@ -69,7 +70,7 @@ export function aboutPerson({ name, kind, proof }: Person, channel: Channel | nu
   return { by: name, kind, proof, channel, verified: proof !== 'client' }
 }
 
-/** Bounds are the approver's own words; exact values stay out of the record. */
+/** Bounds are written by the approver; exact values stay out of the ledger. */
 export function describeTerms(wanted: StandingTerms | undefined): JsonObject {
   if (wanted === undefined) return {}
   return {

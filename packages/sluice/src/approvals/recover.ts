@@ -1,6 +1,7 @@
-// What became of calls that had taken their approval when the process ended: the ledger knows. No
-// intent: nothing left, and the approval is as good as before. An intent whose outcome nobody knows:
-// the approval is used, and a person has to look. Read at start, before anything is served.
+// Determines from the ledger the outcome of calls that had claimed their approval when the process
+// ended. No intent: nothing was sent, and the approval is still valid. An intent with an unknown
+// outcome: the approval is used, and a person has to check. Read at start, before anything is
+// served.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { recordsFrom } from '../ledger/chain/read.ts'
@@ -9,7 +10,7 @@ import type { ApprovalRow } from './requests.ts'
 
 export type ApprovalUse = 'not-sent' | 'executed' | 'unknown'
 
-/** By the id of the call. The ledger was opened before: what was open in it is marked unknown. */
+/** By the id of the call. The ledger was opened before: open calls in it are marked unknown. */
 export function recoverUses(
   ledger: DatabaseSync,
   used: readonly ApprovalRow[],

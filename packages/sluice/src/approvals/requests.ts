@@ -1,5 +1,5 @@
-// Requests as they are kept in gate.db. Every change is one statement, on disk when it returns; the
-// rules of who may change what are the engine's. Used by engine.ts alone.
+// Requests as stored in gate.db. Every change is one statement, durable when it returns; the engine
+// has the rules of who may change what. Used by engine.ts only.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { ApprovalRequirement } from '@sluice/policy/core/decision'
@@ -12,10 +12,10 @@ import type {
 } from '../core/approval.ts'
 import { DECIDED_KEPT_MAX, LISTED_DEFAULT, LISTED_MAX } from './limits.ts'
 
-/** A vote, with the asks it counts for and the arguments it was given on. */
+/** A vote, with the requirements it counts for and the arguments it was given on. */
 export interface StoredVote extends Vote {
   readonly asks: readonly number[]
-  /** How often the arguments had been changed: a yes to others is no yes to these. */
+  /** How often the arguments had been edited: an approval of others does not count for these. */
   readonly edit: number
 }
 
@@ -40,6 +40,18 @@ export interface ApprovalRow extends ApprovalSubject {
   readonly why: string
 }
 
+/** The state of a new request. */
+export const UNDECIDED = {
+  state: 'pending',
+  votes: [],
+  edited: 0,
+  told: false,
+  usedBy: null,
+  usedAtMs: null,
+  usedFrom: null,
+  why: '',
+} as const satisfies Partial<ApprovalRow>
+
 export type SqlRow = Readonly<Record<string, unknown>>
 
 const FINAL = "('denied', 'expired', 'void', 'executed', 'unknown')"
@@ -48,7 +60,7 @@ export class Requests {
   readonly #database: DatabaseSync
   readonly #counts: (vote: Vote) => boolean
 
-  /** `counts`: whether whoever gave a vote may still decide. */
+  /** `counts`: whether the approver of a vote may still decide. */
   constructor(database: DatabaseSync, counts: (vote: Vote) => boolean) {
     this.#database = database
     this.#counts = counts
@@ -91,8 +103,10 @@ export class Requests {
     return row === undefined ? undefined : this.read(row)
   }
 
-  /** With the votes of whoever was removed counting for nothing, and that for good: somebody of the
-   * same name who comes later is another. */
+  /**
+   * Votes of removed approvers no longer count, permanently: a later person of the same name is a
+   * different one.
+   */
   read(stored: SqlRow): ApprovalRow {
     const row = rowOf(stored)
     const votes = row.votes.map((vote): StoredVote => {
@@ -114,7 +128,7 @@ export class Requests {
     return row === undefined ? undefined : this.read(row)
   }
 
-  /** As they are stored: `read` reads them, `signOf` says whether one has changed. */
+  /** As stored: `read` parses them, `signOf` detects changes. */
   list({ states, server, principal, before, limit }: ApprovalFilter): SqlRow[] {
     const where: string[] = []
     const values: SQLInputValue[] = []
@@ -142,7 +156,7 @@ export class Requests {
       .map((row) => this.read(row))
   }
 
-  /** When the next of them runs out. */
+  /** When the next of them expires. */
   nextExpiryMs(): number | undefined {
     const row = this.#database
       .prepare(
@@ -153,7 +167,7 @@ export class Requests {
     return row?.at == null ? undefined : Number(row.at)
   }
 
-  /** Those that wait for a person: over all, of the session, and of the tool in it. */
+  /** Pending requests: in total, of the session, and of the tool in it. */
   counts(session: string, server: string, name: string) {
     const row = this.#database
       .prepare(
@@ -181,7 +195,7 @@ export class Requests {
       )
   }
 
-  /** An approved call may come back until `expiresAtMs`. */
+  /** An approved call may be retried until `expiresAtMs`. */
   approve(id: string, expiresAtMs: number): void {
     this.#run(
       "UPDATE approvals SET state = 'approved', expires_at = ? WHERE id = ? AND state = 'pending'",
@@ -190,7 +204,7 @@ export class Requests {
     )
   }
 
-  /** Over: the arguments leave, unless a person still has to look. */
+  /** Ended: the arguments are deleted, unless a person still has to check. */
   end(id: string, state: ApprovalState, why: string): void {
     const args = state === 'unknown' ? '' : ', args = NULL'
     this.#run(`UPDATE approvals SET state = ?, why = ? ${args} WHERE id = ?`, state, why, id)
@@ -208,7 +222,7 @@ export class Requests {
     }
   }
 
-  /** False where somebody else used it, or it is not approved: in one statement, so once. */
+  /** False if another call used it, or it is not approved: in one statement, so at most once. */
   use(id: string, callId: string, atMs: number, from: number): boolean {
     const { changes } = this.#run(
       `UPDATE approvals SET used_by = ?, used_at = ?, used_from = ?
@@ -231,12 +245,12 @@ export class Requests {
     )
   }
 
-  /** Its caller knows. */
+  /** Its caller has been informed. */
   tell(id: string): void {
     this.#run('UPDATE approvals SET told = 1 WHERE id = ?', id)
   }
 
-  /** Forgets the oldest of those that are over. */
+  /** Deletes the oldest of those that have ended. */
   prune(): void {
     this.#run(
       `DELETE FROM approvals WHERE state IN ${FINAL} AND seq <= (
@@ -250,7 +264,7 @@ export class Requests {
   }
 }
 
-/** Equal as long as nothing of a request has changed. */
+/** Equal as long as a request is unchanged. */
 export function signOf({ state, edited, used_by, expires_at, votes }: SqlRow): string {
   return `${state} ${edited} ${used_by} ${expires_at} ${votes}`
 }

@@ -1,10 +1,12 @@
-// The tables of the approvals in the gate's own store (gate.db): requests with their votes, approvals
-// that hold for a while, and denials. Arguments are sealed with the installation's key and leave with
-// the verdict; of what was asked the ledger keeps digests. Made by gate-store.ts.
+// The tables of the approvals in the gate's store (gate.db): requests with their votes, standing
+// approvals, and denials. Arguments are sealed with the installation's key and deleted with the
+// verdict; the ledger has digests of the requirements. Created by gate-store.ts.
 
-/** `key` is what the call is, `asked` the digest of what asked for a person, `pin` the definition.
- * `used_by` is set before the call leaves, in the step that makes the approval single use; `used_from`
- * is where in the ledger its intent has to be looked for after a crash. */
+/**
+ * `key` identifies the call, `asked` is the digest of the requirements, `pin` the definition.
+ * `used_by` is set before the call is forwarded, in the step that makes the approval single-use;
+ * `used_from` is where recovery after a crash starts to look for its intent in the ledger.
+ */
 export const APPROVAL_TABLES = `
   CREATE TABLE approvals (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -61,6 +63,6 @@ export const APPROVAL_TABLES = `
     PRIMARY KEY (session, server, name)
   ) STRICT;`
 
-/** Whether the class that a person is shown is a guess. */
+/** Whether the category shown to the approver is a guess. */
 export const APPROVAL_OF_UNKNOWN =
   'ALTER TABLE approvals ADD COLUMN unknown INTEGER NOT NULL DEFAULT 0;'

@@ -1,6 +1,7 @@
-// Approvals for a while: calls like one that a person approved pass without asking again. Each lists
-// every argument, with its exact value or the bound that the approver wrote; any other argument, tool,
-// principal, definition or asking rule is another call. They lift `require_approval` and nothing else.
+// Standing approvals: calls like one that a person approved pass without a new request. Each lists
+// every argument, with its exact value or the bound that the approver gave; any other argument,
+// tool, principal, definition or rule is a different call. They satisfy `require_approval` and
+// nothing else.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { compareDecimal, type Decimal, toDecimal } from '@sluice/policy/core/decimal'
@@ -14,7 +15,7 @@ import { maskText } from './mask-text.ts'
 import type { ApprovalRow } from './requests.ts'
 import type { Vault } from './vault.ts'
 
-/** What a call is held against. */
+/** What a call is matched with. */
 export interface StandingMatch {
   readonly principal: string
   readonly agent: string | null
@@ -23,9 +24,9 @@ export interface StandingMatch {
   readonly name: string
   readonly asked: string
   readonly pin: string
-  /** Canonical text of every member of `params` but `_meta` and `arguments`. */
+  /** Canonical text of every member of `params` except `_meta` and `arguments`. */
   readonly rest: string
-  /** The text of the arguments; empty where there are none. */
+  /** The text of the arguments; empty if there are none. */
   readonly args: string
 }
 
@@ -92,7 +93,7 @@ export class StandingApprovals {
     })
   }
 
-  /** One that lets this call pass. */
+  /** One that matches this call. */
   find(call: StandingMatch, nowMs: number): { id: string; by: readonly string[] } | undefined {
     if (this.#kept.size === 0) return undefined
     for (const kept of this.#kept.values())
@@ -101,7 +102,7 @@ export class StandingApprovals {
     return undefined
   }
 
-  /** Ends those whose giver was removed; which they were. */
+  /** Ends those whose approver was removed; returns their ids. */
   endGone(nowMs: number): string[] {
     const gone = [...this.#kept.values()].filter(
       ({ untilMs, by, terms }) => untilMs > nowMs && !this.#isByApprovers(by, terms.atMs ?? nowMs),
@@ -110,7 +111,7 @@ export class StandingApprovals {
     return gone.map(({ id }) => id)
   }
 
-  /** Ends those that were given after this time; which they were. */
+  /** Ends those that were given after this time; returns their ids. */
   endAhead(latestMs: number): string[] {
     const ahead = [...this.#kept.values()].filter(
       ({ untilMs, terms }) => (terms.atMs ?? untilMs - STANDING_MS_MAX) > latestMs,
@@ -119,7 +120,9 @@ export class StandingApprovals {
     return ahead.map(({ id }) => id)
   }
 
-  /** For one call, counted on the disk before it leaves; false where it holds no more. */
+  /**
+   * For one call, counted on disk before it is forwarded; false if it has expired or is used up.
+   */
   take(id: string, nowMs: number): boolean {
     const kept = this.#kept.get(id)
     if (kept === undefined || !this.#holds(kept, nowMs)) return false
@@ -127,7 +130,7 @@ export class StandingApprovals {
     return true
   }
 
-  /** The call that took it did not leave. */
+  /** The call that claimed it was not sent. */
   giveBack(id: string): void {
     const kept = this.#kept.get(id)
     if (kept !== undefined && kept.used > 0) this.#count(kept, -1)
@@ -139,7 +142,7 @@ export class StandingApprovals {
     this.#database.prepare(sql).run(kept.used, kept.id)
   }
 
-  /** Refuses what is no bound, before anybody is told that it holds. */
+  /** Rejects an invalid bound before it is confirmed to the approver. */
   check(
     row: ApprovalRow,
     sent: SubmittedCall,
@@ -226,15 +229,17 @@ export class StandingApprovals {
   }
 }
 
-/** Where a bound begins that has only an upper end: who writes `amount<=50` means amounts, and a
- * negative one may be a payment the other way. */
+/**
+ * Where a bound with only an upper end starts: the author of `amount<=50` means amounts, and a
+ * negative one may be a payment in the other direction.
+ */
 const LOWEST = '0'
 
 const SAME = ['principal', 'agent', 'server', 'method', 'name', 'asked', 'pin'] as const
 
 function covers({ rest, exact, bounds }: StoredTerms, call: StandingMatch): boolean {
   if (rest !== call.rest) return false
-  // What is no object has no members either, and is not therefore a call without arguments.
+  // A non-object has no members either, and is still not a call without arguments.
   if (call.args !== '' && !/^\s*\{/.test(call.args)) return false
   const members = canonicalMembers(call.args === '' ? '{}' : call.args)
   for (const name of Object.keys(exact)) if (!members.has(name)) return false

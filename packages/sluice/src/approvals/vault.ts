@@ -1,5 +1,5 @@
-// Arguments as they are kept: sealed with a key of the installation, each for its own place, so that a
-// copy of the file shows nothing and no row can be put in place of another.
+// Stored arguments: sealed with a key of the installation, each bound to its row, so that a copy of
+// the file reveals nothing and no row can replace another.
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
@@ -21,7 +21,7 @@ export class Vault {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
   }
 
-  /** Throws where it was not sealed here for this place. */
+  /** Throws if it was not sealed here for this row. */
   open(place: string, sealed: Uint8Array): string {
     const bytes = Buffer.from(sealed)
     const nonce = bytes.subarray(0, NONCE_BYTES)

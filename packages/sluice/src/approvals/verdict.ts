@@ -1,5 +1,5 @@
-// What a verdict comes to: held against the request, whoever gives it and by which way, before anything
-// changes. Refuses with what is wrong and what to do.
+// Checks a verdict against the request, its approver and channel before anything changes. Refuses
+// with what is wrong and what to do.
 
 import type { Channel } from '@sluice/policy/core/decision'
 import type { ApprovalVerdict } from '../core/approval.ts'
@@ -12,12 +12,12 @@ import type { ApprovalRow, StoredVote } from './requests.ts'
 export interface VoteTally {
   readonly votes: readonly StoredVote[]
   readonly vote: StoredVote
-  /** The number of changes of the arguments that the votes are on. */
+  /** The number of edits of the arguments that the votes are on. */
   readonly edit: number
   readonly outcome: 'approved' | 'denied' | 'voted'
 }
 
-/** `readArgs` says what is wrong with changed arguments. */
+/** `readArgs` returns what is wrong with edited arguments. */
 export function weighVerdict(
   row: ApprovalRow,
   verdict: ApprovalVerdict,
@@ -93,4 +93,11 @@ function checkEdit(
   const wrong = readArgs(args)
   if (wrong !== undefined)
     throw new OperationError(`the changed arguments: ${wrong}`, 'give a JSON object')
+}
+
+/** A pending request is decided; an approved and unused one can be revoked. */
+export function checkOpen({ state, usedBy }: ApprovalRow, { verdict }: ApprovalVerdict): void {
+  if (state === 'pending') return
+  if (state === 'approved' && usedBy === null && verdict === 'deny') return
+  throw new OperationError(`the request is ${state} already`, 'nothing to do')
 }

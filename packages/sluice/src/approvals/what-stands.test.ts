@@ -1,5 +1,5 @@
-// What stands once somebody has said yes, and until when: the word of an approver who was removed since,
-// approvals for a while and how often, and what is shown of a call before all that.
+// What remains of an approval: votes of an approver who was removed since, standing approvals and
+// their number of uses, and what is shown of a call before.
 
 import { afterEach, expect, test } from 'vitest'
 import { ada, asking, bob, EngineBench, held, proposed, yes } from './engine.test-support.ts'
@@ -14,7 +14,7 @@ afterEach(() => {
   for (const { engine } of benches.splice(0)) engine.close()
 })
 
-test('the vote of an approver who was removed counts for nothing, and stays void', async () => {
+test('the vote of a removed approver does not count, and stays void', async () => {
   const b = bench()
   const call = held('{"n":1}', asking({ quorum: 2 }))
   const id = await proposed(b, call)
@@ -36,7 +36,7 @@ test('the vote of an approver who was removed counts for nothing, and stays void
   expect(await b.engine.ask(call)).toMatchObject({ is: 'approved', by: 'bob, ada' })
 })
 
-test('what a removed approver had approved, and what they let pass for a while, passes no more', async () => {
+test('what a removed approver had approved, also as a standing approval, no longer passes', async () => {
   const b = bench()
   const [once, looks] = [held('{"n":1}'), held('{"n":2}')]
   const id = await proposed(b, once)
@@ -47,7 +47,7 @@ test('what a removed approver had approved, and what they let pass for a while, 
   b.engine.settled(other, 'c9', 'executed')
   expect((await b.engine.ask(looks)).is).toBe('standing')
   b.removed.add('ada')
-  // Also where nobody has said so: a gate that was not there when it happened.
+  // Also without a notification: a gate that was not running when it happened.
   expect(b.engine.use(id, 'c1')).toBe(false)
   expect((await b.engine.ask(looks)).is).not.toBe('standing')
   b.engine.peopleChanged()
@@ -62,7 +62,7 @@ test('what a removed approver had approved, and what they let pass for a while, 
   expect((await b.engine.ask(looks)).is).not.toBe('standing')
 })
 
-test('what is sent beside the arguments is shown, secrets masked', async () => {
+test('what is sent besides the arguments is shown, secrets masked', async () => {
   const b = bench()
   const rest = '{"name":"pay","task":{"ttl":60000},"token":"abc"}'
   const id = await proposed(b, held('{"n":1}', { rest }))
@@ -71,7 +71,7 @@ test('what is sent beside the arguments is shown, secrets masked', async () => {
   expect(b.engine.find(plain)?.rest).toBe('')
 })
 
-test('an approval for a while ends with the last of its calls', async () => {
+test('a standing approval ends with the last of its calls', async () => {
   const b = bench()
   const call = held('{"n":1}')
   const id = await proposed(b, call)
@@ -81,7 +81,7 @@ test('an approval for a while ends with the last of its calls', async () => {
   const [stands] = b.engine.standing
   const of = stands?.id as string
   expect(stands).toMatchObject({ used: 0, calls: 2 })
-  // Calls that come at once: each takes its own, and what did not leave is given back.
+  // Concurrent calls: each claims its own use, and what was not sent is released.
   expect(await b.engine.ask(call)).toMatchObject({ is: 'standing', id: of })
   expect([1, 2, 3].map((n) => b.engine.takeStanding(of, `c${n}`))).toEqual([true, true, false])
   b.engine.settled(of, 'c2', 'not-sent')

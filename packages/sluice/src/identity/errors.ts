@@ -1,5 +1,5 @@
-// What can be wrong with who calls, and with the keys and grants that say so. docs/reference/errors.md lists
-// the same codes; a test holds the two together.
+// Errors of authentication, and of the keys and grants it uses. docs/reference/errors.md lists the
+// same codes; a test compares the two.
 
 export const ERRORS = {
   IDENTITY_KEY: 'the key of the installation is not one, or cannot be read',

@@ -1,9 +1,12 @@
-// The file of the data directory that keeps who may call and who may decide, and its schema. Commands write to it while
-// a gate reads it: the database is the truth, and whoever reads sees a change at the next look.
+// The database of the data directory with grants, logins and approvers, and its schema. Commands
+// write to it while a gate reads it: the database is the source of truth, and readers see a change
+// at the next refresh.
 
 import type { OpenOptions } from '../store/sqlite/open.ts'
 
-/** A name is free again once its grant is revoked; the principal, and so its limits, stay the same. */
+/**
+ * A name is free again once its grant is revoked; the principal, and so its limits, stay the same.
+ */
 const GRANTS = `
   CREATE TABLE grants (
     hash BLOB PRIMARY KEY CHECK (length(hash) = 32),
@@ -18,7 +21,9 @@ const GRANTS = `
   ) STRICT;
   CREATE UNIQUE INDEX grants_name ON grants (name) WHERE revoked_ms IS NULL;`
 
-/** `sealed`: encrypted with the key of the installation; `principal` is empty for the gate's own. */
+/**
+ * `sealed`: encrypted with the key of the installation; `principal` is empty for the gate's own.
+ */
 const LOGINS = `
   CREATE TABLE logins (
     server TEXT NOT NULL,
@@ -56,7 +61,7 @@ const PEOPLE = `
   ) STRICT;
   CREATE INDEX passkeys_person ON passkeys (person);`
 
-/** When a pause ends by a clock that nobody can set, in the boot in which it began. */
+/** When a pause ends by the monotonic clock of the boot in which it started. */
 const PAUSES = `
   ALTER TABLE people ADD COLUMN paused_boot TEXT NOT NULL DEFAULT '';
   ALTER TABLE people ADD COLUMN paused_until_up_ms INTEGER NOT NULL DEFAULT 0;`

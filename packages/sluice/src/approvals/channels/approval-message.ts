@@ -1,6 +1,6 @@
-// What a message to people says of a held call: who, what, why, until when, and one link for each
-// approver who is named. Names, reasons and arguments come from agents and servers, so every text is
-// made visible and cut before it goes into any message. Pure; used by the forms of all channels.
+// Composes the message about a pending approval: who, what, why, until when, and one link for each
+// named approver. Names, reasons and arguments come from agents and servers, so every text is made
+// visible and truncated before it goes into a message. Pure; used by the formats of all channels.
 
 import type { ApprovalRequest } from '../../core/approval.ts'
 import { visibleText } from '../../core/visible-text.ts'
@@ -12,7 +12,7 @@ import {
   TOLD_TEXT_LENGTH_MAX,
 } from './limits.ts'
 
-/** A link for one named approver; undefined where there is none to give. */
+/** A link for one named approver; undefined if there is none. */
 export type CreateApprovalLink = (request: ApprovalRequest, approver: string) => string | undefined
 
 export interface ApprovalLink {
@@ -23,11 +23,11 @@ export interface ApprovalLink {
 export interface ApprovalMessage {
   readonly id: string
   readonly title: string
-  /** What is asked, a line each. */
+  /** The facts of the request, one per line. */
   readonly facts: readonly { readonly name: string; readonly value: string }[]
-  /** JSON as it will be sent, secrets masked; undefined where messages do not carry it. */
+  /** JSON as it will be sent, secrets masked; undefined if messages do not include it. */
   readonly args: string | undefined
-  /** The same of what is sent beside the arguments; undefined where that is nothing, too. */
+  /** The same for what is sent besides the arguments; undefined also if that is nothing. */
   readonly rest: string | undefined
   readonly links: readonly ApprovalLink[]
   /** What to do without a link. */
@@ -97,11 +97,13 @@ export function linksFor(
   })
 }
 
-/** One line without anything that drives a reader's screen, without links, at most so long. What is cut
- * says how much is missing: nobody is to decide by the beginning alone. */
+/**
+ * One line without control characters or links, of at most `max` characters. Truncated text states
+ * how much is missing, so that no one decides by the start alone.
+ */
 export function toVisibleLine(text: string, max = TOLD_TEXT_LENGTH_MAX): string {
   const shown = visibleText(text.slice(0, max))
-  // Cut once more: an escape is longer than what it stands for, and goes whole or not at all.
+  // Truncated again: an escape is longer than its character, and is included whole or not at all.
   const kept = shown.length <= max ? shown : shown.slice(0, max).replace(/\\u?\{?[0-9a-f]*$/, '')
   const isWhole = kept.length === shown.length && text.length <= max
   const whole = isWhole ? 0 : visibleText(text).length
@@ -109,8 +111,10 @@ export function toVisibleLine(text: string, max = TOLD_TEXT_LENGTH_MAX): string 
   return withoutLinks(kept) + missing
 }
 
-/** Chats and mail programs make links of addresses in any text: of what an agent wrote nothing shall
- * be one click away. `[:]` and `[.]` are how people write such addresses. */
+/**
+ * Chat and mail programs turn URLs in any text into links: nothing an agent wrote may be one click
+ * away. `[:]` and `[.]` are the usual way to defang URLs.
+ */
 function withoutLinks(text: string): string {
   return text
     .replace(/:\/\//g, '[:]//')

@@ -1,6 +1,6 @@
-// Tells approvers of a held call by e-mail: one mail for each, with a link that is theirs alone. Plain
-// text, every line of it ours or quoted; nothing an agent names reaches a header but as visible
-// characters. Made by the gate from `approvals: { email }`.
+// Notifies approvers of a pending approval by e-mail: one mail for each, with their own link. Plain
+// text, every line either ours or quoted; names chosen by agents reach a header only as visible
+// characters. Created by the gate from `approvals: { email }`.
 
 import { Socket } from 'node:net'
 import { createTransport, type Transporter } from 'nodemailer'
@@ -18,7 +18,7 @@ export interface EmailConfig {
   readonly port: number
   /** `none` only on this machine. */
   readonly tls: 'starttls' | 'implicit' | 'none'
-  /** Certificates to trust besides, PEM. */
+  /** Additional trusted certificates, PEM. */
   readonly ca?: string
   readonly user?: string
   readonly password?: string
@@ -30,7 +30,7 @@ export interface EmailConfig {
 
 export interface EmailOptions {
   readonly linkFor: CreateApprovalLink
-  /** A mail that was not taken while others were. */
+  /** Called for a mail that was rejected while others were accepted. */
   readonly onFault?: (approver: string, why: string) => void
   readonly allMs?: number
 }
@@ -41,7 +41,7 @@ export class EmailNotifier implements Notifier {
   readonly channel = 'email'
   readonly #config: EmailConfig
   readonly #options: EmailOptions
-  /** Of mails on their way. */
+  /** Of mails in transit. */
   readonly #sockets = new Set<Socket>()
 
   constructor(config: EmailConfig, options: EmailOptions) {
@@ -49,8 +49,10 @@ export class EmailNotifier implements Notifier {
     this.#options = options
   }
 
-  /** One for each mail, over a socket of ours: the library gives up on a silent server, not on one that
-   * says a byte a second for ever. */
+  /**
+   * One per mail, over our own socket: the library gives up on a silent server, but not on one that
+   * sends a byte a second for ever.
+   */
   #transport(socket: Socket): Transporter {
     const { host, port, tls, ca, user, password } = this.#config
     return createTransport({
@@ -65,14 +67,14 @@ export class EmailNotifier implements Notifier {
       greetingTimeout: SMTP_MS_MAX,
       socketTimeout: SMTP_MS_MAX,
       dnsTimeout: SMTP_MS_MAX,
-      // A mail is what stands here, never a file or a page that somebody named.
+      // A mail contains only the text composed here, never a file or a page that a text names.
       disableFileAccess: true,
       disableUrlAccess: true,
       socket,
     })
   }
 
-  /** Rejects where not one mail was taken. */
+  /** Rejects if no mail was accepted. */
   async tell(request: ApprovalRequest): Promise<void> {
     const waiting = Object.entries(this.#config.to)
     const faults: string[] = []
@@ -92,7 +94,7 @@ export class EmailNotifier implements Notifier {
     }
     const lanes = Promise.all(Array.from({ length: MAILS_AT_ONCE_MAX }, work))
     await Promise.race([lanes, late(this.#options.allMs ?? TELLING_MS_MAX)])
-    // What is still on its way is somebody told, or a fault of its own later.
+    // Mails still in transit either notify someone or report a fault later.
     const left = waiting.splice(0)
     if (sent === 0) throw new Error(faults[0] ?? `no mail was taken (${left.length} not tried)`)
   }
@@ -129,7 +131,7 @@ function subjectOf({ title }: ApprovalMessage): string {
   return subject.length <= SUBJECT_LENGTH_MAX ? subject : `${subject.slice(0, SUBJECT_LENGTH_MAX)}…`
 }
 
-/** What agents and servers named is quoted, so that it cannot pass for a line of ours. */
+/** Names chosen by agents and servers are quoted, so that they cannot pass for a line of ours. */
 function composeMailText({ facts, args, rest, links, otherwise }: ApprovalMessage): string {
   const [link] = links
   return [

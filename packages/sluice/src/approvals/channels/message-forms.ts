@@ -1,6 +1,6 @@
-// The bodies of webhooks: plain JSON for programs, and ready messages for chats in the style of Slack
-// (Block Kit) and Teams (an Adaptive Card). Whatever comes from agents and servers stands in elements
-// that show text as it is, so that no name can spell a link or call a group. Pure.
+// The bodies of webhooks: plain JSON for programs, and ready messages for chats in the style of
+// Slack (Block Kit) and Teams (an Adaptive Card). Text from agents and servers goes into elements
+// that show it literally, so that no name can spell a link or mention a group. Pure.
 
 import type { ApprovalRequest } from '../../core/approval.ts'
 import type { ApprovalMessage } from './approval-message.ts'
@@ -18,7 +18,7 @@ export function buildWebhookBody(
   return JSON.stringify(body)
 }
 
-/** Values as they are: a program reads them, and JSON says where they end. */
+/** Values unchanged: a program reads them, and JSON delimits them. */
 function buildPlainBody(told: ApprovalMessage, request: ApprovalRequest): unknown {
   const { id, atMs, expiresAtMs, principal, agent, session, server, method, name } = request
   const { category, risk, unknown, looksLike, asks, before, callId, args, rest, masked } = request
@@ -46,7 +46,7 @@ function buildPlainBody(told: ApprovalMessage, request: ApprovalRequest): unknow
   }
 }
 
-/** A program is told how long it was: what is cut is not JSON any more. */
+/** Programs receive the original length: truncated text is no longer JSON. */
 function cutText(name: string, text: string): Record<string, unknown> {
   const isCut = text.length > TOLD_ARGS_LENGTH_MAX
   return {
@@ -63,13 +63,14 @@ function slack(told: ApprovalMessage): unknown {
     emoji: false,
   })
   const section = (value: string) => ({ type: 'section', text: text(value, SLACK_TEXT_LENGTH_MAX) })
-  // Longer than a section may be: over several, so that what says how much is missing is not cut off.
+  // Longer than a section may be: split over several, so that the note on what is missing is not
+  // cut off.
   const sections = (name: string, value: string | undefined) =>
     value === undefined
       ? []
       : (`${name}: ${value}`.match(SLACK_PIECES) ?? []).map((piece) => section(piece))
   return {
-    // Shown in notifications; escaped as the service asks, since this one is not plain.
+    // Shown in notifications; escaped as the service requires, since this one is not plain.
     text: told.title.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;'),
     blocks: [
       { type: 'header', text: text(told.title, 150) },
@@ -79,7 +80,7 @@ function slack(told: ApprovalMessage): unknown {
       ...slackLinks(told, (value) => text(value, 75)),
       { type: 'context', elements: [text(told.otherwise, 2_000)] },
     ],
-    // No links, mentions or emphasis in the line above, whatever it spells.
+    // Disables links, mentions and emphasis in the line above.
     mrkdwn: false,
     parse: 'none',
     unfurl_links: false,

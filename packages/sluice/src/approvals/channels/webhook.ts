@@ -1,6 +1,6 @@
-// Tells people, or a program, of a held call by a webhook: signed, tried again, the same id each time.
-// The message carries no authority: whoever has it still has to prove who they are. Made by the gate
-// from `approvals: { webhook }`.
+// Notifies people, or a program, of a pending approval by a webhook: signed, retried, with the same
+// id each time. The message carries no authority: its recipient still has to authenticate. Created
+// by the gate from `approvals: { webhook }`.
 
 import type { ApprovalRequest, Notifier } from '../../core/approval.ts'
 import { deliverWebhook } from '../../ledger/chain/deliver-webhook.ts'
@@ -15,12 +15,12 @@ import { buildWebhookBody, type WebhookForm } from './message-forms.ts'
 
 export interface WebhookConfig {
   readonly url: string
-  /** Undefined for chats, whose address is the secret. */
+  /** Undefined for chats, whose URL is the secret. */
   readonly secret?: string
   readonly form: WebhookForm
-  /** Whose links the message carries. */
+  /** Approvers whose links the message contains. */
   readonly approvers: readonly string[]
-  /** Whether arguments go along, secrets masked. */
+  /** Whether arguments are included, secrets masked. */
   readonly args: boolean
 }
 

@@ -1,5 +1,4 @@
-// Access tokens at the door of the room: keys over HTTP from a server of the test, and every way a
-// token can be wrong.
+// Access tokens: keys over HTTP from a server of the test, and every way a token can be invalid.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -84,7 +83,7 @@ async function refusal(token: string, checked = tokens): Promise<AuthenticationE
 }
 
 describe('an access token', () => {
-  test('that is right becomes a caller with groups and claims, under the name of its issuer', async () => {
+  test('that is valid becomes a caller with groups and claims, prefixed with the name of its issuer', async () => {
     const { principal, ...terms } = await tokens.check(await make(), AUDIENCES)
     expect(principal).toMatchObject({ id: 'corp:ann', kind: 'oauth', groups: ['ops', 'dev'] })
     expect(principal.claims).toMatchObject({ scope: 'openid mcp', level: 3 })
@@ -139,13 +138,13 @@ describe('an access token', () => {
       expect(await refusal(token)).toMatchObject({ error: 'invalid_token' })
   })
 
-  test('signed in a way the configuration does not name is refused', async () => {
+  test('signed with an algorithm that is not configured is refused', async () => {
     expect(await refusal(await make(), tokensOf({ algorithms: ['RS256'] }))).toMatchObject({
       error: 'invalid_token',
     })
   })
 
-  test('without a scope it must have is refused as such', async () => {
+  test('without a required scope is refused as such', async () => {
     expect(await refusal(await make({ claims: { scope: 'openid' } }))).toMatchObject({
       error: 'insufficient_scope',
     })
@@ -153,14 +152,14 @@ describe('an access token', () => {
     await expect(tokens.check(other, AUDIENCES)).resolves.toBeDefined()
   })
 
-  test('for what the configuration names beside the gate is taken', async () => {
+  test('for an additional configured audience is accepted', async () => {
     const named = tokensOf({ audience: 'api://gate' })
     await expect(
       named.check(await make({ claims: { aud: 'api://gate' } }), []),
     ).resolves.toBeDefined()
   })
 
-  test('that was checked is checked again for each audience, and after it has expired', async () => {
+  test('that was verified is checked again for each audience, and after it has expired', async () => {
     const token = await make()
     await tokens.check(token, AUDIENCES)
     await expect(tokens.check(token, ['https://gate.example.com/mcp/b'])).rejects.toThrow('another')
@@ -170,7 +169,7 @@ describe('an access token', () => {
 })
 
 describe('keys', () => {
-  test('are fetched once, and a key nobody knows does not fetch them again and again', async () => {
+  test('are fetched once, and an unknown key does not fetch them repeatedly', async () => {
     const odd = await make({ header: { kid: 'k2' } })
     for (let turn = 0; turn < 5; turn++) {
       await tokens.check(await make({ claims: { jti: turn } }), AUDIENCES)
@@ -196,7 +195,7 @@ describe('keys', () => {
     },
   )
 
-  test('low: an unknown kid takes no kept key away while the issuer cannot be reached', async () => {
+  test('low: an unknown kid does not evict cached keys while the issuer cannot be reached', async () => {
     await tokens.check(await make(), AUDIENCES)
     answer = 'nonsense'
     nowS = T + KEYS_COOLDOWN_MS / 1_000
@@ -210,7 +209,7 @@ describe('keys', () => {
     expect(asked.filter((path) => path === '/keys')).toHaveLength(2)
   })
 
-  test('of metadata that names another issuer are not taken: mix-up', async () => {
+  test('of metadata that names another issuer are not accepted: mix-up', async () => {
     const wrong = tokensOf({ issuer: `${issuer}/` })
     const token = await make({ claims: { iss: `${issuer}/` } })
     expect(await refusal(token, wrong)).toMatchObject({ isFault: true })

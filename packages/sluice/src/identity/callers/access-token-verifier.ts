@@ -1,6 +1,6 @@
-// Access tokens of authorisation servers: JWTs that one of the configured issuers signed, for this
-// gate, that have not expired. Only asymmetric algorithms: with HMAC the public key would be a secret.
-// Keys are fetched when first needed and kept for a while; what was checked is remembered briefly.
+// Verifies access tokens of authorisation servers: JWTs signed by one of the configured issuers,
+// for this gate, not expired. Only asymmetric algorithms: with HMAC the public key would be the
+// secret. Keys are fetched when first needed and cached; verified tokens are cached briefly.
 
 import { hash } from 'node:crypto'
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
@@ -13,7 +13,7 @@ import { AuthenticationError, type Caller } from './caller.ts'
 import type { Issuer } from './issuer.ts'
 import { IssuerKeys, KeysUnreachable } from './issuer-keys.ts'
 
-/** Claims that have the type that the standard gives them. */
+/** Claims with the types of the standard. */
 type CheckedPayload = JWTPayload & {
   readonly sub: string
   readonly exp: number
@@ -38,7 +38,7 @@ export class AccessTokenVerifier implements TokenVerifier {
     this.#nowMs = nowMs
   }
 
-  /** `isStrict`: for these addresses and no other, whatever `audience` says. */
+  /** `isStrict`: for these audiences only, regardless of `audience`. */
   async check(
     token: string,
     audiences: readonly string[],
@@ -57,8 +57,10 @@ export class AccessTokenVerifier implements TokenVerifier {
     return caller
   }
 
-  /** Who has just logged in there, by the ID token that came for the code: made for this client and for
-   * the one request that had the nonce. */
+  /**
+   * The person who has just signed in, by the ID token of the code exchange: issued for this client
+   * and for the one request with the nonce.
+   */
   async checkIdToken(
     token: string,
     issuer: Issuer,
@@ -67,7 +69,7 @@ export class AccessTokenVerifier implements TokenVerifier {
     const payload = await this.#payload(token, issuer)
     const { aud: named, azp } = payload
     const isOurs = named.includes(clientId) && (azp === undefined || azp === clientId)
-    // Made for several, it has to say which of them asked.
+    // A token for several audiences must name the authorised party.
     if (!isOurs || (named.length > 1 && azp === undefined))
       throw invalid('the ID token is for another client')
     if (payload.nonce !== nonce) throw invalid('the ID token belongs to another sign-in')
@@ -122,7 +124,7 @@ export class AccessTokenVerifier implements TokenVerifier {
   }
 }
 
-/** Nothing of it is believed: it only says whose keys to try. */
+/** Nothing of it is trusted: it only selects the keys to try. */
 function issuerOf(token: string): string {
   try {
     const { iss } = decodeJwt(token) as { iss?: unknown }
@@ -132,8 +134,10 @@ function issuerOf(token: string): string {
   }
 }
 
-/** A signature says who wrote the claims, not that they have the form that the standard gives them: an
- * array that reads like a name when it is turned into text is not that name. */
+/**
+ * A signature proves who wrote the claims, not that they have the types of the standard: an array
+ * that converts to the text of a name is not that name.
+ */
 function checkTypes(payload: JWTPayload): CheckedPayload {
   const { sub, aud, exp } = payload as Record<string, unknown>
   const audiences = typeof aud === 'string' ? [aud] : aud
@@ -178,7 +182,7 @@ function groupsOf(payload: JWTPayload, { groups }: Issuer): string[] {
   throw invalid(`the token names more than ${GRANT_GROUPS_MAX} groups`)
 }
 
-/** Without whole numbers that no double holds: nobody is to be judged by a rounded one. */
+/** Without integers that no double represents: no decision may use a rounded value. */
 function claimsOf(payload: JWTPayload): JsonObject {
   const text = JSON.stringify(payload, (_, value: JsonValue) =>
     typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)

@@ -1,6 +1,7 @@
-// Who is let in. A token is a grant's, or one that an authorisation server signed; without a token
-// only the local user comes in, and only while there is no other way in at all. Called by the fronts
-// for every request, so it looks whether grants have changed and tells whoever ends sessions.
+// Authenticates callers. A token is a grant's, or signed by an authorisation server. Without a
+// token only the local user is authenticated, and only if no other way is configured. Called by the
+// fronts for every request, so it also detects changed grants and notifies the gate to close
+// sessions.
 
 import { LruMap } from '../../core/lru-map.ts'
 import { CALLERS_SEEN_MAX, GRANTS_FRESH_MS } from '../limits.ts'
@@ -11,30 +12,32 @@ import { AuthenticationError } from './caller.ts'
 import type { Grant } from './grant.ts'
 import type { Grants } from './grants.ts'
 
-/** What the tokens of authorisation servers are checked by. */
+/** Verifies the tokens of authorisation servers. */
 export interface TokenVerifier {
-  /** Throws NotLetIn. `audiences` are what the token may be for. */
+  /** Throws AuthenticationError. `audiences` are the accepted audiences. */
   check(token: string, audiences: readonly string[]): Promise<Caller>
 }
 
 export interface Credentials {
   readonly token: string | undefined
-  /** It comes from this machine, over loopback or the socket. */
+  /** The request comes from this machine, over loopback or the socket. */
   readonly isLocal: boolean
-  /** What a token may be for: the addresses of what is asked for. */
+  /** The accepted audiences: the URLs of the requested resource. */
   readonly audiences: () => readonly string[]
-  /** The connection it comes over: a grant's token that was checked on it need not be hashed again,
-   * as long as the grants are the same. */
+  /**
+   * The connection: a grant's token that was verified on it need not be hashed again while the
+   * grants are unchanged.
+   */
   readonly connection?: object
 }
 
 export interface DoorOptions {
   readonly grants: Grants
-  /** Where the configuration names authorisation servers. */
+  /** Present if the configuration names authorisation servers. */
   readonly tokens?: TokenVerifier | undefined
-  /** False where the gate is reached from elsewhere: then nobody is local. */
+  /** False if the gate can be reached from other machines: then no caller is local. */
   readonly mayBeLocal: boolean
-  /** The document of the local user. */
+  /** The policy of the local user. */
   readonly localPolicy: string
   /** The quota of the local user, and the window of grants that have none of their own. */
   readonly sessions: SessionLimit
@@ -44,14 +47,14 @@ export interface DoorOptions {
 const GRANT_HELP = '`sluice grants add NAME --policy POLICY` makes a token'
 
 export class Authenticator {
-  /** Grants have changed: sessions whose caller no longer holds are to be ended. */
+  /** Called when grants have changed: sessions whose caller is no longer valid are to be closed. */
   onChange: () => void = () => {}
   readonly #options: DoorOptions
   readonly #callers = new Map<string, { readonly grant: Grant; readonly caller: Caller }>()
   readonly #local: Caller
   readonly #checked = new WeakMap<object, { token: string; readonly grant: Grant }>()
   #lookedMs = Number.NEGATIVE_INFINITY
-  /** Principals with tokens, the longest unseen first. */
+  /** Principals with tokens, in LRU order. */
   readonly #seen = new LruMap<string, Caller>(CALLERS_SEEN_MAX)
 
   constructor(options: DoorOptions) {
@@ -65,14 +68,15 @@ export class Authenticator {
     }
   }
 
-  /** Throws NotLetIn. */
+  /** Throws AuthenticationError. */
   admit({ token, isLocal, audiences, connection }: Credentials): Caller | Promise<Caller> {
     const nowMs = this.#options.nowMs()
     this.#lookOnce(nowMs)
     if (token === undefined) return this.#withoutToken(isLocal)
     const checked = connection === undefined ? undefined : this.#checked.get(connection)
     if (checked?.token === token && this.#options.grants.isCurrent(checked.grant)) {
-      // The very text that comes next time: to see that it is the same takes no look at it.
+      // The same string object comes with the next request: comparing it is then a pointer
+      // comparison.
       checked.token = token
       return this.#ofGrant(checked.grant, nowMs)
     }
@@ -89,15 +93,17 @@ export class Authenticator {
     })
   }
 
-  /** Requests that come together are checked together: by what was so a moment ago. */
+  /** Requests that arrive together are checked together, with the grants read a moment ago. */
   #lookOnce(nowMs: number): void {
     if (nowMs - this.#lookedMs < GRANTS_FRESH_MS && nowMs >= this.#lookedMs) return
     this.look()
     this.#lookedMs = nowMs
   }
 
-  /** A principal who is not here now, as what it has set going is judged; undefined where it may no
-   * longer call. Of those with tokens of authorisation servers, whoever came last. */
+  /**
+   * The caller for a principal that is not connected, for work it has started; undefined if it may
+   * no longer call. Of tokens of authorisation servers, the most recent.
+   */
   callerOf(principal: string): Caller | undefined {
     if (principal === LOCAL_USER.id) return this.#local.holds() ? this.#local : undefined
     const grant = this.#options.grants
@@ -108,7 +114,10 @@ export class Authenticator {
     return caller?.holds() === true ? caller : undefined
   }
 
-  /** Whether another process has changed the grants; throws NotLetIn where that cannot be known. */
+  /**
+   * Checks whether another process has changed the grants; throws AuthenticationError if that is
+   * unknown.
+   */
   look(): void {
     try {
       if (this.#options.grants.refresh()) this.onChange()

@@ -1,23 +1,25 @@
-// Somebody who has been let in: who it is, what binds it, and whether that still holds. Made by the
-// door (door.ts); the gate opens sessions for callers and ends those whose caller no longer holds.
+// An authenticated caller: its identity, its policy, and whether it is still valid. Created by
+// authenticator.ts; the gate opens sessions for callers and closes those whose caller is no longer
+// valid.
 
 import type { Principal } from '@sluice/policy/core/call'
 import type { SessionLimit } from '../sessions/agent-sessions.ts'
 
 export interface Caller {
   readonly principal: Principal
-  /** The name of the document that judges its calls; `policy` is that of the local user. */
+  /** The name of the policy that decides on its calls; `policy` is that of the local user. */
   readonly policy: string
   /** How many sessions it may have, see AgentSessions. */
   readonly sessions: SessionLimit
-  /** Its denials name the rule and what is left. */
+  /** Its denials name the rule and the remaining quota. */
   readonly explain: boolean
-  /** False once its grant is revoked, its token has expired, or a grant has ended the local user's
-   * time. */
+  /**
+   * False once its grant is revoked, its token has expired, or a grant has replaced the local user.
+   */
   readonly holds: () => boolean
 }
 
-/** Claims that are another in every token of the same person. */
+/** Claims that differ in every token of the same person. */
 const OF_ONE_TOKEN: ReadonlySet<string> = new Set([
   'exp',
   'iat',
@@ -27,20 +29,22 @@ const OF_ONE_TOKEN: ReadonlySet<string> = new Set([
   'nonce',
 ])
 
-/** Equal for callers whose calls are judged alike. One principal may come with tokens of different
- * groups at the same time: what one of them may is not to be lent to the other. */
+/**
+ * Equal for callers whose calls are decided alike. One principal may use tokens of different groups
+ * concurrently: permissions of one must not leak to the other.
+ */
 export function getCallerKey({ principal, policy, explain }: Caller): string {
   const { id, kind, groups, claims } = principal
   const lasting = Object.entries(claims).filter(([name]) => !OF_ONE_TOKEN.has(name))
   return JSON.stringify([id, kind, groups, lasting, policy, explain])
 }
 
-/** Why somebody is not let in. */
+/** Why authentication failed. */
 export class AuthenticationError extends Error {
   readonly help: string
-  /** As RFC 6750 says it; undefined where no token was sent. */
+  /** As in RFC 6750; undefined if no token was sent. */
   readonly error: 'invalid_token' | 'insufficient_scope' | undefined
-  /** Nobody can be let in now: the fault is the gate's. */
+  /** Authentication is not possible at the moment: the fault is the gate's. */
   readonly isFault: boolean
 
   constructor(

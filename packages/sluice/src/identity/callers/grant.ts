@@ -1,9 +1,10 @@
-// A grant and its token. The token is 256 random bits behind a prefix that secret scanners can look
-// for; only its SHA-256 is kept, and the beginning of that is the grant's id. Pure but for randomness.
+// A grant and its token. The token is 256 random bits after a prefix that secret scanners can
+// detect; only its SHA-256 is stored, and the start of that is the grant's id. Pure except for
+// randomness.
 
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** As sluice.yaml fixes it. */
+/** As configured in sluice.yaml. */
 export interface FixedGrant {
   readonly name: string
   /** SHA-256 of the token. */
@@ -14,13 +15,13 @@ export interface FixedGrant {
   /** `sessions.window`; undefined: that of the configuration. */
   readonly windowMs?: number
   readonly groups: readonly string[]
-  /** Denials name the rule and what is left. */
+  /** Denials name the rule and the remaining quota. */
   readonly explain: boolean
 }
 
 export interface Grant extends FixedGrant {
   readonly id: string
-  /** From sluice.yaml: not to be revoked but there. */
+  /** From sluice.yaml: can be revoked only there. */
   readonly isFixed: boolean
   readonly createdMs: number | null
   readonly lastUsedMs: number | null
@@ -35,12 +36,12 @@ export function makeToken(): string {
   return PREFIX + randomBytes(32).toString('hex')
 }
 
-/** Undefined for what cannot be a grant's token, such as one of an authorisation server. */
+/** Undefined if it cannot be a grant's token, such as one of an authorisation server. */
 export function hashGrantToken(token: string): Buffer | undefined {
   return TOKEN.test(token) ? hash('sha256', token, 'buffer') : undefined
 }
 
-/** The way to a grant; knowing it is of no use, since nobody can make a token for a hash. */
+/** Identifies a grant; not a secret, since no token can be computed from a hash. */
 export function toGrantId(digest: Buffer): string {
   return digest.toString('hex', 0, ID_LENGTH / 2)
 }

@@ -1,4 +1,4 @@
-// Grants at the door of the room: what is kept, who is found, and what another process sees of it.
+// Grants: what is stored, who is found, and what another process sees of it.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -57,7 +57,7 @@ describe('a grant', () => {
     }
   })
 
-  test('that another process adds or revokes is seen at the next look', () => {
+  test('that another process adds or revokes is seen at the next refresh', () => {
     expect(gate.refresh()).toBe(false)
     const { grant, token } = grants.add(ANN, T)
     expect(gate.find(token)).toBeUndefined()
@@ -71,7 +71,7 @@ describe('a grant', () => {
     expect(gate.refresh()).toBe(false)
   })
 
-  test('that is revoked still stands on the list, so that nothing opens; forgotten it is gone', () => {
+  test('that is revoked stays on the list, so that nothing opens; forgotten it is gone', () => {
     grants.add(ANN, T)
     grants.revoke('ann', T + 1)
     expect(grants.exist).toBe(true)
@@ -83,7 +83,7 @@ describe('a grant', () => {
     expect(grants.revoke('ann', T)).toBeUndefined()
   })
 
-  test('has a name of its own, also where two processes are as fast', () => {
+  test('has a unique name, also if two processes race', () => {
     grants.add(ANN, T)
     expect(() => grants.add(ANN, T)).toThrow(/has a grant already/)
     expect(() => gate.add(ANN, T)).toThrow(/has a grant already/)
@@ -99,7 +99,7 @@ describe('a grant', () => {
     fixed.close()
   })
 
-  test('says when it was last used, written down now and then', () => {
+  test('records when it was last used, from time to time', () => {
     const { grant } = grants.add(ANN, T)
     grants.used(grant, T + 5)
     grants.keepUse()
@@ -112,7 +112,7 @@ describe('a grant', () => {
     expect(gate.list()).toMatchObject([{ lastUsedMs: T + 6 }])
   })
 
-  test('cannot be called like the local user, a token of an issuer, or a session', () => {
+  test('cannot be named like the local user, a token of an issuer, or a session', () => {
     for (const name of ['local', 'corp:ann', 'a#1@2', '', ' ', 'a b', 'é', 'x'.repeat(65)])
       expect(GRANT_NAME.test(name)).toBe(false)
     for (const name of ['ann', 'ann@example.com', 'ci-7', 'locals', 'Local'])

@@ -1,6 +1,6 @@
-// The grants of an installation: those kept in its store and those fixed in sluice.yaml. Commands add
-// and revoke them; a running gate looks whether another process has changed something, which costs a
-// few microseconds, and so sees it with the next request.
+// The grants of an installation: those in its store and those fixed in sluice.yaml. Commands add
+// and revoke them; a running gate checks for changes by another process, which costs a few
+// microseconds, and so sees them with the next request.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { storeFault } from '../../store/files/faults.ts'
@@ -35,7 +35,7 @@ export class Grants {
   readonly #used = new Map<string, { atMs: number; writtenMs: number }>()
   #seen: unknown
   #all: readonly Grant[] = []
-  /** What there is to agree or disagree about: not when they were used. */
+  /** The terms of the grants, for comparison: without the time of last use. */
   #terms = ''
   #byId = new Map<string, Grant>()
 
@@ -52,8 +52,10 @@ export class Grants {
     return new Grants(openDatabase(options), `${directory}/${options.name}`, fixed)
   }
 
-  /** True where another process has changed grants. Throws where the file cannot be read: then
-   * nobody is let in. */
+  /**
+   * True if another process has changed grants. Throws if the file cannot be read: then no caller
+   * is authenticated.
+   */
   refresh(): boolean {
     return this.#guard(() => {
       const version = this.#version.get()?.data_version
@@ -65,12 +67,15 @@ export class Grants {
     })
   }
 
-  /** The fixed ones first, then by age; the revoked ones too. */
+  /** The fixed ones first, then by age; including revoked ones. */
   list(): readonly Grant[] {
     return this.#all
   }
 
-  /** Whether there is any, or was: to revoke the last one must open nothing. */
+  /**
+   * Whether any grant exists or existed: revoking the last one must not open the gate to the local
+   * user.
+   */
   get exist(): boolean {
     return this.#all.length > 0
   }
@@ -82,18 +87,18 @@ export class Grants {
     return grant !== undefined && matchesGrant(grant, digest) ? grant : undefined
   }
 
-  /** Whether it is live, and was not even read again. */
+  /** Whether it is valid, and was not even read again. */
   isCurrent(grant: Grant): boolean {
     return this.#byId.get(grant.id) === grant
   }
 
-  /** Whether this very grant still holds, as it was. */
+  /** Whether this grant is still valid and unchanged. */
   holds(grant: Grant): boolean {
     const now = this.#byId.get(grant.id)
     return now !== undefined && sameTerms(now, grant)
   }
 
-  /** The token is in nobody's hands but the caller's from now on. */
+  /** From now on only the caller has the token. */
   add(wish: GrantRequest, nowMs: number): { grant: Grant; token: string } {
     const { name, policy, slots, groups, explain } = wish
     if (this.#all.some((one) => one.name === name && one.revokedMs === null)) throw taken(name)
@@ -109,7 +114,7 @@ export class Grants {
     try {
       this.#database.prepare(ADD).run(...row)
     } catch (error) {
-      // Another process was as fast.
+      // Another process was faster.
       throw (error as { errcode?: number }).errcode === UNIQUE
         ? taken(name)
         : storeFault(error, this.#file)
@@ -118,7 +123,7 @@ export class Grants {
     return { grant: this.#byId.get(toGrantId(digest)) as Grant, token }
   }
 
-  /** Undefined where no grant of this name holds. */
+  /** Undefined if there is no valid grant of this name. */
   revoke(name: string, nowMs: number): Grant | undefined {
     const held = this.#all.find(
       (one) => one.name === name && one.revokedMs === null && !one.isFixed,
@@ -133,7 +138,7 @@ export class Grants {
     return held
   }
 
-  /** Takes every grant of this name out of the store; says how many there were. */
+  /** Deletes every grant of this name from the store; returns how many there were. */
   forget(name: string): number {
     const { changes } = this.#guard(() =>
       this.#database.prepare('DELETE FROM grants WHERE name = ?').run(name),
@@ -149,7 +154,7 @@ export class Grants {
     else used.atMs = nowMs
   }
 
-  /** Writes down when grants were last used. Only for people to look at: a failure is passed over. */
+  /** Stores when grants were last used. Informational only: a failure is ignored. */
   keepUse(everyMs: number = LAST_USED_EVERY_MS): void {
     for (const [id, used] of this.#used) {
       if (used.atMs - used.writtenMs < everyMs) continue

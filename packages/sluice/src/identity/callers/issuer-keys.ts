@@ -1,6 +1,6 @@
-// The public keys of one issuer: fetched when first needed, kept for a while, fetched again when a
-// token names a key that is not among them. A failed fetch concerns only tokens whose key is missing:
-// a stranger's token with an unknown `kid` must not take the kept keys away from anybody.
+// The public keys of one issuer: fetched when first needed, cached, and fetched again when a token
+// names an unknown key. A failed fetch affects only tokens whose key is missing: a stranger's token
+// with an unknown `kid` must not evict the cached keys.
 
 import { isObject } from '@sluice/policy/core/json'
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
@@ -9,7 +9,7 @@ import { discoverIssuer, endpointIn } from '../oauth/discover-issuer.ts'
 import { Outgoing } from '../oauth/outgoing.ts'
 import type { Issuer } from './issuer.ts'
 
-/** The keys cannot be had now; the token may be right. */
+/** The keys are not available at the moment; the token may be valid. */
 export class KeysUnreachable extends Error {}
 
 interface KeptKeys {
@@ -23,7 +23,7 @@ export class IssuerKeys {
   #url: string | undefined
   #kept: KeptKeys | undefined
   #fetching: Promise<KeptKeys> | undefined
-  /** Until when nothing is fetched, and why not: tokens must not make the gate knock. */
+  /** Until when nothing is fetched, and why: tokens must not make the gate send requests. */
   #resting: { readonly untilMs: number; readonly why: string } | undefined
 
   constructor(issuer: Issuer, nowMs: () => number) {
@@ -31,7 +31,7 @@ export class IssuerKeys {
     this.#nowMs = nowMs
   }
 
-  /** As `jwtVerify` asks for it. Throws KeysUnreachable. */
+  /** The key callback of `jwtVerify`. Throws KeysUnreachable. */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const kept = this.#isFresh() ? (this.#kept as KeptKeys) : await this.#fetch()
     try {
@@ -49,7 +49,7 @@ export class IssuerKeys {
     }
   }
 
-  /** A key that cannot be read is the issuer's fault, and neither the caller's nor the gate's. */
+  /** An unreadable key is the fault of the issuer, not of the caller or the gate. */
   #faultOf(error: Error): Error {
     if (error instanceof errors.JOSEError) return error
     return new KeysUnreachable(`a key of \`${this.#issuer.issuer}\` is none: ${error.message}`)

@@ -1,5 +1,5 @@
-// An authorisation server whose access tokens the gate takes, as the configuration has it. Apart from
-// what checks tokens (tokens.ts), which commands that only read the configuration need not load.
+// An authorisation server whose access tokens the gate accepts, as configured. Separate from
+// access-token-verifier.ts, which commands that only read the configuration need not load.
 
 import type { Role } from '../../core/person.ts'
 import type { SessionLimit } from '../sessions/agent-sessions.ts'
@@ -18,35 +18,35 @@ export const ALGORITHMS = [
   'Ed25519',
 ] as const
 
-/** As sluice.yaml has it under `auth.issuers`. */
+/** An entry of `auth.issuers` in sluice.yaml. */
 export interface Issuer {
-  /** What its principals' ids begin with. */
+  /** Prefix of its principals' ids. */
   readonly name: string
   readonly issuer: string
   readonly policy: string
-  /** Where its keys are, where it does not say so itself. */
+  /** URL of its keys, if its metadata does not name it. */
   readonly jwks?: string
-  /** What a token may be for beside the gate's own addresses. */
+  /** An accepted audience in addition to the gate's own URLs. */
   readonly audience?: string
   /** A token must have all of them. */
   readonly scopes: readonly string[]
-  /** The claim that has the groups. */
+  /** The claim with the groups. */
   readonly groups: string
   readonly algorithms: readonly string[]
   readonly sessions: SessionLimit
   readonly explain: boolean
-  /** Groups whose members may sign in to decide, by role. */
+  /** Groups whose members may sign in as approvers, by role. */
   readonly roles: Readonly<Partial<Record<Role, readonly string[]>>>
-  /** Subjects who may sign in as admin, whatever their groups. */
+  /** Subjects who may sign in as admin, regardless of their groups. */
   readonly admins?: readonly string[]
-  /** Where people sign in on the console's page. */
+  /** Enables sign-in on the console's page. */
   readonly console?: ConsoleClient
 }
 
-/** What the gate is to the authorisation server while somebody signs in to the console. */
+/** The gate's OAuth client for sign-in to the console. */
 export interface ConsoleClient {
   readonly clientId: string
   readonly clientSecret?: string
-  /** Asked for beside `openid`. */
+  /** Requested in addition to `openid`. */
   readonly scopes: readonly string[]
 }

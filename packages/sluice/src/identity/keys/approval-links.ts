@@ -1,6 +1,6 @@
-// Links in messages to approvers: one link is for one request and one named approver, until the request
-// expires. A link decides nothing and shows nothing by itself: it says who is asked to sign in, with a
-// passkey, and for what. Its token is a MAC over just that, so nothing has to be kept.
+// Links in messages to approvers: a link is for one request and one named approver, until the
+// request expires. A link alone decides nothing and shows nothing: it states who is to sign in,
+// with a passkey, and for what. Its token is a MAC over that, so nothing has to be stored.
 
 import type { InstallationKey } from './installation-key.ts'
 import { SignedToken } from './signed-token.ts'
@@ -19,7 +19,7 @@ export class ApprovalLinks {
     this.#sealed = new SignedToken(key, 'links', 'sluice_link_')
   }
 
-  /** The whole address; `base` is where people reach the gate, undefined where they cannot. */
+  /** The whole URL; `base` is where approvers reach the gate, undefined if they cannot. */
   address(base: string | undefined, link: ApprovalLinkClaims): string | undefined {
     const page = base && `${base}/approvals/${encodeURIComponent(link.approval)}`
     return page && `${page}#link=${this.token(link)}`
@@ -29,7 +29,7 @@ export class ApprovalLinks {
     return this.#sealed.make([approval, approver, untilMs])
   }
 
-  /** Undefined for what was not made here, or is too old. */
+  /** Undefined if it was not created here, or has expired. */
   read(token: string, nowMs: number): ApprovalLinkClaims | undefined {
     const said = this.#sealed.read(token)
     if (said === undefined) return undefined

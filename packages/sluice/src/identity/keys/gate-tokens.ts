@@ -1,6 +1,6 @@
-// The tokens that the gate itself makes and that look alike, so that they can be found in any text: a
-// grant's, a system's credential, a one-time code, an approver's link. The gate takes them out of what
-// servers answer (gateway/relay/strip-own.ts): an agent that reads somebody's mail is not to find them there.
+// The tokens that the gate issues, in a common form, so that they can be found in any text: a
+// grant's, a system's credential, a one-time code, an approver's link. The gate redacts them in
+// responses of servers: an agent that reads someone's mail must not find them there.
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -10,12 +10,14 @@ import {
   ownTokenPattern,
 } from '../../core/own-token-shapes.ts'
 
-/** `sys`: a system that may decide. `code`: signs in once. `in`: a signed-in page. `link`: one request,
- * for one approver. */
+/**
+ * `sys`: a system that may approve. `code`: signs in once. `in`: a signed-in page. `link`: one
+ * request, for one approver.
+ */
 export type GateTokenKind = 'sys' | 'code' | 'in' | 'link'
 
 const OWN_TOKEN = /^sluice_(sys|code|in|link)_[\w-]{43,}$/
-/** Every token of the gate's in a text, also over several lines. */
+/** Every token of the gate in a text, also over several lines. */
 const ANY_TOKEN = ownTokenPattern()
 
 /** 256 random bits. */
@@ -27,13 +29,13 @@ export function ownTokenKind(token: string): GateTokenKind | undefined {
   return OWN_TOKEN.exec(token)?.[1] as GateTokenKind | undefined
 }
 
-/** What every token of the gate's begins with. */
+/** The common prefix of all tokens of the gate. */
 const MAYBE_TOKEN = new RegExp(OWN_TOKEN_BEGINNING)
 
-/** A match as long as this may have been cut by the bound of the pattern. */
+/** A match of this length may have been truncated by the bound of the pattern. */
 const LONG_TOKEN_CHARS = 255
 
-/** The text itself where nothing of the gate's is in it, which is nearly always. */
+/** Returns the text itself if it has no token of the gate, which is nearly always. */
 export function redactGateTokens(text: string): string {
   if (!MAYBE_TOKEN.test(text)) return text
   const parts: string[] = []

@@ -1,5 +1,4 @@
-// Seals at the door of the room: what was sealed for one is opened for that one, and for nobody
-// else, however it is bent.
+// Sealed handles: opened only for whom they were sealed, and rejected after any change.
 
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -22,7 +21,7 @@ const sealedFor: fc.Arbitrary<SealBinding> = fc.record({
 const handle = fc.string({ unit: 'grapheme', maxLength: 200 })
 
 describe('a sealed handle', () => {
-  test('opens for whom it was sealed, is the same every time, and can stand anywhere', () => {
+  test('opens for whom it was sealed, is deterministic, and is safe anywhere', () => {
     fc.assert(
       fc.property(kind, sealedFor, handle, (kind, whom, handle) => {
         const sealed = seals.seal(kind, whom, handle)
@@ -53,7 +52,7 @@ describe('a sealed handle', () => {
       expect(seals.open('task', whom, sealed)).toBeUndefined()
   })
 
-  test('bent anywhere it is refused', () => {
+  test('changed anywhere it is refused', () => {
     const whom = { server: 'notes', principal: 'ann' }
     const sealed = seals.seal('cursor', whom, 'page 2')
     for (let at = 0; at < sealed.length; at++)
@@ -72,7 +71,7 @@ describe('a sealed handle', () => {
     expect(other.open('task', whom, seals.seal('task', whom, 't'))).toBeUndefined()
   })
 
-  test('says nothing of the handle but its length', () => {
+  test('reveals nothing of the handle but its length', () => {
     const whom = { server: 'notes', principal: 'ann' }
     const bytes = Buffer.from(seals.seal('task', whom, 'secret-task-7').slice(3), 'base64url')
     expect(bytes).toHaveLength(16 + 13)
@@ -96,7 +95,7 @@ describe('the key of an installation', () => {
   }
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('is made once, for its owner only, and found again', () => {
+  test('is created once, for its owner only, and found again', () => {
     const data = join(fresh(), 'data')
     const first = InstallationKey.at(data).derive('seal', 64)
     expect(InstallationKey.at(data).derive('seal', 64)).toEqual(first)

@@ -1,7 +1,7 @@
-// Handles of servers (sessions, cursors, tasks, requestState, subscriptions) as clients get them:
-// sealed for one kind, server and principal, and for one call where that is said. A server knows the
-// gate by one credential, so unsealed a handle of A's would work for B.
-// Deterministic (a MAC that is also the IV): one handle has one sealed text, which clients compare.
+// Seals handles of servers (sessions, cursors, tasks, requestState, subscriptions) for clients:
+// bound to one kind, server and principal, and optionally to one call. A server knows the gate by
+// one credential, so an unsealed handle of A's would work for B. Deterministic (a MAC that is also
+// the IV): one handle has one sealed text, which clients compare.
 
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto'
 import { IdentityError } from '../errors.ts'
@@ -10,11 +10,11 @@ import type { InstallationKey } from './installation-key.ts'
 
 export type SealKind = 'session' | 'cursor' | 'task' | 'requestState' | 'held' | 'subscription'
 
-/** Whom a handle is for: everything here must be the same when it comes back. */
+/** Whom a handle is for: everything here must be the same when it is opened. */
 export interface SealBinding {
   readonly server: string
   readonly principal: string
-  /** For a retry: what identifies the call that it goes on with. */
+  /** For a retry: identifies the call that it continues. */
   readonly call?: string | undefined
 }
 
@@ -32,7 +32,7 @@ export class HandleSealer {
     this.#cipherKey = both.subarray(32)
   }
 
-  /** Letters, digits, `-`, `_` and `.`: it can stand in a header, a URL or JSON. */
+  /** Letters, digits, `-`, `_` and `.`: safe in a header, a URL or JSON. */
   seal(kind: SealKind, sealedFor: SealBinding, handle: string): string {
     const plain = Buffer.from(handle, 'utf8')
     if (plain.length > HANDLE_BYTES_MAX)
@@ -46,12 +46,12 @@ export class HandleSealer {
     return PREFIX + Buffer.concat([tag, cipher.update(plain), cipher.final()]).toString('base64url')
   }
 
-  /** The handle; undefined for anything that was not sealed here, for just this. */
+  /** The handle; undefined unless it was sealed here with this binding. */
   open(kind: SealKind, sealedFor: SealBinding, sealed: string): string | undefined {
     if (!sealed.startsWith(PREFIX) || sealed.length > SEALED_LENGTH_MAX) return undefined
     const text = sealed.slice(PREFIX.length)
     const bytes = Buffer.from(text, 'base64url')
-    // One text for each handle: not the same bytes spelt another way.
+    // One text per handle: rejects the same bytes in another encoding.
     if (bytes.length < TAG_BYTES || bytes.toString('base64url') !== text) return undefined
     const tag = bytes.subarray(0, TAG_BYTES)
     const cipher = createDecipheriv('aes-256-ctr', this.#cipherKey, tag)
@@ -61,7 +61,7 @@ export class HandleSealer {
   }
 
   #tag(kind: SealKind, { server, principal, call }: SealBinding, plain: Buffer): Buffer {
-    // JSON of a list of texts is injective: no principal can be spelt so as to be another's server.
+    // JSON of a list of texts is injective: no principal can be spelt like another's server.
     const binding = JSON.stringify([kind, server, principal, call ?? null])
     const mac = createHmac('sha256', this.#macKey)
     mac.update(`${Buffer.byteLength(binding)}:${binding}`).update(plain)

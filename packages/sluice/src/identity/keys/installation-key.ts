@@ -1,6 +1,6 @@
 // The key of an installation: 32 random bytes in the data directory, for its owner only. Everything
-// that is sealed or kept secret there has a key of its own, derived from this one and a purpose.
-// Used by seals and by the keeper of upstream logins.
+// that is sealed or encrypted there has its own key, derived from this one and a purpose. Used by
+// handle-sealer.ts and by the store of upstream logins.
 
 import { hkdfSync, randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ export class InstallationKey {
     this.#key = key
   }
 
-  /** Makes the key where there is none. Two processes that come at once end with the same one. */
+  /** Creates the key if it is missing. Two concurrent processes end up with the same one. */
   static at(directory: string): InstallationKey {
     const file = join(directory, 'identity.key')
     return new InstallationKey(readKey(file) ?? makeKey(directory, file))
@@ -49,7 +49,8 @@ function readKey(file: string): Buffer | undefined {
     if (code === 'ENOENT') return undefined
     throw new IdentityError('IDENTITY_KEY', `\`${file}\`: ${message}`, 'check its owner and mode')
   }
-  // Not mended: whoever could read it has it, and a key that came with a folder has such a mode.
+  // Not repaired: anyone who could read it has it, and a key that came with a copied folder has
+  // such a mode.
   if (process.platform !== 'win32' && (mode & 0o077) !== 0)
     throw new IdentityError(
       'IDENTITY_KEY',
@@ -64,7 +65,7 @@ function readKey(file: string): Buffer | undefined {
   )
 }
 
-/** A link fails where the name is taken, so nobody ever reads half a key or replaces another's. */
+/** `link` fails if the name exists, so that no process reads half a key or replaces another's. */
 function makeKey(directory: string, file: string): Buffer {
   const own = `${file}.${randomBytes(8).toString('hex')}`
   try {

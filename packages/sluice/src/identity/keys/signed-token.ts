@@ -1,6 +1,6 @@
-// Texts that the gate gives away and knows again: what is in them can be read by anybody and changed by
-// nobody, since a MAC with a key of the installation stands before it. So nothing has to be kept, and
-// nobody can push anything out by asking for many. Used by links.ts and sign-in-states.ts.
+// Tokens that the gate issues and verifies: readable by anyone and modifiable by no one, since they
+// start with a MAC under a key of the installation. So nothing has to be stored, and requesting
+// many of them evicts nothing. Used by approval-links.ts and sign-in-states.ts.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { JsonValue } from '@sluice/policy/core/json'
@@ -13,7 +13,7 @@ export class SignedToken {
   readonly #key: Buffer
   readonly #prefix: string
 
-  /** A purpose has a key of its own: what was made for one is nothing to another. */
+  /** Each purpose has its own key: a token for one is invalid for another. */
   constructor(key: InstallationKey, purpose: KeyPurpose, prefix: string) {
     this.#key = key.derive(purpose, 32)
     this.#prefix = prefix
@@ -24,7 +24,7 @@ export class SignedToken {
     return this.#prefix + Buffer.concat([this.#mac(said), said]).toString('base64url')
   }
 
-  /** Undefined for what was not made here. */
+  /** Undefined if it was not created here. */
   read(text: string): readonly JsonValue[] | undefined {
     if (!text.startsWith(this.#prefix) || text.length > SEALED_LENGTH_MAX) return undefined
     const bytes = Buffer.from(text.slice(this.#prefix.length), 'base64url')

@@ -1,10 +1,10 @@
-// What the installation signs with: an Ed25519 key, derived from the installation's own, so that there
-// is one secret to keep. The public half may be given to anybody. Signs checkpoints of the ledger.
+// The signing key of the installation: Ed25519, derived from the installation's key, so that there
+// is one secret to protect. The public key may be published. Signs checkpoints of the ledger.
 
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import type { InstallationKey } from './installation-key.ts'
 
-/** What stands before the 32 bytes of an Ed25519 key in PKCS #8. */
+/** Prefix of the 32 bytes of an Ed25519 key in PKCS #8. */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 export interface SigningKey {

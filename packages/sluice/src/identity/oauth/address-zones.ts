@@ -1,10 +1,13 @@
-// Which part of the network an IP address belongs to. An address inside another one (IPv4-mapped,
-// NAT64, 6to4) counts as the address it leads to, otherwise a second spelling would pass. Pure; used
-// where an address was named by a server that the operator does not control (SSRF).
+// The network zone of an IP address. An address that embeds another one (IPv4-mapped, NAT64, 6to4)
+// counts as the embedded address, otherwise a second spelling would bypass the check. Pure; used
+// for addresses named by servers that the operator does not control (SSRF).
 
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** `special`: link-local, unspecified, multicast, reserved; never a place that a stranger may name. */
+/**
+ * `special`: link-local, unspecified, multicast, reserved; never allowed to be named by another
+ * server.
+ */
 export type Zone = 'public' | 'private' | 'loopback' | 'special'
 
 type Block = readonly [prefix: readonly number[], bits: number, zone: Zone]
@@ -26,14 +29,14 @@ const IPV4: readonly Block[] = [
   [[224], 3, 'special'],
 ]
 
-/** What carries an IPv4 address, and at which byte it begins. */
+/** Prefixes that embed an IPv4 address, and the byte at which it starts. */
 const CARRIERS: readonly (readonly [prefix: readonly number[], bits: number, at: number])[] = [
   [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], 96, 12],
   [[0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0], 96, 12],
   [[0x20, 0x02], 16, 2],
 ]
 
-/** The global unicast block is the only one that can be public; the rest of IPv6 is special. */
+/** Only the global unicast block can be public; the rest of IPv6 is special. */
 const IPV6: readonly Block[] = [
   [[0xfc], 7, 'private'],
   [[0, 0x64, 0xff, 0x9b, 0, 1], 48, 'private'],
@@ -43,7 +46,7 @@ const IPV6: readonly Block[] = [
   [[0x20], 3, 'public'],
 ]
 
-/** Of an address as a resolver or a URL writes it, with or without brackets. */
+/** For an address as a resolver or a URL writes it, with or without brackets. */
 export function zoneOf(address: string): Zone {
   const bare = address.replace(/^\[|\]$/g, '').replace(/%.*$/s, '')
   if (isIPv4(bare)) return zoneIn(IPV4, bare.split('.').map(Number)) ?? 'public'
@@ -56,8 +59,10 @@ export function zoneOf(address: string): Zone {
   return zoneIn(IPV6, bytes) ?? 'special'
 }
 
-/** The IP address that a URL's host is, undefined for a name. WHATWG URLs have already turned decimal,
- * octal and hexadecimal spellings into dotted ones. */
+/**
+ * The IP address of a URL's host, undefined for a name. WHATWG URLs have already converted decimal,
+ * octal and hexadecimal spellings into dotted ones.
+ */
 export function literalAddress(hostname: string): string | undefined {
   const bare = hostname.replace(/^\[|\]$/g, '')
   return isIPv4(bare) || isIPv6(bare) ? bare : undefined
@@ -76,7 +81,7 @@ function isWithin(bytes: readonly number[], prefix: readonly number[], bits: num
   return true
 }
 
-/** A URL writes IPv6 addresses in one form: hexadecimal groups, one `::` at most. */
+/** A URL writes IPv6 addresses in one form: hexadecimal groups, at most one `::`. */
 function bytesOfIPv6(address: string): number[] {
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1)
   const [head = '', tail] = canonical.split('::')

@@ -1,13 +1,13 @@
-// The metadata of an authorisation server, by RFC 8414 or OpenID Connect Discovery. It must name the
-// very issuer it was asked of: otherwise one server could speak for another (mix-up). What it names is
-// asked only over TLS and within reach of the server (outgoing.ts).
+// The metadata of an authorisation server, by RFC 8414 or OpenID Connect Discovery. It must name
+// exactly the issuer it was requested for: otherwise one server could impersonate another (mix-up).
+// URLs it names are requested only over TLS and within reach of the server (outgoing.ts).
 
 import type { JsonObject } from '@sluice/policy/core/json'
 import { literalAddress, zoneOf } from './address-zones.ts'
 import type { Outgoing } from './outgoing.ts'
 import { isSafeUrl } from './safe-url.ts'
 
-/** Where the metadata may be, in the order the MCP specification says. */
+/** Where the metadata may be, in the order of the MCP specification. */
 export function metadataUrls(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer)
   const path = pathname.replace(/\/$/, '')
@@ -16,7 +16,7 @@ export function metadataUrls(issuer: string): string[] {
   return path === '' ? inserted : [...inserted, `${origin}${path}/.well-known/openid-configuration`]
 }
 
-/** Throws with the reason where there is none. */
+/** Throws with the reason if there is none. */
 export async function discoverIssuer(issuer: string, outgoing: Outgoing): Promise<JsonObject> {
   let why = 'none of its well-known addresses has any'
   for (const url of metadataUrls(issuer)) {
@@ -28,9 +28,11 @@ export async function discoverIssuer(issuer: string, outgoing: Outgoing): Promis
   throw new Error(`no metadata of the authorisation server \`${issuer}\`: ${why}`)
 }
 
-/** An address that the metadata names. Throws where it can be seen without resolving it that a server
- * elsewhere names this machine or its network: the gate does not fetch the authorization endpoint, a
- * browser opens it. Whatever is fetched is checked again, resolved. */
+/**
+ * A URL that the metadata names. Throws if a remote server visibly names this machine or its
+ * network: the gate does not fetch the authorization endpoint, a browser opens it. Whatever is
+ * fetched is checked again after resolution.
+ */
 export function endpointIn(metadata: JsonObject, name: string): string | undefined {
   const value = metadata[name]
   if (value === undefined) return undefined

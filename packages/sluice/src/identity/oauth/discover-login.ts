@@ -1,30 +1,30 @@
-// Where one logs in for an MCP server: its protected resource metadata (RFC 9728), from the challenge
-// of its 401 or from the well-known addresses, and the metadata of the authorisation server it names.
-// The resource must be the server that was asked, and the metadata that of the issuer that was named.
+// Discovers where to log in for an MCP server: its protected resource metadata (RFC 9728), from the
+// challenge of its 401 or from the well-known URLs, and the metadata of the authorisation server it
+// names. The resource must be the server that was asked, and the metadata that of the named issuer.
 
 import type { JsonObject } from '@sluice/policy/core/json'
 import { discoverIssuer, endpointIn, textsIn } from './discover-issuer.ts'
 import { type Fetched, Outgoing } from './outgoing.ts'
 
 export interface LoginEndpoints {
-  /** What the requests of this login go through: the names it has resolved stay pinned. */
+  /** Sends the requests of this login: the names it has resolved stay pinned. */
   readonly outgoing: Outgoing
   readonly resource: string
   readonly issuer: string
   readonly authorizationEndpoint: string
   readonly tokenEndpoint: string
   readonly registrationEndpoint: string | undefined
-  /** What the server asks for, as far as it says so. */
+  /** The scopes the server requests, as far as stated. */
   readonly scopes: readonly string[]
   readonly canRefresh: boolean
-  /** The answer to an authorisation request names its issuer (RFC 9207). */
+  /** The response to an authorisation request names its issuer (RFC 9207). */
   readonly namesIssuer: boolean
   readonly authMethods: readonly string[]
 }
 
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 
-/** Throws with the reason where it cannot be found. `wanted` is the issuer of the configuration. */
+/** Throws with the reason if it cannot be found. `wanted` is the configured issuer. */
 export async function discoverLogin(url: string, wanted?: string): Promise<LoginEndpoints> {
   const trusted = wanted === undefined || !URL.canParse(wanted) ? [url] : [url, wanted]
   const outgoing = new Outgoing({ trusted })
@@ -75,7 +75,7 @@ async function resourceMetadata(
   return undefined
 }
 
-/** The server itself, or what it is a part of: else a server could have tokens made for another. */
+/** The server itself, or a parent of it: otherwise a server could get tokens for another. */
 function covers(resource: unknown, url: string): boolean {
   if (typeof resource !== 'string' || !URL.canParse(resource)) return false
   const [whole, part] = [new URL(resource), new URL(url)]
@@ -93,7 +93,7 @@ function readLoginEndpoints(
   const tokenEndpoint = endpointIn(metadata, 'token_endpoint')
   if (authorizationEndpoint === undefined || tokenEndpoint === undefined)
     throw new Error(`the authorisation server \`${issuer}\` names no endpoints to log in at`)
-  // Without proof of possession of the code anybody who sees it could use it.
+  // Without PKCE anyone who sees the code could use it.
   if (!textsIn(metadata, 'code_challenge_methods_supported').includes('S256'))
     throw new Error(`the authorisation server \`${issuer}\` does not say that it takes PKCE (S256)`)
   return {

@@ -1,6 +1,6 @@
-// One login with a person at a browser: the client is registered where it has to be, the address to
-// open is made (PKCE S256, state, resource), and what comes back to the loopback redirect is held
-// against it before the code is exchanged. Called by `sluice login`.
+// One login of a user with a browser: registers the client if necessary, builds the URL to open
+// (PKCE S256, state, resource), and validates the parameters of the loopback redirect before the
+// code is exchanged. Called by `sluice login`.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { LoginEndpoints } from './discover-login.ts'
@@ -11,14 +11,14 @@ export interface LoginRequest {
   /** The address of the MCP server. */
   readonly url: string
   readonly redirect: string
-  /** Of the configuration; otherwise one is registered. */
+  /** From the configuration; otherwise one is registered. */
   readonly clientId?: string | undefined
   readonly clientSecret?: string | undefined
   readonly scopes: readonly string[]
 }
 
 export class LoginFlow {
-  /** What the person opens. */
+  /** The URL that the user opens. */
   readonly address: string
   readonly #place: LoginEndpoints
   readonly #wish: LoginRequest
@@ -42,7 +42,7 @@ export class LoginFlow {
       code_challenge_method: 'S256',
       resource: place.resource,
       ...(scopes.length > 0 ? { scope: scopes.join(' ') } : {}),
-      // Who asks to stay logged in has to ask the person.
+      // Offline access requires the user's consent.
       ...(place.canRefresh ? { prompt: 'consent' } : {}),
     }
     for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value)
@@ -62,14 +62,14 @@ export class LoginFlow {
     return new LoginFlow(place, wish, client)
   }
 
-  /** Whether this redirect belongs to this login at all: anything else on the port is noise. */
+  /** Whether this redirect belongs to this login: anything else on the port is noise. */
   isOurs(parameters: URLSearchParams): boolean {
     const given = Buffer.from(parameters.get('state') ?? '')
     const own = Buffer.from(this.#state)
     return given.length === own.length && timingSafeEqual(given, own)
   }
 
-  /** Throws where the server said no, or another server answered (mix-up). */
+  /** Throws if the server refused, or another server answered (mix-up). */
   async finish(parameters: URLSearchParams, nowMs: number): Promise<Login> {
     if (!this.isOurs(parameters)) throw new Error('the answer belongs to another login')
     const { issuer, namesIssuer, resource, tokenEndpoint, outgoing } = this.#place
@@ -120,7 +120,7 @@ async function register(place: LoginEndpoints, redirect: string): Promise<OAuthC
   const { client_id: clientId, client_secret: secret, token_endpoint_auth_method: method } = value
   if (status < 200 || status > 299 || typeof clientId !== 'string')
     throw new Error(`\`${issuer}\` registered no client (${status}): ${text.slice(0, 300)}`)
-  // What the server made of the wish holds.
+  // The server's choice is authoritative.
   const isSecret = typeof secret === 'string' && method !== 'none'
   if (!isSecret) return { clientId, clientAuth: 'none', tokenEndpoint }
   const clientAuth = method === 'client_secret_post' ? method : 'client_secret_basic'

@@ -1,5 +1,5 @@
-// Logins at the door of the room: what one process keeps another reads, and nobody can put one in
-// another's place or read it without the key.
+// Logins: what one process stores another reads, and no one can move one to another's place or read
+// it without the key.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,7 +32,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
-test('a login is seen by another process at the next look, and gone when it is removed', () => {
+test('a login is seen by another process at the next refresh, and gone when it is removed', () => {
   const gate = Logins.open(folder)
   expect(gate.get(OF)).toBeUndefined()
   logins.put(OF, LOGIN, 1)

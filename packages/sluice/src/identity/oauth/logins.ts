@@ -1,6 +1,6 @@
-// Logins at MCP servers, in the data directory: encrypted with a key of the installation, each bound to
-// its server and principal, so that none can be put in another's place. Commands write them, a running
-// gate sees them at the next look and writes what it refreshed.
+// Logins at MCP servers, in the data directory: encrypted with a key of the installation, each
+// bound to its server and principal, so that none can be moved to another's place. Commands write
+// them; a running gate sees them at the next refresh and stores refreshed tokens.
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
@@ -34,7 +34,7 @@ export class Logins {
     return new Logins(openDatabase(options), `${directory}/${options.name}`, key)
   }
 
-  /** Undefined where there is none, or none that this installation's key opens. */
+  /** Undefined if there is none, or none that this installation's key opens. */
   get(of: LoginOf): Login | undefined {
     return this.#guard(() => {
       const version = this.#version.get()?.data_version
@@ -55,7 +55,7 @@ export class Logins {
     this.#known.set(bindingOf(of), login)
   }
 
-  /** False where there was none. */
+  /** False if there was none. */
   remove({ server, principal }: LoginOf): boolean {
     const { changes } = this.#guard(() =>
       this.#database

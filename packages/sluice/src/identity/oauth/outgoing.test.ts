@@ -1,5 +1,6 @@
-// Requests at another server's word: which addresses they may go to, in every spelling, and that what
-// was checked is what is connected to. A server of the test on loopback counts what arrives.
+// Requests to URLs that another server named: which addresses they may go to, in every spelling,
+// and that the checked address is the one connected to. A server of the test on loopback counts
+// what arrives.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -26,7 +27,7 @@ beforeEach(() => {
   arrived = []
 })
 
-/** Names of the tests, by what they resolve to; each list is one answer, the last one stays. */
+/** Test names and what they resolve to; each list is one response, the last one repeats. */
 function resolver(names: Record<string, string[][]>) {
   const asked: string[] = []
   const resolve = async (hostname: string) => {
@@ -53,7 +54,7 @@ describe('M10: an address belongs to the zone that it leads to', () => {
   })
 })
 
-describe('M10: a server elsewhere cannot have this machine or its network asked', () => {
+describe('M10: a remote server cannot make the gate request this machine or its network', () => {
   test.each([
     'http://127.0.0.1:P/admin',
     'http://localhost:P/admin',
@@ -101,7 +102,7 @@ describe('M10: a server elsewhere cannot have this machine or its network asked'
     expect(arrived).toEqual(['GET /metadata', 'GET /away'])
   })
 
-  test('a name is resolved once: what is rebound later is not asked', async () => {
+  test('a name is resolved once: a rebound address is not requested', async () => {
     const { resolve, asked } = resolver({
       'far.example': [['93.184.216.34'], ['127.0.0.1']],
       'other.example': [['127.0.0.1'], ['93.184.216.34']],
@@ -115,7 +116,7 @@ describe('M10: a server elsewhere cannot have this machine or its network asked'
     expect(arrived).toEqual([])
   })
 
-  test('nor the address that a browser would open', () => {
+  test('nor the URL that a browser would open', () => {
     const issuer = 'https://far.example'
     for (const at of ['http://127.0.0.1/', 'https://0.0.0.0/', 'https://169.254.169.254/'])
       expect(() =>
@@ -123,7 +124,7 @@ describe('M10: a server elsewhere cannot have this machine or its network asked'
       ).toThrow()
   })
 
-  test('metadata of an issuer that resolves inside is not fetched', async () => {
+  test('metadata of an issuer that resolves to an inner zone is not fetched', async () => {
     const { resolve } = resolver({
       'far.example': [['93.184.216.34']],
       'issuer.example': [['192.168.0.9']],

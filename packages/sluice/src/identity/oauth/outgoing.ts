@@ -1,7 +1,7 @@
-// Requests to addresses that another server named (metadata, keys, registration, tokens): the one way
-// the gate makes them. A server may only name addresses in its own part of the network or further out,
-// each host is resolved once, and the connection goes to the address that was checked (SSRF, DNS
-// rebinding). TLS is always verified, redirects are not followed, time and size are bounded.
+// Requests to URLs that another server named (metadata, keys, registration, tokens): the only way
+// the gate makes them. A server may only name addresses in its own network zone or further out,
+// each host is resolved once, and the connection goes to the checked address (SSRF, DNS rebinding).
+// TLS is always verified, redirects are not followed, time and size are bounded.
 
 import type { LookupAddress } from 'node:dns'
 import { lookup as resolve } from 'node:dns/promises'
@@ -12,9 +12,9 @@ import { isSafeUrl } from './safe-url.ts'
 
 export interface Fetched {
   readonly status: number
-  /** `WWW-Authenticate`, where there is one. */
+  /** `WWW-Authenticate`, if present. */
   readonly challenge: string | undefined
-  /** Empty where the answer is no JSON object. */
+  /** Empty if the response is not a JSON object. */
   readonly value: JsonObject
   readonly text: string
 }
@@ -32,14 +32,18 @@ type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
 const ZONES: readonly Zone[] = ['public', 'private', 'loopback']
 
 export interface OutgoingOptions {
-  /** Addresses that the operator wrote: what they resolve to may be named by the servers asked. */
+  /**
+   * URLs that the operator configured: servers may name addresses in the zones these resolve to.
+   */
   readonly trusted: readonly string[]
   /** The innermost zone that was found earlier, for the same servers. */
   readonly zone?: Zone | undefined
   readonly resolve?: Resolve
 }
 
-/** One exchange with a server and those it names, such as one login. Short-lived: names are pinned. */
+/**
+ * One exchange with a server and those it names, such as one login. Short-lived: names are pinned.
+ */
 export class Outgoing {
   readonly #options: OutgoingOptions
   readonly #resolve: Resolve
@@ -51,13 +55,13 @@ export class Outgoing {
     this.#resolve = options.resolve ?? ((hostname) => resolve(hostname, { all: true }))
   }
 
-  /** The innermost zone that may be asked. */
+  /** The innermost zone that may be requested. */
   get zone(): Promise<Zone> {
     this.#zone ??= this.#findZone()
     return this.#zone
   }
 
-  /** Throws where nothing usable comes: the message says why. */
+  /** Throws if the response is not usable: the message says why. */
   async fetchJson(url: string, options: FetchOptions = {}): Promise<Fetched> {
     const shown = `\`${url.slice(0, 200)}\``
     if (!isSafeUrl(url)) throw new Error(`${shown} is not https`)
@@ -70,7 +74,7 @@ export class Outgoing {
       const addresses = await this.#addressesOf(new URL(url))
       agent = new Agent({
         connect: {
-          // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED cannot take it away.
+          // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable it.
           rejectUnauthorized: true,
           timeout: FETCH_MS_MAX,
           lookup: (_, { all }, done) => {
@@ -100,8 +104,10 @@ export class Outgoing {
     }
   }
 
-  /** Checked: no other address is connected to. One address that may not be asked refuses them all, as
-   * which of them a connection takes is not ours to say. */
+  /**
+   * Checked: no other address is connected to. One forbidden address refuses them all, since the
+   * connection may use any of them.
+   */
   async #addressesOf({ hostname }: URL): Promise<readonly LookupAddress[]> {
     const zone = await this.zone
     const addresses = await this.#pin(hostname)
@@ -114,7 +120,7 @@ export class Outgoing {
     )
   }
 
-  /** Of several addresses the outermost counts: that is who the server can prove to be. */
+  /** Of several addresses the outermost counts: that is what the server can prove. */
   async #findZone(): Promise<Zone> {
     const { trusted, zone = 'public' } = this.#options
     let innermost = ZONES.indexOf(zone)
@@ -147,7 +153,7 @@ function isReachable(address: string, zone: Zone): boolean {
   return at >= 0 && at <= ZONES.indexOf(zone)
 }
 
-/** Of an error page the beginning will do. */
+/** The start of an error page is enough. */
 async function readText(
   body: AsyncIterable<Uint8Array> | null,
   isWanted: boolean,

@@ -1,5 +1,5 @@
-// Which addresses of authorisation servers may be asked at all: https, or this machine. Pure; used by
-// whoever reads such an address, from a file or from another server.
+// Which URLs of authorisation servers may be requested at all: https, or this machine. Pure; used
+// for URLs from a file or from another server.
 
 /** https, or http that does not leave this machine. */
 export function isSafeUrl(text: string): boolean {

@@ -1,22 +1,22 @@
 // Requests to the token endpoint of an authorisation server, for a code or for a refresh token, and
-// what comes back as a login. Used by the login flow and by whoever refreshes.
+// the response as a login. Used by the login flow and by token refresh.
 
 import type { JsonObject } from '@sluice/policy/core/json'
 import { TOKEN_LENGTH_MAX } from '../limits.ts'
 import type { Login } from './login.ts'
 import { Outgoing } from './outgoing.ts'
 
-/** The server says that this grant is no good any more: only a new login helps. */
+/** `invalid_grant`: only a new login helps. */
 export class InvalidGrantError extends Error {}
 
 export type OAuthClient = Pick<Login, 'clientId' | 'clientSecret' | 'clientAuth' | 'tokenEndpoint'>
 
 type TokenResponse = Pick<Login, 'accessToken' | 'refreshToken' | 'expiresMs' | 'scope'> & {
-  /** Where a person signs in (OpenID Connect). */
+  /** Present if a person signs in (OpenID Connect). */
   readonly idToken?: string
 }
 
-/** How a client shows its secret, by what the server says it takes. */
+/** How a client sends its secret, by what the server supports. */
 export function authMethodOf(
   clientSecret: string | undefined,
   methods: readonly string[],
@@ -50,7 +50,9 @@ export async function requestTokens(
   throw status === 400 || status === 401 ? new InvalidGrantError(message) : new Error(message)
 }
 
-/** The login with newer tokens; a server that gives no new refresh token means the old one to stay. */
+/**
+ * The login with newer tokens; if the server returns no new refresh token, the old one stays valid.
+ */
 export async function refreshLogin(login: Login, nowMs: number): Promise<Login> {
   const { refreshToken, resource } = login
   if (refreshToken === undefined) throw new InvalidGrantError('the login cannot be renewed')
@@ -61,7 +63,7 @@ export async function refreshLogin(login: Login, nowMs: number): Promise<Login> 
   return { ...rest, ...withoutIdToken(tokens) }
 }
 
-/** A login keeps what it calls with, and nothing about the person. */
+/** A login stores what it calls with, and nothing about the person. */
 export function withoutIdToken({
   idToken: _,
   ...tokens

@@ -1,6 +1,6 @@
-// Signing a person in at an authorisation server (OpenID Connect, authorization code with PKCE): the
-// address that the browser opens, and what the code that comes back says about who that was. The code
-// is exchanged from here, so that no token ever reaches a page. Called by the admin API.
+// Sign-in of a person at an authorisation server (OpenID Connect, authorization code with PKCE):
+// the URL that the browser opens, and the identity behind the returned code. The code is exchanged
+// here, so that no token ever reaches a page. Called by the admin API.
 
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
 import type { AccessTokenVerifier } from '../callers/access-token-verifier.ts'
@@ -12,7 +12,7 @@ import { Outgoing } from '../oauth/outgoing.ts'
 import { authMethodOf, InvalidGrantError, requestTokens } from '../oauth/token-request.ts'
 
 export interface SignInRequest {
-  /** Where the browser comes back to; of this issuer alone (mix-up). */
+  /** The redirect URI; unique to this issuer (mix-up). */
   readonly redirect: string
   readonly nonce: string
 }
@@ -20,13 +20,13 @@ export interface SignInRequest {
 export interface SignInCallback extends SignInRequest {
   readonly code: string
   readonly verifier: string
-  /** `iss` of the answer (RFC 9207). */
+  /** `iss` of the response (RFC 9207). */
   readonly from?: string | undefined
 }
 
 export interface SignedInSubject {
   readonly subject: string
-  /** The claim that has the groups; undefined where neither the ID token nor userinfo has it. */
+  /** The claim with the groups; undefined if neither the ID token nor userinfo has it. */
   readonly groups: JsonValue | undefined
 }
 
@@ -43,7 +43,10 @@ export class OidcSignIn {
   readonly #client: ConsoleClient
   readonly #tokens: Pick<AccessTokenVerifier, 'checkIdToken'>
   readonly #nowMs: () => number
-  /** What is known of the server, or why nothing is, for a while: pages must not make the gate knock. */
+  /**
+   * The cached endpoints of the server, or why there are none: pages must not make the gate send
+   * requests.
+   */
   #place: { readonly found: Promise<IssuerEndpoints>; untilMs: number } | undefined
 
   constructor(
@@ -58,7 +61,7 @@ export class OidcSignIn {
     this.#nowMs = nowMs
   }
 
-  /** What the browser opens. Throws NotLetIn where the server cannot be asked. */
+  /** The URL that the browser opens. Throws AuthenticationError if the server cannot be reached. */
   async address({
     redirect,
     nonce,
@@ -81,7 +84,10 @@ export class OidcSignIn {
     return address.href
   }
 
-  /** Throws NotLetIn: another server answered (mix-up), the code is none, the ID token is not ours. */
+  /**
+   * Throws AuthenticationError: another server answered (mix-up), the code is invalid, the ID token
+   * is not ours.
+   */
   async finish({
     redirect,
     nonce,
@@ -137,7 +143,7 @@ export class OidcSignIn {
       .catch((error: Error) => {
         throw unreachable(error)
       })
-    // Of another person it says nothing about this one.
+    // Userinfo of another subject is ignored.
     return status === 200 && value.sub === subject ? value[this.issuer.groups] : undefined
   }
 
@@ -165,7 +171,7 @@ export class OidcSignIn {
     if (authorizationEndpoint === undefined || tokenEndpoint === undefined)
       throw new Error(`the authorisation server \`${issuer}\` names no endpoints to sign in at`)
     const hasPkce = textsIn(metadata, 'code_challenge_methods_supported').includes('S256')
-    // Without either, whoever sees the code could use it.
+    // Without either, anyone who sees the code could use it.
     if (!hasPkce && this.#client.clientSecret === undefined)
       throw new Error(`\`${issuer}\` does not say that it takes PKCE (S256): set a client_secret`)
     return {

@@ -1,5 +1,5 @@
-// Passkeys under attack: assertions of another origin, party, challenge, person or moment, and what a
-// browser or an authenticator says that nobody should believe.
+// Passkeys under attack: assertions of another origin, party, challenge, person or moment, and
+// claims of a browser or an authenticator that must not be trusted.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -50,7 +50,7 @@ const asked = { challenge: CHALLENGE, rpId: RP.id }
 const verify = (assertion: unknown, rp = RP) => passkeys.verify(rp, assertion, CHALLENGE, 2)
 
 describe('an assertion', () => {
-  test('that is right says whose it is, once for each count', async () => {
+  test('that is valid identifies its owner, once for each count', async () => {
     const assertion = ann.assert(asked)
     expect(await verify(assertion)).toBe('ann')
     await expect(verify(assertion)).rejects.toThrow('counter')
@@ -122,7 +122,7 @@ describe('a registration', () => {
     await expect(add('bob', ann)).rejects.toThrow('registered already')
   })
 
-  test('of two long names that begin alike are two users', async () => {
+  test('of two long names with a common prefix are two users', async () => {
     const long = `corp:${'x'.repeat(80)}`
     const [one, other] = await Promise.all(
       ['a', 'b'].map((end) => passkeys.registrationOptions(long + end, RP)),

@@ -1,6 +1,6 @@
-// Passkeys (WebAuthn) of people: registering one, and checking an assertion against what was signed
-// with it. User verification is always required: that a key lies in the machine is not that a person
-// is there. Bound to the address of the page (relying party). Loaded only where /api is used.
+// Passkeys (WebAuthn) of people: registration, and verification of assertions. User verification is
+// always required: possession of the device does not prove that the person is present. Bound to the
+// page's origin (relying party). Loaded only if /api is used.
 
 import { hash } from 'node:crypto'
 import {
@@ -19,7 +19,7 @@ import { hasRole } from '../../core/person.ts'
 import { PASSKEYS_EACH_MAX } from '../limits.ts'
 import { canProve, type People } from './people.ts'
 
-/** Whose keys they are: the name of the page's host, and the page's origin. */
+/** The relying party: the page's host name and origin. */
 export interface RelyingParty {
   readonly id: string
   readonly origin: string
@@ -61,7 +61,7 @@ export class Passkeys {
     return row !== undefined
   }
 
-  /** What a browser is asked to make a key for; `challenge` of the answer must come back. */
+  /** Options for creating a key in the browser; the response must return `challenge`. */
   registrationOptions(
     person: string,
     rp: RelyingParty,
@@ -78,7 +78,7 @@ export class Passkeys {
     })
   }
 
-  /** Throws Refused. */
+  /** Throws OperationError. */
   async register(
     person: string,
     rp: RelyingParty,
@@ -113,8 +113,10 @@ export class Passkeys {
     return this.listOf(person).find((key) => key.id === id) as Passkey
   }
 
-  /** Throws Refused where nobody would be left who may add anybody: then whoever comes first would be
-   * asked for the first PIN again. */
+  /**
+   * Throws OperationError if no one would be left who may add approvers: then the first visitor
+   * would be asked for the first PIN again.
+   */
   remove(person: string, id: string): boolean {
     const admins = this.#people.list().filter((one) => hasRole(one, 'admin') && canProve(one))
     const [only] = admins
@@ -130,7 +132,7 @@ export class Passkeys {
     return Number(changes) > 0
   }
 
-  /** `challenge` is what gets signed. Without a person any key of this address will do. */
+  /** `challenge` is what gets signed. Without a person any key of this origin is accepted. */
   assertionOptions(
     rp: RelyingParty,
     challenge: Uint8Array,
@@ -148,7 +150,7 @@ export class Passkeys {
     })
   }
 
-  /** Whose key it is. Throws Refused. `challenge` as base64url, as it was given out. */
+  /** The owner of the key. Throws OperationError. `challenge` as base64url, as it was issued. */
   async verify(
     rp: RelyingParty,
     assertion: unknown,
@@ -185,8 +187,11 @@ export class Passkeys {
   }
 }
 
-/** Never from a page inside of another's: the page is not to be framed, so a browser that says so was
- * made to show it where the person sees something else. The library lets it pass without `topOrigin`. */
+/**
+ * Never from an embedded page: the page must not be framed, so a browser that reports it was made
+ * to show it where the person sees something else (clickjacking). The library accepts it without
+ * `topOrigin`.
+ */
 function checkFrame(what: string, answer: unknown): void {
   const { response } = (answer ?? {}) as { response?: { clientDataJSON?: unknown } }
   let said: unknown
@@ -200,13 +205,13 @@ function checkFrame(what: string, answer: unknown): void {
   throw new OperationError(`${what}: it was used inside of another page`, 'open the page by itself')
 }
 
-/** At most 64 bytes; of a longer name its hash, since two that begin alike are not one person. */
+/** At most 64 bytes; a longer name is hashed, since two with a common prefix are not one person. */
 function userHandleOf(person: string): Uint8Array<ArrayBuffer> {
   const bytes = Buffer.from(person, 'utf8')
   return Uint8Array.from(bytes.length <= 64 ? bytes : hash('sha256', bytes, 'buffer'))
 }
 
-/** The library throws on everything that does not fit: a counter that goes back, another origin. */
+/** The library throws on every mismatch: a counter that decreases, another origin. */
 async function checked<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

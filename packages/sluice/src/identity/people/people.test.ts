@@ -1,5 +1,5 @@
-// People who decide: what may be a PIN, how often a wrong one may be tried, and that neither a restart
-// nor a crowd of tries at once gives one more. Time as the test says.
+// Approvers: what is a valid PIN, how often a wrong one may be tried, and that neither a restart
+// nor concurrent attempts give more. The test sets the time.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ const PIN = 'green apples'
 const folder = mkdtempSync(join(tmpdir(), 'sluice-people-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** A system that does not tell how long it has been up. */
+/** A system without an uptime clock. */
 const NO_CLOCK: MachineClock = { boot: '', upMs: () => 0 }
 
 const called = (name: string, roles: Approver['roles'] = ['admin']): Approver => ({
@@ -38,7 +38,7 @@ async function withAnn(name: string, clock: MachineClock = NO_CLOCK) {
   return { people, directory, again: () => People.open(directory, { pinCost: COST, clock }) }
 }
 
-test('a PIN is six characters or more, and none that is tried first', () => {
+test('a PIN has six characters or more, and is not one that is guessed first', () => {
   for (const pin of [
     '123456',
     '654321',
@@ -55,7 +55,7 @@ test('a PIN is six characters or more, and none that is tried first', () => {
   for (const pin of ['271828', 'green apples', 'ünïcödé!']) expect(checkNewPin(pin)).toBe(pin)
 })
 
-test('a PIN is kept as a hash of the cost it was made with, and nothing else is taken for it', async () => {
+test('a PIN is stored as a hash with its cost, and nothing else is accepted', async () => {
   const kept = await hashPin(PIN, COST)
   expect(kept).not.toContain(PIN)
   expect(await isPin(PIN, kept)).toBe(true)
@@ -69,7 +69,7 @@ test('a PIN is kept as a hash of the cost it was made with, and nothing else is 
     expect(await isPin(PIN, row)).toBe(false)
 })
 
-test('five tries are free, then a pause that doubles, and a right PIN in it is not even looked at', async () => {
+test('five attempts are free, then a pause that doubles, during which a correct PIN is not even checked', async () => {
   const { people } = await withAnn('tries')
   let nowMs = 1_000
   const attempt = (pin: string) => people.prove({ pin }, nowMs)
@@ -86,7 +86,7 @@ test('five tries are free, then a pause that doubles, and a right PIN in it is n
   people.close()
 })
 
-test('a pause goes by a clock that nobody can set: the wall clock back or forward changes nothing', async () => {
+test('a pause uses a monotonic clock: setting the wall clock back or forward changes nothing', async () => {
   let upMs = 50_000
   const clock = { boot: 'boot 1', upMs: () => upMs }
   const { people, directory } = await withAnn('clock', clock)
@@ -98,7 +98,7 @@ test('a pause goes by a clock that nobody can set: the wall clock back or forwar
     nowMs = 10 * 3_600_000 + jump
     await expect(attempt(PIN)).rejects.toThrow('no more tries for 60 s')
   }
-  // After another boot the wall clock is all there is; an hour back is one pause more, not 61 minutes.
+  // After a reboot only the wall clock is left; an hour back is one more pause, not 61 minutes.
   const later = People.open(directory, { pinCost: COST, clock: { boot: 'boot 2', upMs: () => 5 } })
   nowMs = 9 * 3_600_000
   await expect(attempt(PIN, later)).rejects.toThrow('no more tries for 60 s')
@@ -108,10 +108,10 @@ test('a pause goes by a clock that nobody can set: the wall clock back or forwar
   people.close()
 })
 
-test('a try counts before it is judged: a crowd at once, or a kill in between, gives none back', async () => {
+test('an attempt counts before it is checked: concurrency, or a kill in between, refunds none', async () => {
   const { people, again } = await withAnn('crowd')
   const crowd = Array.from({ length: 50 }, () => people.prove({ pin: 'wrong one' }, 5))
-  // What a process that dies now has on its disk.
+  // What a process that dies now has on disk.
   const other = again()
   expect(other.find('ann')).toMatchObject({ wrongPins: PIN_TRIES })
   const said = await Promise.allSettled(crowd)
@@ -124,7 +124,7 @@ test('a try counts before it is judged: a crowd at once, or a kill in between, g
   people.close()
 })
 
-test('of two first PINs at once one holds, and nobody else is left on the list', async () => {
+test('of two concurrent first PINs one wins, and no other person is left on the list', async () => {
   const people = People.open(join(folder, 'first'), { pinCost: COST })
   await people.add(called('listed'), {}, 1)
   const both = ['ann', 'eve'].map((name) => people.setFirst(called(name), PIN, 2))
@@ -135,7 +135,7 @@ test('of two first PINs at once one holds, and nobody else is left on the list',
   people.close()
 })
 
-test('a pause only grows with wrong PINs, and not for ever', () => {
+test('a pause grows with wrong PINs, up to a maximum', () => {
   fc.assert(
     fc.property(fc.nat(10_000), (wrong) => {
       const [pause, next] = [pauseAfter(wrong), pauseAfter(wrong + 1)]
@@ -146,7 +146,7 @@ test('a pause only grows with wrong PINs, and not for ever', () => {
   )
 })
 
-test('who proves is named, has a PIN, and the last admin stays', async () => {
+test('proof requires a name and a PIN, and the last admin stays', async () => {
   const { people, directory } = await withAnn('names')
   await people.add(called('bob', ['approver']), {}, 2)
   const prove = (name?: string) => people.prove({ ...(name && { name }), pin: PIN }, 5)
@@ -166,7 +166,7 @@ test('who proves is named, has a PIN, and the last admin stays', async () => {
   expect(readFileSync(join(directory, 'identity.db')).includes(PIN)).toBe(false)
 })
 
-test('a system is known by its credential, which is kept as a hash', async () => {
+test('a system is identified by its credential, which is stored as a hash', async () => {
   const { people } = await withAnn('system')
   const bot: Approver = { ...called('bot', ['approver']), kind: 'system' }
   const { token } = await people.add(bot, { token: true }, 2)
@@ -178,7 +178,7 @@ test('a system is known by its credential, which is kept as a hash', async () =>
   people.close()
 })
 
-test('own tokens are found in any text, and what is none stays as it is', () => {
+test("the gate's tokens are found in any text, and other text is unchanged", () => {
   for (const kind of ['sys', 'code', 'in'] as const) {
     const token = createGateToken(kind)
     expect(ownTokenKind(token)).toBe(kind)
@@ -207,7 +207,7 @@ test('finding: the last admin does not give the first PIN away with the last pas
   people.close()
 })
 
-test('low: a name that people take for another approver is not given', async () => {
+test("low: a name that is confusable with another approver's is refused", async () => {
   const { people } = await withAnn('alike')
   // Capitals, a dot, a fullwidth form, Cyrillic and Greek letters that look the same.
   for (const name of ['ANN', 'ann.', '-ann', 'ａnn', 'аnn', 'αnn', 'Ann_', 'ann@', 'a.nn', 'a-n_n'])

@@ -1,6 +1,6 @@
-// The people, and the systems, that may decide: who they are, and what shows that it is they who
-// speak. Kept in identity.db by the process that owns the data directory. What is kept of a PIN or a
-// token is a hash; nothing of either goes into a log or the record.
+// The people and systems that may approve, and their credentials. Stored in identity.db by the
+// process that owns the data directory. Only hashes of PINs and tokens are stored; neither appears
+// in a log or the ledger.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
@@ -23,15 +23,15 @@ import { type MachineClock, machineClock } from './machine-clock.ts'
 import { checkNewPin, hashPin, isPin } from './pin.ts'
 import { type KeptPause, pauseAfter, pauseLeft, waitText } from './pin-pause.ts'
 
-/** A try that was counted. */
+/** An attempt that was counted. */
 export class WrongPinError extends OperationError {}
 
-/** Without how it was shown: that is another every time. */
+/** Without the proof method, which differs every time. */
 export type Approver = Omit<Person, 'proof'>
 
 export interface StoredPerson extends Approver, KeptPause {
   readonly createdMs: number
-  /** When the PIN was set; null where there is none. */
+  /** When the PIN was set; null if there is none. */
   readonly pinSetMs: number | null
   readonly passkeys: number
   readonly hasToken: boolean
@@ -48,13 +48,13 @@ const TRY = `UPDATE people SET wrong_pins = wrong_pins + 1, paused_until_ms = ?,
 const RIGHT = 'UPDATE people SET wrong_pins = 0, paused_until_ms = 0 WHERE name = ?'
 
 export interface PeopleOptions {
-  /** Of PINs that are set from here on. */
+  /** For PINs that are set from now on. */
   readonly pinCost?: number
   readonly clock?: MachineClock
 }
 
 export class People {
-  /** Somebody may no longer decide. */
+  /** Called when an approver is removed. */
   onRemove: () => void = () => {}
   readonly #database: DatabaseSync
   readonly #file: string
@@ -74,7 +74,7 @@ export class People {
     return new People(directory, options)
   }
 
-  /** For passkeys.ts, which keeps what it knows in the same file. */
+  /** For passkeys.ts, which uses the same file. */
   get database(): DatabaseSync {
     return this.#database
   }
@@ -86,7 +86,7 @@ export class People {
   }
 
   find(name: string): StoredPerson | undefined {
-    // Asked before every word of a stream.
+    // Checked before every message of a stream.
     const row = this.#guard(() => {
       this.#finding ??= this.#database.prepare(`${KEPT} WHERE name = ?`)
       return this.#finding.get(name)
@@ -94,12 +94,12 @@ export class People {
     return row === undefined ? undefined : asKept(row)
   }
 
-  /** Whether anybody could decide anything: before, the first PIN or passkey may be set. */
+  /** Whether any approver exists: if not, the first PIN or passkey may be set. */
   get anybody(): boolean {
     return this.list().some(canProve)
   }
 
-  /** Throws Refused where the name is taken, or there is no room. */
+  /** Throws OperationError if the name is taken, or the maximum is reached. */
   mustBeFree(name: string): void {
     if (this.find(name) !== undefined)
       throw new OperationError(
@@ -116,7 +116,7 @@ export class People {
       throw new OperationError(`there are ${PEOPLE_MAX} approvers`, 'remove one that nobody needs')
   }
 
-  /** Throws Refused where somebody has a credential already. */
+  /** Throws OperationError if a credential exists already. */
   mustBeFirst(): void {
     if (!this.anybody) return
     throw new OperationError(
@@ -125,7 +125,7 @@ export class People {
     )
   }
 
-  /** Throws Refused where the name is taken. The token, if one is wished for, is given this once. */
+  /** Throws OperationError if the name is taken. The token, if requested, is returned only once. */
   async add(
     person: Approver,
     credentials: { readonly pin?: string; readonly token?: boolean },
@@ -134,14 +134,16 @@ export class People {
     this.mustBeFree(person.name)
     const pin = credentials.pin === undefined ? null : await this.#hash(credentials.pin)
     const token = credentials.token === true ? createGateToken('sys') : null
-    // Somebody may have been as fast while the PIN was hashed.
+    // Another request may have been faster while the PIN was hashed.
     this.mustBeFree(person.name)
     this.#insert(person, { pin, token }, nowMs)
     return { token }
   }
 
-  /** The very first credential. Throws Refused where somebody has one already: also where that came
-   * about while this PIN was being hashed. */
+  /**
+   * The very first credential. Throws OperationError if one exists already, also if it was created
+   * while this PIN was being hashed.
+   */
   async setFirst(person: Approver, pin: string, nowMs: number): Promise<void> {
     const kept = await this.#hash(pin)
     this.mustBeFirst()
@@ -149,7 +151,7 @@ export class People {
     this.#insert(person, { pin: kept, token: null }, nowMs)
   }
 
-  /** Throws Refused where nobody would be left who may add anybody. */
+  /** Throws OperationError if no one would be left who may add approvers. */
   remove(name: string): StoredPerson {
     const person = this.find(name)
     if (person === undefined) throw unknown(name, this.list())
@@ -174,8 +176,10 @@ export class People {
     this.#guard(() => this.#database.prepare(set).run(kept, nowMs, name))
   }
 
-  /** Throws Refused: who is unknown or has no PIN, a wrong one, or a pause. A try is on the disk
-   * before it is known whether it was right: killing the gate in between gives none back. */
+  /**
+   * Throws OperationError: unknown or without a PIN, a wrong PIN, or a pause. An attempt is on disk
+   * before it is known whether it was correct: killing the gate in between refunds none.
+   */
   async prove({ name, pin }: PinProof, nowMs: number): Promise<Person> {
     const person = this.#whose(name)
     const { wrongPins } = person
@@ -268,8 +272,11 @@ export function canProve({ pinSetMs, passkeys, hasToken }: StoredPerson): boolea
   return pinSetMs !== null || passkeys > 0 || hasToken
 }
 
-/** Whether a vote that was given at a time still counts: who gave it is on the list, since before then.
- * Who signs in at an authorisation server is not on it; they count as long as that is asked at all. */
+/**
+ * Whether a vote given at a time still counts: its approver has been on the list since before then.
+ * Approvers who sign in externally (OIDC) are not on it; they count as long as OIDC sign-in is
+ * configured.
+ */
 export function approverCheck(
   people: Pick<People, 'find'>,
   issuers: readonly Pick<Issuer, 'name' | 'roles' | 'admins'>[],

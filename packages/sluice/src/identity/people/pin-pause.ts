@@ -1,26 +1,28 @@
-// How long nobody may try after wrong PINs: five are free, then a pause that doubles with every
-// further one. A PIN of six digits then lasts for decades against somebody who tries them all.
+// How long attempts are blocked after wrong PINs: five are free, then a pause that doubles with
+// every further one. A PIN of six digits then withstands a brute-force attack for decades.
 
 import { PIN_PAUSE_FIRST_MS, PIN_PAUSE_MS_MAX, PIN_TRIES } from '../limits.ts'
 import type { MachineClock } from './machine-clock.ts'
 
-/** Zero where the next try may come at once. */
+/** Zero if the next attempt is allowed immediately. */
 export function pauseAfter(wrong: number): number {
   if (wrong < PIN_TRIES) return 0
   return Math.min(PIN_PAUSE_MS_MAX, PIN_PAUSE_FIRST_MS * 2 ** Math.min(20, wrong - PIN_TRIES))
 }
 
-/** What is kept of a pause: when it ends by the wall clock, and by the machine's own in one boot. */
+/** A stored pause: when it ends by the wall clock, and by the machine's uptime in one boot. */
 export interface KeptPause {
-  /** Since the last right one. */
+  /** Since the last correct one. */
   readonly wrongPins: number
   readonly pausedUntilMs: number
   readonly pausedBoot: string
   readonly pausedUntilUpMs: number
 }
 
-/** How long a pause still lasts. By the clock that nobody can set, unless the machine was started again
- * since; never longer than the pause was at first, whatever became of a clock. */
+/**
+ * How long a pause still lasts. By the monotonic clock, unless the machine was rebooted since;
+ * never longer than the original pause, whatever the clock does.
+ */
 export function pauseLeft(
   { wrongPins, pausedUntilMs, pausedBoot, pausedUntilUpMs }: KeptPause,
   nowMs: number,

@@ -1,6 +1,6 @@
-// The PIN of a person: what may be one, and how it is kept: scrypt with a salt, its cost beside it, so
-// that the cost can grow. Who reads the data directory can guess at leisure: the cost is per guess.
-// Pure but for randomness; used by people.ts.
+// The PIN of a person: what is valid, and how it is stored: scrypt with a salt and its cost, so
+// that the cost can grow. An attacker with the data directory can guess offline: the cost is per
+// guess. Pure except for randomness; used by people.ts.
 
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { OperationError } from '../../core/operation-error.ts'
@@ -12,7 +12,7 @@ const BYTES = 32
 const MEMORY_MAX = 256 * 1_024 * 1_024
 const COST_MAX = 2 ** 17
 
-/** Throws Refused for what is no PIN, or one that everybody tries first. */
+/** Throws OperationError if it is not a PIN, or one that is guessed first. */
 export function checkNewPin(pin: unknown): string {
   const help = `${PIN_LENGTH_MIN} to ${PIN_LENGTH_MAX} characters; digits will do, words are better`
   if (typeof pin !== 'string' || /[\p{C}\p{Zl}\p{Zp}]/u.test(pin))
@@ -30,7 +30,7 @@ export async function hashPin(pin: string, cost: number = PIN_SCRYPT_COST): Prom
   return ['scrypt', cost, salt.toString('base64url'), key.toString('base64url')].join('$')
 }
 
-/** False also for a row that nothing here has written. */
+/** False also for a row that was not written here. */
 export async function isPin(pin: string, kept: string): Promise<boolean> {
   const [kind, cost, salt = '', key = ''] = kept.split('$')
   const rounds = Number(cost)
@@ -49,7 +49,7 @@ function derive(pin: string, salt: Buffer, cost: number): Promise<Buffer> {
   })
 }
 
-/** One character over and over, a row up or down, or two that take turns. */
+/** One character repeated, a sequence up or down, or two that alternate. */
 function isGuessable(pin: string): boolean {
   const codes = [...pin].map((character) => character.codePointAt(0) as number)
   const steps = codes.slice(1).map((code, at) => code - (codes[at] as number))

@@ -1,6 +1,6 @@
-// What travels through the authorisation server while somebody signs in there: which issuer, which
-// page, and the hash of a secret that only the tab holds where it began. An answer is taken once, in
-// time, and from that tab: whoever is led here with another's answer has no such secret (login CSRF).
+// The state parameter of a sign-in at an authorisation server: which issuer, which page, and the
+// hash of a secret that only the tab that started it has. A response is accepted once, in time, and
+// from that tab: a victim led here with an attacker's response has no such secret (login CSRF).
 
 import { createHash, createHmac } from 'node:crypto'
 import { LruMap } from '../../core/lru-map.ts'
@@ -11,7 +11,7 @@ import { SIGN_IN_STATES_USED_MAX, SIGN_IN_THERE_MS } from '../limits.ts'
 export interface SignInAttempt {
   /** The name of the issuer in sluice.yaml. */
   readonly issuer: string
-  /** Of the page that began, and that the answer comes back to. */
+  /** Of the page that started it, and that the response returns to. */
   readonly origin: string
   /** S256 of the tab's secret (RFC 7636). */
   readonly challenge: string
@@ -33,13 +33,15 @@ export class SignInStates {
     return this.#sealed.make([issuer, origin, challenge, this.#nowMs() + SIGN_IN_THERE_MS])
   }
 
-  /** What the ID token has to repeat. Of the state, so that a code of another sign-in is of no use also
-   * where the authorisation server does not look at PKCE. */
+  /**
+   * What the ID token has to repeat. Derived from the state, so that a code of another sign-in is
+   * useless even if the authorisation server ignores PKCE.
+   */
   nonceOf(state: string): string {
     return createHmac('sha256', this.#nonces).update(state).digest('base64url')
   }
 
-  /** Once only; why not, as a text, where it is not taken. */
+  /** At most once; returns the reason as text if it is not accepted. */
   take(state: string, verifier: string, origin: string): SignInAttempt | string {
     const said = this.#sealed.read(state)
     if (said === undefined) return 'the answer belongs to no sign-in of this gate'

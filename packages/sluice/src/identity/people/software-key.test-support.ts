@@ -1,5 +1,5 @@
-// A passkey in software, as a platform authenticator would be: makes real keys, real attestations
-// ("none") and real signatures, and counts. For tests of whoever checks them.
+// A software passkey that acts like a platform authenticator: creates real keys, real attestations
+// ("none") and real signatures, and counts. For tests of their verification.
 
 import {
   createHash,
@@ -21,9 +21,9 @@ export class SoftwareKey {
   readonly #public: KeyObject
   readonly #origin: string
   counter = 0
-  /** Whether a person was there, as the authenticator says. */
+  /** User verification, as the authenticator reports it. */
   isVerified = true
-  /** More members of what the browser says. */
+  /** Additional members of the client data. */
   says: object = {}
 
   constructor(origin: string) {
