@@ -16,7 +16,7 @@ export interface SampleFacts {
 }
 
 /**
- * Facts about a caller for calls that nobody made: a local principal in a new session, unless `said`
+ * Facts about the caller of a hypothetical call: a local principal in a new session, unless `said`
  * says otherwise.
  *
  * @example

@@ -76,7 +76,7 @@ export interface ShadowDecision {
 }
 
 /**
- * What happens to one call, which rule says so, and why.
+ * What happens to one call, by which rule, and why.
  *
  * @example
  * ```ts

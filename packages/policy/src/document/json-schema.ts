@@ -118,7 +118,7 @@ function object(shape: ObjectShape): Schema {
   }
 }
 
-/** What an editor shows beside a field, and offers for it. */
+/** What an editor shows next to a field, and offers for it. */
 function notes({ doc, default: value, unset, example }: Field): Schema {
   return {
     description: unset === undefined ? doc : `${doc}. If left out: ${unset}`,

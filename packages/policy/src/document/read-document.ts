@@ -84,7 +84,7 @@ const LETTERS = {
   double: /\\u[0-9a-fA-F]{4}|\\[\s\S]|[\s\S]/g,
 }
 
-/** Where the letter at `offset` of a text's value stands in the document. */
+/** Offset in the document of the letter at `offset` of a text's value. */
 export function getSourceOffset(scalar: LocatedScalar, offset: number): number {
   const { raw, contentAt, value } = scalar
   if (raw === undefined || typeof value !== 'string') return contentAt + offset

@@ -137,7 +137,7 @@ function toKnownTool(tool: string, category: Category | undefined): KnownTool {
     : { definition, category, risk: 'critical' }
 }
 
-/** A secret that nobody looked for is not a secret that is absent. */
+/** Without a check for secrets, their absence is unknown. */
 function toFacts(call: ToolCall, tool: KnownTool): Facts {
   const { principal, session, agent, holdsSecret } = call
   const { holdsSecret: _, ...facts } = sampleFacts(tool, {

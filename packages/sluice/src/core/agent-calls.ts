@@ -1,5 +1,5 @@
-// Calls of agents to servers behind the gate, in the words of both sides: the agents make them, the
-// gate judges and carries them. Neither room knows the other.
+// Calls of agents to servers behind the gate, in terms of both sides: the agents make them, the
+// gate decides on and forwards them. Neither room knows the other.
 
 import type { AgentFacts } from '@sluice/policy/core/call'
 
@@ -8,31 +8,33 @@ export interface AgentTool {
   readonly name: string
   readonly description: string
   readonly inputSchema: unknown
-  /** A call without a result may be made again only where this says `Read`. */
+  /** A call without a result may be repeated only if this is `Read`. */
   readonly category: string
 }
 
 export interface AgentCall {
   readonly owner: string
   readonly agent: AgentFacts
-  /** One session for an agent's family, its whole life. */
+  /** One session for an agent's family, for its whole life. */
   readonly family: string
-  /** What the family has seen, as the agents keep it: the call is judged with these labels too. */
+  /**
+   * The labels of the family, as the agents store them: the call is decided with these labels too.
+   */
   readonly labels?: readonly string[]
   readonly server: string
   readonly tool: string
   readonly args: unknown
-  /** Goes upstream in `_meta`, the same when a Read is made again. */
+  /** Sent upstream in `_meta`, the same when a Read is repeated (idempotency key). */
   readonly effectId: string
 }
 
-/** Labels of a session: what it has seen, and a way to add to it. */
+/** Labels of a session, and a way to add to them. */
 export interface SessionLabels {
   saw(): readonly string[]
   see(labels: readonly string[]): void
 }
 
-/** `saw` is everything that the family has seen, after the call. */
+/** `saw`: all labels of the family after the call. */
 export type AgentOutcome = { readonly saw?: readonly string[] } & AgentOutcomeKind
 
 type AgentOutcomeKind =
@@ -43,9 +45,9 @@ type AgentOutcomeKind =
       readonly structured?: unknown
       readonly isError: boolean
     }
-  /** Refused before it left: by policy, a limit, or an approval. */
+  /** Refused before it was sent: by policy, a limit, or an approval. */
   | { readonly kind: 'denied'; readonly code: string; readonly reason: string }
-  /** Waits for a person; its ticket gives the outcome, also after a restart. */
+  /** Pending approval; its ticket gives the outcome, also after a restart. */
   | { readonly kind: 'held'; readonly ticket: string; readonly reason: string }
-  /** It left and nobody knows what became of it. */
+  /** It was sent and its outcome is unknown. */
   | { readonly kind: 'unknown'; readonly reason: string }

@@ -1,6 +1,6 @@
-// Held calls as people and channels see them: the request, the votes on it, and the one object by
-// which console, terminal and channels list, watch and decide. Kept and enforced by the room
-// `approvals`; the gate asks there, nobody else lets a held call pass.
+// Approval requests as people and channels see them: the request, its votes, and the service by
+// which console, terminal and channels list, watch and decide. Stored and enforced by the room
+// `approvals`; only that room lets a call with a pending approval pass.
 
 import type { ApprovalRequirement, Channel } from '@sluice/policy/core/decision'
 import type { Person, ProofMethod } from './person.ts'
@@ -14,8 +14,10 @@ export const APPROVAL_STATES = [
   'executed',
   'unknown',
 ] as const
-/** `void`: what was asked for no longer is what would be done. `unknown`: it was sent, and nobody
- * knows what became of it: a person has to look. */
+/**
+ * `void`: what was requested is no longer what would be done. `unknown`: it was sent, and its
+ * outcome is unknown: a person has to check.
+ */
 export type ApprovalState = (typeof APPROVAL_STATES)[number]
 
 export interface Vote {
@@ -26,18 +28,18 @@ export interface Vote {
   readonly verdict: 'approve' | 'deny'
   readonly comment: string
   readonly atMs: number
-  /** Whoever gave it may no longer decide: it counts for nothing. */
+  /** Its approver may no longer decide: it does not count. */
   readonly gone?: true
 }
 
-/** What one rule asks, and whose approval counts for it so far. */
+/** What one rule requires, and whose approval counts for it so far. */
 export interface RequirementStatus extends ApprovalRequirement {
   readonly approvedBy: readonly string[]
 }
 
-/** Which call it is about, and whose: the same from being held to being shown. */
+/** The call and its caller: the same from submission to display. */
 export interface ApprovalSubject {
-  /** The call that asked first. */
+  /** The call that was submitted first. */
   readonly callId: string
   readonly principal: { readonly id: string; readonly kind: string }
   readonly agent: string | null
@@ -47,13 +49,13 @@ export interface ApprovalSubject {
   readonly name: string
   readonly category: string | null
   readonly risk: string | null
-  /** The class is a guess, and so is the risk. */
+  /** The category is a guess, and so is the risk. */
   readonly unknown?: boolean
   /** What the name can be mistaken for, and is not. */
   readonly looksLike?: string
 }
 
-/** Where something is masked: a JSON pointer into `params`, and from which character of the text on. */
+/** A masked part: a JSON pointer into `params`, and the first masked character of the text. */
 export interface MaskedPart {
   readonly path: string
   readonly from: number
@@ -81,22 +83,24 @@ export interface ApprovalRequest extends ApprovalSubject {
   /** Each must be satisfied by its own approvers and quorum. */
   readonly asks: readonly RequirementStatus[]
   readonly votes: readonly Vote[]
-  /** JSON text of what will be sent, secrets masked; empty once it is decided and not kept. */
+  /** JSON text of what will be sent, secrets masked; empty once it is decided and deleted. */
   readonly args: string
-  /** JSON text of what will be sent beside name and arguments, masked alike; empty where that is
-   * nothing, and once it is not kept. */
+  /**
+   * JSON text of what will be sent besides name and arguments, masked alike; empty if that is
+   * nothing, and once it is deleted.
+   */
   readonly rest: string
   /** What of both an approver does not see. */
   readonly masked: Masked
-  /** An approver changed the arguments: the call goes with these. */
+  /** An approver edited the arguments: the call is sent with these. */
   readonly edited: boolean
-  /** How often that happened: an approval says which of them was seen. */
+  /** The number of edits: an approval states which version was seen. */
   readonly edits: number
-  /** What the session did before, the newest last. */
+  /** Earlier calls of the session, the newest last. */
   readonly before: readonly PriorCall[]
   /** The call that used the approval. */
   readonly usedBy: string | null
-  /** Why it is void, denied or unknown, in words; empty elsewhere. */
+  /** Why it is void, denied or unknown, as text; otherwise empty. */
   readonly why: string
 }
 
@@ -107,16 +111,21 @@ export interface PriorCall {
   readonly action: string
 }
 
-/** What an argument may be while an approval lasts; texts are JSON, numbers keep their digits. */
+/**
+ * Allowed values of an argument under a standing approval; texts are JSON, numbers keep their
+ * digits.
+ */
 export type ArgumentBound =
   | { readonly min?: string; readonly max?: string }
   | { readonly oneOf: readonly string[] }
   | { readonly any: true }
 
-/** Approves calls like this one for a while: every argument equal, but for those with a bound. */
+/**
+ * Approves calls like this one for a limited time: every argument equal, except those with a bound.
+ */
 export interface StandingTerms {
   readonly forMs: number
-  /** At most so many; as many as come where it is left out. */
+  /** Maximum number of uses; unlimited if absent. */
   readonly calls?: number
   /** By the name of the argument. */
   readonly bounds?: Readonly<Record<string, ArgumentBound>>
@@ -125,10 +134,12 @@ export interface StandingTerms {
 export interface ApprovalVerdict {
   readonly verdict: 'approve' | 'deny'
   readonly comment?: string
-  /** `edits` of the request that was seen, none where it is left out: a yes to arguments that another
-   * approver has changed since is no yes to those. */
+  /**
+   * `edits` of the version that was seen, 0 if absent: an approval of arguments that another
+   * approver has edited since does not count for the new ones.
+   */
   readonly edits?: number
-  /** JSON text of the arguments to send in place of those that were asked for. */
+  /** JSON text of the arguments to send instead of the submitted ones. */
   readonly args?: string
   readonly forAWhile?: StandingTerms
 }
@@ -142,7 +153,7 @@ export interface ApprovalFilter {
   readonly limit?: number
 }
 
-/** An approval that holds for a while. */
+/** An approval that is reused within bounds. */
 export interface StandingApproval {
   readonly id: string
   readonly principal: string
@@ -153,11 +164,11 @@ export interface StandingApproval {
   readonly by: readonly string[]
   readonly untilMs: number
   readonly used: number
-  /** How often it may be used; null where that is not bounded. */
+  /** How often it may be used; null if unlimited. */
   readonly calls: number | null
 }
 
-/** A tool that a session was denied too often to ask for it again. */
+/** A tool that was denied to a session too often to be requested again. */
 export interface ApprovalBlock {
   readonly session: string
   readonly server: string
@@ -169,16 +180,19 @@ export interface ApprovalService {
   /** The newest first. */
   list(filter?: ApprovalFilter): readonly ApprovalRequest[]
   find(id: string): ApprovalRequest | undefined
-  /** What is sent, with what is masked elsewhere; on record before it is given. */
+  /** What is sent, unmasked; recorded in the ledger before it is returned. */
   reveal(id: string, who: Person): Promise<Revealed>
-  /** Throws `Refused`: not pending, may not decide, arguments that may not be changed, ... */
+  /** Throws OperationError: not pending, may not decide, arguments that may not be edited, ... */
   decide(
     id: string,
     verdict: ApprovalVerdict,
     who: Person,
     channel: Channel,
   ): Promise<ApprovalRequest>
-  /** Every change of a request, its making included. Returns what ends the watch. */
+  /**
+   * Called for every change of a request, including its creation. Returns a function that ends the
+   * watch.
+   */
   watch(listener: (request: ApprovalRequest) => void): () => void
   readonly standing: readonly StandingApproval[]
   endStanding(id: string, who: Person): Promise<void>
@@ -186,7 +200,7 @@ export interface ApprovalService {
   lift(barred: Pick<ApprovalBlock, 'session' | 'server' | 'name'>, who: Person): Promise<void>
 }
 
-/** A way to tell people. Where it fails that is said on the record, and the next is tried. */
+/** A notification channel. A failure is recorded in the ledger, and the next channel is tried. */
 export interface Notifier {
   readonly channel: Channel
   tell(request: ApprovalRequest): Promise<void>

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { toCanonicalJsonText } from '../approvals/json-text.ts'
 import { writeCanonicalJson } from './canonical-json.ts'
 
-/** As exports were digested and pins were made before there was one writer; copied, never to be changed. */
+/** The former writer of export digests and pins; a copy that must never change. */
 function asStored(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(asStored).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
@@ -30,7 +30,7 @@ test('bytes that are on disk or signed are the same to the byte', () => {
     fc.property(fc.jsonValue({ maxDepth: 5 }), (any) => {
       const text = writeCanonicalJson(any as JsonValue)
       expect(text).toBe(asStored(any))
-      // The form that approvals make of a text is the same one.
+      // The canonical text that approvals derive from a text is the same.
       expect(toCanonicalJsonText(JSON.stringify(any))).toBe(text)
     }),
   )

@@ -1,5 +1,6 @@
-// What a record, a page or a message may show of the name of a call. The name of a resource is its URI,
-// and that is an argument: it may carry a token. Pure; whoever records or tells calls uses it.
+// What a ledger entry, a page or a message may show of the name of a call. The name of a resource
+// is its URI, and that is an argument: it may contain a token. Pure; used wherever calls are
+// recorded or shown.
 
 /** The name of a call; of a resource the URI without user, values of the query and fragment. */
 export function displayName(method: string, name: string): string {

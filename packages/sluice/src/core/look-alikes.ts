@@ -1,14 +1,15 @@
-// Letters that look like other letters, folded into one form: compatibility forms (NFKC), and letters
-// of other scripts that look Latin. Two names that fold alike can be mistaken for each other. Pure;
-// used for tool names, for texts that give orders, and for the names of people.
+// Folds confusable letters into one form: compatibility forms (NFKC), and letters of other scripts
+// that look Latin. Two names that fold alike can be mistaken for each other. Pure; used for tool
+// names, for texts that give orders, and for the names of people.
 
 export function foldLookAlikes(text: string): string {
-  // Normalising sorts marks by insertion: a pile of n of them costs n squared. No script piles 30.
+  // Normalising sorts marks by insertion: a run of n of them costs n squared. No script has runs of
+  // 30.
   const folded = text.replace(PILED_MARKS, '$1').normalize('NFKC')
   return folded.replace(OTHER_SCRIPTS, (letter) => LOOK_ALIKES.get(letter) ?? letter)
 }
 
-/** What a name can be mistaken for; undefined for one that is what it looks like. */
+/** What a name can be mistaken for; undefined if it is not a look-alike. */
 export function lookAlikeOf(name: string): string | undefined {
   const plain = foldLookAlikes(name)
   return plain === name ? undefined : plain

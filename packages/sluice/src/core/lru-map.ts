@@ -1,5 +1,5 @@
-// The one map of a bounded size: the least recently used entry makes room, so a peer that sends ever new
-// keys costs bounded memory. What may be removed must be cheap to get again, or safe to have forgotten.
+// LRU map with a fixed capacity: the least recently used entry is evicted, so a peer that sends
+// ever new keys costs bounded memory. An evicted value must be cheap to recompute, or safe to lose.
 // Pure. (Caches on hot paths that need no order clear themselves when they are full.)
 
 export class LruMap<Key, Value> {
@@ -32,7 +32,7 @@ export class LruMap<Key, Value> {
     return this.#map.has(key)
   }
 
-  /** Returns the key that was removed to make room, if there is one. */
+  /** Returns the key that was evicted, if there is one. */
   set(key: Key, value: Value): Key | undefined {
     this.#map.delete(key)
     this.#map.set(key, value)

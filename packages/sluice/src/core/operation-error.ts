@@ -1,5 +1,5 @@
-// What the gate does not do for a person or a command: what was wrong and what to do. Thrown by whoever
-// handles it, told over the socket or the API.
+// An operation that the gate refuses to a person or a command: what was wrong and what to do.
+// Reported over the socket or the API.
 
 export class OperationError extends Error {
   readonly help: string

@@ -1,6 +1,6 @@
-// The shapes of the tokens that Sluice itself issues, for every room that has to find them in a text:
-// answers of servers (identity), secrets in calls and exports (guard), the approver's view (approvals).
-// Pure.
+// The shapes of the tokens that Sluice issues, for every room that has to find them in a text:
+// responses of servers (identity), secrets in calls and exports (guard), the approver's view
+// (approvals). Pure.
 
 export const OWN_TOKEN_PREFIX = 'sluice_'
 
@@ -12,7 +12,7 @@ function wrapped(word: string): string {
   return [...word].join(WRAP)
 }
 
-/** Source of a pattern: how every token begins, also if it is wrapped there. */
+/** Source of a pattern: the prefix of every token, also if it is wrapped there. */
 export const OWN_TOKEN_BEGINNING = wrapped(OWN_TOKEN_PREFIX)
 
 /** Every token, also over several lines. A grant's token is 64 hexadecimal digits. Linear. Bounded,
@@ -36,7 +36,9 @@ export function endOfOwnToken(text: string, from: number): number {
 
 const TOKEN_LINE = new RegExp(`${WRAP}[\\w-][\\w-]*`, 'y')
 
-/** The same on one line and of bounded length: for masks, behind which a caller must not hide text. */
+/**
+ * The same on one line and of bounded length: for masks, behind which a caller must not hide text.
+ */
 export const OWN_TOKEN_ON_ONE_LINE = new RegExp(
   `${OWN_TOKEN_PREFIX}(?:[0-9a-f]{64}|(?:${KINDS.join('|')})_[\\w-]{43,255})`,
   'g',

@@ -1,6 +1,7 @@
-// People, and systems that a person made approvers: who may decide over held calls, the policy,
-// grants and the freeze. Callers are principals and something else (identity/caller.ts): an agent
-// calls as its owner's principal, and must never be taken for the owner.
+// People, and systems that a person declared as approvers: who may decide on approval requests, the
+// policy, grants and freezes. Callers are principals, a separate concept
+// (identity/callers/caller.ts): an agent calls as its owner's principal, and must never be mistaken
+// for the owner.
 
 import type { JsonObject } from '@sluice/policy/core/json'
 
@@ -9,30 +10,35 @@ import { foldLookAlikes } from './look-alikes.ts'
 export const ROLES = ['viewer', 'approver', 'policy-manager', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
-/** How it was shown that a person speaks. `client` is the caller's own word, unverified. */
+/** How the person was authenticated. `client` is the caller's own claim, unverified. */
 export type ProofMethod = 'passkey' | 'pin' | 'token' | 'oauth' | 'client'
 
 export interface Person {
-  /** On the record beside what was decided. */
+  /** Recorded in the ledger with the decision. */
   readonly name: string
   readonly kind: 'person' | 'system'
   readonly roles: readonly Role[]
   readonly groups: readonly string[]
-  /** Principals that are this person's own (their agents call as these): separation of duties. */
+  /** Principals that belong to this person (their agents call as these): separation of duties. */
   readonly owns: readonly string[]
   readonly proof: ProofMethod
 }
 
-/** What travels beside a request over the control socket: the PIN that a person typed at the
- * terminal device, and whose it is where there are several. */
+/**
+ * Sent with a request over the control socket: the PIN that a person typed at the terminal device,
+ * and its owner if there are several.
+ */
 export interface PinProof {
   readonly name?: string
   readonly pin: string
 }
 
-/** One form for all spellings of a name that people take for one: case, compatibility forms, letters of
- * other scripts that look alike; dots, dashes, `_` and `@` are ignored. Two names with one form count as one person. Who
- * signs in elsewhere (`<issuer>:<subject>`) is who that issuer says: subjects are taken as they are. */
+/**
+ * One form for all spellings of a name that people would confuse: case, compatibility forms,
+ * letters of other scripts that look alike; dots, dashes, `_` and `@` are ignored. Two names with
+ * one form count as one person. External identities (`<issuer>:<subject>`) are unchanged: the
+ * issuer vouches for the subject.
+ */
 export function canonicalName(name: string): string {
   if (name.includes(':')) return name
   const folded = foldLookAlikes(foldLookAlikes(name).toUpperCase().toLowerCase())
@@ -43,14 +49,14 @@ export function canonicalName(name: string): string {
     .replace(/[._@-]/g, '')
 }
 
-/** Whether a role is held: an admin holds all, and everybody who may do something may look. */
+/** Whether a person has a role: an admin has all, and every role includes viewing. */
 export function hasRole(person: Pick<Person, 'roles'>, role: Role): boolean {
   return role === 'viewer'
     ? person.roles.length > 0
     : person.roles.includes(role) || person.roles.includes('admin')
 }
 
-/** How a person is named on the record. */
+/** How a person is named in the ledger. */
 export function toActor({ name, kind, proof }: Person): JsonObject {
   return { name, kind, proof }
 }

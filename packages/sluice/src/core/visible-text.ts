@@ -1,10 +1,13 @@
-// Somebody else's text, so that what is in it can be seen: controls, direction marks, line separators
-// and characters that take no ink are written as their code points. Otherwise a name or an argument
-// could drive a terminal, reorder a line or hide a part of itself. Pure; for all output to people.
+// Makes foreign text visible: controls, direction marks, line separators and invisible characters
+// are written as their code points. Otherwise a name or an argument could control a terminal,
+// reorder a line or hide a part of itself. Pure; for all output to people.
 
-import { SHOWN_AS_CODE_CLASS } from './hidden-characters.ts'
-
-export const UNSEEN = new RegExp(`[${SHOWN_AS_CODE_CLASS}]`, 'gu')
+/**
+ * Controls and format characters; line separators; lone surrogates; and what fonts draw as nothing
+ * although it counts as a letter, a mark or a symbol.
+ */
+export const UNSEEN =
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115f\u1160\u2800\u3164\uffa0]|\u034f|[\u17b4-\u17b5]|[\u180b-\u180f]|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}]/gu
 
 export function visibleText(text: string): string {
   return text.replace(
@@ -22,7 +25,7 @@ export function visibleLines(text: string): string {
 
 const LAYOUT: ReadonlySet<string> = new Set(['\n', '\r', '\t'])
 
-/** JSON with the escapes it has for such characters: it reads as the same value. */
+/** JSON with such characters escaped: it parses to the same value. */
 export function escapeUnseenJson(json: string): string {
   // Outside of texts JSON has line breaks only.
   return json.replace(UNSEEN, (character) =>

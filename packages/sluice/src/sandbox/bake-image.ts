@@ -1,6 +1,6 @@
-// Bakes an image: QuickJS is started, the guest's core is evaluated in it once, and the memory after
-// that becomes the data of a new module. An instance of it is ready without running anything. Same
-// inputs, same bytes: clock and randomness are constants here. Called by load-image.
+// Bakes an image: starts QuickJS, evaluates the guest's core in it once, and turns the memory after
+// that into the data of a new module. An instance of it is ready without running anything.
+// Reproducible: clock and randomness are constants here. Called by load-image.
 
 import { SandboxError } from './errors.ts'
 import { type GuestExports, type GuestWorld, guestImports, KEPT_EXPORTS } from './exports.ts'
@@ -38,7 +38,7 @@ interface BakeExports extends GuestExports {
   qjs_run_gc(): void
 }
 
-/** The name under which a core leaves the function that is called with every event. */
+/** The name under which a core exports the function that is called with every event. */
 const ENTRY = '__guest'
 const SCRATCH_BYTES = 64
 /** Zeros shorter than this stay inside a data segment. */
@@ -68,7 +68,7 @@ export function bakeImage(core: string): Uint8Array<ArrayBuffer> {
 
   const stackTop = guest.__stack_pointer.value
   const memory = new Uint8Array(guest.memory.buffer).slice()
-  // What dead frames left on the stack differs from build to build and means nothing.
+  // Dead stack frames differ from build to build and mean nothing.
   memory.fill(0, 0, stackTop)
   memory.fill(0, scratch, scratch + SCRATCH_BYTES)
   const facts: ImageFacts = {

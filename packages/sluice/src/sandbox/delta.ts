@@ -1,6 +1,6 @@
-// A guest at rest: what of its memory differs from its image, in granules of 64 bytes. The stack is
-// no part of it: between two calls nothing on it means anything. What is read back is checked to the
-// last byte before any of it is used. Called by instance.
+// A snapshot of a guest: what of its memory differs from its image, in granules of 64 bytes.
+// Without the stack, which is empty between two calls. A delta is fully validated before any of it
+// is used. Called by instance.
 
 import { SandboxError } from './errors.ts'
 import type { Image } from './image.ts'
@@ -54,12 +54,12 @@ function differs(words: Uint32Array, base: Uint32Array | undefined, from: number
   return false
 }
 
-/** What a delta says of the size; `checkDelta` says whether that can be. */
+/** The size that a delta states; `checkDelta` validates it. */
 export function memoryBytesOf(delta: Buffer): number {
   return delta.length < HEADER_BYTES ? 0 : delta.readUInt32LE(4)
 }
 
-/** How large the memory has to be before `applyDelta`; throws where the delta is not one. */
+/** How large the memory has to be before `applyDelta`; throws if the delta is invalid. */
 export function checkDelta(image: Image, delta: Buffer): number {
   if (delta.length < HEADER_BYTES || delta.readUInt32LE(0) !== MAGIC) throw damaged()
   const memoryBytes = delta.readUInt32LE(4)
@@ -83,7 +83,7 @@ export function checkDelta(image: Image, delta: Buffer): number {
   return memoryBytes
 }
 
-/** Memory that is as the image made it becomes what the delta says. */
+/** Applies the delta to memory that is as in the image. */
 export function applyDelta(memory: Uint8Array, delta: Buffer): void {
   const count = delta.readUInt32LE(8)
   let from = HEADER_BYTES + count * 8

@@ -1,5 +1,5 @@
-// What running a guest can fail with. Each of them means that the instance is gone and that the
-// state before the call stands.
+// Errors of running a guest. Each of them means that the instance is discarded and that the state
+// before the call remains.
 
 export const ERRORS = {
   SANDBOX_INTERRUPTED: 'a guest used up the steps it had (soft limit)',

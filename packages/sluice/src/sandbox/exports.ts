@@ -1,6 +1,6 @@
-// The functions of the module that a guest is run with, and the imports it is given. No host
-// function is granted: the imports that QuickJS cannot be linked without answer with constants, with
-// the time and the count the caller set, or not at all. Called by instance and bake-image.
+// The functions of the module that a guest is run with, and its imports. No host function is
+// granted: the imports that QuickJS cannot be linked without return constants, the time and the
+// count that the caller set, or nothing. Called by instance and bake-image.
 
 import type { WasmGlobal, WasmImports, WasmMemory } from './webassembly.ts'
 
@@ -48,7 +48,7 @@ export const KEPT_EXPORTS: ReadonlySet<string> = new Set([
   'qjs_execute_pending_job',
 ])
 
-/** What a guest sees of the world while it runs; the caller sets it before each call. */
+/** What a guest can observe while it runs; the caller sets it before each call. */
 export interface GuestWorld {
   nowMs: number
   pollsLeft: number

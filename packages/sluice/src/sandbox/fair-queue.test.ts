@@ -1,4 +1,4 @@
-// Turns: so many at once, and whoever has much to do keeps nobody else waiting.
+// Fair queue: bounded concurrency, and an owner with much work delays no other.
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -32,7 +32,7 @@ test('a thousand of one owner, then one of another: it is the next', async () =>
   expect(done).toHaveLength(1_001)
 })
 
-test('never more at once than may be, all of them in the end, and what fails holds no place', async () => {
+test('never exceeds the concurrency limit, completes all, and a failure frees its slot', async () => {
   const job = fc.record({ whose: fc.constantFrom('a', 'b', 'c'), fails: fc.boolean() })
   await fc.assert(
     fc.asyncProperty(

@@ -1,11 +1,11 @@
-// So many at once, and behind them everybody in turn: whose work is much waits for itself, not others
-// for it. Used for the threads that run guests.
+// Bounded concurrency with a round-robin queue per owner: an owner with much work waits for itself
+// and does not delay others. Used for the threads that run guests.
 
 type Begin = () => void
 
 export class FairQueue {
   readonly #most: number
-  /** By whose it is; the first in the map is the next whose turn it is. */
+  /** By owner; the first in the map is next. */
   readonly #waiting = new Map<string, Begin[]>()
   #running = 0
 
@@ -20,7 +20,7 @@ export class FairQueue {
       return await work()
     } finally {
       this.#moveBehind(whose)
-      // The place is handed on: nobody who comes just now is before those who wait.
+      // The slot is passed on: a new arrival cannot overtake those that are queued.
       const next = this.#next()
       if (next === undefined) this.#running -= 1
       else next()
@@ -33,7 +33,7 @@ export class FairQueue {
     else others.push(begin)
   }
 
-  /** Who has just had a turn is behind all who came meanwhile: they wait for that turn and no other. */
+  /** An owner that has just had a turn moves behind all that arrived meanwhile. */
   #moveBehind(whose: string): void {
     const all = this.#waiting.get(whose)
     if (all === undefined) return

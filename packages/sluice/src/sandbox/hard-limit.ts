@@ -1,7 +1,7 @@
-// The hard limit: code that runs longer than the wall clock allows is stopped, also inside a
-// WebAssembly loop that never polls. Works in any thread, for some 30 µs a call. Whatever was
-// stopped is in an unknown state: the caller throws its instance away. A thread's watchdog sees from
-// outside when even this does not come back.
+// The hard limit: stops code that exceeds its wall-clock timeout, also inside a WebAssembly loop
+// that never polls. Works in any thread, for about 30 µs a call. Stopped code is in an unknown
+// state: the caller discards its instance. If even this hangs, the watchdog of the thread detects
+// it from outside.
 
 import { Script } from 'node:vm'
 import { SandboxError } from './errors.ts'
@@ -12,7 +12,7 @@ const SLOT = 'sluice.sandbox.task'
 const held = globalThis as unknown as Record<string, unknown>
 const script = new Script(`globalThis[${JSON.stringify(SLOT)}]()`)
 
-/** Shared with the watchdog: until when the call that is running has time, in its own ms; 0: none. */
+/** Shared with the watchdog: the deadline of the running call, in ms of its own clock; 0: none. */
 let deadline: Float64Array | undefined
 
 export function watchCalls(cell: Float64Array): void {
@@ -20,9 +20,9 @@ export function watchCalls(cell: Float64Array): void {
 }
 
 /**
- * The same limit, enforced from outside where a watchdog looks at this thread: it ends the thread
- * instead of the call. For cores of ours, which are counted and never run code of others: the clock
- * in here costs each call a thread of its own, a millisecond on a busy machine.
+ * The same limit, enforced by the watchdog of this thread: it ends the thread instead of the call.
+ * For cores of ours, which are counted and never run foreign code: the timer in here costs each
+ * call a separate thread, a millisecond on a busy machine.
  */
 export function runWatched<Result>(timeoutMs: number, task: () => Result): Result {
   if (deadline === undefined) return runWithTimeout(timeoutMs, task)

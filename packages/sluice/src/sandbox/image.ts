@@ -1,5 +1,5 @@
-// An image: the baked module, what it says of itself, and the memory every guest of it begins with.
-// It is known by the hash of its bytes. Opened once in each thread that runs guests of it.
+// An image: the baked module, its metadata, and the initial memory of every guest of it. Identified
+// by the hash of its bytes. Opened once in each thread that runs guests of it.
 
 import { SandboxError } from './errors.ts'
 import { guestImports } from './exports.ts'
@@ -7,7 +7,7 @@ import { sha256 } from './quickjs.ts'
 import { readCustom, readSections } from './wasm-binary.ts'
 import { compile, instantiate, type WasmMemory, type WasmModule } from './webassembly.ts'
 
-/** Where in the module the facts are. */
+/** The custom section of the module with the metadata. */
 export const IMAGE_SECTION = 'sluice.image'
 
 /** Addresses inside the baked memory, the same in every guest of the image. */
@@ -15,7 +15,7 @@ export interface ImageFacts {
   readonly format: 1
   readonly quickJs: string
   readonly core: string
-  /** The stack lies below it; whatever a guest is lies above. */
+  /** The stack is below it; the state of a guest is above. */
   readonly stackTop: number
   readonly entry: number
   readonly nothing: number
@@ -27,7 +27,7 @@ export interface Image {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly module: WasmModule
   readonly facts: ImageFacts
-  /** The memory of a guest that nothing has happened to. */
+  /** The memory of a new guest. */
   readonly base: Buffer
 }
 
@@ -55,7 +55,7 @@ function readFacts(bytes: Uint8Array): ImageFacts {
     const facts = JSON.parse(text ?? 'null') as ImageFacts
     if (facts.format === 1) return facts
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new SandboxError('SANDBOX_IMAGE', 'the module is not an image, or of another format')
 }

@@ -1,6 +1,6 @@
-// One guest in a memory of its own. `call` hands an operation in and takes the answer out as text
-// and bytes; `save` and `load` are the guest at rest. After any failure the instance is dead: what
-// it still says is not to be trusted, and its memory is thrown away. Owned by whoever made it.
+// One guest in its own memory. `call` passes an operation in and returns the answer as text and
+// bytes; `save` and `load` snapshot and restore the guest. After any failure the instance is dead:
+// its output is not trusted, and its memory is discarded. Owned by its creator.
 
 import { applyDelta, checkDelta, takeDelta } from './delta.ts'
 import { SandboxError } from './errors.ts'
@@ -17,11 +17,11 @@ import {
 import { instantiate } from './webassembly.ts'
 
 export interface CallLimits {
-  /** Counted: falls at the same place on every machine. */
+  /** Counted: deterministic on every machine. */
   readonly polls: number
-  /** Wall time: what it stops is never kept. */
+  /** Wall time: a call that it stops is never stored. */
   readonly timeoutMs: number
-  /** The core is ours: the thread's watchdog is clock enough. */
+  /** The core is ours: the thread's watchdog is sufficient. */
   readonly isOurs?: boolean
 }
 
@@ -29,7 +29,7 @@ export interface GuestCall {
   readonly operation: string
   readonly text: string
   readonly bytes?: Uint8Array | undefined
-  /** What `Date` says inside. */
+  /** The value of `Date` inside. */
   readonly nowMs: number
 }
 
@@ -40,10 +40,13 @@ export interface GuestAnswer {
   readonly polls: number
 }
 
-/** Bytes in a buffer of their own: one that is a part of a pool crosses threads with all of it. */
+/**
+ * Bytes in a separate buffer: one from a pool would be transferred to another thread with all of
+ * the pool.
+ */
 const ENCODER = new TextEncoder()
 
-/** Offsets in the scratch that every image has. */
+/** Offsets in the scratch area that every image has. */
 const VALUES = 0
 const LENGTH = 32
 const OFFSET = 36
@@ -55,7 +58,7 @@ export class Instance {
   readonly #world: GuestWorld
   readonly #guest: GuestExports
   #dead = false
-  /** As the image made it. */
+  /** Unchanged since it was created from the image. */
   #clean = true
   #stackUsed = false
 
@@ -93,12 +96,12 @@ export class Instance {
     }
   }
 
-  /** The guest at rest, to be given to `load` of any instance of the same image. */
+  /** A snapshot of the guest, for `load` of any instance of the same image. */
   save(): Buffer {
     return takeDelta(this.image, this.#guest.memory.buffer)
   }
 
-  /** Everything above the stack, to go back to with `restore`; into the given buffer if it fits. */
+  /** Everything above the stack, for `restore`; into the given buffer if it fits. */
   copy(into?: Buffer): Buffer {
     const { stackTop } = this.image.facts
     const length = this.memoryBytes - stackTop
@@ -107,7 +110,7 @@ export class Instance {
     return copy
   }
 
-  /** False where the memory has grown since the copy was made: it cannot shrink again. */
+  /** False if the memory has grown since the copy was made: it cannot shrink. */
   restore(copy: Buffer): boolean {
     if (this.#dead || copy.length !== this.memoryBytes - this.image.facts.stackTop) return false
     this.#clean = false
@@ -115,7 +118,7 @@ export class Instance {
     return true
   }
 
-  /** Becomes the guest of the delta, or one that nothing has happened to. */
+  /** Becomes the guest of the delta, or a new guest. */
   load(delta?: Buffer): void {
     const { base, facts } = this.image
     const wanted = delta === undefined ? base.length : checkDelta(this.image, delta)
@@ -130,8 +133,10 @@ export class Instance {
     this.#guest.__stack_pointer.value = facts.stackTop
   }
 
-  /** So that a step starts from the same bytes whatever ran before it in this memory. Done before
-   * the next one, or by whoever has time until then. */
+  /**
+   * Makes a step start from the same bytes whatever ran before it in this memory. Done before the
+   * next one, or when idle.
+   */
   tidy(): void {
     if (!this.#stackUsed || this.#dead) return
     const { stackTop } = this.image.facts
@@ -189,7 +194,7 @@ export class Instance {
     const at = this.#guest.qjs_get_string_len(value, this.image.facts.scratch + LENGTH)
     const length = this.#number(LENGTH)
     if (at === 0 || length > ANSWER_BYTES_MAX) throw noAnswer('it is too long')
-    // A range outside of the memory throws here: the guest gave a false length.
+    // A range outside of the memory throws here: the guest returned a false length.
     const text = Buffer.from(this.#guest.memory.buffer, at, length).toString('utf8')
     this.#guest.qjs_free_cstring(at)
     return text

@@ -1,46 +1,55 @@
-// Every bound of the sandbox, by name and unit. A guest that meets one is stopped, its instance
-// thrown away; the host goes on.
+// Limits of the sandbox, by name and unit. A guest that exceeds one is stopped and its instance
+// discarded; the host continues.
 
-/** What QuickJS lets a guest allocate. Meeting it is an exception inside the guest. */
+/** QuickJS heap limit of a guest. Exceeding it is an exception inside the guest. */
 export const GUEST_HEAP_BYTES_MAX = 48 * 1_048_576
-/** Written into the module's memory section: WebAssembly itself grants no page more. */
+/** In the module's memory section: WebAssembly itself grants no further page. */
 export const GUEST_MEMORY_PAGES_MAX = 1_024
 export const PAGE_BYTES = 65_536
-/** The C stack of the module; QuickJS counts its recursion against the first. */
+/** The C stack of the module; QuickJS limits its recursion by the first. */
 export const GUEST_STACK_BYTES_MAX = 262_144
-/** What is cleared of the stack before a call: the bound above and room for leaf frames. */
+/** What is cleared of the stack before a call: the bound above plus leaf frames. */
 export const STACK_SCRUB_BYTES = 327_680
-/** A text or a byte array that a guest hands out. */
+/** A text or a byte array that a guest returns. */
 export const ANSWER_BYTES_MAX = 32 * 1_048_576
 /** Microtasks run after one call. */
 export const JOBS_MAX = 1_000_000
-/** Instances that wait to be used again. */
+/** Idle instances that are kept for reuse. */
 export const POOL_INSTANCES_MAX = 8
-/** One whose memory has grown beyond this is not kept. */
+/** An instance whose memory has grown beyond this is not reused. */
 export const POOL_INSTANCE_BYTES_MAX = 4 * 1_048_576
 /** Counted polls of the interrupt handler; one is about 10,000 steps of a loop, 0.1 to 3 ms. */
 export const STEP_POLLS_MAX = 1_000
 /** Wall time of one call into an agent's core. */
 export const STEP_TIMEOUT_MS = 1_000
-/** Beyond twice the limit of a call, before the watchdog ends the thread it runs in: a thread that
- * gets no processor is not one that hangs. */
+/**
+ * Added to twice the limit of a call before the watchdog ends its thread: a thread that is starved
+ * of CPU is not hung.
+ */
 export const WATCHDOG_GRACE_MS = 2_000
-/** How often the watchdog looks at a thread. */
+/** How often the watchdog checks a thread. */
 export const WATCHDOG_INTERVAL_MS = 50
-/** How long a thread that has answered listens for the next request only, and how long in all before
- * its event loop has a turn. */
+/**
+ * How long a thread that has answered waits for the next request only, and how long in total before
+ * its event loop runs again.
+ */
 export const AWAKE_PAUSE_MS = 20
 export const AWAKE_MS_MAX = 500
-/** Memory of a thread for what lives shortly. */
+/** Young-generation heap of a thread. */
 export const THREAD_YOUNG_MEGABYTES = 12
-/** Threads in a row that may end while nothing was asked of them before no other is started. */
+/** Consecutive threads that may end while idle before no other is started. */
 export const THREAD_FAILURES_MAX = 5
-/** Ranges a delta may have, a bound for what is read from disk. */
+/** Ranges of a delta that is read from disk. */
 export const DELTA_RANGES_MAX = 1_000_000
-/** How far code threads stand back behind the gate's thread, as `nice` counts. */
+/**
+ * How much lower the priority of code threads is than that of the gate's thread, as `nice` counts.
+ */
 export const PROGRAM_NICENESS = 5
 
-/** What a program may say at once, in UTF-16 code units; a text of escapes is six times its length. */
+/**
+ * Output of a program in one piece, in UTF-16 code units; a text of escapes is six times its
+ * length.
+ */
 export const PROGRAM_SAID_LENGTH_MAX = 4 * 1_048_576
 /** Of that, its calls: how many, their inputs together, and the values in them. */
 export const PROGRAM_CALLS_MAX = 1_000
@@ -51,8 +60,8 @@ export const PROGRAM_NAME_LENGTH_MAX = 2_048
 export const PROGRAM_RESULT_LENGTH_MAX = 1_300_000
 export const PROGRAM_LOGS_LENGTH_MAX = 70_000
 export const PROGRAM_ERROR_LENGTH_MAX = 10_000
-/** What it wrote, as it is handed to the agent, whose own limits are narrower. */
+/** Files it wrote, as passed to the agent, whose own limits are narrower. */
 export const PROGRAM_FILES_MAX = 2_000
 export const PROGRAM_FILES_BYTES_MAX = 16 * 1_048_576
-/** Of what a guest threw, as others get to read it. */
+/** Of an error that a guest threw, as it is shown. */
 export const THROWN_LENGTH_MAX = 2_000

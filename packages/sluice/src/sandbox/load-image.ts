@@ -1,6 +1,6 @@
-// Where images come from. The published package ships them; a clone bakes them on first use from the
-// guest's sources and keeps them in node_modules/.cache under a name that changes with any source,
-// so that nobody needs a build step and nobody runs a stale core. Called once at start.
+// Loads images. The published package ships them; a clone bakes them on first use from the guest's
+// sources and caches them in node_modules/.cache under a name that changes with any source, so that
+// no build step is needed and no stale core is run. Called once at start.
 
 import {
   existsSync,
@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { bakeImage } from './bake-image.ts'
 import { QUICKJS_SHA256, sha256 } from './quickjs.ts'
 
-/** `main` is an agent's core, `program` what runs the code that an agent writes. */
+/** `main` is an agent's core, `program` runs the code that an agent writes. */
 export type GuestName = 'main' | 'program'
 
 const GUEST = join(import.meta.dirname, '..', 'guest')
@@ -30,7 +30,7 @@ export async function loadImage(name: GuestName): Promise<Uint8Array<ArrayBuffer
   return image
 }
 
-/** One script of all that the entry imports. The same sources make the same text. */
+/** Bundles the entry and its imports into one script. Deterministic. */
 export async function bundleGuest(entry: string): Promise<string> {
   const { build } = await import('esbuild')
   const { outputFiles } = await build({
@@ -46,7 +46,7 @@ export async function bundleGuest(entry: string): Promise<string> {
   return outputFiles[0]?.text ?? ''
 }
 
-/** Of everything that decides what an image is. */
+/** Hash of everything that determines an image. */
 function sourcesHash(): string {
   const files = [GUEST, import.meta.dirname].flatMap((folder) =>
     readdirSync(folder)
@@ -57,7 +57,10 @@ function sourcesHash(): string {
   return sha256([QUICKJS_SHA256, ...files].join('\n'))
 }
 
-/** Beside and then renamed: another process may be doing the same. Without it each start bakes. */
+/**
+ * Written to a temporary file and renamed: another process may be doing the same. Without the cache
+ * each start bakes.
+ */
 function keep(file: string, image: Uint8Array): void {
   try {
     mkdirSync(CACHE, { recursive: true })

@@ -1,6 +1,6 @@
-// Instances that are ready for the next guest. Making one takes longer than cleaning one; one that
-// died is never used again, and memory cannot shrink, so a guest gets one of its own size or a
-// smaller one. Owned by a thread.
+// A pool of instances for the next guest. Creating one takes longer than cleaning one. A dead one
+// is never reused, and memory cannot shrink, so a guest gets one of its own size or a smaller one.
+// Owned by a thread.
 
 import { memoryBytesOf } from './delta.ts'
 import type { Image } from './image.ts'
@@ -15,7 +15,7 @@ export class InstancePool {
     this.#image = image
   }
 
-  /** An instance that holds the guest of the delta, or a new guest. */
+  /** An instance with the guest of the delta, or a new guest. */
   take(delta?: Buffer): Instance {
     const wanted = delta === undefined ? this.#image.base.length : memoryBytesOf(delta)
     const instance = this.#fitting(wanted) ?? new Instance(this.#image)
@@ -37,7 +37,7 @@ export class InstancePool {
     next?.tidy()
   }
 
-  /** The last one given back of just this size, or else the largest that can grow to it. */
+  /** The last one returned of exactly this size, or else the largest that can grow to it. */
   #fitting(wanted: number): Instance | undefined {
     let found = -1
     let size = -1

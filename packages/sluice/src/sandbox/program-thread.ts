@@ -1,6 +1,6 @@
-// A code thread: runs one piece of a program at a time, in an instance that is made for it and gone
-// after it. Between two pieces a program is its memory at rest, so that none is held while a tool or
-// a person is waited for. Started by programs.ts.
+// A code thread: runs one piece of a program at a time, in an instance that exists only for it.
+// Between two pieces a program is a snapshot of its memory, so that no instance is held while a
+// tool or a person is awaited. Started by programs.ts.
 
 import { setPriority } from 'node:os'
 import { openImage } from './image.ts'
@@ -12,14 +12,14 @@ import { serveThread, threadData } from './thread-port.ts'
 
 const image = openImage(threadData<{ image: Uint8Array<ArrayBuffer> }>().image)
 
-// Hostile code takes what it gets: the gate's thread goes first. On Linux 0 is this thread alone;
-// elsewhere it would be the whole process.
+// Hostile code must not starve the gate's thread. On Linux 0 is this thread alone; on other systems
+// it would be the whole process.
 if (process.platform === 'linux') setPriority(0, PROGRAM_NICENESS)
 
 serveThread((piece: ProgramPiece) => {
   const instance = new Instance(image)
   const began = process.threadCpuUsage()
-  // Not the clock's: a thread that gets no processor must not cost its program's time.
+  // CPU time and not wall time: a thread that is starved of CPU must not use up its program's time.
   const usedMs = (): number => {
     const { user, system } = process.threadCpuUsage(began)
     return (user + system) / 1_000
@@ -53,7 +53,7 @@ function takeFiles(call: (operation: string, text: string) => GuestAnswer): File
   return readOverlay(text, Buffer.from(texts).toString('utf8'), bytes)
 }
 
-/** Shared: the gate's thread holds it while a tool is waited for, and never copies it. */
+/** Shared: the gate's thread holds it while a tool is awaited, and never copies it. */
 function atRest(instance: Instance): Uint8Array {
   const delta = instance.save()
   const memory = new Uint8Array(new SharedArrayBuffer(delta.length))

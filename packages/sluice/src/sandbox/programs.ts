@@ -1,6 +1,6 @@
-// Code threads: how many there are, which one is free, and a program's pieces handed to them. Whose
-// programs are many waits for itself: the owners take turns. Knows memories and texts, not what a
-// program is for. Owned by whoever runs agents.
+// Code threads: how many there are, which one is free, and the distribution of program pieces.
+// Fair: owners take turns. Knows memories and texts, not what a program is for. Owned by the
+// agents' runner.
 
 import { extname, join } from 'node:path'
 import { SandboxError, type SandboxErrorCode } from './errors.ts'
@@ -23,7 +23,7 @@ export interface ProgramAnswer {
   readonly said: ProgramOutput
   /** Present once the program has ended well. */
   readonly overlay: FileOverlay | undefined
-  /** Present until it has ended; shared with the thread that made it. */
+  /** Present until it has ended; shared with the thread that created it. */
   readonly memory: Uint8Array | undefined
   readonly polls: number
   readonly usedMs: number
@@ -40,7 +40,7 @@ export class Programs {
     this.#turns = new FairQueue(threads)
   }
 
-  /** `make` is asked when a thread is free: what waits is not in memory yet. */
+  /** `make` is called when a thread is free: queued programs are not in memory yet. */
   run(owner: string, make: () => ProgramPiece | Promise<ProgramPiece>): Promise<ProgramAnswer> {
     return this.#turns.run(owner, async () => {
       const thread = this.#free.pop() ?? this.#start()

@@ -1,6 +1,6 @@
-// The one JavaScript engine that guests run in: quickjs.wasm of `quickjs-wasi`, held to the bytes
-// that were looked at. Another build may keep state elsewhere than in its memory, and a snapshot of
-// it would not be whole. Called when an image is baked.
+// The JavaScript engine that guests run in: quickjs.wasm of `quickjs-wasi`, pinned to the reviewed
+// bytes. Another build may keep state outside of its memory, and a snapshot of it would be
+// incomplete. Called when an image is baked.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
-// What a program says of itself, read in the thread that runs it: bounded, counted and held to its
-// shape, so that the gate's thread is handed small plain data whatever the program made of its world.
-// Pure. Called by program-thread.ts.
+// Reads the output of a program in the thread that runs it: bounded, counted and validated, so that
+// the gate's thread receives small plain data whatever the program did to its environment. Pure.
+// Called by program-thread.ts.
 
 import { SandboxError } from './errors.ts'
 import {
@@ -20,7 +20,7 @@ export interface ProgramToolCall {
   readonly id: number
   readonly server: string
   readonly tool: string
-  /** JSON: whoever makes the call reads it, and nobody before. */
+  /** JSON: parsed by the code that makes the call, and not before. */
   readonly input: string
 }
 
@@ -50,7 +50,7 @@ export interface FileOverlay {
 
 type UntrustedObject = Record<string, unknown>
 
-/** Half characters: each would be six characters in every later text. */
+/** Lone surrogates: each would be six characters in every later text. */
 const HALF = /\p{Surrogate}/gu
 
 export function readProgramOutput(text: string): ProgramOutput {
@@ -87,7 +87,7 @@ function readCalls(calls: readonly unknown[]): ProgramToolCall[] {
   })
 }
 
-/** Without recursion: how deep it goes is the program's choice. */
+/** Without recursion: the program chooses the depth. */
 function countValues(value: unknown, count: { left: number }): void {
   const open = [value]
   while (open.length > 0) {
@@ -104,11 +104,11 @@ function readEnd({ result, error }: UntrustedObject): ProgramEnd {
   if (error !== undefined)
     return { error: requireBoundedText(error, PROGRAM_ERROR_LENGTH_MAX, 'its error') }
   const text = requireBoundedText(result, PROGRAM_RESULT_LENGTH_MAX, 'its result')
-  // Once more: whoever reads it later reads what was checked here.
+  // Serialised again: later readers parse exactly what was checked here.
   return { result: JSON.stringify(parseOutputJson(text)) }
 }
 
-/** Texts and bytes beside the list that says which file is which stretch of them. */
+/** Texts and bytes, and the list that maps files to ranges of them. */
 export function readOverlay(list: string, texts: string, bytes: Uint8Array): FileOverlay {
   const { write, remove } = object(
     parseOutputJson(requireBoundedText(list, PROGRAM_SAID_LENGTH_MAX, 'its list of files')),

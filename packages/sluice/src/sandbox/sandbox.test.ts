@@ -13,7 +13,7 @@ import { InstancePool } from './pool.ts'
 import { Thread } from './thread.ts'
 import { readSections } from './wasm-binary.ts'
 
-/** A guest that does what it is told: what the sandbox holds, it holds without the core's help. */
+/** A guest that does what it is told: the sandbox enforces its limits without the core's help. */
 const CORE = `
   let kept = [];
   globalThis.__guest = (operation, text, bytes) => {
@@ -51,7 +51,7 @@ describe('an image', () => {
     expect(Module.imports(module).filter(({ name }) => /host_call/.test(name))).toHaveLength(1)
   })
 
-  test('that is damaged is refused, whatever byte it is', () => {
+  test('that is damaged in any byte is refused', () => {
     const property = fc.property(
       fc.nat(image.bytes.length - 1),
       fc.integer({ min: 1, max: 255 }),
@@ -75,7 +75,7 @@ interface ModuleApi {
 }
 
 describe('a guest', () => {
-  test('takes text and bytes and gives both back', () => {
+  test('takes text and bytes and returns both', () => {
     const guest = new Instance(image)
     expect(run(guest, 'echo', 'a\0é😀', Uint8Array.of(0, 255, 7))).toMatchObject({
       text: 'a\0é😀',
@@ -84,13 +84,13 @@ describe('a guest', () => {
     expect(Buffer.from(run(guest, 'pair', 'é\0').bytes ?? []).toString()).toBe('é\0')
   })
 
-  test('sees the clock it is given and always the same randomness', () => {
+  test('sees the clock it is given and constant randomness', () => {
     expect(run(new Instance(image), 'eval', 'Date.now()').text).toBe('1234')
     const two = [1, 2].map(() => run(new Instance(image), 'eval', 'Math.random()').text)
     expect(two[0]).toBe(two[1])
   })
 
-  test('has nothing of the host', () => {
+  test('has no access to the host', () => {
     const names =
       'process,require,module,fetch,WebAssembly,Buffer,setTimeout,navigator,Deno,std,os,bjson,scriptArgs,console,XMLHttpRequest,Worker'
     const code = `${JSON.stringify(names.split(','))}.filter((name) => typeof globalThis[name] !== 'undefined').join()`
@@ -113,7 +113,7 @@ describe('a guest', () => {
     expect(() => run(guest, 'eval', '1')).toThrow(/dead/)
   })
 
-  test('soft limit: falls at the same count every time', () => {
+  test('soft limit: stops at the same count every time', () => {
     // Only the count may end these, however slow the machine is.
     const patient = { polls: 200, timeoutMs: 20_000 }
     const evaluate = (text: string) =>
@@ -139,8 +139,8 @@ describe('a guest', () => {
   })
 })
 
-describe('at rest', () => {
-  test('is restored byte for byte, and goes on the same', () => {
+describe('snapshots', () => {
+  test('are restored byte for byte, and continue the same', () => {
     const one = new Instance(image)
     for (let n = 0; n < 50; n += 1) run(one, 'keep', 'x'.repeat(n * 97))
     const two = new Instance(image)
@@ -160,7 +160,7 @@ describe('at rest', () => {
     expect(run(second, 'eval', 'typeof secret + typeof [].map').text).toBe('undefinedfunction')
   })
 
-  test('an instance that grew or died is not used again', () => {
+  test('an instance that grew or died is not reused', () => {
     const pool = new InstancePool(image)
     const grown = pool.take()
     run(grown, 'eval', 'globalThis.big = new Uint8Array(4e6); 1')
@@ -180,7 +180,7 @@ describe('at rest', () => {
     run(grown, 'eval', 'big.fill(9); globalThis.secret = new Uint8Array(5e5).fill(8); big = 0; 1')
     const larger = grown.save()
     pool.give(grown)
-    // Memory does not shrink: for one that was smaller it is no use.
+    // Memory does not shrink: it is too large for a smaller guest.
     expect(pool.take(delta)).not.toBe(grown)
     expect(pool.take()).not.toBe(grown)
     const same = pool.take(larger)
@@ -259,7 +259,7 @@ describe('a thread', () => {
     await expect(thread.ask('hang')).rejects.toThrow(/hung/)
   })
 
-  test('is there for the others however many requests in a row have ended theirs', async () => {
+  test('serves the others however many requests in a row have ended theirs', async () => {
     const thread = new Thread(
       script(`serveThread((body) => {
         if (body === 'end') process.exit(1)
@@ -274,13 +274,13 @@ describe('a thread', () => {
     expect(await thread.ask('a')).toBe('a!')
   })
 
-  test('that cannot start fails its requests instead of starting for ever', async () => {
+  test('that cannot start fails its requests instead of restarting for ever', async () => {
     const thread = new Thread(script('process.exit(1)'), undefined, toError)
     onTestFinished(() => thread.close())
     await expect(thread.ask('a')).rejects.toThrow(/gone/)
   })
 
-  test('answers errors with their text', async () => {
+  test('returns errors with their text', async () => {
     const thread = new Thread(
       script(`serveThread(() => { throw new Error('no') })`),
       undefined,

@@ -1,7 +1,7 @@
-// The same thread, seen from inside: takes requests one after the other and answers each. Errors go
-// out as code and text. Right after an answer it waits for the bell alone, which costs half of what
-// the event loop does; in a pause it goes back to that, where timers are. Called by the entry of
-// every thread that runs guests.
+// The inside of a thread: handles requests one after the other and answers each. Errors are sent as
+// code and text. Right after an answer it blocks on the bell (Atomics.wait), which costs half of
+// what the event loop does; when idle it returns to the event loop, where timers run. Called by the
+// entry of every thread that runs guests.
 
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { watchCalls } from './hard-limit.ts'
@@ -22,9 +22,9 @@ export function threadData<Data>(): Data {
 }
 
 export interface ServeOptions {
-  /** Done after an answer, where nobody has asked for anything else meanwhile. */
+  /** Runs after an answer, if no other request has arrived. */
   readonly rest?: () => void
-  /** A request that takes longer ends the thread, and fails; for threads that run no guest. */
+  /** A request that takes longer fails and ends the thread; for threads that run no guest. */
   readonly timeoutMs?: number
 }
 

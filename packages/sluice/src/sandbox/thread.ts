@@ -1,6 +1,6 @@
-// A thread that runs guests, seen from outside: requests go in, answers come out in any order. A
-// watchdog ends the thread when a call takes twice its limit, starts a new one, fails the request
-// that hung and asks the others again: a step has no effects, so running it twice is safe.
+// The outside of a thread that runs guests: requests go in, answers come out in any order. If a
+// call takes twice its limit, a watchdog ends the thread, starts a new one, fails the request that
+// hung and resends the others: a step has no effects, so it is safe to run it twice (idempotent).
 
 import { Worker } from 'node:worker_threads'
 import { SandboxError } from './errors.ts'
@@ -22,13 +22,13 @@ export interface ThreadAnswer {
 export interface ThreadStart {
   /** [deadline of the running call, request it belongs to] */
   readonly watch: Float64Array
-  /** Rung after every request: a thread that has just answered listens to nothing else. */
+  /** Notified after every request: a thread that has just answered waits on nothing else. */
   readonly bell: Int32Array
   readonly data: unknown
 }
 
 export interface ThreadOptions {
-  /** What V8 may take for what lives long; a thread that meets it ends, and a new one is started. */
+  /** Old-generation heap of V8; a thread that exceeds it ends, and a new one is started. */
   readonly heapMegabytes?: number
 }
 
@@ -44,10 +44,10 @@ export class Thread {
   #timer: NodeJS.Timeout | undefined
   #next = 1
   #closed = false
-  /** Threads in a row that ended with nothing to do. */
+  /** Consecutive threads that ended while idle. */
   #failures = 0
 
-  /** `toError` makes the errors that the thread's answers carry into those of the caller. */
+  /** `toError` converts the errors in the thread's answers to those of the caller. */
   constructor(
     file: string,
     data: unknown,
@@ -70,11 +70,11 @@ export class Thread {
     const id = this.#next
     this.#next += 1
     return new Promise<Answer>((resolve, reject) => {
-      // First: what cannot be cloned throws here, and nobody waits for it.
+      // First: what cannot be cloned throws here, before it is registered as pending.
       this.#post({ id, body })
       this.#waiting.set(id, { body, resolve: resolve as (value: never) => void, reject })
       this.#timer ??= setInterval(() => this.#look(), WATCHDOG_INTERVAL_MS)
-      // Somebody waits: the process stays until the answer is there.
+      // A request is pending: the process stays alive until it is answered.
       if (this.#waiting.size === 1) this.#timer.ref()
     })
   }
@@ -99,13 +99,14 @@ export class Thread {
       workerData: start,
       env: threadEnvironment(),
       stdin: false,
-      // Short-lived things of a thread are few; by default they may take 50 MB before they go.
+      // A thread has few short-lived objects; by default they may take 50 MB before they are
+      // collected.
       resourceLimits: {
         maxYoungGenerationSizeMb: THREAD_YOUNG_MEGABYTES,
         ...(heapMegabytes === undefined ? {} : { maxOldGenerationSizeMb: heapMegabytes }),
       },
     })
-    // A thread must not keep a process alive that has nothing else to do.
+    // A thread must not keep an otherwise idle process alive.
     worker.unref()
     worker.on('message', (answer: ThreadAnswer) => this.#settle(answer))
     worker.on('error', (error) => {
@@ -122,7 +123,7 @@ export class Thread {
     if (waiting === undefined) return
     this.#failures = 0
     this.#waiting.delete(id)
-    // It ends when it finds nobody waiting: setting one for each request would cost more.
+    // Stops when nothing is pending: one timer per request would cost more.
     if (this.#waiting.size === 0) this.#timer?.unref()
     if (error === undefined) waiting.resolve(value as never)
     else waiting.reject(this.#toError(error))
@@ -139,13 +140,14 @@ export class Thread {
     this.#replace(gone('a guest hung in it'))
   }
 
-  /** The request that was running fails; the others go to the new thread. */
+  /** The running request fails; the others go to the new thread. */
   #replace(why: SandboxError): void {
     const old = this.#worker
     const [, culprit = 0] = this.#watch
     this.#watch.fill(0)
     const failed = this.#waiting.get(culprit)
-    // A request that ends its thread goes with it: however many there are, the others are answered.
+    // A request that ends its thread fails with it: the others are answered, however many there
+    // are.
     if (failed === undefined) this.#failures += 1
     if (this.#failures > THREAD_FAILURES_MAX) {
       void this.close()
@@ -168,7 +170,9 @@ function gone(why: string): SandboxError {
   return new SandboxError('SANDBOX_THREAD', `the thread that runs guests is gone: ${why}`)
 }
 
-/** No secrets of the process; only what tells a thread with a data directory that it is the user's. */
+/**
+ * No secrets of the process; only what shows a thread that a data directory belongs to the user.
+ */
 function threadEnvironment(): Record<string, string> {
   const names = ['XDG_STATE_HOME', 'LOCALAPPDATA', 'SLUICE_TRUST_DATA']
   return Object.fromEntries(

@@ -1,5 +1,5 @@
-// A small rewriter of WebAssembly binaries: sections in, sections out, and the four sections that
-// baking changes. Knows the format, not what is in it. Called by bake-image and image.
+// A minimal rewriter of WebAssembly binaries: reads and writes sections, and builds the four that
+// baking changes. Knows the format, not the content. Called by bake-image and image.
 
 import { SandboxError } from './errors.ts'
 
@@ -39,7 +39,7 @@ function signed(value: number): number[] {
   }
 }
 
-/** Reads numbers and bytes from front to back; anything past the end is a damaged file. */
+/** Reads numbers and bytes sequentially; anything past the end is a damaged file. */
 class WasmReader {
   readonly #bytes: Uint8Array
   at: number
@@ -95,7 +95,7 @@ export function writeSections(sections: readonly WasmSection[]): Uint8Array<Arra
   return concat(parts)
 }
 
-/** One memory with a hard maximum: what the module ships has none. */
+/** One memory with a hard maximum: the shipped module has none. */
 export function memorySection(pages: number, pagesMax: number): WasmSection {
   return {
     id: SECTION.memory,
@@ -124,7 +124,7 @@ export function dataSections(image: Uint8Array, ranges: readonly (readonly [numb
   }
 }
 
-/** Only these exports: an instance with all 450 takes four times as long to make. */
+/** Only these exports: an instance with all 450 takes four times as long to create. */
 export function keepExports(section: WasmSection, keep: ReadonlySet<string>): WasmSection {
   const reader = new WasmReader(section.body)
   const kept: Uint8Array[] = []
@@ -159,7 +159,7 @@ export function readCustom(sections: readonly WasmSection[], name: string): stri
   return undefined
 }
 
-/** The stretches that are not zero; those closer than `gap` are one. */
+/** The ranges that are not zero; those closer than `gap` are merged. */
 export function filledRanges(image: Uint8Array, gap: number): [number, number][] {
   const words = new BigUint64Array(image.buffer, image.byteOffset, image.length >> 3)
   const ranges: [number, number][] = []

@@ -1,5 +1,5 @@
-// WebAssembly as this room uses it. The types that come with Node leave it out, and those of a
-// browser would bring a browser along; so the few words needed are here.
+// Types of WebAssembly as far as this room uses it. Node's types leave it out, and those of a
+// browser would include the DOM.
 
 export interface WasmMemory {
   readonly buffer: ArrayBuffer
@@ -10,7 +10,7 @@ export interface WasmGlobal {
   value: number
 }
 
-/** Compiled code, to be handed on and instantiated only. */
+/** Compiled code, only to be passed on and instantiated. */
 export interface WasmModule {
   readonly compiled: unique symbol
 }

@@ -1,5 +1,5 @@
-// What a store can fail with, and what to do about it. A driver turns the errors of its library and
-// of the file system into these; docs/reference/errors.md lists the same codes.
+// Errors of a store, and what to do about each. A driver converts the errors of its library and of
+// the file system into these; docs/reference/errors.md lists the same codes.
 
 export const ERRORS = {
   STORE_FULL: 'the disk, or what this user may take of it, is full',

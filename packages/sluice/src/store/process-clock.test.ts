@@ -1,4 +1,4 @@
-// A clock that somebody sets: an hour or a year, forward, back, and both.
+// A clock that is set: by an hour or a year, forward, back, and both.
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -28,7 +28,7 @@ test.each([HOUR_MS, YEAR_MS])('set back by %i ms: what has expired stays expired
   expect(clock.nowMs()).toBeGreaterThan(untilMs)
   set(-jump)
   expect(clock.nowMs()).toBeGreaterThan(untilMs)
-  // Time goes on at its own speed: what is made now lasts as long as it should.
+  // Time continues at its own speed: what is created now lasts as long as it should.
   const nextMs = clock.nowMs() + 1_000
   pass(999)
   expect(clock.nowMs()).toBeLessThan(nextMs)
@@ -54,7 +54,7 @@ test.each([HOUR_MS, YEAR_MS])(
   },
 )
 
-test('setting the clock back is told once, a small correction is not', () => {
+test('setting the clock back is reported once, a small correction is not', () => {
   const { clock, pass, set } = driven()
   const told: number[] = []
   clock.onSetBack = (ms) => void told.push(ms)
@@ -72,7 +72,7 @@ test('setting the clock back is told once, a small correction is not', () => {
   expect(told).toHaveLength(2)
 })
 
-test('whatever is done to the clock, time for expiry never goes back and never stands still', () => {
+test('whatever is done to the clock, time for expiry never goes back and never stops', () => {
   const step = fc.record({
     pass: fc.nat(HOUR_MS),
     set: fc.integer({ min: -YEAR_MS, max: YEAR_MS }),

@@ -1,10 +1,10 @@
-// The time of a running process when somebody sets the machine's clock. Three readings: for expiry (never
-// goes back), for idle times (not moved by a jump) and for what deletes old data (never ahead). The audit
-// log keeps the wall clock as it is. See docs/concepts/threats.md.
+// The time of a running process while the machine's clock is set. Three readings: for expiry (never
+// goes back), for idle times (not affected by a jump) and for deleting old data (never ahead). The
+// audit log records the wall clock unchanged. See docs/concepts/threats.md.
 
 import type { Instant } from '@sluice/policy/core/clock'
 
-/** A clock set back by less is a correction that nobody has to be told of. */
+/** A clock set back by less is a correction that need not be reported. */
 export const CLOCK_SET_BACK_TOLD_MS = 60_000
 
 export class ProcessClock {
@@ -12,7 +12,7 @@ export class ProcessClock {
   onSetBack: (behindMs: number) => void = () => {}
   readonly #read: () => Instant
   readonly #start: Instant
-  /** The latest time seen, and when that was by the clock that nobody can set. */
+  /** The latest time seen, and its monotonic time. */
   #latest: Instant
   #isTold = false
 
@@ -22,22 +22,27 @@ export class ProcessClock {
     this.#latest = this.#start
   }
 
-  /** For whatever expires: what has expired stays so if the clock is set back. Follows a clock that is
-   * set forward, since a machine that slept looks the same. */
+  /**
+   * For expiry: what has expired stays expired if the clock is set back. Follows a clock that is
+   * set forward, since a machine that slept looks the same.
+   */
   readonly nowMs = (): number => {
     const { wallMs, monotonicMs } = this.#read()
     const { wallMs: latestMs, monotonicMs: sinceMs } = this.#latest
     const leastMs = Math.floor(latestMs + Math.max(0, monotonicMs - sinceMs))
-    // A wall clock that ticks a little slower is followed; the latest reading then stays as it was.
+    // A wall clock that ticks slightly slower is followed; the latest reading then stays unchanged.
     if (wallMs >= leastMs) this.#latest = { wallMs, monotonicMs }
     this.#tell(leastMs - wallMs)
     return Math.max(wallMs, leastMs)
   }
 
-  /** For idle times: wall time at the start and what has passed since, whatever the clock was set to. */
+  /**
+   * For idle times: wall time at the start plus the monotonic time since, regardless of clock
+   * changes.
+   */
   readonly steadyMs = (): number => this.#steady(this.#read())
 
-  /** For what deletes by age: a clock that is set forward deletes nothing early. */
+  /** For deletion by age: a clock that is set forward deletes nothing early. */
   readonly earliestMs = (): number => {
     const now = this.#read()
     return Math.min(now.wallMs, this.#steady(now))
@@ -58,5 +63,5 @@ function readClocks(): Instant {
   return { wallMs: Date.now(), monotonicMs: performance.now() }
 }
 
-/** The one of this process (of this thread, in a worker). */
+/** The clock of this process (of this thread, in a worker). */
 export const processClock = new ProcessClock()

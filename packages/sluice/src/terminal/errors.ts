@@ -1,5 +1,5 @@
-// What can stop a command before it has an answer. Such a command exits with 2 and says in two
-// lines what was wrong and what to do; with --json the problems of a document go along.
+// Errors that stop a command before it has a result. Such a command exits with 2 and prints two
+// lines: what was wrong and what to do; with --json the problems of a document are included.
 
 import type { Problem } from '@sluice/policy/document/problem'
 

@@ -1,5 +1,5 @@
-// A decision and its trace as text for people: what counted, what did not and why, conditions with
-// how they came out, limits with what is left, and the verdict with its place in the document.
+// A decision and its trace as text: what applied, what did not and why, the results of conditions,
+// limits with what is left, and the decision with its location in the document.
 
 import type { Action } from '@sluice/policy/core/actions'
 import type { Decision } from '@sluice/policy/core/decision'

@@ -1,15 +1,15 @@
-// What a command that could not run says: two lines on stderr and, with `--json`, one JSON value on
-// stdout, so that a script that parses the answer always finds one. Called by main.
+// Output of a command that could not run: two lines on stderr and, with `--json`, one JSON value on
+// stdout, so that a script that parses the output always finds one. Called by main.
 
 import { type Command, CommanderError } from 'commander'
 import { StoreError } from '../store/errors.ts'
 import { CliError } from './errors.ts'
 import { printable, toJsonLine } from './output.ts'
 
-/** Tells what stopped the command, and gives its exit code. */
+/** Prints what stopped the command, and returns its exit code. */
 export function tellFailure(error: unknown, program: Command, argv: readonly string[]): number {
   if (error instanceof CommanderError) {
-    // Help and version were asked for; a group without a command has shown its help.
+    // Help or version was requested; a group without a command has printed its help.
     if (error.exitCode === 0) return 0
     if (error.code === 'commander.help') return 2
   }
@@ -35,13 +35,13 @@ function writeStderr(text: string): void {
   process.stderr.write(text)
 }
 
-/** On one line, for those who read line by line. To `stdio` and `wrap` stdout is a channel. */
+/** On one line, for readers of lines. For `stdio` and `wrap` stdout is a channel. */
 function answer(argv: readonly string[], error: object): void {
   const isChannel = ['up', 'stdio', 'wrap', 'demo'].includes(argv[0] ?? '') || argv[1] === 'serve'
   if (!isChannel && argv.includes('--json')) process.stdout.write(`${toJsonLine({ error })}\n`)
 }
 
-/** The parser's own complaints, in the words of all others. */
+/** The parser's errors, in the style of all others. */
 function misuse(error: CommanderError, program: Command, argv: readonly string[]): CliError {
   const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
   const message = first.replace(/'([^']*)'/g, '`$1`').replace(/\.$/, '')
@@ -54,7 +54,7 @@ function misuse(error: CommanderError, program: Command, argv: readonly string[]
   return new CliError('CLI_ARGUMENT', message, meant ? `did you mean \`${meant}\`? ${all}` : all)
 }
 
-/** `sluice policy check`, as far as the words name commands. */
+/** `sluice policy check`, as far as the arguments name commands. */
 function pathOf(program: Command, argv: readonly string[]): string {
   let at = program
   const words = [program.name()]
@@ -67,7 +67,7 @@ function pathOf(program: Command, argv: readonly string[]): string {
   return words.join(' ')
 }
 
-/** `policy check` for somebody who wrote `check`. */
+/** Suggests `policy check` for `check`. */
 function groupOf(program: Command, message: string): string | undefined {
   const word = /`([^`]*)`/.exec(message)?.[1]
   const group = program.commands.find(({ commands }) =>

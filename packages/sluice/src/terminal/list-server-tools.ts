@@ -1,6 +1,6 @@
-// What tools a server has, asked by a client of our own over stdio or HTTP: initialize, list, end.
-// For `sluice scan`, before there is a gate. Bounded in time, bytes and pages: the server is a
-// stranger. Its standard error is kept for the message if it fails.
+// Lists the tools of a server with a minimal client over stdio or HTTP: initialize, list, close.
+// For `sluice scan`, before there is a gate. Bounded in time, bytes and pages: the server is
+// untrusted. Its standard error is kept for the message if it fails.
 
 import { spawn } from 'node:child_process'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
@@ -181,11 +181,11 @@ function answerIn(text: string, id: number): JsonValue {
   throw new Error('there is no answer in what it said')
 }
 
-/** Of what a program said at its end: the line that names the error, or the last one. */
+/** Of a program's stderr: the line that names the error, or the last one. */
 function mainLine(said: string): string | undefined {
   const lines = said.split('\n').map((line) => line.trim())
   return lines.find((line) => /^(\w*Error\b|error\b)/i.test(line)) ?? lines.findLast(Boolean)
 }
 
-/** Of what it says on stderr: longer than the stack under the line that matters. */
+/** Length of stderr that is kept: longer than the stack under the line that matters. */
 const SAID_LENGTH_MAX = 4_000

@@ -1,9 +1,10 @@
-// The log's two forms: what a server said must not make another line, nor a field of the gate's own.
+// The two log formats: text from a server must not create another line, nor a field of the gate's
+// own.
 
 import { expect, test } from 'vitest'
 import { makeLog } from './log-lines.ts'
 
-test('JSON: one object a line, whatever was said', () => {
+test('JSON: one object per line, for any text', () => {
   const lines: string[] = []
   const log = makeLog('json', (line) => lines.push(line))
   log('warn', 'said:\n{"level":"info"}\u001b[31m', { server: 'a', level: 'info', why: 'x\ny' })
@@ -18,7 +19,7 @@ test('JSON: one object a line, whatever was said', () => {
   })
 })
 
-test('text: level, words, fields; nothing that drives a terminal', () => {
+test('text: level, message, fields; nothing that controls a terminal', () => {
   const lines: string[] = []
   makeLog('text', (line) => lines.push(line))('info', 'ready\u001b', { server: 'a', why: '' })
   expect(lines).toEqual(['info  ready\\u{1b} server=a\n'])

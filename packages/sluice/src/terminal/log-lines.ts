@@ -1,6 +1,6 @@
-// The log of a gate on stderr: a line a happening, for people or, as JSON, for whatever gathers logs.
-// What a server or client said is shown with its control characters made visible; arguments and
-// answers of calls are never in it.
+// The log of a gate on stderr: one line per event, as text or, for log collectors, as JSON. Text
+// from a server or client is shown with its control characters made visible; arguments and
+// responses of calls are never in it.
 
 import type { Log } from '../gateway/shared/log.ts'
 import { printable } from './output.ts'
@@ -22,7 +22,7 @@ function textLog(write: (line: string) => void): Log {
   }
 }
 
-/** `time`, `level` and `msg` first; a field that would be one of them is left out. */
+/** `time`, `level` and `msg` first; a field of the same name is left out. */
 function jsonLog(write: (line: string) => void): Log {
   return (level, message, fields = {}) => {
     const own = { time: new Date().toISOString(), level, msg: printable(message) }

@@ -1,5 +1,5 @@
-// What commands print: text with colour on a terminal, or one JSON value with `--json`. Answers go
-// to stdout, remarks and problems to stderr. What a file or tool says is shown with its control
+// Output of commands: text with colour on a terminal, or one JSON value with `--json`. Results go
+// to stdout, remarks and problems to stderr. Text from a file or tool is shown with its control
 // characters made visible.
 
 import { styleText } from 'node:util'
@@ -18,12 +18,12 @@ export class Output {
     this.json = options.json === true
   }
 
-  /** A line of the answer; nothing with `--json`. */
+  /** A line of the result; nothing with `--json`. */
   line(text = ''): void {
     if (!this.json) process.stdout.write(`${text}\n`)
   }
 
-  /** The whole answer with `--json`. */
+  /** The whole result with `--json`. */
   value(value: unknown): void {
     if (this.json) process.stdout.write(`${toJson(value)}\n`)
   }
@@ -32,7 +32,7 @@ export class Output {
     process.stderr.write(`${text}\n`)
   }
 
-  /** With the line it is about and a caret under the place. */
+  /** With the line it is about and a caret under the column. */
   problem(problem: Problem, source: string | undefined): void {
     if (this.json) return
     const { file, line, column, severity, message, code, help } = problem
@@ -43,7 +43,8 @@ export class Output {
     )
     const text = source?.split('\n')[line - 1]?.replace(/\r$/, '')
     if (text !== undefined) {
-      // Enough of a long line to see the place; the caret stands under what is shown, not stored.
+      // Enough of a long line to see the column; the caret is under the text as shown, not as
+      // stored.
       const start = text.length <= LINE_WIDTH ? 0 : Math.max(0, column - 60)
       const before = printable(text.slice(start, column - 1))
       this.remark(paint('dim', `  | `) + printable(text.slice(start, start + LINE_WIDTH)))
@@ -57,12 +58,12 @@ export class Output {
   }
 }
 
-/** Control and direction characters as their code points: a file must not drive the terminal. */
+/** Control and direction characters as their code points: a file must not control the terminal. */
 export function printable(text: string): string {
   return visibleText(text)
 }
 
-/** Amounts as text, numbers that no double holds as they were written; harmless to a terminal. */
+/** Amounts as text, numbers that no double represents as written; safe for a terminal. */
 export function toJson(value: unknown): string {
   const json = JSON.stringify(
     value,
@@ -83,7 +84,7 @@ function isDecimal(value: unknown): value is { units: bigint; scale: number } {
   return typeof units === 'bigint'
 }
 
-/** A number a YAML file may hold is not always one of JSON. */
+/** A number in a YAML file is not always valid JSON. */
 function rawNumber(text: string): unknown {
   return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? rawJson(text) : text
 }
@@ -91,7 +92,7 @@ function rawNumber(text: string): unknown {
 /** Newer than the types that come with the compiler. */
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown }
 
-/** JSON on one line, as a person would write it; spaces inside of texts stay. */
+/** JSON on one line with spaces for readability; spaces inside of texts stay. */
 export function toJsonLine(value: unknown): string {
   return toJson(value).replace(/\n\s*/g, ' ')
 }

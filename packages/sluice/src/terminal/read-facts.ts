@@ -1,5 +1,5 @@
-// `--facts` of `policy explain`: who calls, and what the session is like. Held against a shape like
-// every document, since a misspelt fact would silently explain another call than the one meant.
+// `--facts` of `policy explain`: the caller and the session. Validated against a shape like every
+// document, since a misspelt fact would silently explain a different call.
 
 import { factFields, type SampleFacts } from '@sluice/policy/cases/sample-facts'
 import { CATEGORIES } from '@sluice/policy/core/tools'
@@ -25,7 +25,7 @@ const FACTS: Shape = {
 export function readFacts(json: string | undefined, output: Output): SampleFacts {
   if (json === undefined) return {}
   const facts = readObject(json, '--facts')
-  // The same text again, by the reader that knows places: JSON is YAML.
+  // The same text again, by the reader that knows offsets: JSON is YAML.
   const problems = new Problems('--facts', json)
   const tree = readDocument(json, problems)
   if (tree !== undefined && checkShape(tree, FACTS, 'the facts', problems)) return facts

@@ -1,5 +1,5 @@
-// Files, policies and JSON from the command line. Everything wrong is a CliError that names the
-// file, the place and what to do.
+// Files, policies and JSON from the command line. Everything invalid is a CliError that names the
+// file, the location and what to do.
 
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { dirname, join, parse } from 'node:path'
@@ -17,14 +17,14 @@ import { type Output, plural } from './output.ts'
 export function readText(file: string, bytesMax = TEXT_FILE_BYTES_MAX): string {
   const bytes = readBytes(file, bytesMax)
   try {
-    // Fatal: a name with bytes replaced would be another name than the one in the file.
+    // Fatal: a name with replaced bytes would differ from the one in the file.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     throw new CliError('CLI_FILE', `\`${file}\` is not UTF-8`, 'save it as UTF-8')
   }
 }
 
-/** Up to the bound and no further: a pipe or a device does not say how much it has. */
+/** Up to the limit and no further: a pipe or a device does not state its size. */
 function readBytes(file: string, bytesMax: number): Buffer {
   let descriptor: number | undefined
   try {
@@ -57,12 +57,12 @@ function unreadable(file: string, { code, message }: NodeJS.ErrnoException): Cli
   return new CliError('CLI_FILE', `\`${file}\` cannot be read: ${message}`, 'name another file')
 }
 
-/** What commands look for where nobody says anything. */
+/** The default configuration file of commands. */
 const CONFIG = 'sluice.yaml'
 const NO_CONFIG =
   'go to its folder or name it with --config; `sluice init` writes one for the MCP clients here, `sluice up --help` shows the smallest'
 
-/** What stands where the file was looked for. */
+/** What exists in the directory where the file was expected. */
 function besides(file: string): string {
   const folder = dirname(file)
   try {
@@ -102,7 +102,7 @@ export function readObject(text: string, what: string): JsonObject {
   throw new CliError('CLI_ARGUMENT', `${what} is not a JSON object`, help)
 }
 
-/** The document of the house as an option of `compile`, where there is one. */
+/** The base policy as an option of `compile`, if there is one. */
 export function loadBasePolicy(
   file: string | undefined,
   output: Output,
@@ -110,7 +110,7 @@ export function loadBasePolicy(
   return file === undefined ? {} : { house: loadPolicy(file, { name: 'house' }, output).policy }
 }
 
-/** Compiles, prints what is wrong, and goes on only without errors. */
+/** Compiles, prints problems, and continues only without errors. */
 export function loadPolicy(
   file: string,
   options: CompileOptions,

@@ -1,5 +1,5 @@
-// Files of tool definitions: the tools a policy is held against, and which of them is meant where
-// somebody named one that is not there.
+// Files of tool definitions: the tools a policy is checked against, and suggestions for a name that
+// is not among them.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
@@ -9,7 +9,7 @@ import { TOOLS_FILE_BYTES_MAX } from './limits.ts'
 import { readJsonText, readText } from './read-input.ts'
 
 const TOOLS_HELP = 'write `[{ "server": "…", "name": "…", "inputSchema": {…} }, …]`'
-/** As much as the file may hold: it is ours, not an agent's. */
+/** As much as the file may contain: it is ours, not an agent's. */
 const TOOLS_LIMITS = {
   lengthMax: TOOLS_FILE_BYTES_MAX,
   tokensMax: TOOLS_FILE_BYTES_MAX,
@@ -53,7 +53,7 @@ export function readDefinitions(file: string): ToolDefinition[] {
   })
 }
 
-/** The tool of this name: a known one, or one about which nothing is declared. */
+/** The tool of this name: a known one, or one without declarations. */
 export async function createToolFinder(
   tools: readonly KnownTool[],
 ): Promise<(server: string, name: string) => KnownTool> {

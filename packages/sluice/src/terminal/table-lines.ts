@@ -1,5 +1,5 @@
-// Rows as a table for a terminal: columns as wide as what they hold, up to a bound, and what files and
-// agents named made printable. Used by the ledger commands.
+// Rows as a table for a terminal: columns as wide as their content, up to a limit, with names from
+// files and agents made printable. Used by the ledger commands.
 
 import { printable } from './output.ts'
 

@@ -1,26 +1,26 @@
-// The terminal of a person: asks for a PIN at the device itself (`/dev/tty`), with echo off, and takes
-// it from nowhere else. Standard input, a flag, a file or the environment are what an agent's shell has
-// too, and some of them end in logs and process lists.
+// The terminal of a user: reads a PIN from the device itself (`/dev/tty`), with echo off, and from
+// nowhere else. Standard input, a flag, a file or the environment are available to an agent's shell
+// too, and some of them end up in logs and process lists.
 
 import { closeSync, openSync, readlinkSync, writeSync } from 'node:fs'
 import { isatty, ReadStream } from 'node:tty'
 import { CliError } from './errors.ts'
 
 const DEVICE = process.platform === 'win32' ? '\\\\.\\CON' : '/dev/tty'
-/** Longer than any PIN: somebody leans on the keyboard. */
+/** Longer than any PIN: keys held down. */
 const TYPED_LENGTH_MAX = 256
 const ENTER = /[\r\n]/
 const [INTERRUPT, END, KILL_LINE, ERASE, DELETE] = ['\u0003', '\u0004', '\u0015', '\b', '\u007f']
 
 export interface TerminalPromptOptions {
-  /** Undefined where nobody typed anything in time. */
+  /** Undefined if nothing was typed in time. */
   readonly withinMs?: number
 }
 
-/** How commands reach the person who runs them. */
+/** How commands reach the user who runs them. */
 export const terminal = { ask: askAtDevice, name: terminalName }
 
-/** What was typed, without the end of the line. Throws where there is no terminal. */
+/** The typed line, without its end. Throws if there is no terminal. */
 async function askAtDevice(
   prompt: string,
   { withinMs }: TerminalPromptOptions = {},
@@ -29,7 +29,7 @@ async function askAtDevice(
   const stream = new ReadStream(device)
   try {
     stream.setRawMode(true)
-    // Where the person is, wherever the output goes.
+    // To the device, wherever the output goes.
     writeSync(device, prompt)
     return await readLine(stream, withinMs)
   } finally {
@@ -39,7 +39,7 @@ async function askAtDevice(
   }
 }
 
-/** `/dev/pts/3`, for the record. */
+/** `/dev/pts/3`, for the ledger. */
 function terminalName(): string {
   for (const descriptor of [0, 2, 1])
     if (isatty(descriptor))

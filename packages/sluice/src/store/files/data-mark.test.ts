@@ -30,7 +30,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** As an archive leaves it: the owner's, and with the best of modes. */
+/** As extracted from an archive: owned by the user, with the right modes. */
 function bring(name: string, text = 'x'): void {
   mkdirSync(data, { recursive: true, mode: 0o700 })
   writeFileSync(join(data, name), text, { mode: 0o600 })
@@ -55,7 +55,7 @@ describe('Review F1: a data directory', () => {
     )
   })
 
-  test('Review F1: what this user made is taken again, and files of the user may be there before', () => {
+  test('Review F1: what this user created is accepted again, and files of the user may exist before', () => {
     mkdirSync(data)
     writeFileSync(join(data, 'sluice.yaml'), 'version: 1')
     checkDataFolder(data)
@@ -66,7 +66,7 @@ describe('Review F1: a data directory', () => {
     checkDataFolder(data)
   })
 
-  test("Review F1: a mark of another user, of another place or of the attacker's making is worth nothing", () => {
+  test('Review F1: a mark of another user, of another path or made by the attacker is invalid', () => {
     vi.stubEnv('XDG_STATE_HOME', join(folder, 'of another'))
     makePrivateFolder(data)
     bring('gate.db')

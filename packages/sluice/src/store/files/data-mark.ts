@@ -1,7 +1,7 @@
-// A data directory decides policy and approvers, so one that came with a cloned project or an archive
-// must not be believed. When sluice makes a directory it writes a mark into it: a MAC over its path with
-// the user's own key, which is outside of every project. Data without a valid mark is refused; owner,
-// modes and times prove nothing, because an archive can carry all of them.
+// A data directory decides policy and approvers, so one that came with a cloned project or an
+// archive must not be trusted. When sluice creates a directory it writes a mark into it: a MAC over
+// its path with the user's key, which is outside of every project. Data without a valid mark is
+// refused; owner, modes and times prove nothing, because an archive can contain all of them.
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -21,15 +21,19 @@ import { isSigned, signText } from './user-key.ts'
 
 /** The file in the data directory that holds the mark. */
 const MARK_FILE = 'owner.mark'
-/** The operator's word for machines without a terminal: paths of data directories to believe. */
+/**
+ * The operator's confirmation on machines without a terminal: paths of trusted data directories.
+ */
 const TRUST_VARIABLE = 'SLUICE_TRUST_DATA'
 
-/** What a gate keeps and believes. Other files, such as a sluice.yaml, may be there before it. */
+/** What a gate stores and trusts. Other files, such as a sluice.yaml, may exist before it. */
 const STATE =
   /^(?:version|servers|servers\.json|agents\.lock|gate[.-].*|ledger.*)$|\.(?:db|key)(?:-\w+)?$/i
 
-/** Throws STORE_FOREIGN if the directory holds data and this user's gate did not make it, STORE_LINK if
- * it holds anything but files, folders and sockets. Marks one without data if `marksNew`. */
+/**
+ * Throws STORE_FOREIGN if the directory has data and this user's gate did not create it, STORE_LINK
+ * if it contains anything but files, folders and sockets. Marks one without data if `marksNew`.
+ */
 export function checkDataMark(directory: string, { marksNew }: { readonly marksNew: boolean }) {
   const names = checkEntries(directory)
   const path = realpathSync(directory)
@@ -38,7 +42,8 @@ export function checkDataMark(directory: string, { marksNew }: { readonly marksN
     if (marksNew) writeMark(path)
     return
   }
-  // The mark is written before any data, so another process may have made both since the first look.
+  // The mark is written before any data, so another process may have created both since the first
+  // check.
   if (isMarked(path)) return
   throw new StoreError(
     'STORE_FOREIGN',
@@ -47,7 +52,7 @@ export function checkDataMark(directory: string, { marksNew }: { readonly marksN
   )
 }
 
-/** After a person has confirmed that the directory is theirs. */
+/** Called after a person has confirmed that the directory is theirs. */
 export function writeMark(directory: string): void {
   checkEntries(directory)
   const path = realpathSync(directory)
@@ -84,8 +89,10 @@ function realPathOf(path: string): string | undefined {
   }
 }
 
-/** The gate writes to fixed names, and a link there would lead the write out of the directory. A pipe
- * would block it. Below `servers` are the working folders of servers, whose content is theirs. */
+/**
+ * The gate writes to fixed names, and a link there would redirect the write out of the directory. A
+ * pipe would block it. Below `servers` are the working folders of servers, which own their content.
+ */
 export function checkEntries(directory: string): string[] {
   const names: string[] = []
   for (const parent of [directory, join(directory, 'servers')])

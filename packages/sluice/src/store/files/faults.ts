@@ -1,5 +1,5 @@
-// Errors of SQLite and of the file system, turned into the store's own: each says what to do.
-// The primary result code is the low byte of SQLite's extended one.
+// Converts errors of SQLite and of the file system into the store's own: each says what to do. The
+// primary result code is the low byte of SQLite's extended one.
 
 import { StoreError, type StoreErrorCode } from '../errors.ts'
 

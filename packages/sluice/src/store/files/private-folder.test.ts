@@ -1,5 +1,5 @@
-// A data directory that another user could replace is refused. Another user's files can only be made by
-// root; elsewhere those cases are reported as skipped.
+// A data directory that another user could replace is refused. Only root can create another user's
+// files; otherwise those cases are reported as skipped.
 
 import {
   chmodSync,
@@ -27,13 +27,13 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 describe.skipIf(process.platform === 'win32')('M11: the data directory', () => {
-  test('M11: is made for its owner only, also several folders deep, in a folder with the sticky bit', () => {
+  test('M11: is created for its owner only, also several folders deep, in a folder with the sticky bit', () => {
     makePrivateFolder(join(folder, 'a', 'data'))
     for (const path of ['a', 'a/data'])
       expect(statSync(join(folder, path)).mode & 0o777).toBe(0o700)
   })
 
-  test('M11: is refused where others may write to it, or rename it', () => {
+  test('M11: is refused if others may write to it, or rename it', () => {
     const data = join(folder, 'data')
     mkdirSync(data)
     chmodSync(data, 0o777)

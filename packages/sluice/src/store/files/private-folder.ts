@@ -1,7 +1,7 @@
-// The data directory belongs to the user who runs the gate, and nobody else may rename or replace what
-// is in it. Checked before anything is written there or believed from there: the directory, a link that
-// stands for it, and every folder above it. With those in order no other user can change them between
-// the check and the use. Windows has no such modes; there the check passes.
+// The data directory belongs to the user who runs the gate, and no one else may rename or replace
+// what is in it. Checked before anything is written there or trusted: the directory, a link to it,
+// and every folder above it. If all pass, no other user can change them between the check and the
+// use (TOCTOU). Windows has no such modes; there the check passes.
 
 import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
 import { userInfo } from 'node:os'
@@ -15,8 +15,10 @@ const GROUP_WRITE = 0o020
 const OTHERS_WRITE = 0o002
 const STICKY = 0o1000
 
-/** Makes the data directory if there is none, for its owner only, and marks it as this user's. Throws
- * STORE_OWNER, STORE_FOREIGN or STORE_LINK. */
+/**
+ * Creates the data directory if it is missing, for its owner only, and marks it as this user's.
+ * Throws STORE_OWNER, STORE_FOREIGN or STORE_LINK.
+ */
 export function makePrivateFolder(directory: string): void {
   checkPrivateFolder(directory)
   mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -24,7 +26,7 @@ export function makePrivateFolder(directory: string): void {
   checkDataMark(directory, { marksNew: true })
 }
 
-/** The same checks for a directory that may not exist; makes nothing. */
+/** The same checks for a directory that may not exist; creates nothing. */
 export function checkDataFolder(directory: string): void {
   checkPrivateFolder(directory)
   if (existsSync(directory)) checkDataMark(directory, { marksNew: false })
@@ -42,8 +44,10 @@ export function trustDataFolder(directory: string): void {
   writeMark(directory)
 }
 
-/** Throws STORE_OWNER where another user could replace the directory or what is in it. A part of the
- * path that does not exist is nobody's. */
+/**
+ * Throws STORE_OWNER if another user could replace the directory or what is in it. A missing part
+ * of the path has no owner.
+ */
 export function checkPrivateFolder(directory: string): void {
   const uid = process.getuid?.()
   if (uid === undefined) return
@@ -58,7 +62,7 @@ interface Step {
 
 function checkPath(path: string, uid: number, { isTarget, links }: Step): void {
   const parent = dirname(path)
-  // From the top: what lies in a folder that others may change says nothing.
+  // From the top: the content of a folder that others may change proves nothing.
   if (path !== parse(path).root) checkPath(parent, uid, { isTarget: false, links })
   const stats = look(path)
   if (stats === undefined) return
@@ -102,7 +106,7 @@ function checkAbove(path: string, stats: Stats, uid: number): void {
   )
 }
 
-/** Writable for a group that has the user as its only member, as many systems set up every user. */
+/** Writable for a group whose only member is the user, the default on many systems. */
 function isOwnGroup(stats: Stats, uid: number): boolean {
   if ((stats.mode & OTHERS_WRITE) !== 0) return false
   // For root the group `root`: its members are administrators.

@@ -1,6 +1,6 @@
-// The user's own key: 32 random bytes in the user's state folder, outside of every project. It shows
-// that a data directory or a record of moves was made by this user on this machine. A folder that came
-// from somebody else can bring any file with any mode, but not a MAC made with this key.
+// The user's key: 32 random bytes in the user's state folder, outside of every project. It proves
+// that a data directory or a move log was created by this user on this machine. A folder from
+// someone else can contain any file with any mode, but not a MAC made with this key.
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import {
@@ -17,10 +17,10 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { StoreError } from '../errors.ts'
 
 const KEY_BYTES = 32
-/** What a MAC is for; one made for one purpose is worth nothing for another. */
+/** The purpose of a MAC; one made for one purpose is invalid for another. */
 type Purpose = 'init record' | 'data directory'
 
-/** The MAC of a text. Makes the key if there is none yet. Throws STORE_USER_KEY. */
+/** The MAC of a text. Creates the key if it is missing. Throws STORE_USER_KEY. */
 export function signText(purpose: Purpose, text: string): string {
   const file = userKeyFile()
   return macOf(readKey(file) ?? makeKey(file), purpose, text)
@@ -38,7 +38,9 @@ function macOf(key: Buffer, purpose: Purpose, text: string): string {
   return createHmac('sha256', key).update(`sluice ${purpose} 1\n${text}`).digest('hex')
 }
 
-/** A relative XDG_STATE_HOME is ignored, as its specification says: it would be in the project. */
+/**
+ * A relative XDG_STATE_HOME is ignored, as its specification requires: it would be in the project.
+ */
 export function userKeyFile(): string {
   const { XDG_STATE_HOME = '', LOCALAPPDATA } = process.env
   if (process.platform === 'win32') return join(LOCALAPPDATA || homedir(), 'sluice', 'init.key')
@@ -74,7 +76,7 @@ function lookAt(file: string): Stats | undefined {
   }
 }
 
-/** A link fails if the name is taken, so two processes end with the same key. */
+/** `link` fails if the name exists, so two processes end up with the same key. */
 function makeKey(file: string): Buffer {
   const own = `${file}.${randomBytes(8).toString('hex')}`
   try {

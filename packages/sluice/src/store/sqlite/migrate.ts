@@ -1,12 +1,12 @@
-// The version of a database file and the way to the newest one. A file of a newer version is
-// refused; an older one is copied beside itself before anything is changed, and changed in one
+// The schema version of a database file and its migration to the newest one. A file of a newer
+// version is refused; an older one is backed up next to itself before it is migrated in one
 // transaction.
 
 import { closeSync, existsSync, openSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { newerVersion, notOurs } from '../files/faults.ts'
 
-/** SQL that leads from one version to the next. */
+/** SQL that migrates from one version to the next. */
 export type Migration = string
 
 /** `slce`: this file is Sluice's. */
@@ -46,7 +46,7 @@ export function migrate(
   }
 }
 
-/** `ledger.db.v1.backup`, and a number more where that is taken. */
+/** `ledger.db.v1.backup`, with a number if that is taken. */
 function copyBeside(database: DatabaseSync, file: string, version: number): void {
   let copy = `${file}.v${version}.backup`
   for (let number = 2; existsSync(copy); number++) copy = `${file}.v${version}-${number}.backup`

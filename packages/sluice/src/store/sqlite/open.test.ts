@@ -1,4 +1,4 @@
-// Opening a database file: modes, versions, backups, and what every failure says.
+// Opening a database file: modes, versions, backups, and the message of every failure.
 
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,7 +34,7 @@ function failure(work: () => unknown): StoreError {
 }
 
 describe('a file', () => {
-  test('is made for its owner only, in WAL mode, and survives', () => {
+  test('is created for its owner only, in WAL mode, and survives', () => {
     const options = fresh()
     const database = openDatabase(options)
     expect(pragma(database, 'journal_mode')).toBe('wal')
@@ -60,7 +60,7 @@ describe('a file', () => {
     expect(statSync(options.file).mode & 0o777).toBe(0o600)
   })
 
-  test('of an older version is copied beside, and changed', () => {
+  test('of an older version is backed up, and migrated', () => {
     const options = fresh()
     const old = openDatabase(options)
     old.exec("INSERT INTO things VALUES (1, 'a')")
@@ -75,7 +75,7 @@ describe('a file', () => {
     backup.close()
   })
 
-  test('whose change fails stays as it was', () => {
+  test('whose migration fails stays unchanged', () => {
     const options = fresh()
     openDatabase(options).close()
     const broken = { ...options, migrations: [ONE, `${TWO}; SELECT nonsense FROM nowhere`] }
@@ -109,7 +109,7 @@ describe('what is not ours', () => {
     expect(failure(() => openDatabase(options)).message).toContain('of another program')
   })
 
-  test('what is no database at all', () => {
+  test('a file that is not a database', () => {
     const options = fresh()
     openDatabase({ ...options, name: 'a.db' }).close()
     writeFileSync(options.file, 'x'.repeat(5_000))
@@ -118,8 +118,8 @@ describe('what is not ours', () => {
   })
 })
 
-describe('reading only', () => {
-  test('makes nothing', () => {
+describe('read-only', () => {
+  test('creates nothing', () => {
     const options = fresh()
     expect(failure(() => openReadOnly(options)).code).toBe('STORE_MISSING')
     expect(existsSync(options.directory)).toBe(false)

@@ -1,6 +1,6 @@
 // Opens a database file of the data directory: created with a mode for its owner only, in WAL mode,
-// brought to the newest version of its schema. Every failure is a StoreError that says what to do.
-// Called by the rooms that keep something (ledger, identity, approvals, agents).
+// migrated to the newest version of its schema. Every failure is a StoreError that says what to do.
+// Called by the rooms that store something (ledger, identity, approvals, agents).
 
 import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,11 +24,13 @@ export interface OpenOptions {
   readonly directory: string
   /** The file's name in the directory, such as `ledger.db`. */
   readonly name: string
-  /** In order; the version of a file is how many of them it has been through. */
+  /** In order; the version of a file is the number of migrations applied. */
   readonly migrations: readonly Migration[]
   readonly sync?: Sync
-  /** Derived from other files and decides nothing: may be made beside data of another user's gate, such
-   * as a backup that somebody examines. */
+  /**
+   * Derived from other files and decides nothing: may be created next to data of another user's
+   * gate, such as a backup under examination.
+   */
   readonly isDerived?: boolean
 }
 
@@ -59,15 +61,15 @@ export function openDatabase(options: OpenOptions): DatabaseSync {
   }
 }
 
-/** For looking only: creates nothing, changes nothing, and works beside the process that writes. */
+/** Read-only: creates nothing, changes nothing, and works while another process writes. */
 export function openReadOnly({ directory, name, migrations }: OpenOptions): DatabaseSync {
   const file = join(directory, name)
   if (!existsSync(file)) throw missing(file)
   try {
     return checked(file, file, migrations)
   } catch (error) {
-    // In a directory that may not be written SQLite cannot make the files that readers share. Where
-    // there is no write-ahead log nobody is writing either, and the file can be read as it lies.
+    // In a directory that may not be written SQLite cannot create the files that readers share.
+    // Without a write-ahead log no process is writing, and the file can be read directly.
     const resting = !existsSync(`${file}-wal`)
     if (!resting || storeFault(error, file).code === 'STORE_NEWER') throw storeFault(error, file)
     const url = pathToFileURL(file)
