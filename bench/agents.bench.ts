@@ -1,7 +1,8 @@
-// `npm run bench -- agents [--count N] [--agents N] [--runs N] [--claude-flow DIR] [--peer COMMAND]`:
-// agents in process (thread hop and commit included) and over MCP stdio, beside rvagent-wasm in
-// process, claude-flow's MCP server (installed into DIR on request) and any server with the same
-// tools; many agents on disk; runs at once; and whether a call costs more with turns and files.
+// `npm run bench -- agents [--count N] [--agents N] [--runs N] [--claude-flow DIR] [--peer
+// COMMAND]`: agents in process (including thread hop and commit) and over MCP stdio, compared with
+// rvagent-wasm in process, claude-flow's MCP server (installed into DIR on request) and any server
+// with the same tools; many agents on disk; concurrent runs; and whether a call costs more with
+// turns and files.
 
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -130,7 +131,7 @@ async function besideRvAgent(count: number): Promise<Timed[]> {
   ]
 }
 
-/** The cost of a write and of a query, whatever is behind an agent. */
+/** The cost of a write and of a query, independent of the history of an agent. */
 async function flat(service: Service): Promise<Timed[]> {
   const rows: Timed[] = []
   for (const megabytes of [0, 1, 8]) {
@@ -151,7 +152,7 @@ async function flat(service: Service): Promise<Timed[]> {
   const made = await Promise.all(Array.from({ length: 50 + WARM }, fresh))
   const nameOf = (at: number) => made[at]?.id ?? ''
   const first = (at: number) => oneTurn(service, nameOf(at), 0)
-  // Waking an agent is no part of a turn.
+  // Waking an agent is not part of a turn.
   const wake = (at: number) => service.callTool(OWNER, nameOf(at), 'write_todos', { todos: [] })
   rows.push(await time("a turn's two steps, turn 1", 50, first, wake, WARM))
   const { id } = await fresh()
@@ -169,7 +170,7 @@ async function flat(service: Service): Promise<Timed[]> {
   return rows
 }
 
-/** A prompt and its answer, without a model: what a turn costs that is not the model. */
+/** A prompt and its answer, without a model: the cost of a turn except for the model. */
 async function oneTurn(service: Service, id: string, turn: number): Promise<void> {
   const runId = `run_bench_${String(turn).padStart(6, '0')}`
   const prompt = {
@@ -190,7 +191,7 @@ async function oneTurn(service: Service, id: string, turn: number): Promise<void
   })
 }
 
-/** Agents that have worked 15 turns with 20 files, on disk, in a process of their own. */
+/** Agents that have worked 15 turns with 20 files, on disk, in a separate process. */
 async function many(
   base: string,
   models: ModelSettings,

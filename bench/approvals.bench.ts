@@ -1,6 +1,6 @@
-// `npm run bench -- approvals [--pending N] [--turns N]`: what held calls cost everybody else. Lists N
-// requests that wait (1,000), and makes calls that need no approval through two real gates in turns, one
-// of which has them: both must take the same time.
+// `npm run bench -- approvals [--pending N] [--turns N]`: what pending approvals cost other calls.
+// Lists N pending requests (1,000), and makes calls that need no approval through two real gates
+// alternately, one of which has them: both must take the same time.
 
 import type { ApprovalRequirement } from '@sluice/policy/core/decision'
 import type { ApprovalSubmission } from '../packages/sluice/src/approvals/approval-submission.ts'
@@ -11,7 +11,7 @@ import { PlainClient } from '../test/support/plain-client.ts'
 import { fixture } from '../test/support/start-gate.ts'
 import { sideBySide, table } from './side-by-side.ts'
 
-/** What a listing may take. */
+/** Maximum time of a listing. */
 const LIST_MS_MAX = 50
 const POLICY = `
 version: 1

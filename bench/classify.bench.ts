@@ -1,5 +1,5 @@
-// `npm run bench -- classify [--data FILE]`: what it costs to say what a tool can do: the class as the
-// gate asks for it, the whole account, and the poison check. On made definitions, or on those of a
+// `npm run bench -- classify [--data FILE]`: the cost of assessing a tool: the category as the gate
+// needs it, the whole assessment, and the poison check. On generated definitions, or on those of a
 // file.
 
 import { readFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ export function run(options: RunOptions): number {
   return 0
 }
 
-/** Processor time, the best of a few rounds: other programs of the machine are not measured. */
+/** CPU time, the best of a few rounds: other programs of the machine are not measured. */
 function measure(tools: readonly ToolDefinition[], work: (tool: ToolDefinition) => void) {
   let best = Number.POSITIVE_INFINITY
   for (let round = 0; round < ROUNDS; round++) {

@@ -1,7 +1,7 @@
-// `npm run bench -- console [--rounds N] [--ms N]`: what it costs the gate that people look on. Gates
-// side by side, taking turns under the same load; throughput with three pages is to be within 3 % of
-// that without. `--brief`: only what it costs by itself. `--page [load,live,tools,ledger]`: the pages
-// in a real browser under load; `--pictures FOLDER` keeps what they looked like.
+// `npm run bench -- console [--rounds N] [--ms N]`: what console viewers cost the gate. Gates side
+// by side, alternating under the same load; throughput with three pages is to be within 3 % of that
+// without. `--brief`: only the isolated cost. `--page [load,live,tools,ledger]`: the pages in a
+// real browser under load; `--pictures FOLDER` stores screenshots.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
-// `npm run bench -- decide`: what one decision costs under 10, 100, 1,000 and 10,000 rules, beside
-// cedar-wasm on the same rules (its policy set parsed beforehand) and rate-limiter-flexible's
-// memory limiter for the limits, all taking turns in one run.
+// `npm run bench -- decide`: the cost of one decision under 10, 100, 1,000 and 10,000 rules,
+// compared with cedar-wasm on the same rules (its policy set parsed beforehand) and
+// rate-limiter-flexible's memory limiter for the limits, all alternating in one run.
 
 import cedar from '@cedar-policy/cedar-wasm/nodejs'
 import { compile } from '@sluice/policy/compile/compile'
@@ -68,7 +68,7 @@ function ruleOf(kind: Kind): string {
     : `{ action: allow, when: '${WHEN}' }`
 }
 
-/** Exact names, and a tenth globs, so that a decision has to look among both. */
+/** Exact names, and a tenth globs, so that a decision has to search both. */
 function documentOf(rules: number, kind: Kind): string {
   const lines = [
     'version: 1',
@@ -110,7 +110,7 @@ function sluice(rules: number, kind: Kind): Side {
   }
 }
 
-/** The same number of tools whatever the number of rules, spread over them. */
+/** The same number of tools for any number of rules, spread over them. */
 function callsOf(rules: number): { call: Call; facts: Facts }[] {
   const calls = []
   for (let tool = 0; tool < TOOLS_CALLED; tool++) {
@@ -170,7 +170,7 @@ function cedarSide(rules: number): Side {
   }
 }
 
-/** One limit, consumed for good; time moves so that the window stays short. */
+/** One limit, consumed permanently; time moves so that the window stays short. */
 function consumeSide(): Side {
   const counters = new MemoryCounters()
   const take = {
@@ -205,7 +205,7 @@ function flexibleSide(): Side {
   }
 }
 
-/** What a tool costs when it is met for the first time, under 10,000 rules. */
+/** The cost of a tool when it is first seen, under 10,000 rules. */
 function firstSight(): Side {
   const { policy } = compile({ file: 'bench.yaml', text: documentOf(10_000, 'when') })
   if (policy === undefined) throw new Error('the bench document does not compile')

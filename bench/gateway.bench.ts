@@ -1,7 +1,8 @@
-// `npm run bench -- gateway [--scenario http|stdio|long|start] [--rounds N] [--ms N] [--warm N] [--calls N]
-// [--peers] [--cache DIR] [--sources] [--profile DIR]`: what a gate costs a call. The server alone,
-// a forwarder that does nothing (the limit), one that reads nothing either (sockets), Sluice with
-// everything on and, with --peers, other gateways; whether the last of many calls costs what the first did; how fast it starts.
+// `npm run bench -- gateway [--scenario http|stdio|long|start] [--rounds N] [--ms N] [--warm N]
+// [--calls N] [--peers] [--cache DIR] [--sources] [--profile DIR]`: what a gate costs per call. The
+// server alone, a forwarder that does nothing (the limit), one that reads nothing either (sockets),
+// Sluice with everything on and, with --peers, other gateways; whether the last of many calls costs
+// what the first did; how fast it starts.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +22,7 @@ import { type Running, start } from './gateway/running.ts'
 import { CALLER, install, type SluiceOptions, startSluice } from './gateway/sluice.ts'
 
 const CLIENTS = [1, 16, 64]
-/** A server on stdio is a process for each session. */
+/** A server on stdio is one process per session. */
 const STDIO_SESSIONS = 8
 const HERE = join(import.meta.dirname, 'gateway')
 const ECHO = [process.execPath, join(HERE, 'echo-server.ts')]
@@ -134,7 +135,7 @@ class GatewayBench {
     await this.#turns('stdio', sides)
   }
 
-  /** The last call of many beside the first ones. */
+  /** The last call of many compared with the first ones. */
   async #long(): Promise<void> {
     const calls = Number(this.#options.calls ?? 50_000)
     const slices = 10

@@ -1,7 +1,8 @@
-// `npm run bench -- ledger [--seconds N] [--dir DIR] [--records N]`: what the record costs a call. Intents at
-// concurrency 1, 16 and 64, each followed by its outcome, under NORMAL and FULL sync: throughput,
-// p50 and p99 of an intent, CPU a call; then verification, queries and bytes a record. With --records
-// only a ledger of so many (8640000 is a day at 100 calls a second): see ledger/grow.ts.
+// `npm run bench -- ledger [--seconds N] [--dir DIR] [--records N]`: what the ledger costs per
+// call. Intents at concurrency 1, 16 and 64, each followed by its outcome, under NORMAL and FULL
+// sync: throughput, p50 and p99 of an intent, CPU per call; then verification, queries and bytes
+// per record. With --records only a ledger of N records (8640000 is a day at 100 calls a second):
+// see ledger/grow.ts.
 
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -57,7 +58,7 @@ export async function run(options: RunOptions): Promise<number> {
   }
 }
 
-/** Lanes that call one after the other, as callers do: the intent, the server, the outcome. */
+/** Lanes that call sequentially, as callers do: the intent, the server, the outcome. */
 async function load(directory: string, sync: Sync, lanes: number, forMs: number): Promise<Row> {
   const ledger = Ledger.open({ directory, sync })
   const times: number[] = []

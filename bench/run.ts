@@ -1,4 +1,5 @@
-// `npm run bench -- NAME [--json]`: measurements beside peers, a file each: bench/NAME.bench.ts.
+// `npm run bench -- NAME [--json]`: measurements compared with peers, one file each:
+// bench/NAME.bench.ts.
 
 import { dispatch } from '../scripts/dispatch.ts'
 

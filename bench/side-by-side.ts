@@ -1,4 +1,4 @@
-// Measures several things in one run, taking turns: machines are shared and noisy, so what is
+// Measures several things in one run, alternating: machines are shared and noisy, so what is
 // compared must meet the same noise. Each turn times a batch; reported are the median of the turns,
 // the span between the 10th and 90th percentile, and ratios of medians.
 

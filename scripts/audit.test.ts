@@ -1,4 +1,5 @@
-// The licence check: what is installed now passes it, and a licence that is not on the list does not.
+// The licence check: the installed packages pass it, and a licence that is not on the list does
+// not.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 // `npm run audit`: licences of everything that is installed with the published package, then known
-// vulnerabilities (`npm audit`). Exit code 1 if a licence is not on the list, a vulnerability is found,
-// or the registry could not be asked: an audit that did not run has not passed.
+// vulnerabilities (`npm audit`). Exit code 1 if a licence is not on the list, a vulnerability is
+// found, or the registry could not be reached: an audit that did not run has not passed.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ interface LicenceReport {
   readonly problems: readonly string[]
 }
 
-/** The licences of all packages that `npm install --omit=dev` brings. */
+/** The licences of all packages that `npm install --omit=dev` installs. */
 export function checkLicences(root: string): LicenceReport {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, LockEntry>

@@ -1,7 +1,7 @@
-// Stands before `start` and `test`. Plain JavaScript without dependencies: it has to run on
-// Node 18 or 20, with nothing installed yet. Where node_modules does not hold what
-// package-lock.json says it runs `npm ci`, which also brings the Node that everything else runs on.
-// It compares contents, not times: a checkout sets times as it likes.
+// Runs before `start` and `test`. Plain JavaScript without dependencies: it has to run on Node 18
+// or 20, with nothing installed yet. If node_modules does not match package-lock.json it runs `npm
+// ci`, which also installs the Node that everything else runs on. Compares contents, not times: a
+// checkout sets times arbitrarily.
 import { spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, readFileSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
@@ -14,7 +14,7 @@ const readJson = (...parts) => JSON.parse(readFileSync(inRoot(...parts), 'utf8')
 
 const reason = whyInstall()
 if (reason !== undefined) {
-  // `npm ci` would empty whatever it leads to, which may be somebody else's.
+  // `npm ci` would empty the link's target, which may belong to another project.
   if (isLink()) fail(`${reason}, and node_modules is a link: install where it leads, or remove it`)
   install(reason)
 }
@@ -23,7 +23,7 @@ function isLink() {
   return lstatSync(inRoot('node_modules'), { throwIfNoEntry: false })?.isSymbolicLink() ?? false
 }
 
-/** Why an install is needed, or undefined where everything is as locked. */
+/** Why an install is needed, or undefined if everything is as locked. */
 function whyInstall() {
   if (!existsSync(inRoot('node_modules'))) return 'node_modules is missing'
   if (!existsSync(inRoot('node_modules', '.package-lock.json'))) return 'node_modules is unfinished'
@@ -45,7 +45,7 @@ function whyInstall() {
   return undefined
 }
 
-/** What node_modules/.bin/node says it is, without starting it: this check costs milliseconds. */
+/** The version of node_modules/.bin/node, without starting it: this check costs milliseconds. */
 function majorOnDisk() {
   if (!existsSync(nodeBinary())) return 0
   try {
@@ -66,7 +66,7 @@ function install(why) {
   const result = runNpm(options)
   if (result.error) fail(`could not start npm: ${result.error.message}`)
   if (result.status !== 0) {
-    // npm writes some errors to stdout; it was held back only because success needs no words.
+    // npm writes some errors to stdout, which is printed only on failure.
     process.stderr.write(result.stdout ?? '')
     fail(`\`npm ci\` failed (${result.signal ?? `exit code ${result.status}`}), see above`)
   }

@@ -1,5 +1,6 @@
-// Builds the console's page into dist/sluice/dist/console where it is missing or older than its sources. Called by
-// `npm run build`, `npm start` and the tests; two at once build once: the second waits for the first.
+// Builds the console's page into dist/sluice/dist/console if it is missing or older than its
+// sources. Called by `npm run build`, `npm start` and the tests; concurrent builds run once: the
+// second waits for the first.
 
 import { createHash } from 'node:crypto'
 import {
@@ -25,7 +26,7 @@ const SOURCES = [
   'package-lock.json',
 ]
 
-/** A digest of everything the page is made of. */
+/** A digest of all inputs of the page. */
 function digestOfSources(): string {
   const hash = createHash('sha256')
   for (const file of SOURCES.flatMap((glob) => globSync(glob, { cwd: ROOT })).sort())
@@ -73,11 +74,11 @@ function take(): boolean {
     mkdirSync(LOCK)
     return true
   } catch {
-    // One that was killed leaves its lock behind.
+    // A killed build leaves its lock.
     try {
       if (Date.now() - statSync(LOCK).mtimeMs > WAIT_MS) rmdirSync(LOCK)
     } catch {
-      // Gone in the meantime.
+      // Removed in the meantime.
     }
     return false
   }

@@ -11,7 +11,7 @@ type Manifest = Record<string, unknown>
 rmSync(join(ROOT, 'dist'), { recursive: true, force: true })
 
 const STEPS: [name: string, command: string[]][] = [
-  // The command refers to every room, the policy package to its own; tests are compiled by `check`.
+  // The command references every room, the policy package its own; tests are compiled by `check`.
   [
     'compile',
     [
@@ -55,7 +55,7 @@ cpSync(
   join(ROOT, 'dist/sluice/schema/policy.json'),
 )
 
-/** Puts the manifest and what is published beside `dist` into the package's folder. */
+/** Copies the manifest and the published folders besides `dist` into the package's folder. */
 function stage(name: string, folders: readonly string[], published: Manifest): void {
   const target = join(ROOT, 'dist', name)
   const source = join(ROOT, 'packages', name, 'package.json')

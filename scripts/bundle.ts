@@ -1,7 +1,7 @@
-// The command in few files: dist/sluice/dist/bundle, from what the compiler wrote beside it. A start would else
-// open some hundred and seventy of them. Most packages stay where they are installed, and so does what is
-// started by its file's name (threads, processes): it is told where its file stands. Part of the build;
-// the tests make theirs of the sources (test/support/bundle-command.ts).
+// Bundles the command into few files: dist/sluice/dist/bundle, from the compiler's output next to it.
+// Otherwise a start would open about 170 files. Most packages stay where they are installed, and so
+// does what is started by its file name (threads, processes), which gets its original path. Part of
+// the build; the tests bundle the sources (test/support/bundle-command.ts).
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -11,14 +11,14 @@ import { ROOT } from './run-step.ts'
 const DIST = join(ROOT, 'dist/sluice/dist')
 const POLICY = '@sluice/policy/'
 
-/** Where a module stood, as code. */
+/** The original path of a module, as code. */
 export interface Place {
   readonly dirname: string
   readonly filename: string
   readonly url: string
 }
 
-/** `import.meta` says where the bundle is; every module is to know where it stood. */
+/** `import.meta` is that of the bundle; every module needs its original path. */
 function inPlace(placeOf: (path: string) => Place): Plugin {
   return {
     name: 'in place',

@@ -1,12 +1,12 @@
-// `npm run check`: format and lint, types and fences, dead code.
-// Every step runs even where one before it failed; exit code 1 if any did.
-// scripts/test.ts calls runChecks and counts each step as one test.
+// `npm run check`: format and lint, types and fences, dead code. Every step runs even if an earlier
+// one failed; exit code 1 if any did. scripts/test.ts calls runChecks and counts each step as one
+// test.
 
 import { describeStep, runStep, type StepResult } from './run-step.ts'
 
 const STEPS: readonly (readonly [name: string, command: readonly string[]])[] = [
   ['format and lint', ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings']],
-  // --force: stale verdicts were seen from an incremental build.
+  // --force: an incremental build has reported stale results.
   ['types', ['node_modules/typescript/bin/tsc', '-b', '--force']],
   ['dead code', ['node_modules/knip/bin/knip.js', '--no-config-hints']],
 ]

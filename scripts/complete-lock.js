@@ -1,8 +1,8 @@
-// `node scripts/complete-lock.js`, after every `npm install` that changed package-lock.json.
-// Tools with native parts name one optional package per platform. Where a registry does not carry
-// one of them npm leaves it out of the lock file, and `npm ci` then refuses the whole file. This
-// puts each one back at its exact version, with the platform its name says and without a hash
-// (nobody here has seen the archive), so that `npm ci` works and other platforms find theirs.
+// `node scripts/complete-lock.js`, after every `npm install` that changed package-lock.json. Tools
+// with native parts have one optional package per platform. If a registry lacks one of them, npm
+// omits it from the lock file, and `npm ci` then rejects the whole file. This adds each one back at
+// its exact version, with the platform of its name and without a hash (the archive is not
+// available), so that `npm ci` works and other platforms find theirs.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,10 +14,10 @@ const added = []
 for (const [parent, entry] of Object.entries(lock.packages)) {
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
     if (isLocked(parent, name)) continue
-    // A range is nothing to lock; the tools in question all pin their parts.
+    // A range cannot be locked; the tools in question all pin their parts.
     if (!/^\d+\.\d+\.\d+/.test(version)) throw new Error(`${parent}: ${name}@${version} is a range`)
     const { cpu, libc, os } = platformOf(name)
-    // In npm's own order of keys, so that npm leaves the entry alone; undefined ones vanish.
+    // In npm's order of keys, so that npm leaves the entry unchanged; undefined ones vanish.
     const { dev, peer } = entry
     const found = { version, cpu, dev, libc, optional: true, os, peer }
     lock.packages[`node_modules/${name}`] = found
@@ -34,7 +34,7 @@ if (added.length > 0) {
 }
 console.log(added.length > 0 ? `added ${added.join(', ')}` : 'package-lock.json is complete')
 
-/** Looks where Node would: beside the parent's own dependencies first, then further up. */
+/** Looks where Node would: next to the parent's own dependencies first, then further up. */
 function isLocked(parent, name) {
   for (
     let at = parent;

@@ -50,7 +50,7 @@ export function configurationPage(): string {
 interface Section {
   readonly path: readonly string[]
   readonly shape: ObjectShape
-  /** How the names of a mapping look. */
+  /** The format of the names of a mapping. */
   readonly names?: string
   readonly field?: Field
 }
@@ -122,7 +122,7 @@ function typeOf(shape: Shape): string {
   return describeShape(shape)
 }
 
-/** What a reader may copy; none for a section that has a table of its own. */
+/** What a reader may copy; none for a section that has its own table. */
 export function exampleOf({ shape, default: value, example }: Field): unknown {
   if (example !== undefined) return example
   if (shape.kind === 'boolean') return true
@@ -131,7 +131,7 @@ export function exampleOf({ shape, default: value, example }: Field): unknown {
   return shape.kind === 'word' ? shape.words[0] : undefined
 }
 
-/** As GitHub makes it of a heading. */
+/** As GitHub derives it from a heading. */
 function anchorOf(path: string): string {
   return path.toLowerCase().replaceAll('.', '')
 }

@@ -1,5 +1,5 @@
-// What `npm run bench`, `soak` and `eval` share: NAME picks a file of the family, whose `run` gets
-// the options. No name or an unknown one lists the names and exits with 2.
+// Shared by `npm run bench`, `soak` and `eval`: NAME selects a file, whose `run` gets the options.
+// No name or an unknown one lists the names and exits with 2.
 
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// `npm run eval -- NAME`: how well something judges, a file each in scripts/eval/.
+// `npm run eval -- NAME`: accuracy measurements, one file each in scripts/eval/.
 
 import { dispatch } from './dispatch.ts'
 

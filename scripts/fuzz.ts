@@ -1,6 +1,7 @@
-// `npm run fuzz -- [TARGET ...] [--seconds N] [--seed N] [--planted] [--json]`: coverage-guided fuzzing of
-// everything that parses foreign bytes, a minute a target unless `--seconds` says otherwise. With
-// `--planted` it runs against code with known faults and fails if one is not found. Exit code 1 on a finding.
+// `npm run fuzz -- [TARGET ...] [--seconds N] [--seed N] [--planted] [--json]`: coverage-guided
+// fuzzing of everything that parses foreign bytes, a minute per target unless `--seconds` is given.
+// With `--planted` it runs against code with known faults and fails if one is not found. Exit code
+// 1 on a finding.
 
 import { parseArgs } from 'node:util'
 import { FUZZ_TARGETS, type FuzzReport, fuzz } from '../test/fuzz/fuzz.ts'

@@ -1,13 +1,13 @@
-// Installs `claude-flow` from the registry into a folder, where it is not there yet: 1.5 GB, so it is
-// no dependency and only done on request. Gives the command that starts its MCP server. Used by the
-// eval of the same name and by the bench of the agents.
+// Installs `claude-flow` from the registry into a folder, if it is missing: 1.5 GB, so it is not a
+// dependency and installed only on request. Returns the command that starts its MCP server. Used by
+// the eval of the same name and by the bench of the agents.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const VERSION = '3.43.0'
-/** Its agents themselves; it does not bring them along. */
+/** Its agents themselves; it does not install them. */
 const WASM_AGENTS = '@ruvector/rvagent-wasm@0.1.0'
 const BYTES_NEEDED = 4e9
 

@@ -1,5 +1,6 @@
-// The tables of docs/reference/limits.md, made of the limits.ts of every room: name, value, unit, and what its
-// comment says. Run by hand after a limit has changed (`node scripts/limits-page.ts`); a test compares.
+// The tables of docs/reference/limits.md, generated from the limits.ts of every room: name, value,
+// unit, and its comment. Run by hand after a limit has changed (`node scripts/limits-page.ts`); a
+// test compares.
 
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +11,7 @@ const PAGE = join(ROOT, 'docs', 'reference', 'limits.md')
 const MARK =
   '<!-- From here on made by scripts/limits-page.ts: change the limits.ts of the room. -->'
 const FILES = ['packages/*/src/**/{,console-,turn-}limits.ts']
-/** By how the name ends, `_MAX` and `_MIN` left out; else it is a number of things. */
+/** By the suffix of the name, without `_MAX` and `_MIN`; otherwise it is a number of things. */
 const UNITS: readonly (readonly [ending: RegExp, unit: string])[] = [
   [/BYTES$/, 'bytes'],
   [/(_|^)MS$|Ms$/, 'ms'],
@@ -59,7 +60,7 @@ function commentsIn(text: string): [name: string, says: string][] {
   return found
 }
 
-/** Of a member of an object of limits: what its type says of it. */
+/** For a member of an object of limits: the comment of its type. */
 function memberSays(text: string, path: string): string | undefined {
   const [, member] = path.split('.')
   if (member === undefined) return undefined
@@ -101,7 +102,7 @@ export function limitTables(rows: readonly LimitRow[]): string {
   return `${MARK}\n\n${files.map(table).join('\n')}`
 }
 
-/** The page with its tables as they are now. */
+/** The page with its current tables. */
 export async function limitsPage(): Promise<{ readonly is: string; readonly shouldBe: string }> {
   const is = readFileSync(PAGE, 'utf8')
   const [written = ''] = is.split(MARK)

@@ -1,5 +1,5 @@
-// Runs a tool as a child process with its output shown as it comes, and times it.
-// What `check`, `build` and `test` are made of; children run on the Node that runs this file.
+// Runs a tool as a child process with its output streamed, and times it. Used by `check`, `build`
+// and `test`; children run on the Node that runs this file.
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Writes the JSON Schemas for editors, as they are committed: packages/policy/schema/policy.json and
-// packages/sluice/schema/config.json, each from the shape that its reader checks by.
+// Writes the committed JSON Schemas for editors: packages/policy/schema/policy.json and
+// packages/sluice/schema/config.json, each from the shape that its reader checks.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { policyJsonSchema } from '@sluice/policy/language/json-schema'

@@ -1,4 +1,4 @@
-// `npm run screenshots`: every page of the console, light and dark, desktop and phone, as it is on a gate
+// `npm run screenshots`: every page of the console, light and dark, desktop and phone, on a gate
 // with real servers, a scripted agent and calls of every kind. Into docs/images/, as WebP.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -39,7 +39,7 @@ try {
         path: '/live',
         options: { viewport, colorScheme: scheme, deviceScaleFactor: size === 'phone' ? 2 : 1 },
       })
-      // The plots want some seconds to have something to show.
+      // The plots need some seconds of data.
       await page.waitForTimeout(size === 'desktop' ? 12_000 : 4_000)
       for (const name of ['live', ...PAGES.filter((one) => one !== 'live')]) {
         await page.locator(`.nav-link[href="/${name}"]`).click()
@@ -58,7 +58,7 @@ try {
   await endGates()
 }
 
-/** The browser makes the WebP itself: a tenth of the PNG. */
+/** The browser encodes the WebP itself: a tenth of the PNG. */
 async function shoot(page: Page, file: string): Promise<void> {
   const png = await page.screenshot()
   const drawer = await page.context().newPage()
@@ -80,7 +80,10 @@ async function shoot(page: Page, file: string): Promise<void> {
   process.stdout.write(`${file}\n`)
 }
 
-/** Something on every page: calls of each kind, what waits, a changed definition, an agent at work. */
+/**
+ * Something on every page: calls of each kind, pending approvals, a changed definition, a running
+ * agent.
+ */
 async function play({ gate, desk }: Stage): Promise<string> {
   const clients = await Promise.all(
     ['office', 'desk', 'memory', 'agents'].map((server) => PlainClient.open(gate, server)),

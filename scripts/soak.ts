@@ -1,4 +1,4 @@
-// `npm run soak -- NAME`: long runs, a file each in test/soak/. They are no part of `npm test`.
+// `npm run soak -- NAME`: long runs, one file each in test/soak/. Not part of `npm test`.
 
 import { dispatch } from './dispatch.ts'
 

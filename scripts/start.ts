@@ -1,5 +1,5 @@
-// `npm start`: the gate on a demonstration of two published MCP servers, with what to paste and what
-// to try. Everything it writes is in a temporary folder that goes when it stops.
+// `npm start`: the gate on a demonstration of two published MCP servers, with what to paste and
+// what to try. Everything it writes is in a temporary folder that is removed when it stops.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -25,7 +25,7 @@ const counts: Counts = { passed: 0, failed: 0, skipped: 0 }
 if (filters.length === 0) {
   for (const step of await runChecks()) counts[step.passed ? 'passed' : 'failed'] += 1
 }
-// Coverage slows what it measures: only the tests run under it that must cover something.
+// Coverage slows down what it measures: only the tests that must cover something run under it.
 const runs =
   filters.length === 0 ? [['--project=covering', '--coverage'], ['--project=!covering']] : [filters]
 for (const options of runs) {

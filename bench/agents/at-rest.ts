@@ -1,5 +1,5 @@
-// Measures a store of many agents in a process that does nothing else: random ones asked and woken,
-// pages of the list, and the memory it all takes. Started by the bench with the store's directory.
+// Measures a store of many agents in a dedicated process: random ones queried and woken, pages of
+// the list, and the memory used. Started by the bench with the store's directory.
 
 import { Service } from '../../packages/sluice/src/agents/service/service.ts'
 import { type Timed, time } from './timing.ts'
@@ -17,9 +17,9 @@ const models = { environment: {}, providers: {}, scripts: directory, prices: {} 
 const service = await Service.start({ directory, models })
 const startMs = performance.now() - began
 
-/** Enough to meet nobody twice; the names of all of them would be a part of what is measured. */
+/** Enough to avoid repetition; the names of all of them would distort the measurement. */
 const KNOWN_MAX = 10_000
-/** Those that are met again and again before memory is looked at. */
+/** Those that are visited repeatedly before memory is measured. */
 const MET_AGAIN = 900
 const ids: string[] = []
 const share = Math.max(1, Math.ceil(agents / KNOWN_MAX))
@@ -32,7 +32,7 @@ for (let after = 0; count < agents; ) {
   after = last.key
 }
 
-/** A walk that meets nobody twice. */
+/** A walk that visits no agent twice. */
 const STRIDE = 7_919
 let walked = 0
 const next = (): string => ids[(walked++ * STRIDE) % ids.length] ?? ''
@@ -58,8 +58,8 @@ const rows = [
     service.steps.list(owner, null, ((at * STRIDE) % Math.max(1, agents - 100)) + 1, 100),
   ),
 ]
-// The same work whatever the size of the store: so many agents from all over it, each of them again
-// and again, so that everything that is kept of agents in memory is full.
+// The same work for any size of the store: a fixed number of agents from all over it, each of them
+// repeatedly, so that every in-memory cache of agents is full.
 const met = Array.from({ length: Math.min(MET_AGAIN, ids.length) }, () => next())
 for (let round = 0; round < 4; round += 1)
   for (const [at, id] of met.entries())

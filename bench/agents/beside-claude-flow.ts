@@ -1,15 +1,16 @@
-// Sluice and claude-flow over MCP stdio, a few calls each in turn, so that both meet the same noise:
-// todos and is_stopped at the peer's first calls and after many, because its cost a call grows with
-// the calls it has had; create, export and fork between them. Each has a home that is empty at first.
+// Sluice and claude-flow over MCP stdio, alternating with a few calls each, so that both meet the
+// same noise: todos and is_stopped at the peer's first calls and after many, because its cost per
+// call grows with the number of calls; create, export and fork between them. Each has an initially
+// empty home.
 
 import { openTools, type Tools } from './over-mcp.ts'
 import { summed, type Timed } from './timing.ts'
 
-/** Turns that each has, and calls in one: somebody who asks asks again, and finds the caches warm. */
+/** Turns of each side, and calls per turn: repeated calls find the caches warm. */
 const TURNS = 5
 const CALLS = 5
 const WARM = 2_000
-/** Calls that the peer has had when it is measured a second time. */
+/** Calls the peer has had when it is measured a second time. */
 const LATER = 700
 
 interface Side {
@@ -49,7 +50,7 @@ export async function besideClaudeFlow(
   }
   const one = ({ one: given }: Side) => given
   try {
-    // Ours costs the same at any call, once its code is warm; of the other the first calls are the
+    // Ours costs the same at any call, once its code is warm; the other's first calls are the
     // cheapest, so it gets no others before them.
     const [own, other] = sides
     for (let at = 0; at < WARM; at += 1) {

@@ -1,7 +1,7 @@
 // A store of many agents that have worked 15 turns and have 20 files. A few do the work; the others
-// are copies of their rows: journal, run, checkpoint and answers, each with a family of its own, so
-// that every agent has on disk what real work leaves there. Forks would share their origin's memory,
-// and a hundred thousand prompts would take an hour.
+// are copies of their rows: journal, run, checkpoint and answers, each with its own family, so that
+// every agent has on disk what real work leaves there. Forks would share their origin's memory, and
+// a hundred thousand prompts would take an hour.
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'

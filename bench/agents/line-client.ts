@@ -1,5 +1,5 @@
-// A client of MCP over stdio that does nothing but write a line and read a line, so that what is
-// measured is the server, ours as well as another's.
+// A minimal MCP client over stdio that only writes and reads lines, so that the server dominates
+// the measurement, ours as well as another's.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 
@@ -38,7 +38,7 @@ export class LineClient {
     this.#waiting.delete(said.id ?? 0)
   }
 
-  /** `home` is the folder it starts in and keeps its things in. */
+  /** `home` is its working directory and the folder of its data. */
   static async open(
     [command = '', ...args]: readonly string[],
     home?: string,

@@ -1,5 +1,5 @@
 // The same calls over MCP stdio, for Sluice and for any server with the same tools: create, todos,
-// is_stopped, export, and fork where there is one.
+// is_stopped, export, and fork if supported.
 
 import { LineClient } from './line-client.ts'
 import { type Timed, time } from './timing.ts'

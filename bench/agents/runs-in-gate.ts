@@ -1,6 +1,7 @@
-// Many scripted runs at once in a gate, every turn with a call of a server behind it: judged, recorded
-// and answered like anybody's. Gate and server are processes of their own, so that the processor time
-// of each can be told; what the script of the turns takes is measured alone, and taken off.
+// Many concurrent scripted runs in a gate, every turn with a call of a server behind it: decided,
+// recorded and answered like any other. Gate and server are separate processes, so that the CPU
+// time of each can be measured; the cost of the turns' script is measured separately and
+// subtracted.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -66,7 +67,7 @@ export async function runsInGate(
   }
 }
 
-/** A file and a call of the server's in each. */
+/** A file and a call of the server in each. */
 function turnsOf(): object[] {
   const work = Array.from({ length: TURNS }, (_, at) => ({
     text: `thinking about step ${at}`,
@@ -92,7 +93,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return (performance.now() - began) * 1_000
 }
 
-/** What a turn of the script takes by itself. */
+/** The cost of a turn of the script alone. */
 async function scriptUs(scripts: string): Promise<number> {
   const { signal } = new AbortController()
   const rounds = 10

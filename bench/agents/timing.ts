@@ -1,4 +1,4 @@
-// What the agents' measurements share: times of single calls, and their percentiles.
+// Shared by the agents' measurements: times of single calls, and their percentiles.
 
 export interface Timed {
   readonly name: string
@@ -11,7 +11,7 @@ export async function time(
   name: string,
   count: number,
   call: (at: number) => unknown,
-  /** Done before each call, and not counted. */
+  /** Runs before each call, and is not counted. */
   before: (at: number) => unknown = () => undefined,
   warm = Math.min(50, Math.ceil(count / 5)),
 ): Promise<Timed> {

@@ -1,7 +1,7 @@
-// Three gates side by side, taking turns under the same load: nobody looks at two of them, so that one
-// sees how far two equal gates lie apart on this machine, and three pages follow every call of the
-// third. What the pages themselves take is counted apart: it is not the gate's.
-// Called by console.bench.ts.
+// Three gates side by side, alternating under the same load: two without viewers, which shows the
+// difference between equal gates on this machine, and one with three pages that follow every call.
+// The cost of the pages themselves is counted separately: it is not the gate's. Called by
+// console.bench.ts.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
@@ -99,7 +99,7 @@ function report({ taken, told, made }: Taken, [viewersShare = 0]: readonly numbe
       `${name.padEnd(14)} ${rate.toFixed(0)} calls/s, ${cpu.toFixed(1)} µs CPU of the gate a call`,
     )
   }
-  // Against the mean of the two that nobody looks at, in the same round.
+  // Compared with the mean of the two without viewers, in the same round.
   const over = (of: 'rate' | 'cpuUs', at: number) =>
     spreadOf(
       taken.map((row) => {

@@ -1,7 +1,7 @@
-// What looking on costs the gate's own thread, by itself: the meter and the hub as the gate has them,
-// calls that pass at a steady rate, and three streams that another process reads. The processor time
-// of a stretch with nobody is taken off that of a stretch with three: a busy machine makes both slower
-// and changes neither. Called by console.bench.ts.
+// The isolated cost of viewers to the gate's thread: the meter and the hub as in the gate, calls at
+// a steady rate, and three streams that another process reads. The CPU time of an interval without
+// viewers is subtracted from that of one with three: a busy machine slows both and changes neither.
+// Called by console.bench.ts.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { createServer } from 'node:http'
@@ -62,7 +62,7 @@ export async function byItself(folder: string, rounds: number): Promise<void> {
     facts: sampleFacts(undefined),
   }))
   try {
-    // Everything compiled before anything is counted.
+    // Everything is compiled before anything is counted.
     await stretch(watch, calls)
     const spent: { alone: number; watched: number }[] = []
     for (let round = 0; round < rounds; round++) {
@@ -85,7 +85,7 @@ export async function byItself(folder: string, rounds: number): Promise<void> {
   }
 }
 
-/** Processor time in ms of this thread while calls pass for a second. */
+/** CPU time in ms of this thread while calls pass for a second. */
 async function stretch(
   watch: CallInstrumentation,
   calls: readonly CallWithFacts[],

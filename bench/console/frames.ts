@@ -1,6 +1,5 @@
-// What a page does in a real browser while something happens to it: frames as they are drawn, long
-// tasks, and the processor time of the page's main thread by kind, which a busy machine does not
-// change. Called by pages.ts.
+// What a page does in a real browser under load: drawn frames, long tasks, and the CPU time of the
+// page's main thread by kind, which a busy machine does not change. Called by pages.ts.
 
 import type { CDPSession, Page } from 'playwright-core'
 import { spreadOf } from '../gateway/measure.ts'
@@ -14,10 +13,10 @@ export interface Seen {
   /** Tasks of more than 50 ms, and the longest. */
   readonly longTasks: number
   readonly longest: number
-  /** Of the main thread, in ms a frame: script alone, and all of it. */
+  /** Of the main thread, in ms per frame: script alone, and all of it. */
   readonly scriptMs: number
   readonly busyMs: number
-  /** Of the main thread, all of it, a second. */
+  /** Of the main thread, all of it, per second. */
   readonly busyMsASecond: number
 }
 
@@ -84,7 +83,7 @@ async function metricsOf(session: CDPSession): Promise<ReadonlyMap<string, numbe
   return new Map(metrics.map(({ name, value }) => [name, value]))
 }
 
-/** Moves what scrolls by so many pixels in each of so many frames, back and forth. */
+/** Scrolls by this many pixels in each of this many frames, back and forth. */
 export function scroll(selector: string, pixels: number, frames: number): string {
   return `new Promise((resolve) => {
     const place = document.querySelector(${JSON.stringify(selector)})

@@ -1,6 +1,6 @@
-// The console's pages under load in a real browser: the first load; Live while a thousand calls a
-// second pass; the ledger with 100,000 calls on record; servers and board with 10,000 tools. A real
-// gate and a real server. Called by console.bench.ts.
+// The console's pages under load in a real browser: the first load; Live at a thousand calls a
+// second; the ledger with 100,000 recorded calls; servers and board with 10,000 tools. A real gate
+// and a real server. Called by console.bench.ts.
 
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
@@ -33,7 +33,7 @@ export interface PagesOptions {
   readonly liveMs: number
   readonly records: number
   readonly tools: number
-  /** Where pictures of what was measured go; undefined for none. */
+  /** Folder for screenshots; undefined for none. */
   readonly pictures: string | undefined
 }
 
@@ -99,7 +99,7 @@ async function firstLoad({ browser, data }: Stage): Promise<[string, boolean][]>
     })
     await page.goto(local(await consoleAddress(data)))
     await page.getByRole('heading', { name: 'Approvals' }).waitFor()
-    // Until the page answers to a person, told by the page's own clock.
+    // Until the page responds to the user, by the page's own clock.
     times.push(Number(await page.evaluate('performance.now()')))
     bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
     await page.context().close()
@@ -122,7 +122,7 @@ async function live(stage: Stage, load: Load): Promise<[string, boolean][]> {
     forMs: options.liveMs * 1.6 + 10_000,
     perSecond: CALLS_PER_SECOND,
   })
-  // Rows and plots are full before anything is counted: what grows then grows for ever.
+  // Rows and plots are full before anything is counted: growth after that is unbounded.
   await page.waitForTimeout(options.liveMs * 0.5 + 3_000)
   const first = await heapOf(page)
   const seen = await look(page, () => page.waitForTimeout(options.liveMs))
@@ -162,7 +162,7 @@ async function manyTools(stage: Stage): Promise<[string, boolean][]> {
 }
 
 async function manyRecords(stage: Stage): Promise<[string, boolean][]> {
-  // The first question of all, before anything was indexed.
+  // The first query of all, before anything was indexed.
   const filtered = await opened(stage, '/ledger?principal=person-13', '.page-head')
   const began = performance.now()
   await filtered.locator('.ledger-behind, .ledger-row').first().waitFor({ timeout: 120_000 })
@@ -190,7 +190,7 @@ async function manyRecords(stage: Stage): Promise<[string, boolean][]> {
   return [...goals, ['a filter is answered within 3 s', answered < ANSWERED_MS_MAX]]
 }
 
-/** Slowly, as a wheel does, and in leaps. */
+/** Slowly, as a wheel does, and in jumps. */
 async function scrolled(
   page: Page,
   what: string,
@@ -232,7 +232,7 @@ async function picture(page: Page, { options }: Stage, name: string): Promise<vo
   }
 }
 
-/** As a client does with its first session: so the gate comes to know them. */
+/** As a client does in its first session: the gate learns the tools this way. */
 async function listTools({ url }: Running): Promise<void> {
   const headers = {
     ...CALLER,

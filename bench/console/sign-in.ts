@@ -1,15 +1,16 @@
-// A person of a gate that was just started, signed in to its console as `sluice console` does it.
+// An approver of a gate that was just started, signed in to its console as `sluice console` does
+// it.
 
 import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
 
 const PIN = '271828'
 
-/** Sets the first PIN; what follows signs in by it. */
+/** Sets the first PIN; later calls sign in with it. */
 export async function firstPerson(data: string): Promise<void> {
   await askGate(data, { do: 'first-pin', name: 'ada', pin: PIN, at: 'a bench' })
 }
 
-/** The address that signs a page in, once. */
+/** The URL that signs a page in, once. */
 export async function consoleAddress(data: string): Promise<string> {
   const opened = await askGate(data, { do: 'console', proof: { name: 'ada', pin: PIN } })
   return String(opened?.url)

@@ -1,6 +1,6 @@
-// Pages that look on, a process of its own: raw sockets on `/api/live` that take what comes as the
-// network process of a browser does, and do nothing with it. What the first was told is put together
-// when it is asked for. Told over IPC what to open.
+// Viewers in a separate process: raw sockets on `/api/live` that read like the network process of a
+// browser, and do nothing with the data. What the first received is parsed on request. Controlled
+// over IPC.
 
 import { connect } from 'node:net'
 import { cpuUs } from '../gateway/process-figures.ts'
@@ -11,7 +11,7 @@ export interface Watch {
   readonly viewers: number
 }
 
-/** What one of them was told so far, and what all together cost. */
+/** What one of them received so far, and the cost of all together. */
 export interface Watched {
   readonly ticks: number
   readonly calls: number
@@ -53,7 +53,7 @@ interface Tick {
   readonly rows: readonly unknown[]
 }
 
-/** Out of the chunks of HTTP, each after its length in hex. */
+/** Decodes HTTP chunks, each after its length in hex. */
 function ticksOf(received: Buffer): Tick[] {
   let at = received.indexOf('\r\n\r\n') + 4
   const parts: Buffer[] = []

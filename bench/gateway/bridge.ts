@@ -1,5 +1,5 @@
-// The limit of a bridge from HTTP to a server on stdio: one process for everybody, lines in, lines
-// out, ids renamed and nothing else looked at. Arguments: the server's command.
+// The lower bound of a bridge from HTTP to a server on stdio: one shared process, lines in, lines
+// out, ids renamed and nothing else read. Arguments: the server's command.
 
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'

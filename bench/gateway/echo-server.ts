@@ -1,6 +1,6 @@
-// The server behind every gateway of the measurement: MCP with one tool, `echo`, as little work as
-// can be. Streamable HTTP on a free port (`ready <url>` on stdout), or stdio with `--stdio`; `--tools N`
-// lists so many more. A process of its own.
+// The server behind every gateway of the measurement: MCP with one tool, `echo`, with minimal work.
+// Streamable HTTP on a free port (`ready <url>` on stdout), or stdio with `--stdio`; `--tools N`
+// lists N more. A separate process.
 
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -20,7 +20,7 @@ const SCHEMA = {
   required: ['message'],
 }
 
-/** Of every class, so that a board has something in every column. */
+/** Of every category, so that a board has something in every column. */
 const VERBS = ['read', 'list', 'update', 'create', 'delete', 'execute']
 const MORE = Array.from({ length: moreTools() }, (_, at) => ({
   name: `${VERBS[at % VERBS.length]}_tool-${at}`,
@@ -49,7 +49,7 @@ function resultOf({ method, params }: Asked): unknown {
   return method === 'ping' ? {} : undefined
 }
 
-/** Undefined where there is nothing to answer. */
+/** Undefined if there is nothing to answer. */
 function answerTo(text: string): { body: string; isFirst: boolean } | undefined {
   const asked = JSON.parse(text) as Asked
   const { id, method } = asked

@@ -1,4 +1,4 @@
-// The limit: `node:http` in, `undici` out, nothing parsed, nothing judged, nothing recorded. What any
+// The lower bound: `node:http` in, `undici` out, nothing parsed, decided or recorded. What any
 // gateway on this Node pays before it does its work. Arguments: the upstream's URL.
 
 import { createServer } from 'node:http'

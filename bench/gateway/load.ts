@@ -1,19 +1,19 @@
-// The load generator, a process of its own: clients that call `echo` one after the other, each over a
-// connection that stays open, on raw sockets so that it costs little beside what it measures. Told
-// what to do over IPC, a turn at a time; every answer is looked at, not only counted.
+// The load generator, a separate process: clients that call `echo` one after the other, each over a
+// persistent connection, on raw sockets so that it costs little compared with what it measures.
+// Controlled over IPC, one turn at a time; every response is checked, not only counted.
 
 import { connect, type Socket } from 'node:net'
 
 export interface Turn {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Clients that call at once, and sessions that they share. */
+  /** Concurrent clients, and sessions that they share. */
   readonly clients: number
   readonly sessions: number
-  /** Until so much time has passed, or so many calls were answered. */
+  /** Until this much time has passed, or this many calls were answered. */
   readonly forMs?: number
   readonly calls?: number
-  /** Not more often than that; as fast as answers come where it is not said. */
+  /** Maximum rate; as fast as responses come if absent. */
   readonly perSecond?: number
 }
 
@@ -30,12 +30,12 @@ const MESSAGE = 'hello'
 const VERSION = '2025-06-18'
 const ANSWER_MS_MAX = 30_000
 
-/** By URL: clients and sessions stay for the next turn. */
+/** By URL: clients and sessions are reused in the next turn. */
 const kept = new Map<string, Client[]>()
 const sessionIds = new Map<string, string[]>()
 let lastId = 0
 
-/** One connection, opened again where the server ends it after an answer. Requests go one at a time. */
+/** One connection, reopened if the server closes it after a response. One request at a time. */
 class Client {
   readonly #url: URL
   readonly #head: string
@@ -102,7 +102,7 @@ class Client {
   }
 }
 
-/** Where the last chunk ends; -1 where it is not there yet. */
+/** Offset of the end of the last chunk; -1 if it has not arrived. */
 function endOfChunks(bytes: Buffer, start: number): number {
   const last = bytes.indexOf('0\r\n\r\n', Math.max(start, bytes.length - 5))
   return last < 0 ? -1 : last + 5

@@ -1,6 +1,6 @@
-// Sides of a measurement in short turns that take turns: the machine is shared, and what is compared
-// must meet the same noise. Of each side the median of its turns and how far they spread; ratios are
-// taken within a round and then the median of them.
+// Measures several sides in short alternating turns: the machine is shared, and what is compared
+// must meet the same noise. For each side the median of its turns and their spread; ratios are
+// taken within a round and then their median.
 
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { cpuUs, rssMb } from './process-figures.ts'
 export interface Side {
   readonly name: string
   readonly url: string
-  /** Of the gateway alone; undefined where there is none. */
+  /** Of the gateway alone; undefined if there is none. */
   readonly pid?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly sessionsMax: number
@@ -26,13 +26,13 @@ export interface Figures {
   readonly name: string
   readonly clients: number
   readonly callsPerSecond: Spread
-  /** Throughput over that of the first side, and of the second. */
+  /** Throughput relative to the first side, and to the second. */
   readonly ofFirst: Spread
   readonly ofSecond: Spread
   readonly p50Us: Spread
   readonly p99Us: Spread
   readonly cpuUs: Spread
-  /** Over the first of the sides that are processes. */
+  /** Relative to the first of the sides that are processes. */
   readonly cpuOver: Spread
   readonly rssMb: number
 }
@@ -80,7 +80,9 @@ export interface Rounds {
   readonly clients: readonly number[]
   readonly rounds: number
   readonly turnMs: number
-  /** Calls to each side before anything is counted: a gate runs for days, not from its first call. */
+  /**
+   * Calls to each side before anything is counted: a gate runs for days, not from its first call.
+   */
   readonly warmCalls: number
   readonly onLeftOut: (side: Side, why: string) => void
 }

@@ -1,5 +1,5 @@
-// Other gateways, installed on request into a folder outside the project: they are no dependencies of
-// it. One that cannot be installed or started is left out with a word.
+// Other gateways, installed on request into a folder outside the project: they are not dependencies
+// of it. One that cannot be installed or started is skipped with a message.
 
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
@@ -25,7 +25,7 @@ const PEERS = {
 
 const INSTALL_MS_MAX = 300_000
 
-/** Says what could not be installed. */
+/** Returns what could not be installed. */
 export async function installPeers(cache: string): Promise<string | undefined> {
   const all = Object.values(PEERS)
   if (all.every((peer) => existsSync(fileOf(cache, peer)))) return undefined

@@ -1,9 +1,9 @@
-// What a process has used so far, as Linux tells: processor time of all its threads in nanoseconds
-// (the ticks of /proc/PID/stat are too coarse for short turns), and memory. NaN elsewhere.
+// Resource usage of a process, as Linux reports it: CPU time of all its threads in nanoseconds (the
+// ticks of /proc/PID/stat are too coarse for short turns), and memory. NaN on other systems.
 
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Threads that have ended are not in it: none do while a gateway serves. */
+/** Without ended threads: none end while a gateway serves. */
 export function cpuUs(pid: number): number {
   try {
     const tasks = `/proc/${pid}/task`

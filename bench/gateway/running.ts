@@ -1,4 +1,4 @@
-// Processes of a measurement: started, waited for until they serve, and ended, whatever happens.
+// Processes of a measurement: started, awaited until they serve, and always stopped.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { connect, createServer } from 'node:net'
@@ -6,7 +6,7 @@ import { connect, createServer } from 'node:net'
 export interface Running {
   readonly pid: number
   readonly url: string
-  /** From being started to being ready. */
+  /** From start to ready. */
   readonly startMs: number
   stop(): Promise<void>
 }
@@ -14,7 +14,7 @@ export interface Running {
 export interface Start {
   readonly command: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** Where it will be reached; undefined where it says so in a line `ready URL`. */
+  /** Its URL; undefined if it prints it in a line `ready URL`. */
   readonly url?: string
 }
 
@@ -27,7 +27,7 @@ export async function start({ command, env, url }: Start): Promise<Running> {
   const began = performance.now()
   const child = spawn(file, args, {
     env: { ...process.env, ...env },
-    // Some end with their stdin.
+    // Some exit when their stdin closes.
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   try {

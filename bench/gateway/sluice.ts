@@ -1,5 +1,5 @@
-// Sluice as the measurement runs it: installed as a package would be, with a policy of a thousand
-// rules, limits on the tool and over all, a grant for the caller, and the durable record.
+// Sluice as measured: installed like a package, with a policy of a thousand rules, limits on the
+// tool and in total, a grant for the caller, and a durable ledger.
 
 import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ const RULES = 1_000
 const TOKEN = `sluice_${'5'.repeat(64)}`
 export const CALLER = { authorization: `Bearer ${TOKEN}` }
 
-/** The command; built first, unless it is to run from the sources. */
+/** The command; built first, unless it runs from the sources. */
 export async function install(folder: string, fromSources: boolean): Promise<string> {
   if (fromSources) return join(ROOT, 'packages/sluice/bin/sluice.js')
   const built = await runStep('build', ['scripts/build.ts'])
@@ -26,14 +26,14 @@ export async function install(folder: string, fromSources: boolean): Promise<str
 
 export interface SluiceOptions {
   readonly command: string
-  /** Kept: a second start goes on with its data. */
+  /** Kept: a second start continues with its data. */
   readonly folder: string
   readonly server: { readonly url: string } | { readonly command: readonly string[] }
   /** Of the policy. */
   readonly rules?: number
   /** Instead of that one. */
   readonly policy?: string
-  /** Where a profile of the processor goes. */
+  /** Folder for a CPU profile. */
   readonly profile?: string
 }
 

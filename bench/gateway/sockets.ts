@@ -1,5 +1,5 @@
-// The floor: a proxy that passes bytes from one socket to the other and reads none of them. What this
-// machine and this Node take for a second hop, whoever makes it. Arguments: the upstream's URL.
+// The floor: a proxy that passes bytes from one socket to the other and reads none of them. What
+// this machine and this Node take for any second hop. Arguments: the upstream's URL.
 
 import { connect, createServer } from 'node:net'
 

@@ -1,6 +1,6 @@
-// A ledger of a day at 100 calls a second, written by the ledger's own chain, two records a commit as
-// such a gate has them, and what it takes to verify, index, query and restore it.
-// Called by `npm run bench -- ledger --records N`; its records also by console/pages.ts.
+// A ledger of a day at 100 calls a second, written by the ledger's own chain, two records per
+// commit as in such a gate, and the time to verify, index, query and restore it. Called by `npm run
+// bench -- ledger --records N`; its records also by console/pages.ts.
 
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -145,7 +145,7 @@ export function writeRecords(directory: string, records: number, endMs: number):
     const entries: LedgerEntry[] = last === undefined ? [] : [last]
     entries.push(callOf(number, atMs, isRefused))
     if (seq + entries.length > records) entries.length = records - seq
-    // Half a second of calls lies between an intent and the first record that may be open.
+    // Half a second of calls is between an intent and the first record that may be open.
     chain.append(entries, Math.max(1, seq - 100), atMs)
     seq += entries.length
     const said = { atMs, status: 'answered', durationMs: 12, bytes: 512, digest: DIGEST } as const
@@ -193,7 +193,7 @@ function callOf(number: number, atMs: number, isRefused: boolean): LedgerEntry {
   } as LedgerEntry
 }
 
-/** `cpuMs` is what it would take on a machine with nothing else to do. */
+/** `cpuMs` is what it would take on an idle machine. */
 function timed<T>(work: () => T): { value: T; ms: number; cpuMs: number } {
   const began = performance.now()
   const cpu = process.cpuUsage()

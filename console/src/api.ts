@@ -1,5 +1,5 @@
-// The one way to the gate: requests with the token that only this tab's memory holds. What the gate
-// refuses becomes an ApiError with its code, what was wrong and what to do.
+// HTTP client of the admin API: requests with the token that only this tab's memory has. A refusal
+// of the gate becomes an ApiError with its code, what was wrong and what to do.
 
 export class ApiError extends Error {
   readonly status: number
@@ -67,7 +67,7 @@ export const get = <Answer>(path: string, signal?: AbortSignal): Promise<Answer>
 export const post = <Answer>(path: string, body?: unknown): Promise<Answer> =>
   call<Answer>('POST', path, body)
 
-/** `?a=1&b=2` of what is given. */
+/** `?a=1&b=2` from the given values. */
 export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(values))
@@ -76,7 +76,7 @@ export function queryOf(values: Readonly<Record<string, string | number | undefi
   return text === '' ? '' : `?${text}`
 }
 
-/** A file that the gate answers with, saved by the browser. */
+/** Saves a file from the gate with the browser. */
 export async function download(
   path: string,
   {
@@ -84,7 +84,7 @@ export async function download(
     signal,
     onProgress,
   }: {
-    /** The gate's own name for it where none is given. */
+    /** The gate's name for it by default. */
     readonly name?: string
     readonly signal?: AbortSignal
     readonly onProgress?: (bytes: number) => void

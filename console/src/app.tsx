@@ -1,5 +1,5 @@
-// The console: sign-in until somebody is, then the navigation and one page at a time. Pages beyond
-// the first are loaded when they are opened.
+// The console: sign-in first, then the navigation and one page at a time. Pages beyond the first
+// are loaded when they are opened.
 
 import { type ComponentType, type JSX, lazy, Suspense, useEffect } from 'react'
 import { Approvals } from './pages/approvals/approvals.tsx'
@@ -79,7 +79,7 @@ function Console(): JSX.Element {
   )
 }
 
-/** On every page: what is shown may be old by now. */
+/** Shown on every page: the data may be out of date. */
 function Lost(): JSX.Element {
   const { state, why } = useInbox()
   return (

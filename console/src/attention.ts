@@ -1,10 +1,10 @@
-// Whether a page may keep a stream open. A browser has six connections to one gate for all its pages
-// together: six that nobody looks at would leave none for the one that is opened next, which would hang
-// without a word. So a page that is not seen lets go, but for the first, which tells of what waits.
+// Whether a page may keep a stream open. A browser has six connections to one gate for all its
+// pages together: six hidden pages would leave none for the next one, which would hang silently. So
+// a hidden page closes its stream, except for the first, which notifies of pending approvals.
 
 export interface StreamPermit {
   readonly isGiven: boolean
-  /** Returns what ends it. */
+  /** Returns a function that ends it. */
   onChange(listener: () => void): () => void
 }
 
@@ -17,7 +17,7 @@ export function attentionFor(name: string, keeps: StreamPolicy, ending: AbortSig
     for (const listener of listeners) listener()
   }
   if (keeps === 'while seen or first')
-    // Held until the page goes; the next in line is then the first.
+    // Held until the page closes; the next in the queue is then the first.
     void navigator.locks
       ?.request(`sluice ${name}`, { signal: ending }, () => {
         isFirst = true
@@ -46,7 +46,7 @@ export function attentionFor(name: string, keeps: StreamPolicy, ending: AbortSig
   }
 }
 
-/** Resolves when it is given, or nobody waits for it any more. */
+/** Resolves when it is granted, or no longer awaited. */
 export function given(attention: StreamPermit, ending: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {

@@ -1,7 +1,7 @@
-// Signing in at an authorisation server: the tab leaves for it and comes back with a code. A secret made
-// here stays in the tab meanwhile (sessionStorage, which no other tab or port sees, and gone when it
-// comes back); the server has its hash. So only the tab that left can use the answer, and an answer that
-// somebody else had sent to this page is not even looked at.
+// Sign-in at an authorisation server: the tab leaves for it and returns with a code. A secret
+// created here stays in the tab meanwhile (sessionStorage, which no other tab or port sees, deleted
+// on return); the server has its hash. So only the tab that left can use the response, and a
+// response that someone else sent to this page is ignored.
 
 import type {
   ExternalSignInStart,
@@ -33,14 +33,16 @@ export async function leaveFor(issuer: string): Promise<void> {
   location.assign(address)
 }
 
-/** What the tab came back with; undefined where it comes from nowhere. Throws ApiError where the answer
- * is a no, or not for this tab. */
+/**
+ * The response the tab returned with; undefined if there is none. Throws ApiError if sign-in was
+ * refused, or the response is not for this tab.
+ */
 export function takeAnswer(): IssuerAnswer | undefined {
   const [, page, issuer] = location.pathname.split('/')
   if (page !== 'sign-in') return undefined
   const given = new URLSearchParams(location.search)
   const left = takeLeft()
-  // Out of the address and the history at once, and back to where the tab was.
+  // Removed from the address and the history immediately; returns to where the tab was.
   go(left?.back ?? '/', true)
   const [code, state, error] = ['code', 'state', 'error'].map((name) => given.get(name))
   if (code === null && error === null) return undefined

@@ -1,4 +1,4 @@
-// Where the page begins: the theme, the session, then the console.
+// Entry point of the page: the theme, the session, then the console.
 
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'

@@ -1,5 +1,5 @@
-// Data of a page: asked for when the page opens or its address changes, kept while it is asked for
-// again, and an error in place of it where it cannot be had.
+// Data of a page: fetched when the page opens or its address changes, kept while it is fetched
+// again, and replaced by an error if that fails.
 
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { ApiError, get } from './api.ts'
@@ -10,7 +10,7 @@ export interface Resource<Value> {
   readonly reload: () => void
 }
 
-/** Nothing is asked while `path` is undefined. `everyMs`: again and again. */
+/** Nothing is fetched while `path` is undefined. `everyMs`: polling interval. */
 export function useResource<Value>(path: string | undefined, everyMs?: number): Resource<Value> {
   const [state, setState] = useState<{ path?: string; value?: Value; error?: ApiError }>({})
   const asking = useRef<AbortController>(undefined)

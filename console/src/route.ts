@@ -1,5 +1,5 @@
-// Where in the console we are: the path names the page and what is open in it, the query the
-// filters, so that every view can be linked to and the back button works.
+// The current route: the path names the page and what is open in it, the query the filters, so that
+// every view can be linked to and the back button works.
 
 import { useSyncExternalStore } from 'react'
 

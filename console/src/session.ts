@@ -1,6 +1,6 @@
 // Who is signed in, and how: a one-time code of `sluice console` in the address, a passkey, or an
-// authorisation server. The token stays in this tab's memory and nowhere else. What decides something carries a fresh passkey
-// assertion that is bound to that very request.
+// authorisation server. The token stays in this tab's memory and nowhere else. A request that
+// decides something has a fresh passkey assertion that is bound to exactly that request.
 
 import { startAuthentication, startRegistration } from '@simplewebauthn/browser'
 import { useSyncExternalStore } from 'react'
@@ -57,7 +57,7 @@ export function mayAct(
   return me?.roles.includes(role) === true || me?.roles.includes('admin') === true
 }
 
-/** Of a message to one approver: only that one's passkey signs in by it. */
+/** From a message to one approver: only their passkey signs in with it. */
 let link: string | null = null
 
 export async function startSession(): Promise<void> {
@@ -75,7 +75,7 @@ export async function startSession(): Promise<void> {
   const given = new URLSearchParams(location.hash.slice(1))
   const code = given.get('code')
   link = given.get('link')
-  // Out of the address at once: it is of no use a second time, and nobody should copy it.
+  // Removed from the address immediately: it works only once, and should not be copied.
   if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search)
   try {
     if (code !== null) return await enter({ code })
@@ -105,7 +105,7 @@ export async function signInElsewhere(issuer: string): Promise<void> {
   }
 }
 
-/** Where the gate did not answer. */
+/** If the gate did not answer. */
 export async function tryAgain(): Promise<void> {
   change({ error: undefined })
   await findWays()
@@ -115,7 +115,7 @@ export async function signInWithPasskey(): Promise<void> {
   change({ error: undefined })
   try {
     const wanted = link
-    // Once only: where it is too old, the next try is everybody's way.
+    // Once only: if it has expired, the next attempt is the ordinary sign-in.
     link = null
     const { challenge: optionsJSON } = await (wanted === null
       ? post<{ challenge: never }>('/sign-in/challenge')
@@ -143,7 +143,7 @@ export function signOut(): void {
   void findWays()
 }
 
-/** `pin` where the person has one: the gate asks for it once more. */
+/** `pin` if the person has one: the gate asks for it once more. */
 export async function addPasskey(label: string, pin: string): Promise<void> {
   const { challenge: optionsJSON } = await post<{ challenge: never }>('/passkeys/challenge')
   const attestation = await startRegistration({ optionsJSON })
@@ -153,7 +153,7 @@ export async function addPasskey(label: string, pin: string): Promise<void> {
   await refreshMe()
 }
 
-/** A request with a passkey assertion for just this one. */
+/** A request with a passkey assertion for exactly this one. */
 export async function sendWithProof<Answer>(
   method: 'POST' | 'PUT' | 'DELETE',
   path: string,

@@ -1,4 +1,4 @@
-// The door: a passkey where somebody has one, authorisation servers where the gate has some, otherwise
+// The sign-in page: a passkey if one exists, authorisation servers if the gate has some, otherwise
 // what to type in a terminal.
 
 import type { JSX } from 'react'

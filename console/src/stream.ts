@@ -1,5 +1,5 @@
-// Server-sent events over fetch, for EventSource cannot send the token in a header. A stream that
-// breaks is taken up again after its last event; what comes is handed on event by event.
+// Server-sent events over fetch, because EventSource cannot send the token in a header. A broken
+// stream is resumed after its last event; events are passed on one by one.
 
 import { authorised, refusal } from './api.ts'
 import { attentionFor, given, type StreamPolicy } from './attention.ts'
@@ -15,13 +15,13 @@ export interface StreamEvent {
 
 export interface StreamHandlers {
   readonly onEvent: (event: StreamEvent) => void
-  /** `why`: what the gate said, where it refused. */
+  /** `why`: the gate's reason, if it refused. */
   readonly onState?: (state: 'open' | 'lost', why?: string) => void
-  /** When the stream is kept open; it is taken up again where it was. */
+  /** When the stream is kept open; it is resumed where it was. */
   readonly keeps?: StreamPolicy
 }
 
-/** Returns what ends it. */
+/** Returns a function that ends it. */
 export function listen(
   path: string,
   { onEvent, onState, keeps = 'always' }: StreamHandlers,

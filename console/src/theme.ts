@@ -1,5 +1,5 @@
-// Light or dark: what the system says, unless the person chose. Only this choice is kept in the
-// browser; nothing that a server or the gate says is.
+// Light or dark: the system's setting, unless the user chose. Only this choice is stored in the
+// browser; no data of a server or the gate is.
 
 const KEY = 'sluice-theme'
 
@@ -17,7 +17,7 @@ export function chooseTheme(theme: Theme): void {
     if (theme === 'system') localStorage.removeItem(KEY)
     else localStorage.setItem(KEY, theme)
   } catch {
-    // Storage may be forbidden; then the choice lasts as long as the page.
+    // Storage may be disabled; then the choice lasts as long as the page.
   }
   apply(theme)
 }

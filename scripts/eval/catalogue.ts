@@ -1,7 +1,8 @@
-// `npm run eval -- catalogue --data FILE [--kept] [--compare] [--misses] [--write]`: learns the weights from
-// the labels and the written definitions in the repository and scores them with whole servers left out.
-// `--kept` scores the fifths of the servers that are kept for the end, `--compare` the other methods,
-// `--write` puts the weights into packages/sluice/src/catalogue; the kept fifth of the written ones teaches nobody.
+// `npm run eval -- catalogue --data FILE [--kept] [--compare] [--misses] [--write]`: learns the
+// weights from the labels and the written definitions in the repository and scores them by
+// leave-servers-out cross-validation. `--kept` scores the held-out fifth of the servers,
+// `--compare` the other methods, `--write` puts the weights into packages/sluice/src/catalogue; the
+// held-out fifth of the written ones is not used for training.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import {
@@ -90,7 +91,7 @@ function examplesOf(labels: readonly Labelled[], written = false): Example[] {
   }))
 }
 
-/** Those that are of no product of the others. */
+/** Those that share no product with the others. */
 function unlike(labels: readonly Labelled[], others: readonly Labelled[]): Labelled[] {
   const servers = [...new Set(others.map(({ tool }) => tool.server))]
   const known = new Map<string, boolean>()
@@ -102,8 +103,9 @@ function unlike(labels: readonly Labelled[], others: readonly Labelled[]): Label
 }
 
 /**
- * Each server is judged by weights that never saw it or its product, written or published: `beside` are
- * written definitions that teach as well, `published` real ones. The vendor's hints are withheld.
+ * Each server is scored by weights that never saw it or its product, written or published: `beside`
+ * are written definitions used for training as well, `published` real ones. The vendor's hints are
+ * withheld.
  */
 function leaveServersOut(
   labels: readonly Labelled[],

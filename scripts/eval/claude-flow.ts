@@ -1,7 +1,8 @@
-// `npm run eval -- claude-flow [--folder DIR]`: the gate in front of a large server that is not among
-// the dev dependencies, as it takes 1.5 GB: installs `claude-flow` from the registry, into DIR or a
-// temporary folder, starts it behind the gate with the rules of the policy page on its `wasm_agent_*`
-// tools, and shows what is listed, allowed, limited and denied. Exits with 1 where that is not so.
+// `npm run eval -- claude-flow [--folder DIR]`: the gate in front of a large server that is not
+// among the dev dependencies, as it takes 1.5 GB: installs `claude-flow` from the registry, into
+// DIR or a temporary folder, starts it behind the gate with the rules of the policy page on its
+// `wasm_agent_*` tools, and shows what is listed, allowed, limited and denied. Exits with 1 if the
+// result differs from the expected one.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
-// `npm run eval -- guard --texts FILE [--data FILE]`: what the guard finds in texts that are labelled
-// `injection` or `benign`, and how often it calls definitions of published tools suspect, as answers
-// and as texts that may hold a secret.
+// `npm run eval -- guard --texts FILE [--data FILE]`: what the guard finds in texts that are
+// labelled `injection` or `benign`, and its false positives on definitions of published tools, as
+// responses and as texts that may contain a secret.
 
 import { readFileSync } from 'node:fs'
 import { inspectAnswer } from '../../packages/sluice/src/guard/inspect-answer.ts'

@@ -1,7 +1,8 @@
-// `npm run eval -- hostile --data FILE [--limit MS] [--threads N]`: runs the programs of a JSON file
-// (name -> code) as an agent's own code, both as the body of a program and as a script, and says how
-// each was contained, how long it took against its limit, what it did to the event loop, and whether
-// another agent and a committed state were untouched. Exit code 1 where one was not contained.
+// `npm run eval -- hostile --data FILE [--limit MS] [--threads N]`: runs the programs of a JSON
+// file (name -> code) as an agent's own code, both as the body of a program and as a script, and
+// reports how each was contained, how long it took compared with its limit, its effect on the event
+// loop, and whether another agent and a committed state were unaffected. Exit code 1 if one was not
+// contained.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -64,7 +65,9 @@ export async function run(options: RunOptions): Promise<number> {
   }
 }
 
-/** As `run_code` of an agent: each has a result, and what it wrote before it failed is not kept. */
+/**
+ * As `run_code` of an agent: each has a result, and what it wrote before it failed is discarded.
+ */
 async function inAnAgent(service: Service, given: Readonly<Record<string, string>>) {
   const { id } = await service.create('me', { model: 'script:x', files: { kept: 'yes' } })
   let ended = 0

@@ -1,6 +1,6 @@
-// kill -9 at the steps of a held call, a life a step, each of which first finishes what the one before
-// it left: by gate-approvals-kill.test.ts at a few, by `npm run soak -- approvals` at every one, before
-// and after it. Says what does not hold.
+// kill -9 at the steps of a pending approval, one process per step, each of which first finishes
+// what the previous one left: by gate-approvals-kill.test.ts at a few, by `npm run soak --
+// approvals` at every one, before and after it. Reports violated invariants.
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -19,14 +19,14 @@ export interface Kill {
 }
 
 export interface KillReport {
-  /** What does not hold, in words. */
+  /** Violated invariants, as text. */
   readonly wrong: string[]
   readonly steps: readonly string[]
   /** How the requests ended. */
   readonly ends: readonly string[]
 }
 
-/** A request may end so; anything else would be in nobody's hands. */
+/** The valid final states; any other would leave the request undecided for ever. */
 const ENDS: ReadonlySet<string> = new Set(['executed', 'unknown', 'denied', 'expired', 'void'])
 
 export async function approvalKills(
@@ -53,7 +53,7 @@ export async function approvalKills(
   }
 }
 
-/** What arrived at the server against what people approved. */
+/** Compares what arrived at the server with what was approved. */
 function wrongIn(folder: string, requests: readonly ApprovalRequest[]): string[] {
   const wrong: string[] = []
   const data = join(folder, 'data')

@@ -1,5 +1,5 @@
-// Small arbitraries for the engine's properties: documents that load, tools, calls, facts, usage.
-// Everything is built of few words, so that rules meet and counterexamples shrink to a few lines.
+// Small arbitraries for the engine's properties: valid documents, tools, calls, facts, usage. Built
+// from few words, so that rules overlap and counterexamples shrink to a few lines.
 
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import { type CompileOptions, compile } from '@sluice/policy/compile/compile'
@@ -90,7 +90,7 @@ const fields = {
 }
 const shadowless = { ...fields, mode: fc.constant(undefined) }
 
-/** Takes away what the loader would refuse as having no effect. */
+/** Removes what the loader would reject as having no effect. */
 function tidy<T extends RuleText>(rule: T, words: readonly (Action | undefined)[]): T {
   const tidied = { ...rule }
   const passes = words.some((word) => word !== 'deny' && word !== 'hide')

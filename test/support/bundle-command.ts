@@ -1,7 +1,7 @@
-// Before the tests: the command in few files, made of the sources as they are now, for the tests that
-// start it as a process. A start costs half of what stripping the types of every file does, and there
-// are hundreds. Its folder is named by what is in it: nothing old is ever started, and two runs at once
-// do not meet. Vitest calls it; tests find it by `SLUICE` of gate/start-gate.ts.
+// Global setup: bundles the command from the current sources, for the tests that start it as a
+// process. A start then costs half of stripping the types of every file, and there are hundreds.
+// Its folder is named by its content: nothing stale is ever started, and concurrent runs do not
+// interfere. Called by Vitest; tests find it by `SLUICE` of start-gate.ts.
 
 import { createHash } from 'node:crypto'
 import {
@@ -53,13 +53,13 @@ export async function setup(): Promise<void> {
   try {
     renameSync(draft, made)
   } catch {
-    // It is there, the same.
+    // It exists already, with the same content.
     rmSync(draft, { recursive: true })
   }
   process.env.SLUICE_TEST_COMMAND = join(made, ENTRY)
 }
 
-/** What no run of today uses; another run may be renaming it. */
+/** Unused by current runs; another run may be renaming it. */
 function forget(folder: string): void {
   const madeMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
   if (Date.now() - madeMs > KEPT_MS) rmSync(folder, { recursive: true, force: true })

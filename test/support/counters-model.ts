@@ -1,5 +1,5 @@
-// A plain list of events, which every driver of Counters must equal: arbitrary histories, the player
-// that holds a driver's answers against the list, and short ways to say what is taken when.
+// A reference model of counters, which every driver must equal: arbitrary histories, a player that
+// compares a driver's results with a plain list of events, and shorthands for charges.
 
 import type { Instant } from '@sluice/policy/core/clock'
 import type {
@@ -28,7 +28,7 @@ interface Step {
   /** May be negative: a clock that jumps back. */
   readonly afterMs: number
   readonly wants: readonly { readonly key: number; readonly tenths: number }[]
-  /** Which receipt is given back, or the age of what is restored. */
+  /** Which receipt is refunded, or the age of what is restored. */
   readonly pick: number
 }
 
@@ -74,8 +74,10 @@ interface Event {
   readonly tenths: number
 }
 
-/** Plays a history and holds every answer against a plain list of what was taken. `exactly`: the
- * same answers. `never looser`: what passes would pass there too. Returns what was taken. */
+/**
+ * Plays a history and compares every result with a plain list of what was consumed. `exactly`: the
+ * same results. `never looser`: what passes would pass there too. Returns what was consumed.
+ */
 export async function follow(
   counters: Counters,
   history: History,
@@ -88,7 +90,7 @@ export async function follow(
   let latestMs = Number.NEGATIVE_INFINITY
   for (const { does, afterMs, wants, pick } of steps) {
     clockMs += afterMs
-    // Nobody tells a driver the time when something is given back.
+    // A refund has no time argument.
     if (does !== 'giveBack') latestMs = Math.max(latestMs, clockMs)
     const takes = wants.map(({ key, tenths }) => takeOf(key, tenths, limits[key] as KeyLimit))
     if (does === 'restore') {
@@ -139,7 +141,7 @@ function sum(list: readonly { readonly tenths: number }[]): number {
   return list.reduce((total, { tenths }) => total + tenths, 0)
 }
 
-/** The promise itself, said without the driver: every stretch that begins at an event. */
+/** The invariant itself, independent of the driver: every interval that starts at an event. */
 export function expectNoStretchOver(limits: readonly KeyLimit[], events: readonly Event[]): void {
   for (const first of events) {
     const { maxTenths, windowMs } = limits[first.key] as KeyLimit
@@ -185,7 +187,7 @@ function decimal(text: string): Decimal {
   return value
 }
 
-/** Consumes, and where the driver can look, sees that looking says the same and takes nothing. */
+/** Consumes, and if the driver can peek, checks that peeking agrees and consumes nothing. */
 export async function consume(
   counters: Counters & Partial<LimitUsage>,
   takes: readonly LimitCharge[],

@@ -1,5 +1,5 @@
-// The conformance fixture as an HTTP server of one era, or of both, in a process of its own that the
-// test has to end.
+// The conformance fixture as an HTTP server of one protocol generation, or of both, in a separate
+// process that the test has to stop.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// The MCP inspector's command line against a URL, as a person would run it. It keeps what it
-// remembers in a folder of the test's.
+// The MCP inspector's command line with a URL, as a user would run it. Its state is in a folder of
+// the test.
 
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'

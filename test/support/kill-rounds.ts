@@ -1,6 +1,6 @@
-// kill -9 of the gate under load, as often as it is said: by gate-kill.test.ts a few times, by
-// `npm run soak -- kill` many. Every round starts the gate on the data that the last one left, calls
-// servers over stdio and over HTTP, and kills it in the middle. Says what does not hold.
+// kill -9 of the gate under load, a given number of times: by gate-kill.test.ts a few times, by
+// `npm run soak -- kill` many. Every round starts the gate on the data that the last one left,
+// calls servers over stdio and over HTTP, and kills it in the middle. Reports violated invariants.
 
 import { appendFileSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ import { childrenOf, isAlive } from './processes.ts'
 import { fixture, type RunningGate, startGate, until } from './start-gate.ts'
 
 export interface KillReport {
-  /** What does not hold, in words; empty where all does. */
+  /** Violated invariants, as text; empty if all hold. */
   readonly wrong: string[]
   /** Calls that reached a server. */
   readonly arrived: number
@@ -75,7 +75,7 @@ export async function killRounds(times: number): Promise<KillReport> {
       await until(() => !children.some(isAlive), 30_000).catch(() =>
         expect(false, round, `children left: ${children.filter(isAlive)}`),
       )
-      // Torn in the middle of a line; what comes next begins on its own.
+      // Torn in the middle of a line; what comes next starts on its own line.
       appendFileSync(join(folder, 'office.log'), '\n')
     }
     const last = await start()
@@ -91,7 +91,7 @@ export async function killRounds(times: number): Promise<KillReport> {
   }
 }
 
-/** The clients of one round; those of the last try to go on with their sessions. */
+/** The clients of one round; those of the last try to continue their sessions. */
 async function comeBack(
   gate: RunningGate,
   before: { readonly stdio?: string | undefined; readonly http?: string | undefined },
@@ -117,7 +117,7 @@ async function comeBack(
   return [[stdio, await PlainClient.open(gate, 'office')], http]
 }
 
-/** What the record says against what arrived. */
+/** Compares the ledger with what arrived. */
 function wrongIn(gate: RunningGate, arrived: readonly string[]): string[] {
   const records = recordsOf(gate)
   const intents = new Set(
@@ -141,7 +141,7 @@ async function callUntilDead(client: PlainClient, tool: string, name: string): P
     for (let at = 0; ; at += 4)
       await Promise.all([0, 1, 2, 3].map((n) => client.call(tool, { text: `${name}.${at + n}` })))
   } catch {
-    // The gate is gone.
+    // The gate has exited.
   }
 }
 

@@ -1,5 +1,5 @@
-// A pipe to the gate's socket by hand, a message a line: what `sluice stdio` carries, without the
-// command. Everything that comes is kept.
+// A raw connection to the gate's socket, one message per line: what `sluice stdio` transports,
+// without the command. Everything received is kept.
 
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'

@@ -1,5 +1,5 @@
-// The tools of a server as the very text it writes, without any SDK on this side: through the gate,
-// and from the server itself over stdio.
+// The tools of a server as the exact text it writes, without any SDK on this side: through the
+// gate, and from the server itself over stdio.
 
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'

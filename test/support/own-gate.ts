@@ -1,5 +1,5 @@
-// A real gate in the process of the test: its HTTP front, its store and its servers as anywhere, and its
-// approvals at hand, so that a test can be the person who decides.
+// A real gate in the process of the test: with its HTTP front, its store and its servers, and
+// direct access to its approvals, so that a test can act as the approver.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ import type { GateSpec, RunningGate } from './start-gate.ts'
 
 export interface OwnGate extends Pick<RunningGate, 'folder' | 'url' | 'data'> {
   readonly approvals: Running['approvals']
-  /** The policy file, as an editor would change it. */
+  /** Writes the policy file, as an editor would. */
   write(policy: string): void
   readonly log: string[]
   stop(): Promise<void>
@@ -66,7 +66,7 @@ export async function endOwnGates(): Promise<void> {
   }
 }
 
-/** On the list: the word of somebody who is not counts for nothing. */
+/** Adds Ada to the approvers: a vote of anyone else does not count. */
 async function addAda(data: string): Promise<void> {
   const people = People.open(data)
   try {

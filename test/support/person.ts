@@ -1,6 +1,6 @@
-// A person for tests: on the list of approvers of a data directory, with a PIN, and at the terminal of
-// the commands that a test runs in its own process (run-sluice.ts). The proof itself is the real one;
-// only its cost is low. What a terminal device does is tested with one (gate-person.test.ts).
+// A person for tests: on the list of approvers of a data directory, with a PIN, and at the terminal
+// of the commands that a test runs in its own process (run-sluice.ts). The proof itself is real;
+// only its cost is low. The terminal device itself is tested in gate-person.test.ts.
 
 import { spawn } from 'node:child_process'
 import type { Role } from '../../packages/sluice/src/core/person.ts'
@@ -27,21 +27,23 @@ export async function makePerson(
   }
 }
 
-/** What is typed when a command asks, one after the other; the last for ever. */
+/** What is typed when a command prompts, in order; the last one repeats. */
 export function type(...lines: readonly string[]): void {
   let at = 0
   terminal.ask = async () => lines[Math.min(at++, lines.length - 1)]
   terminal.name = () => 'a test'
 }
 
-/** A person on the list, who types the PIN from now on. */
+/** An approver, who types the PIN from now on. */
 export async function atTerminal(data: string): Promise<void> {
   await makePerson(data)
   type(PIN)
 }
 
-/** A command in a terminal of its own (a pty), where these lines are typed one after the other, each
- * when something is asked for. What stdout and stderr say comes together, as on a terminal. */
+/**
+ * Runs a command in its own terminal (a pty), where these lines are typed in order, each on a
+ * prompt. stdout and stderr are combined, as on a terminal.
+ */
 export function runAtTerminal(
   args: readonly string[],
   typed: readonly string[],

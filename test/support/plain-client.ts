@@ -1,5 +1,5 @@
-// An MCP client over HTTP by hand, for what a real one would never send, and for looking at the very
-// text of an answer.
+// A hand-written MCP client over HTTP, for what a real one would never send, and for the exact text
+// of a response.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { mcpUrl, type RunningGate } from './start-gate.ts'
 export interface Reply {
   status: number
   text: string
-  /** Every message of the answer, the answer itself last. */
+  /** Every message of the response, the response itself last. */
   // biome-ignore lint/suspicious/noExplicitAny: what a server said, taken apart by the test
   messages: any[]
   // biome-ignore lint/suspicious/noExplicitAny: the same
@@ -88,7 +88,7 @@ export class PlainClient {
   }
 }
 
-/** The whole of an answer, taken apart. */
+/** The whole response, parsed. */
 export async function replyOf(response: Response): Promise<Reply> {
   const text = await response.text()
   const { status, headers } = response
@@ -101,7 +101,7 @@ function messagesOf(text: string, type: string): unknown[] {
   return [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(data ?? ''))
 }
 
-/** What the record has, while the gate runs or after. */
+/** The records of the ledger, while the gate runs or after. */
 export function recordsOf(gate: { data: string }): LedgerRecord[] {
   const database = openLedgerReadOnly(gate.data)
   try {
@@ -111,7 +111,7 @@ export function recordsOf(gate: { data: string }): LedgerRecord[] {
   }
 }
 
-/** Every message that the office server was sent, from its log. */
+/** Every message that the office server received, from its log. */
 // biome-ignore lint/suspicious/noExplicitAny: whatever came
 export function sentTo(folder: string): any[] {
   return bytesTo(folder)
@@ -128,7 +128,7 @@ export function bytesTo(folder: string): string {
   }
 }
 
-/** Every page of a server's tools: the gate has seen them all then. */
+/** Fetches every page of a server's tools: the gate has seen them all then. */
 export async function listAll(client: PlainClient): Promise<void> {
   let cursor: string | undefined
   do {

@@ -1,5 +1,5 @@
-// Processes that a gate has started, as the system tells of them: for tests that nothing is left, and
-// that nothing was started twice.
+// Processes that a gate has started, as the system reports them: for tests that nothing is left,
+// and that nothing was started twice.
 
 import { readFileSync } from 'node:fs'
 import type { RunningGate } from './start-gate.ts'
@@ -9,7 +9,7 @@ export function childrenOf({ process }: Pick<RunningGate, 'process'>): number[] 
   return text.split(' ').filter(Boolean).map(Number).filter(isAlive)
 }
 
-/** A zombie is dead: where nobody reaps, it stays. */
+/** A zombie is dead: it stays if no process reaps it. */
 export function isAlive(pid: number): boolean {
   try {
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))

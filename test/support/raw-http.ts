@@ -2,7 +2,9 @@
 
 import { connect } from 'node:net'
 
-/** Sends `text` to the gate and gives back everything that comes until it closes, or for a while. */
+/**
+ * Sends `text` to the gate and returns everything received until it closes, or until the timeout.
+ */
 export function sendRaw(url: string, text: string, waitMs = 20_000): Promise<string> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {

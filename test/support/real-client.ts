@@ -1,5 +1,5 @@
-// A real MCP client (the SDK's), through the gate or straight to a server over stdio, that can do
-// everything a server may ask of it. What the server tells it by itself is kept.
+// A real MCP client (the SDK's), through the gate or directly to a server over stdio, that supports
+// everything a server may request of it. Notifications of the server are kept.
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'

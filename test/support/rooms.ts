@@ -1,6 +1,6 @@
-// The rooms (first-level folders of packages/*/src) and what each may import: the one table that the
-// fences are made from. test/layout/tidy.test.ts compares it with the tsconfigs and with the imports,
-// test/layout/fences.test.ts proves that what it forbids does not compile.
+// The rooms (first-level folders of packages/*/src) and what each may import: the one table that
+// the fences are derived from. test/layout/tidy.test.ts compares it with the tsconfigs and with the
+// imports, test/layout/fences.test.ts proves that what it forbids does not compile.
 
 import { join } from 'node:path'
 
@@ -186,7 +186,7 @@ export function listRooms(): Map<string, Room> {
   return new Map(Object.entries(ROOMS))
 }
 
-/** Where a room stands, from the root of the repository. */
+/** The folder of a room, from the root of the repository. */
 export function getRoomFolder(name: string): string {
   const [first, ...rest] = name.split('/')
   return first === 'policy'
@@ -194,14 +194,17 @@ export function getRoomFolder(name: string): string {
     : `packages/sluice/src/${name}`
 }
 
-/** The room of a source file, or undefined for what belongs to no room. */
+/** The room of a source file, or undefined if it belongs to no room. */
 export function findRoom(path: string): string | undefined {
   const [, pack, room] = /^packages\/(policy|sluice)\/src\/([^/]+)\//.exec(path) ?? []
   if (room === undefined) return undefined
   return pack === 'policy' ? `policy/${room}` : room
 }
 
-/** What a room can import as far as the compiler knows: a reference brings those of the other room. */
+/**
+ * What a room can import as far as the compiler knows: a reference includes those of the other
+ * room.
+ */
 export function listReachable(name: string, seen = new Set<string>()): Set<string> {
   for (const other of ROOMS[name]?.imports ?? [])
     if (!seen.has(other)) listReachable(other, seen.add(other))

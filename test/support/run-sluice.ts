@@ -1,5 +1,5 @@
-// Runs one command of the real command line and gives what it said. Inside the test's process, which
-// is many times cheaper than one of its own; so one at a time.
+// Runs one command of the real command line and returns its output. Inside the test's process,
+// which is many times cheaper than a separate one; so one at a time.
 
 import { main } from '../../packages/sluice/src/cli/main.ts'
 
@@ -31,7 +31,7 @@ export async function sluice(args: readonly string[]): Promise<Ran> {
   }
 }
 
-/** With `--json`: the answer as a value. */
+/** With `--json`: the result as a value. */
 // biome-ignore lint/suspicious/noExplicitAny: taken apart by the test
 export async function sluiceJson(args: readonly string[]): Promise<any> {
   const { stdout, stderr } = await sluice([...args, '--json'])

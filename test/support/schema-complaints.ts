@@ -1,5 +1,5 @@
-// What a JSON Schema of ours finds wrong with a value: draft 7, as far as our schemas go. A keyword that
-// is not known here is an error.
+// Validates a value with one of our JSON Schemas: draft 7, as far as they use it. An unknown
+// keyword is an error.
 
 interface Node {
   readonly [keyword: string]: unknown

@@ -1,4 +1,4 @@
-// A directory for one test, gone when the test is.
+// A directory for one test, removed after it.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// Properties run on one seed, so that a run of the tests says the same thing twice; `SLUICE_SEED`
-// takes another, which is what finds new cases.
+// Properties run with a fixed seed, so that a test run is reproducible; `SLUICE_SEED` sets another,
+// which is what finds new cases.
 
 import fc from 'fast-check'
 

@@ -1,5 +1,5 @@
-// A certificate of our own for this machine, made when a test needs one: the few structures of X.509
-// that a server certificate has, written in DER by hand.
+// A self-signed certificate for this machine, created when a test needs one: the few structures of
+// X.509 that a server certificate has, written in DER by hand.
 
 import { generateKeyPairSync, sign } from 'node:crypto'
 

@@ -1,5 +1,5 @@
-// Starts the real gate as a process on a configuration made for one test, and ends it. Whatever a
-// test does, `endGates` (afterEach or afterAll) leaves nothing running and no folder behind.
+// Starts the real gate as a process with a configuration for one test, and stops it. `endGates`
+// (afterEach or afterAll) always leaves nothing running and no folder behind.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,17 +15,17 @@ export type ServerSpec =
 export interface GateSpec {
   servers: Record<string, ServerSpec>
   policy?: string
-  /** Further keys of the configuration, and files beside it. */
+  /** Further keys of the configuration, and files next to it. */
   config?: Record<string, unknown>
   files?: Record<string, string>
-  /** A folder of an earlier gate, to go on with its data. */
+  /** A folder of an earlier gate, to continue with its data. */
   folder?: string
   arguments?: string[]
 }
 
 export const ALLOW_ALL = 'version: 1\ndefault: allow\n'
 export const NODE = process.execPath
-/** The command: made for this run of the tests (bundle-command.ts), elsewhere the one of the clone. */
+/** The command: bundled for this test run (bundle-command.ts), otherwise the one of the clone. */
 export const SLUICE = process.env.SLUICE_TEST_COMMAND ?? join(ROOT, 'packages/sluice/bin/sluice.js')
 
 export class RunningGate {
@@ -48,7 +48,7 @@ export class RunningGate {
     return join(this.folder, 'data')
   }
 
-  /** As a person would: SIGTERM, and wait. */
+  /** As a user would: SIGTERM, and wait. */
   async stop(): Promise<number | null> {
     this.process.kill('SIGTERM')
     return this.exited
@@ -62,7 +62,7 @@ export class RunningGate {
 
 const gates: RunningGate[] = []
 
-/** Resolves when the gate serves; rejects with what it said where it does not. */
+/** Resolves when the gate serves; rejects with its output if it does not. */
 export async function startGate(spec: GateSpec): Promise<RunningGate> {
   const folder = spec.folder ?? mkdtempSync(join(tmpdir(), 'sluice-gate-'))
   writeFileSync(join(folder, 'policy.yaml'), spec.policy ?? ALLOW_ALL)
@@ -101,7 +101,7 @@ export async function endGates(): Promise<void> {
   for (const folder of await Promise.all(ended)) rmSync(folder, { recursive: true, force: true })
 }
 
-/** Where a server is behind the gate; all of them for an empty name. */
+/** The URL of a server behind the gate; of the aggregate for an empty name. */
 export function mcpUrl(gate: { readonly url: string }, server: string): string {
   return server === '' ? `${gate.url}/mcp` : `${gate.url}/mcp/${server}`
 }

@@ -1,5 +1,6 @@
-// A real client of the stateless era (SDK v2, pinned to 2026-07-28) through the gate, that can do
-// everything a server may ask of it; and one by hand, for what no real one would send.
+// A real client of the stateless generation (SDK v2, pinned to 2026-07-28) through the gate, that
+// supports everything a server may request of it; and a hand-written one, for what no real one
+// would send.
 
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
@@ -32,7 +33,7 @@ export async function statelessClient(gate: RunningGate, server: string): Promis
   return client
 }
 
-/** A subscription, and what has come on it so far. */
+/** A subscription, and what has arrived on it so far. */
 export async function listenStateless(
   gate: RunningGate,
   server: string,
@@ -57,7 +58,7 @@ export async function listenStateless(
   return { heard, close: () => aborter.abort() }
 }
 
-/** One request, with headers that repeat the body unless said otherwise. */
+/** One request, with headers that repeat the body by default. */
 export async function postStateless(
   gate: RunningGate,
   server: string,

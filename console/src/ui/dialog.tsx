@@ -1,4 +1,4 @@
-// A dialog over the page, or a drawer at its side: closes by Escape and by a click beside it.
+// A dialog over the page, or a drawer at its side: closes on Escape and on a click outside.
 
 import type { JSX, ReactNode } from 'react'
 import { Heading } from 'react-aria-components/Heading'

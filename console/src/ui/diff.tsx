@@ -1,4 +1,4 @@
-// Two texts held against each other: lines that went and lines that came, by sign as well as colour.
+// The diff of two texts: removed and added lines, by sign as well as colour.
 
 import type { JSX } from 'react'
 import { hunksOf, lineDiff } from './line-diff.ts'

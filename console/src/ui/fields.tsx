@@ -1,4 +1,4 @@
-// Fields with their labels: text, several lines, one of a few, and a choice as chips.
+// Fields with their labels: text, several lines, a select, and a choice as chips.
 
 import { type JSX, type ReactNode, useId } from 'react'
 import { ToggleButton } from 'react-aria-components/ToggleButton'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { hasHidden, splitHiddenText } from './hidden-text.ts'
 
-test('every hidden character is a mark, the first among them, however often one looks', () => {
+test('every hidden character is a mark, including the first, on every call', () => {
   const text = 'a\u202Eb\u200Bc\u{E0069}\u0007'
   for (let look = 0; look < 3; look++) {
     expect(hasHidden(text)).toBe(true)
@@ -19,7 +19,7 @@ test('every hidden character is a mark, the first among them, however often one 
   }
 })
 
-test('what people write in any script stays as it is', () => {
+test('text in any script is unchanged', () => {
   for (const text of [
     '',
     'plain',

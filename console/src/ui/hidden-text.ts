@@ -1,11 +1,11 @@
-// What a server says may hold characters that nobody sees and a model reads. Cut into stretches to
-// show as they are and characters to show as marks, by the gate's own table.
+// Text of a server may contain characters that are invisible to people and read by a model. Splits
+// a text into visible segments and characters to show as marks, by the gate's own table.
 
 import { HIDDEN_CLASS } from '../../../packages/sluice/src/core/hidden-characters.ts'
 
-/** Also separators of lines. Of selectors, those that make an emoji or a symbol what it is are left. */
+/** Also line separators. Without variation selectors that belong to an emoji or a symbol. */
 const CLASS = `(?!(?<=[\\p{S}#*0-9])[\\ufe0e\\ufe0f])[${HIDDEN_CLASS}\\u2028\\u2029]`
-/** Two of them: one that looks for all keeps its place between two texts. */
+/** Two of them: a global one keeps its position between two texts. */
 const ANY = new RegExp(CLASS, 'u')
 const ALL = new RegExp(CLASS, 'gu')
 
@@ -55,7 +55,7 @@ export function hasHidden(text: string): boolean {
   return ANY.test(text)
 }
 
-/** Tag characters spell ASCII: the letter is what the model reads. */
+/** Tag characters encode ASCII: the letter is what the model reads. */
 function nameOf(code: number): string {
   if (code > 0xe0020 && code < 0xe007f) return `tag ${String.fromCodePoint(code - 0xe0000)}`
   return NAMES[code] ?? codeOf(code)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hunksOf, lineDiff } from './line-diff.ts'
 
-test('both texts can be read back from their difference', () => {
+test('both texts can be restored from their diff', () => {
   const text = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 })
   fc.assert(
     fc.property(text, text, (old, now) => {

@@ -1,5 +1,5 @@
-// The difference of two texts, line by line: what is the same at both ends is cut off first, the middle
-// compared as long as it is short enough to be.
+// The diff of two texts, line by line: common lines at both ends are removed first, the middle is
+// compared if it is short enough.
 
 export interface DiffLine {
   readonly kind: 'same' | 'gone' | 'came'
@@ -30,7 +30,7 @@ function middle(old: readonly string[], now: readonly string[]): DiffLine[] {
       ...old.map((text): DiffLine => ({ kind: 'gone', text })),
       ...now.map((text): DiffLine => ({ kind: 'came', text })),
     ]
-  // The longest common part of every two tails.
+  // The longest common subsequence of every two tails.
   const width = now.length + 1
   const longest = new Uint16Array((old.length + 1) * width)
   for (let i = old.length - 1; i >= 0; i--)
@@ -56,7 +56,7 @@ function middle(old: readonly string[], now: readonly string[]): DiffLine[] {
   return lines
 }
 
-/** Only what changed, with a few lines around; null stands for what is left out. */
+/** Only what changed, with context lines; null marks what is left out. */
 export function hunksOf(lines: readonly DiffLine[], around = 3): (DiffLine | null)[] {
   const near = lines.map((_, at) =>
     lines.slice(Math.max(0, at - around), at + around + 1).some(({ kind }) => kind !== 'same'),

@@ -1,19 +1,20 @@
-// Lists of any length: only the rows about what is seen are in the page. Rows are of one height and
-// each is drawn once: a scroll makes the few that come, and moves none of those that stay.
+// A virtual list of any length: only the rows near the visible ones are in the page. Rows have one
+// height and each is rendered once: scrolling renders the few new ones, and moves none of the
+// others.
 
 import { type ComponentType, type JSX, useEffect, useLayoutEffect, useState } from 'react'
 
-/** Rows come and go so many at a time, and as many are kept ready above and below. */
+/** Rows are added and removed in steps of this many, and as many are kept ready above and below. */
 const STEP = 4
 const FIRST_ROWS = 40
 
 export interface VisibleRange {
   readonly first: number
-  /** Behind the last. */
+  /** After the last. */
   readonly end: number
 }
 
-/** Which rows of a place that scrolls are to be there. */
+/** Which rows of a scrolling element are to be rendered. */
 export function useShown(place: HTMLElement | null, count: number, px: number): VisibleRange {
   const [at, setAt] = useState({ first: 0, rows: FIRST_ROWS })
   useLayoutEffect(() => {
@@ -41,7 +42,7 @@ export interface RowOf<Item> {
   readonly onOpen: (item: Item) => void
 }
 
-/** `Row` is a memo, and `onOpen` and `keyOf` are the same every time. */
+/** `Row` is a memo, and `onOpen` and `keyOf` keep their identity. */
 export function VirtualList<Item>({
   items,
   px,

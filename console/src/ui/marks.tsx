@@ -15,7 +15,7 @@ const SAID: Readonly<Record<OutcomeLabel, string>> = {
   limited: 'Limited',
 }
 
-/** The gate's words in the console's: a limit is a denial of its own colour. */
+/** Maps the gate's actions to the console's labels: a limit is a denial with its own colour. */
 export function toOutcomeLabel(action: string, code = ''): OutcomeLabel {
   if (code === 'RATE_LIMITED' || code === 'SPEND_LIMITED') return 'limited'
   if (code.startsWith('APPROVAL_PENDING')) return 'ask'
@@ -57,7 +57,7 @@ export function Risk({
   unknown = false,
 }: {
   level: string | null
-  /** Of a guess no risk is told. */
+  /** A guess has no risk. */
   unknown?: boolean | undefined
 }): JSX.Element | null {
   return level === null || unknown ? null : <span className={`tag ${level}`}>{level} risk</span>

@@ -1,4 +1,4 @@
-// The time, so that what says "3 min left" goes on saying what is true.
+// The current time, so that "3 min left" stays correct.
 
 import { useEffect, useState } from 'react'
 

@@ -1,4 +1,4 @@
-// What pages have in common: their head, an empty state, notices and faults.
+// Common parts of pages: the head, an empty state, notices and errors.
 
 import type { JSX, ReactNode } from 'react'
 import type { ApiError } from '../api.ts'

@@ -1,5 +1,5 @@
-// Text that a tool, a server, an agent or a client said: never more than text. Hidden characters are
-// marks one can see, direction cannot leak out, and what is long is folded.
+// Text from a tool, a server, an agent or a client: never more than text. Hidden characters are
+// visible marks, text direction is isolated, and long text is folded.
 
 import { type JSX, useState } from 'react'
 import { Button } from './button.tsx'
@@ -17,7 +17,7 @@ export function UntrustedText({
   return <bdi className={`said ${className}`}>{marked(text)}</bdi>
 }
 
-/** A tool as the head of its card names it. */
+/** A tool's name in the head of its card. */
 export function ToolName({ server, name }: { server: string; name: string }): JSX.Element {
   return (
     <span className="strong tool-name">
@@ -27,7 +27,7 @@ export function ToolName({ server, name }: { server: string; name: string }): JS
   )
 }
 
-/** A message of the gate: what it quotes between backticks looks like what it is. */
+/** A message of the gate: text in backticks is shown as code. */
 export function SaidByGate({ text }: { text: string }): JSX.Element {
   return (
     <>
@@ -46,7 +46,10 @@ export function SaidByGate({ text }: { text: string }): JSX.Element {
   )
 }
 
-/** On one line, cut where it does not fit; the whole text on hover is not offered: it may be long. */
+/**
+ * On one line, truncated if it does not fit; the whole text on hover is not offered: it may be
+ * long.
+ */
 export function SaidLine({
   text,
   className = '',

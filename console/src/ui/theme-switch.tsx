@@ -1,4 +1,4 @@
-// Light or dark, as the person likes it.
+// Light or dark, as the user prefers.
 
 import { type JSX, useState } from 'react'
 import { chooseTheme, chosenTheme } from '../theme.ts'

@@ -1,4 +1,4 @@
-// Short messages at the page's edge, said aloud by screen readers, gone after a while.
+// Short messages at the page's edge, announced by screen readers, removed after a timeout.
 
 import { type JSX, useSyncExternalStore } from 'react'
 import { ApiError } from '../api.ts'

@@ -1,4 +1,4 @@
-// Times, durations and numbers in words.
+// Formats times, durations and numbers as text.
 
 const time = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
@@ -44,7 +44,7 @@ export function bytes(value: number): string {
   return `${(value / 1_048_576).toFixed(1)} MiB`
 }
 
-/** `a, b` as somebody types it. */
+/** `a, b` as typed by a user. */
 export function namesIn(text: string): string[] {
   return text
     .split(',')

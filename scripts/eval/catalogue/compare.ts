@@ -1,5 +1,5 @@
-// The methods side by side, each with whole servers left out: the signals with what the lexicon says by
-// itself as their beginning, words alone, and both together.
+// Compares the methods, each with whole servers left out: the signals with the lexicon as prior,
+// words alone, and both together.
 
 import { CATEGORIES } from '@sluice/policy/core/tools'
 import { floorOf } from '../../../packages/sluice/src/catalogue/classify/floors.ts'

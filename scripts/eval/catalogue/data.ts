@@ -1,5 +1,5 @@
-// The data of the catalogue's eval: definitions, read from the path given, and labels, which are in the
-// repository by server, tool and digest, without a word of the definitions.
+// The data of the catalogue's eval: definitions, read from the given path, and labels, which are in
+// the repository by server, tool and digest, without any text of the definitions.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ export interface Labelled {
   readonly tool: ToolDefinition
   readonly category: Category
   readonly risk: Risk
-  /** The first reading, and the second where there is one. */
+  /** The first reading, and the second if there is one. */
   readonly first: Category
   readonly second?: Category
   readonly secondRisk?: Risk
@@ -29,7 +29,7 @@ export function readTools(file: string): ToolDefinition[] {
 
 const DIGEST_CHARS = 12
 
-/** The labels of these definitions; one whose definition is another by now has none. */
+/** The labels of these definitions; one whose definition has changed has none. */
 export function readLabels(tools: readonly ToolDefinition[]): Labelled[] {
   const known = new Map(tools.map((tool) => [keyOf(tool.server, tool.name, digestOf(tool)), tool]))
   let server = ''

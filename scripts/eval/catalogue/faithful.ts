@@ -1,5 +1,5 @@
-// Is the evidence what the class stands on? With the shown words blanked out, the class must change
-// or the confidence fall below its threshold; with as many other words blanked out it must not.
+// Faithfulness of the evidence: with the shown words removed, the category must change or the
+// confidence fall below its threshold; with as many other words removed it must not.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import {
@@ -11,9 +11,9 @@ import type { Weights } from '../../../packages/sluice/src/catalogue/classify/sc
 
 interface Faithfulness {
   readonly tools: number
-  /** Share whose class falls with the evidence. */
+  /** Share whose category changes without the evidence. */
   readonly withEvidence: number
-  /** Share whose class falls with as many random words. */
+  /** Share whose category changes without as many random words. */
   readonly withRandomWords: number
 }
 
@@ -62,7 +62,9 @@ function blank(definition: ToolDefinition, spans: readonly Span[]): ToolDefiniti
   return copy as unknown as ToolDefinition
 }
 
-/** As many words of name and description, drawn by a plain generator with the tool's number. */
+/**
+ * As many words of name and description, drawn by a simple generator seeded with the tool's number.
+ */
 function randomWords(definition: ToolDefinition, count: number, seed: number): Span[] {
   const words: Span[] = []
   for (const [at, text] of [

@@ -1,4 +1,5 @@
-// The shipped weights against the vendors' own hints, which the classifier is not shown: read or not.
+// The shipped weights compared with the vendors' own hints, which the classifier does not see: read
+// or not.
 
 import { isObject } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'

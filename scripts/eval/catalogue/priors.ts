@@ -1,5 +1,5 @@
-// What a signal is worth before any example: what its family, its choice or its rule says by itself. The
-// training draws every weight towards this, so that a verb or a rule nobody labelled still speaks.
+// The prior of a signal: the category of its family, its choice or its rule. Training pulls every
+// weight towards it, so that an unlabelled verb or rule still has an effect.
 
 import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
 import {
@@ -8,7 +8,7 @@ import {
   type Family,
 } from '../../../packages/sluice/src/catalogue/signals/lexicon.ts'
 
-/** What a signal is worth before any example: its family's or choice's own class. */
+/** The prior of a signal: the category of its family or choice. */
 export function priorOf(feature: string): number[] {
   const weights = [0, 0, 0, 0, 0]
   for (const [pattern, category, strength] of PRIORS)
@@ -38,7 +38,7 @@ export const STRENGTH: Readonly<Record<string, number>> = {
   alone: 1.5,
 }
 
-/** What company says, before any example. */
+/** The priors of company. */
 const PRIORS: readonly (readonly [RegExp, Category, number])[] = [
   [/^name\.(act|none)\+money\.object$/, 'Financial', 2],
   [/^text\.act\+money\.object$/, 'Financial', 1.5],

@@ -1,5 +1,5 @@
-// How far two readings of the same definitions agree: the share, and Cohen's kappa, which takes away what
-// chance alone would make agree.
+// Inter-annotator agreement of two readings of the same definitions: the share, and Cohen's kappa,
+// which corrects for chance.
 
 import { CATEGORIES } from '@sluice/policy/core/tools'
 import type { Labelled } from './data.ts'

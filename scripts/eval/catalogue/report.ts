@@ -1,4 +1,4 @@
-// What the eval tells of a set of verdicts: the confusion table, precision and recall of each class,
+// Reports a set of classifications: the confusion matrix, precision and recall of each category,
 // read-or-not, and how many tools that change something were called Read.
 
 import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
@@ -17,7 +17,7 @@ export interface Report {
   readonly readOrNot: number
   /** Of the tools that change something, the share called Read. */
   readonly changeCalledRead: number
-  /** The share below the confidence where a class is a guess. */
+  /** The share below the confidence threshold, where a category is a guess. */
   readonly unknown: number
   readonly accuracyOfKnown: number
   readonly risk: number
@@ -88,14 +88,14 @@ export function tellReport(title: string, report: Report): string {
 interface Bin {
   readonly from: number
   readonly tools: number
-  /** What was said on the average, and how often it was right. */
+  /** The average confidence, and the share that was right. */
   readonly said: number
   readonly right: number
 }
 
 const BINS = 10
 
-/** The reliability curve: how often a class is right, by the confidence it is given with. */
+/** The reliability curve: how often a category is right, by its confidence. */
 export function reliabilityOf(verdicts: readonly Verdict[]): Bin[] {
   return Array.from({ length: BINS }, (_, bin) => {
     const from = bin / BINS

@@ -1,16 +1,16 @@
-// Which servers teach and which judge. A fifth of the servers, by the hash of their name, is kept for the
-// end; the others are left out in eighths, forks and twins of one product together.
+// The split of servers into training and test. A fifth of the servers, by the hash of their name,
+// is held out; the others are left out in eighths, with forks and variants of one product together.
 
 import { createHash } from 'node:crypto'
 
-/** Kept for the last measurement: fixed by the name before anything was measured. */
+/** Held out for the last measurement: determined by the name before anything was measured. */
 export function isKept(server: string): boolean {
   return numberOf('sha256', server) % 5 === 0
 }
 
 export const FOLDS = 8
 
-/** The eighth of each server; servers of one product are in the same. */
+/** The fold of each server; servers of one product are in the same. */
 export function foldsOf(servers: readonly string[]): ReadonlyMap<string, number> {
   const product = new Map(servers.map((server) => [server, server]))
   const rootOf = (server: string): string => {

@@ -1,6 +1,6 @@
-// Learns the weights of the catalogue's signals: multinomial logistic regression, drawn towards what
-// the lexicon says by itself, by plain gradient descent from the same start. No randomness: the same
-// data gives the same numbers.
+// Learns the weights of the catalogue's signals: multinomial logistic regression, regularised
+// towards the lexicon's priors, by plain gradient descent from a fixed start. Deterministic: the
+// same data gives the same numbers.
 
 import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
 import { BIAS } from '../../../packages/sluice/src/catalogue/classify/score.ts'
@@ -12,15 +12,15 @@ export interface Example {
   readonly server: string
   readonly category: Category
   readonly amounts: ReadonlyMap<string, number>
-  /** What it counts for beside the others; 1 where nothing is said. */
+  /** Its weight relative to the others; 1 by default. */
   readonly counts?: number
 }
 
 const STEPS = 400
 const RATE = 0.5
-/** How strongly a weight is held to its beginning. */
+/** Strength of the regularisation towards the prior. */
 export const PULL = 0.002
-/** A server of a hundred tools counts for ten of one: tools of one server say the same. */
+/** A server of a hundred tools counts as ten of one: tools of one server are redundant. */
 const SERVER_POWER = 0.5
 
 export function train(
@@ -60,10 +60,10 @@ export function train(
 }
 
 export interface Training {
-  /** Features that have a weight though no example shows them. */
+  /** Features that have a weight although no example has them. */
   readonly known?: readonly string[]
   readonly prior?: (feature: string) => number[]
-  /** How strongly a weight is held to its beginning. */
+  /** Strength of the regularisation towards the prior. */
   readonly pull?: (feature: string) => number
 }
 
@@ -73,7 +73,7 @@ interface Row {
   readonly ids: Int32Array
   readonly amounts: Float64Array
   readonly truth: number
-  /** Of the whole, this example's. */
+  /** The share of this example. */
   share: number
 }
 
@@ -114,7 +114,7 @@ function shareOut(examples: readonly Example[], rows: readonly Row[]): void {
   })
 }
 
-/** Those the lexicon has a word for: a family nobody showed still has its prior. */
+/** Those in the lexicon: a family without examples still has its prior. */
 function knownFeatures(): string[] {
   const known: string[] = [...COMPANY_FEATURES]
   for (const zone of Object.keys(STRENGTH))

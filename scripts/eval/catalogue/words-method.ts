@@ -1,6 +1,6 @@
-// The other method the catalogue's is compared with: words as features. Single words and pairs of name and
-// description, names of arguments, first words of choices, and runs of letters of names; those of three
-// servers or more. No lexicon and no grammar, so it learns nothing but what the labels say.
+// The baseline that the catalogue is compared with: words as features. Single words and pairs of
+// name and description, names of arguments, first words of choices, and n-grams of names; those of
+// three servers or more. No lexicon and no grammar, so it learns only from the labels.
 
 import { isObject } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
@@ -43,7 +43,7 @@ export function wordsOf(tool: ToolDefinition): string[] {
   return [...told]
 }
 
-/** Without the words that only one or two servers use: they name the server. */
+/** Without the words that only one or two servers use: they identify the server. */
 export function keepShared(examples: readonly Example[]): Example[] {
   const servers = new Map<string, Set<string>>()
   for (const { server, amounts } of examples)

@@ -1,5 +1,5 @@
-// Writes the learnt weights as data: one line per signal, sorted within its group, two decimals. The same
-// training data gives the same bytes.
+// Writes the learnt weights as data: one line per signal, sorted within its group, two decimals.
+// The same training data gives the same bytes.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { ROOT } from '../../run-step.ts'
 const FILE = join(ROOT, 'packages/sluice/src/catalogue/classify/weights.json')
 /** Verbs of names, verbs of descriptions, names, descriptions; then schemas, phrases and company. */
 const GROUPS = [/^name=/, /^text=/, /^name(?!=)/, /^text(?!=)/, /^(?!name|text)/]
-/** A signal that weighs less changes nothing. */
+/** A smaller weight has no effect. */
 const WEIGHT_MIN = 0.03
 
 export function writeWeights(weights: ReadonlyMap<string, readonly number[]>): void {

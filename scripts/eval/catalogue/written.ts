@@ -1,5 +1,6 @@
-// Definitions written from memory of well-known servers that are not among those of labels.tsv: synthetic,
-// read once, in the repository with their texts. They teach for half of what published ones do.
+// Definitions written from memory of well-known servers that are not among those of labels.tsv:
+// synthetic, labelled once, in the repository with their texts. In training they count half as much
+// as published ones.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +8,7 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { categoryOf, type Labelled, riskOf } from './data.ts'
 
-/** What a written definition counts for beside a published one. */
+/** The weight of a written definition relative to a published one. */
 export const WRITTEN_SHARE = 0.5
 
 export function readWritten(): Labelled[] {

@@ -1,5 +1,5 @@
-// One agent: todos as they move, its conversation with calls and what became of them, files, budgets,
-// why it stopped; a slider over its turns shows it as it was. Prompt, stop, fork, export.
+// One agent: todos as they change, its conversation with calls and their outcomes, files, budgets,
+// why it stopped; a slider over its turns shows earlier states. Prompt, stop, fork, export.
 
 import { type JSX, useRef, useState } from 'react'
 import type {
@@ -35,7 +35,8 @@ export function Agent({ id }: { id: string }): JSX.Element {
     `${path}${queryOf({ turn })}`,
     turn === undefined ? REFRESH_MS : undefined,
   )
-  // While another turn is fetched the last one stays: the slider must not go from under the hand.
+  // While another turn is fetched the last one stays: the slider must not disappear under the
+  // pointer.
   const last = useRef<AgentPage>(undefined)
   if (fresh !== undefined) last.current = fresh
   const value = fresh ?? last.current

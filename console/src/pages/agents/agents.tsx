@@ -1,4 +1,4 @@
-// Agents: the list of all, and one at a time with everything it holds.
+// Agents: the list of all, and one at a time with all its state.
 
 import { type JSX, useRef } from 'react'
 import type { AgentView } from '../../../../packages/sluice/src/admin/contract/contract.ts'

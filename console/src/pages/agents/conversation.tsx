@@ -1,5 +1,5 @@
-// A conversation as it went: prompts, what the model said, each call with its arguments and what came
-// back, refusals of the gate among them. All of it is text of others.
+// A conversation in order: prompts, what the model said, each call with its arguments and result,
+// including refusals of the gate. All of it is untrusted text.
 
 import type { JSX } from 'react'
 import type { AgentMessage } from '../../../../packages/sluice/src/admin/contract/contract.ts'

@@ -1,5 +1,5 @@
-// Approvals: the inbox at the left, the call that is looked at beside it (in its place on a phone).
-// Arrow keys or j and k move, a approves, d denies.
+// Approvals: the inbox at the left, the selected call next to it (instead of it on a phone). Arrow
+// keys or j and k move, a approves, d denies.
 
 import { type JSX, useEffect, useState } from 'react'
 import type { ApprovalRequest } from '../../../../packages/sluice/src/admin/contract/contract.ts'

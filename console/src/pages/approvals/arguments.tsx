@@ -1,10 +1,10 @@
-// The arguments of a held call so that a person can read them: a row for each, texts as text over
-// their lines, everything else as indented JSON. Exactly what will be sent, secrets masked.
+// The arguments of a pending approval in a readable form: one row each, texts as text over their
+// lines, everything else as indented JSON. Exactly what will be sent, secrets masked.
 
 import type { JSX } from 'react'
 import { FOLD_LENGTH, UntrustedText } from '../../ui/said.tsx'
 
-/** Whether a value is so long that it is folded until somebody asks for all of it. */
+/** Whether a value is long enough to be folded until it is expanded. */
 export function hasLongValues(json: string): boolean {
   const members = membersOf(json)
   if (members === undefined) return json.length > FOLD_LENGTH
@@ -36,7 +36,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }
 
-/** Folded or whole as the page says, for all of them together. */
+/** Folded or expanded, for all of them together. */
 function Long({ text, whole }: { text: string; whole: boolean }): JSX.Element {
   const hidden = whole ? 0 : Math.max(0, text.length - FOLD_LENGTH)
   return (
@@ -62,7 +62,7 @@ function Value({ value, whole }: { value: unknown; whole: boolean }): JSX.Elemen
   return <span className="mono strong">{String(value)}</span>
 }
 
-/** Numbers that no double holds keep their digits. */
+/** Numbers that no double represents keep their digits. */
 export function membersOf(json: string): [string, unknown][] | undefined {
   try {
     const exact = JSON.parse(json, keepDigits) as unknown
@@ -73,7 +73,7 @@ export function membersOf(json: string): [string, unknown][] | undefined {
   }
 }
 
-/** A number that a double does not hold is shown as it was written. */
+/** A number that no double represents is shown as written. */
 function keepDigits(_: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || context?.source === undefined) return value
   return String(value) === context.source ? value : new Digits(context.source)

@@ -1,5 +1,6 @@
-// The inbox as the whole console knows it: every held call, kept up to date by the gate's events.
-// Counts what waits for the navigation and the window's title, and tells the person who looks away.
+// The inbox shared by the whole console: every pending approval, kept up to date by the gate's
+// events. Counts pending ones for the navigation and the window's title, and notifies a user who
+// looks away.
 
 import { useSyncExternalStore } from 'react'
 import type { ApprovalRequest } from '../../../../packages/sluice/src/admin/contract/contract.ts'
@@ -11,7 +12,7 @@ const KEPT_MAX = 500
 export interface Inbox {
   readonly requests: readonly ApprovalRequest[]
   readonly state: 'loading' | 'open' | 'lost'
-  /** Why it is lost, where the gate itself said so. */
+  /** Why it is lost, if the gate reported a reason. */
   readonly why?: string | undefined
 }
 
@@ -30,11 +31,11 @@ export function pendingOf({ requests }: Inbox): readonly ApprovalRequest[] {
   return requests.filter(({ state }) => state === 'pending')
 }
 
-/** With every sign-in anew. */
+/** Started again with every sign-in. */
 export function openInbox(): () => void {
   ending?.()
   change({ requests: [], state: 'loading' })
-  // What is told while the list is on its way is newer than the list.
+  // Events that arrive while the list is loading are newer than the list.
   let told: ApprovalRequest[] = []
   const load = () => {
     told = []
@@ -71,7 +72,7 @@ export function upsertRequest(request: ApprovalRequest): void {
   if (before === undefined && request.state === 'pending') notifyBrowser(request)
 }
 
-/** Only names that the gate checked: a notification must not carry what a caller wrote. */
+/** Only names that the gate checked: a notification must not contain what a caller wrote. */
 function notifyBrowser({ server, name, principal }: ApprovalRequest): void {
   if (!document.hidden || !('Notification' in window) || Notification.permission !== 'granted')
     return

@@ -1,5 +1,5 @@
-// One held call: what wants to run, who asks and why it was held, the arguments, what the session did
-// before, who has voted; and the verdict, which the person proves with a passkey.
+// One pending approval: what wants to run, who calls and why it requires approval, the arguments,
+// what the session did before, who has voted; and the verdict, confirmed with a passkey.
 
 import { type JSX, useEffect, useRef, useState } from 'react'
 import type {
@@ -181,7 +181,9 @@ export function StateMark({ request }: { request: ApprovalRequest }): JSX.Elemen
   return <OutcomeBadge word={word} says={says} />
 }
 
-/** What is not seen, and where: the caller wrote the arguments, and with them what looks secret. */
+/**
+ * What is not shown, and where: the caller wrote the arguments, and thus what looks like a secret.
+ */
 function MaskedNotice({ masked }: { masked: ApprovalRequest['masked'] }): JSX.Element {
   const { parts, count, characters } = masked
   return (
@@ -206,10 +208,10 @@ function Verdict({
   isFolded,
 }: {
   request: ApprovalRequest
-  /** As they are shown: what is masked cannot be changed. */
+  /** As shown: masked parts cannot be edited. */
   args: string
   hasMasked: boolean
-  /** A part of them is not shown: then nobody approves. */
+  /** A part of them is not shown: then approving is disabled. */
   isFolded: boolean
 }): JSX.Element {
   const me = useMe()
@@ -341,12 +343,12 @@ function Verdict({
   )
 }
 
-/** What opens below what is read is brought up to it. */
+/** Scrolls to what opens below the visible part. */
 function bringUp(element: HTMLElement | null): void {
   element?.scrollIntoView({ block: 'end' })
 }
 
-/** A rule's place in its document, as a person would say it. */
+/** A rule's location in its document, for people. */
 function formatPointer(pointer: string): string {
   const parts = pointer.split('/').slice(1)
   return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join(' › ')
@@ -356,7 +358,7 @@ function indented(json: string): string {
   try {
     const value: unknown = JSON.parse(json)
     const text = JSON.stringify(value, null, 2)
-    // Digits that a double does not hold must not be rounded by looking at them.
+    // Digits that no double represents must not be rounded for display.
     return JSON.stringify(value) === json ? text : json
   } catch {
     return json

@@ -1,5 +1,5 @@
-// What holds without asking: approvals for a while with their bounds, and tools that a session may not
-// ask for any more. Ending one needs no passkey, for it tightens; lifting the other does.
+// Standing approvals with their bounds, and tools that are blocked for a session. Ending a standing
+// approval needs no passkey, because it tightens; unblocking does.
 
 import type { JSX } from 'react'
 import type {

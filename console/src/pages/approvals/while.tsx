@@ -1,5 +1,5 @@
-// "For a while": calls like this one pass without asking again. How long, how often, and for each
-// argument whether it must be exactly this or may be another, within bounds.
+// The form of a standing approval: calls like this one pass without a new request. How long, how
+// often, and for each argument whether it must be equal or may vary within bounds.
 
 import type { JSX } from 'react'
 import type {
@@ -26,7 +26,7 @@ interface BoundFormState {
   readonly kind: BoundKind
   readonly min: string
   readonly max: string
-  /** One a line. */
+  /** One per line. */
   readonly list: string
 }
 
@@ -38,7 +38,7 @@ export interface StandingFormState {
 
 export const ONCE: StandingFormState = { forMs: '', calls: '', wishes: {} }
 
-/** Undefined where it is for this call only. */
+/** Undefined if it is for this call only. */
 export function toStandingTerms(
   { forMs, calls, wishes }: StandingFormState,
   args: string,

@@ -1,5 +1,5 @@
-// The calls on record that a filter leaves: the newest first, a page after the other as they are scrolled
-// to. While the gate still indexes its newest records the first page is asked for again and again.
+// The recorded calls that match a filter: newest first, page after page while scrolling. While the
+// gate still indexes its newest records the first page is polled.
 
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type {
@@ -9,7 +9,7 @@ import type {
 import { type ApiError, get } from '../../api.ts'
 
 const PAGE = 200
-/** Whoever types is not asked about every letter. */
+/** Debounce of typing. */
 const TYPING_MS = 200
 const AGAIN_MS = 700
 
@@ -21,7 +21,7 @@ interface Calls {
   readonly indexRebuilt?: string | undefined
 }
 
-/** The calls from before a record on. */
+/** The calls before a given record. */
 function getPage(
   key: string,
   limit: number,
@@ -32,10 +32,10 @@ function getPage(
   return get<LedgerPage>(`/ledger${key}${key === '' ? '?' : '&'}limit=${limit}${from}`, signal)
 }
 
-/** `state` is undefined until there is an answer to just this filter. */
+/** `state` is undefined until there is a response to this filter. */
 export function useCalls(key: string): {
   state: Calls | undefined
-  /** Why nothing came, the last time. */
+  /** Why the last request failed. */
   fault: ApiError | undefined
   again: () => void
   more: () => void
@@ -80,7 +80,7 @@ export function useCalls(key: string): {
   return { state: state?.key === key ? state : undefined, fault, again, more }
 }
 
-/** A later page goes behind; the first again, while more and more is searched, before what it meets. */
+/** A later page is appended; the first page, while it is polled, is merged in front. */
 function merged(
   had: Calls | undefined,
   key: string,

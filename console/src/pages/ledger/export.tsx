@@ -1,5 +1,5 @@
-// Takes what the filters leave away as a file, in the forms of `sluice ledger export`. The gate sends it
-// as fast as it is read; how much has come is shown, and it can be called off.
+// Exports what matches the filters to a file, in the formats of `sluice ledger export`. The gate
+// streams it with back-pressure; progress is shown, and it can be cancelled.
 
 import { type JSX, useRef, useState } from 'react'
 import { download } from '../../api.ts'
@@ -16,7 +16,7 @@ const FORMATS = [
   { value: 'otlp', says: 'OpenTelemetry' },
 ]
 
-/** `filters` as in the address: empty, or beginning with `?`. */
+/** `filters` as in the address: empty, or starting with `?`. */
 export function Export({ filters }: { filters: string }): JSX.Element {
   const [format, setFormat] = useState('jsonl')
   const [came, setCame] = useState<number>()

@@ -1,5 +1,5 @@
-// Ledger: every call on record, the newest first; follow one session or agent from start to end,
-// verify the chain, take an export. Filters stand in the address.
+// Ledger: every recorded call, newest first; follow one session or agent from start to end, verify
+// the chain, export. Filters are in the address.
 
 import { type JSX, memo, useState } from 'react'
 import type {
@@ -25,7 +25,7 @@ import { Export } from './export.tsx'
 import './ledger.css'
 
 const FILTERS = ['principal', 'session', 'server', 'name', 'action'] as const
-/** Those that are typed. */
+/** Those with a text field. */
 const WRITTEN = [
   { name: 'principal', label: 'Who', placeholder: 'Principal' },
   { name: 'server', label: 'Server', placeholder: 'Server' },

@@ -1,5 +1,5 @@
-// One call with everything that is on record of it, in a drawer: the verdict and its rule as it stands
-// in the document, guardrails, limits, what was judged, what became of it.
+// One call with everything recorded of it, in a drawer: the decision and its rule as in the
+// document, guardrails, limits, decision inputs, outcome.
 
 import type { JSX, ReactNode } from 'react'
 import type { CallExplanation } from '../../../../packages/sluice/src/admin/contract/contract.ts'
@@ -17,7 +17,7 @@ export interface CallAddress {
   readonly callId: string
   readonly session: string
   readonly atMs: number
-  /** On record, where that is known. */
+  /** Its record, if known. */
   readonly seq?: number
 }
 

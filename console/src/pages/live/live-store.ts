@@ -1,5 +1,5 @@
-// What Live knows: the last five minutes second by second, and the last rows. Fed by the gate's ticks;
-// told to the page at most four times a second, whatever passes.
+// The state of Live: the last five minutes second by second, and the last rows. Fed by the gate's
+// ticks; updates the page at most four times a second, whatever the rate.
 
 import type {
   LiveRow,
@@ -14,14 +14,14 @@ export const WINDOW_S = 300
 const ROWS_MAX = 1_000
 
 export interface Second {
-  /** Calls by server and word; the past before the page was opened is no server's. */
+  /** Calls by server and label; calls from before the page was opened have no server. */
   readonly words: Map<string, Record<OutcomeLabel, number>>
-  /** What to take off the sums by tool once this second is no longer shown. */
+  /** What to subtract from the sums by tool once this second is no longer shown. */
   readonly tools: Map<Tool, number>
   latency: number[]
 }
 
-/** How often a tool was called with one word, in the time that is shown. */
+/** How often a tool was called with one label, in the time that is shown. */
 interface Tool {
   readonly server: string
   readonly tool: string
@@ -35,9 +35,9 @@ export interface LiveState {
   readonly tools: ReadonlyMap<string, Tool>
   readonly boundsMs: readonly number[]
   readonly state: 'loading' | 'open' | 'lost'
-  /** What the gate said where it is lost. */
+  /** The gate's reason if the stream is lost. */
   readonly why: string
-  /** Rows that were left out because there were too many. */
+  /** Rows that were dropped because there were too many. */
   readonly left: number
   readonly version: number
 }
@@ -89,7 +89,8 @@ export class LiveStore {
     const known = new Set(this.#rows.map(({ callId }) => callId))
     this.#rows = [...rows.filter(({ callId }) => !known.has(callId)), ...this.#rows]
     const told = new Set(this.#seconds.keys())
-    // A stretch is spread over its seconds; what ticks have told already is not told twice.
+    // A past interval is spread over its seconds; what ticks have counted already is not counted
+    // twice.
     for (const { atMs, counts } of past) {
       const first = Math.floor(atMs / 1_000)
       const length = stretchMs / 1_000
@@ -193,7 +194,7 @@ export function fits(filter: Filter, row: LiveRow): boolean {
   return text.toLowerCase().includes(filter.q.toLowerCase())
 }
 
-/** Calls a second by word, and the tools that were called and refused most. */
+/** Calls per second by label, and the tools that were called and refused most. */
 export function figuresOf({ seconds, tools }: LiveState, nowS: number, server: string) {
   const from = nowS - WINDOW_S
   const times: number[] = []
@@ -226,7 +227,7 @@ function topOf(counts: ReadonlyMap<string, number>): [string, number][] {
   return [...counts].sort(([, a], [, b]) => b - a).slice(0, 8)
 }
 
-/** Percentiles of each second, between the bounds of their bucket; null where nothing was called. */
+/** Percentiles of each second, interpolated within their bucket; null without calls. */
 export function percentilesOf(
   { seconds, boundsMs }: LiveState,
   nowS: number,
@@ -234,7 +235,7 @@ export function percentilesOf(
 ): (number | null)[][] {
   const lists: (number | null)[][] = shares.map(() => [])
   for (let at = nowS - WINDOW_S; at <= nowS; at++) {
-    // Three seconds together: a quiet gate would otherwise draw needles.
+    // Three seconds together: a quiet gate would otherwise draw spikes.
     const counts = [at - 2, at - 1, at].map((one) => seconds.get(one)?.latency ?? [])
     const sum = boundsMs.map((_, bucket) =>
       counts.reduce((all, one) => all + (one[bucket] ?? 0), 0),

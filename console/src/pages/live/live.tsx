@@ -1,5 +1,5 @@
-// Live: calls as they pass, coloured by what became of them; how many, how fast, which tools, what is
-// refused. Filters stand in the address; a click shows the whole explanation.
+// Live: calls as they happen, coloured by outcome; how many, how fast, which tools, what is
+// refused. Filters are in the address; a click shows the whole explanation.
 
 import { type JSX, memo, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import type { LiveRow } from '../../../../packages/sluice/src/admin/contract/contract.ts'
@@ -164,7 +164,7 @@ export function Live(): JSX.Element {
   )
 }
 
-/** A dash until a call has been seen to end. */
+/** A dash until the first call has ended. */
 function timeOr(ms: number | null | undefined): string {
   return ms === null || ms === undefined ? '–' : millis(ms)
 }

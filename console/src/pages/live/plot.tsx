@@ -1,5 +1,5 @@
-// A plot over time that keeps its size and its colours: lines or stacked areas, drawn by uPlot on a
-// canvas. Beside it a table in words for those who do not see it.
+// A plot over time with a fixed size and fixed colours: lines or stacked areas, drawn by uPlot on a
+// canvas. Next to it a table for screen readers.
 
 import { type JSX, memo, useEffect, useMemo, useRef } from 'react'
 import uPlot from 'uplot'
@@ -12,7 +12,7 @@ export interface PlotLine {
   readonly values: readonly (number | null)[]
 }
 
-/** `lines` and `unit` are the same until they say something else. */
+/** `lines` and `unit` keep their identity until they change. */
 export const Plot = memo(function Plot({
   label,
   times,
@@ -38,7 +38,7 @@ export const Plot = memo(function Plot({
   latest.current = data
   const names = lines.map(({ says, colour }) => `${says}${colour}`).join()
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: made anew only for other lines
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rebuilt only for other lines
   useEffect(() => {
     const element = place.current
     if (element === null) return

@@ -1,7 +1,7 @@
-// The board: a column for each word, tools and whole categories in it, to be dragged from one to
-// another with the pointer, or taken by the grip and put down in a column with keyboard or tap. What
-// one word cannot say has a lock and is changed in the text. A column may hold ten thousand pieces:
-// only those that are seen are there.
+// The board: one column per action, with tools and whole categories in it, to be dragged from one
+// to another with the pointer, or picked up by the grip and dropped in a column with keyboard or
+// tap. A rule that is more than an action has a lock and is edited in the text. A column may have
+// ten thousand pieces: only the visible ones are rendered.
 
 import { type JSX, memo, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type {
@@ -24,14 +24,14 @@ const COLUMNS = [
   { action: 'hide', says: 'Hide' },
 ] as const
 
-/** A piece and the gap behind it, and what is before the first. */
+/** A piece and the gap after it, and the space before the first. */
 const PIECE_PX = 64
 const BEFORE_PX = 8
 
 interface Item {
   readonly id: string
   readonly name: string
-  /** What stands large on the piece. */
+  /** The title of the piece. */
   readonly title: string
   readonly detail: string
   readonly risk: string | null
@@ -91,14 +91,14 @@ const Column = memo(function Column({
   action: string
   says: string
   items: readonly Item[]
-  /** What waits to be put down. */
+  /** The piece that is picked up. */
   moving: string | undefined
 }): JSX.Element {
   const [place, setPlace] = useState<HTMLUListElement | null>(null)
   const { first, end } = useShown(place, items.length, PIECE_PX)
   const current = useCurrent(place, items.length)
   const tools = useMemo(() => items.filter(({ id }) => !id.startsWith('category:')).length, [items])
-  // The current piece is there wherever one scrolls: it may have the focus.
+  // The current piece is always rendered: it may have the focus.
   const seen = [
     ...(current < first ? [current] : []),
     ...Array.from({ length: end - first }, (_, at) => first + at),
@@ -149,7 +149,7 @@ const Piece = memo(function Piece({
   item: Item
   at: number
   of: number
-  /** Tab comes to it; arrows lead on from there. */
+  /** Reached by Tab; arrow keys move from there. */
   isCurrent: boolean
 }): JSX.Element {
   return (
@@ -189,7 +189,7 @@ const Piece = memo(function Piece({
   )
 })
 
-/** Which piece arrows have led to; they scroll to it and bring the focus along. */
+/** The piece that arrow keys have moved to; it is scrolled to and focused. */
 function useCurrent(place: HTMLElement | null, length: number): number {
   const [current, setCurrent] = useState(0)
   const follows = useRef(false)

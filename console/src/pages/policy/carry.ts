@@ -1,13 +1,13 @@
-// How a piece of the board gets from one column to another: dragged with the pointer, or taken by its
-// grip (Enter, or a tap), whereupon every column offers to take it. One set of listeners for the whole
-// board, whatever number of pieces it has. Called by board.tsx.
+// Moves a piece of the board from one column to another: dragged with the pointer, or picked up by
+// its grip (Enter, or a tap), after which every column offers to take it. One set of listeners for
+// the whole board, for any number of pieces. Called by board.tsx.
 
 import { useEffect, useRef, useState } from 'react'
 
 const TYPE = 'application/x-sluice-rule'
 
 export interface BoardDrag {
-  /** The piece that was taken by its grip and waits for a column. */
+  /** The piece that was picked up by its grip. */
   readonly taken: string | undefined
 }
 
@@ -67,7 +67,7 @@ export function useCarrying(
         if (event.key !== 'Escape' || id === undefined) return
         event.preventDefault()
         setTaken(undefined)
-        // It can have the focus again once the lists are no longer inert.
+        // It can be focused again once the lists are no longer inert.
         requestAnimationFrame(() => gripOf(board, id)?.focus())
       },
     }

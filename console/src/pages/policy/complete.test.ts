@@ -5,13 +5,13 @@ import { pathAt, type Schema, schemasAt } from './complete.ts'
 const schema = policyJsonSchema() as Schema
 const LINES = ['version: 1', 'tools:', '  # a comment: no key', '  "a/b c":', '    action: deny']
 
-test('where a line stands is read from the indentation', () => {
+test('the path of a line is read from the indentation', () => {
   expect(pathAt(LINES, '    ra')).toEqual(['tools', 'a/b c'])
   expect(pathAt(LINES, '  c')).toEqual(['tools'])
   expect(pathAt(LINES, 'cat')).toEqual([])
 })
 
-test('the language’s schema says what may stand there', () => {
+test('the language’s schema determines what is allowed there', () => {
   const keys = (path: string[]) =>
     schemasAt(schema, path).flatMap(({ properties }) => Object.keys(properties ?? {}))
   expect(keys([])).toContain('guardrails')

@@ -1,5 +1,5 @@
-// Completion by the language's own schema: where the cursor stands is found by indentation, what may
-// stand there by walking the schema; keys of `tools` are the tools that are known.
+// Completion by the language's schema: the path of the cursor is found by indentation, what is
+// allowed there by walking the schema; keys of `tools` are the known tools.
 
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
 
@@ -42,7 +42,7 @@ export function completeFrom(
   return options.length === 0 ? null : { from: context.pos - (typed[1]?.length ?? 0), options }
 }
 
-/** The keys that the line stands under, by indentation. */
+/** The keys above the line, by indentation. */
 export function pathAt(lines: readonly string[], current: string): string[] {
   let indent = indentOf(current)
   const path: string[] = []
@@ -64,7 +64,7 @@ function unquoted(text: string): string {
   return text.trim().replace(/^"(.*)"$/, '$1')
 }
 
-/** Every schema that may hold at a path. */
+/** Every schema that may apply at a path. */
 export function schemasAt(root: Schema, path: readonly string[]): Schema[] {
   let found = spread(root, root)
   for (const key of path)

@@ -1,5 +1,5 @@
-// The text that is being worked on and what it would mean: every change, typed or moved on the board,
-// is asked about at the gate, which parses it as it will be parsed; the last answer counts.
+// The edited text and its meaning: every change, typed or made on the board, is sent to the gate,
+// which parses it as it will be parsed; the last response wins.
 
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type {
@@ -20,7 +20,7 @@ export interface PolicyEditState {
   readonly meaning: PolicyDraft | undefined
   readonly changed: boolean
   readonly edit: (text: string) => void
-  /** False where it cannot be done by a move. */
+  /** False if it cannot be done by a move. */
   readonly move: (move: BoardMove) => Promise<boolean>
 }
 
@@ -45,7 +45,7 @@ export function useDraft(document: PolicyDocumentView): PolicyEditState {
     },
     [name],
   )
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the digest stands for the text
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the digest identifies the text
   useEffect(() => {
     setText(saved)
     void ask(saved).catch(complain)

@@ -1,6 +1,6 @@
-// The text of a policy with colours, completion by the language's schema and problems at their line.
-// A chunk of its own, loaded with the first look at a policy. It lives in a shadow root: there the
-// editor's styles are sheets, which the page's rules allow, and not inline style, which they forbid.
+// The text of a policy with syntax colours, completion by the language's schema and problems at
+// their line. A separate chunk, loaded with the first policy. It lives in a shadow root: there the
+// editor's styles are sheets, which the page's CSP allows, and not inline style, which it forbids.
 
 import { autocompletion, completionKeymap } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
@@ -59,10 +59,10 @@ export function Editor({
   text: string
   problems: readonly PolicyProblem[]
   schema: Schema | undefined
-  /** Tools that are known, for completion. */
+  /** Known tools, for completion. */
   names: readonly string[]
   readOnly: boolean
-  /** To be shown, where one was asked for. */
+  /** The line to show, if requested. */
   line: number | undefined
   onChange: (text: string) => void
 }): JSX.Element {
@@ -101,7 +101,7 @@ export function Editor({
       autocompletion({
         override: [(context) => completeFrom(context, latest.current.schema, latest.current.names)],
       }),
-      // Tab goes on to what is next on the page: whoever has no mouse must be able to leave.
+      // Tab moves to the next element of the page: keyboard users must be able to leave.
       keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
       EditorView.updateListener.of((update) => {
         if (update.docChanged && !update.transactions.some((one) => one.isUserEvent('board')))
@@ -111,7 +111,7 @@ export function Editor({
     return EditorState.create({ doc, extensions })
   }
 
-  // A move on the board changes only the stretch that differs: cursor and undo stay.
+  // A move on the board changes only the range that differs: cursor and undo history stay.
   useEffect(() => {
     const now = view.current?.state.doc.toString()
     if (view.current === undefined || now === undefined || now === text) return

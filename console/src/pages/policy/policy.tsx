@@ -1,5 +1,6 @@
-// Policy: the board of what happens to each tool, and beside it the text that this means. Moving a
-// piece edits the text, typing moves the pieces; nothing holds until it is saved with a passkey.
+// Policy: the board of what happens to each tool, and next to it the corresponding text. Moving a
+// piece edits the text, typing moves the pieces; nothing takes effect until it is saved with a
+// passkey.
 
 import { type JSX, lazy, Suspense, useMemo, useState } from 'react'
 import type {

@@ -1,6 +1,6 @@
-// Before a policy is saved: which verdicts loosen and which tighten, over the tools that are known and
-// the last day's calls; the change of the text; why. Then the passkey. A file under version control
-// gives a patch instead.
+// Before a policy is saved: which decisions loosen and which tighten, over the known tools and the
+// last day's calls; the diff of the text; why. Then the passkey. A file under version control
+// produces a patch instead.
 
 import { type JSX, useEffect, useState } from 'react'
 import type {

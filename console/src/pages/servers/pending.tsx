@@ -1,6 +1,6 @@
-// Definitions that changed after they were accepted, or were never trusted: what changed, the whole
-// difference, and a person's word on it. What is refused stays blocked, with who refused it and why,
-// until somebody accepts it after all.
+// Definitions that changed after they were accepted, or were never accepted: what changed, the
+// whole diff, and the decision on it. A refused one stays blocked, with who refused it and why,
+// until it is accepted after all.
 
 import { type JSX, useState } from 'react'
 import type { PendingDefinitionView } from '../../../../packages/sluice/src/admin/contract/contract.ts'

@@ -1,5 +1,5 @@
-// Servers: how each is, its tools by class and risk, and definitions that changed and wait for a
-// person to look at the difference.
+// Servers: the state of each, its tools by category and risk, and changed definitions that are
+// pending review.
 
 import { type JSX, memo, useEffect, useMemo, useRef } from 'react'
 import type {
@@ -22,8 +22,10 @@ import { ToolDrawer } from './tool.tsx'
 import './servers.css'
 
 const REFRESH_MS = 3_000
-/** Ten thousand tools are more than a megabyte: asked for again when their number changes, or now and
- * then. */
+/**
+ * Ten thousand tools are more than a megabyte: fetched again when their number changes, or at this
+ * interval.
+ */
 const TOOLS_REFRESH_MS = 60_000
 const CATEGORIES = ['Read', 'Write', 'Execute', 'Destructive', 'Financial']
 

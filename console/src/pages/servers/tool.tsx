@@ -1,5 +1,5 @@
-// One tool: what its server says of it (as text, whatever it is), what the catalogue makes of that and
-// by which words, its arguments, and the rule to begin with.
+// One tool: its server's description (as untrusted text), the catalogue's assessment and its
+// evidence, its arguments, and a suggested rule.
 
 import type { JSX } from 'react'
 import type { ToolPage } from '../../../../packages/sluice/src/admin/contract/contract.ts'

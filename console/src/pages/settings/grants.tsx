@@ -1,5 +1,5 @@
-// Grants: tokens for callers, each with the policy it is bound by. A token is shown once, when it is
-// made; revoking ends its sessions.
+// Grants: tokens for callers, each with its policy. A token is shown once, when it is created;
+// revoking closes its sessions.
 
 import { type JSX, useState } from 'react'
 import type { GrantDetails } from '../../../../packages/sluice/src/admin/contract/contract.ts'
@@ -16,7 +16,7 @@ import { date, namesIn } from '../../ui/words.ts'
 interface GrantsResponse {
   readonly grants: readonly GrantDetails[]
   readonly policies: readonly string[]
-  /** There is no grant yet: whoever is on this machine may call. */
+  /** There is no grant yet: any user of this machine may call. */
   readonly localUser: boolean
 }
 

@@ -1,5 +1,5 @@
-// Approvers: the people and systems who may decide, with their roles; and the passkeys of whoever is
-// signed in.
+// Approvers: the people and systems who may decide, with their roles; and the passkeys of the
+// signed-in user.
 
 import { type JSX, useState } from 'react'
 import type { PersonView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
@@ -20,7 +20,7 @@ import { Token } from './grants.tsx'
 const REFRESH_MS = 5_000
 const ROLES = ['viewer', 'approver', 'policy-manager', 'admin']
 
-/** Who is signed in; on a phone the only place to sign out. */
+/** The signed-in user; on a phone the only place to sign out. */
 export function You(): JSX.Element {
   const me = useMe()
   const now = useNow(30_000)

@@ -1,5 +1,5 @@
-// Settings: who may call (grants), who may decide (approvers), one's own passkeys, and where the gate
-// keeps what.
+// Settings: who may call (grants), who may decide (approvers), one's own passkeys, and the gate's
+// file locations.
 
 import type { JSX } from 'react'
 import type { SettingsView } from '../../../../packages/sluice/src/admin/contract/contract.ts'

@@ -2,12 +2,9 @@
 // are written as their code points. Otherwise a name or an argument could control a terminal,
 // reorder a line or hide a part of itself. Pure; for all output to people.
 
-/**
- * Controls and format characters; line separators; lone surrogates; and what fonts draw as nothing
- * although it counts as a letter, a mark or a symbol.
- */
-export const UNSEEN =
-  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115f\u1160\u2800\u3164\uffa0]|\u034f|[\u17b4-\u17b5]|[\u180b-\u180f]|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}]/gu
+import { SHOWN_AS_CODE_CLASS } from './hidden-characters.ts'
+
+export const UNSEEN = new RegExp(`[${SHOWN_AS_CODE_CLASS}]`, 'gu')
 
 export function visibleText(text: string): string {
   return text.replace(
