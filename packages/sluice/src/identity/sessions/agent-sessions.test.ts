@@ -101,7 +101,7 @@ describe('a session', () => {
     expect(fourth.facts(T + 1)).toMatchObject({ id: leases[2]?.id, saw: ['l3'] })
     for (const lease of [...leases, fourth]) lease.release(T + 1)
     const end = T + 1 + IDLE_MS
-    // All have ended and still count: the newest goes on, whoever comes.
+    // All have ended and still count: the newest continues for any connection.
     const again = sessions.open('ann', 'mcp 5', LIMIT, end)
     expect(again.facts(end).saw).toEqual(['l3'])
     expect(sessions.open('ann', 'pipe 4', LIMIT, end).id).toBe(again.id)

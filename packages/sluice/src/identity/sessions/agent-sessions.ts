@@ -31,7 +31,7 @@ export const COMMON_KEY = 'common'
 export interface AgentSessionsOptions {
   readonly memory?: SessionMemory
   readonly idleMs?: number
-  /** The longest window of any quota: sessions are kept at least for so long after a restart. */
+  /** The longest window of any quota: sessions are stored at least this long after a restart. */
   readonly windowMs?: number
   readonly nowMs?: number
   /** A session is used for the first time. */
@@ -76,7 +76,7 @@ export class AgentSessions {
     return this.#join(owner, 'family', { max: 1, windowMs: 0 }, now, principal)
   }
 
-  /** Puts back what the ledger says of a session. */
+  /** Restores a session from the ledger. */
   restore(id: string, lastUsedMs: number, calls: number, saw: Iterable<string>): void {
     const session = this.#byId.get(id) ?? this.#load(unknownSession(id), lastUsedMs)
     if (session === undefined) return
@@ -105,7 +105,7 @@ export class AgentSessions {
     return this.#live(nowMs).map(toView)
   }
 
-  /** What a session is called; its id if it is not known any more. */
+  /** The name of a session; its id if it is no longer known. */
   nameOf(id: string): string {
     const session = this.#byId.get(id)
     return session === undefined ? id : describeSession(toView(session))
@@ -324,7 +324,7 @@ function addKey({ keys }: AgentSession, key: string): void {
   if (keys.size > SESSION_KEYS_MAX) keys.delete(oldest as string)
 }
 
-/** A session of which only the ledger knows: nobody can continue it by name, but it counts. */
+/** A session that only the ledger knows: it cannot be continued by name, but it counts. */
 function unknownSession(id: string): StoredSession {
   const startedAtMs = Number(/@(\d+)$/.exec(id)?.[1] ?? 0)
   const empty = { keys: [], saw: [], servers: [], client: '', calls: 0 }

@@ -10,7 +10,7 @@ export interface StoredSession {
   readonly lastUsedMs: number
   /** A connection was open when this was written. */
   readonly isConnected: boolean
-  /** Ended by a person: it is only counted, nobody continues it. */
+  /** Ended by a person: it is only counted, and cannot be continued. */
   readonly isEnded: boolean
   readonly calls: number
   readonly saw: readonly string[]
