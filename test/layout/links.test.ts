@@ -22,7 +22,7 @@ const links = pages.flatMap((from) =>
 )
 
 test('relative links lead to a file, and anchors to a heading', () => {
-  expect(links.length).toBeGreaterThan(90)
+  expect(links.length).toBeGreaterThan(100)
   expect(links.filter((link) => !isResolved(link)).map(describeLink)).toEqual([])
 })
 
