@@ -13,7 +13,7 @@ import {
 } from '../../packages/sluice/src/catalogue/attacks/link-attacks.ts'
 import { assessTool } from '../../packages/sluice/src/catalogue/classify/classify.ts'
 import { attacksPage } from '../../packages/sluice/src/catalogue/pages/attacks-page.ts'
-import { markdownOf } from '../../packages/sluice/src/catalogue/pages/page-markdown.ts'
+import { markdownOf } from '../../packages/sluice/src/core/pages/page-markdown.ts'
 import { ROOT } from '../support/rooms.ts'
 
 describe('the library', () => {

@@ -1,11 +1,11 @@
 // The page of the library of attacks: every entry with what it is, how it shows, the rule that stops
 // it, and how far a gate can stop it at all. Pure.
 
+import type { Page } from '../../core/pages/page.ts'
+import { createTextBlock, yaml } from '../../core/pages/page.ts'
 import { ATTACKS, ruleAgainst } from '../attacks/link-attacks.ts'
-import type { CataloguePage } from './page.ts'
-import { createTextBlock, yaml } from './page.ts'
 
-export function attacksPage(): CataloguePage {
+export function attacksPage(): Page {
   return {
     title: 'Attacks',
     lead: `${ATTACKS.length} ways in which tools are turned against their users, and what a gate can do about each.`,

@@ -2,9 +2,9 @@
 // class, risk and the words that say so; and the policy to begin with. Pure.
 
 import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/core/tools'
+import type { Page } from '../../core/pages/page.ts'
+import { createTextBlock, yaml } from '../../core/pages/page.ts'
 import { getAssessment } from './assessment-cache.ts'
-import type { CataloguePage } from './page.ts'
-import { createTextBlock, yaml } from './page.ts'
 import { suggestPolicy } from './suggest-policy.ts'
 
 export interface ToolCounts {
@@ -46,7 +46,7 @@ export function serverPage(
   server: string,
   definitions: readonly ToolDefinition[],
   pathOf: (definition: ToolDefinition) => string,
-): CataloguePage {
+): Page {
   const told = definitions
     .map((definition) => ({ definition, ...getAssessment(definition) }))
     .sort((a, b) => CATEGORIES.indexOf(b.category) - CATEGORIES.indexOf(a.category))

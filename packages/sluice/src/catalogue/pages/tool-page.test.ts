@@ -1,7 +1,7 @@
 import { CATEGORIES, type ToolDefinition } from '@sluice/policy/core/tools'
 import { expect, test } from 'vitest'
+import { markdownOf } from '../../core/pages/page-markdown.ts'
 import { getAssessment } from './assessment-cache.ts'
-import { markdownOf } from './page-markdown.ts'
 import { toolPage } from './tool-page.ts'
 
 const properties = {

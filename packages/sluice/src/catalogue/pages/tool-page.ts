@@ -9,17 +9,17 @@ import {
   type Risk,
   type ToolDefinition,
 } from '@sluice/policy/core/tools'
+import {
+  createTextBlock,
+  type Page,
+  type PageBlock,
+  type PageSection,
+  yaml,
+} from '../../core/pages/page.ts'
 import { ATTACKS, type LinkedAttack } from '../attacks/link-attacks.ts'
 import type { ToolAssessment } from '../classify/classify.ts'
 import { splitNameWords } from '../signals/split-words.ts'
 import { getAssessment } from './assessment-cache.ts'
-import {
-  type CataloguePage,
-  createTextBlock,
-  type PageBlock,
-  type PageSection,
-  yaml,
-} from './page.ts'
 import { countTools, summaryOf } from './server-page.ts'
 import { suggestRule } from './suggest-policy.ts'
 import { ADVICE, denialOf, USED, WAYS } from './tool-advice.ts'
@@ -70,7 +70,7 @@ export interface Surroundings {
   readonly pathOf?: (definition: ToolDefinition) => string
 }
 
-export function toolPage(definition: ToolDefinition, around: Surroundings = {}): CataloguePage {
+export function toolPage(definition: ToolDefinition, around: Surroundings = {}): Page {
   const told = getAssessment(definition)
   const id = `${definition.server}/${definition.name}`
   const { category } = told

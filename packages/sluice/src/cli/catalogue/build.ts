@@ -7,11 +7,11 @@ import type { ToolDefinition } from '@sluice/policy/core/tools'
 import type { Command } from 'commander'
 import { getAssessment } from '../../catalogue/pages/assessment-cache.ts'
 import { attacksPage } from '../../catalogue/pages/attacks-page.ts'
-import type { CataloguePage } from '../../catalogue/pages/page.ts'
-import { htmlOf, SEARCH, STYLE } from '../../catalogue/pages/page-html.ts'
-import { markdownOf } from '../../catalogue/pages/page-markdown.ts'
 import { countTools, serverPage, summaryOf } from '../../catalogue/pages/server-page.ts'
 import { toolPage } from '../../catalogue/pages/tool-page.ts'
+import type { Page } from '../../core/pages/page.ts'
+import { htmlOf, SEARCH, STYLE } from '../../core/pages/page-html.ts'
+import { markdownOf } from '../../core/pages/page-markdown.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural } from '../../terminal/output.ts'
@@ -60,7 +60,7 @@ function build(dir: string, tools: readonly ToolDefinition[]) {
   }
   const put = (
     path: string,
-    page: CataloguePage,
+    page: Page,
     trail: { text: string; to: string }[],
     script?: string,
   ) => {
@@ -145,7 +145,7 @@ const NAME_CHARS_MAX = 100
 function indexPage(
   servers: ReadonlyMap<string, readonly ToolDefinition[]>,
   pathOf: (one: { server: string; name: string }) => string,
-): CataloguePage {
+): Page {
   const all = [...servers.values()].flat()
   const rows = [...servers]
     .sort(([a], [b]) => (a < b ? -1 : 1))

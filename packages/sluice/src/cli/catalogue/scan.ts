@@ -8,9 +8,9 @@ import {
   type AssessmentWithAttacks,
   getAssessment,
 } from '../../catalogue/pages/assessment-cache.ts'
-import { htmlOf, STYLE } from '../../catalogue/pages/page-html.ts'
 import { countTools, serverPage, summaryOf } from '../../catalogue/pages/server-page.ts'
 import { suggestPolicy } from '../../catalogue/pages/suggest-policy.ts'
+import { htmlOf, STYLE } from '../../core/pages/page-html.ts'
 import { prepareWorkDirectories } from '../../gateway/config/work-directory.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'

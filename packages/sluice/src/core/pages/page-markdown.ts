@@ -1,16 +1,18 @@
-// A page as Markdown. What a definition says is text, whatever marks it has: it must not become a
-// heading, a link or an image in somebody's viewer. Pure.
+// A page as Markdown. What a definition or a record says is text, whatever marks it has: it must not end
+// its row, or become a heading, a link, an image or HTML in a viewer. Pure.
 
-import type { CataloguePage, Cell, PageBlock } from './page.ts'
+import { visibleText } from '../visible-text.ts'
+import { type Cell, cutCell, type Page, type PageBlock } from './page.ts'
 
 /** `linkOf`: the address of another page; without it links are plain text. */
-export function markdownOf(page: CataloguePage, linkOf?: (to: string) => string): string {
-  const parts = [`# ${escapeMarkdown(page.title)}`, inline(page.lead)]
+export function markdownOf(page: Page, linkOf?: (to: string) => string): string {
+  const parts = [`# ${escapeMarkdown(page.title)}`]
+  if (page.lead !== undefined) parts.push(inline(page.lead))
   for (const { heading, blocks } of page.sections) {
     const level = heading.endsWith('?') ? '###' : '##'
     parts.push(
       `${level} ${escapeMarkdown(heading)}`,
-      ...blocks.map((block) => blockOf(block, linkOf)),
+      ...blocks.filter(({ kind }) => kind !== 'drawing').map((block) => blockOf(block, linkOf)),
     )
   }
   return `${parts.join('\n\n')}\n`
@@ -22,6 +24,8 @@ function blockOf(block: PageBlock, linkOf: ((to: string) => string) | undefined)
       return inline(block.text)
     case 'list':
       return block.items.map((item) => `- ${inline(item)}`).join('\n')
+    case 'drawing':
+      return ''
     case 'code':
       return `\`\`\`${block.language}\n${block.text.trimEnd().replaceAll('```', "'''")}\n\`\`\``
     default: {
@@ -38,8 +42,8 @@ function blockOf(block: PageBlock, linkOf: ((to: string) => string) | undefined)
 
 function cellOf(cell: Cell, linkOf: ((to: string) => string) | undefined): string {
   if (typeof cell === 'string') return inline(cell).replaceAll('|', '\\|')
-  const text = escapeMarkdown(cell.text).replaceAll('|', '\\|')
-  return linkOf === undefined ? text : `[${text}](${linkOf(cell.to)})`
+  const text = escapeMarkdown(cutCell(cell.text)).replaceAll('|', '\\|')
+  return linkOf === undefined || cell.to === undefined ? text : `[${text}](${linkOf(cell.to)})`
 }
 
 /** Backticks and bold are ours; everything else is text. */
@@ -52,5 +56,11 @@ function inline(text: string): string {
 }
 
 function escapeMarkdown(text: string): string {
-  return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>#]/g, (mark) => `\\${mark}`)
+  return visibleText(text.replace(/\s+/g, ' '))
+    .replace(/[\\`*_[\]#~]/g, '\\$&')
+    .replaceAll('](', ']\\(')
+    .replace(/&/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/>/g, '&gt;')
+    .replace(/:\/\//g, ':\u200b//')
 }
