@@ -227,8 +227,8 @@ describe('F11: what is asked beside calls', () => {
     await made.answer('tools/call', era === 'session' ? { task } : { resultType: 'task', ...task })
     const { result } = made.to(id)
     const { taskId } = era === 'session' ? result.task : result
-    // As after a rest, or in another session of this principal.
-    const forget = () => made.slot.facts(Date.now() + 3_600_000)
+    // As in another session of this principal.
+    const forget = () => made.sessions.end(made.slot.id)
     const method = era === 'session' ? 'tasks/result' : 'tasks/get'
     forget()
     expect(made.saw).toEqual([])

@@ -70,8 +70,9 @@ export class Play {
   readonly intents: DecisionEntry[] = []
   /** What calls are admitted by; slow if the play is. */
   readonly admission: SlowAdmissionStore<DecisionEntry>
+  readonly sessions = new AgentSessions()
   /** The session that labels are added to. */
-  readonly slot = new AgentSessions().open('ada', 'mcp 1', { max: 1, windowMs: 1_000 }, Date.now())
+  readonly slot = this.sessions.open('ada', 'mcp 1', { max: 1, windowMs: 1_000 }, Date.now())
   /** What was inspected, and how much the client had been told before. */
   readonly inspected: {
     readonly text: string
