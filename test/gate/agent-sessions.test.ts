@@ -13,6 +13,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ClientWindow } from '../support/client-window.ts'
 import { inspect } from '../support/inspect.ts'
+import { recordsOf } from '../support/plain-client.ts'
 import { ROOT } from '../support/rooms.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import {
@@ -34,6 +35,7 @@ default: allow
 labels: { files/read_file: [private] }
 tools:
   files/write_note: { action: allow, rate_limit: { max: 10, window: 1h } }
+  mail/delete_all: require_approval
 guardrails:
   - name: private data stays in
     match: { tools: [mail/send_mail] }
@@ -86,8 +88,8 @@ interface HttpClient {
 }
 
 /** SDK v1; a session token goes into the address, as `init` writes it. */
-async function sdk1(server: string, sessionToken?: string): Promise<HttpClient> {
-  const url = new URL(mcpUrl(gate, server))
+async function sdk1(server: string, sessionToken?: string, on = gate): Promise<HttpClient> {
+  const url = new URL(mcpUrl(on, server))
   if (sessionToken !== undefined) url.searchParams.set('sluice_session', sessionToken)
   const client = new Client({ name: 'chat', version: '1' })
   const transport = new StreamableHTTPClientTransport(url)
@@ -231,6 +233,39 @@ describe('HTTP', () => {
       await other.close()
     }
     await reader.close()
+  })
+
+  test('an approval, the status and the ledger name the session, the client’s part as its own word', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const client = await sdk1('mail')
+    expect(await client.call('delete_all', { all: true })).toBe('APPROVAL_PENDING')
+    const name = /^"chat 1" \(its own word\) since .* UTC, uses mail$/
+    const { requests } = await sluiceJson(['approvals', 'list', '--data', gate.data])
+    expect(requests[0].sessionName).toMatch(name)
+    const status = await sluiceJson(['status', '--data', gate.data])
+    const { session } = requests[0]
+    expect(status.sessions.find(({ id }: { id: string }) => id === session).name).toMatch(name)
+    const begun = recordsOf(gate).filter((record) => record.kind === 'event')
+    expect(begun.map(({ detail }) => detail)).toContainEqual(
+      expect.objectContaining({ session, kind: 'mcp', client: 'chat 1', servers: ['mail'] }),
+    )
+    await client.close()
+  })
+
+  test('label_scope: principal: what one session has read counts in every other', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const policy = `${POLICY}label_scope: principal\n`
+    const strict = await startGate({ servers, policy })
+    const [reader, sender] = [
+      await sdk1('files', undefined, strict),
+      await sdk1('mail', undefined, strict),
+    ]
+    expect(await sender.call('send_mail', LEAK)).toBe('passed')
+    await reader.call('read_file', { path: 'x' })
+    expect(await sender.call('send_mail', LEAK)).toBe('DENIED')
+    for (const client of [reader, sender]) await client.close()
   })
 
   test('the inspector has a session of its own', { timeout: TIMEOUT_MS }, async () => {

@@ -150,7 +150,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   init: {
     kind: 'node',
-    imports: ['policy/core', 'catalogue', 'gateway', 'guard', 'store', 'terminal'],
+    imports: ['policy/core', 'catalogue', 'gateway', 'guard', 'identity', 'store', 'terminal'],
   },
   'import-policylayer': {
     kind: 'node',

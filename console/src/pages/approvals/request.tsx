@@ -64,6 +64,11 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
           )}{' '}
           at {clock(request.atMs)}
         </p>
+        {request.sessionName !== undefined && (
+          <p className="muted small">
+            session: <UntrustedText text={request.sessionName} />
+          </p>
+        )}
       </div>
 
       <div className="request-body">

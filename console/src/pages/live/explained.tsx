@@ -144,7 +144,7 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
           <dt>Session</dt>
           <dd>
             <Link to={`/ledger${queryOf({ session: call.session })}`}>
-              <UntrustedText text={call.session} className="mono small" />
+              <UntrustedText text={call.sessionName ?? call.session} className="small" />
             </Link>
           </dd>
           <dt>Record</dt>

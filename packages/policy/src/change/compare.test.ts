@@ -146,6 +146,7 @@ describe('typical changes', () => {
       '/tools/b~1*',
     ],
     ['a label', { ...BASE, labels: { 'a/*': ['private'] } }, '/labels'],
+    ['whose labels', { ...BASE, label_scope: 'principal' }, '/label_scope'],
     ['another class', { ...BASE, classify: { 'a/x': 'Read' } }, '/classify'],
     ['all of it in shadow', { ...BASE, mode: 'shadow' }, '/mode'],
   ])('loosens: %s', (_what, changed, where) => {

@@ -264,3 +264,16 @@ describe('what is accepted', () => {
     expect(problems.some(({ severity }) => severity === 'error')).toBe(true)
   })
 })
+
+test('labels are those of the session, unless the document or the base policy says principal', () => {
+  const scopeOf = (line: string, house?: CompileResult['policy']) => {
+    const source = { file: 'policy.yaml', text: `${HEAD}${line}\n` }
+    return compile(source, house === undefined ? {} : { house }).policy?.labelScope
+  }
+  const wide = compile({ file: 'house.yaml', text: `${HEAD}label_scope: principal\n` }, {}).policy
+  expect(scopeOf('')).toBe('session')
+  expect(scopeOf('label_scope: session')).toBe('session')
+  expect(scopeOf('label_scope: principal')).toBe('principal')
+  expect(scopeOf('label_scope: session', wide)).toBe('principal')
+  expect(scopeOf('label_scope: everyone')).toBeUndefined()
+})

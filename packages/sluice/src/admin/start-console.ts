@@ -36,13 +36,14 @@ export function startConsole(
   const reader = new LedgerReader(config.data)
   const store = new ConsoleStore(config.data)
   const flushTools = () => tools.flush()
+  const nameSession = (id: string) => parts.gate.sessions.nameOf(id)
   const ruleText = (policy: string, pointer: string) =>
     ruleTextOf(policies.documents, policy, pointer)
   const record = (detail: JsonObject) =>
     parts.ledger.event({ atMs: nowMs(), name: 'export', detail })
   return {
     endpoints: [
-      ...liveEndpoints({ hub, reader, ruleText, nowMs }),
+      ...liveEndpoints({ hub, reader, ruleText, nameSession, nowMs }),
       ...exportEndpoints({ reader, record, nowMs }),
       ...policyEndpoints({ policies, store, reader, reload, flushTools, nowMs }),
       ...agentsEndpoints(agents),

@@ -27,6 +27,8 @@ export interface BookParts {
     event(event: GateEvent): Promise<number>
     readonly figures: { readonly seq: number }
   }
+  /** What a session is called, for people. */
+  readonly nameSession?: (session: string) => string
   /** Earlier calls of a session, the newest last. */
   readonly before: (session: string) => readonly PriorCall[]
   /** What is wrong with arguments that an approver edited; undefined if they can be sent. */
@@ -234,6 +236,7 @@ export class ApprovalRegistry {
       principal: row.principal,
       agent: row.agent,
       session: row.session,
+      ...(row.sessionName === undefined ? {} : { sessionName: row.sessionName }),
       server: row.server,
       method: row.method,
       name: displayName(row.method, row.name),

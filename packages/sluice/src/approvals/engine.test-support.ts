@@ -6,7 +6,7 @@ import type { Person } from '../core/person.ts'
 import type { GateEvent } from '../ledger/records/record.ts'
 import type { ApprovalSubmission } from './approval-submission.ts'
 import { ApprovalEngine } from './engine.ts'
-import { APPROVAL_OF_UNKNOWN, APPROVAL_TABLES } from './schema.ts'
+import { APPROVAL_OF_UNKNOWN, APPROVAL_SESSION_NAME, APPROVAL_TABLES } from './schema.ts'
 
 export class EngineBench {
   readonly database = new DatabaseSync(':memory:')
@@ -21,7 +21,7 @@ export class EngineBench {
   #ids = 0
 
   constructor() {
-    this.database.exec(APPROVAL_TABLES + APPROVAL_OF_UNKNOWN)
+    this.database.exec(APPROVAL_TABLES + APPROVAL_OF_UNKNOWN + APPROVAL_SESSION_NAME)
     this.engine = this.open()
   }
 

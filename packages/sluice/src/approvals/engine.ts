@@ -341,7 +341,7 @@ export class ApprovalEngine implements ApprovalService {
     asked: string,
     rest: string,
   ): Promise<ApprovalRequestResult> {
-    const { before, newId, nowMs, warn } = this.#book.parts
+    const { before, nameSession, newId, nowMs, warn } = this.#book.parts
     const full = this.#full(call)
     if (full !== undefined) return { is: 'refused', ...full }
     const id = newId()
@@ -356,6 +356,7 @@ export class ApprovalEngine implements ApprovalService {
       atMs,
       expiresAtMs: atMs + timeoutMs,
       before: before(call.session),
+      ...(nameSession === undefined ? {} : { sessionName: nameSession(call.session) }),
       args: this.#book.seal(id, { rest, args: call.args }),
     }
     this.#book.requests.insert(row)

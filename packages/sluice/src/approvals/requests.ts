@@ -69,9 +69,9 @@ export class Requests {
   insert(row: Omit<ApprovalRow, 'seq'>): void {
     this.#run(
       `INSERT INTO approvals (id, key, asked, pin, state, at, expires_at, principal, principal_kind,
-        agent, session, server, method, name, category, risk, asks, votes, before, call_id, args,
-        edited, unknown, told, used_by, used_at, used_from, why)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, NULL, NULL, '')`,
+        agent, session, session_name, server, method, name, category, risk, asks, votes, before,
+        call_id, args, edited, unknown, told, used_by, used_at, used_from, why)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, NULL, NULL, '')`,
       row.id,
       row.key,
       row.asked,
@@ -83,6 +83,7 @@ export class Requests {
       row.principal.kind,
       row.agent,
       row.session,
+      row.sessionName ?? '',
       row.server,
       row.method,
       row.name,
@@ -286,6 +287,7 @@ function rowOf(row: SqlRow): ApprovalRow {
     principal: { id: text('principal'), kind: text('principal_kind') },
     agent: maybe('agent'),
     session: text('session'),
+    ...(row.session_name === '' ? {} : { sessionName: text('session_name') }),
     server: text('server'),
     method: text('method'),
     name: text('name'),

@@ -63,6 +63,10 @@ export const APPROVAL_TABLES = `
     PRIMARY KEY (session, server, name)
   ) STRICT;`
 
+/** What the session is called, see identity/sessions. */
+export const APPROVAL_SESSION_NAME =
+  "ALTER TABLE approvals ADD COLUMN session_name TEXT NOT NULL DEFAULT '';"
+
 /** Whether the category shown to the approver is a guess. */
 export const APPROVAL_OF_UNKNOWN =
   'ALTER TABLE approvals ADD COLUMN unknown INTEGER NOT NULL DEFAULT 0;'

@@ -44,6 +44,8 @@ export interface ApprovalSubject {
   readonly principal: { readonly id: string; readonly kind: string }
   readonly agent: string | null
   readonly session: string
+  /** What the session is called; the client's part of it is its own word. */
+  readonly sessionName?: string
   readonly server: string
   readonly method: string
   readonly name: string

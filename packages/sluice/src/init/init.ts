@@ -26,6 +26,7 @@ import { changeFile } from './files/change-file.ts'
 import { CLIENTS } from './files/client.ts'
 import { ClientError } from './files/errors.ts'
 import type { TextTemplate } from './files/read-server.ts'
+import { ClientTokens } from './move/client-tokens.ts'
 import { type DiscoveredServer, type DiscoveryResult, findServers } from './move/find-servers.ts'
 import { gateEntry } from './move/gate-entry.ts'
 import { type EntryMove, moveAll, moveEntries } from './move/move-entries.ts'
@@ -259,14 +260,15 @@ class Init {
 
   #moves(servers: readonly NamedServer[], config: string): EntryMove[] {
     const bin = fileURLToPath(new URL('../../bin/sluice.js', import.meta.url))
-    const gate = {
-      ...{ sluice: [process.execPath, bin], config: this.#config },
-      ...(this.#options.via === 'url' ? { url: this.#gateUrl(config, servers) } : {}),
+    const isUrl = this.#options.via === 'url'
+    const { url, data } = this.#gateAddress(config, servers)
+    const tokens = new ClientTokens(data, this.#options.dryRun === true)
+    const base = { sluice: [process.execPath, bin], config: this.#config }
+    const move = (server: string, { from, entry }: DiscoveredServer): EntryMove => {
+      const gate = isUrl ? { ...base, url, sessionToken: tokens.tokenFor(from) } : base
+      const now = gateEntry(from.client, server, gate, entry.value)
+      return { from, path: entry.path, server, was: entry.value, now }
     }
-    const move = (server: string, { from, entry }: DiscoveredServer): EntryMove => ({
-      ...{ from, path: entry.path, server, was: entry.value },
-      now: gateEntry(from.client, server, gate, entry.value),
-    })
     const { yes } = this.#options
     return servers.flatMap(({ name, found }) =>
       found
@@ -276,11 +278,12 @@ class Init {
     )
   }
 
-  #gateUrl(text: string, servers: readonly NamedServer[]): string {
+  #gateAddress(text: string, servers: readonly NamedServer[]): { url: string; data: string } {
     const keys = Object.fromEntries(servers.flatMap((server) => [...server.keys]))
     const { config } = readConfig({ file: this.#config, text }, { ...keys, ...process.env })
     const { host, port, publicUrl, tls } = config ?? { host: '127.0.0.1', port: 7433 }
-    return publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
+    const url = publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
+    return { url, data: config?.data ?? join(dirname(this.#config), '.sluice') }
   }
 
   #nothing(found: DiscoveryResult, named: readonly NamedServer[]): 1 {

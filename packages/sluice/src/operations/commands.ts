@@ -17,7 +17,7 @@ import { freeze, thaw, toFreezeView } from './freeze.ts'
 import { addGrant, revokeGrant } from './grant-commands.ts'
 import { createPeopleCommands, listPeople } from './people-commands.ts'
 import { createServerCommands } from './server-commands.ts'
-import { endSession, listSessions } from './session-commands.ts'
+import { endSession, listSessions, toSessionView } from './session-commands.ts'
 import { trustKey } from './trust-key.ts'
 import { createPersonVerifier, REQUIRED_ROLES, type VerifyPerson } from './verify-person.ts'
 
@@ -140,6 +140,7 @@ function status(parts: CommandParts): JsonObject {
       ...leftOutOf(gate.limitMetBy(name)),
     })),
     pendingServers: parts.servers.pending.map(({ name, how }) => ({ name, how })),
+    sessions: gate.sessions.list().map(toSessionView),
     ledger: { state: ledger.state, records: seq, commits, open, kept },
   }
 }

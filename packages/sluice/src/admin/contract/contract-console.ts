@@ -69,6 +69,8 @@ export interface CallRecord extends LiveRow {
 }
 
 export interface CallExplanation extends CallRecord {
+  /** What the session is called; its id if that is not known any more. */
+  readonly sessionName?: string
   readonly guardrails: readonly {
     readonly name: string
     readonly rule: string

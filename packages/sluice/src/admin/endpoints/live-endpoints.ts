@@ -16,6 +16,8 @@ export interface LiveEndpointParts {
   readonly reader: LedgerReader
   /** The rule of a pointer, as it stands in the document in force. */
   readonly ruleText: (policy: string, pointer: string) => CallExplanation['ruleText']
+  /** What a session is called; its id if that is not known any more. */
+  readonly nameSession: (session: string) => string
   readonly nowMs: () => number
 }
 
@@ -36,7 +38,8 @@ const ADDRESS = z.strictObject({
   seq: number,
 })
 
-export function liveEndpoints({ hub, reader, ruleText, nowMs }: LiveEndpointParts): Endpoint[] {
+export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
+  const { hub, reader, ruleText, nameSession, nowMs } = parts
   return [
     endpoint({
       ...{ method: 'GET', path: '/api/live', role: 'viewer' },
@@ -89,8 +92,9 @@ export function liveEndpoints({ hub, reader, ruleText, nowMs }: LiveEndpointPart
               : 'this call is not on record yet',
             'look again in some seconds',
           )
-        const { policy, decision } = called.record
-        return callExplained(called, ruleText(policy, decision.rule))
+        const { policy, decision, session } = called.record
+        const explained = callExplained(called, ruleText(policy, decision.rule))
+        return { ...explained, sessionName: nameSession(session) }
       },
     }),
   ]

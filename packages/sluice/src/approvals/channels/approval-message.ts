@@ -39,8 +39,9 @@ export function composeMessage(
   links: readonly ApprovalLink[],
   showsArgs: boolean,
 ): ApprovalMessage {
-  const { server, name, principal, agent, category, risk, unknown, looksLike, asks, before } =
+  const { server, name, principal, agent, sessionName, category, risk, unknown, looksLike } =
     request
+  const { asks, before } = request
   const what = `${toVisibleLine(server, TOLD_NAME_LENGTH_MAX)}/${toVisibleLine(name, TOLD_NAME_LENGTH_MAX)}`
   const who = toVisibleLine(principal.id, TOLD_NAME_LENGTH_MAX)
   const by = agent === null ? who : `${who} (${toVisibleLine(agent, TOLD_NAME_LENGTH_MAX)})`
@@ -65,6 +66,9 @@ export function composeMessage(
           },
         ]),
     { name: 'By', value: by },
+    ...(sessionName === undefined
+      ? []
+      : [{ name: 'Session', value: toVisibleLine(sessionName, TOLD_NAME_LENGTH_MAX) }]),
     ...(kind.length > 0 ? [{ name: 'Class', value: kind.join(', ') }] : []),
     { name: 'Why asked', value: [...new Set(reasons)].join('; ') },
     ...(past.length > 0 ? [{ name: 'Before', value: past.join(', ') }] : []),

@@ -22,6 +22,7 @@ export function buildWebhookBody(
 function buildPlainBody(told: ApprovalMessage, request: ApprovalRequest): unknown {
   const { id, atMs, expiresAtMs, principal, agent, session, server, method, name } = request
   const { category, risk, unknown, looksLike, asks, before, callId, args, rest, masked } = request
+  const { sessionName } = request
   return {
     type: 'approval.pending',
     id,
@@ -30,6 +31,7 @@ function buildPlainBody(told: ApprovalMessage, request: ApprovalRequest): unknow
     principal,
     agent,
     session,
+    ...(sessionName === undefined ? {} : { sessionName }),
     server,
     method,
     name,

@@ -31,8 +31,8 @@ const CATEGORY_RULES: Readonly<Record<Category, string>> = {
   Read: 'allow',
   Write: '{ action: allow, rate_limit: { max: 30, window: 60 } }',
   Execute: 'require_approval',
-  Destructive: '{ action: require_approval, rate_limit: { max: 5, window: 60 } }',
-  Financial: '{ action: require_approval, rate_limit: { max: 5, window: 60 } }',
+  Destructive: '{ action: require_approval, rate_limit: { max: 5, window: 60, per: principal } }',
+  Financial: '{ action: require_approval, rate_limit: { max: 5, window: 60, per: principal } }',
 }
 
 /**

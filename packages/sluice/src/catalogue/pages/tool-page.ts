@@ -54,8 +54,8 @@ const BEGIN: Readonly<Record<Category, readonly string[]>> = {
   Read: ['action: allow'],
   Write: ['action: allow', 'rate_limit: { max: 10, window: 60 }'],
   Execute: ['action: require_approval'],
-  Destructive: ['action: require_approval', 'rate_limit: { max: 5, window: 60 }'],
-  Financial: ['action: require_approval', 'rate_limit: { max: 5, window: 60 }'],
+  Destructive: ['action: require_approval', 'rate_limit: { max: 5, window: 60, per: principal }'],
+  Financial: ['action: require_approval', 'rate_limit: { max: 5, window: 60, per: principal }'],
 }
 
 const DESCRIPTION_CHARS_MAX = 600

@@ -105,6 +105,8 @@ function printStatus(said: JsonObject, output: Output): void {
       output.line(
         `${word('yellow', 'waits')}: server ${printable(String(name))}, ${how} in sluice.yaml: \`sluice server accept ${printable(String(name))}\``,
       )
+    for (const { name, principal } of objects(said.sessions))
+      output.line(`session of ${printable(String(principal))}: ${printable(String(name))}`)
     const ledger = isObject(said.ledger) ? said.ledger : {}
     output.line(`record ${ledger.state}, ${ledger.records} records`)
   }

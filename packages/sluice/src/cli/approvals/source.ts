@@ -64,11 +64,12 @@ export function formatRequest(request: ApprovalRequest, output: Output, nowMs: n
 /** Everything that a person decides by. */
 export function pageOf(request: ApprovalRequest, output: Output, nowMs: number): string[] {
   const { asks, votes, before, category, risk, unknown, session, args, rest, edited, why } = request
+  const { sessionName = session } = request
   const dim = (text: string) => output.paint('dim', text)
   return [
     formatRequest({ ...request, args: '' }, output, nowMs),
     `  ${dim('class')}      ${unknown === true ? `unknown, perhaps ${category}` : `${category ?? 'none'}, risk ${risk ?? 'unknown'}`}`,
-    `  ${dim('session')}    ${printable(session)}`,
+    `  ${dim('session')}    ${printable(sessionName)}`,
     ...asks.map(({ rule, reason, approvers, quorum, approvedBy }) => {
       const whom = `${quorum} of ${printable(approvers.join(', ')) || 'any approver'}`
       const so = approvedBy.length > 0 ? `, approved by ${printable(approvedBy.join(', '))}` : ''

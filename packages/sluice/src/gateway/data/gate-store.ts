@@ -2,7 +2,11 @@
 // Opened by whoever holds the directory's lock: the running gate, or a command where none runs.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { APPROVAL_OF_UNKNOWN, APPROVAL_TABLES } from '../../approvals/schema.ts'
+import {
+  APPROVAL_OF_UNKNOWN,
+  APPROVAL_SESSION_NAME,
+  APPROVAL_TABLES,
+} from '../../approvals/schema.ts'
 import { openDatabase, openReadOnly } from '../../store/sqlite/open.ts'
 
 /** `id` is empty where everything is frozen. */
@@ -93,6 +97,7 @@ function gateFile(directory: string) {
       ...[FREEZES + DOCUMENTS, TOOLS, PINS, APPROVAL_TABLES, LOCK, REFUSALS],
       APPROVAL_OF_UNKNOWN,
       SESSIONS,
+      APPROVAL_SESSION_NAME,
     ],
   }
 }

@@ -24,12 +24,14 @@ export function openApprovals({
   ledger,
   log,
   isApprover,
+  nameSession,
 }: {
   readonly data: string
   readonly store: DatabaseSync
   readonly ledger: Ledger
   readonly log: Log
   readonly isApprover: (name: string, atMs: number) => boolean
+  readonly nameSession: (session: string) => string
 }): OpenedApprovals {
   const record = openLedgerReadOnly(data)
   try {
@@ -38,6 +40,7 @@ export function openApprovals({
       key: InstallationKey.at(data).derive('approvals', 32),
       ledger,
       before: (session) => beforeIn(record, session),
+      nameSession,
       readArgs: wrongArgs,
       isApprover,
       nowMs: processClock.nowMs,

@@ -125,6 +125,10 @@ export async function runGate(
       nowMs: processClock.steadyMs(),
     })
     const restored = restoreState(config.data, policies.now, signer, sessions)
+    sessions.onBegin = ({ id, principal, kind, client, servers }) => {
+      const detail = { session: id, principal, kind, client, servers: [...servers] }
+      void ledger.event({ atMs: Date.now(), name: 'session', detail }).catch(() => {})
+    }
     undo.push(startSnapshots({ data: config.data, ...restored, key: signer, ledger, log }))
     const event = (name: string) => {
       const known = { policy: policies.now.local.id, documents: policies.describe(), signedBy }
@@ -163,7 +167,14 @@ export async function runGate(
     const tokens = new LoginTokens({ logins, log, nowMs: processClock.nowMs })
     const { pins, lock: lockFile } = openPins(config, { store, ledger, log })
     const isApprover = approverCheck(people, config.issuers)
-    const approvals = openApprovals({ data: config.data, store, ledger, log, isApprover })
+    const approvals = openApprovals({
+      data: config.data,
+      store,
+      ledger,
+      log,
+      isApprover,
+      nameSession: (id) => sessions.nameOf(id),
+    })
     people.onRemove = () => approvals.engine.peopleChanged()
     undo.push(() => approvals.end())
     const agents = new BuiltinAgents(startAgents)

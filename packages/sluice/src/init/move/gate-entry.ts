@@ -11,16 +11,19 @@ export interface GateLocation {
   readonly config: string
   /** `http://127.0.0.1:7433`, where entries become addresses. */
   readonly url?: string
+  /** Joins what this client sends to the gate's addresses into one session. */
+  readonly sessionToken?: string | undefined
 }
 
 /** The keys of `entry` that say how to reach the server, as they are to be. */
 export function gateEntry(
   client: McpClientId,
   server: string,
-  { sluice: [command = 'sluice', ...words], config, url }: GateLocation,
+  { sluice: [command = 'sluice', ...words], config, url, sessionToken }: GateLocation,
   entry: JsonObject,
 ): JsonObject {
-  const address = url === undefined ? undefined : `${url}/mcp/${server}`
+  const query = sessionToken === undefined ? '' : `?sluice_session=${sessionToken}`
+  const address = url === undefined ? undefined : `${url}/mcp/${server}${query}`
   const form = address === undefined ? undefined : ADDRESSES[client]?.(address)
   if (form !== undefined) return form
   const args = [...words, 'stdio', '--config', config, '--server', server]

@@ -298,3 +298,11 @@ function rest(value: JsonObject): JsonObject {
   const gone = transportOf(value)
   return Object.fromEntries(Object.entries(value).filter(([key]) => !(key in gone)))
 }
+
+test('an address carries the session token of its client; a command needs none', () => {
+  const gate = { ...GATE, url: 'http://127.0.0.1:7433', sessionToken: 'sluice_session_x' }
+  expect(gateEntry('cursor', 'notes', gate, {})).toEqual({
+    url: 'http://127.0.0.1:7433/mcp/notes?sluice_session=sluice_session_x',
+  })
+  expect(JSON.stringify(gateEntry('claude-desktop', 'notes', gate, {}))).not.toContain('session_x')
+})

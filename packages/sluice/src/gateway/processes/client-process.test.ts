@@ -1,0 +1,62 @@
+// Which process is the client of a pipe: real processes below this one, started directly, by a shell, and
+// by something that looks like npm.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findClientProcess } from './client-process.ts'
+
+let folder = ''
+const children: ChildProcess[] = []
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-client-'))
+  for (const name of ['npx-cli.js', 'client.js'])
+    writeFileSync(
+      join(folder, name),
+      `const { spawn } = require('node:child_process')
+       const [program, ...rest] = process.argv.slice(2)
+       spawn(program, rest, { stdio: 'inherit' }).once('exit', () => process.exit())`,
+    )
+})
+afterAll(() => {
+  // Each ends with its input, and so do those that started it.
+  for (const child of children) child.stdin?.end()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** The pid of the innermost process; it ends when its input does. */
+async function start(...command: string[]): Promise<number> {
+  const pipe = ['sh', '-c', 'echo $$; exec cat']
+  const [program = '', ...rest] = [...command, ...pipe]
+  const child = spawn(program, rest, { stdio: ['pipe', 'pipe', 'ignore'] })
+  children.push(child)
+  const line = await new Promise<string>((resolve) =>
+    child.stdout?.once('data', (chunk) => resolve(String(chunk))),
+  )
+  return Number(line)
+}
+
+describe.runIf(process.platform === 'linux')('the client of a pipe', () => {
+  test('is the nearest ancestor that is no shell, npm, npx or sluice', async () => {
+    const node = process.execPath
+    const own = findClientProcess(await start())
+    expect(own?.split(' ')[1]).toBe(String(process.pid))
+    const shell = ['sh', '-c', '"$@"; exit $?', 'sh']
+    expect(findClientProcess(await start(...shell, ...shell))).toBe(own)
+    expect(findClientProcess(await start(node, join(folder, 'npx-cli.js')))).toBe(own)
+    expect(
+      findClientProcess(await start(...shell, node, join(folder, 'npx-cli.js'), ...shell)),
+    ).toBe(own)
+  })
+
+  test('is another one for another run of the same program', async () => {
+    const runs = [1, 2].map(() => start(process.execPath, join(folder, 'client.js')))
+    const clients = (await Promise.all(runs)).map((pid) => findClientProcess(pid))
+    const parents = children.slice(-2).map(({ pid }) => String(pid))
+    expect(clients.map((client) => client?.split(' ')[1])).toEqual(parents)
+    expect(findClientProcess(2 ** 30)).toBeUndefined()
+  })
+})
