@@ -344,8 +344,7 @@ export class ApprovalEngine implements ApprovalService {
     const { before, nameSession, newId, nowMs, warn } = this.#book.parts
     const full = this.#full(call)
     if (full !== undefined) return { is: 'refused', ...full }
-    const id = newId()
-    const atMs = nowMs()
+    const [id, atMs] = [newId(), nowMs()]
     const timeoutMs = Math.min(...call.asks.map((ask) => ask.timeoutMs))
     const row: Omit<ApprovalRow, 'seq'> = {
       ...call,

@@ -7,6 +7,7 @@ import type { AgentRow } from '../journal/rows.ts'
 import type { ModelSettings } from '../models/models.ts'
 import type { ToolGate } from '../shared/tool-gate.ts'
 
+/** Options of `Service`. @example `const options: ServiceOptions = { directory: '.', models }` */
 export interface ServiceOptions {
   readonly directory: string
   readonly models: ModelSettings

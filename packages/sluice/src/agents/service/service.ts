@@ -45,11 +45,11 @@ import type { AskedBy, PromptAnswer, PromptArguments, ServiceOptions } from './s
 
 const { nowMs } = processClock
 
-/** Options of `Service`. @example `const options: ServiceOptions = { directory: '.', models }` */
 interface ApplyOptions extends ApplyHow {
   readonly bytes?: Uint8Array | undefined
 }
 
+/** All agents of one directory. @example `await Service.start({ directory: './agents', models })` */
 export class Service {
   readonly #options: ServiceOptions
   readonly #thread: StepThread
