@@ -1,8 +1,8 @@
 // `npm run eval -- claude-flow [--folder DIR]`: the gate in front of a large server that is not
 // among the dev dependencies, as it takes 1.5 GB: installs `claude-flow` from the registry, into
 // DIR or a temporary folder, starts it behind the gate with the rules of the policy page on its
-// `wasm_agent_*` tools, and shows what is listed, allowed, limited and denied. Exits with 1 if the
-// result differs from the expected one.
+// `wasm_agent_*` tools, and shows what is listed, allowed, limited and denied. Then it sends the same
+// operations to its agents and to ours. Exits with 1 if a result differs from the expected one.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,6 +12,7 @@ import { PlainClient } from '../../test/support/plain-client.ts'
 import { endGates, type RunningGate, startGate } from '../../test/support/start-gate.ts'
 import type { RunOptions } from '../dispatch.ts'
 import { installClaudeFlow } from '../install-claude-flow.ts'
+import { compareOperations, StdioServer } from './claude-flow/compare.ts'
 
 const POLICY = `
 version: 1
@@ -39,12 +40,48 @@ export async function run(options: RunOptions): Promise<number> {
     const command = installClaudeFlow(folder)
     const server = { command, cwd: folder, env: { HOME: folder } }
     const gate = await startGate({ servers: { 'claude-flow': server }, policy: POLICY })
-    const failed = [...(await compareLists(gate, server)), ...(await tryCalls(gate))]
+    const failed = [
+      ...(await compareLists(gate, server)),
+      ...(await tryCalls(gate)),
+      ...(await compareAgents(command, folder)),
+    ]
     for (const each of failed) console.log(`NOT SO: ${each}`)
     return failed.length === 0 ? 0 : 1
   } finally {
     await endGates()
     if (given === undefined) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Prints a row for each operation; what differs without a reason is a failure. */
+async function compareAgents(command: readonly string[], folder: string): Promise<string[]> {
+  const cli = join(import.meta.dirname, '../../packages/sluice/bin/sluice.js')
+  const data = mkdtempSync(join(folder, 'agents-'))
+  const theirs = new StdioServer(command, folder, folder)
+  const ours = new StdioServer(
+    [process.execPath, cli, 'agents', 'serve', '--data', data],
+    folder,
+    data,
+  )
+  try {
+    await Promise.all([theirs.start(), ours.start()])
+    const all = await compareOperations(theirs, ours)
+    for (const { operation, found } of all) {
+      const verdict = found.length === 0 ? 'same' : operation.differs ? 'meant' : 'DIFFERS'
+      console.log(
+        `${verdict.padEnd(8)} ${operation.name} ${JSON.stringify(operation.args).slice(0, 90)}`,
+      )
+      for (const each of found) console.log(`           ${each}`)
+      if (found.length > 0 && operation.differs) console.log(`           why: ${operation.differs}`)
+    }
+    const same = all.filter(({ found }) => found.length === 0).length
+    console.log(`${all.length} operations: ${same} the same, ${all.length - same} differ`)
+    return all
+      .filter(({ operation, found }) => found.length > 0 && operation.differs === undefined)
+      .map(({ operation, found }) => `${operation.name}: ${found.join('; ')}`)
+  } finally {
+    theirs.end()
+    ours.end()
   }
 }
 

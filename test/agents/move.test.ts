@@ -17,6 +17,15 @@ test('a trusted installation moves an agent with its memory, another one as JSON
     sluice(['agents', command, '--data', data, ...args])
   const made = await agents('create', here, '--model', 'script:none', '--instructions', 'be good')
   const id = made.stdout.trim()
+  expect((await agents('show', here, id)).stdout).toMatch(
+    /idle {2}script:none.*\n.*\n.*maxTurns 50/,
+  )
+  for (const command of ['history', 'logs'])
+    expect((await agents(command, here, id)).stdout).toMatch(
+      /1 {2}\S+ {2}turn 0 {2}create {2}model/,
+    )
+  expect((await agents('create', here, '--tools', 'none/*')).stderr).toContain('TOOL_UNKNOWN')
+  expect((await agents('create', here, '--max-cost', '0')).stderr).toContain('a number above 0')
   const [one, two] = [join(scratch, 'one'), join(scratch, 'two')]
   for (const file of [one, two])
     await agents('export', here, id, '--bundle', '--keep-secrets', '--out', file)

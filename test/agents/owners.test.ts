@@ -115,6 +115,37 @@ describe('owners', () => {
   })
 })
 
+test('an agent sees its own family only, unless it was created to see more', LONG, async () => {
+  const ann = await connect('ann')
+  const made = async (more: object = {}, as = ann): Promise<string> =>
+    (await as('wasm_agent_create', { model: 'script:slow', ...more })).agent.id
+  const [one, other, wide] = [await made(), await made(), await made({ sees: 'owner' })]
+  const inside = await connect('ann', one)
+  const child = await made({}, inside)
+  const ids = async (call: typeof ann) => {
+    const { agents } = await call('wasm_agent_list', {})
+    return agents.map(({ id }: { id: string }) => id)
+  }
+  expect(await ids(inside)).toEqual([one, child])
+  expect(await inside('wasm_agent_todos', { agentId: child })).toMatchObject({ todos: [] })
+  for (const name of [
+    'wasm_agent_todos',
+    'wasm_agent_terminate',
+    'wasm_agent_export',
+    'wasm_agent_fork',
+  ])
+    expect(await inside(name, { agentId: other })).toEqual({
+      error: `there is no agent \`${other}\``,
+      code: 'AGENT_NOT_FOUND',
+    })
+  expect(await inside('wasm_agent_create', { sees: 'owner' })).toMatchObject({
+    code: 'AGENT_INPUT',
+  })
+  const all = await connect('ann', wide)
+  expect(await ids(all)).toEqual(expect.arrayContaining([one, other, child]))
+  expect(await all('wasm_agent_todos', { agentId: other })).toMatchObject({ todos: [] })
+})
+
 describe('a lost connection', () => {
   test('ends no run; with resume: ask a run that was cut off waits to be asked', LONG, async () => {
     const { id } = await service.create('ann', { model: 'script:slow' })

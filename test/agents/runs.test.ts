@@ -162,6 +162,16 @@ describe('a run over HTTP', () => {
   })
 })
 
+test('the time and the calls of a program can be bounded at create', LONG, async () => {
+  const code = { timeoutMs: 150, toolCalls: 1 }
+  const { id } = await service.create('me', { model: 'script:none', tools: ['count/*'], code })
+  const run = async (text: string) =>
+    (await service.callTool('me', id, 'run_code', { code: text })).content
+  expect(await run('for (;;) {}')).toMatch(/150 ms|PROGRAM_FAILED/)
+  const twice = 'await tools.count.read({ n: 1 }); await tools.count.read({ n: 2 })'
+  expect(await run(twice)).toContain('at most 1 calls')
+})
+
 describe('pause', () => {
   test('nothing is sent until the agent is resumed; a call by a person is', LONG, async () => {
     const turns = [

@@ -64,6 +64,16 @@ function keys(value: unknown, free: readonly string[] = []): unknown {
   )
 }
 
+type Schema = { description?: string; properties?: Record<string, Schema>; anyOf?: Schema[] }
+
+function* argumentsOf(schema: Schema, path = ''): Generator<[string, Schema]> {
+  for (const [name, inner] of Object.entries(schema.properties ?? {})) {
+    // A union carries the description of the argument, or its only part with properties does.
+    yield [`${path}${name}`, inner]
+    yield* argumentsOf(inner, `${path}${name}.`)
+  }
+}
+
 const AGENT = {
   id: 'string',
   state: 'string',
@@ -139,6 +149,11 @@ describe('pins', () => {
       expect(tool.outputSchema).toMatchObject({ type: 'object' })
       expect(tool.annotations?.readOnlyHint).toBeTypeOf('boolean')
       expect(tool.title).toBeTruthy()
+      // Also of what is inside: a caller reads nothing else.
+      for (const [path, schema] of argumentsOf(tool.inputSchema as Schema))
+        expect({ tool: tool.name, path, description: schema.description }).toMatchObject({
+          description: expect.stringMatching(/\w/),
+        })
     }
   })
 
@@ -180,11 +195,14 @@ describe('pins', () => {
       },
       wasm_agent_tools: {
         agentId: 'string',
-        tools: [{ name: 'string', description: 'string', inputSchema: 'free' }],
+        tools: ['string'],
+        definitions: [{ name: 'string', description: 'string', inputSchema: 'free' }],
       },
       wasm_agent_turn_count: { agentId: 'string', turnCount: 'number' },
       wasm_agent_state: {
         agentId: 'string',
+        agent: AGENT,
+        usage,
         state: {
           messages: [{ role: 'string', content: 'string' }],
           turn_count: 'number',
@@ -207,6 +225,7 @@ describe('pins', () => {
         ],
         nextCursor: 'object',
         startsAt: 'number',
+        lastSeq: 'number',
       },
       wasm_agent_export: {
         format: 'string',
@@ -274,8 +293,8 @@ describe('pins', () => {
       success: 'boolean',
       rvfBase64: 'string',
       manifest: {
-        skills: 'number',
-        mcpTools: 'number',
+        skills: [],
+        mcpTools: [],
         prompts: 'number',
         tools: 'number',
         rvfSizeBytes: 'number',
@@ -318,7 +337,8 @@ describe('pins', () => {
     expect(await call('wasm_gallery_create', { template: 'swarm' })).toEqual({
       success: 'boolean',
       agent: AGENT,
-      template: TEMPLATE,
+      template: 'string',
+      about: TEMPLATE,
     })
     const template = { id: 'mine', name: 'Mine', instructions: 'be mine' }
     expect(await server.call('wasm_gallery_add_custom', { template })).toEqual({ success: true })

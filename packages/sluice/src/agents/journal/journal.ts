@@ -17,7 +17,7 @@ import { Database, type Value } from './database.ts'
 import { type NewAgent, newFamily, rowOf, rowsOf, type SharedAgentFields } from './new-rows.ts'
 import { type SqlRow, toAgent, toFamily } from './read-rows.ts'
 import { keepRemovedFamily, LAST_REMOVED } from './removed-families.ts'
-import type { AgentRow, EventRow, FamilyRow, HostStop } from './rows.ts'
+import type { AgentPage, AgentRow, EventRow, FamilyRow, HostStop } from './rows.ts'
 
 const SIZES_AT_ONCE = 200
 
@@ -147,7 +147,7 @@ export class Journal {
   }
 
   /** A page as JSON of rows: their texts are JSON already, so nothing is read to be written again. */
-  agents(owner: string, state: string | null, after: number, limit: number): string {
+  agents(owner: string, { state, after, limit, family }: AgentPage): string {
     const row = this.get(
       `SELECT json_group_array(json_object(
          'key', agent, 'id', id, 'owner', owner, 'family', family, 'depth', depth, 'image', image,
@@ -155,11 +155,10 @@ export class Journal {
          'template', template, 'grants', json(grants), 'state', state, 'summary', json(summary),
          'hostStop', json(host_stop), 'pausedAt', paused_at)) AS page
        FROM (SELECT * FROM agents WHERE owner = ? AND agent > ? AND (? IS NULL OR state = ?)
-             ORDER BY agent LIMIT ?)`,
+             AND (? IS NULL OR family = ?) ORDER BY agent LIMIT ?)`,
       owner,
       after,
-      state,
-      state,
+      ...[state, state, family, family],
       limit,
     )
     return String(row?.page)

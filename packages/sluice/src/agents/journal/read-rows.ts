@@ -4,7 +4,7 @@
 import { zstdDecompressSync } from 'node:zlib'
 import type { Limits, Price, Summary } from '../../guest/protocol.ts'
 import { AgentError } from '../shared/errors.ts'
-import type { AgentRow, FamilyRow, HostStop } from './rows.ts'
+import type { AgentRow, FamilyRow, HostStop, RunRow } from './rows.ts'
 
 export type SqlRow = Record<string, unknown>
 
@@ -44,6 +44,14 @@ export function toFamily(row: SqlRow): FamilyRow {
     limits: parseColumnJson(row.limits) as Limits,
     price: parseColumnJson(row.price) as Price | null,
     labels: parseColumnJson(row.labels) as string[],
+  }
+}
+
+export function toRun(row: Record<string, unknown>): RunRow {
+  return {
+    runId: String(row.run),
+    startedAt: Number(row.started_at),
+    result: row.result === null ? null : JSON.parse(String(row.result)),
   }
 }
 

@@ -29,6 +29,14 @@ export interface AgentRow {
   readonly pausedAt: number | null
 }
 
+/** Which agents of an owner are listed. */
+export interface AgentPage {
+  readonly state: string | null
+  readonly after: number
+  readonly limit: number
+  readonly family: number | null
+}
+
 export interface HostStop {
   readonly reason: 'host_limit'
   readonly detail: string

@@ -12,6 +12,7 @@ import type { AgentError } from '../shared/errors.ts'
 import type { GateCall, GateOutcome, ToolGate } from '../shared/tool-gate.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 import type { AppliedStep } from '../steps/stepper.ts'
+import { codeLimitsOf } from '../transfer/create-config.ts'
 import { type ProgramCall, type ProgramCallResult, runProgram } from './run-program.ts'
 import { SuspendedPrograms } from './suspended-programs.ts'
 
@@ -234,7 +235,8 @@ export class Effects {
       this.#callForProgram(agent, effectId, call, waits, signal)
     const { id, owner } = agent
     const place = { programs, steps, resting: this.#resting }
-    const setting = { ...place, agent: id, owner, effectId, code, tools, callTool }
+    const limits = codeLimitsOf(agent)
+    const setting = { ...place, limits, agent: id, owner, effectId, code, tools, callTool }
     const { bytes, ...outcome } = await runProgram(setting, signal)
     return { event: { kind: 'code', at: now(), effectId, ...outcome }, bytes }
   }

@@ -34,7 +34,11 @@ async function run(code: string, callTool: (call: ProgramCall) => Promise<Progra
     effectId: 'e',
   }
   const signal = new AbortController().signal
-  const { content } = await runProgram({ ...setting, code, tools: [TOOL], callTool }, signal)
+  const limits = { timeoutMs: 5_000, toolCalls: 100 }
+  const { content } = await runProgram(
+    { ...setting, limits, code, tools: [TOOL], callTool },
+    signal,
+  )
   return { said: JSON.parse(content), journal }
 }
 

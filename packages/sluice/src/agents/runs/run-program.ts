@@ -14,7 +14,6 @@ import {
   PROGRAM_INPUTS_LENGTH_MAX,
   PROGRAM_POLLS_MAX,
   PROGRAM_TIMEOUT_MS,
-  PROGRAM_TOOL_CALLS_MAX,
 } from '../shared/limits.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 import type { SuspendedProgram, SuspendedPrograms } from './suspended-programs.ts'
@@ -26,6 +25,7 @@ export interface ProgramCallResult {
 }
 
 export interface ProgramSetting {
+  readonly limits: { readonly timeoutMs: number; readonly toolCalls: number }
   readonly programs: Programs
   readonly steps: Steps
   readonly resting: SuspendedPrograms
@@ -104,8 +104,8 @@ class Program {
   readonly #signal: AbortSignal
   readonly #over = new AbortController()
   #rest: SuspendedProgram | undefined
-  #polls = PROGRAM_POLLS_MAX
-  #leftMs = PROGRAM_TIMEOUT_MS
+  #polls: number
+  #leftMs: number
   /** What is behind `#replayed` has lost what it said: that is in the journal, and may be much. */
   #noted: ProgramEvent[] = []
   #replayed = 0
@@ -121,6 +121,9 @@ class Program {
   constructor(setting: ProgramSetting, signal: AbortSignal) {
     this.#setting = setting
     this.#signal = signal
+    const { timeoutMs } = setting.limits
+    this.#leftMs = timeoutMs
+    this.#polls = Math.ceil((PROGRAM_POLLS_MAX * timeoutMs) / PROGRAM_TIMEOUT_MS)
   }
 
   async run(): Promise<ProgramOutcome> {
@@ -152,8 +155,9 @@ class Program {
   async #send({ id, server, tool, input: text }: ProgramToolCall): Promise<void> {
     if (this.#sent.has(id))
       throw new AgentError('PROGRAM_FAILED', `the program made its call ${id} twice`)
-    if (this.#sent.size >= PROGRAM_TOOL_CALLS_MAX)
-      throw new AgentError('AGENT_LIMIT', `a program makes at most ${PROGRAM_TOOL_CALLS_MAX} calls`)
+    const { toolCalls } = this.#setting.limits
+    if (this.#sent.size >= toolCalls)
+      throw new AgentError('AGENT_LIMIT', `a program makes at most ${toolCalls} calls`)
     this.#sent.add(id)
     this.#inputsLeft -= text.length
     if (this.#inputsLeft < 0)
@@ -313,7 +317,7 @@ class Program {
     if (this.#leftMs <= 0 || this.#polls <= 0)
       throw new AgentError(
         'PROGRAM_FAILED',
-        `the program took longer than ${PROGRAM_TIMEOUT_MS} ms`,
+        `the program took longer than ${this.#setting.limits.timeoutMs} ms`,
       )
     const { programs, owner, resting } = this.#setting
     const answer = await programs.run(owner, async () => {

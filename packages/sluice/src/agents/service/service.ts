@@ -116,6 +116,8 @@ export class Service {
   async create(owner: string, given: CreateArguments, by: AskedBy = {}): Promise<AgentRow> {
     const price = this.priceOf(given.model)
     const parent = by.parent === undefined ? undefined : await this.#parent(owner, by.parent)
+    if (parent !== undefined && given.sees === 'owner' && parent.asked.sees !== 'owner')
+      throw new AgentError('AGENT_INPUT', '`sees`: an agent gives no other agent more than its own')
     const tools = given.tools?.length
       ? grantTools(given.tools, await this.#available(owner, parent))
       : []

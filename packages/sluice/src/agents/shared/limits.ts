@@ -107,6 +107,11 @@ export const SCRIPT_KEPT_LENGTH_MAX = 262_144
 export const PROGRAM_TIMEOUT_MS = 5_000
 export const PROGRAM_POLLS_MAX = 50_000
 export const PROGRAM_TOOL_CALLS_MAX = 100
+/** Between these an agent may be given another time and number of calls at create; steps follow the
+ * time. A program that runs takes one of the threads of all. */
+export const PROGRAM_TIMEOUT_MS_MIN = 100
+export const PROGRAM_TIMEOUT_MS_MAX = 30_000
+export const PROGRAM_TOOL_CALLS_TOP = 1_000
 /** What its calls say, and what their answers say, each together, in UTF-16 code units. */
 export const PROGRAM_INPUTS_LENGTH_MAX = 8 * 1_048_576
 export const PROGRAM_ANSWERS_LENGTH_MAX = 8 * 1_048_576

@@ -4,7 +4,7 @@
 import type { AgentQuery, JournalEvent } from '../../guest/protocol.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { type AgentOrigin, type CreateEvent, newAgent } from '../journal/new-rows.ts'
-import { toAgent } from '../journal/read-rows.ts'
+import { toAgent, toRun } from '../journal/read-rows.ts'
 import type { AgentRow, EffectRow, HostStop, RunRow } from '../journal/rows.ts'
 import { AgentError } from '../shared/errors.ts'
 import { LIST_PAGE_MAX } from '../shared/limits.ts'
@@ -142,13 +142,26 @@ export class Operations {
       this.setSetting(owner, 'labels of removed agents', JSON.stringify(all))
   }
 
-  list(owner: string, state: string | null, after: number, limit: number): AgentRow[] {
-    return JSON.parse(this.listText(owner, state, after, limit)) as AgentRow[]
+  list(
+    owner: string,
+    state: string | null,
+    after: number,
+    limit: number,
+    family: number | null = null,
+  ): AgentRow[] {
+    return JSON.parse(this.listText(owner, state, after, limit, family)) as AgentRow[]
   }
 
   /** The same as it crosses the thread. */
-  listText(owner: string, state: string | null, after: number, limit: number): string {
-    return this.#stepper.journal.agents(owner, state, after, Math.min(limit, LIST_PAGE_MAX))
+  listText(
+    owner: string,
+    state: string | null,
+    after: number,
+    limit: number,
+    family: number | null = null,
+  ): string {
+    const page = { state, after, limit: Math.min(limit, LIST_PAGE_MAX), family }
+    return this.#stepper.journal.agents(owner, page)
   }
 
   /** Of every owner, the newest first: for whoever looks after the gate. */
@@ -381,13 +394,5 @@ export class Operations {
 
   close(): void {
     this.#stepper.close()
-  }
-}
-
-function toRun(row: Record<string, unknown>): RunRow {
-  return {
-    runId: String(row.run),
-    startedAt: Number(row.started_at),
-    result: row.result === null ? null : JSON.parse(String(row.result)),
   }
 }

@@ -4,11 +4,17 @@
 import { AgentError } from '../shared/errors.ts'
 import { AGENT_TOOLS } from './agent-tools.ts'
 import { GALLERY_TOOLS } from './gallery-tools.ts'
+import { INSPECT_TOOLS } from './inspect-tools.ts'
 import { withLabelFlow } from './label-flow.ts'
 import type { ToolEntry, ToolSetting } from './tool-table.ts'
 import { TRANSFER_TOOLS } from './transfer-tools.ts'
 
-export const TOOLS: readonly ToolEntry[] = [...AGENT_TOOLS, ...TRANSFER_TOOLS, ...GALLERY_TOOLS]
+export const TOOLS: readonly ToolEntry[] = [
+  ...AGENT_TOOLS,
+  ...INSPECT_TOOLS,
+  ...TRANSFER_TOOLS,
+  ...GALLERY_TOOLS,
+]
 
 const BY_NAME = new Map(TOOLS.map((entry) => [entry.name, entry]))
 

@@ -15,12 +15,19 @@ import {
 import { agentView } from './views.ts'
 
 const none = z.strictObject({})
-const id = z.strictObject({ id: text.min(1).max(64) })
+const id = z.strictObject({ id: text.min(1).max(64).describe('of a template') })
 const config = z.record(text, z.unknown())
 const whole = z.looseObject({ id: text, instructions: text })
 
 function view({ instructions: _i, skills: _s, model: _m, maxTurns: _t, ...shown }: Template) {
   return shown
+}
+
+/** With the parts that other readers of templates look for. */
+function withParts(template: Template) {
+  const { name, instructions, version } = template
+  const prompts = [{ name, system_prompt: instructions, version }]
+  return { ...template, prompts, tools: [], mcp_tools: [], capabilities: [] }
 }
 
 export const GALLERY_TOOLS: readonly ToolEntry[] = [
@@ -70,13 +77,15 @@ export const GALLERY_TOOLS: readonly ToolEntry[] = [
     'Write',
     none,
     z.strictObject({ exported: z.array(whole) }),
-    async (_, { gallery, owner }) => ({ exported: await gallery.export(owner) }),
+    async (_, { gallery, owner }) => ({
+      exported: (await gallery.export(owner)).map(withParts),
+    }),
   ),
   tool(
     'wasm_gallery_search',
     ['Search templates', 'Templates that match, the best first.'],
     'Read',
-    z.strictObject({ query: text.min(1).max(256) }),
+    z.strictObject({ query: text.min(1).max(256).describe('words to look for') }),
     z.strictObject({
       results: z.array(templateView.extend({ relevance: z.number() })),
       count,
@@ -91,7 +100,9 @@ export const GALLERY_TOOLS: readonly ToolEntry[] = [
     'wasm_gallery_list_by_category',
     ['Templates of a category', 'The templates that a category has.'],
     'Read',
-    z.strictObject({ category: text.min(1).max(64) }),
+    z.strictObject({
+      category: text.min(1).max(64).describe('as wasm_gallery_categories lists it'),
+    }),
     z.strictObject({ category: text, templates: z.array(templateView) }),
     async ({ category }, { gallery, owner }) => {
       const all = await gallery.list(owner)
@@ -102,13 +113,13 @@ export const GALLERY_TOOLS: readonly ToolEntry[] = [
     'wasm_gallery_create',
     ['Create from a template', 'Creates an agent from a template.'],
     'Write',
-    z.strictObject({ template: text.min(1).max(64) }),
-    z.strictObject({ success, agent: agentShape, template: templateView }),
+    z.strictObject({ template: text.min(1).max(64).describe('its id') }),
+    z.strictObject({ success, agent: agentShape, template: text, about: templateView }),
     async ({ template: name }, { service, gallery, owner, parent, madeLabels }) => {
       const template = await gallery.get(owner, name)
       const by = { parent, labels: madeLabels }
       const agent = await service.create(owner, await gallery.fill(owner, name, {}), by)
-      return { success: true, agent: agentView(agent), template: view(template) }
+      return { success: true, agent: agentView(agent), template: name, about: view(template) }
     },
   ),
   tool(
@@ -137,7 +148,7 @@ export const GALLERY_TOOLS: readonly ToolEntry[] = [
       'Sets what the active template is used with: model, maxTurns, instructions.',
     ],
     'Write',
-    z.strictObject({ config }),
+    z.strictObject({ config: config.describe('model, maxTurns, instructions') }),
     z.strictObject({ success, config }),
     async ({ config: given }, { gallery, owner }) => ({
       success: true,
@@ -149,8 +160,11 @@ export const GALLERY_TOOLS: readonly ToolEntry[] = [
     ['Add a template', 'Keeps a template of your own, or one made from an RVF container.'],
     'Write',
     z.strictObject({
-      template: z.record(text, z.unknown()).optional(),
-      rvfBase64: text.optional(),
+      template: z
+        .record(text, z.unknown())
+        .optional()
+        .describe('with id, name and instructions, or with prompts as Claude Flow has them'),
+      rvfBase64: text.optional().describe('an RVF container to make one from'),
     }),
     z.strictObject({ success }),
     async ({ template, rvfBase64 }, { gallery, owner }) => {
@@ -177,7 +191,11 @@ export const GALLERY_TOOLS: readonly ToolEntry[] = [
       'Takes templates as JSON; each is checked and scanned, and refused with a reason.',
     ],
     'Write',
-    z.strictObject({ templatesJson: text.max(16 * 1_048_576) }),
+    z.strictObject({
+      templatesJson: text
+        .max(16 * 1_048_576)
+        .describe('a list of templates, as wasm_gallery_export gives it'),
+    }),
     z.strictObject({
       success,
       importedCount: count,

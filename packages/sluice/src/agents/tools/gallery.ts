@@ -165,7 +165,7 @@ export class Gallery {
     let importedCount = 0
     for (const each of given as unknown[]) {
       try {
-        await this.add(owner, strip(each))
+        await this.add(owner, each)
         importedCount += 1
       } catch (error) {
         const { id } = (each ?? {}) as { id?: unknown }
@@ -229,15 +229,19 @@ function usable(config: Record<string, unknown>): Partial<CreateArguments> {
   return found.success ? found.data : {}
 }
 
-/** As an export wrote it, which says more than a template may. */
+/** As an export of ours or of Claude Flow wrote it, which says more than a template may: the prompts are
+ * what an agent is told, and the tools that it names would grant nothing. */
 function strip(given: unknown): unknown {
   if (typeof given !== 'object' || given === null) return given
-  const { builtin: _builtin, ...rest } = given as Record<string, unknown>
-  return rest
+  const { builtin, prompts, tools, mcp_tools, capabilities, orchestrator, ...rest } =
+    given as Record<string, unknown>
+  if (rest.instructions !== undefined || !Array.isArray(prompts)) return rest
+  const told = prompts.map((each: { system_prompt?: unknown } | null) => each?.system_prompt)
+  return { ...rest, instructions: told.filter((each) => typeof each === 'string').join('\n\n') }
 }
 
 function check(given: unknown): z.infer<typeof templateShape> {
-  const read = templateShape.safeParse(given)
+  const read = templateShape.safeParse(strip(given))
   if (!read.success) {
     const [issue] = read.error.issues
     throw createTemplateError(`${issue?.path.join('.') || 'the template'}: ${issue?.message}`)

@@ -79,11 +79,15 @@ export async function withLabelFlow<Result extends object>(
   const flow = LABEL_FLOWS[name]
   if (flow === undefined) throw new Error(`nobody has said which way labels go with \`${name}\``)
   const { labels, service, owner } = setting
-  if (labels === undefined) return run(setting)
+  if (labels === undefined) {
+    await checkVisible(input, setting)
+    return run(setting)
+  }
   const seen = labels.saw()
   const see = async () => labels.see(await labelsFrom(flow.from, input, setting))
   let hasRemoved = false
   try {
+    await checkVisible(input, setting)
     if (seen.length > 0) await tell(flow.into, input, setting, seen)
     // What it says while it goes on is said to the caller, too.
     if (flow.from === 'agent') await see()
@@ -102,6 +106,31 @@ export async function withLabelFlow<Result extends object>(
     // removed, its labels were read before.
     if (!hasRemoved) await see()
   }
+}
+
+/** The family that an agent may name and list; undefined if it sees all agents of its owner. */
+export async function visibleFamily({
+  parent,
+  service,
+  owner,
+}: ToolSetting): Promise<number | undefined> {
+  if (parent === undefined) return undefined
+  const { agent } = await service.steps.standing(owner, parent, processClock.nowMs())
+  return agent.asked.sees === 'owner' ? undefined : agent.family
+}
+
+/** To an agent, one outside of its family is as unknown as one that never was. */
+async function checkVisible({ agentId }: Input, setting: ToolSetting): Promise<void> {
+  if (agentId === undefined || setting.parent === undefined) return
+  const family = await visibleFamily(setting)
+  if (family === undefined) return
+  const { agent } = await setting.service.steps.standing(
+    setting.owner,
+    agentId,
+    processClock.nowMs(),
+  )
+  if (agent.family !== family)
+    throw new AgentError('AGENT_NOT_FOUND', `there is no agent \`${agentId}\``)
 }
 
 async function tell(

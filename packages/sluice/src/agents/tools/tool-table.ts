@@ -64,19 +64,19 @@ export const agentShape = z.strictObject({
   createdAt: text,
 })
 
+export const usageShape = z.strictObject({
+  inputTokens: count,
+  outputTokens: count,
+  totalTokens: count,
+  cost: z.number().optional(),
+})
+
 export const promptShape = z.strictObject({
   response: text.optional(),
   turns: count.optional(),
   toolCalls: count.optional(),
   stop: z.strictObject({ reason: text, detail: text }).optional(),
-  usage: z
-    .strictObject({
-      inputTokens: count,
-      outputTokens: count,
-      totalTokens: count,
-      cost: z.number().optional(),
-    })
-    .optional(),
+  usage: usageShape.optional(),
   state: text.optional(),
   runId: text.optional(),
   turnCount: count.optional(),

@@ -32,8 +32,11 @@ export const TRANSFER_TOOLS: readonly ToolEntry[] = [
     'Write',
     z.strictObject({
       agentId,
-      format: z.enum(['json', 'bundle']).optional(),
-      secrets: z.enum(['redact', 'keep']).optional(),
+      format: z.enum(['json', 'bundle']).optional().describe('bundle: signed, in base64'),
+      secrets: z
+        .enum(['redact', 'keep'])
+        .optional()
+        .describe('redact (default) replaces secrets that are found; keep leaves them in'),
     }),
     z.strictObject({
       agentState: anything,
@@ -60,7 +63,9 @@ export const TRANSFER_TOOLS: readonly ToolEntry[] = [
     ],
     'Write',
     z.strictObject({
-      bundle: z.union([text, anything]),
+      bundle: z
+        .union([text, anything])
+        .describe("an export as object or text, a bundle in base64, or Claude Flow's export"),
       tools: z
         .array(text.max(256))
         .max(TOOLS_GRANTED_MAX)
@@ -85,21 +90,33 @@ export const TRANSFER_TOOLS: readonly ToolEntry[] = [
     ['Compose a container', 'Puts prompts, skills and tool descriptions into one RVF container.'],
     'Write',
     z.strictObject({
-      name: text.max(128).optional(),
-      model: text.max(256).optional(),
-      skills: z.array(anything).optional(),
-      mcpTools: z.array(mcpTool).optional(),
-      mcpToolsAllowDestructive: z.boolean().optional(),
-      prompts: z.array(z.union([text, anything])).optional(),
-      tools: z.array(anything).optional(),
-      includePlugins: z.boolean().optional(),
+      name: text.max(128).optional().describe('of prompts without a name'),
+      model: text.max(256).optional().describe('taken and not used: a container names none'),
+      skills: z
+        .array(z.union([text.max(128), anything]))
+        .optional()
+        .describe('skills by name, or whole'),
+      mcpTools: z.array(mcpTool).optional().describe('tools of MCP servers by name, or whole'),
+      mcpToolsAllowDestructive: z
+        .boolean()
+        .optional()
+        .describe('allows tools whose names say that they destroy'),
+      prompts: z
+        .array(z.union([text, anything]))
+        .optional()
+        .describe('what an agent is told: texts, or { name, system_prompt, version }'),
+      tools: z.array(anything).optional().describe('definitions of tools'),
+      includePlugins: z
+        .union([z.boolean(), z.array(text.max(128)).max(100)])
+        .optional()
+        .describe('plugins by name; there are none here, so each is a warning'),
     }),
     z.strictObject({
       success,
       rvfBase64: text,
       manifest: z.strictObject({
-        skills: count,
-        mcpTools: count,
+        skills: z.array(text),
+        mcpTools: z.array(text),
         prompts: count,
         tools: count,
         rvfSizeBytes: count,
@@ -125,12 +142,11 @@ export const TRANSFER_TOOLS: readonly ToolEntry[] = [
             ? { name, system_prompt: each, version: '1.0.0' }
             : { name, version: '1.0.0', ...each },
         ),
-        skills: (given.skills ?? []).map((each) => ({
-          description: '',
-          trigger: '',
-          content: '',
-          ...each,
-        })),
+        skills: (given.skills ?? []).map((each) =>
+          typeof each === 'string'
+            ? { name: each, description: `Skill: ${each}`, trigger: each, content: each }
+            : { description: '', trigger: '', content: '', ...each },
+        ),
         mcp_tools: mcpTools.map((each) => ({ description: '', input_schema: {}, ...each })),
         orchestrator: null,
       })
@@ -139,14 +155,19 @@ export const TRANSFER_TOOLS: readonly ToolEntry[] = [
         success: true,
         rvfBase64: rvf.toString('base64'),
         manifest: {
-          skills: container.skills.length,
-          mcpTools: container.mcp_tools.length,
+          skills: container.skills.map((each) => each.name),
+          mcpTools: container.mcp_tools.map((each) => each.name),
           prompts: container.prompts.length,
           tools: container.tools.length,
           rvfSizeBytes: rvf.length,
-          pluginWarnings: given.includePlugins === true ? ['there are no plugins here'] : [],
+          pluginWarnings: pluginWarnings(given.includePlugins ?? []),
         },
       }
     },
   ),
 ]
+
+function pluginWarnings(asked: boolean | readonly string[]): string[] {
+  if (typeof asked === 'boolean') return asked ? ['there are no plugins here'] : []
+  return asked.map((name) => `plugin not found: ${name} (skipped)`)
+}

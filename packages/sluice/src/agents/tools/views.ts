@@ -1,7 +1,7 @@
 // What callers are shown of an agent: plain data with the field names that users of such agents
 // know. The same for the MCP server and the command line. Pure.
 
-import type { JournalEvent, Todo } from '../../guest/protocol.ts'
+import type { JournalEvent, Todo, TokenUsage } from '../../guest/protocol.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import type { PromptAnswer } from '../service/service-types.ts'
 import type { DigestedFile } from '../step-thread/file-digests.ts'
@@ -74,7 +74,12 @@ export function promptView(answer: PromptAnswer) {
   return { response, turns, toolCalls, stop, usage: usageView(usage), model }
 }
 
-function usageView(usage: Extract<PromptAnswer, { state: 'ended' }>['usage']) {
+/** As exports and states of other agents have it: the first message says what the agent is told. */
+export function systemMessage(content: string) {
+  return { role: 'system' as const, content }
+}
+
+export function usageView(usage: TokenUsage) {
   const { inputTokens, outputTokens, totalTokens, costMicros } = usage
   const cost = costMicros === null ? {} : { cost: costMicros / 1_000_000 }
   return { inputTokens, outputTokens, totalTokens, ...cost }

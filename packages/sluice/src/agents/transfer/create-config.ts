@@ -14,6 +14,11 @@ import {
   MAX_TURNS_DEFAULT,
   MAX_TURNS_MAX,
   NO_PROGRESS_DEFAULT,
+  PROGRAM_TIMEOUT_MS,
+  PROGRAM_TIMEOUT_MS_MAX,
+  PROGRAM_TIMEOUT_MS_MIN,
+  PROGRAM_TOOL_CALLS_MAX,
+  PROGRAM_TOOL_CALLS_TOP,
   TOOLS_GRANTED_MAX,
 } from '../shared/limits.ts'
 import type { GateTool } from '../shared/tool-gate.ts'
@@ -24,33 +29,98 @@ export const DEFAULT_MODEL = 'anthropic:claude-sonnet-4-6'
 const positive = z.int().min(1)
 
 export const limitsShape = z.strictObject({
-  maxTurns: positive.max(MAX_TURNS_MAX).optional(),
-  maxTokens: positive.nullable().optional(),
-  maxCost: z.number().positive().nullable().optional(),
-  maxToolCalls: positive.nullable().optional(),
-  runMs: positive.nullable().optional(),
-  expiresAt: z.iso.datetime({ offset: true }).nullable().optional(),
-  noProgress: z.int().min(2).nullable().optional(),
-  finishTodos: z.boolean().optional(),
-  contextTokens: positive.optional(),
-  fileBytes: positive.max(FILES_BYTES_MAX).optional(),
-  totalBytes: positive.max(FILES_BYTES_MAX).optional(),
-  files: positive.max(FILES_MAX).optional(),
+  maxTurns: positive.max(MAX_TURNS_MAX).optional().describe('answered model calls in its life'),
+  maxTokens: positive.nullable().optional().describe('tokens in its life; null for no limit'),
+  maxCost: z
+    .number()
+    .positive()
+    .nullable()
+    .optional()
+    .describe('cost in its life; needs a price for the model'),
+  maxToolCalls: positive.nullable().optional().describe('tool calls in its life'),
+  runMs: positive.nullable().optional().describe('how long one run may take, in milliseconds'),
+  expiresAt: z.iso
+    .datetime({ offset: true })
+    .nullable()
+    .optional()
+    .describe('when it stops for good, ISO 8601 with an offset'),
+  noProgress: z
+    .int()
+    .min(2)
+    .nullable()
+    .optional()
+    .describe('stops after so many turns with the same calls and results'),
+  finishTodos: z.boolean().optional().describe('goes on while todos are open'),
+  contextTokens: positive
+    .optional()
+    .describe('beyond so many tokens the conversation is summed up'),
+  fileBytes: positive.max(FILES_BYTES_MAX).optional().describe('bytes of one file'),
+  totalBytes: positive.max(FILES_BYTES_MAX).optional().describe('bytes of all files'),
+  files: positive.max(FILES_MAX).optional().describe('number of files'),
 })
 
-const fileShape = z.union([z.string(), z.strictObject({ base64: z.base64() })])
+/** Of `run_code`: kept by the host, which is who enforces them. */
+const codeShape = z.strictObject({
+  timeoutMs: z
+    .int()
+    .min(PROGRAM_TIMEOUT_MS_MIN)
+    .max(PROGRAM_TIMEOUT_MS_MAX)
+    .optional()
+    .describe(`processor time of one program, ${PROGRAM_TIMEOUT_MS} ms without it`),
+  toolCalls: z
+    .int()
+    .min(0)
+    .max(PROGRAM_TOOL_CALLS_TOP)
+    .optional()
+    .describe(`tool calls of one program, ${PROGRAM_TOOL_CALLS_MAX} without it`),
+})
+
+const fileShape = z.union([
+  z.string().describe('text'),
+  z.strictObject({ base64: z.base64().describe('bytes in base64') }),
+])
 
 export const createShape = z.strictObject({
-  template: z.string().max(128).optional(),
-  model: z.string().max(256).optional(),
-  instructions: z.string().max(INSTRUCTIONS_LENGTH_MAX).optional(),
-  maxTurns: positive.max(MAX_TURNS_MAX).optional(),
-  limits: limitsShape.optional(),
-  tools: z.array(z.string().max(256)).max(TOOLS_GRANTED_MAX).optional(),
-  files: z.record(z.string(), fileShape).optional(),
-  seed: z.string().max(256).optional(),
-  rvfBase64: z.base64().optional(),
+  template: z
+    .string()
+    .max(128)
+    .optional()
+    .describe('coder, researcher, tester, reviewer, security, swarm, or one of yours'),
+  model: z.string().max(256).optional().describe(`provider:model; ${DEFAULT_MODEL} without it`),
+  instructions: z
+    .string()
+    .max(INSTRUCTIONS_LENGTH_MAX)
+    .optional()
+    .describe('what the agent is told before everything else'),
+  maxTurns: positive
+    .max(MAX_TURNS_MAX)
+    .optional()
+    .describe(`answered model calls in its life, ${MAX_TURNS_DEFAULT} without it`),
+  limits: limitsShape.optional().describe('when it stops'),
+  code: codeShape.optional().describe('limits of run_code'),
+  sees: z
+    .enum(['family', 'owner'])
+    .optional()
+    .describe('with tools of agents: its family (default), or all agents of its owner'),
+  tools: z
+    .array(z.string().max(256))
+    .max(TOOLS_GRANTED_MAX)
+    .optional()
+    .describe('tools of servers to give it: `server/tool`, `server/*`'),
+  files: z.record(z.string(), fileShape).optional().describe('files to begin with, by path'),
+  seed: z.string().max(256).optional().describe('of its random numbers; drawn without it'),
+  rvfBase64: z.base64().optional().describe('an RVF container to take instructions from'),
 })
+
+/** What of `run_code` is bounded for an agent, as it was given at create. */
+export function codeLimitsOf({ asked }: Pick<AgentRow, 'asked'>): {
+  timeoutMs: number
+  toolCalls: number
+} {
+  const { data } = codeShape.safeParse(asked.code ?? {})
+  const { timeoutMs = PROGRAM_TIMEOUT_MS, toolCalls = PROGRAM_TOOL_CALLS_MAX } = data ?? {}
+  return { timeoutMs, toolCalls }
+}
 
 export type CreateArguments = z.infer<typeof createShape>
 export type LimitArguments = z.infer<typeof limitsShape>

@@ -59,3 +59,36 @@ test("F5: an import that names another owner's family does not show its labels",
   // Signed here, it is known whose it was.
   expect(labels(bundle, 'z')).toEqual(['private'])
 })
+
+test('an export of Claude Flow is imported: instructions, messages, todos and turns', async () => {
+  const b = await bench()
+  const system = { role: 'system', content: 'be good' }
+  const messages = [system, { role: 'user', content: 'hi' }, { role: 'assistant', content: 'yes' }]
+  const theirs = {
+    agentState: { messages, turn_count: 1, stopped: false },
+    tools: ['read_file'],
+    todos: [{ content: 'x', status: 'pending' }],
+    info: {
+      id: 'wasm-agent-1',
+      state: 'idle',
+      config: { instructions: 'be good', maxTurns: 3 },
+      model: 'anthropic:claude-sonnet-4-6',
+      turnCount: 1,
+      fileCount: 1,
+      isStopped: false,
+      createdAt: '2026-11-15T21:41:55.731Z',
+    },
+  }
+  const { agent, restored } = b.import(JSON.stringify(theirs), options(b, 'a'))
+  expect([restored, agent.model]).toEqual(['json', theirs.info.model])
+  const { agentState, todos, info } = b.export('a').exported
+  expect(agentState.messages.map(({ role, content }) => ({ role, content }))).toEqual(messages)
+  expect(agentState.config).toMatchObject({ instructions: 'be good', limits: { maxTurns: 3 } })
+  expect(todos).toMatchObject([{ content: 'x', status: 'pending' }])
+  expect(info).toMatchObject({ state: 'idle', turnCount: 1, fileCount: 0, isStopped: false })
+  const tool = { role: 'function', content: 'x' }
+  const odd = { ...theirs, agentState: { ...theirs.agentState, messages: [...messages, tool] } }
+  expect(() => b.import(JSON.stringify(odd), options(b, 'b'))).toThrow(/agentState.messages.3/)
+  const late = { ...theirs, agentState: { ...theirs.agentState, messages: [...messages, system] } }
+  expect(() => b.import(JSON.stringify(late), options(b, 'b'))).toThrow(/only the first/)
+})

@@ -16,10 +16,9 @@ import {
   MAX_TURNS_MAX,
   TOOLS_GRANTED_MAX,
 } from '../shared/limits.ts'
+import { fromClaudeFlow, isClaudeFlowExport } from './claude-flow-export.ts'
+import { FORMAT, VERSION } from './format.ts'
 import { checkJsonSize, type JsonBounds } from './measure-json.ts'
-
-export const FORMAT = 'sluice-agent'
-export const VERSION = 1
 
 /** A list whose length is looked at first: a checker keeps an issue for each wrong element. */
 function few<Each extends z.ZodType>(each: Each, most: number) {
@@ -64,6 +63,8 @@ const usage = z.strictObject({
 })
 
 const message = z.discriminatedUnion('role', [
+  /** The first one, for readers: what counts is the config. */
+  z.strictObject({ role: z.literal('system'), content: text }),
   z.strictObject({ role: z.literal('user'), content: text }),
   z.strictObject({
     role: z.literal('assistant'),
@@ -123,6 +124,12 @@ const shape = z.strictObject({
     exportedAt: text.max(64).optional(),
     image: text.max(64),
     family: text.max(128),
+    /** For readers; what counts is in `agentState`. */
+    state: text.max(32).optional(),
+    config: z.record(text, z.unknown()).optional(),
+    turnCount: count.optional(),
+    fileCount: count.optional(),
+    isStopped: z.boolean().optional(),
     /** What its family had seen, by the labels of the policy. */
     labels: few(text.max(128), IMPORT_LABELS_MAX).optional(),
   }),
@@ -139,7 +146,9 @@ const shape = z.strictObject({
     turn_count: count,
     tool_call_count: count,
     usage,
-    stopped: stop.nullable(),
+    /** Whether; in exports of earlier versions also why. */
+    stopped: z.union([z.boolean(), stop.nullable()]),
+    stop: stop.nullable().optional(),
   }),
   todos: many,
   tools: many,
@@ -172,9 +181,10 @@ export function withDigest(exported: Omit<AgentExport, 'digest'>): AgentExport {
  * digest before its shape: what was not made by an export is not worth checking. */
 export function readExport(given: Uint8Array, bounds: JsonBounds): AgentExport {
   checkJsonSize(given, bounds, 'AGENT_IMPORT')
-  const value = parseExportJson(given)
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
+  const parsed = parseExportJson(given)
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw new AgentError('AGENT_IMPORT', 'it is not an export: an object is one')
+  const value = isClaudeFlowExport(parsed) ? withDigest(fromClaudeFlow(parsed)) : parsed
   const { digest, ...rest } = value as Record<string, unknown>
   const found = digestJson(rest)
   if (digest !== found)
@@ -184,7 +194,14 @@ export function readExport(given: Uint8Array, bounds: JsonBounds): AgentExport {
     )
   const whole = check(shape, value, '')
   const { messages } = whole.agentState
-  messages.forEach((each, at) => void check(message, each, `agentState.messages.${at}`))
+  messages.forEach((each, at) => {
+    const { role } = check(message, each, `agentState.messages.${at}`)
+    if (role === 'system' && at > 0)
+      throw new AgentError(
+        'AGENT_IMPORT',
+        `agentState.messages.${at}: only the first is the system's`,
+      )
+  })
   whole.todos.forEach((each, at) => void check(todo, each, `todos.${at}`))
   whole.tools.forEach((each, at) => void check(text, each, `tools.${at}`))
   whole.files.forEach((each, at) => void check(file, each, `files.${at}`))
@@ -209,15 +226,15 @@ function check<Shape extends z.ZodType>(
 
 /** What a guest is made from; `tools` are those the new owner has. */
 export function toPortable({ agentState, todos }: AgentExport): PortableAgent {
-  const { config, messages, turn_count, tool_call_count, usage, stopped } = agentState
+  const { config, turn_count, tool_call_count, usage, stopped, stop: why = null } = agentState
   return {
     config,
     todos,
-    messages,
+    messages: agentState.messages.filter((each) => each.role !== 'system'),
     turnCount: turn_count,
     toolCallCount: tool_call_count,
     usage,
-    stop: stopped,
+    stop: typeof stopped === 'boolean' ? why : stopped,
   }
 }
 

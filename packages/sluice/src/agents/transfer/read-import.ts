@@ -14,7 +14,7 @@ import {
 } from '../shared/limits.ts'
 import { isBundle, readBundle } from './bundle.ts'
 import { packFiles, unpackExported } from './pack-files.ts'
-import { type AgentExport, readExport } from './portable.ts'
+import { type AgentExport, readExport, toPortable } from './portable.ts'
 
 /** What of an import the host decides by; small. */
 export interface ImportFacts {
@@ -52,14 +52,14 @@ export function readImport(given: Uint8Array): ReadImport {
 }
 
 function takeApart(
-  { info, agentState, todos, files: exported }: AgentExport,
+  whole: AgentExport,
   memory: Uint8Array | undefined,
   signer: string | undefined,
 ): ReadImport {
-  const { config, messages, turn_count, tool_call_count, usage, stopped } = agentState
-  const { files, bytes } = packFiles(unpackExported(exported))
-  const counts = { turnCount: turn_count, toolCallCount: tool_call_count, usage }
-  const rest = Buffer.from(JSON.stringify({ todos, messages, ...counts, stop: stopped }))
+  const { config, todos, messages, turnCount, toolCallCount, usage, stop } = toPortable(whole)
+  const { files, bytes } = packFiles(unpackExported(whole.files))
+  const counts = { turnCount, toolCallCount, usage }
+  const rest = Buffer.from(JSON.stringify({ todos, messages, ...counts, stop }))
   // What no agent can hold does not get as far as the thread of all agents.
   const held = files.reduce((sum, file) => sum + (file.size ?? file.bytes?.[1] ?? 0), 0)
   checkSize('its files have', held, FILES_BYTES_MAX)
@@ -67,7 +67,7 @@ function takeApart(
   checkSize('its conversation has', said, IMPORT_CONVERSATION_LENGTH_MAX)
   checkSize('its messages and todos have', rest.length, IMPORT_STATE_BYTES_MAX)
   return {
-    facts: { info, config: config as Config, ...counts, signer },
+    facts: { info: whole.info, config, ...counts, signer },
     files: Buffer.from(JSON.stringify(files)),
     rest,
     bytes,

@@ -6,7 +6,8 @@ import type { ChatMessage } from '../../guest/protocol.ts'
 import { writeBundle } from './bundle.ts'
 import { loadBundleKey } from './bundle-key.ts'
 import type { TakenPieces } from './export-agent.ts'
-import { type AgentExport, type ExportedFile, FORMAT, VERSION, withDigest } from './portable.ts'
+import { FORMAT, VERSION } from './format.ts'
+import { type AgentExport, type ExportedFile, withDigest } from './portable.ts'
 import { Redactor } from './secrets.ts'
 
 export interface ExportOptions {
@@ -33,17 +34,26 @@ export function sealExport(pieces: TakenPieces, options: ExportOptions): AgentEx
       template: agent.template,
       model: agent.model,
       createdAt: new Date(agent.createdAt).toISOString(),
+      state: agent.state,
+      config: redactor.value(agent.asked, 'the arguments of create') as Record<string, unknown>,
+      turnCount,
+      fileCount: files.length,
+      isStopped: agent.state === 'stopped',
       image: agent.image,
       family: `${options.installation}:${agent.family}`,
       ...(labels.length === 0 ? {} : { labels: [...labels] }),
     },
     agentState: {
       config: { ...config, instructions, tools: [...config.tools] },
-      messages: said as AgentExport['agentState']['messages'],
+      messages: [
+        ...(instructions === '' ? [] : [{ role: 'system', content: instructions }]),
+        ...said,
+      ] as AgentExport['agentState']['messages'],
       turn_count: turnCount,
       tool_call_count: toolCallCount,
       usage,
-      stopped: stop && { ...stop, detail: detail ?? '' },
+      stopped: stop !== null,
+      stop: stop && { ...stop, detail: detail ?? '' },
     },
     todos: redactor.value(todos, 'todos') as AgentExport['todos'],
     tools: [...tools],

@@ -7,6 +7,7 @@ import { addAgentsCreate, addAgentsPrompt } from './run.ts'
 import { addAgentsServe } from './serve.ts'
 import { addAgentsFiles, addAgentsLs, addAgentsTodos } from './show.ts'
 import { addAgentsTrust } from './trust.ts'
+import { addAgentsHistory, addAgentsLogs, addAgentsShow } from './watch.ts'
 
 const EXAMPLES = `
 Examples:
@@ -30,8 +31,11 @@ export function addAgents(program: Command, answer: SetExitCode): void {
     addAgentsLs,
     addAgentsCreate,
     addAgentsPrompt,
+    addAgentsShow,
     addAgentsTodos,
     addAgentsFiles,
+    addAgentsHistory,
+    addAgentsLogs,
     addAgentsControl,
     addAgentsReplay,
     addAgentsExport,

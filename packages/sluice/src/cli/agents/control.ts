@@ -15,6 +15,7 @@ import {
   OWNER,
   withAgents,
 } from './open-agents.ts'
+import { readWhole } from './read-options.ts'
 
 interface ControlOptions extends AgentsOptions {
   readonly reason?: string
@@ -79,7 +80,7 @@ export function addAgentsControl(parent: Command, answer: SetExitCode): void {
   }).option('--reason <text>', 'why')
   const goesOn = 'go on after a pause or a limit that is raised; lift a stop'
   add(parent, answer, 'resume', goesOn, async (agents, agentId, { maxTurns }) => {
-    const limits = maxTurns === undefined ? {} : { maxTurns: readNumber('--max-turns', maxTurns) }
+    const limits = maxTurns === undefined ? {} : { maxTurns: readWhole('--max-turns', maxTurns, 0) }
     const given = { agentId, limits }
     const { state } = await agents.call<AgentStateView>('wasm_agent_resume', given)
     return [{ id: agentId, state }]
@@ -87,8 +88,8 @@ export function addAgentsControl(parent: Command, answer: SetExitCode): void {
   add(parent, answer, 'fork', 'copies that go their own way', async (agents, agentId, options) => {
     const { agents: forks } = await agents.call<{ agents: AgentToolView[] }>('wasm_agent_fork', {
       agentId,
-      ...(options.count === undefined ? {} : { count: readNumber('--count', options.count) }),
-      ...(options.at === undefined ? {} : { at: readNumber('--at', options.at) }),
+      ...(options.count === undefined ? {} : { count: readWhole('--count', options.count, 0) }),
+      ...(options.at === undefined ? {} : { at: readWhole('--at', options.at, 0) }),
     })
     return forks
   })
@@ -150,7 +151,7 @@ export function addAgentsReplay(parent: Command, answer: SetExitCode): void {
     .addHelpText('after', REPLAY_EXAMPLES)
     .action(async (agentId: string, options: AgentsOptions & { readonly to?: string }) => {
       const output = new Output(options)
-      const to = options.to === undefined ? {} : { to: readNumber('--to', options.to) }
+      const to = options.to === undefined ? {} : { to: readWhole('--to', options.to, 0) }
       const isSame = await withAgents(options, async (agents) => {
         const view = await agents.call<ReplayView>('wasm_agent_replay', { agentId, ...to })
         const { difference, memories } = view
@@ -224,11 +225,4 @@ function readBytes(file: string): Buffer {
   } catch (error) {
     throw new CliError('CLI_FILE', `\`${file}\`: ${(error as Error).message}`, 'name an export')
   }
-}
-
-function readNumber(option: string, text: string): number {
-  const number = Number(text)
-  if (!Number.isSafeInteger(number) || number < 0)
-    throw new CliError('CLI_ARGUMENT', `${option} is \`${text}\``, 'a whole number')
-  return number
 }

@@ -15,16 +15,24 @@ import {
   gather,
   withAgents,
 } from './open-agents.ts'
+import { readAmount, readWhole } from './read-options.ts'
+import { startFollowing } from './watch.ts'
 
 interface CreateOptions extends AgentsOptions {
   readonly template?: string
   readonly model?: string
   readonly instructions?: string
   readonly maxTurns?: string
+  readonly maxCost?: string
+  readonly maxTokens?: string
+  readonly codeTimeout?: string
+  readonly sees?: string
+  readonly tools: readonly string[]
   readonly file: readonly string[]
 }
 
 interface PromptOptions extends AgentsOptions {
+  readonly follow?: boolean
   readonly maxTurns?: string
 }
 
@@ -34,6 +42,7 @@ Examples:
   sluice agents create --model ollama:llama3 --template researcher
   sluice agents create --model lab:llama3 --provider lab=http://127.0.0.1:8000/v1
   sluice agents create --file notes.md --max-turns 20 --instructions "sum up the notes"
+  sluice agents create --tools "github/*" --max-turns 20 --max-cost 0.50
 
 A model's key is read from the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY) when it is asked.`
 
@@ -51,7 +60,17 @@ export function addAgentsCreate(parent: Command, answer: SetExitCode): void {
     .option('--template <id>', 'coder, researcher, tester, reviewer, security, swarm, or your own')
     .option('--model <provider:model>', 'such as anthropic:claude-sonnet-4-6 or ollama:llama3')
     .option('--instructions <text>', 'what it is told')
+    .option(
+      '--tools <server/tool>',
+      'tools to give it, such as "github/*"; again for each',
+      gather,
+      [],
+    )
     .option('--max-turns <n>', 'answered model calls in its life')
+    .option('--max-tokens <n>', 'tokens in its life')
+    .option('--max-cost <amount>', 'cost in its life; the model needs a price')
+    .option('--code-timeout <ms>', 'time of one program of run_code')
+    .option('--sees <family|owner>', 'which agents it sees if it is given tools of agents')
     .option('--file <path>', 'a file to take along, again for each', gather, [])
     .option('--json', 'answer as JSON')
     .addHelpText('after', CREATE_EXAMPLES)
@@ -62,7 +81,9 @@ export function addAgentsCreate(parent: Command, answer: SetExitCode): void {
           ...(options.template === undefined ? {} : { template: options.template }),
           ...(options.model === undefined ? {} : { model: options.model }),
           ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
-          ...(options.maxTurns === undefined ? {} : { maxTurns: readTurns(options.maxTurns) }),
+          ...(options.tools.length === 0 ? {} : { tools: options.tools }),
+          ...(options.sees === undefined ? {} : { sees: options.sees }),
+          ...limitsOf(options),
           files: Object.fromEntries(options.file.map(readFile)),
         }
         const { agent } = await agents.call<{ agent: AgentToolView }>('wasm_agent_create', given)
@@ -77,6 +98,7 @@ export function addAgentsPrompt(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('prompt <agent> <text>'))
     .description('give an agent something to do and wait for its answer')
     .option('--max-turns <n>', 'turns of this run')
+    .option('--follow', 'show every event, with tokens and cost so far, on stderr')
     .option('--json', 'answer as JSON')
     .addHelpText('after', PROMPT_EXAMPLES)
     .action(async (agent: string, text: string, options: PromptOptions) => {
@@ -99,22 +121,33 @@ async function prompt(
     if (list.join('\n') !== drawn && list.length > 0) output.remark(list.join('\n'))
     drawn = list.join('\n')
   }
+  const following =
+    options.follow === true
+      ? await startFollowing(agents, agentId, (line) => output.remark(line))
+      : undefined
   let drawing = Promise.resolve()
   const cancel = new AbortController()
   process.once('SIGINT', () => cancel.abort())
   const watch = {
     signal: cancel.signal,
     onProgress: (message: string): void => {
-      output.remark(printable(message))
-      drawing = drawing.then(draw).catch(() => undefined)
+      if (following === undefined) output.remark(printable(message))
+      drawing = drawing.then(following?.drain ?? draw).catch(() => undefined)
     },
   }
-  const maxTurns = options.maxTurns === undefined ? {} : { maxTurns: readTurns(options.maxTurns) }
+  const maxTurns =
+    options.maxTurns === undefined
+      ? {}
+      : { maxTurns: readWhole('--max-turns', options.maxTurns, 1) }
   const given = { agentId, input, ...maxTurns }
   let view = await agents.call<PromptView>('wasm_agent_prompt', given, watch)
   while (view.stop === undefined && !cancel.signal.aborted)
     view = await agents.call('wasm_agent_wait', { agentId, runId: view.runId }, watch)
   await drawing
+  if (following !== undefined) {
+    await following.drain()
+    output.remark(`in all: ${await following.total()}`)
+  }
   output.value(view)
   const { response = '', stop } = view
   if (response !== '') output.line(printableLines(response))
@@ -146,11 +179,14 @@ function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n')
 }
 
-function readTurns(text: string): number {
-  const turns = Number(text)
-  if (!Number.isSafeInteger(turns) || turns < 1)
-    throw new CliError('CLI_ARGUMENT', `--max-turns is \`${text}\``, 'a number from 1 on')
-  return turns
+function limitsOf({ maxTurns, maxTokens, maxCost, codeTimeout }: CreateOptions): object {
+  const limits = {
+    ...(maxTurns === undefined ? {} : { maxTurns: readWhole('--max-turns', maxTurns, 1) }),
+    ...(maxTokens === undefined ? {} : { maxTokens: readWhole('--max-tokens', maxTokens, 1) }),
+    ...(maxCost === undefined ? {} : { maxCost: readAmount('--max-cost', maxCost) }),
+  }
+  const timeoutMs = codeTimeout && readWhole('--code-timeout', codeTimeout, 1)
+  return { limits, ...(timeoutMs ? { code: { timeoutMs } } : {}) }
 }
 
 function readFile(path: string): [string, string | { base64: string }] {
