@@ -104,6 +104,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'policy/cases',
       'policy/core',
       'policy/counters',
+      'policy/document',
       'policy/language',
       'policy/model',
       'catalogue',

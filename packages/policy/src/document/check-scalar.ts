@@ -28,7 +28,7 @@ export function checkScalar(
       return typeof value === 'boolean' || wrongType(node, shape, what, problems)
     case 'text':
       if (typeof value !== 'string') return wrongType(node, shape, what, problems)
-      if (value.trim() === '')
+      if (value.trim() === '' && shape.empty !== true)
         return outOfRange(node, `${what} is empty`, 'write it out or take it away', problems)
       if (value.length <= shape.max) return true
       return outOfRange(

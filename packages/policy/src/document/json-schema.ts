@@ -16,9 +16,22 @@ export function toJsonSchema(title: string, description: string, shape: ObjectSh
     $schema: 'http://json-schema.org/draft-07/schema#',
     title,
     description,
-    ...object(shape),
-    definitions: Object.fromEntries(nested.map((below) => [definitionName(below), object(below)])),
+    ...object(shape, refer),
+    definitions: Object.fromEntries(
+      nested.map((below) => [definitionName(below), object(below, refer)]),
+    ),
   }
+}
+
+/** The same without definitions: what is nested stands where it is used. */
+export function toInlineSchema(shape: Shape): Schema {
+  return toSchema(shape, (below) => object(below, toInlineSchema))
+}
+
+type Nest = (shape: ObjectShape) => Schema
+
+function refer(shape: ObjectShape): Schema {
+  return { $ref: `#/definitions/${definitionName(shape)}` }
 }
 
 /** Every object below another, once: rules appear in six places. */
@@ -47,14 +60,18 @@ function definitionName(shape: ObjectShape): string {
   return shape.noun.replace(/^an? /, '').replaceAll(' ', '_')
 }
 
-function toSchema(shape: Shape): Schema {
+function toSchema(shape: Shape, nest: Nest): Schema {
   switch (shape.kind) {
     case 'word':
       return { enum: shape.words }
     case 'constant':
       return { const: shape.value }
     case 'text':
-      return { type: 'string', minLength: 1, maxLength: shape.max }
+      return {
+        type: 'string',
+        ...(shape.empty === true ? {} : { minLength: 1 }),
+        maxLength: shape.max,
+      }
     case 'integer':
       return { type: 'integer', minimum: shape.min, maximum: shape.max }
     case 'decimal':
@@ -73,18 +90,18 @@ function toSchema(shape: Shape): Schema {
     case 'list':
       return {
         type: shape.min === undefined ? ['array', 'null'] : 'array',
-        items: toSchema(shape.of),
+        items: toSchema(shape.of, nest),
         ...(shape.min === undefined ? {} : { minItems: shape.min }),
         maxItems: shape.max,
       }
     case 'either':
-      return { anyOf: shape.of.map(toSchema) }
+      return { anyOf: shape.of.map((one) => toSchema(one, nest)) }
     case 'record':
       return shape.schema === undefined
-        ? record(shape.keys, toSchema(shape.of))
-        : toSchema(shape.schema)
+        ? record(shape.keys, toSchema(shape.of, nest))
+        : toSchema(shape.schema, nest)
     default:
-      return { $ref: `#/definitions/${definitionName(shape)}` }
+      return nest(shape)
   }
 }
 
@@ -105,13 +122,13 @@ function record(keys: KeyShape, of: Schema): Schema {
   return { type: ['object', 'null'], properties, additionalProperties: false }
 }
 
-function object(shape: ObjectShape): Schema {
+function object(shape: ObjectShape, nest: Nest): Schema {
   const fields = Object.entries(shape.fields)
   const required = fields.filter(([, field]) => field.required).map(([name]) => name)
   return {
     type: 'object',
     properties: Object.fromEntries(
-      fields.map(([name, field]) => [name, { ...notes(field), ...toSchema(field.shape) }]),
+      fields.map(([name, field]) => [name, { ...notes(field), ...toSchema(field.shape, nest) }]),
     ),
     ...(required.length > 0 ? { required } : {}),
     additionalProperties: false,

@@ -6,8 +6,13 @@ export type Shape =
   /** `note`: why other words are not allowed. */
   | { readonly kind: 'word'; readonly words: readonly string[]; readonly note?: string }
   | { readonly kind: 'constant'; readonly value: number }
-  /** `example`: what such a text looks like. */
-  | { readonly kind: 'text'; readonly max: number; readonly example?: string }
+  /** `example`: what such a text looks like. `empty`: it may have no characters. */
+  | {
+      readonly kind: 'text'
+      readonly max: number
+      readonly example?: string
+      readonly empty?: true
+    }
   | { readonly kind: 'integer'; readonly min: number; readonly max: number; readonly zero?: string }
   | { readonly kind: 'decimal' }
   | { readonly kind: 'duration'; readonly maxSeconds: number }
@@ -52,6 +57,36 @@ export interface Field {
   readonly unset?: string
   /** A value that fits the shape, for editors and the reference page. */
   readonly example?: unknown
+}
+
+/** What a value is that fits a shape: for code behind the checker. */
+export type ShapeValue<S> = S extends { kind: 'word'; words: readonly (infer Word)[] }
+  ? Word
+  : S extends { kind: 'text' }
+    ? string
+    : S extends { kind: 'integer' | 'decimal' | 'constant' }
+      ? number
+      : S extends { kind: 'duration' }
+        ? string | number
+        : S extends { kind: 'boolean' }
+          ? boolean
+          : S extends { kind: 'list'; of: infer Of }
+            ? readonly ShapeValue<Of>[]
+            : S extends { kind: 'record'; of: infer Of }
+              ? Readonly<Record<string, ShapeValue<Of>>>
+              : S extends { kind: 'object'; fields: infer Fields }
+                ? FieldValues<Fields>
+                : unknown
+
+/** The same for the fields of an object: what is not required may be missing. */
+export type FieldValues<Fields> = {
+  readonly [Name in keyof Fields as Fields[Name] extends { required: true }
+    ? Name
+    : never]: Fields[Name] extends { shape: infer S } ? ShapeValue<S> : never
+} & {
+  readonly [Name in keyof Fields as Fields[Name] extends { required: true }
+    ? never
+    : Name]?: Fields[Name] extends { shape: infer S } ? ShapeValue<S> : never
 }
 
 /** Seconds, or a number with s, m, h or d; undefined if it is neither. */

@@ -4,15 +4,15 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
-import { OperationError } from '../core/operation-error.ts'
+import { InputError, NotFoundError, OperationError } from '../core/operation-error.ts'
 import { hasRole, type Person } from '../core/person.ts'
 import { readBody } from '../gateway/front/http/read-body.ts'
 import type { RelyingParty } from '../identity/people/passkeys.ts'
 import { readJson } from '../protocol/json/read-json.ts'
 import { bearerOf, headerOf } from './http/bearer-token.ts'
 import { Download } from './http/download.ts'
-import type { Endpoint } from './http/endpoint.ts'
-import { ApiError } from './http/errors.ts'
+import { type Endpoint, hasBody } from './http/endpoint.ts'
+import { type ApiCode, ApiError } from './http/errors.ts'
 import { EventStreamResponse } from './http/events.ts'
 import {
   API_BODY_BYTES_MAX,
@@ -20,6 +20,7 @@ import {
   STREAMS_MAX,
   STREAMS_PER_PERSON_MAX,
 } from './http/limits.ts'
+import { readInput } from './http/read-input.ts'
 import type { Challenges } from './sign-in/challenges.ts'
 import type { SignIns } from './sign-in/sign-ins.ts'
 
@@ -98,6 +99,8 @@ export class Router {
     const query = row.query && validate(row.query, Object.fromEntries(url.searchParams), 'query')
     const text = row.method === 'GET' ? '' : await readRequestBody(request, row)
     const body = row.body && validate(row.body, jsonOf(text), 'body')
+    const given = hasBody(row) ? () => jsonOf(text) : url.searchParams
+    const input = row.input === undefined ? {} : readInput(row.input, params, given)
     const isProven =
       row.proof === true ||
       (row.proof === 'offered' && headerOf(request, 'sluice-proof') !== undefined)
@@ -105,7 +108,7 @@ export class Router {
     const path = url.pathname + url.search
     const by = isProven ? await this.#prove(person, request, path, text) : person
     const lastEventId = headerOf(request, 'last-event-id')
-    return row.handle({ person: by, isProven, params, body, query, lastEventId, request })
+    return row.handle({ person: by, isProven, params, body, query, input, lastEventId, request })
   }
 
   #find(method: string, path: string): { row: Endpoint; params: Record<string, string> } {
@@ -201,8 +204,7 @@ function checkOrigin(request: IncomingMessage, rp: RelyingParty): void {
 async function readRequestBody(request: IncomingMessage, row: Endpoint): Promise<string> {
   const isEmpty = Number(request.headers['content-length'] ?? 0) === 0
   if (isEmpty && request.headers['transfer-encoding'] === undefined) return ''
-  if (row.body === undefined)
-    throw new ApiError('API_REQUEST', 'no body is read here', 'leave it out')
+  if (!hasBody(row)) throw new ApiError('API_REQUEST', 'no body is read here', 'leave it out')
   const body = await readBody(request, API_BODY_BYTES_MAX)
   if (body.text !== undefined) return body.text
   throw new ApiError('API_REQUEST', body.why, 'send JSON, as application/json')
@@ -247,12 +249,17 @@ function send(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, HEADERS).end(JSON.stringify(value))
 }
 
+function codeOf(error: OperationError): ApiCode {
+  if (error instanceof InputError) return 'API_REQUEST'
+  return error instanceof NotFoundError ? 'API_NOT_FOUND' : 'API_REFUSED'
+}
+
 function writeApiError(response: ServerResponse, error: Error): void {
   const known =
     error instanceof ApiError
       ? error
       : error instanceof OperationError
-        ? new ApiError('API_REFUSED', error.message, error.help)
+        ? new ApiError(codeOf(error), error.message, error.help)
         : new ApiError('API_FAULT', error.message, 'see the log of the gate')
   const { code, message, help, status } = known
   if (status === 401) response.setHeader('www-authenticate', 'Bearer realm="sluice"')

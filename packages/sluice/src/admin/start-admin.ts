@@ -7,7 +7,6 @@ import type { Service } from '../agents/service/service.ts'
 import { OperationError } from '../core/operation-error.ts'
 import type { Person } from '../core/person.ts'
 import { toActor } from '../core/person.ts'
-import { policyNames } from '../gateway/config/grants.ts'
 import type { AdminSite } from '../gateway/front/http/site.ts'
 import { peopleBase } from '../gateway/start/people-base.ts'
 import type { AdminParts } from '../gateway/start/run-admin.ts'
@@ -15,10 +14,10 @@ import type { AccessTokenVerifier } from '../identity/callers/access-token-verif
 import { ApprovalLinks } from '../identity/keys/approval-links.ts'
 import { Passkeys, type RelyingParty } from '../identity/people/passkeys.ts'
 import { canProve } from '../identity/people/people.ts'
+import { toOperationParts } from '../operations/table.ts'
 import { createPersonVerifier } from '../operations/verify-person.ts'
 import { processClock } from '../store/process-clock.ts'
-import { approvalEndpoints } from './endpoints/approval-endpoints.ts'
-import { peopleEndpoints } from './endpoints/people-endpoints.ts'
+import { operationEndpoints, watchEndpoint } from './endpoints/operation-endpoints.ts'
 import { type Endpoint, endpoint } from './http/endpoint.ts'
 import { ApiError } from './http/errors.ts'
 import { CODE_MS, INVITATION_MS } from './http/limits.ts'
@@ -85,20 +84,16 @@ export function startAdmin(
         await prove({ proof: { name, pin } }, 'viewer', 'add a passkey')
       },
     }),
-    ...peopleEndpoints({
-      people: { people, ledger, nowMs, tell: (what) => parts.log('warn', what) },
-      grants: {
-        ...{ grants: parts.grants, ledger, nowMs, policies: policyNames(config) },
-        changed: () => parts.door.onChange(),
+    ...operationEndpoints(toOperationParts(parts), {
+      /** A link by which somebody without any credential adds the first passkey. */
+      'people.add': async (answer, { name, token }, by) =>
+        token === true ? answer : { ...answer, invitation: await invite(String(name), by) },
+      'people.remove': (answer, { name }) => {
+        signIns.endAllOf(String(name))
+        return answer
       },
-      freezing: {
-        ...{ freezes: parts.freezes, ledger, nowMs, servers: () => parts.servers.names },
-        interrupt: () => parts.gate.interrupt(),
-      },
-      invite,
-      signOut: (name) => signIns.endAllOf(name),
     }),
-    ...(parts.approvals === undefined ? [] : approvalEndpoints(parts.approvals)),
+    ...(parts.approvals === undefined ? [] : [watchEndpoint(parts.approvals)]),
     ...page.endpoints,
   ]
   endpoints.push(

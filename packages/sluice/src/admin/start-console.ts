@@ -48,7 +48,7 @@ export function startConsole(
       ...policyEndpoints({ policies, store, reader, reload, flushTools, nowMs }),
       ...agentsEndpoints(agents),
       ...settingsEndpoints(parts),
-      ...serversEndpoints({ parts, reader, nowMs }),
+      ...serversEndpoints({ parts, reader }),
     ],
     serve: (request, response) => {
       const [path = '/'] = (request.url ?? '/').split('?')

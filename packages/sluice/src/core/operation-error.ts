@@ -8,3 +8,9 @@ export class OperationError extends Error {
     this.help = help
   }
 }
+
+/** The request itself does not fit what the operation takes. */
+export class InputError extends OperationError {}
+
+/** What the request names is not there. */
+export class NotFoundError extends OperationError {}

@@ -1,98 +1,113 @@
-// `freeze` and `thaw`, as the running gate does them and as a command does them where none runs. A
-// freeze holds at once, whatever cannot be written; a thaw is on record before it takes effect.
+// `freeze` and `thaw`. A freeze applies at once, whatever cannot be written; a thaw is recorded before it
+// takes effect. The same on a running gate and on a data directory where none runs.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import { OperationError } from '../core/operation-error.ts'
-import type { Person } from '../core/person.ts'
+import type { FieldValues } from '@sluice/policy/document/shape'
+import { InputError, OperationError } from '../core/operation-error.ts'
 import { toActor } from '../core/person.ts'
 import { FREEZE_ID_LENGTH_MAX, FREEZE_WHY_LENGTH_MAX } from '../gateway/shared/limits.ts'
 import {
   describeFreezeTarget,
   type Freeze,
   type FreezeScope,
-  type FreezeStore,
   SCOPES,
 } from '../gateway/state/freezes.ts'
-import type { Ledger } from '../ledger/ledger.ts'
+import { type Operation, type OperationParts, operation } from './operation.ts'
+import { REQUIRED_ROLES } from './verify-person.ts'
 
-export interface FreezeParts {
-  readonly freezes: FreezeStore
-  readonly ledger: Pick<Ledger, 'event'>
-  /** Names of servers there are; undefined where nobody knows. */
-  readonly servers: () => readonly string[] | undefined
-  /** Ends what is open and no longer may be; says how many calls that were. */
-  readonly interrupt: (frozen: Freeze) => number
-  readonly nowMs: () => number
+const id = { kind: 'text', max: FREEZE_ID_LENGTH_MAX } as const
+const TARGET = {
+  all: { shape: { kind: 'boolean' }, doc: 'everything, as if nothing is named' },
+  server: { shape: id, doc: 'only this server' },
+  principal: { shape: id, doc: 'only this principal' },
+  agent: { shape: id, doc: 'only this agent' },
+} as const
+const WHY = { kind: 'text', max: FREEZE_WHY_LENGTH_MAX, empty: true } as const
+
+export const FREEZE: Operation = operation({
+  name: 'freeze',
+  summary: 'let nothing pass any more, until a person thaws it; it stops, so it needs no proof',
+  role: 'approver',
+  proof: 'none',
+  socket: 'freeze',
+  http: { method: 'POST', path: '/api/freeze', omit: ['all'] },
+  command: 'freeze',
+  input: { ...TARGET, why: { shape: WHY, doc: 'the reason, which callers are told' } },
+  run: async (parts, input) => {
+    const { freezes, ledger, servers, interrupt, nowMs } = parts
+    const target = readTarget(input)
+    // A misspelt server would be frozen, and the one that was meant would go on.
+    if (target.scope === 'server' && servers !== undefined && !servers.includes(target.id))
+      throw new OperationError(
+        `no server is called \`${target.id}\``,
+        `there are ${servers.map((name) => `\`${name}\``).join(', ') || 'none'}`,
+      )
+    const { why = '' } = input
+    const frozen: Freeze = { ...target, atMs: nowMs(), why }
+    freezes.hold(frozen)
+    const cancelled = interrupt()
+    const warnings: string[] = []
+    const detail = { scope: frozen.scope, id: frozen.id, why, cancelled }
+    await ledger.event({ atMs: frozen.atMs, name: 'freeze', detail }).catch((error: Error) => {
+      warnings.push(`it is not on record: ${error.message}`)
+    })
+    try {
+      freezes.keep(frozen)
+    } catch (error) {
+      warnings.push(`it holds until the gate ends and no longer: ${(error as Error).message}`)
+    }
+    return { frozen: toFreezeView(frozen), cancelled, warnings }
+  },
+})
+
+export const THAW: Operation = operation({
+  name: 'thaw',
+  summary: 'let pass again what was frozen',
+  role: REQUIRED_ROLES.thaw,
+  proof: 'fresh',
+  socket: 'thaw',
+  http: { method: 'POST', path: '/api/thaw', omit: ['all'] },
+  command: 'thaw',
+  input: TARGET,
+  run: async ({ freezes, ledger, nowMs }, input, { by }) => {
+    const { scope, id: which } = readTarget(input)
+    const frozen = freezes.find(scope, which)
+    if (frozen === undefined) {
+      const others = freezes.list.map(describeFreezeTarget).join(', ')
+      const help = others === '' ? 'nothing is frozen' : `frozen: ${others}; say which`
+      throw new OperationError(`${describeFreezeTarget({ scope, id: which })} is not frozen`, help)
+    }
+    const detail = { scope, id: which, frozenAtMs: frozen.atMs, by: toActor(by) }
+    await ledger.event({ atMs: nowMs(), name: 'thaw', detail })
+    freezes.thaw(frozen)
+    return { thawed: toFreezeView(frozen), left: listFreezes({ freezes }) }
+  },
+})
+
+const LIST: Operation = operation({
+  name: 'freeze.list',
+  summary: 'what is frozen',
+  role: 'viewer',
+  proof: 'none',
+  http: { method: 'GET', path: '/api/freeze' },
+  input: {},
+  run: (parts) => ({ frozen: listFreezes(parts) }),
+})
+
+export const FREEZE_OPERATIONS: readonly Operation[] = [LIST, FREEZE, THAW]
+
+export function listFreezes({ freezes }: Pick<OperationParts, 'freezes'>): JsonObject[] {
+  return freezes.list.map(toFreezeView)
 }
 
-export async function freeze(parts: FreezeParts, request: JsonObject): Promise<JsonObject> {
-  const { freezes, ledger, interrupt, nowMs } = parts
-  const servers = parts.servers()
-  const target = readTarget(request)
-  // A misspelt server would be frozen, and the one that was meant would go on.
-  if (target.scope === 'server' && servers !== undefined && !servers.includes(target.id))
-    throw new OperationError(
-      `no server is called \`${target.id}\``,
-      `there are ${servers.map((name) => `\`${name}\``).join(', ') || 'none'}`,
-    )
-  const { why = '' } = request
-  if (typeof why !== 'string' || why.length > FREEZE_WHY_LENGTH_MAX)
-    throw new OperationError(
-      `the reason is no text of at most ${FREEZE_WHY_LENGTH_MAX} characters`,
-      'say it shorter',
-    )
-  const frozen: Freeze = { ...target, atMs: nowMs(), why }
-  freezes.hold(frozen)
-  const cancelled = interrupt(frozen)
-  const warnings: string[] = []
-  const detail = { scope: frozen.scope, id: frozen.id, why, cancelled }
-  await ledger.event({ atMs: frozen.atMs, name: 'freeze', detail }).catch((error: Error) => {
-    warnings.push(`it is not on record: ${error.message}`)
-  })
-  try {
-    freezes.keep(frozen)
-  } catch (error) {
-    warnings.push(`it holds until the gate ends and no longer: ${(error as Error).message}`)
-  }
-  return { frozen: toFreezeView(frozen), cancelled, warnings }
+export function toFreezeView({ scope, id: which, atMs, why }: Freeze): JsonObject {
+  return { scope, id: which, at: new Date(atMs).toISOString(), why }
 }
 
-/** `by` has shown who they are. */
-export async function thaw(
-  parts: FreezeParts,
-  request: JsonObject,
-  by: Person,
-): Promise<JsonObject> {
-  const { freezes, ledger, nowMs } = parts
-  const { scope, id } = readTarget(request)
-  const frozen = freezes.find(scope, id)
-  if (frozen === undefined) {
-    const others = freezes.list.map(describeFreezeTarget).join(', ')
-    const help = others === '' ? 'nothing is frozen' : `frozen: ${others}; say which`
-    throw new OperationError(`${describeFreezeTarget({ scope, id })} is not frozen`, help)
-  }
-  const atMs = nowMs()
-  const detail = { scope, id, frozenAtMs: frozen.atMs, by: toActor(by) }
-  await ledger.event({ atMs, name: 'thaw', detail })
-  freezes.thaw(frozen)
-  return { thawed: toFreezeView(frozen), left: freezes.list.map(toFreezeView) }
-}
-
-export function toFreezeView({ scope, id, atMs, why }: Freeze): JsonObject {
-  return { scope, id, at: new Date(atMs).toISOString(), why }
-}
-
-function readTarget(request: JsonObject): { scope: FreezeScope; id: string } {
-  const given = SCOPES.filter((scope) => request[scope] !== undefined)
-  const [scope, second] = given
+function readTarget(input: FieldValues<typeof TARGET>): { scope: FreezeScope; id: string } {
+  const [scope, second] = SCOPES.filter((each) => input[each] !== undefined)
   if (second !== undefined)
-    throw new OperationError(`both \`${scope}\` and \`${second}\` are named`, 'one at a time')
+    throw new InputError(`both \`${scope}\` and \`${second}\` are named`, 'one at a time')
   if (scope === undefined || scope === 'all') return { scope: 'all', id: '' }
-  const id = request[scope]
-  if (typeof id !== 'string' || id === '' || id.length > FREEZE_ID_LENGTH_MAX)
-    throw new OperationError(
-      `\`${scope}\` is no name of at most ${FREEZE_ID_LENGTH_MAX} characters`,
-      'name one as the record has it',
-    )
-  return { scope, id }
+  return { scope, id: input[scope] as string }
 }

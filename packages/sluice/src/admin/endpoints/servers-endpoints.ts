@@ -1,19 +1,16 @@
 // Servers, their tools and their pins: how each is, what it offers and how risky that is, the
-// catalogue's page of a tool, definitions that wait for a person. Accepting one needs a proof and says
-// which very definition is meant: a server may have changed it again since it was looked at.
+// catalogue's page of a tool, definitions that wait for a person. Accepting and refusing one are
+// operations (operations/pins.ts).
 
 import type { JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
 import { z } from 'zod'
 import { assessTool } from '../../catalogue/classify/classify.ts'
 import { toolPage } from '../../catalogue/pages/tool-page.ts'
-import { OperationError } from '../../core/operation-error.ts'
 import { markdownOf } from '../../core/pages/page-markdown.ts'
 import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
-import { REFUSAL_LENGTH_MAX } from '../../gateway/shared/limits.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
 import type { PendingDefinition } from '../../gateway/tools/pins.ts'
-import { acceptPins, refusePins } from '../../operations/accept-pins.ts'
 import { DEFINITION_LENGTH_SHOWN } from '../contract/console-limits.ts'
 import type {
   PendingDefinitionView,
@@ -29,24 +26,12 @@ import { serverViews } from './server-views.ts'
 export interface ServersParts {
   readonly parts: AdminParts
   readonly reader: LedgerReader
-  readonly nowMs: () => number
 }
 
-const PIN = z.strictObject({
-  server: z.string().min(1).max(64),
-  name: z.string().min(1).max(1_000),
-  digest: z.string().min(1).max(200),
-})
 const TOOL = z.strictObject({ server: z.string().max(64), name: z.string().max(1_000) })
 
-export function serversEndpoints({ parts, reader, nowMs }: ServersParts): Endpoint[] {
-  const { gate, pins, ledger, policies, tools } = parts
-  const waiting = ({ server, name, digest }: z.output<typeof PIN>): PendingDefinition => {
-    const held = pins.waiting(server, name).find((one) => one.digest === digest)
-    if (held !== undefined) return held
-    throw new OperationError('the definition has changed again', 'look at it once more')
-  }
-  const accepting = { pins, ledger, changed: () => gate.policyChanged(), nowMs }
+export function serversEndpoints({ parts, reader }: ServersParts): Endpoint[] {
+  const { gate, pins, policies, tools } = parts
   return [
     endpoint({
       ...{ method: 'GET', path: '/api/servers', role: 'viewer' },
@@ -91,26 +76,6 @@ export function serversEndpoints({ parts, reader, nowMs }: ServersParts): Endpoi
           heldPin(held, pins.acceptedOf(held.tool.definition.server, held.tool.definition.name)),
         ),
       }),
-    }),
-    endpoint({
-      ...{ method: 'POST', path: '/api/pins/accept', role: 'policy-manager', proof: true },
-      body: PIN,
-      summary: 'accept one definition, as it was looked at',
-      handle: async ({ body, person }) => {
-        const { digest } = waiting(body)
-        const { server, name } = body
-        return acceptPins(accepting, { server, name, seen: [digest] }, person)
-      },
-    }),
-    endpoint({
-      ...{ method: 'POST', path: '/api/pins/refuse', role: 'policy-manager' },
-      body: PIN.extend({ why: z.string().max(REFUSAL_LENGTH_MAX).optional() }),
-      summary: 'refuse a definition: it stays held, and callers are told by whom',
-      handle: async ({ body, person }) => {
-        const { digest } = waiting(body)
-        const { server, name, why = '' } = body
-        return refusePins(accepting, { server, name, seen: [digest], why }, person)
-      },
     }),
   ]
 }

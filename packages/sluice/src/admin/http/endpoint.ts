@@ -2,6 +2,8 @@
 // and openapi.ts describes them, so that no address can be without its authorisation or its page.
 
 import type { IncomingMessage } from 'node:http'
+import type { JsonObject } from '@sluice/policy/core/json'
+import type { ShapeFields } from '@sluice/policy/document/shape'
 import type { z } from 'zod'
 import type { Person, Role } from '../../core/person.ts'
 import type { Download } from './download.ts'
@@ -17,6 +19,8 @@ export interface EndpointCall<Body, Query> {
   readonly params: Readonly<Record<string, string>>
   readonly body: Body
   readonly query: Query
+  /** Of an operation, from wherever it came. */
+  readonly input: JsonObject
   /** Where the last stream of this client ended. */
   readonly lastEventId: string | undefined
   readonly request: IncomingMessage
@@ -34,6 +38,8 @@ export interface Endpoint {
   readonly summary: string
   readonly body?: z.ZodType | undefined
   readonly query?: z.ZodType | undefined
+  /** Of an operation: its fields come from the path, and from the query or the body. */
+  readonly input?: ShapeFields
   readonly answer?: z.ZodType | undefined
   /** A JSON value, a stream of events, or a file. */
   readonly handle: (call: EndpointCall<unknown, unknown>) => unknown
@@ -51,6 +57,11 @@ interface EndpointDefinition<Body extends z.ZodType, Query extends z.ZodType> {
   readonly handle: (
     call: EndpointCall<z.output<Body>, z.output<Query>>,
   ) => object | EventStreamResponse | Download | Promise<object>
+}
+
+/** Whether the fields of the input come in the body, else in the query. */
+export function hasBody({ method, body, input }: Endpoint): boolean {
+  return input === undefined ? body !== undefined : method === 'POST' || method === 'PUT'
 }
 
 /** Keeps the types of body and query for the handler. */

@@ -22,9 +22,6 @@ export const CHALLENGES_MAX = 1_000
 export const CHALLENGES_PER_PERSON_MAX = 16
 export const ASSERTION_LENGTH_MAX = 16_384
 
-/** Held calls in one answer. */
-export const APPROVALS_PAGE_MAX = 1_000
-
 /** Streams of events: how many, how many of them one person's (a page has two), how often they show that they live, and how far one may be behind. */
 export const STREAMS_MAX = 200
 export const STREAMS_PER_PERSON_MAX = 24

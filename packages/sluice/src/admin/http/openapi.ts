@@ -1,9 +1,10 @@
 // `/api/openapi.json`: the table of the API as an OpenAPI document. Written from the rows that are
 // served, so that it cannot say anything else than they do.
 
+import { toInlineSchema } from '@sluice/policy/document/json-schema'
 import { z } from 'zod'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
-import type { Endpoint } from './endpoint.ts'
+import { type Endpoint, hasBody } from './endpoint.ts'
 
 const ERROR = {
   type: 'object',
@@ -42,7 +43,8 @@ export function openApiOf(endpoints: readonly Endpoint[]): object {
   }
 }
 
-function operationOf({ role, proof, summary, path, query, body, answer }: Endpoint): object {
+function operationOf(row: Endpoint): object {
+  const { role, proof, summary, path, answer } = row
   const named = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     ...{ name, in: 'path', required: true, schema: { type: 'string' } },
   }))
@@ -52,6 +54,7 @@ function operationOf({ role, proof, summary, path, query, body, answer }: Endpoi
   }
   const needs =
     role === 'anyone' ? [] : [{ signedIn: [], ...(proof === true ? { proof: [] } : {}) }]
+  const { query, body } = schemasOf(row)
   const parameters = [...named, ...(query === undefined ? [] : queryOf(query))]
   return {
     summary,
@@ -61,7 +64,7 @@ function operationOf({ role, proof, summary, path, query, body, answer }: Endpoi
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
-      : { requestBody: { content: { 'application/json': { schema: schemaOf(body, 'input') } } } }),
+      : { requestBody: { content: { 'application/json': { schema: body } } } }),
     responses: {
       200: {
         description: 'done',
@@ -74,11 +77,25 @@ function operationOf({ role, proof, summary, path, query, body, answer }: Endpoi
   }
 }
 
-function queryOf(query: z.ZodType): object[] {
-  const { properties = {}, required = [] } = schemaOf(query, 'input') as {
-    properties?: Record<string, object>
-    required?: string[]
-  }
+interface ObjectSchema {
+  readonly properties?: Record<string, object>
+  readonly required?: readonly string[]
+}
+
+/** What is not in the path comes in the query or in the body. */
+function schemasOf(row: Endpoint): { query?: ObjectSchema; body?: object } {
+  if (row.input === undefined)
+    return {
+      ...(row.query === undefined ? {} : { query: schemaOf(row.query, 'input') }),
+      ...(row.body === undefined ? {} : { body: schemaOf(row.body, 'input') }),
+    }
+  const inPath = new Set([...row.path.matchAll(/:(\w+)/g)].map(([, name]) => name))
+  const fields = Object.fromEntries(Object.entries(row.input).filter(([name]) => !inPath.has(name)))
+  const schema = toInlineSchema({ kind: 'object', noun: 'the request', fields })
+  return hasBody(row) ? { body: schema } : { query: schema as ObjectSchema }
+}
+
+function queryOf({ properties = {}, required = [] }: ObjectSchema): object[] {
   return Object.entries(properties).map(([name, schema]) => ({
     ...{ name, in: 'query', required: required.includes(name), schema },
   }))

@@ -4,9 +4,11 @@
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
 import { ROLES } from '../../core/person.ts'
+import { REMOVE_PERSON } from '../../operations/people.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
+import { addOperationCommand } from '../connect/ask-operation.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { askGate } from '../connect/gate-socket.ts'
 import {
@@ -64,9 +66,17 @@ export function addApprovers(program: Command, answer: SetExitCode): void {
     .option('--pin', 'the person is here and types a PIN now')
     .addHelpText('after', ADD_EXAMPLES)
     .action((name: string, options: Options) => add(name, options, answer))
-  command(parent, 'remove', 'let somebody decide no more')
-    .argument('<name>', 'who')
-    .action((name: string, options: Options) => remove(name, options, answer))
+  addOperationCommand(
+    parent,
+    {
+      ...{ row: REMOVE_PERSON, name: 'remove', flags: { name: '<name>' } },
+      print: (_, output, { name }) => {
+        output.line(`${printable(String(name))} decides no more`)
+        return 0
+      },
+    },
+    answer,
+  )
   command(parent, 'pin', 'set the first PIN, or change one')
     .argument('[name]', 'whose; yours without')
     .addHelpText('after', PIN_EXAMPLES)
@@ -156,15 +166,6 @@ async function invite(
   } catch {
     return undefined // It serves pipes only.
   }
-}
-
-async function remove(name: string, options: Options, answer: SetExitCode): Promise<void> {
-  const output = new Output(options)
-  const { data } = findData(options)
-  const proof = await provePerson(data, options)
-  output.value(await ask(data, { do: 'approver-remove', name, proof }))
-  output.line(`${printable(name)} decides no more`)
-  answer(0)
 }
 
 async function setPin(

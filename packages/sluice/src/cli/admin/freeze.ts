@@ -4,25 +4,11 @@
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
-import { openGateStore } from '../../gateway/data/gate-store.ts'
-import { describeFreezeTarget, type Freeze, FreezeStore } from '../../gateway/state/freezes.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
-import { type FreezeParts, freeze, thaw } from '../../operations/freeze.ts'
-import { REQUIRED_ROLES } from '../../operations/verify-person.ts'
+import { describeFreezeTarget, type Freeze } from '../../gateway/state/freezes.ts'
+import { FREEZE, THAW } from '../../operations/freeze.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, plural, printable } from '../../terminal/output.ts'
-import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
-import { provePerson, withPeople } from '../connect/prove-person.ts'
-import { runOnOwner } from '../connect/run-on-owner.ts'
-
-interface Options extends DataOptions {
-  readonly server?: string
-  readonly principal?: string
-  readonly agent?: string
-  readonly why?: string
-  readonly as?: string
-  readonly json?: boolean
-}
+import { plural, printable } from '../../terminal/output.ts'
+import { addOperationCommand } from '../connect/ask-operation.ts'
 
 const FREEZE_EXAMPLES = `
 Examples:
@@ -41,95 +27,43 @@ Examples:
 
 Asks for your PIN at the terminal; the one who thaws has the role policy-manager or admin.`
 
+const TARGET = {
+  server: '--server <name>',
+  principal: '--principal <id>',
+  agent: '--agent <id>',
+}
+
 export function addFreeze(parent: Command, answer: SetExitCode): void {
-  command(parent, 'freeze', 'let nothing pass any more, until a person thaws it')
-    .option('--why <text>', 'the reason, which callers are told')
-    .addHelpText('after', FREEZE_EXAMPLES)
-    .action(async (options: Options) => {
-      const output = new Output(options)
-      const said = await askFreeze(options)
-      const { frozen, cancelled, warnings } = said as unknown as FreezeAnswer
-      output.value(said)
-      output.line(
-        `${output.paint('cyan', 'frozen')}: ${whatOf(frozen)}, ${plural(cancelled, 'open call')} cancelled`,
-      )
-      for (const warning of warnings) output.remark(`warning: ${printable(warning)}`)
-      answer(0)
-    })
+  addOperationCommand(
+    parent,
+    {
+      ...{ row: FREEZE, name: 'freeze', examples: FREEZE_EXAMPLES },
+      description: 'let nothing pass any more, until a person thaws it',
+      flags: { ...TARGET, why: '--why <text>' },
+      print: ({ frozen, cancelled, warnings }, output) => {
+        const calls = plural(Number(cancelled), 'open call')
+        output.line(`${output.paint('cyan', 'frozen')}: ${whatOf(frozen)}, ${calls} cancelled`)
+        for (const warning of warnings as string[]) output.remark(`warning: ${printable(warning)}`)
+        return 0
+      },
+    },
+    answer,
+  )
 }
 
 export function addThaw(parent: Command, answer: SetExitCode): void {
-  command(parent, 'thaw', 'let pass again what was frozen')
-    .option('--as <name>', 'who you are, where several people have a PIN')
-    .addHelpText('after', THAW_EXAMPLES)
-    .action(async (options: Options) => {
-      const output = new Output(options)
-      const said = await askThaw(options)
-      const { thawed, left } = said as unknown as { thawed: JsonObject; left: JsonObject[] }
-      output.value(said)
-      output.line(`${output.paint('green', 'thawed')}: ${whatOf(thawed)}`)
-      for (const frozen of left) output.line(`still frozen: ${whatOf(frozen)}`)
-      answer(0)
-    })
-}
-
-interface FreezeAnswer {
-  readonly frozen: JsonObject
-  readonly cancelled: number
-  readonly warnings: readonly string[]
-}
-
-function command(parent: Command, name: string, description: string): Command {
-  return addDataOptions(
-    parent
-      .command(name)
-      .description(description)
-      .option('--server <name>', 'only this server')
-      .option('--principal <id>', 'only this principal')
-      .option('--agent <id>', 'only this agent'),
-  ).option('--json', 'answer as JSON')
-}
-
-function askFreeze(options: Options): Promise<JsonObject> {
-  const { data, request, parts } = asked('freeze', options)
-  return runOnOwner(data, request, () =>
-    withPeople(data, async ({ ledger }) => parts(ledger, (all) => freeze(all, request))),
+  addOperationCommand(
+    parent,
+    {
+      ...{ row: THAW, name: 'thaw', flags: TARGET, examples: THAW_EXAMPLES },
+      print: ({ thawed, left }, output) => {
+        output.line(`${output.paint('green', 'thawed')}: ${whatOf(thawed)}`)
+        for (const frozen of left as JsonObject[]) output.line(`still frozen: ${whatOf(frozen)}`)
+        return 0
+      },
+    },
+    answer,
   )
-}
-
-async function askThaw(options: Options): Promise<JsonObject> {
-  const { data, request, parts } = asked('thaw', options)
-  const proven = { ...request, proof: await provePerson(data, options) }
-  return runOnOwner(data, proven, () =>
-    withPeople(data, async ({ ledger, prove }) => {
-      const by = await prove(proven, REQUIRED_ROLES.thaw, 'thaw')
-      return parts(ledger, (all) => thaw(all, request, by))
-    }),
-  )
-}
-
-function asked(word: 'freeze' | 'thaw', options: Options) {
-  const { server, principal, agent, why, ...place } = options
-  const { data, servers } = findData(place)
-  const given = Object.entries({ server, principal, agent, why })
-  const named = given.filter((pair): pair is [string, string] => pair[1] !== undefined)
-  const request = { do: word, ...Object.fromEntries(named) }
-  const parts = async <T>(ledger: Ledger, work: (all: FreezeParts) => Promise<T>): Promise<T> => {
-    const store = openGateStore(data)
-    try {
-      const freezes = new FreezeStore(store)
-      return await work({
-        freezes,
-        ledger,
-        servers: () => servers,
-        interrupt: () => 0,
-        nowMs: Date.now,
-      })
-    } finally {
-      store.close()
-    }
-  }
-  return { data, request, parts }
 }
 
 /** `the server \`github\``, with what may come from elsewhere made harmless. */

@@ -13,7 +13,8 @@ import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { type ConfigOptions, loadConfig, parseConfigFor } from '../connect/load-config.ts'
-import { addProofOption, provePerson, withPeople } from '../connect/prove-person.ts'
+import { withOfflineParts } from '../connect/offline-parts.ts'
+import { addProofOption, provePerson } from '../connect/prove-person.ts'
 import { runOnOwner } from '../connect/run-on-owner.ts'
 
 interface Options extends ConfigOptions {
@@ -193,7 +194,7 @@ async function ask(
   makePrivateFolder(data)
   const request = needsProof ? { ...wish, proof: await provePerson(data, options) } : wish
   return runOnOwner(data, request, () =>
-    withPeople(data, async ({ ledger, prove }) => {
+    withOfflineParts({ data }, async ({ ledger, prove }) => {
       const parts = { file, parse: parseConfigFor(options), ledger, nowMs: Date.now }
       const command = createServerCommands(parts, prove)[request.do]
       return (await command?.(request)) ?? {}

@@ -3,14 +3,12 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { trustKey } from '../../operations/trust-key.ts'
-import { REQUIRED_ROLES } from '../../operations/verify-person.ts'
+import { createTrustKey } from '../../operations/trust-key.ts'
 import { readTrustedKeys } from '../../store/files/trusted-keys.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
+import { askOperation } from '../connect/ask-operation.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
-import { provePerson, withPeople } from '../connect/prove-person.ts'
-import { runOnOwner } from '../connect/run-on-owner.ts'
 
 interface TrustOptions {
   readonly data: string
@@ -59,14 +57,8 @@ async function change(
   options: TrustOptions,
   output: Output,
 ): Promise<void> {
-  const proof = await provePerson(data, options)
-  const request = { do: 'agents-trust', key, remove: options.remove === true, proof }
-  const said = await runOnOwner(data, request, () =>
-    withPeople(data, async ({ ledger, prove }) => {
-      const by = await prove(request, REQUIRED_ROLES.trust, 'agents trust')
-      return trustKey({ directory: data, ledger, nowMs: Date.now }, request, by)
-    }),
-  )
+  const input = { key, remove: options.remove === true }
+  const said = await askOperation(createTrustKey(data), input, { place: { data }, options })
   output.value(said)
   output.line(said.trusted === true ? `${key} is trusted` : `${key} is trusted no more`)
 }

@@ -5,10 +5,12 @@ import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/j
 import { parseDuration } from '@sluice/policy/document/shape'
 import type { Command } from 'commander'
 import type { ApprovalRequest, ArgumentBound } from '../../core/approval.ts'
+import { END_STANDING, LIFT } from '../../operations/approvals.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { terminal } from '../../terminal/terminal.ts'
+import { addOperationCommand, askOperation } from '../connect/ask-operation.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { addProofOption, provePerson } from '../connect/prove-person.ts'
 import { askApprovals, pageOf, reveal } from './source.ts'
@@ -52,18 +54,23 @@ export function addApprovalsDecide(parent: Command, answer: SetExitCode): void {
     .argument('<server/tool>')
     .action(async (session: string, tool: string, options: Options) => {
       const [server = '', ...name] = tool.split('/')
-      const request = { do: 'approval-lift', session, server, name: name.join('/') }
-      await proved(request, options)
+      const input = { session, server, name: name.join('/') }
+      await askOperation(LIFT, input, { place: findData(options), options })
       new Output(options).line(`lifted: ${printable(tool)} may be asked for again`)
       answer(0)
     })
-  plainCommand(parent, 'end', 'end an approval that was given for a while')
-    .argument('<id>', 'as `approvals list` shows it')
-    .action(async (id: string, options: Options) => {
-      await proved({ do: 'approval-end', id }, options)
-      new Output(options).line(`ended: ${printable(id)}`)
-      answer(0)
-    })
+  addOperationCommand(
+    parent,
+    {
+      ...{ row: END_STANDING, name: 'end', flags: { id: '<id>' } },
+      description: 'end an approval that was given for a while',
+      print: ({ ended }, output) => {
+        output.line(`ended: ${printable(String(ended))}`)
+        return 0
+      },
+    },
+    answer,
+  )
 }
 
 async function decide(
@@ -135,16 +142,6 @@ function boundText(bound: JsonValue): string {
   if (max === undefined) return `${String(min)} or more, without an upper end`
   const from = min === undefined ? '0 (no lower end was written)' : String(min)
   return printable(`from ${from} to ${String(max)}`)
-}
-
-/** With the PIN of a person. */
-async function proved(
-  request: JsonObject & { readonly do: string },
-  options: Options,
-): Promise<JsonObject> {
-  const { data } = findData(options)
-  const proof = await provePerson(data, options)
-  return askApprovals(data, { ...request, proof })
 }
 
 function forAWhile({ for: time, bound = [], calls }: Options): JsonObject {

@@ -4,21 +4,19 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { JsonObject } from '@sluice/policy/core/json'
 import type { Category, Risk } from '@sluice/policy/core/tools'
 import type { Command } from 'commander'
 import { classify } from '../../catalogue/classify/classify.ts'
 import { type Pin, writeLock } from '../../catalogue/pins/lock-file.ts'
 import { pinOf } from '../../catalogue/pins/pin.ts'
-import { openGateStore, openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
-import { acceptOffline } from '../../operations/accept-pins.ts'
-import { REQUIRED_ROLES } from '../../operations/verify-person.ts'
+import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
+import { ACCEPT_PINS, acceptStored, HELD_PINS, REFUSE_PINS } from '../../operations/pins.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
+import { askOperation } from '../connect/ask-operation.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
-import { provePerson, withPeople } from '../connect/prove-person.ts'
 import { runOnOwner } from '../connect/run-on-owner.ts'
 
 interface Options extends DataOptions {
@@ -81,9 +79,7 @@ interface PendingPin {
 
 async function tellHeld(options: Options, output: Output): Promise<void> {
   const { data } = findData(options)
-  const said = await runOnOwner(data, { do: 'pin-held' }, async () => {
-    throw new CliError('CLI_GATE', 'no gate runs, so nothing is held', 'start it with `sluice up`')
-  })
+  const said = await askOperation(HELD_PINS, {}, { place: { data }, options })
   const held = said.held as unknown as readonly PendingPin[]
   output.value(said)
   for (const one of held) printPending(one, output)
@@ -99,12 +95,9 @@ function namedBy(target: string): { readonly server: string; readonly name?: str
 /** As it is held now: a server that changes it once more has not been refused that. */
 async function refuse(target: string, options: Options, output: Output): Promise<void> {
   const { data } = findData(options)
-  const proof = await provePerson(data, options)
   const { why = '' } = options
-  const request = { do: 'pin-refuse', ...namedBy(target), why, proof }
-  const said = await runOnOwner(data, request, async () => {
-    throw new CliError('CLI_GATE', 'no gate runs, so nothing is held', 'start it with `sluice up`')
-  })
+  const input = { ...namedBy(target), why }
+  const said = await askOperation(REFUSE_PINS, input, { place: { data }, options })
   const refused = said.refused as unknown as readonly PendingPin[]
   output.value(said)
   for (const one of refused) printPending(one, output)
@@ -121,19 +114,11 @@ async function accept(target: string, options: Options, output: Output): Promise
   )
   for (const one of shown) printPending(one, output)
   const seen = held === undefined ? {} : { seen: shown.map(({ digest }) => digest) }
-  const proof = await provePerson(data, options)
-  const request: JsonObject & { do: string } = { do: 'pin-accept', ...named, ...seen, proof }
-  const said = await runOnOwner(data, request, () =>
-    withPeople(data, async ({ ledger, prove }) => {
-      const by = await prove(request, REQUIRED_ROLES.pins, 'pin --accept')
-      const store = openGateStore(data)
-      try {
-        return await acceptOffline({ store, ledger, nowMs: Date.now }, request, by)
-      } finally {
-        store.close()
-      }
-    }),
-  )
+  const input = { ...named, ...seen }
+  const said = await askOperation(ACCEPT_PINS, input, {
+    ...{ place: { data }, options },
+    offline: ({ store }) => acceptStored(store),
+  })
   const accepted = said.accepted as unknown as readonly PendingPin[]
   output.value(said)
   if (shown.length === 0) for (const one of accepted) printPending(one, output)

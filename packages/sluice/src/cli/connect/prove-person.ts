@@ -5,16 +5,15 @@
 import { userInfo } from 'node:os'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
-import type { CommandHandler as Word } from '../../gateway/front/socket/command-registry.ts'
 import { isOwnChild } from '../../gateway/processes/process-mark.ts'
 import { PIN_LENGTH_MIN } from '../../identity/limits.ts'
 import { isPersonName } from '../../identity/names.ts'
-import { People } from '../../identity/people/people.ts'
-import { Ledger } from '../../ledger/ledger.ts'
-import { createPeopleCommands } from '../../operations/people-commands.ts'
-import { createPersonVerifier, type VerifyPerson } from '../../operations/verify-person.ts'
+import type { Operation } from '../../operations/operation.ts'
+import { PEOPLE_OPERATIONS } from '../../operations/people.ts'
+import { runOperation } from '../../operations/run-operation.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { type TerminalPromptOptions, terminal } from '../../terminal/terminal.ts'
+import { withOfflineParts } from './offline-parts.ts'
 import { runOnOwner } from './run-on-owner.ts'
 
 export interface ProofOptions {
@@ -63,28 +62,6 @@ export async function askNewPin(name: string): Promise<string> {
   throw new CliError('CLI_TERMINAL', 'the two are not the same', 'nothing was set: try again')
 }
 
-/** Where no gate runs: people and record of the directory, for whoever holds its lock. */
-export async function withPeople<T>(
-  data: string,
-  work: (parts: { people: People; ledger: Ledger; prove: VerifyPerson }) => Promise<T>,
-): Promise<T> {
-  const ledger = Ledger.open({ directory: data })
-  try {
-    const people = People.open(data)
-    try {
-      return await work({
-        people,
-        ledger,
-        prove: createPersonVerifier({ people, ledger, nowMs: Date.now }),
-      })
-    } finally {
-      people.close()
-    }
-  } finally {
-    ledger.close()
-  }
-}
-
 /** The words about people, as the gate would do them. */
 export function peopleOffline(
   data: string,
@@ -96,10 +73,8 @@ export function peopleOffline(
       'this command was started by a server that a gate of this data directory has started',
       'set the first PIN at a terminal of yours',
     )
-  return withPeople(data, async ({ people, ledger, prove }) => {
-    const words = createPeopleCommands({ people, ledger, prove, nowMs: Date.now, tell: () => {} })
-    return await (words[request.do] as Word)(request)
-  })
+  const row = PEOPLE_OPERATIONS.find(({ socket }) => socket === request.do) as Operation
+  return withOfflineParts({ data }, (parts) => runOperation(row, parts, request))
 }
 
 async function proofFrom(ask: AskPeople, as: string | undefined): Promise<JsonObject> {

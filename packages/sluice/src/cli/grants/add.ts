@@ -12,11 +12,13 @@ import {
   GRANT_GROUPS_MAX,
 } from '../../identity/limits.ts'
 import { GRANT_NAME, GRANT_NAME_HELP, GROUP_NAME, GROUP_NAME_HELP } from '../../identity/names.ts'
+import { ADD_GRANT } from '../../operations/grants.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural } from '../../terminal/output.ts'
+import { askOperation } from '../connect/ask-operation.ts'
 import { readCount } from '../ledger/source.ts'
-import { changeGrants, type GrantsOptions, withGrants, withGrantsOptions } from './source.ts'
+import { type GrantsOptions, grantsPlace, withGrants, withGrantsOptions } from './source.ts'
 
 interface Options extends GrantsOptions {
   readonly policy: string
@@ -68,7 +70,11 @@ export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
         return answer(1)
       }
       if (options.fixed === true) return answer(printFixed(wish, output))
-      const said = await changeGrants(options, config, 'add', { ...wish, groups: [...wish.groups] })
+      const said = await askOperation(
+        ADD_GRANT,
+        { ...wish, groups: [...wish.groups] },
+        { place: grantsPlace(config), options },
+      )
       const { grant, token, isFirst } = said
       output.value({ grant, token })
       print(grant as unknown as GrantRequest, String(token), output)

@@ -3,7 +3,7 @@
 
 import type { Command } from 'commander'
 import type { Grant } from '../../identity/callers/grant.ts'
-import { grantTold } from '../../operations/grant-commands.ts'
+import { toGrantView } from '../../operations/grants.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { type GrantsOptions, withGrants, withGrantsOptions } from './source.ts'
@@ -34,7 +34,7 @@ export function addGrantsList(parent: Command, answer: SetExitCode): void {
           const shown = grants
             .list()
             .filter(({ revokedMs }) => options.all === true || revokedMs === null)
-          output.value({ grants: shown.map(grantTold), localUser: !grants.exist })
+          output.value({ grants: shown.map(toGrantView), localUser: !grants.exist })
           for (const grant of shown) output.line(formatGrant(grant, output))
           if (!grants.exist) output.line('no grants: the local user is let in without a token')
           else if (shown.length === 0) output.line(ALL_REVOKED)

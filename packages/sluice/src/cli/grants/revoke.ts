@@ -2,14 +2,11 @@
 // ends its open sessions. The name stays on the list, so that revoking the last one opens nothing.
 
 import type { Command } from 'commander'
+import { REVOKE_GRANT } from '../../operations/grants.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output } from '../../terminal/output.ts'
+import { addOperationCommand } from '../connect/ask-operation.ts'
 import { loadConfig } from '../connect/load-config.ts'
-import { changeGrants, type GrantsOptions, withGrantsOptions } from './source.ts'
-
-interface Options extends GrantsOptions {
-  readonly forget?: boolean
-}
+import { grantsPlace } from './source.ts'
 
 const EXAMPLES = `
 Examples:
@@ -21,29 +18,27 @@ forgotten the gate is as it was before the first. Asks for your PIN at the termi
 Exit code 0 where it was revoked, 1 where there is no such grant.`
 
 export function addGrantsRevoke(parent: Command, answer: SetExitCode): void {
-  withGrantsOptions(
-    parent
-      .command('revoke')
-      .description('end a grant and its open sessions')
-      .argument('<name>', 'whose')
-      .option('--as <name>', 'who you are, where several people have a PIN')
-      .option('--forget', 'take it off the list, too'),
+  addOperationCommand(
+    parent,
+    {
+      ...{ row: REVOKE_GRANT, name: 'revoke', examples: EXAMPLES },
+      description: 'end a grant and its open sessions',
+      flags: { name: '<name>', forget: '--forget' },
+      find: (options, output) => grantsPlace(loadConfig(options, output)),
+      value: ({ name = '', revoked = false, forgotten = false, localUser = false }) => ({
+        ...{ name, revoked, forgotten, localUser },
+      }),
+      print: ({ name, revoked, forgotten, fixed, localUser }, output) => {
+        if (revoked) output.line(`${name} is revoked`)
+        if (forgotten) output.line(`${name} is forgotten`)
+        if (fixed) output.remark(`note: \`${name}\` is fixed in sluice.yaml: take it away there`)
+        if (!revoked && !forgotten && !fixed)
+          output.remark(`sluice: no grant is called \`${name}\``)
+        if (localUser)
+          output.remark('note: no grants are left, so the local user is let in without a token')
+        return (revoked || forgotten) && !fixed ? 0 : 1
+      },
+    },
+    answer,
   )
-    .addHelpText('after', EXAMPLES)
-    .action(async (name: string, options: Options) => {
-      const output = new Output(options)
-      const forget = options.forget === true
-      const said = await changeGrants(options, loadConfig(options, output), 'revoke', {
-        ...{ name, forget },
-      })
-      const { revoked, forgotten, fixed, localUser } = said
-      output.value({ name, revoked, forgotten, localUser })
-      if (revoked) output.line(`${name} is revoked`)
-      if (forgotten) output.line(`${name} is forgotten`)
-      if (fixed) output.remark(`note: \`${name}\` is fixed in sluice.yaml: take it away there`)
-      if (!revoked && !forgotten && !fixed) output.remark(`sluice: no grant is called \`${name}\``)
-      if (localUser)
-        output.remark('note: no grants are left, so the local user is let in without a token')
-      answer((revoked || forgotten) && !fixed ? 0 : 1)
-    })
 }

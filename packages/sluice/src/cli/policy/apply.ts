@@ -3,17 +3,18 @@
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
-import { openGateStore } from '../../gateway/data/gate-store.ts'
 import { Policies } from '../../gateway/state/policies.ts'
 import { ActiveLockFile } from '../../gateway/tools/active-lock-file.ts'
 import { lockPath } from '../../gateway/tools/open-pins.ts'
-import { applyPolicy } from '../../operations/commands.ts'
+import { createApplyPolicy } from '../../operations/policy.ts'
+import { runOperation } from '../../operations/run-operation.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { loadConfig, loadDocuments } from '../connect/load-config.ts'
-import { addProofOption, provePerson, withPeople } from '../connect/prove-person.ts'
+import { withOfflineParts } from '../connect/offline-parts.ts'
+import { addProofOption, provePerson } from '../connect/prove-person.ts'
 import { runOnOwner } from '../connect/run-on-owner.ts'
 
 interface Options extends DataOptions {
@@ -84,17 +85,14 @@ async function alone(
 ): Promise<JsonObject> {
   const config = loadConfig({ ...options, data }, output)
   const documents = loadDocuments(config, output, () => {})
-  return withPeople(data, async ({ ledger, prove }) => {
-    const store = openGateStore(data)
-    try {
-      const log = () => {}
-      const policies = new Policies(documents, { store, ledger, log, nowMs: Date.now })
-      const path = lockPath(config)
-      const lock = new ActiveLockFile({ path, store, ledger, log, nowMs: Date.now })
-      return await applyPolicy({ policies, lock }, request, prove)
-    } finally {
-      store.close()
-    }
+  return withOfflineParts({ data }, async (parts) => {
+    const { store, ledger } = parts
+    const log = () => {}
+    const policies = new Policies(documents, { store, ledger, log, nowMs: Date.now })
+    const path = lockPath(config)
+    const lock = new ActiveLockFile({ path, store, ledger, log, nowMs: Date.now })
+    const row = createApplyPolicy({ policies, lock, reload: () => {} })
+    return runOperation(row, parts, request)
   })
 }
 

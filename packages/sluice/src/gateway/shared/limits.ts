@@ -251,6 +251,8 @@ export const KEEP_SIZE_BYTES_MIN = 10_000_000
 /** Requests for approval that one answer to a command lists, and how long one that waits for news of
  * them may take. */
 export const APPROVALS_TOLD_MAX = 500
+/** Requests for approval that one page of the API lists. */
+export const APPROVALS_PAGE_MAX = 1_000
 export const APPROVALS_NEWS_MS = 20_000
 /** Counters and sessions are noted after so many records, looked at so often; events of one counter
  * that are noted one by one, and of all together. */

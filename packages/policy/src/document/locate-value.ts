@@ -1,0 +1,19 @@
+// A JSON value as a located tree without places, so that what comes over a socket or HTTP is checked by
+// the same shapes as a document.
+
+import { isObject, type JsonValue } from '../core/json.ts'
+import type { LocatedNode, LocatedScalar } from './read-document.ts'
+
+export function locateValue(value: JsonValue): LocatedNode {
+  if (Array.isArray(value)) return { kind: 'list', at: 0, items: value.map(locateValue) }
+  if (!isObject(value)) return scalarOf(value as LocatedScalar['value'])
+  const entries = Object.entries(value).map(([name, inner]) => ({
+    key: scalarOf(name),
+    value: locateValue(inner),
+  }))
+  return { kind: 'map', at: 0, end: 0, entries }
+}
+
+function scalarOf(value: LocatedScalar['value']): LocatedScalar {
+  return { kind: 'scalar', at: 0, contentAt: 0, value, text: String(value) }
+}

@@ -1,0 +1,58 @@
+// The operations that have an address under `/api`: each row of the table as an endpoint, and the stream
+// of changes of held calls, which is no operation.
+
+import type { JsonObject } from '@sluice/policy/core/json'
+import type { ShapeFields } from '@sluice/policy/document/shape'
+import type { ApprovalService } from '../../core/approval.ts'
+import type { Person, Role } from '../../core/person.ts'
+import type { HttpFace, OperationParts } from '../../operations/operation.ts'
+import { runProven } from '../../operations/run-operation.ts'
+import { OPERATIONS } from '../../operations/table.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { EventStreamResponse } from '../http/events.ts'
+
+/** What the console does beside an operation, by its name. */
+type FollowUps = Readonly<
+  Record<
+    string,
+    (answer: JsonObject, input: JsonObject, by: Person) => JsonObject | Promise<JsonObject>
+  >
+>
+
+export function operationEndpoints(parts: OperationParts, followUps: FollowUps): Endpoint[] {
+  return OPERATIONS.flatMap((row) => {
+    const { http, summary, role, proof } = row
+    if (http === undefined) return []
+    const { method, path } = http
+    const followUp = followUps[row.name] ?? ((answer: JsonObject) => answer)
+    return [
+      {
+        ...{ method, path, summary, role: role as Role, proof: proof === 'fresh' },
+        input: fieldsOf(row.input, http),
+        handle: async ({ input, person }) =>
+          followUp(await runProven(row, parts, input, person), input, person),
+      },
+    ]
+  })
+}
+
+function fieldsOf(input: ShapeFields, { omit = [], require = [] }: HttpFace): ShapeFields {
+  const kept = Object.entries(input).filter(([name]) => !omit.includes(name))
+  return Object.fromEntries(
+    kept.map(([name, field]) => [
+      name,
+      require.includes(name) ? { ...field, required: true as const } : field,
+    ]),
+  )
+}
+
+export function watchEndpoint(approvals: ApprovalService): Endpoint {
+  return endpoint({
+    ...{ method: 'GET', path: '/api/approvals/watch', role: 'viewer' },
+    summary: 'every change of a held call, as an event `approval`',
+    handle: () =>
+      new EventStreamResponse((feed) =>
+        approvals.watch((request) => void feed.send('approval', request)),
+      ),
+  })
+}

@@ -1,0 +1,115 @@
+// What operations work on where no gate runs: the stores of a data directory, opened when an operation
+// first needs them and closed behind it. For a command that holds the lock of the directory.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { OperationError } from '../../core/operation-error.ts'
+import type { GateConfig } from '../../gateway/config/config.ts'
+import { policyNames } from '../../gateway/config/grants.ts'
+import { openGateStore } from '../../gateway/data/gate-store.ts'
+import { FreezeStore } from '../../gateway/state/freezes.ts'
+import { Grants } from '../../identity/callers/grants.ts'
+import { People } from '../../identity/people/people.ts'
+import { Ledger } from '../../ledger/ledger.ts'
+import type { OperationParts } from '../../operations/operation.ts'
+import { createPersonVerifier, type VerifyPerson } from '../../operations/verify-person.ts'
+
+export interface DataPlace {
+  readonly data: string
+  /** Names of the servers; undefined if only the directory is known. */
+  readonly servers?: readonly string[]
+  /** For operations on grants. */
+  readonly config?: GateConfig
+}
+
+export async function withOfflineParts<T>(
+  place: DataPlace,
+  work: (parts: OfflineParts) => Promise<T>,
+): Promise<T> {
+  const parts = new OfflineParts(place)
+  try {
+    return await work(parts)
+  } finally {
+    parts.close()
+  }
+}
+
+export class OfflineParts implements OperationParts {
+  readonly ledger: Ledger
+  readonly people: People
+  readonly prove: VerifyPerson
+  readonly nowMs = Date.now
+  readonly #place: DataPlace
+  readonly #close: (() => void)[] = []
+  #store: DatabaseSync | undefined
+  #grants: Grants | undefined
+
+  constructor(place: DataPlace) {
+    this.#place = place
+    this.ledger = this.#keep(Ledger.open({ directory: place.data }))
+    try {
+      this.people = this.#keep(People.open(place.data))
+    } catch (error) {
+      this.close()
+      throw error
+    }
+    const { people, ledger } = this
+    this.prove = createPersonVerifier({ people, ledger, nowMs: Date.now })
+  }
+
+  get servers(): readonly string[] | undefined {
+    return this.#place.servers
+  }
+
+  get store(): DatabaseSync {
+    this.#store ??= this.#keep(openGateStore(this.#place.data))
+    return this.#store
+  }
+
+  get freezes(): FreezeStore {
+    return new FreezeStore(this.store)
+  }
+
+  get grants(): Grants {
+    this.#grants ??= this.#keep(Grants.open(this.#place.data, this.#place.config?.grants ?? []))
+    return this.#grants
+  }
+
+  get policies(): readonly string[] {
+    return this.#place.config === undefined ? [] : policyNames(this.#place.config)
+  }
+
+  get pins(): never {
+    throw notRunning()
+  }
+
+  get approvals(): never {
+    throw notRunning()
+  }
+
+  get news(): never {
+    throw notRunning()
+  }
+
+  interrupt(): number {
+    return 0
+  }
+
+  tell(): void {}
+
+  grantsChanged(): void {}
+
+  toolsChanged(): void {}
+
+  close(): void {
+    for (const close of this.#close.splice(0).reverse()) close()
+  }
+
+  #keep<T extends { close(): void }>(opened: T): T {
+    this.#close.push(() => opened.close())
+    return opened
+  }
+}
+
+function notRunning(): OperationError {
+  return new OperationError('no gate runs, so nothing is held', 'start it with `sluice up`')
+}

@@ -1,0 +1,251 @@
+// `sluice approvals`: calls that wait for a person. Listing and waiting for news need no proof on the
+// socket; every verdict, every look behind a mask and every lifting does. Whether this person may decide
+// over a request is the engine's to say.
+
+import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import {
+  APPROVAL_STATES,
+  type ApprovalRequest,
+  type ApprovalService,
+  type ApprovalVerdict,
+} from '../core/approval.ts'
+import { NotFoundError, OperationError } from '../core/operation-error.ts'
+import { APPROVALS_PAGE_MAX, APPROVALS_TOLD_MAX } from '../gateway/shared/limits.ts'
+import { type Asker, type Operation, type OperationParts, operation } from './operation.ts'
+import { REQUIRED_ROLES } from './verify-person.ts'
+
+const text = (max: number) => ({ kind: 'text', max, empty: true }) as const
+const WORDS = text(10_000)
+const ID = { shape: { kind: 'text', max: 300 }, doc: 'of the request', required: true } as const
+const FILTER = {
+  states: {
+    shape: { kind: 'list', of: { kind: 'word', words: APPROVAL_STATES }, max: 7 },
+    doc: 'only in these states',
+  },
+  server: { shape: { kind: 'text', max: 64 }, doc: 'only of this server' },
+  principal: { shape: { kind: 'text', max: 300 }, doc: 'only of this caller' },
+} as const
+const BOUND = {
+  kind: 'object',
+  noun: 'a bound',
+  fields: {
+    any: { shape: { kind: 'boolean' }, doc: 'any value' },
+    oneOf: { shape: { kind: 'list', of: WORDS, max: 100, min: 1 }, doc: 'one of these JSON texts' },
+    min: { shape: WORDS, doc: 'at least this number' },
+    max: { shape: WORDS, doc: 'at most this number' },
+  },
+} as const
+const COUNT_MAX = Number.MAX_SAFE_INTEGER
+const TERMS = {
+  kind: 'object',
+  noun: 'terms of a standing approval',
+  fields: {
+    forMs: {
+      shape: { kind: 'integer', min: 1, max: COUNT_MAX },
+      doc: 'how long, in milliseconds',
+      required: true,
+    },
+    calls: { shape: { kind: 'integer', min: 1, max: COUNT_MAX }, doc: 'at most so many calls' },
+    bounds: {
+      shape: {
+        kind: 'record',
+        keys: {
+          kind: 'form',
+          noun: 'name of an argument',
+          form: /^[\s\S]{0,200}$/,
+          help: 'its name',
+        },
+        of: BOUND,
+      },
+      doc: 'what arguments may be; the others stay exactly as they are',
+    },
+  },
+} as const
+
+const LIST: Operation = operation({
+  name: 'approvals.list',
+  summary: 'held calls, the newest first',
+  role: 'viewer',
+  proof: 'none',
+  socket: 'approvals',
+  http: {
+    ...{ method: 'GET', path: '/api/approvals' },
+    view: ({ requests = [] }) => ({ requests }),
+  },
+  command: 'approvals list',
+  input: {
+    ...FILTER,
+    before: { shape: { kind: 'text', max: 64 }, doc: 'those older than this request' },
+    limit: { shape: { kind: 'integer', min: 1, max: APPROVALS_PAGE_MAX }, doc: 'at most so many' },
+  },
+  run: (parts, input, { channel }) =>
+    channel === 'console'
+      ? { requests: cloneJson(parts.approvals.list(input)) }
+      : listAll(parts, { states: ['pending'], ...input }),
+})
+
+/** Answers when something has changed since `news`, or after a while. */
+const NEWS: Operation = operation({
+  name: 'approvals.news',
+  summary: 'what waits, when something has changed',
+  role: 'viewer',
+  proof: 'none',
+  socket: 'approvals-news',
+  command: 'approvals watch',
+  input: {
+    news: { shape: { kind: 'integer', min: 0, max: COUNT_MAX }, doc: 'what the last answer said' },
+  },
+  run: async (parts, input) => {
+    if (parts.news.count === input.news) await parts.news.next()
+    return listAll(parts, { states: ['pending'] })
+  },
+})
+
+const SHOW: Operation = operation({
+  name: 'approvals.show',
+  summary: 'one held call',
+  role: 'viewer',
+  proof: 'none',
+  socket: 'approval',
+  http: { method: 'GET', path: '/api/approvals/:id', view: bareRequest },
+  command: 'approvals show',
+  input: { id: ID },
+  run: (parts, input, asker) => ({ request: cloneJson(findRequest(parts, input.id, asker)) }),
+})
+
+const REVEAL: Operation = operation({
+  name: 'approvals.reveal',
+  summary: 'what is sent, with what is masked elsewhere; on record',
+  role: REQUIRED_ROLES.verdict,
+  proof: 'fresh',
+  socket: 'approval-reveal',
+  http: { method: 'POST', path: '/api/approvals/:id/reveal' },
+  command: 'approvals show --reveal',
+  input: { id: ID },
+  run: async (parts, input, asker) => ({
+    ...(await parts.approvals.reveal(findRequest(parts, input.id, asker).id, asker.by)),
+  }),
+})
+
+const DECIDE: Operation = operation({
+  name: 'approvals.decide',
+  summary: 'approve or deny',
+  role: REQUIRED_ROLES.verdict,
+  proof: 'fresh',
+  socket: 'approval-decide',
+  http: { method: 'POST', path: '/api/approvals/:id/verdict', view: bareRequest },
+  command: ({ verdict }) => `approvals ${String(verdict)}`,
+  input: {
+    id: ID,
+    verdict: {
+      shape: { kind: 'word', words: ['approve', 'deny'] },
+      doc: 'what is decided',
+      required: true,
+    },
+    comment: { shape: WORDS, doc: 'in the audit log; a denial tells it to the caller' },
+    edits: {
+      shape: { kind: 'integer', min: 0, max: COUNT_MAX },
+      doc: 'as the request that was seen has it; needed if an approver changed the arguments',
+    },
+    args: { shape: text(1_024 * 1_024), doc: 'JSON text of the arguments to send instead' },
+    forAWhile: { shape: TERMS, doc: 'a standing approval: calls like this one pass, too' },
+  },
+  run: async (parts, { id, ...verdict }, asker) => {
+    const request = findRequest(parts, id, asker)
+    const { by, channel } = asker
+    const { approvals } = parts
+    const decided = await approvals.decide(request.id, verdict as ApprovalVerdict, by, channel)
+    return { request: cloneJson(decided) }
+  },
+})
+
+const STANDING: Operation = operation({
+  name: 'approvals.standing',
+  summary: 'approvals that hold for a while, and tools that a session may not ask for',
+  role: 'viewer',
+  proof: 'none',
+  http: { method: 'GET', path: '/api/standing' },
+  input: {},
+  run: ({ approvals }) => standing(approvals),
+})
+
+export const END_STANDING: Operation = operation({
+  name: 'approvals.end',
+  summary: 'end an approval that holds for a while',
+  role: REQUIRED_ROLES.verdict,
+  proof: 'identity',
+  socket: 'approval-end',
+  http: { method: 'DELETE', path: '/api/standing/:id', view: () => ({ ended: true }) },
+  command: 'approvals end',
+  input: { id: ID },
+  run: async ({ approvals }, { id }, { by }) => {
+    await approvals.endStanding(id, by)
+    return { ended: id }
+  },
+})
+
+export const LIFT: Operation = operation({
+  name: 'approvals.lift',
+  summary: 'let a session ask for a tool again',
+  role: REQUIRED_ROLES.verdict,
+  proof: 'fresh',
+  socket: 'approval-lift',
+  http: { method: 'POST', path: '/api/barred/lift', view: () => ({ lifted: true }) },
+  command: 'approvals lift',
+  input: {
+    session: { shape: WORDS, doc: 'which session', required: true },
+    server: { shape: WORDS, doc: 'the server of the tool', required: true },
+    name: { shape: WORDS, doc: 'the tool', required: true },
+  },
+  run: async ({ approvals }, input, { by }) => {
+    await approvals.lift(input, by)
+    return {}
+  },
+})
+
+export const APPROVAL_OPERATIONS: readonly Operation[] = [
+  ...[LIST, NEWS, SHOW, REVEAL, DECIDE, STANDING, END_STANDING, LIFT],
+]
+
+function listAll(
+  { approvals, news }: Pick<OperationParts, 'approvals' | 'news'>,
+  filter: Parameters<ApprovalService['list']>[0],
+): JsonObject {
+  const requests = approvals.list({ limit: APPROVALS_TOLD_MAX, ...filter })
+  return { requests: cloneJson(requests), ...standing(approvals), news: news.count }
+}
+
+function standing(approvals: ApprovalService): JsonObject {
+  return { standing: cloneJson(approvals.standing), barred: cloneJson(approvals.barred) }
+}
+
+/** At the terminal the beginning of an id is enough; a signed request names it in full. */
+function findRequest(
+  { approvals }: Pick<OperationParts, 'approvals'>,
+  id: string,
+  { channel }: Asker,
+): ApprovalRequest {
+  const found = approvals.find(id)
+  if (found !== undefined) return found
+  const isWhole = channel === 'console'
+  const alike = isWhole
+    ? []
+    : approvals.list({ limit: 1_000 }).filter((each) => each.id.startsWith(id))
+  const [only, second] = alike
+  if (only !== undefined && second === undefined) return only
+  if (second !== undefined)
+    throw new OperationError(
+      `\`${id}\` begins ${alike.length} requests`,
+      'write more of it: `sluice approvals list`',
+    )
+  const help = isWhole ? 'see /api/approvals' : '`sluice approvals list`'
+  throw new NotFoundError(`there is no request \`${id.slice(0, 40)}\``, help)
+}
+
+function bareRequest({ request }: JsonObject): JsonObject {
+  return request as JsonObject
+}
+
+function cloneJson(value: unknown): JsonValue {
+  return JSON.parse(JSON.stringify(value)) as JsonValue
+}

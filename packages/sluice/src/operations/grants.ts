@@ -1,0 +1,126 @@
+// `sluice grants`: who may call. Adding and revoking need the proof of an admin, and are recorded before
+// anybody can call with the token.
+
+import type { JsonObject } from '@sluice/policy/core/json'
+import { OperationError } from '../core/operation-error.ts'
+import { toActor } from '../core/person.ts'
+import { nameOne } from '../gateway/config/grants.ts'
+import type { Grant } from '../identity/callers/grant.ts'
+import { IdentityError } from '../identity/errors.ts'
+import {
+  AGENT_SESSIONS_MAX,
+  AGENT_SESSIONS_SETTING_MAX,
+  GRANT_GROUPS_MAX,
+} from '../identity/limits.ts'
+import { GRANT_NAME, GRANT_NAME_HELP, GROUP_NAME, GROUP_NAME_HELP } from '../identity/names.ts'
+import { type Operation, operation } from './operation.ts'
+import { REQUIRED_ROLES } from './verify-person.ts'
+
+const name = { kind: 'text', max: 64 } as const
+const groups = { kind: 'list', of: name, max: GRANT_GROUPS_MAX } as const
+
+export const ADD_GRANT: Operation = operation({
+  name: 'grants.add',
+  summary: 'let somebody call: the token is in the answer, this once',
+  role: REQUIRED_ROLES.grants,
+  proof: 'fresh',
+  socket: 'grant-add',
+  http: { method: 'POST', path: '/api/grants' },
+  command: 'grants add',
+  input: {
+    name: { shape: name, doc: 'who it is for: the principal in rules and records', required: true },
+    policy: { shape: name, doc: 'the policy that binds it', required: true },
+    slots: {
+      shape: { kind: 'integer', min: 1, max: AGENT_SESSIONS_SETTING_MAX },
+      doc: 'how many sessions it has at once',
+      default: AGENT_SESSIONS_MAX,
+    },
+    groups: { shape: groups, doc: 'what rules see as `principal.groups`' },
+    explain: { shape: { kind: 'boolean' }, doc: 'denials name the rule and what is left' },
+  },
+  run: async (parts, input, { by }) => {
+    const { grants, ledger, policies, grantsChanged, nowMs } = parts
+    const wish = { slots: AGENT_SESSIONS_MAX, groups: [], explain: false, ...input }
+    if (!GRANT_NAME.test(wish.name))
+      throw new OperationError(`\`${wish.name}\` is no name of a grant`, GRANT_NAME_HELP)
+    const odd = wish.groups.find((group) => !GROUP_NAME.test(group))
+    if (odd !== undefined) throw new OperationError(`\`${odd}\` is no group`, GROUP_NAME_HELP)
+    if (grants.refresh()) grantsChanged()
+    if (!policies.includes(wish.policy))
+      throw new OperationError(`no policy is called \`${wish.policy}\``, nameOne(policies))
+    if (grants.list().some((one) => one.name === wish.name && one.revokedMs === null))
+      throw new OperationError(
+        `\`${wish.name}\` has a grant already`,
+        `take another name, or revoke that one first: sluice grants revoke ${wish.name}`,
+      )
+    const isFirst = !grants.exist
+    const detail = { how: 'add', ...wish, groups: [...wish.groups], by: toActor(by) }
+    await ledger.event({ atMs: nowMs(), name: 'grant', detail })
+    const { grant, token } = withOperationErrors(() => grants.add(wish, nowMs()))
+    grantsChanged()
+    return { grant: toGrantView(grant), token, isFirst }
+  },
+})
+
+export const REVOKE_GRANT: Operation = operation({
+  name: 'grants.revoke',
+  summary: 'end a grant and its sessions; with `forget` it is off the list, too',
+  role: REQUIRED_ROLES.grants,
+  proof: 'fresh',
+  socket: 'grant-revoke',
+  http: { method: 'DELETE', path: '/api/grants/:name' },
+  command: 'grants revoke',
+  input: {
+    name: { shape: { kind: 'text', max: 300 }, doc: 'whose', required: true },
+    forget: { shape: { kind: 'boolean' }, doc: 'take it off the list, too' },
+  },
+  run: async (parts, input, { by }) => {
+    const { grants, ledger, grantsChanged, nowMs } = parts
+    if (grants.refresh()) grantsChanged()
+    const of = grants.list().filter((one) => one.name === input.name)
+    const forget = input.forget === true
+    const detail = { how: forget ? 'forget' : 'revoke', name: input.name, by: toActor(by) }
+    if (of.length > 0) await ledger.event({ atMs: nowMs(), name: 'grant', detail })
+    const revoked = grants.revoke(input.name, nowMs()) !== undefined
+    const forgotten = forget && grants.forget(input.name) > 0
+    if (revoked || forgotten) grantsChanged()
+    const fixed = of.some(({ isFixed }) => isFixed)
+    return { name: input.name, revoked, forgotten, fixed, localUser: !grants.exist }
+  },
+})
+
+const LIST: Operation = operation({
+  name: 'grants.list',
+  summary: 'who may call, the revoked ones too',
+  role: 'viewer',
+  proof: 'none',
+  http: { method: 'GET', path: '/api/grants' },
+  input: {},
+  run: ({ grants, policies }) => ({
+    ...{ grants: grants.list().map(toGrantView), policies: [...policies] },
+    localUser: !grants.exist,
+  }),
+})
+
+export const GRANT_OPERATIONS: readonly Operation[] = [LIST, ADD_GRANT, REVOKE_GRANT]
+
+/** Never its token, never its hash. */
+export function toGrantView(grant: Grant): JsonObject {
+  const { id, policy, slots, explain, isFixed } = grant
+  const at = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
+  return {
+    ...{ name: grant.name, id, policy, slots, groups: [...grant.groups], explain, fixed: isFixed },
+    created: at(grant.createdMs),
+    lastUsed: at(grant.lastUsedMs),
+    revoked: at(grant.revokedMs),
+  }
+}
+
+function withOperationErrors<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof IdentityError) throw new OperationError(error.message, error.help)
+    throw error
+  }
+}

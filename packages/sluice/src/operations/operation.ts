@@ -1,0 +1,103 @@
+// A row of the table of operations: what a person or a program can ask of a gate, once for all faces.
+// The control socket, `/api` with its OpenAPI document and the command line are derived from the rows;
+// run-operation.ts is the only way to run one.
+
+import type { JsonObject } from '@sluice/policy/core/json'
+import type { FieldValues, ShapeFields } from '@sluice/policy/document/shape'
+import type { ApprovalService } from '../core/approval.ts'
+import type { Person, Role } from '../core/person.ts'
+import type { FreezeStore } from '../gateway/state/freezes.ts'
+import type { Pins } from '../gateway/tools/pins.ts'
+import type { Grants } from '../identity/callers/grants.ts'
+import type { People } from '../identity/people/people.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { ApprovalNews } from './approval-news.ts'
+import type { VerifyPerson } from './verify-person.ts'
+
+/** What operations work on: of a running gate, or of a data directory where none runs. */
+export interface OperationParts {
+  readonly people: People
+  readonly ledger: Pick<Ledger, 'event'>
+  readonly prove: VerifyPerson
+  /** Wall clock, for the audit log. */
+  readonly nowMs: () => number
+  /** A warning in the log: whoever reads it is to see who may decide from now on. */
+  readonly tell: (what: string) => void
+  readonly freezes: FreezeStore
+  /** Names of the configured servers; undefined if they are not known. */
+  readonly servers: readonly string[] | undefined
+  /** Ends what is open and now frozen; the number of calls that were cancelled. */
+  readonly interrupt: () => number
+  readonly grants: Grants
+  /** The names of the documents that a grant may name. */
+  readonly policies: readonly string[]
+  /** Sessions of callers who may no longer call are to be ended. */
+  readonly grantsChanged: () => void
+  readonly pins: Pins
+  /** What callers may see has changed. */
+  readonly toolsChanged: () => void
+  readonly approvals: ApprovalService
+  readonly news: ApprovalNews
+}
+
+/** Who asks, and over which face. */
+export interface Asker {
+  /** Nobody in particular on the socket if the operation needs no proof. */
+  readonly by: Person
+  readonly channel: 'terminal' | 'console'
+}
+
+/** On the socket: nothing, a PIN, a PIN. In the API: signed in, signed in, a passkey assertion for just
+ * this request. */
+export type Proof = 'none' | 'identity' | 'fresh'
+
+export interface HttpFace {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** `/api/grants/:name`: what is named in it is a field of the input. The other fields come from the
+   * query of a GET or DELETE, else from the body. */
+  readonly path: string
+  /** Fields that are not accepted here. */
+  readonly omit?: readonly string[]
+  /** Fields that are required here beside those of the row. */
+  readonly require?: readonly string[]
+  /** The answer where it differs from that on the socket. */
+  readonly view?: (answer: JsonObject) => JsonObject
+}
+
+export interface Operation {
+  /** `grants.add`. */
+  readonly name: string
+  readonly summary: string
+  /** The least role of the person. */
+  readonly role: Role | ((input: JsonObject) => Role)
+  readonly proof: Proof | ((input: JsonObject) => Proof)
+  /** The word on the control socket. */
+  readonly socket?: string
+  readonly http?: HttpFace
+  /** The command that runs it, as the audit log names it where a PIN was wrong. */
+  readonly command?: string | ((input: JsonObject) => string)
+  readonly input: ShapeFields
+  /** `input` has been checked; `by` has the role. */
+  readonly run: (
+    parts: OperationParts,
+    input: never,
+    asker: Asker,
+  ) => JsonObject | Promise<JsonObject>
+}
+
+interface OperationDefinition<Fields extends ShapeFields, Parts>
+  extends Omit<Operation, 'input' | 'run'> {
+  readonly input: Fields
+  readonly run: (
+    parts: Parts,
+    input: FieldValues<Fields>,
+    asker: Asker,
+  ) => JsonObject | Promise<JsonObject>
+}
+
+/** Keeps the type of the input for `run`. */
+export function operation<const Fields extends ShapeFields>(
+  row: OperationDefinition<Fields, OperationParts>,
+): Operation {
+  return row as unknown as Operation
+}

@@ -1,0 +1,226 @@
+// `sluice approvers`: who may decide. Whoever comes first sets the first PIN without a proof, since there
+// is nothing yet to prove it by; so that this is never silent it is recorded, in `sluice status` and in
+// the log of every start. What cannot be recorded is not done: the event comes first everywhere.
+
+import type { JsonObject } from '@sluice/policy/core/json'
+import { OperationError } from '../core/operation-error.ts'
+import { ROLES, type Role, toActor } from '../core/person.ts'
+import { GRANT_GROUPS_MAX } from '../identity/limits.ts'
+import { GROUP_NAME, GROUP_NAME_HELP, isPersonName, PERSON_NAME_HELP } from '../identity/names.ts'
+import { type Approver, canProve, type StoredPerson } from '../identity/people/people.ts'
+import { checkNewPin } from '../identity/people/pin.ts'
+import { type Operation, type OperationParts, operation } from './operation.ts'
+import { REQUIRED_ROLES } from './verify-person.ts'
+
+const NAME = { kind: 'text', max: 64 } as const
+const NAMES = { kind: 'list', of: { kind: 'text', max: 300 }, max: GRANT_GROUPS_MAX } as const
+/** Checked by `checkNewPin` alone: a message of the shape's would have the PIN in it. */
+const PIN = { kind: 'any' } as const
+const WHAT = { kind: 'text', max: 200 } as const
+
+const LIST: Operation = operation({
+  name: 'people.list',
+  summary: 'who may decide',
+  role: 'viewer',
+  proof: 'none',
+  socket: 'people',
+  http: { method: 'GET', path: '/api/people' },
+  command: 'approvers list',
+  input: {},
+  run: (parts) => listPeople(parts),
+})
+
+/** The first of all: whoever the system says runs this, with all roles. Refused from then on. */
+const SET_FIRST_PIN: Operation = operation({
+  name: 'people.set-first-pin',
+  summary: 'set the first PIN: its owner has all roles',
+  role: 'viewer',
+  proof: 'none',
+  socket: 'first-pin',
+  command: 'approvers pin',
+  input: {
+    name: { shape: NAME, doc: 'who', required: true },
+    pin: { shape: PIN, doc: 'the PIN', required: true },
+    at: { shape: { kind: 'text', max: 4_096, empty: true }, doc: 'the terminal it was typed at' },
+  },
+  run: async (parts, { name, pin, at = 'unknown' }) => {
+    const first: Approver = {
+      ...{ name: checkName(name), kind: 'person', roles: [...ROLES] },
+      ...{ groups: [], owns: ['local'] },
+    }
+    const where = at.slice(0, 100)
+    const chosen = checkNewPin(pin)
+    parts.people.mustBeFirst()
+    await record(parts, { how: 'first PIN set', name, at: where })
+    await parts.people.setFirst(first, chosen, parts.nowMs())
+    parts.tell(`${name} may decide from now on: the first PIN was set at ${where}`)
+    return listPeople(parts)
+  },
+})
+
+/** With the old one; an admin sets anybody's. */
+const CHANGE_PIN: Operation = operation({
+  name: 'people.change-pin',
+  summary: 'change a PIN',
+  role: 'viewer',
+  proof: 'fresh',
+  socket: 'change-pin',
+  command: 'approvers pin',
+  input: {
+    name: { shape: NAME, doc: 'whose; by default that of the one who asks' },
+    pin: { shape: PIN, doc: 'the new PIN', required: true },
+  },
+  run: async (parts, input, { by }) => {
+    const { people, nowMs, tell } = parts
+    const name = input.name === undefined ? by.name : checkName(input.name)
+    if (people.find(name)?.kind !== 'person')
+      throw new OperationError(
+        `no person is called \`${name}\``,
+        '`sluice approvers list` shows all',
+      )
+    if (name !== by.name && !by.roles.includes('admin'))
+      throw new OperationError(`\`${by.name}\` may not set the PIN of \`${name}\``, 'an admin may')
+    const chosen = checkNewPin(input.pin)
+    await record(parts, { how: 'PIN set', name, by: toActor(by) })
+    await people.setPin(name, chosen, nowMs())
+    tell(`the PIN of ${name} was changed by ${by.name}`)
+    return listPeople(parts)
+  },
+})
+
+const ADD: Operation = operation({
+  name: 'people.add',
+  summary: 'let somebody decide: with a credential for a system, a link for a person, once',
+  role: 'admin',
+  proof: 'fresh',
+  socket: 'approver-add',
+  http: { method: 'POST', path: '/api/people', omit: ['pin'] },
+  command: 'approvers add',
+  input: {
+    name: { shape: NAME, doc: 'who, as the audit log names them', required: true },
+    roles: {
+      shape: { kind: 'list', of: { kind: 'word', words: ROLES }, max: ROLES.length, min: 1 },
+      doc: 'what they may do (approver)',
+    },
+    groups: { shape: NAMES, doc: 'what rules name as `approvers`' },
+    owns: { shape: NAMES, doc: 'principals that are their own' },
+    token: { shape: { kind: 'boolean' }, doc: 'a system: the answer has its credential, once' },
+    pin: { shape: PIN, doc: 'a PIN that the person typed' },
+  },
+  run: async (parts, input, { by }) => {
+    const { people, nowMs, tell } = parts
+    const isSystem = input.token === true
+    const roles = ROLES.filter((role) => (input.roles ?? ['approver']).includes(role))
+    if (isSystem && roles.some((role) => role === 'admin' || role === 'policy-manager'))
+      throw new OperationError(
+        'a system may be `viewer` or `approver`',
+        'leave the other roles to people',
+      )
+    const person: Approver = {
+      ...{ name: checkName(input.name), kind: isSystem ? 'system' : 'person', roles },
+      ...{ groups: readGroups(input.groups), owns: readOwns(input.owns) },
+    }
+    const pin = input.pin === undefined ? undefined : checkNewPin(input.pin)
+    const credentials = { token: isSystem, ...(pin === undefined ? {} : { pin }) }
+    people.mustBeFree(person.name)
+    await record(parts, { how: 'added', ...toApproverView(person), by: toActor(by) })
+    const { token } = await people.add(person, credentials, nowMs())
+    tell(`${person.name} (${person.kind}, ${roles.join(', ')}) was added by ${by.name}`)
+    return { person: toPersonView(people.find(person.name) as StoredPerson), token }
+  },
+})
+
+export const REMOVE_PERSON: Operation = operation({
+  name: 'people.remove',
+  summary: 'remove an approver',
+  role: 'admin',
+  proof: 'fresh',
+  socket: 'approver-remove',
+  http: { method: 'DELETE', path: '/api/people/:name' },
+  command: 'approvers remove',
+  input: { name: { shape: { kind: 'text', max: 300 }, doc: 'who', required: true } },
+  run: async (parts, { name }, { by }) => {
+    const removed = parts.people.remove(checkName(name))
+    await record(parts, { how: 'removed', name: removed.name, by: toActor(by) })
+    parts.tell(`${removed.name} was removed by ${by.name}`)
+    return { removed: toPersonView(removed) }
+  },
+})
+
+/** For a command that then works by itself, such as `login`. */
+const PROVE: Operation = operation({
+  name: 'people.prove',
+  summary: 'show who one is, for a command that then works by itself',
+  role: (input) => REQUIRED_ROLES[input.may as keyof typeof REQUIRED_ROLES],
+  proof: 'fresh',
+  socket: 'prove',
+  command: (input) => String(input.what),
+  input: {
+    what: { shape: WHAT, doc: 'what the proof is for', required: true },
+    may: {
+      shape: {
+        kind: 'word',
+        words: Object.keys(REQUIRED_ROLES) as (keyof typeof REQUIRED_ROLES)[],
+      },
+      doc: 'what the person must be allowed to do',
+      required: true,
+    },
+  },
+  run: async ({ ledger, nowMs }, { what }, { by }) => {
+    const detail = { what, by: toActor(by) }
+    await ledger.event({ atMs: nowMs(), name: 'proof', detail })
+    return { by: toActor(by) }
+  },
+})
+
+export const PEOPLE_OPERATIONS: readonly Operation[] = [
+  ...[LIST, SET_FIRST_PIN, CHANGE_PIN, ADD, REMOVE_PERSON, PROVE],
+]
+
+export function listPeople({ people }: Pick<OperationParts, 'people'>): JsonObject {
+  const all = people.list()
+  return { people: all.map(toPersonView), anybody: all.some(canProve) }
+}
+
+/** Never anything of a PIN or a token. */
+function toPersonView(person: StoredPerson): JsonObject {
+  const { createdMs, pinSetMs, passkeys, hasToken, wrongPins, pausedUntilMs } = person
+  return {
+    ...toApproverView(person),
+    since: new Date(createdMs).toISOString(),
+    pinSet: pinSetMs === null ? null : new Date(pinSetMs).toISOString(),
+    passkeys,
+    token: hasToken,
+    wrongPins,
+    pausedUntil: pausedUntilMs === 0 ? null : new Date(pausedUntilMs).toISOString(),
+  }
+}
+
+function toApproverView({ name, kind, roles, groups, owns }: Approver) {
+  return { name, kind, roles: [...roles] as Role[], groups: [...groups], owns: [...owns] }
+}
+
+async function record({ ledger, nowMs }: OperationParts, detail: JsonObject): Promise<void> {
+  await ledger.event({ atMs: nowMs(), name: 'approver', detail })
+}
+
+function checkName(name: string): string {
+  if (isPersonName(name)) return name
+  throw new OperationError(`\`${name.slice(0, 64)}\` is no name of an approver`, PERSON_NAME_HELP)
+}
+
+function readGroups(groups: readonly string[] = []): string[] {
+  const odd = groups.find((group) => !GROUP_NAME.test(group))
+  if (odd === undefined) return [...new Set(groups)]
+  throw new OperationError(`\`${odd}\` is no name of a group`, GROUP_NAME_HELP)
+}
+
+/** Principals: a grant's name, `local`, or `<issuer>:<subject>`. */
+function readOwns(owns: readonly string[] = []): string[] {
+  const odd = owns.find((each) => !/^[^\s,\p{C}]{1,300}$/u.test(each))
+  if (odd === undefined) return [...new Set(owns)]
+  throw new OperationError(
+    `\`${odd.slice(0, 64)}\` is no principal`,
+    'name one as the record has it',
+  )
+}

@@ -1,0 +1,143 @@
+// `sluice pin --held`, `--accept` and `--refuse`: definitions of tools that wait for a person. If no gate
+// runs, what servers last listed is in gate.db, and a person accepts that (`acceptStored`).
+
+import { createHash } from 'node:crypto'
+import type { DatabaseSync } from 'node:sqlite'
+import type { JsonObject } from '@sluice/policy/core/json'
+import type { FieldValues } from '@sluice/policy/document/shape'
+import { pinOf } from '../catalogue/pins/pin.ts'
+import { OperationError } from '../core/operation-error.ts'
+import { toActor } from '../core/person.ts'
+import { REFUSAL_LENGTH_MAX } from '../gateway/shared/limits.ts'
+import type { PendingDefinition } from '../gateway/tools/pins.ts'
+import { readKeptTools } from '../gateway/tools/stored-tools.ts'
+import { type Operation, operation } from './operation.ts'
+import { REQUIRED_ROLES } from './verify-person.ts'
+
+const DIGEST = { kind: 'text', max: 200 } as const
+const TARGET = {
+  server: { shape: { kind: 'text', max: 64 }, doc: 'of which server', required: true },
+  name: { shape: { kind: 'text', max: 1_000 }, doc: 'which tool; all of the server if left out' },
+  seen: {
+    shape: { kind: 'list', of: DIGEST, max: 100_000 },
+    doc: 'digests of the definitions that the person was shown: no other is meant',
+  },
+  digest: { shape: DIGEST, doc: 'the same for one definition' },
+} as const
+const LOOKED_AT = { omit: ['seen'], require: ['name', 'digest'] } as const
+
+export const HELD_PINS: Operation = operation({
+  name: 'pins.held',
+  summary: 'definitions that wait for a person',
+  role: 'viewer',
+  proof: 'none',
+  socket: 'pin-held',
+  command: 'pin --held',
+  input: {},
+  run: ({ pins }) => ({ held: pins.held.map(toPendingView) }),
+})
+
+/** Recorded before it takes effect: it is what lets a changed tool through. */
+export const ACCEPT_PINS: Operation = operation({
+  name: 'pins.accept',
+  summary: 'accept one definition, as it was looked at',
+  role: REQUIRED_ROLES.pins,
+  proof: 'fresh',
+  socket: 'pin-accept',
+  http: { method: 'POST', path: '/api/pins/accept', ...LOOKED_AT },
+  command: 'pin --accept',
+  input: TARGET,
+  run: async ({ pins, ledger, toolsChanged, nowMs }, input, { by }) => {
+    const mine = checkSeen(pins.waiting(input.server, input.name), input)
+    const tools = mine.map(toPendingView)
+    const detail = { server: input.server, tools, by: toActor(by) }
+    await ledger.event({ atMs: nowMs(), name: 'pin', detail })
+    pins.accept(mine)
+    toolsChanged()
+    return { accepted: tools }
+  },
+})
+
+/** It tightens, so it needs no passkey; who it was is recorded, and told to callers. */
+export const REFUSE_PINS: Operation = operation({
+  name: 'pins.refuse',
+  summary: 'refuse a definition: it stays held, and callers are told by whom',
+  role: REQUIRED_ROLES.pins,
+  proof: 'identity',
+  socket: 'pin-refuse',
+  http: { method: 'POST', path: '/api/pins/refuse', ...LOOKED_AT },
+  command: 'pin --refuse',
+  input: {
+    ...TARGET,
+    why: {
+      shape: { kind: 'text', max: REFUSAL_LENGTH_MAX, empty: true },
+      doc: 'in the audit log, and told to callers',
+    },
+  },
+  run: async ({ pins, ledger, nowMs }, input, { by }) => {
+    const { server, why = '' } = input
+    const mine = checkSeen(pins.waiting(server, input.name), input)
+    const detail = { how: 'refused', server, tools: mine.map(toPendingView), by: toActor(by), why }
+    await ledger.event({ atMs: nowMs(), name: 'pin', detail })
+    pins.refuse(mine, by.name, why)
+    return { refused: mine.map(toPendingView) }
+  },
+})
+
+export const PIN_OPERATIONS: readonly Operation[] = [HELD_PINS, ACCEPT_PINS, REFUSE_PINS]
+
+/** `pins.accept` on a data directory where no gate runs. */
+export function acceptStored(store: DatabaseSync): Operation {
+  return operation({
+    ...{ name: 'pins.accept', summary: ACCEPT_PINS.summary, role: ACCEPT_PINS.role },
+    ...{ proof: 'fresh', command: 'pin --accept', input: TARGET },
+    run: async ({ ledger, nowMs }, { server, name }, { by }) => {
+      const tools = readKeptTools(store).filter(
+        ({ definition }) =>
+          definition.server === server && (name === undefined || definition.name === name),
+      )
+      if (tools.length === 0)
+        throw new OperationError(
+          `no tool of \`${server}\` was seen`,
+          'start the gate and list them',
+        )
+      const names = tools.map(({ definition }) => definition.name)
+      const detail = { server, tools: names, by: toActor(by) }
+      await ledger.event({ atMs: nowMs(), name: 'pin', detail })
+      const digest = (text: string) => createHash('sha256').update(text).digest('hex')
+      const insert = store.prepare('INSERT OR REPLACE INTO pins VALUES (?, ?, ?, ?, ?, ?, ?)')
+      for (const { definition, category, risk } of tools)
+        insert.run(
+          ...[definition.server, definition.name, pinOf(definition, digest)],
+          ...[JSON.stringify(definition), category, risk, nowMs()],
+        )
+      return {
+        accepted: tools.map(({ definition, category }) => ({
+          ...{ server: definition.server, name: definition.name, category },
+          ...{ because: 'as it was last seen', changes: [] },
+        })),
+      }
+    },
+  })
+}
+
+/** A server may change a definition once more while the person thinks. */
+function checkSeen(
+  mine: readonly PendingDefinition[],
+  { seen, digest }: Pick<FieldValues<typeof TARGET>, 'seen' | 'digest'>,
+): readonly PendingDefinition[] {
+  if (seen === undefined && digest === undefined) return mine
+  const shown = new Set([...(seen ?? []), ...(digest === undefined ? [] : [digest])])
+  if (mine.every((held) => shown.has(held.digest))) return mine
+  throw new OperationError('a definition has changed again in the meantime', 'look at it once more')
+}
+
+function toPendingView({ tool, digest, because, changes, refused }: PendingDefinition): JsonObject {
+  const { server, name } = tool.definition
+  const said = refused === undefined ? {} : { refused: { ...refused } }
+  const unknown = tool.unknown === true ? { unknown: true } : {}
+  return {
+    ...{ server, name, category: tool.category, ...unknown },
+    ...{ because, changes: [...changes], digest, ...said },
+  }
+}

@@ -1,0 +1,75 @@
+// `sluice status` and `sluice status --metrics` of a running gate.
+
+import type { JsonObject } from '@sluice/policy/core/json'
+import { APPROVALS_TOLD_MAX } from '../gateway/shared/limits.ts'
+import type { CommandParts } from '../gateway/start/run-admin.ts'
+import type { ServerFailure } from '../gateway/tools/server-notes.ts'
+import { listFreezes } from './freeze.ts'
+import { type Operation, operation } from './operation.ts'
+import { listPeople } from './people.ts'
+import { toSessionView } from './sessions.ts'
+
+export function createStatusOperations(parts: CommandParts): readonly Operation[] {
+  return [
+    operation({
+      name: 'status',
+      summary: 'how the gate is',
+      role: 'viewer',
+      proof: 'none',
+      socket: 'status',
+      command: 'status',
+      input: {},
+      run: () => describeGate(parts),
+    }),
+    operation({
+      name: 'metrics',
+      summary: 'the figures of the gate, in the format of Prometheus',
+      role: 'viewer',
+      proof: 'none',
+      socket: 'metrics',
+      command: 'status --metrics',
+      input: {},
+      run: async () => ({ text: (await parts.metrics.write()).text }),
+    }),
+  ]
+}
+
+function describeGate(parts: CommandParts): JsonObject {
+  const { config, gate, ledger, policies, ready, url } = parts
+  const { ok, why } = ready()
+  const { commits, seq, open, kept } = ledger.figures
+  return {
+    running: true,
+    pid: process.pid,
+    upSeconds: Math.round(process.uptime()),
+    url: url(),
+    data: config.data,
+    ready: ok,
+    why,
+    policy: { ...policies.describe(), isFirstPolicy: policies.isFirst },
+    frozen: listFreezes(parts),
+    waiting: parts.approvals.list({ states: ['pending'], limit: APPROVALS_TOLD_MAX }).length,
+    ...listPeople(parts),
+    servers: parts.servers.entries.map(([name, { kind }]) => ({
+      ...{ name, kind },
+      ...gate.figures(name),
+      ...failureOf(gate.failureOf(name)),
+      ...leftOutOf(gate.limitMetBy(name)),
+    })),
+    sessions: gate.sessions.list().map(toSessionView),
+    pendingServers: parts.servers.pending.map(({ name, how }) => ({ name, how })),
+    ledger: { state: ledger.state, records: seq, commits, open, kept },
+  }
+}
+
+/** Why a server does not answer; a login that is missing is told with the command. */
+function failureOf(failure: ServerFailure | undefined): JsonObject {
+  if (failure === undefined) return {}
+  const { code, message, help } = failure
+  const fails = [message, help].filter(Boolean).join(': ')
+  return { code, fails }
+}
+
+function leftOutOf(why: string | undefined): JsonObject {
+  return why === undefined ? {} : { leftOut: why }
+}

@@ -1,0 +1,48 @@
+// The table of operations, and the parts of a running gate that they work on. Rows that only a running
+// gate has (status, metrics, apply) are added by commands.ts.
+
+import { OperationError } from '../core/operation-error.ts'
+import { policyNames } from '../gateway/config/grants.ts'
+import type { AdminParts, CommandParts } from '../gateway/start/run-admin.ts'
+import { processClock } from '../store/process-clock.ts'
+import { ApprovalNews } from './approval-news.ts'
+import { APPROVAL_OPERATIONS } from './approvals.ts'
+import { FREEZE_OPERATIONS } from './freeze.ts'
+import { GRANT_OPERATIONS } from './grants.ts'
+import type { Operation, OperationParts } from './operation.ts'
+import { PEOPLE_OPERATIONS } from './people.ts'
+import { PIN_OPERATIONS } from './pins.ts'
+import { createPersonVerifier } from './verify-person.ts'
+
+export const OPERATIONS: readonly Operation[] = [
+  ...FREEZE_OPERATIONS,
+  ...APPROVAL_OPERATIONS,
+  ...GRANT_OPERATIONS,
+  ...PEOPLE_OPERATIONS,
+  ...PIN_OPERATIONS,
+]
+
+export function toOperationParts(parts: AdminParts | CommandParts): OperationParts {
+  const { config, freezes, gate, grants, ledger, people, pins, approvals } = parts
+  let news: ApprovalNews | undefined
+  return {
+    ...{ people, ledger, freezes, grants, pins, nowMs: Date.now },
+    prove: createPersonVerifier({ people, ledger, nowMs: processClock.nowMs }),
+    tell: (what) => parts.log('warn', what),
+    get servers() {
+      return parts.servers.names
+    },
+    interrupt: () => gate.interrupt(),
+    policies: policyNames(config),
+    grantsChanged: () => parts.door.onChange(),
+    toolsChanged: () => gate.policyChanged(),
+    get approvals() {
+      if (approvals !== undefined) return approvals
+      throw new OperationError('this gate holds no calls', 'start it again')
+    },
+    get news() {
+      news ??= new ApprovalNews(this.approvals)
+      return news
+    },
+  }
+}
