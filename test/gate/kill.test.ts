@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { killRounds } from '../support/kill-rounds.ts'
 import { endGates } from '../support/start-gate.ts'
 
-const TIMES = 10
+const TIMES = 6
 
 afterAll(endGates)
 

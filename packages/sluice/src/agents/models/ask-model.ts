@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LruMap } from '../../core/lru-map.ts'
 import type { ChatMessage, Effect, ModelTool } from '../../guest/protocol.ts'
+import { FairQueue } from '../../sandbox/fair-queue.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { AgentError } from '../shared/errors.ts'
@@ -18,7 +19,6 @@ import {
 import type { Steps } from '../step-thread/step-client.ts'
 import { BudgetSpent, FamilyBudgets, type Reservation } from './family-budget.ts'
 import { callModel, type ModelAnswer, type ModelRequest, type ModelSettings } from './models.ts'
-import { Semaphore } from './semaphore.ts'
 
 export interface AskOptions {
   readonly signal: AbortSignal
@@ -46,7 +46,7 @@ export class ModelCaller {
   readonly #settings: ModelSettings
   readonly #kept = new LruMap<string, CachedConversation>(KEPT_MAX)
   readonly #known = new LruMap<string, ModelPreamble>(KEPT_MAX)
-  readonly #slots = new Semaphore(MODEL_CALLS_MAX)
+  readonly #slots = new FairQueue(MODEL_CALLS_MAX)
   readonly #budgets: FamilyBudgets
 
   constructor(steps: Steps, settings: ModelSettings) {
@@ -99,7 +99,7 @@ export class ModelCaller {
   ): Promise<ModelAnswer> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const answer = await this.#slots.run(async () => {
+        const answer = await this.#slots.run(agent.owner, async () => {
           // It may have waited long for its turn.
           signal.throwIfAborted()
           await this.#budgets.check(agent)

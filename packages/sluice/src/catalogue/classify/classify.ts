@@ -1,6 +1,6 @@
 // What a tool can do, from its definition: class, risk, how sure, what it reads and sends, the words
 // that say so, why it is nothing else, and the arguments its class depends on. The vendor's hints are
-// a cross-check. Pure: no network, no model but the numbers in weights.ts, the same answer each time.
+// a cross-check. Pure: no network, no model but the numbers in weights.json, the same answer each time.
 
 import {
   CATEGORIES,
@@ -20,7 +20,10 @@ import { findMinimalEvidence } from './minimal-evidence.ts'
 import { explainRejected, type RejectedCategory } from './rejected-categories.ts'
 import { rate } from './risk.ts'
 import { choose, chooseAct, sharesOf, type Weights } from './score.ts'
-import { WEIGHTS } from './weights.ts'
+import weights from './weights.json' with { type: 'json' }
+
+/** For each signal its weight for each class; `npm run eval -- catalogue --data FILE --write` learns them. */
+const WEIGHTS: Weights = new Map(Object.entries(weights))
 
 /**
  * Category and risk of a tool. If `unknown`, both are a guess.

@@ -1,5 +1,5 @@
 // The linear model: the sum of what each signal weighs for each class, made into shares of one.
-// Pure; the numbers are in weights.ts, learnt by `npm run eval -- catalogue`.
+// Pure; the numbers are in weights.json, learnt by `npm run eval -- catalogue`.
 
 import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
 

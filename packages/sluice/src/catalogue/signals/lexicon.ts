@@ -1,6 +1,6 @@
 // The verbs a tool is judged by, in families, each with the class it speaks for by itself. English as
 // tools are named; other languages are in other-languages.ts, nouns in nouns.ts. What a family and a
-// verb weigh is learnt (weights.ts).
+// verb weigh is learnt (weights.json).
 
 import type { Category } from '@sluice/policy/core/tools'
 import { OTHER_VERBS } from './other-languages.ts'
