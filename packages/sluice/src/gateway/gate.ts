@@ -35,7 +35,12 @@ import { stripOwn } from './session/strip-link.ts'
 import { VisibleLists } from './session/visible-lists.ts'
 import { CALL_IDLE_MS_MAX, CALL_LOOK_EVERY_MS, TOOLS_FRESH_MS } from './shared/limits.ts'
 import type { Log } from './shared/log.ts'
-import { ALL_SERVERS, type ClientTransport, type ConnectionOrigin } from './shared/transport.ts'
+import {
+  ALL_SERVERS,
+  type ClientSend,
+  type ClientTransport,
+  type ConnectionOrigin,
+} from './shared/transport.ts'
 import type { FreezeStore } from './state/freezes.ts'
 import type { PolicySet } from './state/policy-set.ts'
 import type { Servers } from './state/servers.ts'
@@ -143,23 +148,23 @@ export class Gate {
     who: () => Caller,
     { sessionKey, handle }: ConnectionOrigin,
   ): void {
-    stripOwn(client)
+    const send = stripOwn(client)
     const { servers, log } = this.#parts
     const session = this.sessions.open(client, who, sessionKey)
     const onEnd = session.release
     if (name === ALL_SERVERS) {
       const open = (server: string, link: ClientTransport) =>
-        this.#relay(server, link, session, () => {})
+        this.#relay(server, { link, send: link.send.bind(link) }, session, () => {})
       const onLimit = (server: string, why: string) => this.#notes.limitMet(server, why)
       const all: AggregateSession = new AggregateSession(client, {
-        ...{ servers: servers.names, open, onLimit, log },
+        ...{ send, servers: servers.names, open, onLimit, log },
         onEnd: () => {
           this.#relays.aggregates.delete(all)
           onEnd()
         },
       })
       this.#relays.aggregates.add(all)
-    } else this.#relay(name, client, session, onEnd, handle)
+    } else this.#relay(name, { link: client, send }, session, onEnd, handle)
     observeClient(client, (said) => session.slot.introduce(said, undefined))
   }
 
@@ -170,15 +175,15 @@ export class Gate {
     who: () => Caller,
     family: AgentFamilySession,
   ): void {
-    stripOwn(client)
+    const send = stripOwn(client)
     const session = this.sessions.openFamily(client, who, family)
-    this.#relay(name, client, session, session.release)
+    this.#relay(name, { link: client, send }, session, session.release)
   }
 
   /** `link` is the session's own, or stands for it towards one of its servers. */
   #relay(
     name: string,
-    link: ClientTransport,
+    { link, send }: { readonly link: ClientTransport; readonly send: ClientSend },
     session: OpenSession,
     onEnd: () => void,
     handle?: string,
@@ -208,7 +213,7 @@ export class Gate {
     const already = frozen()
     // Not even started: that is an effect too.
     if (already !== undefined) {
-      refuseFrozen(link, already)
+      refuseFrozen(link, send, already)
       return onEnd()
     }
     const { labels, onDelivery, withLabels } = labelSession({
@@ -224,6 +229,7 @@ export class Gate {
     const freshMs = link.era === 'stateless' ? TOOLS_FRESH_MS : undefined
     const relay: Relay = new Relay(link, server, {
       pipeline: { ...this.#pipeline, policy: bound, record },
+      send,
       server: name,
       facts: () => ({
         transport: serverConfig.kind,

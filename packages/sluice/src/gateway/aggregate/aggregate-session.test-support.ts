@@ -51,6 +51,7 @@ export class AllServersClient {
       onPressure() {},
     }
     new AggregateSession(this.link, {
+      send: (text, related) => this.link.send(text, related),
       servers: Object.keys(servers),
       open: (name, link) => this.#serve(name, servers[name] as Server, link),
       onEnd: () => {

@@ -22,7 +22,7 @@ import { toStatelessResult } from '../session/stateless-results.ts'
 import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
 import { ALL_LISTENS_MAX, SESSION_REQUESTS_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
-import type { ClientTransport, MessageContext } from '../shared/transport.ts'
+import type { ClientEnd, ClientSend, ClientTransport, MessageContext } from '../shared/transport.ts'
 import { helloOf } from './client-hello.ts'
 import { AggregateMember, waitFor } from './member.ts'
 import { MergedLists } from './merge-lists.ts'
@@ -33,6 +33,8 @@ import { type AggregateRequest, read, ServerMessages } from './server-messages.t
 import { AggregateSubscriptions } from './subscriptions.ts'
 
 export interface AllServersContext {
+  /** Sends to the client. */
+  readonly send: ClientSend
   readonly servers: readonly string[]
   /** Puts the gate between the link and a server. */
   readonly open: (server: string, link: ClientTransport) => void
@@ -47,7 +49,7 @@ const INITIALIZED = 'notifications/initialized'
 const NO_PARAMS: ParsedMembers = { value: {}, text: new Map() }
 
 export class AggregateSession {
-  readonly #client: ClientTransport
+  readonly #client: ClientEnd
   readonly #context: AllServersContext
   readonly #members: Map<string, AggregateMember>
   readonly #lists: MergedLists
@@ -67,7 +69,7 @@ export class AggregateSession {
   #level: ParsedMembers | undefined
   #closed = false
 
-  constructor(client: ClientTransport, context: AllServersContext) {
+  constructor(client: ClientEnd, context: AllServersContext) {
     this.#client = client
     this.#context = context
     this.#members = new Map(context.servers.map((name) => [name, this.#member(name)]))
@@ -77,14 +79,15 @@ export class AggregateSession {
     this.#lists = new MergedLists({ members, onLate, onLimit: context.onLimit, log })
     this.#finder = new ServerRouter(this.#members, this.#lists, log)
     const onResources = () => this.#finder.forgetResources()
-    this.#listens = new AggregateSubscriptions({
-      members,
-      ownerOf: (uri) => this.#finder.ownerOf(uri),
-      send: (listen, text) => client.send(text, { request: listen }),
-      onResources,
-    })
+    const ownerOf = (uri: string) => this.#finder.ownerOf(uri)
+    const { send } = context
+    this.#listens = new AggregateSubscriptions({ members, ownerOf, send, onResources })
     this.#talk = new ServerMessages({
-      ...{ client, members: this.#members, open: this.#open, listens: this.#listens, onResources },
+      client,
+      send,
+      members: this.#members,
+      listens: this.#listens,
+      onResources,
       log: (text, server) => this.#log(text, server),
     })
     client.onMessage = (message, related) =>
@@ -373,8 +376,7 @@ export class AggregateSession {
   }
 
   #send(id: RequestId, { text, errorCode }: RpcReply): void {
-    const error = errorCode === undefined ? {} : { errorCode }
-    this.#client.send(text, { request: id, answers: true, ...error })
+    this.#context.send(text, { request: id, answers: true, errorCode })
   }
 
   #refuse(id: RequestId, code: number, text: string): void {

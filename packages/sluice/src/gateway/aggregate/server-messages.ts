@@ -9,7 +9,7 @@ import type {
 } from '../../protocol/message.ts'
 import { readMessages } from '../../protocol/read-message.ts'
 import { writeNotification } from '../../protocol/write-message.ts'
-import type { ClientTransport, MessageContext } from '../shared/transport.ts'
+import type { ClientEnd, ClientSend, MessageContext } from '../shared/transport.ts'
 import type { AggregateMember } from './member.ts'
 import {
   answerForServer,
@@ -31,7 +31,8 @@ export interface AggregateRequest {
 }
 
 export interface ServerTalkContext {
-  readonly client: ClientTransport
+  readonly client: Pick<ClientEnd, 'era' | 'revision'>
+  readonly send: ClientSend
   readonly members: ReadonlyMap<string, AggregateMember>
   readonly listens: AggregateSubscriptions
   readonly onResources: () => void
@@ -56,15 +57,15 @@ export class ServerMessages {
   }
 
   told(member: AggregateMember, text: string, related: MessageContext): void {
-    const { client, onResources } = this.#context
+    const { onResources, send } = this.#context
     const [message] = read(text)
     if (message?.kind === 'request')
-      return void client.send(requestForClient(member.name, message), related)
+      return void send(requestForClient(member.name, message), related)
     if (message?.kind !== 'notification') return
     const { method } = message
     if (method === CHANGED['resources/list']) onResources()
     if (Object.values(CHANGED).includes(method)) return this.#changed(method)
-    client.send(notificationForClient(member.name, message), related)
+    send(notificationForClient(member.name, message), related)
   }
 
   answer(answer: JsonRpcResponse): void {
@@ -95,11 +96,11 @@ export class ServerMessages {
   }
 
   #changed(method: string): void {
-    const { client, listens } = this.#context
+    const { client, listens, send } = this.#context
     if (client.era === 'stateless') return listens.changed(method)
     if (client.revision === '' || this.#changes.has(method)) return
     this.#changes.add(method)
-    client.send(writeNotification(method, undefined))
+    send(writeNotification(method, undefined))
   }
 }
 

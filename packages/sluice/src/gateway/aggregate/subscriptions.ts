@@ -10,6 +10,7 @@ import { readMessages } from '../../protocol/read-message.ts'
 import { writeNotification } from '../../protocol/write-message.ts'
 import { LISTEN_RESOURCES_MAX, MEMBER_WAIT_MS_MAX, SESSION_EVENTS_MAX } from '../shared/limits.ts'
 import { restartDelayMs } from '../shared/restart.ts'
+import type { ClientSend } from '../shared/transport.ts'
 import { withTimeout } from '../shared/with-timeout.ts'
 import type { AggregateMember } from './member.ts'
 
@@ -27,8 +28,7 @@ interface AggregateSubscription {
 export interface AllListensContext {
   readonly members: () => Iterable<AggregateMember>
   readonly ownerOf: (uri: string) => Promise<AggregateMember | undefined>
-  /** On the stream of a subscription. */
-  readonly send: (listen: RequestId, text: string) => void
+  readonly send: ClientSend
   /** What is known of resources may no longer hold. */
   readonly onResources: () => void
 }
@@ -70,7 +70,7 @@ export class AggregateSubscriptions {
     const { early } = listen
     listen.early = undefined
     this.#tell(id, listen, ACKNOWLEDGED, { notifications: JSON.stringify(told) })
-    for (const text of early ?? []) this.#context.send(id, text)
+    for (const text of early ?? []) this.#context.send(text, { request: id })
   }
 
   close(id: RequestId): void {
@@ -150,7 +150,7 @@ export class AggregateSubscriptions {
     const meta = patchObject(texts._meta, { [META.subscription]: JSON.stringify(id) })
     const { text: params } = withMembers(undefined, { ...texts, _meta: meta })
     const text = writeNotification(method, params)
-    if (listen.early === undefined) this.#context.send(id, text)
+    if (listen.early === undefined) this.#context.send(text, { request: id })
     else if (listen.early.length < SESSION_EVENTS_MAX) listen.early.push(text)
   }
 }

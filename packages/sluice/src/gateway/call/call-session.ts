@@ -11,7 +11,7 @@ import type { SealedHandles } from '../session/sealed-handles.ts'
 import type { SessionTasks } from '../session/session-tasks.ts'
 import type { VisibleLists } from '../session/visible-lists.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
-import type { ClientTransport, MessageContext } from '../shared/transport.ts'
+import type { ClientEnd, ClientSend, MessageContext } from '../shared/transport.ts'
 import type { Freeze } from '../state/freezes.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Admission, CallPipeline } from './call-request.ts'
@@ -48,7 +48,9 @@ export interface CallSession extends CallContext {
   /** What the gate itself asks a client with a session. */
   readonly questions: ClientElicitations
   readonly prompts: ClientApprovalPrompts
-  readonly client: ClientTransport
+  readonly client: ClientEnd
+  /** The one way to send something to the client. */
+  readonly send: ClientSend
   readonly upstream: Pick<Upstream, 'abort' | 'handle'>
   /** Requests of the client's, and requests of the server's. */
   readonly down: PendingRequests

@@ -5,7 +5,7 @@
 import type { Strictness } from '../../guard/inspect-answer.ts'
 import { findNamedTarget } from '../session/known-names.ts'
 import { ABANDONED_CALLS_MAX } from '../session/limits.ts'
-import type { ClientTransport, MessageContext, MessageSource } from '../shared/transport.ts'
+import type { ClientSend, MessageContext, MessageSource } from '../shared/transport.ts'
 import type { SentRequest } from './pending-requests.ts'
 
 /** A message before it is sent. `sources` is what it may belong to; empty for the gate's own words. */
@@ -22,25 +22,28 @@ const ITS_SERVER: MessageSource = { method: '', name: '' }
 /** Any call of the server's. */
 const ANY_CALL: MessageSource = { method: 'tasks/list', name: '' }
 
+export interface DeliveryOptions {
+  readonly send: ClientSend
+  readonly inspect: InspectDelivery
+  /** Requests without an answer. */
+  readonly open: () => readonly CrossedCall[]
+}
+
 export class Deliveries {
-  readonly #open: () => readonly CrossedCall[]
+  readonly #options: DeliveryOptions
   /** Calls that nobody waits for: their server may still have something to say. */
   readonly #abandoned = new Map<string, MessageSource>()
 
-  /** From here on, whatever is sent on this link. `open` are the requests without an answer. */
-  constructor(
-    client: ClientTransport,
-    inspect: InspectDelivery,
-    open: () => readonly CrossedCall[],
-  ) {
-    this.#open = open
-    const send = client.send.bind(client)
-    client.send = (text, related) => {
-      const strictness = related?.isDefinition === true ? 'definition' : 'answer'
-      const sources = related?.from === 'gate' ? NOTHING : () => this.#sourcesOf(related)
-      inspect(text, strictness, sources)
-      return send(text, related)
-    }
+  constructor(options: DeliveryOptions) {
+    this.#options = options
+  }
+
+  /** Whatever a client is sent, it is sent by this. */
+  readonly send: ClientSend = (text, related) => {
+    const strictness = related?.isDefinition === true ? 'definition' : 'answer'
+    const sources = related?.from === 'gate' ? NOTHING : () => this.#sourcesOf(related)
+    this.#options.inspect(text, strictness, sources)
+    return this.#options.send(text, related)
   }
 
   /** A call that went over will have no answer. */
@@ -58,7 +61,7 @@ export class Deliveries {
     const own = typeof from === 'object' ? sourceOf(from) : ITS_SERVER
     if (answers === true && own !== ITS_SERVER)
       return errorCode === undefined && DESCRIPTIONS.has(own.method) ? [] : [own]
-    return [ITS_SERVER, own, ...this.#open().map(sourceOf), ...this.#abandoned.values()]
+    return [ITS_SERVER, own, ...this.#options.open().map(sourceOf), ...this.#abandoned.values()]
   }
 }
 

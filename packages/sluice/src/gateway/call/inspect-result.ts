@@ -56,7 +56,10 @@ export async function inspectResult(options: InspectOptions): Promise<InspectedR
   }
   if (result.status === 'failed') return inspectFailure(sent, result.failure)
   const { response } = result
-  if (sender === 'server') return inspectClientAnswer(sent, response, session)
+  if (sender === 'server') {
+    const text = writeAnswer(id, response)
+    return { reply: { text }, outcome: outcomeOf(response, text) }
+  }
   try {
     if ((response.result?.length ?? 0) > ANSWER_AT_ONCE_LENGTH_MAX) await takeTurn()
     enterStep('answer')
@@ -157,18 +160,6 @@ function inspectFailure(sent: SentRequest, failure: UpstreamFailure): InspectedR
     outcome: repeatable ? { status: 'error', givenBack: true } : { status },
     closes: sent.method === 'initialize' ? message : undefined,
   }
-}
-
-/** What a client answers to its server. */
-function inspectClientAnswer(
-  { id, method }: SentRequest,
-  response: JsonRpcResponse,
-  { log, roots }: CallSession,
-): InspectedResult {
-  const wrong = method === 'roots/list' ? roots.answered(response) : undefined
-  if (wrong !== undefined) log(wrong)
-  const text = wrong === undefined ? writeAnswer(id, response) : writeError(id, RPC.internal, wrong)
-  return { reply: { text }, outcome: outcomeOf(response, text) }
 }
 
 /** `text` is what its sender is told. */

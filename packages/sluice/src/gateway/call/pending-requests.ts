@@ -22,7 +22,7 @@ import {
 } from '../../protocol/write-message.ts'
 import { SmallMap } from '../shared/small-map.ts'
 import { SmallSet } from '../shared/small-set.ts'
-import type { MessageContext, TraceContext, Transport } from '../shared/transport.ts'
+import type { MessageContext, TraceContext } from '../shared/transport.ts'
 import type { UpstreamFailure, UpstreamSendOptions } from '../upstream/upstream.ts'
 import type { Admission } from './call-request.ts'
 
@@ -86,8 +86,8 @@ export interface ForwardOptions {
 }
 
 export interface PendingRequestsOptions {
-  readonly from: Transport
-  readonly to: Transport & { send(text: string, carried?: UpstreamSendOptions): boolean }
+  readonly from: { send(text: string, related?: MessageContext): boolean }
+  readonly to: { send(text: string, options?: UpstreamSendOptions): boolean }
   readonly newId: () => RequestId
   /** Requests of several clients at once: their progress tokens may be the same. */
   readonly renamesTokens: boolean
@@ -157,8 +157,18 @@ export class PendingRequests {
     return new Promise((end) => {
       const startedMs = performance.now()
       const sent: SentRequest = {
-        ...{ id: pending.id, method, name, admission, startedMs, progressToken, params, rounds },
-        ...{ ours, end, lastMs: startedMs, isAnswered: false },
+        id: pending.id,
+        method,
+        name,
+        admission,
+        startedMs,
+        progressToken,
+        params,
+        rounds,
+        ours,
+        end,
+        lastMs: startedMs,
+        isAnswered: false,
       }
       this.#arrived.delete(pending)
       this.#sent.set(ours, Object.assign(pending, { sent }))

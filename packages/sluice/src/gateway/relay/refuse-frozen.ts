@@ -2,14 +2,14 @@
 // started or reached for it.
 
 import { buildFrozenReply } from '../call/replies.ts'
-import type { ClientTransport } from '../shared/transport.ts'
+import type { ClientEnd, ClientSend } from '../shared/transport.ts'
 import { type Freeze, frozenReason } from '../state/freezes.ts'
 
-export function refuseFrozen(client: ClientTransport, frozen: Freeze): void {
+export function refuseFrozen(client: ClientEnd, send: ClientSend, frozen: Freeze): void {
   client.onMessage = (message) => {
     if (message.kind !== 'request') return
     const { id } = message
-    client.send(buildFrozenReply(id, frozen, false).text, { request: id, answers: true })
+    send(buildFrozenReply(id, frozen, false).text, { request: id, answers: true })
     client.close(frozenReason(frozen))
   }
 }

@@ -147,6 +147,7 @@ export class Play {
     })
     this.relay = new Relay(this.client, link, {
       pipeline,
+      send: (text, related) => this.client.send(text, related),
       server: 's',
       facts: () => ({
         transport: 'http',

@@ -2,8 +2,14 @@
 // of a call (call/handle-call.ts); the relay routes everything else: answers, notifications, time limits
 // and the end. A fault in here ends with an answer to whoever waits, never with the gate.
 
-import type { JsonRpcMessage, JsonRpcNotification, RequestId } from '../../protocol/message.ts'
+import type {
+  JsonRpcMessage,
+  JsonRpcNotification,
+  JsonRpcResponse,
+  RequestId,
+} from '../../protocol/message.ts'
 import { LIST_CHANGES } from '../../protocol/protocol-generation.ts'
+import { RPC } from '../../protocol/rpc-codes.ts'
 import { oneLine, writeNotification } from '../../protocol/write-message.ts'
 import type { CallSession, IncomingRequest } from '../call/call-session.ts'
 import { ClientApprovalPrompts } from '../call/client-prompts.ts'
@@ -21,7 +27,7 @@ import { UpstreamQueries } from '../session/upstream-queries.ts'
 import { CALL_MS_MAX } from '../shared/limits.ts'
 import { notificationPassage } from '../shared/parse-call.ts'
 import { declaredBefore } from '../shared/session-handle.ts'
-import type { ClientTransport, MessageContext } from '../shared/transport.ts'
+import type { ClientEnd, MessageContext } from '../shared/transport.ts'
 import { type Freeze, frozenReason } from '../state/freezes.ts'
 import type { Upstream, UpstreamFailure } from '../upstream/upstream.ts'
 import type { RelayContext } from './relay-context.ts'
@@ -29,7 +35,7 @@ import { noticesOfChange } from './route-notifications.ts'
 import { ServerNotifications } from './server-notifications.ts'
 
 export class Relay {
-  readonly #client: ClientTransport
+  readonly #client: ClientEnd
   readonly #server: Upstream
   readonly #context: RelayContext
   readonly #session: CallSession
@@ -43,7 +49,7 @@ export class Relay {
   #deferred = 0
   #closed = false
 
-  constructor(client: ClientTransport, server: Upstream, context: RelayContext) {
+  constructor(client: ClientEnd, server: Upstream, context: RelayContext) {
     this.#client = client
     this.#server = server
     this.#context = context
@@ -51,10 +57,15 @@ export class Relay {
     if (client.revision !== '') this.#lastId = Date.now()
     const newId = (): number => ++this.#lastId
     const { era } = client
-    const deliveries = new Deliveries(client, context.onDelivery, () => this.#down.open)
+    const deliveries = new Deliveries({
+      send: context.send,
+      inspect: context.onDelivery,
+      open: () => this.#down.open,
+    })
+    const { send } = deliveries
     const abandon = (sent: SentRequest): void => deliveries.abandon(sent)
     this.#down = new PendingRequests({
-      from: client,
+      from: { send },
       to: server,
       newId,
       renamesTokens: era === 'stateless',
@@ -67,7 +78,7 @@ export class Relay {
     })
     this.#up = new PendingRequests({
       from: server,
-      to: client,
+      to: { send },
       newId: () => `sluice-${newId()}`,
       renamesTokens: false,
       onCancel() {},
@@ -80,11 +91,12 @@ export class Relay {
     }
     const { facts, handles, pipeline } = context
     const policy = () => pipeline.policy().policy
-    const questions = new ClientElicitations(client, declaredBefore(context.handle))
+    const questions = new ClientElicitations(client, send, declaredBefore(context.handle))
     this.#session = {
       ...context,
       era,
       client,
+      send,
       upstream: server,
       down: this.#down,
       up: this.#up,
@@ -164,7 +176,7 @@ export class Relay {
     if (this.#closed || this.#client.revision === '') return
     for (const method of LIST_CHANGES.keys()) {
       if (this.#client.era === 'session')
-        this.#client.send(writeNotification(method, undefined), { from: 'gate' })
+        this.#session.send(writeNotification(method, undefined), { from: 'gate' })
       else this.#notifications.tell(noticesOfChange(method, this.#down), 'gate')
     }
   }
@@ -215,8 +227,20 @@ export class Relay {
       if (message.method === 'initialize') this.#session.questions.learn(message.params)
       this.#handle({ sender: 'client', message, related })
     } else if (message.kind === 'notification') this.#clientNotification(message)
-    else if (!this.#up.answer(message) && !this.#session.questions.answered(message))
-      this.#unasked(message.id)
+    else this.#clientAnswer(message)
+  }
+
+  #clientAnswer(answer: JsonRpcResponse): void {
+    const { log, questions, roots } = this.#session
+    const sent = this.#up.find(answer.id)
+    const isOfRoots = sent?.method === 'roots/list' && !sent.isAnswered
+    // At once: the next message may be a call that its server relates to these roots.
+    const wrong = isOfRoots ? roots.answered(answer) : undefined
+    if (wrong !== undefined) {
+      log(wrong)
+      const error = { code: RPC.internal, message: wrong }
+      this.#up.answer({ ...answer, result: undefined, error })
+    } else if (!this.#up.answer(answer) && !questions.answered(answer)) this.#unasked(answer.id)
   }
 
   #fromServer(message: JsonRpcMessage, related: MessageContext | undefined): void {

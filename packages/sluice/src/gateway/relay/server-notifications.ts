@@ -9,14 +9,15 @@ import type { KnownNames } from '../session/known-names.ts'
 import type { SessionTasks } from '../session/session-tasks.ts'
 import type { VisibleLists } from '../session/visible-lists.ts'
 import { notificationPassage } from '../shared/parse-call.ts'
-import type { ClientTransport, MessageContext, MessageSource } from '../shared/transport.ts'
+import type { ClientEnd, ClientSend, MessageContext, MessageSource } from '../shared/transport.ts'
 import { type RoutedNotification, routeNotification } from './route-notifications.ts'
 
 /** The call that made the task has been answered. */
 const OF_A_TASK: MessageSource = { method: 'tasks/get', name: '' }
 
 export interface ServerNotificationsContext {
-  readonly client: ClientTransport
+  readonly client: Pick<ClientEnd, 'era'>
+  readonly send: ClientSend
   /** Requests of the client's, and requests of the server's. */
   readonly down: PendingRequests
   readonly up: PendingRequests
@@ -35,7 +36,7 @@ export class ServerNotifications {
   }
 
   fromServer(notification: JsonRpcNotification, related: MessageContext | undefined): void {
-    const { client, down, lists, names, tasks, log } = this.#context
+    const { client, down, lists, log, names, send, tasks } = this.#context
     const { method, params } = notification
     if (method === 'notifications/cancelled') return this.#cancel(notification)
     const passage = notificationPassage(method)
@@ -56,12 +57,12 @@ export class ServerNotifications {
     if (method === 'notifications/progress' && of === undefined && !tasks.hasToken(token))
       return log('progress for a token that no open request has')
     const to = of === undefined ? this.relatedTo(related) : { request: of.id }
-    client.send(oneLine(writeNotification(method, params?.text)), { ...to, from })
+    send(oneLine(writeNotification(method, params?.text)), { ...to, from })
   }
 
   tell(notices: readonly RoutedNotification[], from: MessageContext['from']): void {
-    const { client } = this.#context
-    for (const { request, text } of notices) client.send(oneLine(text), { request, from })
+    const { send } = this.#context
+    for (const { request, text } of notices) send(oneLine(text), { request, from })
   }
 
   /** The client's request that a message of the server's belongs to. */

@@ -8,17 +8,19 @@ import type { JsonRpcResponse, ParsedMembers, RequestId } from '../../protocol/m
 import { oneLine, writeNotification, writeRequest } from '../../protocol/write-message.ts'
 import { CLIENT_QUESTIONS_MAX } from '../shared/limits.ts'
 import { type Declared, declaredIn } from '../shared/server-questions.ts'
-import type { ClientTransport } from '../shared/transport.ts'
+import type { ClientEnd, ClientSend } from '../shared/transport.ts'
 
 export class ClientElicitations {
-  readonly #client: ClientTransport
+  readonly #client: Pick<ClientEnd, 'held'>
+  readonly #send: ClientSend
   readonly #open = new Map<RequestId, (result: JsonValue | undefined) => void>()
   #capabilities: JsonValue | undefined
   #declared: Declared
 
   /** `declared` is what the client said before a restart of the gate. */
-  constructor(client: ClientTransport, declared: Declared = []) {
+  constructor(client: Pick<ClientEnd, 'held'>, send: ClientSend, declared: Declared = []) {
     this.#client = client
+    this.#send = send
     this.#declared = declared
   }
 
@@ -54,12 +56,12 @@ export class ClientElicitations {
     const texts = Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)])
     const { text } = withMembers(undefined, Object.fromEntries(texts))
     this.#open.set(id, answered)
-    this.#client.send(oneLine(writeRequest(id, method, text)), { request, from: 'gate' })
+    this.#send(oneLine(writeRequest(id, method, text)), { request, from: 'gate' })
     return () => {
       if (!this.#open.delete(id)) return
       const cancelled = withMembers(undefined, { requestId: JSON.stringify(id) })
       const told = writeNotification('notifications/cancelled', cancelled.text)
-      this.#client.send(told, { request, from: 'gate' })
+      this.#send(told, { request, from: 'gate' })
     }
   }
 

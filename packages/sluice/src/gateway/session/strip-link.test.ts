@@ -18,8 +18,7 @@ function makeLink(fails = false) {
     },
     close: (why: string) => void closed.push(why),
   } as unknown as ClientTransport
-  stripOwn(link)
-  return { link, sent, closed }
+  return { link: { send: stripOwn(link) }, sent, closed }
 }
 
 const turns = async (isOver: () => boolean) => {

@@ -5,13 +5,13 @@
 import type { RequestId } from '../../protocol/message.ts'
 import { ANSWER_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
 import { runInSlices, takeTurn } from '../shared/slices.ts'
-import type { ClientTransport, MessageContext } from '../shared/transport.ts'
+import type { ClientSend, ClientTransport, MessageContext } from '../shared/transport.ts'
 import { STRIP_WAITING_LENGTH_MAX } from './limits.ts'
 import { stripOwnSteps, stripOwnTokens } from './strip-gate-tokens.ts'
 
-/** From here on, whatever is sent on this link. */
-export function stripOwn(link: ClientTransport): void {
-  const send = link.send.bind(link)
+/** What is sent on this link is to be sent by the result alone. */
+export function stripOwn(link: Pick<ClientTransport, 'send' | 'close'>): ClientSend {
+  const send: ClientSend = (text, related) => link.send(text, related)
   /** The last message about each request that waits to be looked through. */
   const waiting = new Map<RequestId | undefined, Promise<void>>()
   let waitingLength = 0
@@ -33,7 +33,7 @@ export function stripOwn(link: ClientTransport): void {
     }
   }
 
-  link.send = (text, related) => {
+  return (text, related) => {
     const isShort = text.length <= ANSWER_AT_ONCE_LENGTH_MAX
     if (isShort && waiting.size === 0) return send(stripOwnTokens(text), related)
     const request = related?.request

@@ -52,6 +52,10 @@ export interface ConnectionOrigin {
   readonly handle?: string | undefined
 }
 
+/** Sends a message to a client. What is around it has the tokens of the gate removed and the labels added
+ * that the message brings. */
+export type ClientSend = (text: string, related?: MessageContext) => boolean
+
 /** In place of a server's name: all of them. */
 export const ALL_SERVERS = '*'
 
@@ -78,3 +82,6 @@ export interface ClientTransport extends Transport {
   /** Where room is short, the session with the lowest number ends; undefined: this one must not. */
   readonly spare: number | undefined
 }
+
+/** A client's side for those who send through a `ClientSend` only. */
+export type ClientEnd = Omit<ClientTransport, 'send'>
