@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
-import { NODE, published } from '../support/start-gate.ts'
+import { fixture, NODE, published } from '../support/start-gate.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -96,4 +96,48 @@ test('the site: no name leaves the folder, no text becomes a script, twins by ca
     2,
   )
   expect((await sluice(['catalogue', 'build', dir, '--tools', toolsFile()])).code).toBe(0)
+})
+
+test('a configuration is scanned with its built-in server; what is left out is said; the tools become a file', async () => {
+  const folder = scratchDirectory()
+  const config = join(folder, 'sluice.yaml')
+  const { command } = fixture('echo')
+  const servers = {
+    echo: { command },
+    agents: { builtin: 'agents' },
+    gone: { command: [NODE, '-e', 'process.exit(3)'] },
+  }
+  const policy = { version: 1, default: 'deny', tools: { 'echo/echo': 'allow' } }
+  writeFileSync(config, JSON.stringify({ version: 1, servers, policy }))
+  const scanned = await sluice(['scan', '--config', config, '--json'])
+  expect(scanned).toMatchObject({ code: 1, stderr: expect.stringContaining('left out: gone') })
+  const { list, leftOut } = JSON.parse(scanned.stdout)
+  const names = list.map(
+    ({ server, name }: { server: string; name: string }) => `${server}/${name}`,
+  )
+  expect(names).toEqual(expect.arrayContaining(['echo/echo', 'agents/wasm_gallery_list']))
+  expect(leftOut).toMatchObject([{ server: 'gone' }])
+
+  const [out, asScanned] = [join(folder, 'tools.json'), join(folder, 'scan.json')]
+  writeFileSync(asScanned, scanned.stdout)
+  const exported = await sluice(['tools', 'export', '--config', config, '--out', out])
+  expect(exported).toMatchObject({ code: 1, stderr: expect.stringContaining('left out: gone') })
+  for (const tools of [out, asScanned]) {
+    const checked = await sluiceJson(['policy', 'check', '--config', config, '--tools', tools])
+    expect(checked).toMatchObject({ ok: true, errors: 0 })
+    expect(checked.documents).toMatchObject([
+      { name: 'policy', file: config, tools: { allow: 1, deny: names.length - 1 } },
+    ])
+  }
+  expect((await sluice(['policy', 'check', '--config', config])).stdout).toBe(
+    `ok: policy, ${config}\n`,
+  )
+  writeFileSync(
+    config,
+    JSON.stringify({ version: 1, servers, policy: { version: 1, default: 'perhaps' } }),
+  )
+  expect((await sluice(['policy', 'check', '--config', config])).code).toBe(1)
+  const broken = join(folder, 'broken.json')
+  writeFileSync(broken, '{"tools":7}')
+  expect((await sluice(['scan', '--tools', broken])).stderr).toContain('is not an array')
 })

@@ -3,6 +3,7 @@
 
 import { type JSX, useEffect, useState } from 'react'
 import type { ApprovalRequest } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import { titleOfCall } from '../../../../packages/sluice/src/core/call-title.ts'
 import { go, pathTo, useRoute } from '../../route.ts'
 import { mayAct, useMe } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
@@ -117,7 +118,7 @@ function Entry({ request, current }: { request: ApprovalRequest; current: boolea
           {request.state === 'pending' ? left(request.expiresAtMs, now) : ago(request.atMs, now)}
         </span>
       </span>
-      <SaidLine text={`${request.server}/${request.name}`} className="inbox-name" />
+      <SaidLine text={titleOfCall(request)} className="inbox-name" />
       <span className="row spread">
         <SaidLine
           text={request.agent === null ? request.principal.id : `${request.principal.id}, an agent`}

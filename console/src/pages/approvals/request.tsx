@@ -6,6 +6,10 @@ import type {
   ApprovalRequest,
   Revealed,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import {
+  describeServerRequest,
+  titleOfCall,
+} from '../../../../packages/sluice/src/core/call-title.ts'
 import { pathTo } from '../../route.ts'
 import { decideRequest, revealArguments, useMe } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
@@ -23,6 +27,7 @@ import { ONCE, StandingForm, toStandingTerms, WHILES } from './while.tsx'
 
 export function Request({ request }: { request: ApprovalRequest }): JSX.Element {
   const now = useNow()
+  const purpose = describeServerRequest(request)
   const [revealed, setRevealed] = useState<Revealed>()
   const [whole, setWhole] = useState(false)
   const { args, rest } = revealed ?? request
@@ -30,7 +35,7 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
   const isFolded = !whole && (hasLongValues(args) || hasLongValues(rest))
   const reveal = () => revealArguments(request.id).then(setRevealed, complain)
   return (
-    <article className="card request fade-in" aria-label={`${request.server}/${request.name}`}>
+    <article className="card request fade-in" aria-label={titleOfCall(request)}>
       <div className="request-head">
         <div className="row">
           <StateMark request={request} />
@@ -41,9 +46,13 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
           </span>
         </div>
         <h2 className="request-name">
-          <span className="muted">{request.server}/</span>
-          <UntrustedText text={request.name} />
+          <UntrustedText text={titleOfCall(request)} />
         </h2>
+        {purpose !== undefined && (
+          <p>
+            <UntrustedText text={purpose} />
+          </p>
+        )}
         {request.looksLike !== undefined && (
           <Notice kind="warn">
             The name looks like <UntrustedText text={request.looksLike} className="mono strong" />,
@@ -241,8 +250,8 @@ function Verdict({
       upsertRequest(await decideRequest(request, asked))
       showToast(
         verdict === 'approve'
-          ? `approved ${request.server}/${request.name}`
-          : `denied ${request.server}/${request.name}`,
+          ? `approved ${titleOfCall(request)}`
+          : `denied ${titleOfCall(request)}`,
       )
     } catch (error) {
       complain(error)

@@ -7,6 +7,7 @@ import type {
   LedgerEvents,
   VerificationView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import { titleOfCall } from '../../../../packages/sluice/src/core/call-title.ts'
 import { post, queryOf } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'
@@ -168,10 +169,7 @@ const CallRow = memo(function CallRow({ item: call, onOpen }: RowOf<CallRecord>)
       <span>
         <OutcomeBadge word={call.word} />
       </span>
-      <SaidLine
-        text={`${call.server}/${call.name === '' ? call.method : call.name}`}
-        className="strong"
-      />
+      <SaidLine text={titleOfCall(call)} className="strong" />
       <SaidLine
         text={call.agent === null ? call.principal : `${call.principal} · agent`}
         className="muted"

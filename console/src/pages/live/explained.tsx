@@ -3,6 +3,10 @@
 
 import type { JSX, ReactNode } from 'react'
 import type { CallExplanation } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import {
+  describeServerRequest,
+  titleOfCall,
+} from '../../../../packages/sluice/src/core/call-title.ts'
 import { queryOf } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { pathTo } from '../../route.ts'
@@ -41,6 +45,7 @@ export function CallExplanationDrawer({
 }
 
 function Whole({ call }: { call: CallExplanation }): JSX.Element {
+  const purpose = describeServerRequest(call)
   return (
     <div className="stack explained">
       <div className="row">
@@ -49,8 +54,8 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
         <span className="tag">{call.code}</span>
       </div>
       <div className="explained-name">
-        <span className="muted">{call.server}/</span>
-        <UntrustedText text={call.name === '' ? call.method : call.name} className="strong" />
+        <UntrustedText text={titleOfCall(call)} className="strong" />
+        {purpose !== undefined && <UntrustedText text={` ${purpose}`} className="muted" />}
       </div>
       {call.reason !== '' && (
         <p>

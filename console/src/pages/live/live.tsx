@@ -3,6 +3,7 @@
 
 import { type JSX, memo, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import type { LiveRow } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import { titleOfCall } from '../../../../packages/sluice/src/core/call-title.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { Button } from '../../ui/button.tsx'
 import { Chips, SelectField, TextField } from '../../ui/fields.tsx'
@@ -233,10 +234,7 @@ const Row = memo(function Row({ item: row, onOpen }: RowOf<LiveRow>): JSX.Elemen
       <span>
         <OutcomeBadge word={row.word} />
       </span>
-      <SaidLine
-        text={`${row.server}/${row.name === '' ? row.method : row.name}`}
-        className="strong"
-      />
+      <SaidLine text={titleOfCall(row)} className="strong" />
       <SaidLine
         text={row.agent === null ? row.principal : `${row.principal} · agent`}
         className="muted"

@@ -38,6 +38,10 @@ const GROUPS: Readonly<Record<string, LazyCommands>> = {
       summary: 'list the tools of servers and say what each can do',
       load: async () => (await import('./catalogue/scan.ts')).addScan,
     },
+    tools: {
+      summary: 'the definitions of tools, as a file',
+      load: async () => (await import('./catalogue/tools.ts')).addTools,
+    },
     classify: {
       summary: 'say what tools can do: category, risk, confidence, evidence, attacks',
       load: async () => (await import('./catalogue/classify.ts')).addClassify,

@@ -9,6 +9,8 @@ import { TOOLS_FILE_BYTES_MAX } from './limits.ts'
 import { readJsonText, readText } from './read-input.ts'
 
 const TOOLS_HELP = 'write `[{ "server": "…", "name": "…", "inputSchema": {…} }, …]`'
+/** Where a file that is no array has its definitions. */
+const LISTS = ['tools', 'definitions']
 /** As much as the file may contain: it is ours, not an agent's. */
 const TOOLS_LIMITS = {
   lengthMax: TOOLS_FILE_BYTES_MAX,
@@ -25,14 +27,18 @@ export async function readTools(file: string): Promise<KnownTool[]> {
   return readDefinitions(file).map((definition) => ({ definition, ...classify(definition) }))
 }
 
-/** An array of definitions, each with `server`. */
+/** An array of definitions, each with `server`; also as `{ "tools": [] }` (`sluice tools export`) and as
+ * `sluice scan --json` answers. */
 export function readDefinitions(file: string): ToolDefinition[] {
   const text = readText(file, TOOLS_FILE_BYTES_MAX)
   const value = readJsonText(text, `\`${file}\``, TOOLS_HELP, 'CLI_TOOLS', TOOLS_LIMITS)
-  if (!Array.isArray(value))
+  const list = isObject(value)
+    ? (LISTS.map((key) => value[key]).find(Array.isArray) ?? value)
+    : value
+  if (!Array.isArray(list))
     throw new CliError('CLI_TOOLS', `\`${file}\` is not an array of tool definitions`, TOOLS_HELP)
   const seen = new Map<string, number>()
-  return value.map((item: JsonValue, index: number) => {
+  return list.map((item: JsonValue, index: number) => {
     const { server, name } = isObject(item) ? item : {}
     if (typeof server !== 'string' || typeof name !== 'string' || server === '' || name === '')
       throw new CliError(

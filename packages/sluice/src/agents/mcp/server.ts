@@ -10,6 +10,7 @@ import {
   SdkError,
   type ServerContext,
 } from '@modelcontextprotocol/server'
+import { z } from 'zod'
 import type { SessionLabels } from '../../core/agent-calls.ts'
 import type { Progress } from '../runs/run-watch.ts'
 import type { Service } from '../service/service.ts'
@@ -178,6 +179,15 @@ function progressOf(mcpReq: ServerContext['mcpReq']): ((progress: Progress) => v
     const params = { progressToken, progress, message: `turn ${turn}: ${message}` }
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
   }
+}
+
+/** The definitions as the server lists them, without a service behind them. */
+export function listAgentTools() {
+  return TOOLS.map(({ name, title, description, input, category }) => ({
+    ...{ name, title, description },
+    inputSchema: z.toJSONSchema(input, { io: 'input' }),
+    annotations: annotationsOf(category),
+  }))
 }
 
 function annotationsOf(category: ToolCategory) {

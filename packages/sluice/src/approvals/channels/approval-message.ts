@@ -3,6 +3,7 @@
 // visible and truncated before it goes into a message. Pure; used by the formats of all channels.
 
 import type { ApprovalRequest } from '../../core/approval.ts'
+import { describeServerRequest, titleOfCall } from '../../core/call-title.ts'
 import { visibleText } from '../../core/visible-text.ts'
 import { describeMasked } from '../describe-masked.ts'
 import {
@@ -42,7 +43,13 @@ export function composeMessage(
   const { server, name, principal, agent, sessionName, category, risk, unknown, looksLike } =
     request
   const { asks, before } = request
-  const what = `${toVisibleLine(server, TOLD_NAME_LENGTH_MAX)}/${toVisibleLine(name, TOLD_NAME_LENGTH_MAX)}`
+  const called = {
+    server: toVisibleLine(server, TOLD_NAME_LENGTH_MAX),
+    method: request.method,
+    name: toVisibleLine(name, TOLD_NAME_LENGTH_MAX),
+  }
+  const what = titleOfCall(called)
+  const purpose = describeServerRequest(called)
   const who = toVisibleLine(principal.id, TOLD_NAME_LENGTH_MAX)
   const by = agent === null ? who : `${who} (${toVisibleLine(agent, TOLD_NAME_LENGTH_MAX)})`
   const said = unknown === true ? ['unknown', `perhaps ${category}`] : [category, risk]
@@ -57,6 +64,7 @@ export function composeMessage(
   const masked = describeMasked(request)
   const facts = [
     { name: 'Call', value: what },
+    ...(purpose === undefined ? [] : [{ name: 'Who asks', value: purpose }]),
     ...(looksLike === undefined
       ? []
       : [

@@ -35,6 +35,14 @@ const CATEGORY_RULES: Readonly<Record<Category, string>> = {
   Financial: '{ action: require_approval, rate_limit: { max: 5, window: 60, per: principal } }',
 }
 
+/** What servers ask of their clients; a model's answer (`sampling/createMessage`) stays denied. */
+const METHOD_RULES = [
+  '# What servers ask of their clients: their folders, and the person, who answers or declines.',
+  'methods:',
+  '  roots/list: allow',
+  '  elicitation/create: allow',
+]
+
 /**
  * A cautious policy for these tools, to start from.
  *
@@ -64,6 +72,7 @@ export function suggestPolicy(definitions: readonly ToolDefinition[]): PolicySug
       .filter((category) => classes.has(category))
       .map((category) => `  ${category}: ${CATEGORY_RULES[category]}`),
   ]
+  lines.push('', ...METHOD_RULES)
   if (rules.length > 0) lines.push('', 'tools:', ...rules.flatMap(({ lines: own }) => own))
   if (labels.length > 0)
     lines.push('', '# What an answer brings into the session.', 'labels:', ...labels)

@@ -5,6 +5,7 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import { describeMasked } from '../../approvals/describe-masked.ts'
 import { canonicalMembers } from '../../approvals/json-text.ts'
 import type { ApprovalBlock, ApprovalRequest, StandingApproval } from '../../core/approval.ts'
+import { describeServerRequest, titleOfCall } from '../../core/call-title.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { type Output, printable, type Style } from '../../terminal/output.ts'
 import { askGate } from '../connect/gate-socket.ts'
@@ -52,8 +53,8 @@ const STATES: Readonly<Record<ApprovalRequest['state'], Style>> = {
 }
 
 export function formatRequest(request: ApprovalRequest, output: Output, nowMs: number): string {
-  const { id, state, server, name, method, principal, agent, args, expiresAtMs } = request
-  const what = `${server}/${name === '' ? method : name}`
+  const { id, state, principal, agent, args, expiresAtMs } = request
+  const what = titleOfCall(request)
   const who = agent === null ? principal.id : `${principal.id} (agent ${agent})`
   const left = state === 'pending' ? ` ${leftOf(expiresAtMs - nowMs)}` : ''
   const whole = printable(args)
@@ -66,9 +67,11 @@ export function pageOf(request: ApprovalRequest, output: Output, nowMs: number):
   const { asks, votes, before, category, risk, unknown, session, args, rest, edited, why } = request
   const { sessionName = session } = request
   const dim = (text: string) => output.paint('dim', text)
+  const purpose = describeServerRequest(request)
   return [
     formatRequest({ ...request, args: '' }, output, nowMs),
     `  ${dim('class')}      ${unknown === true ? `unknown, perhaps ${category}` : `${category ?? 'none'}, risk ${risk ?? 'unknown'}`}`,
+    ...(purpose === undefined ? [] : [`  ${dim('who asks')}   ${printable(purpose)}`]),
     `  ${dim('session')}    ${printable(sessionName)}`,
     ...asks.map(({ rule, reason, approvers, quorum, approvedBy }) => {
       const whom = `${quorum} of ${printable(approvers.join(', ')) || 'any approver'}`
@@ -96,9 +99,9 @@ export function pageOf(request: ApprovalRequest, output: Output, nowMs: number):
 /** Behind the arguments, where it stands next to the question for the PIN: a long argument must not
  * push what it is about off the screen, nor hide that something is not shown. */
 function summaryOf(request: ApprovalRequest, output: Output): string[] {
-  const { id, server, name, method, args, rest, looksLike } = request
+  const { id, args, rest, looksLike } = request
   const length = args.length + rest.length
-  const what = printable(`${server}/${name === '' ? method : name}`)
+  const what = printable(titleOfCall(request))
   const masked = describeMasked(request)
   return [
     ...(length > SCREEN_CHARACTERS

@@ -11,7 +11,6 @@ import {
 import { countTools, serverPage, summaryOf } from '../../catalogue/pages/server-page.ts'
 import { suggestPolicy } from '../../catalogue/pages/suggest-policy.ts'
 import { htmlOf, STYLE } from '../../core/pages/page-html.ts'
-import { prepareWorkDirectories } from '../../gateway/config/work-directory.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { BRIEF_CHARS_MAX } from '../../terminal/limits.ts'
@@ -19,6 +18,7 @@ import { listServerTools } from '../../terminal/list-server-tools.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
 import { loadConfig } from '../connect/load-config.ts'
+import { type ListedTools, listConfiguredTools, remarkLeftOut } from './list-tools.ts'
 
 interface Options {
   readonly url?: string
@@ -35,10 +35,12 @@ const EXAMPLES = `
 Examples:
   sluice scan -- npx -y @modelcontextprotocol/server-filesystem ./workspace
   sluice scan --url https://mcp.example.com/mcp
-  sluice scan --config sluice.yaml           # all servers of a configuration
+  sluice scan --config sluice.yaml           # all servers of a configuration, built-in ones too
   sluice scan --tools tools.json --html scan.html
   sluice scan --config sluice.yaml --policy policy.yaml   # and a policy that fits them
-  sluice scan --tools tools.json --brief     # under ${BRIEF_CHARS_MAX} characters, for an agent`
+  sluice scan --tools tools.json --brief     # under ${BRIEF_CHARS_MAX} characters, for an agent
+
+A server of the configuration that cannot be listed is left out, which is said, with exit code 1.`
 
 export function addScan(parent: Command, answer: SetExitCode): void {
   parent
@@ -56,11 +58,13 @@ export function addScan(parent: Command, answer: SetExitCode): void {
     .addHelpText('after', EXAMPLES)
     .action(async (command: string[], options: Options) => {
       const output = new Output(options)
-      const tools = await toolsOf(command, options, output)
+      const listed = await toolsOf(command, options, output)
+      const { tools } = listed
+      remarkLeftOut(listed, output)
       if (options.policy !== undefined) writePolicy(options.policy, tools, output)
       if (options.html !== undefined) writeFileSync(options.html, pageOf(tools))
-      printTools(tools, options, output)
-      answer(0)
+      printTools(listed, options, output)
+      answer(listed.leftOut.length === 0 ? 0 : 1)
     })
 }
 
@@ -68,7 +72,7 @@ async function toolsOf(
   command: readonly string[],
   { url, config, tools, name }: Options,
   output: Output,
-): Promise<ToolDefinition[]> {
+): Promise<ListedTools> {
   const given = [command.length > 0, url !== undefined, config !== undefined, tools !== undefined]
   if (given.filter(Boolean).length !== 1)
     throw new CliError(
@@ -76,15 +80,12 @@ async function toolsOf(
       'what is to be scanned?',
       'name one: `-- COMMAND`, --url, --config or --tools',
     )
-  if (tools !== undefined) return readDefinitions(tools)
-  if (url !== undefined) return listServerTools(name, { url })
-  if (config === undefined) return listServerTools(name, { command })
-  const found: ToolDefinition[] = []
-  const read = loadConfig({ config }, output)
-  prepareWorkDirectories(read)
-  for (const [server, address] of Object.entries(read.servers))
-    if (address.kind !== 'builtin') found.push(...(await listServerTools(server, address)))
-  return found
+  if (config !== undefined) return listConfiguredTools(loadConfig({ config }, output))
+  const read =
+    tools === undefined
+      ? await listServerTools(name, url === undefined ? { command } : { url })
+      : readDefinitions(tools)
+  return { tools: read, leftOut: [] }
 }
 
 /** Never over a policy that somebody has. */
@@ -102,7 +103,7 @@ function writePolicy(file: string, tools: readonly ToolDefinition[], output: Out
   )
 }
 
-function printTools(tools: readonly ToolDefinition[], options: Options, output: Output): void {
+function printTools({ tools, leftOut }: ListedTools, options: Options, output: Output): void {
   const told = tools.map((definition) => ({ definition, ...getAssessment(definition) }))
   const counted = countTools(tools)
   output.value({
@@ -113,6 +114,8 @@ function printTools(tools: readonly ToolDefinition[], options: Options, output: 
       name: definition.name,
       ...rest,
     })),
+    definitions: tools,
+    leftOut,
   })
   if (options.brief === true) return output.line(brief(told, summaryOf(counted)))
   const sorted = [...told].sort(

@@ -3,9 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { getTypicalAction } from '@sluice/policy/cases/typical-action'
 import { compile } from '@sluice/policy/compile/compile'
-import { ACTIONS, type Action } from '@sluice/policy/core/actions'
 import type { Category, KnownTool, Risk } from '@sluice/policy/core/tools'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { PROBLEMS_MAX } from '@sluice/policy/document/limits'
@@ -15,15 +13,18 @@ import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { loadBasePolicy, readText } from '../../terminal/read-input.ts'
 import { readTools, toToolId } from '../../terminal/read-tools.ts'
+import { countVerdicts, summarizeVerdicts } from './count-verdicts.ts'
 
 const EXAMPLES = `
 Examples:
   sluice policy check policy.yaml
   sluice policy check policy.yaml --tools tools.json     # rules are held against these tools
   sluice policy check policy.yaml --house house.yaml     # with the guardrails that lie over all
+  sluice policy check --config sluice.yaml               # every policy it names, with the base policy over them
   sluice policy check policy.yaml --json`
 
 interface Options {
+  readonly config?: string
   readonly tools?: string
   readonly house?: string
   readonly json?: boolean
@@ -34,13 +35,18 @@ export function addPolicyCheck(parent: Command, answer: SetExitCode): void {
     .command('check')
     .description('report every problem of a policy, with its place and what to do')
     .argument('[policy]', 'the policy document', 'policy.yaml')
-    .option('--tools <file>', 'known tools: a JSON array of definitions, each with "server"')
+    .option('--config <file>', 'every policy that a configuration names, as a gate would take them')
+    .option('--tools <file>', 'known tools, as `sluice tools export` writes them')
     .option('--house <file>', 'the document whose guardrails lie over this one')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
-    .action(async (file: string, options: Options) =>
-      answer(await check(file, options, new Output(options))),
-    )
+    .action(async (file: string, options: Options) => {
+      const output = new Output(options)
+      if (options.config === undefined) return answer(await check(file, options, output))
+      // Loaded only where it is asked for, as every command is.
+      const { checkConfigured } = await import('./check-configured.ts')
+      answer(await checkConfigured(options.config, options.tools, output))
+    })
 }
 
 async function check(file: string, options: Options, output: Output): Promise<0 | 1> {
@@ -82,7 +88,7 @@ async function check(file: string, options: Options, output: Output): Promise<0 
   )
   if (policy.shadow)
     output.line(output.paint('yellow', 'the document is in shadow mode: nothing is enforced'))
-  if (verdicts) output.line(`${plural(tools?.length ?? 0, 'tool')}: ${summary(verdicts)}`)
+  if (verdicts) output.line(`${plural(tools?.length ?? 0, 'tool')}: ${summarizeVerdicts(verdicts)}`)
   if (guesses !== undefined && guesses.length > 0) tellGuesses(guesses, output)
   return 0
 }
@@ -126,20 +132,4 @@ function tellGuesses(guesses: readonly Guess[], output: Output): void {
   )
   output.line('  classify:')
   for (const { line } of guesses) output.line(`    ${printable(line)}`)
-}
-
-type Verdicts = Record<Action | 'depends', number>
-
-function summary(verdicts: Verdicts): string {
-  const words = [...ACTIONS, 'depends'] as const
-  return words
-    .filter((word) => verdicts[word] > 0)
-    .map((word) => `${verdicts[word]} ${word === 'depends' ? 'by a condition' : word}`)
-    .join(', ')
-}
-
-function countVerdicts(policy: CompiledPolicy, tools: readonly KnownTool[]): Verdicts {
-  const counts: Verdicts = { allow: 0, require_approval: 0, deny: 0, hide: 0, depends: 0 }
-  for (const tool of tools) counts[getTypicalAction(policy, tool)]++
-  return counts
 }

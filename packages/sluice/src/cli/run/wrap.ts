@@ -29,6 +29,9 @@ default: require_approval
 categories:
   Read: allow
   Write: { action: allow, rate_limit: { max: 30, window: 60 } }
+methods:
+  roots/list: allow
+  elicitation/create: allow
 `
 
 const EXAMPLES = `

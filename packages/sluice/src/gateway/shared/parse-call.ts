@@ -7,16 +7,10 @@ import type { KnownTool } from '@sluice/policy/core/tools'
 import { SCHEMA_DEPTH_MAX } from '@sluice/policy/language/limits'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '@sluice/policy/language/methods'
 import { classifyCall } from '../../catalogue/classify/classify-call.ts'
+import { SERVER_REQUESTS } from '../../core/call-title.ts'
 import { holdsSecret } from '../../guard/inspect-answer.ts'
 import { findCaseVariant, findTwinKeys } from '../../protocol/check-arguments.ts'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
-
-/** What a server may ask of a client; everything else is the client's to ask. */
-const OF_SERVERS: ReadonlySet<string> = new Set([
-  'sampling/createMessage',
-  'elicitation/create',
-  'roots/list',
-])
 
 /** They follow a call that was judged. */
 const OF_TASKS: ReadonlySet<string> = new Set([
@@ -31,7 +25,7 @@ const OF_TASKS: ReadonlySet<string> = new Set([
 export type MethodHandling = 'plumbing' | 'judged' | 'task' | 'unknown'
 
 export function classifyClientMethod(method: string): MethodHandling {
-  if (method.startsWith('notifications/') || OF_SERVERS.has(method)) return 'unknown'
+  if (method.startsWith('notifications/') || SERVER_REQUESTS.has(method)) return 'unknown'
   if (PLUMBING.has(method)) return 'plumbing'
   if (OF_TASKS.has(method)) return 'task'
   return method === TOOL_CALL || CONTENT_METHODS.has(method) ? 'judged' : 'unknown'
@@ -39,7 +33,7 @@ export function classifyClientMethod(method: string): MethodHandling {
 
 export function classifyServerMethod(method: string): MethodHandling {
   if (method === 'ping') return 'plumbing'
-  return OF_SERVERS.has(method) ? 'judged' : 'unknown'
+  return SERVER_REQUESTS.has(method) ? 'judged' : 'unknown'
 }
 
 /** Notifications have no content of their own; unknown ones do not pass. */

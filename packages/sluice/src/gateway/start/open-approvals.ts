@@ -73,8 +73,9 @@ function beforeIn(record: DatabaseSync, session: string): PriorCall[] {
   for (const each of recordsBackwards(record)) {
     if (++read > BEFORE_RECORDS_MAX || found.length >= BEFORE_MAX) break
     if ((each.kind !== 'intent' && each.kind !== 'refusal') || each.session !== session) continue
-    const { atMs, server, name, decision } = each
-    found.push({ atMs, server, name, action: decision.action })
+    const { atMs, server, method, name, decision } = each
+    // What a server asks has no name.
+    found.push({ atMs, server, name: name === '' ? method : name, action: decision.action })
   }
   return found.reverse()
 }

@@ -3,6 +3,7 @@
 // requires, so that no record can pass for two, no cell for a formula, and nothing controls the
 // reader's terminal.
 
+import { titleOfCall } from '../../core/call-title.ts'
 import { escapeUnseenJson, visibleLines, visibleText } from '../../core/visible-text.ts'
 import type { LedgerRecord } from '../records/record.ts'
 import { FIELDS, fieldsOf, timeOf } from './record-fields.ts'
@@ -128,8 +129,8 @@ function otlpValue(value: string | number | boolean): unknown {
 function formatLogBody(record: LedgerRecord): string {
   if (record.kind === 'event') return `gate: ${record.name}`
   if (record.kind === 'outcome') return `call ${record.intent}: ${record.status}`
-  const { decision, server, name, principal } = record
-  return `${decision.action} ${server}/${name} for ${principal.id} at ${timeOf(record.atMs)}`
+  const { decision, principal } = record
+  return `${decision.action} ${titleOfCall(record)} for ${principal.id} at ${timeOf(record.atMs)}`
 }
 
 function severityOf(record: LedgerRecord): { cef: number; number: number; text: string } {

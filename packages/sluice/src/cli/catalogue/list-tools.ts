@@ -1,0 +1,45 @@
+// The tools of every server of a configuration, for `sluice scan --config` and `sluice tools export`. The
+// built-in server is one of them; a server that cannot be listed is left out, and said.
+
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { GateConfig } from '../../gateway/config/config.ts'
+import { prepareWorkDirectories } from '../../gateway/config/work-directory.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { listServerTools } from '../../terminal/list-server-tools.ts'
+import { type Output, printable } from '../../terminal/output.ts'
+
+export interface ListedTools {
+  readonly tools: readonly ToolDefinition[]
+  readonly leftOut: readonly { readonly server: string; readonly why: string }[]
+}
+
+/** Throws where no server could be listed. */
+export async function listConfiguredTools(config: GateConfig): Promise<ListedTools> {
+  prepareWorkDirectories(config)
+  const tools: ToolDefinition[] = []
+  const leftOut: { server: string; why: string }[] = []
+  let first: unknown
+  for (const [server, address] of Object.entries(config.servers))
+    try {
+      if (address.kind === 'builtin') tools.push(...(await listBuiltinTools(server)))
+      else tools.push(...(await listServerTools(server, address)))
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error
+      first ??= error
+      leftOut.push({ server, why: error.message })
+    }
+  if (leftOut.length > 0 && leftOut.length === Object.keys(config.servers).length) throw first
+  return { tools, leftOut }
+}
+
+/** Says which servers are missing. */
+export function remarkLeftOut({ leftOut }: ListedTools, output: Output): void {
+  for (const { server, why } of leftOut)
+    output.remark(`left out: ${printable(server)}: ${printable(why)}`)
+}
+
+/** What `builtin: agents` lists; no agent is started for it. */
+async function listBuiltinTools(server: string): Promise<ToolDefinition[]> {
+  const { listAgentTools } = await import('../../agents/mcp/server.ts')
+  return listAgentTools().map((tool) => ({ ...tool, server }) as unknown as ToolDefinition)
+}

@@ -1,0 +1,77 @@
+// `sluice tools export`: the definitions of tools as a file that `sluice policy … --tools` and
+// `sluice scan --tools` read, from the servers of a configuration or from what a gate has seen.
+
+import { writeFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
+import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
+import { CliError } from '../../terminal/errors.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { Output, plural } from '../../terminal/output.ts'
+import { findData } from '../connect/find-data.ts'
+import { loadConfig } from '../connect/load-config.ts'
+import { type ListedTools, listConfiguredTools, remarkLeftOut } from './list-tools.ts'
+
+interface Options {
+  readonly config: string
+  readonly data?: string
+  readonly seen?: boolean
+  readonly out?: string
+}
+
+const EXAMPLES = `
+Examples:
+  sluice tools export --out tools.json       starts the servers of sluice.yaml and lists their tools
+  sluice tools export --seen > tools.json    what the gate has seen; starts nothing
+  sluice policy check --tools tools.json
+
+Exit code 0, or 1 where a server was left out, which is said.`
+
+export function addTools(program: Command, answer: SetExitCode): void {
+  const tools = program
+    .command('tools')
+    .description('the definitions of tools, as a file')
+    .helpCommand(false)
+  tools
+    .command('export')
+    .description('write the file that `sluice policy … --tools` reads')
+    .option('--config <file>', 'the configuration', 'sluice.yaml')
+    .option('--data <dir>', 'the data directory, with --seen')
+    .option('--seen', 'what the gate has seen of its servers; none is started')
+    .option('--out <file>', 'where to write it, instead of stdout')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options) => {
+      const output = new Output({})
+      const listed = await toolsOf(options, output)
+      remarkLeftOut(listed, output)
+      const text = `${JSON.stringify({ tools: listed.tools }, null, 2)}\n`
+      if (options.out === undefined) process.stdout.write(text)
+      else {
+        write(options.out, text)
+        output.remark(`wrote ${options.out}: ${plural(listed.tools.length, 'tool')}`)
+      }
+      answer(listed.leftOut.length === 0 ? 0 : 1)
+    })
+}
+
+async function toolsOf(options: Options, output: Output): Promise<ListedTools> {
+  if (options.seen !== true) return listConfiguredTools(loadConfig(options, output))
+  const store = openGateStoreReadOnly(findData(options).data)
+  try {
+    return { tools: readKeptTools(store).map(({ definition }) => definition), leftOut: [] }
+  } finally {
+    store.close()
+  }
+}
+
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    throw new CliError(
+      'CLI_FILE',
+      `\`${file}\` cannot be written: ${(error as Error).message}`,
+      'name another file',
+    )
+  }
+}

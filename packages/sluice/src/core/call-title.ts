@@ -1,0 +1,26 @@
+// What a call is called wherever people see it. A call of a client has the name of its tool; what a
+// server asks of its client has no name, so its method is the title, with who asks and what for. Pure.
+
+/** What a server may ask of a client, and what for. */
+export const SERVER_REQUESTS: ReadonlyMap<string, string> = new Map([
+  ['roots/list', 'the folders that its client works in'],
+  ['sampling/createMessage', 'an answer of the model of its client'],
+  ['elicitation/create', 'an answer of the person at its client'],
+])
+
+export interface TitledCall {
+  readonly server: string
+  readonly method: string
+  readonly name: string
+}
+
+export function titleOfCall({ server, method, name }: TitledCall): string {
+  if (SERVER_REQUESTS.has(method)) return method
+  return `${server}/${name === '' ? method : name}`
+}
+
+/** Who asks and what for, where that is a server; undefined for calls of clients. */
+export function describeServerRequest({ server, method }: TitledCall): string | undefined {
+  const purpose = SERVER_REQUESTS.get(method)
+  return purpose === undefined ? undefined : `the server ${server} asks for ${purpose}`
+}
