@@ -128,7 +128,12 @@ function entropy(text: string): number {
 
 /** What documentation writes where a secret would be. */
 export function isPlaceholder(text: string): boolean {
-  return /^(?:.{0,20}(?:your|example|sample|placeholder|changeme|redacted|dummy|test|fake|xxxx|\*\*\*\*|\.\.\.|<|\$\{|\{\{|%\w+%).{0,200}|(.)\1{5,}|[a-z]{1,12}|(?:process\.env|os\.environ|env)\b.*)$/i.test(
+  return isExample(text) || /^[a-z]{1,12}$/i.test(text)
+}
+
+/** The same without words, which may be passwords. */
+export function isExample(text: string): boolean {
+  return /^(?:.{0,20}(?:your|example|sample|placeholder|changeme|redacted|dummy|test|fake|xxxx|\*\*\*\*|\.\.\.|<|\$\{|\{\{|%\w+%).{0,200}|(.)\1{5,}|(?:process\.env|os\.environ|env)\b.*)$/i.test(
     text,
   )
 }

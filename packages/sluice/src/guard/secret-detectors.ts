@@ -7,11 +7,17 @@ import {
   OWN_TOKEN_ON_ONE_LINE,
   ownTokenPattern,
 } from '../core/own-token-shapes.ts'
-import { hasChecksum, hasTokenHeader, isPlaceholder, looksRandom } from './secret-checks.ts'
+import {
+  hasChecksum,
+  hasTokenHeader,
+  isExample,
+  isPlaceholder,
+  looksRandom,
+} from './secret-checks.ts'
 
 /** Names that a secret stands behind in a text. */
 const NAMES =
-  'passw(?:or)?d|pwd|secret|api[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|private[_-]?key|client[_-]?secret'
+  'passw(?:or)?d|pwd|secret|api[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|private[_-]?key|secret[_-]?key|client[_-]?secret'
 
 type SecretCheck = (match: string, group: string) => boolean
 
@@ -165,9 +171,10 @@ export const SECRET_DETECTORS: readonly SecretDetector[] = [
   },
   {
     kind: 'named secret',
-    pattern: new RegExp(`(?:${NAMES})["']?\\s{0,4}[:=]\\s{0,4}["']?([^\\s"',;)}\\]]{8,200})`, 'gi'),
-    check: (_, value) => looksRandom(value) && !isPlaceholder(value),
-    lenient: (whole, value) => /[:=]\s{0,4}["']/.test(whole) && !isPlaceholder(value),
+    pattern: new RegExp(`(?:${NAMES})["']?\\s{0,4}[:=]\\s{0,4}["']?([^\\s"',;)}\\]]{6,200})`, 'gi'),
+    check: (_, value) => value.length >= 8 && looksRandom(value) && !isPlaceholder(value),
+    lenient: (whole, value) =>
+      !isExample(value) && (/[:=]\s{0,4}["']/.test(whole) || !looksLikeCode(value)),
     mask: new RegExp(
       `((?:${NAMES})["']?\\s{0,4}[:=]\\s{0,4}["']?)([\\w~+=-]{8,200})(?![\\w.~+=/:-])`,
       'gi',
@@ -175,6 +182,13 @@ export const SECRET_DETECTORS: readonly SecretDetector[] = [
     maskCheck: (value) => looksRandom(value) && !isPlaceholder(value),
   },
 ]
+
+/** What stands behind a name without quotes in a program: a call, a variable, a name in capitals. */
+function looksLikeCode(value: string): boolean {
+  if (/[(){}[\]<>$`|]/.test(value)) return true
+  const isName = /^[_A-Za-z]?[a-z]+(?:[A-Z][a-z]{2,}|[._][a-z]+(?:[A-Z][a-z]{2,})*)*[:?!]?$/
+  return isName.test(value) || /^[A-Z]+(?:[_.][A-Z]+)+$/.test(value)
+}
 
 /** A token has letters and digits, and is none that documentation shows. */
 function isMixed(token: string): boolean {
