@@ -2,11 +2,12 @@
 // becomes of them in our language. Both formats end here; emit-document.ts writes it as YAML.
 
 export type Window = '1m' | '1h' | '1d'
-export type ImportLimitScope = 'everyone' | 'principal'
+export type ImportLimitScope = 'everyone' | 'principal' | 'session'
 
 export interface ImportLimit {
   readonly max: number
-  readonly window: Window
+  /** Or seconds. */
+  readonly window: Window | number
   readonly per: ImportLimitScope
   /** A sum over this argument; calls are counted where it is left out. */
   readonly amount?: string

@@ -33,6 +33,8 @@ export const ERRORS = {
   IMPORT_APPROVAL: 'who approves, and how long it takes, has to be set up here',
   IMPORT_UNNAMED: 'a rule without a name',
   IMPORT_REASON: 'a reason that had to be shortened',
+  IMPORT_LIMIT_CONDITIONS: 'a limit for some calls only, which is imported for all of them',
+  IMPORT_PAGES_DEFAULT: 'the document does not say what holds for tools that it does not name',
   IMPORT_HOSTED_READING: 'parts of the hosted format are not documented in public',
 } as const
 

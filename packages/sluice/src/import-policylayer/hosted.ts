@@ -4,7 +4,7 @@
 
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import { composeGuardrails, composeTool } from './compose.ts'
-import { type Check, EMPTY_CHECK, type ImportDraft } from './draft.ts'
+import { type Check, EMPTY_CHECK, type ImportDraft, type ImportLimitScope } from './draft.ts'
 import { notImported } from './intercept.ts'
 import {
   readDefault,
@@ -20,8 +20,20 @@ import type { ImportReport } from './report.ts'
 import { translateCondition } from './translate-condition.ts'
 import { parseShorthand, translateLimit } from './translate-limit.ts'
 
-const CONDITION_KEYS = ['path', 'op', 'value', 'name', 'on_deny', 'reason', 'message']
+const CONDITION_KEYS = ['path', 'op', 'value']
+const ENTRY_KEYS = [...CONDITION_KEYS, 'conditions', 'name', 'on_deny', 'reason', 'message']
+/** Whose calls a limit counts together. */
+const SCOPES: Readonly<Record<string, ImportLimitScope>> = {
+  grant: 'principal',
+  user: 'principal',
+  principal: 'principal',
+  session: 'session',
+  server: 'everyone',
+  global: 'everyone',
+}
 const LIMIT_KEYS = [
+  'scope',
+  'conditions',
   'name',
   'counter',
   'window',
@@ -112,17 +124,51 @@ function readCondition(
   number: number,
   report: ImportReport,
 ): Check | undefined {
-  const map = readMap(node, CONDITION_KEYS, `an entry of \`${key}\``, report)
+  const map = readMap(node, ENTRY_KEYS, `an entry of \`${key}\``, report)
   if (map === undefined) return undefined
-  const translated = translateCondition(map, key === 'require' ? 'pass' : 'match', report)
-  if (translated === undefined) return undefined
+  const conditions = conditionsOf(map, report)
+  const mode = key === 'require' ? 'pass' : 'match'
+  const translated = conditions.map((each) => translateCondition(each, mode, report))
+  const cels = translated.flatMap((each) =>
+    each === undefined || 'never' in each ? [] : [each.cel],
+  )
+  const never = translated.some((each) => each !== undefined && 'never' in each)
+  if (!never && cels.length < Math.max(1, conditions.length)) return undefined
   const base = baseOf(map, `${key} ${number}`, report)
-  const never = 'never' in translated
-  if (key === 'require')
-    return never ? { ...base, denies: true } : { ...base, pass: [translated.cel] }
-  if (!never) return { ...base, match: [translated.cel] }
+  if (key === 'require') return never ? { ...base, denies: true } : { ...base, pass: cels }
+  if (!never) return { ...base, match: cels }
   report.warn('IMPORT_UNREACHABLE', map.at, 'a condition that is never true', 'take it out')
   return undefined
+}
+
+/** The entry itself, or the list of those that must all hold. */
+function conditionsOf(map: LocatedMap, report: ImportReport): readonly LocatedMap[] {
+  const list = findEntry(map, 'conditions')
+  if (list === undefined) return [map]
+  if (findEntry(map, 'path') !== undefined)
+    report.error(
+      'IMPORT_INVALID',
+      keyAt(map, 'conditions'),
+      'both a condition and `conditions`',
+      'keep one of the two',
+    )
+  const items = readList(list, '`conditions`', report)
+  if (items.length === 0)
+    report.error('IMPORT_INVALID', list.at, '`conditions` is empty', 'take the entry out')
+  return items
+    .map((item) => readMap(item, CONDITION_KEYS, 'a condition', report))
+    .filter((each) => each !== undefined)
+}
+
+function readScope(map: LocatedMap, report: ImportReport): ImportLimitScope | undefined {
+  const word = readText(map, 'scope', report) ?? 'grant'
+  if (Object.hasOwn(SCOPES, word)) return SCOPES[word]
+  return report.error(
+    'IMPORT_LIMIT',
+    keyAt(map, 'scope'),
+    `the scope \`${word}\` is none of ${Object.keys(SCOPES).join(', ')}`,
+    'write the limit by hand',
+  )
 }
 
 function readLimit(node: LocatedNode, number: number, report: ImportReport): Check | undefined {
@@ -147,6 +193,15 @@ function readLimit(node: LocatedNode, number: number, report: ImportReport): Che
       'a limit with both `max` and `limit`',
       'keep the smaller',
     )
+  const per = readScope(map, report)
+  if (per === undefined) return undefined
+  if (findEntry(map, 'conditions') !== undefined)
+    report.warn(
+      'IMPORT_LIMIT_CONDITIONS',
+      keyAt(map, 'conditions'),
+      'the original counts the calls only that match `conditions`',
+      'here the limit counts every call of the tool, which is stricter',
+    )
   const from = readText(map, 'increment_from', report)
   const limit = translateLimit(
     {
@@ -155,7 +210,7 @@ function readLimit(node: LocatedNode, number: number, report: ImportReport): Che
       max,
       increment: 1,
       ...(from === undefined ? {} : { incrementFrom: from }),
-      per: 'principal',
+      per,
       calendar: 'may be',
     },
     report,

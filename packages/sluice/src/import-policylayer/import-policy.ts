@@ -11,6 +11,7 @@ import type { ImportDraft, RuleBody } from './draft.ts'
 import { cleanLine, emitDocument } from './emit-document.ts'
 import { importHosted } from './hosted.ts'
 import { importIntercept } from './intercept.ts'
+import { importPages } from './pages.ts'
 import { ImportReport, type ImportWarning } from './report.ts'
 
 export type { ImportWarning } from './report.ts'
@@ -52,35 +53,46 @@ export function importPolicy(text: string, { file, server }: ImportOptions): Pol
       'IMPORT_FORMAT',
       root.at,
       'this is neither an Intercept policy nor a hosted one',
-      'a policy has `version`, and `tools` with `rules`, or with `require`, `deny_if` and `limits`',
+      'a policy has `tools` with `rules`, with `require`, `deny_if` and `limits`, or with `action` and `rate_limit`',
     )
     return failed()
   }
   const draft: ImportDraft = { comments: [], tools: [], guardrails: [], names: new Set() }
   const scope = { server, all: `${server}/*` }
   if (format === 'hosted') importHosted(root, scope, draft, report)
+  else if (format === 'pages') importPages(root, scope, draft, report)
   else importIntercept(root, scope, draft, report)
   checkBounds(draft, report)
-  const head = [
-    `PolicyImportResult from ${cleanLine(file)} (PolicyLayer, ${format === 'hosted' ? 'hosted JSON' : 'Intercept YAML'}).`,
-  ]
+  const head = [`PolicyImportResult from ${cleanLine(file)} (PolicyLayer, ${FORMATS[format]}).`]
   if (report.errorCount > 0)
     head.push(`NOT COMPLETE: ${report.errorCount} errors; what they concern is denied below.`)
   draft.comments.unshift(...head)
   return { yaml: emitDocument(draft), warnings: report.warnings(), errors: report.errors() }
 }
 
+type Format = 'intercept' | 'hosted' | 'pages'
+
+const FORMATS: Readonly<Record<Format, string>> = {
+  intercept: 'Intercept YAML',
+  hosted: 'hosted JSON',
+  pages: 'as its pages describe it',
+}
+
 /** By what stands under `tools`, then by the look of the text. */
-function formatOf(root: LocatedMap, text: string): 'intercept' | 'hosted' | undefined {
+function formatOf(root: LocatedMap, text: string): Format | undefined {
   const has = (key: string) => findEntry(root, key) !== undefined
   if (has('guardrails') || has('categories') || !(has('version') || has('tools') || has('hide')))
     return undefined
-  const tools = asMap(findEntry(root, 'tools')).entries.map(({ value }) => asMap(value))
+  const values = asMap(findEntry(root, 'tools')).entries.map(({ value }) => value)
+  const tools = values.map((value) => asMap(value))
   const under = (keys: readonly string[]) =>
     tools.some((tool) => keys.some((key) => findEntry(tool, key) !== undefined))
   const hosted = has('all_tools') || under(['require', 'deny_if', 'limits'])
   const intercept = under(['rules'])
-  if (hosted && intercept) return undefined
+  const isWord = values.some((value) => value.kind === 'scalar' && value.value !== null)
+  const pages = isWord || under(['action', 'rate_limit', 'reason'])
+  if ([hosted, intercept, pages].filter(Boolean).length > 1) return undefined
+  if (pages) return 'pages'
   if (hosted || intercept) return hosted ? 'hosted' : 'intercept'
   return /^\s*\{/.test(text) ? 'hosted' : 'intercept'
 }
