@@ -90,6 +90,7 @@ test('a store of the first version comes to the newest with its agents', async (
     ALTER TABLE families DROP COLUMN owner;
     ALTER TABLE families DROP COLUMN labels;
     ALTER TABLE agents DROP COLUMN price;
+    ALTER TABLE agents DROP COLUMN paused_at;
     CREATE INDEX agents_by_family ON agents (family);
     CREATE INDEX events_by_nonce ON events (agent, nonce) WHERE nonce IS NOT NULL;
     CREATE INDEX events_by_turn ON events (agent, turn, seq);
