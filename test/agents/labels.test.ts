@@ -35,8 +35,10 @@ async function tool(client: PlainClient, name: string, args: object) {
   return answer.result.structuredContent ?? JSON.parse(answer.result.content[0].text)
 }
 
+/** It sees all agents of its owner, which is where labels have the longest way. */
 async function create(client: PlainClient, ...tools: string[]): Promise<string> {
-  return (await tool(client, 'wasm_agent_create', { model: 'script:none', tools })).agent.id
+  const given = { model: 'script:none', tools, sees: 'owner' }
+  return (await tool(client, 'wasm_agent_create', given)).agent.id
 }
 
 /** What the program returned, or why it failed. */
