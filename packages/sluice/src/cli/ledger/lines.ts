@@ -51,9 +51,19 @@ export function callLine(
     printable(what).padEnd(NAME_WIDTH),
     output.paint('dim', printable(who).padEnd(10)),
     end ?? '',
+    shadowText(decision, output),
   ]
+    .filter((part) => part !== '')
     .join('  ')
     .trimEnd()
+}
+
+/** What rules in shadow mode would have done. */
+function shadowText({ shadow }: DecisionRecord['decision'], output: Output): string {
+  const words = shadow.map(({ rule, action, reason }) =>
+    printable(`${action} by ${rule}${reason === '' ? '' : ` (${reason})`}`),
+  )
+  return words.length === 0 ? '' : output.paint('magenta', `shadow: ${words.join(', ')}`)
 }
 
 /** What an event says, for the eye: which call, by whom, and every plain value; digests only begin. What

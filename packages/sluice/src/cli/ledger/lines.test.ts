@@ -1,0 +1,29 @@
+// A call as one line, with what rules in shadow mode would have done.
+
+import { expect, test } from 'vitest'
+import type { DecisionRecord } from '../../ledger/records/record.ts'
+import { Output } from '../../terminal/output.ts'
+import { callLine } from './lines.ts'
+
+test('the verdicts of shadow rules stand behind the call, printable', () => {
+  const shadow = [
+    { rule: 'r1', action: 'deny', code: 'DENIED', reason: 'not \u001b[31mnow', limits: [] },
+    { rule: 'r2', action: 'require_approval', code: 'APPROVAL_REQUIRED', reason: '', limits: [] },
+  ]
+  const record = (of: object) =>
+    ({
+      kind: 'refusal',
+      seq: 1,
+      atMs: 0,
+      principal: { id: 'ann' },
+      agent: null,
+      server: 'shop',
+      method: 'tools/call',
+      name: 'pay',
+      decision: { action: 'deny', code: 'DENIED', reason: 'no', shadow: [], ...of },
+    }) as unknown as DecisionRecord
+  const line = (of: object) => callLine(record(of), null, new Output({}))
+  expect(line({})).toMatch(/DENIED: no$/)
+  expect(line({ shadow })).toMatch(/shadow: deny by r1 \(not .*\), require_approval by r2$/)
+  expect(line({ shadow })).not.toContain('\u001b')
+})
