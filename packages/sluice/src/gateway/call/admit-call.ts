@@ -28,9 +28,10 @@ export async function admitCall(options: AdmitOptions): Promise<CallVerdict> {
   let wait: ApprovalWaitState = {}
   let { usage } = pipeline.admission
   for (let tries = 1; ; request = await lookUp()) {
-    const decided: PassingCall = { request, ...decideCall({ pipeline, request, usage }) }
+    const { bound, decision, now } = decideCall({ pipeline, request, usage })
+    const decided: PassingCall = { request, decision, bound, now }
     tracked.watched.step('decide')
-    const { action } = decided.decision
+    const { action } = decision
     if (action !== 'require_approval') wait.withdraw?.()
     if (action === 'deny' || action === 'hide') return refuse(pipeline, decided, tracked)
     const held: ApprovalWaitResult =

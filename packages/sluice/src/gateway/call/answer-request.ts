@@ -8,11 +8,12 @@ import type { Exchange } from './call-session.ts'
 import type { InspectedResult } from './inspect-result.ts'
 
 export function answerRequest({
+  exchange: { pending, requests, session },
   inspected: { isRound, reply },
-  pending,
-  requests,
-  session,
-}: Exchange & { readonly inspected: InspectedResult }): void {
+}: {
+  readonly exchange: Exchange
+  readonly inspected: InspectedResult
+}): void {
   const isTold = reply !== undefined && requests.reply(pending, reply.text, reply)
   if (!isTold && isRound === true && pending.sent !== undefined)
     session.upstream.abort(pending.sent.ours)
@@ -21,12 +22,12 @@ export function answerRequest({
 /** A fault of the gate's, or of a server that was asked for its lists: `error` may be in its words.
  * Returns the outcome of the call, if it was admitted. */
 export function answerFault({
+  exchange: { pending, requests, sender, session },
   error,
-  pending,
-  requests,
-  sender,
-  session,
-}: Exchange & { readonly error: Error }): CallOutcome {
+}: {
+  readonly exchange: Exchange
+  readonly error: Error
+}): CallOutcome {
   const { id, method, sent } = pending
   const what = sender === 'client' ? 'the call was not made' : 'the gate could not pass it on'
   const text = writeError(id, RPC.internal, `${what}: ${error.message}`)

@@ -8,7 +8,8 @@ import type { ParsedCall, PassingRequest } from './parsed-request.ts'
 import type { ForwardResult } from './pending-requests.ts'
 import { withArgs } from './wait-options.ts'
 
-export interface ForwardRequestOptions extends Exchange {
+export interface ForwardRequestOptions {
+  readonly exchange: Exchange
   readonly parsed: ParsedCall | PassingRequest
   /** Undefined for what passes undecided. */
   readonly admitted: AdmittedCall | undefined
@@ -16,7 +17,8 @@ export interface ForwardRequestOptions extends Exchange {
 
 export function forwardRequest(options: ForwardRequestOptions): Promise<ForwardResult> {
   enterStep('forward')
-  const { admitted, parsed, pending, requests, sender, session } = options
+  const { admitted, parsed } = options
+  const { pending, requests, sender, session } = options.exchange
   const { message, request, trace } = parsed
   if (admitted === undefined) {
     return requests.forward(pending, { message, name: '', request, trace })

@@ -24,23 +24,23 @@ export async function handleCall(incoming: IncomingRequest): Promise<void> {
     // No wait for what passes undecided: it keeps its place among its sender's notifications.
     const read = parseRequest(incoming)
     const parsed = read.status === 'check' ? await read.check() : read
-    if (parsed.status === 'refused') return refuseCall({ ...exchange, reply: parsed.reply })
+    if (parsed.status === 'refused') return refuseCall({ exchange, reply: parsed.reply })
     if (parsed.status === 'call') {
       const lookUp = () => lookUpCall({ parsed, pending, session })
       const request = await lookUp()
       const refused = await acceptCall({ parsed, request, session })
-      if (refused !== undefined) return refuseCall({ ...exchange, reply: refused })
+      if (refused !== undefined) return refuseCall({ exchange, reply: refused })
       const verdict = await admitCall({ pipeline: session.pipeline, request, lookUp })
-      if (verdict.admission === undefined) return refuseCall({ ...exchange, parsed, verdict })
+      if (verdict.admission === undefined) return refuseCall({ exchange, parsed, verdict })
       admitted = verdict
     }
-    const result = await forwardRequest({ ...exchange, parsed, admitted })
-    const inspected = await inspectResult({ ...exchange, result })
-    answerRequest({ ...exchange, inspected })
-    recordOutcome({ ...exchange, admitted, outcome: inspected.outcome })
+    const result = await forwardRequest({ exchange, parsed, admitted })
+    const inspected = await inspectResult({ exchange, result })
+    answerRequest({ exchange, inspected })
+    recordOutcome({ exchange, admitted, outcome: inspected.outcome })
     if (inspected.closes !== undefined) session.close(inspected.closes)
   } catch (error) {
-    const outcome = answerFault({ ...exchange, error: error as Error })
-    recordOutcome({ ...exchange, admitted, outcome })
+    const outcome = answerFault({ exchange, error: error as Error })
+    recordOutcome({ exchange, admitted, outcome })
   }
 }

@@ -28,7 +28,8 @@ import {
 import type { ForwardResult, ReplyOptions, SentRequest } from './pending-requests.ts'
 import { buildFrozenReply, buildRefusalReply, stripGateMeta } from './replies.ts'
 
-export interface InspectOptions extends Exchange {
+export interface InspectOptions {
+  readonly exchange: Exchange
   readonly result: ForwardResult
 }
 
@@ -45,8 +46,11 @@ export interface InspectedResult {
 /** Nobody knows whether the call was carried out. */
 const UNKNOWN_ENDS: ReadonlySet<string> = new Set(['UPSTREAM_OUTCOME_UNKNOWN', 'UPSTREAM_TIMEOUT'])
 
-export async function inspectResult(options: InspectOptions): Promise<InspectedResult> {
-  const { pending, result, sender, session } = options
+export async function inspectResult({
+  exchange,
+  result,
+}: InspectOptions): Promise<InspectedResult> {
+  const { pending, sender, session } = exchange
   const { id, sent } = pending
   if (result.status === 'ended') return { outcome: { status: result.outcome } }
   if (result.status === 'not-sent' || sent === undefined) {

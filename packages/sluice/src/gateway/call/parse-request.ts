@@ -57,8 +57,15 @@ function parseClientRequest({ message, related, session }: IncomingRequest): Par
   if (passage === 'plumbing') return passing
   if (passage === 'task') return parseTaskRequest(request, session)
   return {
-    ...{ status: 'call', sender: 'client', message: request, continues, approvedFor, rounds },
-    ...{ headers: related.headers, trace, retry },
+    status: 'call',
+    sender: 'client',
+    message: request,
+    continues,
+    approvedFor,
+    rounds,
+    headers: related.headers,
+    trace,
+    retry,
   }
 }
 

@@ -6,14 +6,16 @@ import type { CallOutcome } from '../shared/outcome.ts'
 import type { AdmittedCall } from './call-request.ts'
 import type { Exchange } from './call-session.ts'
 
-export interface RecordOptions extends Pick<Exchange, 'pending' | 'session'> {
+export interface RecordOptions {
+  readonly exchange: Exchange
   /** Undefined for what passes undecided: nobody records it. */
   readonly admitted: AdmittedCall | undefined
   readonly outcome: CallOutcome
 }
 
-export function recordOutcome({ admitted, outcome, pending, session }: RecordOptions): void {
+export function recordOutcome({ admitted, exchange, outcome }: RecordOptions): void {
   if (admitted === undefined) return
+  const { pending, session } = exchange
   try {
     const startedMs = pending.sent?.startedMs ?? performance.now()
     session.record(admitted.admission, startedMs, outcome)

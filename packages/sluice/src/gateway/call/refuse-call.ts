@@ -7,28 +7,30 @@ import { type LocalCode, rpcCodeOf } from '../../protocol/rpc-codes.ts'
 import { findNamedTarget } from '../session/known-names.ts'
 import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
 import type { CallRequest, RefusedCall } from './call-request.ts'
-import type { CallSession, Exchange } from './call-session.ts'
+import type { Exchange } from './call-session.ts'
 import { BUILT_IN } from './decide-call.ts'
 import type { ParsedCall } from './parsed-request.ts'
 import { buildNotFoundReply, buildRefusalReply, refusalText } from './replies.ts'
 
 export interface DecidedRefusal {
+  readonly exchange: Exchange
   readonly parsed: ParsedCall
   readonly verdict: RefusedCall & { readonly request: CallRequest }
-  readonly session: CallSession
 }
 
-export type RefuseOptions = Exchange & ({ readonly reply: RpcReply } | DecidedRefusal)
+export type RefuseOptions =
+  | { readonly exchange: Exchange; readonly reply: RpcReply }
+  | DecidedRefusal
 
 /** Not if nobody waits any more. */
 export function refuseCall(options: RefuseOptions): void {
-  const { pending, requests } = options
+  const { pending, requests } = options.exchange
   const { errorCode, text } = 'reply' in options ? options.reply : toReply(options)
   requests.reply(pending, text, { errorCode, from: 'gate' })
 }
 
 function toReply(refusal: DecidedRefusal): RpcReply {
-  const { parsed, session, verdict } = refusal
+  const { exchange, parsed, verdict } = refusal
   const { message, retry, sender } = parsed
   if (sender === 'server') {
     const code = rpcCodeOf(verdict.decision.code as LocalCode)
@@ -37,12 +39,14 @@ function toReply(refusal: DecidedRefusal): RpcReply {
   const { call } = verdict.request
   const { pending } = verdict
   return (
-    (pending && session.prompts.comeAgain(message, call, pending, retry)) ??
+    (pending && exchange.session.prompts.comeAgain(message, call, pending, retry)) ??
     toClientRefusal(refusal)
   )
 }
 
-function toClientRefusal({ parsed: { message }, session, verdict }: DecidedRefusal): RpcReply {
+function toClientRefusal({ exchange, parsed, verdict }: DecidedRefusal): RpcReply {
+  const { message } = parsed
+  const { session } = exchange
   const { id, method } = message
   const { era, lists } = session
   const { call, facts } = verdict.request

@@ -38,12 +38,13 @@ export class EmbeddedAdmissionStore<Entry> implements AdmissionStore<Entry> {
     return this.#parts.counters
   }
 
-  admit(batch: readonly AdmissionRequest<Entry>[]): Promise<AdmissionReply[]> {
-    return Promise.all(
-      batch.map((request) =>
-        request.mode === 'probe' ? this.#probe(request) : this.#charge(request),
-      ),
+  async admit(batch: readonly AdmissionRequest<Entry>[]): Promise<AdmissionReply[]> {
+    const begun = batch.map((request) =>
+      request.mode === 'probe' ? this.#probe(request) : this.#charge(request),
     )
+    const replies: AdmissionReply[] = []
+    for (const reply of begun) replies.push(await reply)
+    return replies
   }
 
   async giveBack(receipt: Receipt): Promise<void> {

@@ -225,7 +225,7 @@ export class Relay {
     if (message.kind === 'request') {
       this.#own.askFor(message.params)
       if (message.method === 'initialize') this.#session.questions.learn(message.params)
-      this.#handle({ sender: 'client', message, related })
+      this.#handle({ sender: 'client', message, related, session: this.#session })
     } else if (message.kind === 'notification') this.#clientNotification(message)
     else this.#clientAnswer(message)
   }
@@ -252,15 +252,16 @@ export class Relay {
     if (this.#client.era === 'stateless')
       return this.#context.log(`a server may not ask by itself in this era: ${message.method}`)
     const of = this.#notifications.relatedTo(related)
-    this.#handle({ sender: 'server', message, related: of })
+    this.#handle({ sender: 'server', message, related: of, session: this.#session })
   }
 
   /** It answers its own faults. */
-  #handle(incoming: Omit<IncomingRequest, 'session'>): void {
-    handleCall({ ...incoming, session: this.#session }).catch((error: Error) =>
-      this.close(`the gate could not handle a message: ${error.message}`),
-    )
+  #handle(incoming: IncomingRequest): void {
+    handleCall(incoming).catch(this.#endByFault)
   }
+
+  readonly #endByFault = (error: Error): void =>
+    this.close(`the gate could not handle a message: ${error.message}`)
 
   #clientNotification(notification: JsonRpcNotification): void {
     const { method, params } = notification
