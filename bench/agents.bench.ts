@@ -20,7 +20,7 @@ import { besideClaudeFlow } from './agents/beside-claude-flow.ts'
 import { fillStore } from './agents/fill-store.ts'
 import { overMcp } from './agents/over-mcp.ts'
 import { runsInGate } from './agents/runs-in-gate.ts'
-import { show, summed, type Timed, time } from './agents/timing.ts'
+import { show, summed, type Timing, time } from './agents/timing.ts'
 
 const OWNER = 'bench'
 /** Agents whose first turn warms the code up. */
@@ -34,9 +34,9 @@ export async function run(options: RunOptions): Promise<number> {
   writeFileSync(join(scripts, 'work.json'), JSON.stringify({ turns: workingTurns(15) }))
   writeFileSync(join(scripts, 'long.json'), JSON.stringify({ turns: workingTurns(30) }))
   const models = { environment: {}, providers: {}, scripts, prices: {} }
-  const rows: Timed[] = []
+  const rows: Timing[] = []
   const remarks: string[] = []
-  const report = (...more: Timed[]): void => {
+  const report = (...more: Timing[]): void => {
     rows.push(...more)
     if (!options.json) for (const row of more) console.log(show(row))
   }
@@ -80,7 +80,7 @@ export async function run(options: RunOptions): Promise<number> {
   return 0
 }
 
-async function inProcess(service: Service, count: number): Promise<Timed[]> {
+async function inProcess(service: Service, count: number): Promise<Timing[]> {
   const { id } = await service.create(OWNER, { model: 'script:work' })
   await service.prompt(OWNER, id, { input: 'go' })
   const write = (at: number) =>
@@ -102,7 +102,7 @@ async function inProcess(service: Service, count: number): Promise<Timed[]> {
   ]
 }
 
-async function forkBulk(service: Service, id: string): Promise<Timed> {
+async function forkBulk(service: Service, id: string): Promise<Timing> {
   const times: number[] = []
   for (let round = 0; round < 5; round += 1) {
     const began = performance.now()
@@ -118,7 +118,7 @@ interface RvAgent {
   is_stopped(): boolean
 }
 
-async function besideRvAgent(count: number): Promise<Timed[]> {
+async function besideRvAgent(count: number): Promise<Timing[]> {
   const { initSync, WasmAgent } = await import('@ruvector/rvagent-wasm')
   const file = import.meta.resolve('@ruvector/rvagent-wasm/rvagent_wasm_bg.wasm')
   initSync({ module: readFileSync(fileURLToPath(file)) })
@@ -132,8 +132,8 @@ async function besideRvAgent(count: number): Promise<Timed[]> {
 }
 
 /** The cost of a write and of a query, independent of the history of an agent. */
-async function flat(service: Service): Promise<Timed[]> {
-  const rows: Timed[] = []
+async function flat(service: Service): Promise<Timing[]> {
+  const rows: Timing[] = []
   for (const megabytes of [0, 1, 8]) {
     const files = Object.fromEntries(
       Array.from({ length: megabytes }, (_, at) => [`big${at}`, 'x'.repeat(1_000_000)]),
@@ -197,7 +197,7 @@ async function many(
   models: ModelSettings,
   agents: number,
   remarks: string[],
-): Promise<Timed[]> {
+): Promise<Timing[]> {
   const directory = join(base, `many-${agents}`)
   await fillStore(directory, models, OWNER, agents)
   const child = join(import.meta.dirname, 'agents/at-rest.ts')
@@ -213,7 +213,7 @@ async function many(
   return [...rows]
 }
 
-async function runsAtOnce(service: Service, runs: number, remarks: string[]): Promise<Timed[]> {
+async function runsAtOnce(service: Service, runs: number, remarks: string[]): Promise<Timing[]> {
   const agents = await Promise.all(
     Array.from({ length: runs }, () =>
       service.create(OWNER, { model: 'script:long', maxTurns: 100 }),

@@ -29,7 +29,7 @@ export async function run({ pending = '1000', turns = '30' }: RunOptions): Promi
     const held = gates[1] as OwnGate
     const engine = held.approvals as ApprovalEngine
     const askedMs = await timed(async () => {
-      for (let at = 0; at < Number(pending); at++) await engine.ask(heldCall(at))
+      for (let at = 0; at < Number(pending); at++) await engine.ask(createSubmission(at))
     })
     const listed: number[] = []
     for (let time = 0; time < 20; time++)
@@ -68,7 +68,7 @@ async function timed(work: () => unknown): Promise<number> {
   return performance.now() - began
 }
 
-function heldCall(at: number): ApprovalSubmission {
+function createSubmission(at: number): ApprovalSubmission {
   const ask: ApprovalRequirement = {
     rule: '/tools/office~1create_payment',
     reason: '',

@@ -15,7 +15,7 @@ export function run(options: RunOptions): number {
   const tools =
     typeof options.data === 'string'
       ? (JSON.parse(readFileSync(options.data, 'utf8')) as ToolDefinition[])
-      : made()
+      : createDefinitions()
   const measured = [
     { name: 'class and risk', work: (tool: ToolDefinition) => void classify(tool) },
     { name: 'whole account', work: (tool: ToolDefinition) => void assessTool(tool) },
@@ -42,7 +42,7 @@ function measure(tools: readonly ToolDefinition[], work: (tool: ToolDefinition) 
   return { microseconds: best / tools.length, wholeMs: best / 1_000 }
 }
 
-function made(): ToolDefinition[] {
+function createDefinitions(): ToolDefinition[] {
   const verbs = ['get', 'list', 'create', 'update', 'delete', 'run', 'send', 'refund']
   return Array.from({ length: MADE }, (_, index) => {
     const verb = verbs[index % verbs.length]

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunOptions } from '../scripts/dispatch.ts'
-import { beside } from './console/beside.ts'
+import { measureSideBySide } from './console/beside.ts'
 import { byItself } from './console/by-itself.ts'
 import { pages } from './console/pages.ts'
 
@@ -37,7 +37,7 @@ async function measure(options: RunOptions, folder: string): Promise<boolean> {
   }
   await byItself(join(folder, 'by-itself'), BY_ITSELF_ROUNDS)
   if (options.brief) return true
-  return beside({
+  return measureSideBySide({
     folder,
     rounds: Number(options.rounds ?? 15),
     turnMs: Number(options.ms ?? 700),

@@ -60,7 +60,7 @@ export async function run(options: RunOptions): Promise<number> {
 
 type Kind = 'plain' | 'limits' | 'when'
 
-function ruleOf(kind: Kind): string {
+function createRule(kind: Kind): string {
   if (kind === 'plain') return 'allow'
   // The conditions of 10,000 rules just fit into a document; their limit is the guardrail's.
   return kind === 'limits'
@@ -69,7 +69,7 @@ function ruleOf(kind: Kind): string {
 }
 
 /** Exact names, and a tenth globs, so that a decision has to search both. */
-function documentOf(rules: number, kind: Kind): string {
+function createDocument(rules: number, kind: Kind): string {
   const lines = [
     'version: 1',
     'default: deny',
@@ -78,7 +78,7 @@ function documentOf(rules: number, kind: Kind): string {
   ]
   for (let index = 0; index < rules; index++)
     lines.push(
-      `  ${index % 10 === 9 ? `server-${index % 50}/glob_${index}_*` : nameOf(index)}: ${ruleOf(kind)}`,
+      `  ${index % 10 === 9 ? `server-${index % 50}/glob_${index}_*` : createName(index)}: ${createRule(kind)}`,
     )
   lines.push(
     'guardrails:',
@@ -87,14 +87,14 @@ function documentOf(rules: number, kind: Kind): string {
   return kind === 'plain' ? lines.slice(0, -2).join('\n') : lines.join('\n')
 }
 
-function nameOf(index: number): string {
+function createName(index: number): string {
   return `server-${index % 50}/tool_${index}`
 }
 
 function sluice(rules: number, kind: Kind): Side {
-  const { policy } = compile({ file: 'bench.yaml', text: documentOf(rules, kind) })
+  const { policy } = compile({ file: 'bench.yaml', text: createDocument(rules, kind) })
   if (policy === undefined) throw new Error('the bench document does not compile')
-  const calls = callsOf(rules)
+  const calls = createCalls(rules)
   const counters = new MemoryCounters()
   const now = { wallMs: 0, monotonicMs: 0 }
   return {
@@ -111,20 +111,20 @@ function sluice(rules: number, kind: Kind): Side {
 }
 
 /** The same number of tools for any number of rules, spread over them. */
-function callsOf(rules: number): { call: Call; facts: Facts }[] {
+function createCalls(rules: number): { call: Call; facts: Facts }[] {
   const calls = []
   for (let tool = 0; tool < TOOLS_CALLED; tool++) {
     const index = Math.floor((tool * rules) / 10)
-    const [server, name] = nameOf(index).split('/') as [string, string]
+    const [server, name] = createName(index).split('/') as [string, string]
     calls.push({
       call: { server, name, method: 'tools/call', args: { amount: 50, currency: 'EUR' } },
-      facts: factsOf(toolOf(server, name)),
+      facts: createFacts(createTool(server, name)),
     })
   }
   return calls
 }
 
-function toolOf(server: string, name: string): KnownTool {
+function createTool(server: string, name: string): KnownTool {
   const inputSchema = {
     type: 'object',
     properties: { amount: { type: 'integer' }, currency: { type: 'string' } },
@@ -132,7 +132,7 @@ function toolOf(server: string, name: string): KnownTool {
   return { definition: { server, name, inputSchema }, category: 'Write', risk: 'medium' }
 }
 
-function factsOf(tool: KnownTool): Facts {
+function createFacts(tool: KnownTool): Facts {
   return {
     tool,
     transport: 'http',
@@ -146,13 +146,13 @@ function cedarSide(rules: number): Side {
   const policies = Array.from(
     { length: rules },
     (_, index) =>
-      `permit(principal, action == Action::"call", resource == Tool::"${nameOf(index)}") when { context.amount <= 100 && context.currency == "EUR" };`,
+      `permit(principal, action == Action::"call", resource == Tool::"${createName(index)}") when { context.amount <= 100 && context.currency == "EUR" };`,
   )
   cedar.preparsePolicySet(`rules-${rules}`, { staticPolicies: policies.join('\n') })
   const request = (index: number) => ({
     principal: { type: 'User', id: 'ann' },
     action: { type: 'Action', id: 'call' },
-    resource: { type: 'Tool', id: nameOf(index) },
+    resource: { type: 'Tool', id: createName(index) },
     context: { amount: 50, currency: 'EUR' },
     preparsedPolicySetId: `rules-${rules}`,
     entities: [],
@@ -207,7 +207,7 @@ function flexibleSide(): Side {
 
 /** The cost of a tool when it is first seen, under 10,000 rules. */
 function firstSight(): Side {
-  const { policy } = compile({ file: 'bench.yaml', text: documentOf(10_000, 'when') })
+  const { policy } = compile({ file: 'bench.yaml', text: createDocument(10_000, 'when') })
   if (policy === undefined) throw new Error('the bench document does not compile')
   const counters = new MemoryCounters()
   let index = 0
@@ -216,9 +216,12 @@ function firstSight(): Side {
     batch: 4,
     run(count) {
       for (let each = 0; each < count; each++, index++) {
-        const [server, name] = nameOf(index % 10_000).split('/') as [string, string]
+        const [server, name] = createName(index % 10_000).split('/') as [string, string]
         const call = { server, name, method: 'tools/call', args: { amount: 50, currency: 'EUR' } }
-        decide(policy, call, factsOf(toolOf(server, name)), counters, { wallMs: 0, monotonicMs: 0 })
+        decide(policy, call, createFacts(createTool(server, name)), counters, {
+          wallMs: 0,
+          monotonicMs: 0,
+        })
       }
     },
   }

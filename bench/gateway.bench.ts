@@ -9,16 +9,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunOptions } from '../scripts/dispatch.ts'
 import {
+  computeSpread,
   type Figures,
   Load,
   type Side,
   type Spread,
-  spreadOf,
   takeTurns,
 } from './gateway/measure.ts'
 import { installPeers, startCivic, startMcpProxy, startSupergateway } from './gateway/peers.ts'
 import { cpuUs, rssMb } from './gateway/process-figures.ts'
-import { type Running, start } from './gateway/running.ts'
+import { type RunningProcess, start } from './gateway/running.ts'
 import { CALLER, install, type SluiceOptions, startSluice } from './gateway/sluice.ts'
 
 const CLIENTS = [1, 16, 64]
@@ -47,7 +47,7 @@ class GatewayBench {
   readonly #options: RunOptions
   readonly #folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   readonly #load = new Load()
-  readonly #running: Running[] = []
+  readonly #running: RunningProcess[] = []
   readonly #goals: Goal[] = []
   readonly #measured: Record<string, unknown> = {}
   #command = ''
@@ -175,12 +175,12 @@ class GatewayBench {
         used.push(cpuUs(sluice.pid) / 1_000)
         await sluice.stop()
       }
-      seen.push({ rules, startMs: spreadOf(times), cpuMs: spreadOf(used) })
+      seen.push({ rules, startMs: computeSpread(times), cpuMs: computeSpread(used) })
     }
     this.#measured.start = seen
     for (const { rules, startMs, cpuMs } of seen)
       this.#say(
-        `a cold start with ${rules} rules: ${told(startMs, 0)} ms, CPU ${told(cpuMs, 0)} ms`,
+        `a cold start with ${rules} rules: ${formatSpread(startMs, 0)} ms, CPU ${formatSpread(cpuMs, 0)} ms`,
       )
     this.#goal('a cold start below 500 ms', seen[0]?.startMs.p50, 500)
   }
@@ -201,13 +201,13 @@ class GatewayBench {
     const heads = ['', 'calls/s', `x${first?.name}`, `x${second?.name}`, 'p50 ms', 'p99 ms']
     const rows = figures.map((each) => [
       `${each.name} x${each.clients}`,
-      told(each.callsPerSecond, 0),
-      told(each.ofFirst, 2),
-      told(each.ofSecond, 2),
-      told(each.p50Us, 2, 1_000),
-      told(each.p99Us, 2, 1_000),
-      told(each.cpuUs, 0),
-      told(each.cpuOver, 2),
+      formatSpread(each.callsPerSecond, 0),
+      formatSpread(each.ofFirst, 2),
+      formatSpread(each.ofSecond, 2),
+      formatSpread(each.p50Us, 2, 1_000),
+      formatSpread(each.p99Us, 2, 1_000),
+      formatSpread(each.cpuUs, 0),
+      formatSpread(each.cpuOver, 2),
       each.rssMb.toFixed(0),
     ])
     this.#say(columns([[...heads, 'CPU µs a call', 'xCPU', 'RSS MB'], ...rows]))
@@ -218,7 +218,7 @@ class GatewayBench {
     sides: Side[],
     name: string,
     sessionsMax: number,
-    begin: (cache: string) => Promise<Running>,
+    begin: (cache: string) => Promise<RunningProcess>,
   ): Promise<void> {
     const cache = this.#peers
     if (cache === undefined) return
@@ -230,7 +230,7 @@ class GatewayBench {
     }
   }
 
-  #sluice(name: string, server: SluiceOptions['server'], rules?: number): Promise<Running> {
+  #sluice(name: string, server: SluiceOptions['server'], rules?: number): Promise<RunningProcess> {
     const { profile } = this.#options
     const folder = join(this.#folder, name)
     const more = {
@@ -240,7 +240,7 @@ class GatewayBench {
     return this.#start(() => startSluice({ command: this.#command, folder, server, ...more }))
   }
 
-  async #start(begin: () => Promise<Running>): Promise<Running> {
+  async #start(begin: () => Promise<RunningProcess>): Promise<RunningProcess> {
     const running = await begin()
     this.#running.push(running)
     return running
@@ -255,7 +255,7 @@ class GatewayBench {
   }
 }
 
-function told({ p50, p10, p90 }: Spread, digits: number, unit = 1): string {
+function formatSpread({ p50, p10, p90 }: Spread, digits: number, unit = 1): string {
   if (Number.isNaN(p50)) return '-'
   const [middle, low, high] = [p50, p10, p90].map((value) => (value / unit).toFixed(digits))
   return `${middle} (${low} to ${high})`

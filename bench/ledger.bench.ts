@@ -48,7 +48,7 @@ export async function run(options: RunOptions): Promise<number> {
     const read = reading(join(base, 'normal-64'))
     if (options.json) console.log(JSON.stringify({ rows, read }))
     else {
-      for (const row of rows) console.log(told(row))
+      for (const row of rows) console.log(formatRow(row))
       for (const [what, value] of Object.entries(read))
         console.log(`${what.padEnd(32)} ${Math.round(value).toLocaleString('en')}`)
     }
@@ -129,7 +129,7 @@ function timed<T>(work: () => T): { value: T; ms: number } {
   return { value, ms: performance.now() - began }
 }
 
-function told(row: Row): string {
+function formatRow(row: Row): string {
   const { sync, concurrency, callsPerSecond, p50Us, p99Us, cpuUsPerCall, recordsPerCommit } = row
   return [
     `${sync.padEnd(6)} x${String(concurrency).padEnd(3)}`,

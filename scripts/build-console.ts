@@ -47,7 +47,7 @@ export async function ensureConsole(): Promise<boolean> {
   if (isFresh(digest)) return true
   mkdirSync(join(ROOT, 'dist'), { recursive: true })
   const deadline = Date.now() + WAIT_MS
-  while (!take()) {
+  while (!takeLock()) {
     if (Date.now() > deadline) throw new Error(`${LOCK} is held: remove it where nothing builds`)
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
@@ -69,7 +69,7 @@ export async function ensureConsole(): Promise<boolean> {
   }
 }
 
-function take(): boolean {
+function takeLock(): boolean {
   try {
     mkdirSync(LOCK)
     return true

@@ -43,7 +43,7 @@ global installation, \`npm root -g\` prints the folder to put in place of \`./no
 `
 
 export function configurationPage(): string {
-  const sections = [...sectionsOf(CONFIG, [])]
+  const sections = [...listSections(CONFIG, [])]
   return `${[HEAD, ...sections.map(toSection)].join('\n')}`
 }
 
@@ -56,7 +56,7 @@ interface Section {
 }
 
 /** Every object of the document, with the path that leads to it, parents first. */
-function* sectionsOf(
+function* listSections(
   shape: ObjectShape,
   path: readonly string[],
   of?: Partial<Section>,
@@ -67,7 +67,7 @@ function* sectionsOf(
     if (below === undefined) continue
     const { object, names } = below
     const next = [...path, name, ...(names === undefined ? [] : ['NAME'])]
-    yield* sectionsOf(object, next, { field, ...(names === undefined ? {} : { names }) })
+    yield* listSections(object, next, { field, ...(names === undefined ? {} : { names }) })
   }
 }
 
@@ -95,14 +95,14 @@ function toSection({ path, shape, names, field }: Section): string {
 }
 
 function toRow(path: readonly string[], name: string, field: Field): string {
-  const value = exampleOf(field)
+  const value = getExample(field)
   const below = objectIn(field.shape)
   const part = [...path, name, ...(below?.names === undefined ? [] : ['NAME'])].join('.')
   const shown = value === undefined ? [] : [`\`${name}: ${flow(value)}\``]
-  const link = below === undefined ? [] : [`[\`${part}\`](#${anchorOf(part)})`]
+  const link = below === undefined ? [] : [`[\`${part}\`](#${toAnchor(part)})`]
   const cells = [
     `\`${name}\``,
-    typeOf(field.shape),
+    describeType(field.shape),
     field.required === true
       ? '**required**'
       : field.default === undefined
@@ -114,8 +114,8 @@ function toRow(path: readonly string[], name: string, field: Field): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }
 
-function typeOf(shape: Shape): string {
-  if (shape.kind === 'either') return shape.of.map(typeOf).join(', or ')
+function describeType(shape: Shape): string {
+  if (shape.kind === 'either') return shape.of.map(describeType).join(', or ')
   if (shape.kind === 'duration') return 'duration'
   if (shape.kind === 'record')
     return shape.of.kind === 'text' ? 'a mapping of names to text' : 'a mapping'
@@ -123,7 +123,7 @@ function typeOf(shape: Shape): string {
 }
 
 /** What a reader may copy; none for a section that has its own table. */
-export function exampleOf({ shape, default: value, example }: Field): unknown {
+export function getExample({ shape, default: value, example }: Field): unknown {
   if (example !== undefined) return example
   if (shape.kind === 'boolean') return true
   if (value !== undefined) return value
@@ -132,7 +132,7 @@ export function exampleOf({ shape, default: value, example }: Field): unknown {
 }
 
 /** As GitHub derives it from a heading. */
-function anchorOf(path: string): string {
+function toAnchor(path: string): string {
   return path.toLowerCase().replaceAll('.', '')
 }
 

@@ -15,7 +15,7 @@ type Run = (options: RunOptions) => unknown
 type Family = { command: string; folder: string; suffix: string }
 
 export async function dispatch(family: Family, argv: readonly string[]): Promise<number> {
-  const names = namesOf(family)
+  const names = listNames(family)
   const [name, ...rest] = argv
   if (name === undefined || !names.includes(name)) {
     if (name !== undefined) console.error(`there is no ${family.command} called \`${name}\``)
@@ -33,7 +33,7 @@ export async function dispatch(family: Family, argv: readonly string[]): Promise
   return typeof code === 'number' ? code : 0
 }
 
-function namesOf({ folder, suffix }: Family): string[] {
+function listNames({ folder, suffix }: Family): string[] {
   const path = join(ROOT, folder)
   if (!existsSync(path)) return []
   return readdirSync(path)

@@ -39,8 +39,8 @@ export async function readLimits(): Promise<LimitRow[]> {
           file,
           name: path,
           value,
-          unit: unitOf(path),
-          says: memberSays(text, path) ?? says,
+          unit: getUnit(path),
+          says: findMemberComment(text, path) ?? says,
         })
   }
   return rows
@@ -61,7 +61,7 @@ function commentsIn(text: string): [name: string, says: string][] {
 }
 
 /** For a member of an object of limits: the comment of its type. */
-function memberSays(text: string, path: string): string | undefined {
+function findMemberComment(text: string, path: string): string | undefined {
   const [, member] = path.split('.')
   if (member === undefined) return undefined
   const [before = '', declared] = text.split(`readonly ${member}:`)
@@ -78,7 +78,7 @@ function numbersIn(name: string, value: unknown): [string, number][] {
   return Object.entries(value).flatMap(([key, inner]) => numbersIn(`${name}.${key}`, inner))
 }
 
-function unitOf(name: string): string {
+function getUnit(name: string): string {
   const bare = name.replace(/_?(MAX|MIN|Max|Min)$/, '')
   return UNITS.find(([ending]) => ending.test(bare))?.[1] ?? ''
 }

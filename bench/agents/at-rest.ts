@@ -2,10 +2,10 @@
 // the list, and the memory used. Started by the bench with the store's directory.
 
 import { Service } from '../../packages/sluice/src/agents/service/service.ts'
-import { type Timed, time } from './timing.ts'
+import { type Timing, time } from './timing.ts'
 
 export interface AtRest {
-  readonly rows: readonly Timed[]
+  readonly rows: readonly Timing[]
   readonly rssMb: number
   readonly startMs: number
 }

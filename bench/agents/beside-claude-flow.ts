@@ -4,7 +4,7 @@
 // empty home.
 
 import { openTools, type Tools } from './over-mcp.ts'
-import { summed, type Timed } from './timing.ts'
+import { summed, type Timing } from './timing.ts'
 
 /** Turns of each side, and calls per turn: repeated calls find the caches warm. */
 const TURNS = 5
@@ -24,12 +24,12 @@ export async function besideClaudeFlow(
   serve: readonly string[],
   peer: readonly string[],
   home: string,
-): Promise<{ rows: Timed[]; remarks: string[] }> {
+): Promise<{ rows: Timing[]; remarks: string[] }> {
   const sides = [
     await open('sluice', serve, 'script:none'),
     await open('claude-flow', peer, 'local', home),
   ] as const
-  const rows: Timed[] = []
+  const rows: Timing[] = []
   const remarks: string[] = []
   const measure = async (tool: string, given: (side: Side) => object, when: string) => {
     const times = sides.map((): number[] => [])

@@ -3,7 +3,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 
-interface Said {
+interface LineMessage {
   readonly id?: number
   readonly result?: Record<string, unknown>
   readonly error?: { readonly message: string }
@@ -11,7 +11,7 @@ interface Said {
 
 export class LineClient {
   readonly #child: ChildProcess
-  readonly #waiting = new Map<number, (said: Said) => void>()
+  readonly #waiting = new Map<number, (said: LineMessage) => void>()
   #next = 1
 
   private constructor(command: string, args: readonly string[], home: string | undefined) {
@@ -33,7 +33,7 @@ export class LineClient {
 
   #take(line: string): void {
     if (!line.startsWith('{')) return
-    const said = JSON.parse(line) as Said
+    const said = JSON.parse(line) as LineMessage
     this.#waiting.get(said.id ?? 0)?.(said)
     this.#waiting.delete(said.id ?? 0)
   }
@@ -55,7 +55,7 @@ export class LineClient {
 
   async ask(method: string, params: object): Promise<Record<string, unknown>> {
     const id = this.#next++
-    const said = await new Promise<Said>((resolve) => {
+    const said = await new Promise<LineMessage>((resolve) => {
       this.#waiting.set(id, resolve)
       this.#write({ id, method, params })
     })

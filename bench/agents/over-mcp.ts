@@ -2,7 +2,7 @@
 // is_stopped, export, and fork if supported.
 
 import { LineClient } from './line-client.ts'
-import { type Timed, time } from './timing.ts'
+import { type Timing, time } from './timing.ts'
 
 export interface Tools {
   /** Calls it has had. */
@@ -27,9 +27,9 @@ export async function openTools(command: readonly string[], home?: string): Prom
     call: async (tool, given) => {
       calls += 1
       const result = await client.ask('tools/call', { name: prefix + tool, arguments: given })
-      const said = textOf(result)
+      const said = parseText(result)
       // Some wrap their answer twice.
-      return Array.isArray(said?.content) ? textOf(said) : said
+      return Array.isArray(said?.content) ? parseText(said) : said
     },
     close: () => client.close(),
   }
@@ -40,7 +40,7 @@ export async function overMcp(
   command: readonly string[],
   count: number,
   model: string,
-): Promise<Timed[]> {
+): Promise<Timing[]> {
   const { call, has, close } = await openTools(command)
   try {
     const made = await call('wasm_agent_create', { model })
@@ -62,6 +62,6 @@ export async function overMcp(
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever a server says
-function textOf(result: any): any {
+function parseText(result: any): any {
   return JSON.parse(result.content?.[0]?.text ?? 'null')
 }

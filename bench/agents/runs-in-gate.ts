@@ -9,7 +9,7 @@ import { playScript } from '../../packages/sluice/src/agents/models/script-model
 import { ROOT } from '../../scripts/run-step.ts'
 import { cpuUs } from '../gateway/process-figures.ts'
 import { start } from '../gateway/running.ts'
-import { summed, type Timed } from './timing.ts'
+import { summed, type Timing } from './timing.ts'
 
 const TURNS = 30
 const SCRIPT = 'through'
@@ -19,11 +19,11 @@ const WAIT_MS = 30_000
 export async function runsInGate(
   folder: string,
   runs: number,
-): Promise<{ row: Timed; remark: string }> {
+): Promise<{ row: Timing; remark: string }> {
   const data = join(folder, 'data')
   const scripts = join(data, 'scripts')
   mkdirSync(scripts, { recursive: true })
-  writeFileSync(join(scripts, `${SCRIPT}.json`), JSON.stringify({ turns: turnsOf() }))
+  writeFileSync(join(scripts, `${SCRIPT}.json`), JSON.stringify({ turns: createTurns() }))
   const echo = await start({
     command: [process.execPath, join(ROOT, 'bench/gateway/echo-server.ts')],
   })
@@ -68,7 +68,7 @@ export async function runsInGate(
 }
 
 /** A file and a call of the server in each. */
-function turnsOf(): object[] {
+function createTurns(): object[] {
   const work = Array.from({ length: TURNS }, (_, at) => ({
     text: `thinking about step ${at}`,
     toolCalls: [

@@ -5,11 +5,11 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
-import { Load, type Side, spreadOf } from '../gateway/measure.ts'
-import { type Running, start } from '../gateway/running.ts'
+import { computeSpread, Load, type Side } from '../gateway/measure.ts'
+import { type RunningProcess, start } from '../gateway/running.ts'
 import { CALLER, startSluice } from '../gateway/sluice.ts'
 import { firstPerson, tokenOf } from './sign-in.ts'
-import type { Watch, Watched } from './viewers.ts'
+import type { ViewerFigures, Watch } from './viewers.ts'
 
 const VIEWERS = 3
 const CLIENTS = 16
@@ -27,9 +27,9 @@ export interface BesideOptions {
   readonly warmCalls: number
 }
 
-export async function beside(options: BesideOptions): Promise<boolean> {
+export async function measureSideBySide(options: BesideOptions): Promise<boolean> {
   const { folder, rounds, turnMs, warmCalls } = options
-  const running: Running[] = []
+  const running: RunningProcess[] = []
   const load = new Load()
   const viewers = fork(join(import.meta.dirname, 'viewers.ts'), { stdio: 'inherit' })
   try {
@@ -44,7 +44,7 @@ export async function beside(options: BesideOptions): Promise<boolean> {
         }),
       )
     const sides = NAMES.map((name, at): Side => {
-      const { url, pid } = running[at + 1] as Running
+      const { url, pid } = running[at + 1] as RunningProcess
       return { name, url, pid, headers: CALLER, sessionsMax: 64 }
     })
     const watched = sides[2] as Side
@@ -67,17 +67,18 @@ export async function beside(options: BesideOptions): Promise<boolean> {
       const row: (typeof taken)[number] = []
       for (let step = 0; step < sides.length; step++) {
         const at = (step + round) % sides.length
-        const before = at === 2 ? await figuresOf(viewers) : undefined
+        const before = at === 2 ? await requestFigures(viewers) : undefined
         row[at] = await turn(at, { forMs: turnMs })
         if (before === undefined) continue
-        viewersCpuUs += (await figuresOf(viewers)).cpuUs - before.cpuUs
+        viewersCpuUs += (await requestFigures(viewers)).cpuUs - before.cpuUs
         watchedSeconds += row[at].seconds
       }
       taken.push(row)
     }
-    return report({ taken, told: await lastTold(viewers, made[2] ?? 0), made: made[2] ?? 0 }, [
-      viewersCpuUs / 1e6 / watchedSeconds,
-    ])
+    return report(
+      { taken, told: await waitForLastTick(viewers, made[2] ?? 0), made: made[2] ?? 0 },
+      [viewersCpuUs / 1e6 / watchedSeconds],
+    )
   } finally {
     load.end()
     viewers.kill()
@@ -87,21 +88,21 @@ export async function beside(options: BesideOptions): Promise<boolean> {
 
 interface Taken {
   readonly taken: readonly (readonly { rate: number; cpuUs: number }[])[]
-  readonly told: Watched
+  readonly told: ViewerFigures
   readonly made: number
 }
 
 function report({ taken, told, made }: Taken, [viewersShare = 0]: readonly number[]): boolean {
   for (const [at, name] of NAMES.entries()) {
-    const rate = spreadOf(taken.map((row) => row[at]?.rate ?? Number.NaN)).p50
-    const cpu = spreadOf(taken.map((row) => row[at]?.cpuUs ?? Number.NaN)).p50
+    const rate = computeSpread(taken.map((row) => row[at]?.rate ?? Number.NaN)).p50
+    const cpu = computeSpread(taken.map((row) => row[at]?.cpuUs ?? Number.NaN)).p50
     console.log(
       `${name.padEnd(14)} ${rate.toFixed(0)} calls/s, ${cpu.toFixed(1)} µs CPU of the gate a call`,
     )
   }
   // Compared with the mean of the two without viewers, in the same round.
   const over = (of: 'rate' | 'cpuUs', at: number) =>
-    spreadOf(
+    computeSpread(
       taken.map((row) => {
         const alone = [row[0], row[1]].map((one) => one?.[of] ?? Number.NaN) as [number, number]
         return at === 2
@@ -127,17 +128,17 @@ function report({ taken, told, made }: Taken, [viewersShare = 0]: readonly numbe
 }
 
 /** The last tick comes after the last call. */
-async function lastTold(viewers: ChildProcess, made: number): Promise<Watched> {
+async function waitForLastTick(viewers: ChildProcess, made: number): Promise<ViewerFigures> {
   for (let tried = 0; ; tried++) {
-    const told = await figuresOf(viewers)
+    const told = await requestFigures(viewers)
     if (told.calls === made || tried > 20) return told
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }
 
-function figuresOf(viewers: ChildProcess): Promise<Watched> {
+function requestFigures(viewers: ChildProcess): Promise<ViewerFigures> {
   return new Promise((resolve, reject) => {
-    viewers.once('message', (message: Watched | { wrong: string }) =>
+    viewers.once('message', (message: ViewerFigures | { wrong: string }) =>
       'wrong' in message ? reject(new Error(message.wrong)) : resolve(message),
     )
     viewers.send('figures')

@@ -18,7 +18,7 @@ import {
 } from '../../packages/sluice/src/gateway/metrics/instrument-calls.ts'
 import { Meter } from '../../packages/sluice/src/gateway/metrics/meter.ts'
 import { People } from '../../packages/sluice/src/identity/people/people.ts'
-import { spreadOf } from '../gateway/measure.ts'
+import { computeSpread } from '../gateway/measure.ts'
 import type { Watch } from './viewers.ts'
 
 const VIEWERS = 3
@@ -63,18 +63,18 @@ export async function byItself(folder: string, rounds: number): Promise<void> {
   }))
   try {
     // Everything is compiled before anything is counted.
-    await stretch(watch, calls)
+    await measureInterval(watch, calls)
     const spent: { alone: number; watched: number }[] = []
     for (let round = 0; round < rounds; round++) {
-      const alone = await stretch(watch, calls)
+      const alone = await measureInterval(watch, calls)
       const viewers = await looking({ url, token, viewers: VIEWERS }, hub, watch)
-      await stretch(watch, calls)
-      const watched = await stretch(watch, calls)
+      await measureInterval(watch, calls)
+      const watched = await measureInterval(watch, calls)
       viewers.kill()
       hub.close()
       spent.push({ alone, watched })
     }
-    const more = spreadOf(spent.map(({ alone, watched }) => watched - alone)).p50
+    const more = computeSpread(spent.map(({ alone, watched }) => watched - alone)).p50
     console.log(
       `three pages cost the gate's thread ${more.toFixed(2)} ms of CPU a second at ${CALLS_PER_SECOND.toLocaleString('en')} calls a second: ${((more * 1_000) / CALLS_PER_SECOND).toFixed(2)} µs a call`,
     )
@@ -86,7 +86,7 @@ export async function byItself(folder: string, rounds: number): Promise<void> {
 }
 
 /** CPU time in ms of this thread while calls pass for a second. */
-async function stretch(
+async function measureInterval(
   watch: CallInstrumentation,
   calls: readonly CallWithFacts[],
 ): Promise<number> {

@@ -2,7 +2,7 @@
 // page's main thread by kind, which a busy machine does not change. Called by pages.ts.
 
 import type { CDPSession, Page } from 'playwright-core'
-import { spreadOf } from '../gateway/measure.ts'
+import { computeSpread } from '../gateway/measure.ts'
 
 export interface Seen {
   readonly frames: number
@@ -58,7 +58,7 @@ export async function look(page: Page, happens: () => Promise<unknown>): Promise
   const count = Math.max(1, frames.length)
   return {
     frames: frames.length,
-    frameP50: spreadOf(frames).p50,
+    frameP50: computeSpread(frames).p50,
     frameP95: frames.toSorted((a, b) => a - b)[Math.floor(0.95 * frames.length)] ?? Number.NaN,
     frameMax: Math.max(...frames),
     longTasks: tasks.length,

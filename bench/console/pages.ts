@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core'
 import { ensureConsole } from '../../scripts/build-console.ts'
 import { findChromium, HOW, launch } from '../../test/console/browser.ts'
 import { Load, type Side } from '../gateway/measure.ts'
-import { type Running, start } from '../gateway/running.ts'
+import { type RunningProcess, start } from '../gateway/running.ts'
 import { CALLER, startSluice } from '../gateway/sluice.ts'
 import { writeRecords } from '../ledger/grow.ts'
 import { heapOf, look, type Seen, said, scroll } from './frames.ts'
@@ -39,7 +39,7 @@ export interface PagesOptions {
 
 interface Stage {
   readonly browser: Browser
-  readonly gate: Running
+  readonly gate: RunningProcess
   readonly data: string
   readonly options: PagesOptions
 }
@@ -49,7 +49,7 @@ export async function pages(options: PagesOptions): Promise<boolean> {
   if (chromium === undefined) throw new Error(`this needs Chromium: ${HOW}`)
   if (!(await ensureConsole())) throw new Error('the console was not built')
   const { folder, tools, records, only } = options
-  const running: Running[] = []
+  const running: RunningProcess[] = []
   const browser = await launch(chromium)
   const load = new Load()
   const goals: [what: string, holds: boolean][] = []
@@ -233,7 +233,7 @@ async function picture(page: Page, { options }: Stage, name: string): Promise<vo
 }
 
 /** As a client does in its first session: the gate learns the tools this way. */
-async function listTools({ url }: Running): Promise<void> {
+async function listTools({ url }: RunningProcess): Promise<void> {
   const headers = {
     ...CALLER,
     'content-type': 'application/json',

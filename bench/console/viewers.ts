@@ -12,7 +12,7 @@ export interface Watch {
 }
 
 /** What one of them received so far, and the cost of all together. */
-export interface Watched {
+export interface ViewerFigures {
   readonly ticks: number
   readonly calls: number
   readonly rows: number
@@ -38,8 +38,8 @@ function open({ url, token, viewers }: Watch): void {
   }
 }
 
-function figures(): Watched {
-  const ticks = ticksOf(Buffer.concat(told))
+function figures(): ViewerFigures {
+  const ticks = parseTicks(Buffer.concat(told))
   const calls = ticks.reduce(
     (all, { counts }) => all + counts.reduce((sum, [, , , n]) => sum + n, 0),
     0,
@@ -54,7 +54,7 @@ interface Tick {
 }
 
 /** Decodes HTTP chunks, each after its length in hex. */
-function ticksOf(received: Buffer): Tick[] {
+function parseTicks(received: Buffer): Tick[] {
   let at = received.indexOf('\r\n\r\n') + 4
   const parts: Buffer[] = []
   for (;;) {

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 
-interface Asked {
+interface EchoRequest {
   readonly id?: number | string
   readonly method: string
   readonly params?: {
@@ -33,7 +33,7 @@ function moreTools(): number {
   return at < 0 ? 0 : Number(process.argv[at + 1])
 }
 
-function resultOf({ method, params }: Asked): unknown {
+function createResult({ method, params }: EchoRequest): unknown {
   if (method === 'tools/call')
     return { content: [{ type: 'text', text: `Echo: ${params?.arguments?.message}` }] }
   if (method === 'tools/list')
@@ -51,10 +51,10 @@ function resultOf({ method, params }: Asked): unknown {
 
 /** Undefined if there is nothing to answer. */
 function answerTo(text: string): { body: string; isFirst: boolean } | undefined {
-  const asked = JSON.parse(text) as Asked
+  const asked = JSON.parse(text) as EchoRequest
   const { id, method } = asked
   if (id === undefined) return undefined
-  const result = resultOf(asked)
+  const result = createResult(asked)
   const rest = result === undefined ? { error: { code: -32601, message: method } } : { result }
   return { body: JSON.stringify({ jsonrpc: '2.0', id, ...rest }), isFirst: method === 'initialize' }
 }

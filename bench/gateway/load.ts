@@ -17,7 +17,7 @@ export interface Turn {
   readonly perSecond?: number
 }
 
-export interface Turned {
+export interface TurnResult {
   readonly calls: number
   readonly seconds: number
   readonly p50Us: number
@@ -108,7 +108,7 @@ function endOfChunks(bytes: Buffer, start: number): number {
   return last < 0 ? -1 : last + 5
 }
 
-async function clientsOf({ url, headers, clients, sessions }: Turn): Promise<Client[]> {
+async function getClients({ url, headers, clients, sessions }: Turn): Promise<Client[]> {
   const there = kept.get(url) ?? []
   kept.set(url, there)
   const ids: string[] = sessionIds.get(url) ?? []
@@ -146,8 +146,8 @@ function ask(client: Client, body: string): Promise<{ head: string; body: string
   })
 }
 
-async function turn(asked: Turn): Promise<Turned> {
-  const clients = await clientsOf(asked)
+async function turn(asked: Turn): Promise<TurnResult> {
+  const clients = await getClients(asked)
   const times: number[] = []
   const began = performance.now()
   const stopAt = began + (asked.forMs ?? Number.POSITIVE_INFINITY)

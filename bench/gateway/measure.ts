@@ -4,7 +4,7 @@
 
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
-import type { Turn, Turned } from './load.ts'
+import type { Turn, TurnResult } from './load.ts'
 import { cpuUs, rssMb } from './process-figures.ts'
 
 export interface Side {
@@ -38,7 +38,7 @@ export interface Figures {
 }
 
 interface Seen {
-  readonly turned: Turned
+  readonly turned: TurnResult
   readonly cpuUs: number
 }
 
@@ -54,12 +54,12 @@ export class Load {
     const sessions = Math.min(clients, sessionsMax)
     const asked: Turn = { url, headers, clients, sessions, ...until }
     const before = pid === undefined ? Number.NaN : cpuUs(pid)
-    const turned = await new Promise<Turned>((resolve, reject) => {
+    const turned = await new Promise<TurnResult>((resolve, reject) => {
       const gone = () => reject(new Error('the load generator ended'))
       this.#process.once('exit', gone)
       this.#process.once('message', (message) => {
         this.#process.off('exit', gone)
-        resolve(message as Turned)
+        resolve(message as TurnResult)
       })
       this.#process.send(asked)
     })
@@ -115,21 +115,21 @@ export async function takeTurns(load: Load, sides: Side[], options: Rounds): Pro
   return clients.flatMap((count) =>
     left.map((side): Figures => {
       const of = ({ name }: Side) => seen.get(`${name} ${count}`) ?? []
-      const rates = (which: Side | undefined) => (which === undefined ? [] : of(which)).map(rateOf)
+      const rates = (which: Side | undefined) => (which === undefined ? [] : of(which)).map(getRate)
       const [first, second] = sides.map(rates)
       const own = rates(side)
       const bare = sides.find(({ pid }) => pid !== undefined)
-      const bareCpu = bare === undefined ? [] : of(bare).map(cpuOf)
+      const bareCpu = bare === undefined ? [] : of(bare).map(getCpu)
       return {
         name: side.name,
         clients: count,
-        callsPerSecond: spreadOf(own),
-        ofFirst: spreadOf(own.map((rate, round) => rate / (first?.[round] ?? Number.NaN))),
-        ofSecond: spreadOf(own.map((rate, round) => rate / (second?.[round] ?? Number.NaN))),
-        p50Us: spreadOf(of(side).map(({ turned }) => turned.p50Us)),
-        p99Us: spreadOf(of(side).map(({ turned }) => turned.p99Us)),
-        cpuUs: spreadOf(of(side).map(cpuOf)),
-        cpuOver: spreadOf(
+        callsPerSecond: computeSpread(own),
+        ofFirst: computeSpread(own.map((rate, round) => rate / (first?.[round] ?? Number.NaN))),
+        ofSecond: computeSpread(own.map((rate, round) => rate / (second?.[round] ?? Number.NaN))),
+        p50Us: computeSpread(of(side).map(({ turned }) => turned.p50Us)),
+        p99Us: computeSpread(of(side).map(({ turned }) => turned.p99Us)),
+        cpuUs: computeSpread(of(side).map(getCpu)),
+        cpuOver: computeSpread(
           of(side).map((each, round) => each.cpuUs / (bareCpu[round] ?? Number.NaN)),
         ),
         rssMb: side.pid === undefined ? Number.NaN : rssMb(side.pid),
@@ -142,15 +142,15 @@ function keep(seen: Map<string, Seen[]>, key: string, turn: Seen): void {
   seen.set(key, [...(seen.get(key) ?? []), turn])
 }
 
-function rateOf({ turned }: Seen): number {
+function getRate({ turned }: Seen): number {
   return turned.calls / turned.seconds
 }
 
-function cpuOf(seen: Seen): number {
+function getCpu(seen: Seen): number {
   return seen.cpuUs
 }
 
-export function spreadOf(values: readonly number[]): Spread {
+export function computeSpread(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b)
   const at = (share: number) =>
     sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { freePort, type Running, start } from './running.ts'
+import { freePort, type RunningProcess, start } from './running.ts'
 
 interface Peer {
   readonly name: string
@@ -28,7 +28,7 @@ const INSTALL_MS_MAX = 300_000
 /** Returns what could not be installed. */
 export async function installPeers(cache: string): Promise<string | undefined> {
   const all = Object.values(PEERS)
-  if (all.every((peer) => existsSync(fileOf(cache, peer)))) return undefined
+  if (all.every((peer) => existsSync(getFile(cache, peer)))) return undefined
   mkdirSync(cache, { recursive: true })
   const packages = all.map(({ name, version }) => `${name}@${version}`)
   const flags = ['--no-audit', '--no-fund', '--ignore-scripts', '--no-save']
@@ -38,18 +38,18 @@ export async function installPeers(cache: string): Promise<string | undefined> {
   } catch (error) {
     return `npm could not install them: ${(error as Error).message.split('\n')[0]}`
   }
-  const missing = all.find((peer) => !existsSync(fileOf(cache, peer)))
+  const missing = all.find((peer) => !existsSync(getFile(cache, peer)))
   return missing === undefined ? undefined : `${missing.name} has no ${missing.file}`
 }
 
-function fileOf(cache: string, { name, file }: Peer): string {
+function getFile(cache: string, { name, file }: Peer): string {
   return join(cache, 'node_modules', name, file)
 }
 
-export async function startCivic(cache: string, upstream: string): Promise<Running> {
+export async function startCivic(cache: string, upstream: string): Promise<RunningProcess> {
   const port = await freePort()
   return start({
-    command: [process.execPath, fileOf(cache, PEERS.civic)],
+    command: [process.execPath, getFile(cache, PEERS.civic)],
     env: {
       PORT: String(port),
       TARGET_SERVER_URL: upstream,
@@ -60,20 +60,23 @@ export async function startCivic(cache: string, upstream: string): Promise<Runni
   })
 }
 
-export async function startMcpProxy(cache: string, server: readonly string[]): Promise<Running> {
+export async function startMcpProxy(
+  cache: string,
+  server: readonly string[],
+): Promise<RunningProcess> {
   const port = await freePort()
   const options = ['--port', String(port), '--host', '127.0.0.1', '--server', 'stream']
-  const command = [process.execPath, fileOf(cache, PEERS.mcpProxy), ...options, '--', ...server]
+  const command = [process.execPath, getFile(cache, PEERS.mcpProxy), ...options, '--', ...server]
   return start({ command, url: `http://127.0.0.1:${port}/mcp` })
 }
 
 export async function startSupergateway(
   cache: string,
   server: readonly string[],
-): Promise<Running> {
+): Promise<RunningProcess> {
   const port = await freePort()
   const quiet = ['--logLevel', 'none', '--outputTransport', 'streamableHttp', '--stateful']
   const options = ['--stdio', server.join(' '), '--port', String(port), ...quiet]
-  const command = [process.execPath, fileOf(cache, PEERS.supergateway), ...options]
+  const command = [process.execPath, getFile(cache, PEERS.supergateway), ...options]
   return start({ command, url: `http://127.0.0.1:${port}/mcp` })
 }

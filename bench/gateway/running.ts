@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { connect, createServer } from 'node:net'
 
-export interface Running {
+export interface RunningProcess {
   readonly pid: number
   readonly url: string
   /** From start to ready. */
@@ -22,7 +22,7 @@ const READY_MS_MAX = 60_000
 const END_MS_MAX = 10_000
 const SAID_LENGTH_MAX = 4_000
 
-export async function start({ command, env, url }: Start): Promise<Running> {
+export async function start({ command, env, url }: Start): Promise<RunningProcess> {
   const [file, ...args] = command as [string, ...string[]]
   const began = performance.now()
   const child = spawn(file, args, {

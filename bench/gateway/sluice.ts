@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeStep, ROOT, runStep } from '../../scripts/run-step.ts'
-import { type Running, start } from './running.ts'
+import { type RunningProcess, start } from './running.ts'
 
 const RULES = 1_000
 const TOKEN = `sluice_${'5'.repeat(64)}`
@@ -37,7 +37,7 @@ export interface SluiceOptions {
   readonly profile?: string
 }
 
-export async function startSluice(options: SluiceOptions): Promise<Running> {
+export async function startSluice(options: SluiceOptions): Promise<RunningProcess> {
   const { command, folder, server, rules = RULES, policy = policyText(rules), profile } = options
   mkdirSync(folder, { recursive: true })
   if (profile !== undefined) mkdirSync(profile, { recursive: true })
@@ -62,7 +62,7 @@ export async function startSluice(options: SluiceOptions): Promise<Running> {
 function policyText(rules: number): string {
   const lines = ['version: 1', 'default: deny', 'categories: { Destructive: deny }', 'tools:']
   for (let index = 1; index < rules; index++)
-    lines.push(`  ${nameOf(index)}: { action: allow, rate_limit: { max: 1000, window: 60 } }`)
+    lines.push(`  ${createName(index)}: { action: allow, rate_limit: { max: 1000, window: 60 } }`)
   lines.push(
     '  echo/echo: { action: allow, rate_limit: { max: 1000000, window: 60 } }',
     'guardrails:',
@@ -71,7 +71,7 @@ function policyText(rules: number): string {
   return `${lines.join('\n')}\n`
 }
 
-function nameOf(index: number): string {
+function createName(index: number): string {
   return index % 10 === 9
     ? `server-${index % 50}/glob_${index}_*`
     : `server-${index % 50}/tool_${index}`

@@ -11,7 +11,7 @@ import { restoreSessions } from '../../packages/sluice/src/gateway/data/restore-
 import { restoreState } from '../../packages/sluice/src/gateway/data/restore-state.ts'
 import { writeState } from '../../packages/sluice/src/gateway/data/state-file.ts'
 import { InstallationKey } from '../../packages/sluice/src/identity/keys/installation-key.ts'
-import { signingKeyOf } from '../../packages/sluice/src/identity/keys/signing-key.ts'
+import { deriveSigningKey } from '../../packages/sluice/src/identity/keys/signing-key.ts'
 import { AgentSessions } from '../../packages/sluice/src/identity/sessions/agent-sessions.ts'
 import { Chain } from '../../packages/sluice/src/ledger/chain/chain.ts'
 import { readCheckpoints } from '../../packages/sluice/src/ledger/chain/checkpoint-file.ts'
@@ -56,7 +56,7 @@ export async function grown(directory: string, records: number): Promise<Record<
   }
   const wrote = timed(() => writeRecords(directory, records, endMs))
   rate('written', wrote)
-  const signer = signingKeyOf(InstallationKey.at(directory))
+  const signer = deriveSigningKey(InstallationKey.at(directory))
   const opened = timed(() => Ledger.open({ directory, checkpoints: { signer } }))
   note('open the ledger, ms', opened.ms)
   void opened.value.event({ atMs: endMs, name: 'start', detail: { signedBy: signer.publicKey } })
@@ -143,7 +143,7 @@ export function writeRecords(directory: string, records: number, endMs: number):
     const atMs = Math.round(beginMs + (number * 1_000) / CALLS_PER_SECOND)
     const isRefused = number % 33 === 0
     const entries: LedgerEntry[] = last === undefined ? [] : [last]
-    entries.push(callOf(number, atMs, isRefused))
+    entries.push(createEntry(number, atMs, isRefused))
     if (seq + entries.length > records) entries.length = records - seq
     // Half a second of calls is between an intent and the first record that may be open.
     chain.append(entries, Math.max(1, seq - 100), atMs)
@@ -154,7 +154,7 @@ export function writeRecords(directory: string, records: number, endMs: number):
   chain.close(endMs)
 }
 
-function callOf(number: number, atMs: number, isRefused: boolean): LedgerEntry {
+function createEntry(number: number, atMs: number, isRefused: boolean): LedgerEntry {
   const person = `person-${(number * 7) % 40}`
   const beganMs = atMs - (atMs % 10_000_000)
   return {

@@ -68,7 +68,7 @@ export const post = <Answer>(path: string, body?: unknown): Promise<Answer> =>
   call<Answer>('POST', path, body)
 
 /** `?a=1&b=2` from the given values. */
-export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
+export function formatQuery(values: Readonly<Record<string, string | number | undefined>>): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(values))
     if (value !== undefined && value !== '') query.set(name, String(value))
@@ -96,7 +96,7 @@ export async function download(
   if (!response.ok) throw await refusal(response)
   const parts: BlobPart[] = []
   let came = 0
-  for await (const part of partsOf(response)) {
+  for await (const part of readParts(response)) {
     parts.push(part)
     came += part.byteLength
     onProgress?.(came)
@@ -107,7 +107,7 @@ export async function download(
   return called
 }
 
-async function* partsOf({ body }: Response): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+async function* readParts({ body }: Response): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const reader = body?.getReader()
   for (;;) {
     const read = await reader?.read()

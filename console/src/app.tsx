@@ -3,7 +3,7 @@
 
 import { type ComponentType, type JSX, lazy, Suspense, useEffect } from 'react'
 import { Approvals } from './pages/approvals/approvals.tsx'
-import { openInbox, pendingOf, useInbox } from './pages/approvals/inbox.ts'
+import { listPending, openInbox, useInbox } from './pages/approvals/inbox.ts'
 import { useRoute } from './route.ts'
 import { signOut, useSession } from './session.ts'
 import { SignIn } from './sign-in.tsx'
@@ -102,7 +102,7 @@ function Lost(): JSX.Element {
 
 function Navigation({ current }: { current: string | undefined }): JSX.Element {
   const inbox = useInbox()
-  const waiting = pendingOf(inbox).length
+  const waiting = listPending(inbox).length
   const { me } = useSession()
   return (
     <nav className="nav" aria-label="Pages">

@@ -47,7 +47,7 @@ export function attentionFor(name: string, keeps: StreamPolicy, ending: AbortSig
 }
 
 /** Resolves when it is granted, or no longer awaited. */
-export function given(attention: StreamPermit, ending: AbortSignal): Promise<void> {
+export function waitForPermit(attention: StreamPermit, ending: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {
       if (!attention.isGiven && !ending.aborted) return

@@ -2,7 +2,7 @@
 // stream is resumed after its last event; events are passed on one by one.
 
 import { authorised, refusal } from './api.ts'
-import { attentionFor, given, type StreamPolicy } from './attention.ts'
+import { attentionFor, type StreamPolicy, waitForPermit } from './attention.ts'
 
 const PAUSE_MS_MIN = 500
 const PAUSE_MS_MAX = 10_000
@@ -35,7 +35,7 @@ export function listen(
     let last = ''
     let pauseMs = PAUSE_MS_MIN
     while (!ending.signal.aborted) {
-      await given(attention, ending.signal)
+      await waitForPermit(attention, ending.signal)
       const going = new AbortController()
       const letGo = attention.onChange(() => {
         if (!attention.isGiven) going.abort()
@@ -50,7 +50,7 @@ export function listen(
         if (!response.ok || response.body === null) throw await refusal(response)
         onState?.('open')
         pauseMs = PAUSE_MS_MIN
-        for await (const event of eventsOf(response.body)) {
+        for await (const event of readEvents(response.body)) {
           if (event.id !== '') last = event.id
           onEvent(event)
         }
@@ -71,7 +71,7 @@ export function listen(
   }
 }
 
-async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
+async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
   const reader = body
     .pipeThrough(new TextDecoderStream() as never)
     .getReader() as ReadableStreamDefaultReader<string>

@@ -19,15 +19,15 @@ import { compareMethods } from './catalogue/compare.ts'
 import { type Labelled, readLabels, readTools } from './catalogue/data.ts'
 import { faithfulness } from './catalogue/faithful.ts'
 import { hintsScore } from './catalogue/hints.ts'
-import { agreementOf } from './catalogue/readers.ts'
+import { computeAgreement } from './catalogue/readers.ts'
 import {
+  buildReport,
+  computeReliability,
+  formatReport,
   type Report,
-  reliabilityOf,
-  reportOf,
-  tellReport,
   type Verdict,
 } from './catalogue/report.ts'
-import { alike, FOLDS, foldsOf, isKept } from './catalogue/split.ts'
+import { alike, assignFolds, FOLDS, isHeldOut } from './catalogue/split.ts'
 import { type Example, train } from './catalogue/train.ts'
 import { writeWeights } from './catalogue/write-weights.ts'
 import { readWritten, WRITTEN_SHARE } from './catalogue/written.ts'
@@ -39,27 +39,29 @@ export function run(options: RunOptions): number {
   }
   const tools = readTools(options.data)
   const labels = readLabels(tools)
-  const taught = labels.filter(({ tool }) => !isKept(tool.server))
+  const taught = labels.filter(({ tool }) => !isHeldOut(tool.server))
   const written = readWritten()
-  const writtenTaught = written.filter(({ tool }) => !isKept(tool.server))
+  const writtenTaught = written.filter(({ tool }) => !isHeldOut(tool.server))
   const verdicts = leaveServersOut(taught, writtenTaught)
   const result: Record<string, unknown> = {
-    labels: { tools: labels.length, of: tools.length, ...agreementOf(labels) },
-    leftOut: reportOf(verdicts, CONFIDENCE_MIN),
-    reliability: reliabilityOf(verdicts),
-    writtenLeftOut: reportOf(leaveServersOut(writtenTaught, [], taught), CONFIDENCE_MIN),
+    labels: { tools: labels.length, of: tools.length, ...computeAgreement(labels) },
+    leftOut: buildReport(verdicts, CONFIDENCE_MIN),
+    reliability: computeReliability(verdicts),
+    writtenLeftOut: buildReport(leaveServersOut(writtenTaught, [], taught), CONFIDENCE_MIN),
   }
   if (options.kept === true) {
-    const kept = labels.filter(({ tool }) => isKept(tool.server))
-    const weights = train([...examplesOf(taught), ...examplesOf(unlike(writtenTaught, kept), true)])
-    const found = kept.map((label) => verdictOf(label, weights))
-    result.kept = reportOf(found, CONFIDENCE_MIN)
-    result.keptReliability = reliabilityOf(found)
+    const kept = labels.filter(({ tool }) => isHeldOut(tool.server))
+    const weights = train([...toExamples(taught), ...toExamples(unlike(writtenTaught, kept), true)])
+    const found = kept.map((label) => classifyLabelled(label, weights))
+    result.kept = buildReport(found, CONFIDENCE_MIN)
+    result.keptReliability = computeReliability(found)
   }
-  const whole = train([...examplesOf(labels), ...examplesOf(writtenTaught, true)])
+  const whole = train([...toExamples(labels), ...toExamples(writtenTaught, true)])
   if (options.kept === true)
-    result.writtenKept = reportOf(
-      written.filter(({ tool }) => isKept(tool.server)).map((label) => verdictOf(label, whole)),
+    result.writtenKept = buildReport(
+      written
+        .filter(({ tool }) => isHeldOut(tool.server))
+        .map((label) => classifyLabelled(label, whole)),
       CONFIDENCE_MIN,
     )
   if (options.write === true) writeWeights(whole)
@@ -70,19 +72,19 @@ export function run(options: RunOptions): number {
     result.misses = verdicts
       .filter(({ truth, found }) => truth !== found)
       .map(({ id, truth, found }) => `${id}: ${truth}, called ${found}`)
-  tell(result, options.json)
+  printResult(result, options.json)
   return 0
 }
 
-function tell(result: Record<string, unknown>, json: boolean): void {
+function printResult(result: Record<string, unknown>, json: boolean): void {
   if (json) return console.log(JSON.stringify(result, null, 2))
   for (const [name, value] of Object.entries(result))
     if (value !== null && typeof value === 'object' && 'table' in value)
-      console.log(`${tellReport(name, value as Report)}\n`)
+      console.log(`${formatReport(name, value as Report)}\n`)
     else console.log(`${name}: ${JSON.stringify(value, null, 1)}\n`)
 }
 
-function examplesOf(labels: readonly Labelled[], written = false): Example[] {
+function toExamples(labels: readonly Labelled[], written = false): Example[] {
   return labels.map(({ tool, category }) => ({
     server: tool.server,
     category,
@@ -112,20 +114,20 @@ function leaveServersOut(
   beside: readonly Labelled[],
   published?: readonly Labelled[],
 ): Verdict[] {
-  const folds = foldsOf([...new Set(labels.map(({ tool }) => tool.server))])
+  const folds = assignFolds([...new Set(labels.map(({ tool }) => tool.server))])
   return Array.from({ length: FOLDS }, (_, fold) => fold).flatMap((fold) => {
     const here = labels.filter(({ tool }) => folds.get(tool.server) === fold)
     const others = labels.filter(({ tool }) => folds.get(tool.server) !== fold)
     const weights = train([
-      ...examplesOf(others, published !== undefined),
-      ...examplesOf(unlike(beside, here), true),
-      ...examplesOf(unlike(published ?? [], here)),
+      ...toExamples(others, published !== undefined),
+      ...toExamples(unlike(beside, here), true),
+      ...toExamples(unlike(published ?? [], here)),
     ])
-    return here.map((label) => verdictOf(label, weights))
+    return here.map((label) => classifyLabelled(label, weights))
   })
 }
 
-function verdictOf({ tool, category, risk }: Labelled, weights: Weights): Verdict {
+function classifyLabelled({ tool, category, risk }: Labelled, weights: Weights): Verdict {
   const { annotations: _withheld, ...definition } = tool
   const found = assessTool(definition as ToolDefinition, weights)
   return {

@@ -194,7 +194,7 @@ export const args: fc.Arbitrary<JsonObject> = fc
   })
   .map((one) => JSON.parse(JSON.stringify(one)) as JsonObject)
 
-export interface Asked {
+export interface SampleRequest {
   readonly call: Call
   readonly facts: Facts
 }
@@ -210,7 +210,7 @@ const facts = fc.record({
   agent: fc.constantFrom(null, { id: 'a1' }, { id: 'a2', depth: 2 }),
 })
 
-export const asked: fc.Arbitrary<Asked> = fc
+export const asked: fc.Arbitrary<SampleRequest> = fc
   .tuple(
     fc.constantFrom(...TOOLS),
     fc.constantFrom('tools/call', 'tools/call', 'tools/call', 'resources/read'),
@@ -227,14 +227,14 @@ export const asked: fc.Arbitrary<Asked> = fc
 /** Some counters are full: which, depends on the key alone, in shadow or not. */
 export const usage: fc.Arbitrary<LimitUsage> = fc.nat({ max: 1_000 }).map((salt) => ({
   look(take: LimitCharge) {
-    const hash = hashOf(`${salt} ${take.key.replace(/^shadow:/, '')}`)
+    const hash = computeHash(`${salt} ${take.key.replace(/^shadow:/, '')}`)
     const passes = hash % 3 !== 0 && take.amount.units < take.max.units * 1_000n
     return { passes, remaining: take.max, retryAfterMs: passes ? 0 : hash % 5 }
   },
   toString: () => `usage ${salt}`,
 }))
 
-function hashOf(text: string): number {
+function computeHash(text: string): number {
   let hash = 7
   for (const letter of text) hash = (hash * 31 + letter.charCodeAt(0)) % 1_000_003
   return hash

@@ -92,7 +92,7 @@ export async function follow(
     clockMs += afterMs
     // A refund has no time argument.
     if (does !== 'giveBack') latestMs = Math.max(latestMs, clockMs)
-    const takes = wants.map(({ key, tenths }) => takeOf(key, tenths, limits[key] as KeyLimit))
+    const takes = wants.map(({ key, tenths }) => createCharge(key, tenths, limits[key] as KeyLimit))
     if (does === 'restore') {
       await counters.restore(takes, pick, instant(clockMs))
       const atMs = latestMs - Math.max(0, pick)
@@ -103,9 +103,9 @@ export async function follow(
       await counters.giveBack(given.receipt)
       events = events.filter((event) => !given.taken.includes(event))
     } else {
-      const expected = expectedOf(wants, limits, events, latestMs)
+      const expected = computeExpected(wants, limits, events, latestMs)
       const answer = await counters.consume(takes, instant(clockMs))
-      if (demand === 'exactly') expect(told(answer)).toEqual(expected)
+      if (demand === 'exactly') expect(getStatus(answer)).toEqual(expected)
       else if (answer.ok) expect(expected).toEqual({ ok: true })
       if (!answer.ok) continue
       const taken = wants.map(({ key, tenths }) => ({ key, atMs: latestMs, tenths }))
@@ -116,7 +116,7 @@ export async function follow(
   return events
 }
 
-function expectedOf(
+function computeExpected(
   wants: Step['wants'],
   limits: readonly KeyLimit[],
   events: readonly Event[],
@@ -153,7 +153,7 @@ export function expectNoStretchOver(limits: readonly KeyLimit[], events: readonl
 }
 
 /** Tenths written in two ways, so that scales differ. */
-function takeOf(key: number, tenths: number, { maxTenths, windowMs }: KeyLimit): LimitCharge {
+function createCharge(key: number, tenths: number, { maxTenths, windowMs }: KeyLimit): LimitCharge {
   const amount =
     tenths % 10 === 0
       ? { units: BigInt(tenths / 10), scale: 0 }
@@ -205,7 +205,7 @@ export async function consume(
   return `refused ${answer.refused}`
 }
 
-export async function receiptOf(
+export async function consumeReceipt(
   counters: Counters,
   takes: readonly LimitCharge[],
   atMs: number,
@@ -215,15 +215,15 @@ export async function receiptOf(
   return answer.receipt
 }
 
-export interface Told {
+export interface CounterStatus {
   readonly ok: boolean
   readonly refused?: number
   readonly remaining?: string
   readonly retryAfterMs: number
 }
 
-export function told(answer: ConsumeResult): Told {
-  if (answer.ok) return { ok: true } as Told
+export function getStatus(answer: ConsumeResult): CounterStatus {
+  if (answer.ok) return { ok: true } as CounterStatus
   return { ok: false, refused: answer.refused, ...plain(answer.room) }
 }
 

@@ -50,7 +50,7 @@ export async function killRounds(times: number): Promise<KillReport> {
   try {
     for (let round = 0; round < times; round++) {
       const gate = await start()
-      const [clients, http] = await comeBack(gate, before, (holds, what) =>
+      const [clients, http] = await reconnectClients(gate, before, (holds, what) =>
         expect(holds, round, what),
       )
       before.stdio = clients[0]?.session
@@ -92,7 +92,7 @@ export async function killRounds(times: number): Promise<KillReport> {
 }
 
 /** The clients of one round; those of the last try to continue their sessions. */
-async function comeBack(
+async function reconnectClients(
   gate: RunningGate,
   before: { readonly stdio?: string | undefined; readonly http?: string | undefined },
   expect: (holds: boolean, what: string) => void,

@@ -7,7 +7,7 @@ import { splitElements, splitMembers } from '../../packages/sluice/src/protocol/
 import { PlainClient } from './plain-client.ts'
 import type { RunningGate } from './start-gate.ts'
 
-export interface Started {
+export interface ServerCommand {
   readonly command: readonly string[]
   readonly env?: Record<string, string>
 }
@@ -17,10 +17,10 @@ export async function listGated(gate: RunningGate, server: string): Promise<stri
   const { text } = await client.ask('tools/list')
   await client.end()
   const [data = text] = /(?<=^data: ).*"tools":.*$/m.exec(text) ?? []
-  return definitionsOf(data)
+  return parseDefinitions(data)
 }
 
-export async function listDirectly({ command, env }: Started): Promise<string[]> {
+export async function listDirectly({ command, env }: ServerCommand): Promise<string[]> {
   const [program = '', ...args] = command
   const child = spawn(program, args, {
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -39,11 +39,11 @@ export async function listDirectly({ command, env }: Started): Promise<string[]>
     if (!value.includes('"tools":[')) continue
     child.stdin.end()
     child.kill()
-    return definitionsOf(value)
+    return parseDefinitions(value)
   }
 }
 
-function definitionsOf(message: string): string[] {
+function parseDefinitions(message: string): string[] {
   const result = splitMembers(message).get('result') ?? '{}'
   return splitElements(splitMembers(result).get('tools') ?? '[]')
 }

@@ -92,11 +92,11 @@ export class PlainClient {
 export async function replyOf(response: Response): Promise<Reply> {
   const text = await response.text()
   const { status, headers } = response
-  const messages = messagesOf(text, headers.get('content-type') ?? '')
+  const messages = parseMessages(text, headers.get('content-type') ?? '')
   return { status, text, messages, answer: messages.at(-1), headers }
 }
 
-function messagesOf(text: string, type: string): unknown[] {
+function parseMessages(text: string, type: string): unknown[] {
   if (type.startsWith('application/json')) return [JSON.parse(text)]
   return [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(data ?? ''))
 }

@@ -37,8 +37,8 @@ export function schemaComplaints(
       }
       case 'type':
         demand(
-          [wanted].flat().includes(typeOf(value)) ||
-            (typeOf(value) === 'integer' && wanted === 'number'),
+          [wanted].flat().includes(getType(value)) ||
+            (getType(value) === 'integer' && wanted === 'number'),
           `is no ${wanted}`,
         )
         break
@@ -87,15 +87,15 @@ export function schemaComplaints(
             found.push(...schemaComplaints(item, schema, wanted as Node, `${at}/${index}`))
         break
       case 'required':
-        if (typeOf(value) === 'object')
+        if (getType(value) === 'object')
           for (const name of wanted as string[])
             demand(Object.hasOwn(value as object, name), `lacks ${name}`)
         break
       case 'properties':
       case 'patternProperties':
       case 'additionalProperties':
-        if (keyword === 'additionalProperties' && typeOf(value) === 'object')
-          found.push(...namesOf(value as Node, schema, node, at))
+        if (keyword === 'additionalProperties' && getType(value) === 'object')
+          found.push(...checkNames(value as Node, schema, node, at))
         break
       default:
         throw new Error(`the validator does not know \`${keyword}\``)
@@ -104,7 +104,7 @@ export function schemaComplaints(
   return found
 }
 
-function namesOf(value: Node, schema: Node, node: Node, at: string): string[] {
+function checkNames(value: Node, schema: Node, node: Node, at: string): string[] {
   const properties = (node.properties ?? {}) as Record<string, Node>
   const patterns = Object.entries((node.patternProperties ?? {}) as Record<string, Node>)
   return Object.entries(value).flatMap(([name, inner]) => {
@@ -116,7 +116,7 @@ function namesOf(value: Node, schema: Node, node: Node, at: string): string[] {
   })
 }
 
-function typeOf(value: unknown): string {
+function getType(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
   return Number.isInteger(value) ? 'integer' : typeof value

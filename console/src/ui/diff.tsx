@@ -1,13 +1,13 @@
 // The diff of two texts: removed and added lines, by sign as well as colour.
 
 import type { JSX } from 'react'
-import { hunksOf, lineDiff } from './line-diff.ts'
+import { lineDiff, listHunks } from './line-diff.ts'
 import { UntrustedText } from './said.tsx'
 
 const LINES_MAX = 2_000
 
 export function Diff({ before, after }: { before: string; after: string }): JSX.Element {
-  const lines = hunksOf(lineDiff(before, after))
+  const lines = listHunks(lineDiff(before, after))
   const signs = { same: ' ', gone: '−', came: '+' } as const
   return (
     <div className="code diff">

@@ -44,7 +44,7 @@ export function splitHiddenText(text: string): TextSegment[] {
   for (const match of text.matchAll(ALL)) {
     if (match.index > done) found.push({ text: text.slice(done, match.index) })
     const code = match[0].codePointAt(0) as number
-    found.push({ hidden: nameOf(code), code: codeOf(code) })
+    found.push({ hidden: describeCharacter(code), code: formatCode(code) })
     done = match.index + match[0].length
   }
   if (done < text.length) found.push({ text: text.slice(done) })
@@ -56,11 +56,11 @@ export function hasHidden(text: string): boolean {
 }
 
 /** Tag characters encode ASCII: the letter is what the model reads. */
-function nameOf(code: number): string {
+function describeCharacter(code: number): string {
   if (code > 0xe0020 && code < 0xe007f) return `tag ${String.fromCodePoint(code - 0xe0000)}`
-  return NAMES[code] ?? codeOf(code)
+  return NAMES[code] ?? formatCode(code)
 }
 
-function codeOf(code: number): string {
+function formatCode(code: number): string {
   return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
 }

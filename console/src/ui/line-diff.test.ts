@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hunksOf, lineDiff } from './line-diff.ts'
+import { lineDiff, listHunks } from './line-diff.ts'
 
 test('both texts can be restored from their diff', () => {
   const text = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 })
@@ -18,7 +18,7 @@ test('both texts can be restored from their diff', () => {
 test('what is far from a change is left out', () => {
   const before = Array.from({ length: 40 }, (_, at) => `line ${at}`)
   const after = before.with(20, 'another')
-  const shown = hunksOf(lineDiff(before.join('\n'), after.join('\n')))
+  const shown = listHunks(lineDiff(before.join('\n'), after.join('\n')))
   expect(shown.filter((line) => line === null).length).toBe(2)
   expect(shown.length).toBe(2 + 3 + 2 + 3)
 })

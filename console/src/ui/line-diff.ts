@@ -57,7 +57,7 @@ function middle(old: readonly string[], now: readonly string[]): DiffLine[] {
 }
 
 /** Only what changed, with context lines; null marks what is left out. */
-export function hunksOf(lines: readonly DiffLine[], around = 3): (DiffLine | null)[] {
+export function listHunks(lines: readonly DiffLine[], around = 3): (DiffLine | null)[] {
   const near = lines.map((_, at) =>
     lines.slice(Math.max(0, at - around), at + around + 1).some(({ kind }) => kind !== 'same'),
   )

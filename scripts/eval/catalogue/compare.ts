@@ -9,27 +9,27 @@ import {
   gatherSignals,
 } from '../../../packages/sluice/src/catalogue/signals/gather-signals.ts'
 import type { Labelled } from './data.ts'
-import { type Report, reportOf, type Verdict } from './report.ts'
-import { FOLDS, foldsOf } from './split.ts'
+import { buildReport, type Report, type Verdict } from './report.ts'
+import { assignFolds, FOLDS } from './split.ts'
 import { type Example, PULL, train } from './train.ts'
-import { isWord, keepShared, wordsOf } from './words-method.ts'
+import { isWord, keepShared, listWords } from './words-method.ts'
 
 const WORDS_PULL_TIMES = 5
 const METHODS = ['signals', 'words', 'both'] as const
 
 export function compareMethods(labels: readonly Labelled[]): Record<string, Summary> {
-  return Object.fromEntries(METHODS.map((method) => [method, scoreOf(method, labels)]))
+  return Object.fromEntries(METHODS.map((method) => [method, scoreMethod(method, labels)]))
 }
 
 type Summary = Pick<Report, 'accuracy' | 'readOrNot' | 'changeCalledRead'> & {
   readonly recall: Record<string, number>
 }
 
-function scoreOf(method: (typeof METHODS)[number], labels: readonly Labelled[]): Summary {
-  const folds = foldsOf([...new Set(labels.map(({ tool }) => tool.server))])
+function scoreMethod(method: (typeof METHODS)[number], labels: readonly Labelled[]): Summary {
+  const folds = assignFolds([...new Set(labels.map(({ tool }) => tool.server))])
   const examples = labels.map(({ tool, category }): Example => {
     const signals = method === 'words' ? [] : [...amountsOf(gatherSignals(tool))]
-    const words = method === 'signals' ? [] : wordsOf(tool).map((word) => [word, 1] as const)
+    const words = method === 'signals' ? [] : listWords(tool).map((word) => [word, 1] as const)
     return { server: tool.server, category, amounts: new Map([...signals, ...words]) }
   })
   const verdicts = Array.from({ length: FOLDS }, (_, fold) => fold).flatMap((fold): Verdict[] => {
@@ -50,7 +50,7 @@ function scoreOf(method: (typeof METHODS)[number], labels: readonly Labelled[]):
         return { id, truth: category, found, confidence: 1, rightRisk: true }
       })
   })
-  const { accuracy, readOrNot, changeCalledRead, classes } = reportOf(verdicts, 0)
+  const { accuracy, readOrNot, changeCalledRead, classes } = buildReport(verdicts, 0)
   const recall = Object.fromEntries(CATEGORIES.map((name) => [name, classes[name].recall]))
   return { accuracy, readOrNot, changeCalledRead, recall }
 }

@@ -31,7 +31,9 @@ const DIGEST_CHARS = 12
 
 /** The labels of these definitions; one whose definition has changed has none. */
 export function readLabels(tools: readonly ToolDefinition[]): Labelled[] {
-  const known = new Map(tools.map((tool) => [keyOf(tool.server, tool.name, digestOf(tool)), tool]))
+  const known = new Map(
+    tools.map((tool) => [toKey(tool.server, tool.name, computeDigest(tool)), tool]),
+  )
   let server = ''
   const labels: Labelled[] = []
   for (const line of readFileSync(join(import.meta.dirname, 'labels.tsv'), 'utf8').split('\n')) {
@@ -39,35 +41,35 @@ export function readLabels(tools: readonly ToolDefinition[]): Labelled[] {
     const [named = '', name = '', digest = '', settled = '', risk, second, secondRisk] =
       line.split('\t')
     if (named !== '') server = named
-    const tool = known.get(keyOf(server, name, digest))
+    const tool = known.get(toKey(server, name, digest))
     if (tool === undefined) continue
     // `W<R`: settled as Write, first read as Read.
     const [category = '', first = category] = settled.split('<')
     labels.push({
       tool,
-      category: categoryOf(category),
-      risk: riskOf(risk ?? ''),
-      first: categoryOf(first),
-      ...(second ? { second: categoryOf(second) } : {}),
-      ...(secondRisk ? { secondRisk: riskOf(secondRisk) } : {}),
+      category: toCategory(category),
+      risk: toRisk(risk ?? ''),
+      first: toCategory(first),
+      ...(second ? { second: toCategory(second) } : {}),
+      ...(secondRisk ? { secondRisk: toRisk(secondRisk) } : {}),
     })
   }
   return labels
 }
 
-export function categoryOf(letter: string): Category {
+export function toCategory(letter: string): Category {
   return CATEGORIES.find((category) => category.startsWith(letter)) as Category
 }
 
-export function riskOf(letter: string): Risk {
+export function toRisk(letter: string): Risk {
   return RISKS.find((risk) => risk.startsWith(letter)) as Risk
 }
 
-function digestOf(tool: ToolDefinition): string {
+function computeDigest(tool: ToolDefinition): string {
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
   return pinOf(tool, sha256).slice('sha256:'.length).slice(0, DIGEST_CHARS)
 }
 
-function keyOf(server: string, name: string, digest: string): string {
+function toKey(server: string, name: string, digest: string): string {
   return `${server}\n${name}\n${digest}`
 }

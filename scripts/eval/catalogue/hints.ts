@@ -4,7 +4,7 @@
 import { isObject } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { assessTool } from '../../../packages/sluice/src/catalogue/classify/classify.ts'
-import { isKept } from './split.ts'
+import { isHeldOut } from './split.ts'
 
 export interface HintsScore {
   readonly tools: number
@@ -14,7 +14,7 @@ export interface HintsScore {
 
 export function hintsScore(tools: readonly ToolDefinition[]): HintsScore {
   const hinted = tools
-    .filter(({ server }) => !isKept(server))
+    .filter(({ server }) => !isHeldOut(server))
     .flatMap((tool) => {
       const { annotations, ...definition } = tool
       const hint = isObject(annotations) ? annotations.readOnlyHint : undefined

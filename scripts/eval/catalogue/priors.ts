@@ -9,7 +9,7 @@ import {
 } from '../../../packages/sluice/src/catalogue/signals/lexicon.ts'
 
 /** The prior of a signal: the category of its family or choice. */
-export function priorOf(feature: string): number[] {
+export function getPrior(feature: string): number[] {
   const weights = [0, 0, 0, 0, 0]
   for (const [pattern, category, strength] of PRIORS)
     if (pattern.test(feature)) {

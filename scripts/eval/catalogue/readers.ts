@@ -11,7 +11,7 @@ interface Agreement {
   readonly risksAgreed: number
 }
 
-export function agreementOf(labels: readonly Labelled[]): Agreement {
+export function computeAgreement(labels: readonly Labelled[]): Agreement {
   const twice = labels.filter(({ second }) => second !== undefined)
   const agreed = twice.filter(({ first, second }) => first === second).length
   const chance = CATEGORIES.reduce((sum, category) => {

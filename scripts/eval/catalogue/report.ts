@@ -25,7 +25,7 @@ export interface Report {
   readonly classes: Record<Category, { precision: number; recall: number; tools: number }>
 }
 
-export function reportOf(verdicts: readonly Verdict[], unknownBelow: number): Report {
+export function buildReport(verdicts: readonly Verdict[], unknownBelow: number): Report {
   const known = verdicts.filter(({ confidence }) => confidence >= unknownBelow)
   const of = (truth: Category, found: Category) =>
     verdicts.filter((verdict) => verdict.truth === truth && verdict.found === found).length
@@ -68,7 +68,7 @@ export function reportOf(verdicts: readonly Verdict[], unknownBelow: number): Re
   }
 }
 
-export function tellReport(title: string, report: Report): string {
+export function formatReport(title: string, report: Report): string {
   const head = ['', ...CATEGORIES.map((category) => category.slice(0, 6)), 'recall', 'precision']
   const rows = CATEGORIES.map((truth) => [
     truth,
@@ -96,7 +96,7 @@ interface Bin {
 const BINS = 10
 
 /** The reliability curve: how often a category is right, by its confidence. */
-export function reliabilityOf(verdicts: readonly Verdict[]): Bin[] {
+export function computeReliability(verdicts: readonly Verdict[]): Bin[] {
   return Array.from({ length: BINS }, (_, bin) => {
     const from = bin / BINS
     const here = verdicts.filter(

@@ -4,14 +4,14 @@
 import { createHash } from 'node:crypto'
 
 /** Held out for the last measurement: determined by the name before anything was measured. */
-export function isKept(server: string): boolean {
-  return numberOf('sha256', server) % 5 === 0
+export function isHeldOut(server: string): boolean {
+  return hashNumber('sha256', server) % 5 === 0
 }
 
 export const FOLDS = 8
 
 /** The fold of each server; servers of one product are in the same. */
-export function foldsOf(servers: readonly string[]): ReadonlyMap<string, number> {
+export function assignFolds(servers: readonly string[]): ReadonlyMap<string, number> {
   const product = new Map(servers.map((server) => [server, server]))
   const rootOf = (server: string): string => {
     const up = product.get(server) as string
@@ -19,22 +19,22 @@ export function foldsOf(servers: readonly string[]): ReadonlyMap<string, number>
   }
   const byWord = new Map<string, string>()
   for (const server of [...servers].sort())
-    for (const word of wordsOf(server)) {
+    for (const word of listWords(server)) {
       const other = byWord.get(word)
       if (other === undefined) byWord.set(word, server)
       else product.set(rootOf(server), rootOf(other))
     }
-  return new Map(servers.map((server) => [server, numberOf('md5', rootOf(server)) % FOLDS]))
+  return new Map(servers.map((server) => [server, hashNumber('md5', rootOf(server)) % FOLDS]))
 }
 
 /** Whether two servers may be of one product. */
 export function alike(one: string, other: string): boolean {
-  const words = wordsOf(other)
-  return wordsOf(one).some((word) => words.includes(word))
+  const words = listWords(other)
+  return listWords(one).some((word) => words.includes(word))
 }
 
 /** Words of a server's name that may name its product. */
-function wordsOf(server: string): string[] {
+function listWords(server: string): string[] {
   const parts = server.toLowerCase().split(/[^a-z0-9]+/)
   const google = parts.some((part) => /google|gmail|gsheets/.test(part)) ? ['google'] : []
   return [...google, ...parts.filter((part) => part.length > 3 && !PLAIN.has(part))]
@@ -45,6 +45,6 @@ const PLAIN = new Set(
   modelcontextprotocol shinzolabs executeautomation cyanheads models`.split(/\s+/),
 )
 
-function numberOf(algorithm: string, text: string): number {
+function hashNumber(algorithm: string, text: string): number {
   return Number.parseInt(createHash(algorithm).update(text).digest('hex').slice(0, 8), 16)
 }

@@ -6,7 +6,7 @@ import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
 import { BIAS } from '../../../packages/sluice/src/catalogue/classify/score.ts'
 import { COMPANY_FEATURES } from '../../../packages/sluice/src/catalogue/signals/company.ts'
 import { FAMILY_NAMES } from '../../../packages/sluice/src/catalogue/signals/lexicon.ts'
-import { priorOf, STRENGTH } from './priors.ts'
+import { getPrior, STRENGTH } from './priors.ts'
 
 export interface Example {
   readonly server: string
@@ -25,9 +25,9 @@ const SERVER_POWER = 0.5
 
 export function train(
   examples: readonly Example[],
-  { known = knownFeatures(), prior = priorOf, pull = () => PULL }: Training = {},
+  { known = knownFeatures(), prior = getPrior, pull = () => PULL }: Training = {},
 ): Map<string, number[]> {
-  const features = [BIAS, ...featuresOf(examples, known)]
+  const features = [BIAS, ...listFeatures(examples, known)]
   const ids = new Map(features.map((feature, id) => [feature, id]))
   const rows = examples.map(({ amounts, category }) => ({
     ids: Int32Array.from([0, ...[...amounts.keys()].map((feature) => ids.get(feature) as number)]),
@@ -41,7 +41,7 @@ export function train(
   const weights = start.slice()
   const speed = new Float64Array(weights.length)
   for (let step = 0; step < STEPS; step++) {
-    const slope = slopeOf(rows, weights)
+    const slope = computeGradient(rows, weights)
     for (let at = 0; at < weights.length; at++) {
       const off = (weights[at] as number) - (start[at] as number)
       const drawn = at < CLASSES ? 0 : (hold[at] as number) * off
@@ -77,7 +77,7 @@ interface Row {
   share: number
 }
 
-function slopeOf(rows: readonly Row[], weights: Float64Array): Float64Array {
+function computeGradient(rows: readonly Row[], weights: Float64Array): Float64Array {
   const slope = new Float64Array(weights.length)
   const sums = new Float64Array(CLASSES)
   for (const { ids, amounts, truth, share } of rows) {
@@ -125,7 +125,7 @@ function knownFeatures(): string[] {
   return known
 }
 
-function featuresOf(examples: readonly Example[], known: readonly string[]): string[] {
+function listFeatures(examples: readonly Example[], known: readonly string[]): string[] {
   const seen = new Set([...known, ...examples.flatMap(({ amounts }) => [...amounts.keys()])])
   return [...seen].sort()
 }

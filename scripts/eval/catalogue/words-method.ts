@@ -14,7 +14,7 @@ const SERVERS_MIN = 3
 const TEXT_CHARS_MAX = 500
 const LETTERS = [4, 5]
 
-export function wordsOf(tool: ToolDefinition): string[] {
+export function listWords(tool: ToolDefinition): string[] {
   const told = new Set<string>()
   const names = splitNameWords(tool.name).map(({ text }) => text)
   names.forEach((word, index) => {

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { categoryOf, type Labelled, riskOf } from './data.ts'
+import { type Labelled, toCategory, toRisk } from './data.ts'
 
 /** The weight of a written definition relative to a published one. */
 export const WRITTEN_SHARE = 0.5
@@ -19,15 +19,15 @@ export function readWritten(): Labelled[] {
     .map((line) => {
       const [named = '', name = '', letter = '', risk = '', list = '', text = ''] = line.split('\t')
       if (named !== '') server = named
-      const category = categoryOf(letter)
+      const category = toCategory(letter)
       const description = text.replace(/\\([\\n])/g, (_, kind) => (kind === 'n' ? '\n' : '\\'))
-      const tool = { server, name, description, inputSchema: schemaOf(list) } as ToolDefinition
-      return { tool, category, risk: riskOf(risk), first: category }
+      const tool = { server, name, description, inputSchema: parseSchema(list) } as ToolDefinition
+      return { tool, category, risk: toRisk(risk), first: category }
     })
 }
 
 /** `id; limit?:integer; state?:enum:open|closed` */
-function schemaOf(list: string): JsonObject {
+function parseSchema(list: string): JsonObject {
   const properties: Record<string, JsonObject> = {}
   const required: string[] = []
   for (const entry of list === '' ? [] : list.split('; ')) {

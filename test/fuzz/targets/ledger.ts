@@ -3,7 +3,7 @@
 import {
   decode,
   decodeCall,
-  decodeTakes,
+  decodeCharges,
 } from '../../../packages/sluice/src/ledger/records/decoding.ts'
 import { LedgerError } from '../../../packages/sluice/src/ledger/records/errors.ts'
 
@@ -34,7 +34,7 @@ export function run(input: Buffer): void {
   const text = input.toString('utf8')
   refusing(() => void decode(text))
   refusing(() => void decodeCall(text))
-  refusing(() => void decodeTakes(input, Math.min(input.length, input.indexOf('[['))))
+  refusing(() => void decodeCharges(input, Math.min(input.length, input.indexOf('[['))))
 }
 
 function refusing(read: () => void): void {

@@ -102,8 +102,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a number that no double holds is rounded',
     file: 'policy/src/expression/evaluate/walk-arguments.ts',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of the engine
-    find: '    throw new UndecidableError(`\\`${nameOf(slot)}\\` is a number that no double holds exactly`)',
-    put: '    return Number(value.text)',
+    find: 'if (value instanceof ExactNumber || !Number.isFinite(value))',
+    put: 'if (value instanceof ExactNumber) return Number(value.text)\n  if (!Number.isFinite(value))',
   },
 ]

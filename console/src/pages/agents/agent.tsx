@@ -6,7 +6,7 @@ import type {
   AgentEvent,
   AgentPage,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
-import { download, post, queryOf } from '../../api.ts'
+import { download, formatQuery, post } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { go, pathTo } from '../../route.ts'
 import { Button, Link } from '../../ui/button.tsx'
@@ -32,7 +32,7 @@ export function Agent({ id }: { id: string }): JSX.Element {
     error,
     reload,
   } = useResource<AgentPage>(
-    `${path}${queryOf({ turn })}`,
+    `${path}${formatQuery({ turn })}`,
     turn === undefined ? REFRESH_MS : undefined,
   )
   // While another turn is fetched the last one stays: the slider must not disappear under the
@@ -270,7 +270,7 @@ function FileDialog({
   onClose: () => void
 }): JSX.Element {
   const { value, error } = useResource<{ isText: boolean; text: string }>(
-    `${agent}/file${queryOf({ path })}`,
+    `${agent}/file${formatQuery({ path })}`,
   )
   return (
     <Dialog title={<SaidLine text={path} className="mono" />} onClose={onClose} side>

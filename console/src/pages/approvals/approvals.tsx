@@ -14,7 +14,7 @@ import { useNow } from '../../ui/now.ts'
 import { Empty, PageHead } from '../../ui/page.tsx'
 import { SaidLine } from '../../ui/said.tsx'
 import { ago, left } from '../../ui/words.ts'
-import { pendingOf, useInbox } from './inbox.ts'
+import { listPending, useInbox } from './inbox.ts'
 import { Request, StateMark } from './request.tsx'
 import { StandingApprovals } from './standing.tsx'
 import './approvals.css'
@@ -24,7 +24,7 @@ export function Approvals(): JSX.Element {
   const me = useMe()
   const { rest } = useRoute()
   const [shows, setShows] = useState('waiting')
-  const pending = pendingOf(inbox)
+  const pending = listPending(inbox)
   const shown =
     shows === 'waiting' ? pending : inbox.requests.filter((one) => !pending.includes(one))
   const open =

@@ -6,14 +6,14 @@ import { FOLD_LENGTH, UntrustedText } from '../../ui/said.tsx'
 
 /** Whether a value is long enough to be folded until it is expanded. */
 export function hasLongValues(json: string): boolean {
-  const members = membersOf(json)
+  const members = parseMembers(json)
   if (members === undefined) return json.length > FOLD_LENGTH
-  return members.some(([, value]) => textOf(value).length > FOLD_LENGTH)
+  return members.some(([, value]) => formatValue(value).length > FOLD_LENGTH)
 }
 
 export function Arguments({ json, whole }: { json: string; whole: boolean }): JSX.Element {
   if (json === '') return <p className="muted">They are not kept once it is decided.</p>
-  const members = membersOf(json)
+  const members = parseMembers(json)
   if (members === undefined) return <Long text={json} whole={whole} />
   if (members.length === 0) return <p className="muted">It has no arguments.</p>
   return (
@@ -32,7 +32,7 @@ export function Arguments({ json, whole }: { json: string; whole: boolean }): JS
   )
 }
 
-function textOf(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }
 
@@ -58,12 +58,12 @@ function Value({ value, whole }: { value: unknown; whole: boolean }): JSX.Elemen
     )
   }
   if (typeof value === 'object' && value !== null)
-    return <Long text={textOf(value)} whole={whole} />
+    return <Long text={formatValue(value)} whole={whole} />
   return <span className="mono strong">{String(value)}</span>
 }
 
 /** Numbers that no double represents keep their digits. */
-export function membersOf(json: string): [string, unknown][] | undefined {
+export function parseMembers(json: string): [string, unknown][] | undefined {
   try {
     const exact = JSON.parse(json, keepDigits) as unknown
     if (typeof exact !== 'object' || exact === null || Array.isArray(exact)) return undefined

@@ -22,12 +22,12 @@ let ending: (() => void) | undefined
 
 function change(next: Partial<Inbox>): void {
   inbox = { ...inbox, ...next }
-  const waiting = pendingOf(inbox).length
+  const waiting = listPending(inbox).length
   document.title = waiting === 0 ? 'Sluice' : `(${waiting}) Sluice`
   for (const listener of listeners) listener()
 }
 
-export function pendingOf({ requests }: Inbox): readonly ApprovalRequest[] {
+export function listPending({ requests }: Inbox): readonly ApprovalRequest[] {
   return requests.filter(({ state }) => state === 'pending')
 }
 

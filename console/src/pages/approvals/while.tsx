@@ -8,7 +8,7 @@ import type {
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { SelectField, TextArea, TextField } from '../../ui/fields.tsx'
 import { UntrustedText } from '../../ui/said.tsx'
-import { membersOf } from './arguments.tsx'
+import { parseMembers } from './arguments.tsx'
 
 export const WHILES = [
   { value: '', says: 'This call only' },
@@ -44,17 +44,17 @@ export function toStandingTerms(
   args: string,
 ): StandingTerms | undefined {
   if (forMs === '') return undefined
-  const members = new Map(membersOf(args) ?? [])
+  const members = new Map(parseMembers(args) ?? [])
   const bounds = Object.fromEntries(
     Object.entries(wishes).flatMap(([name, wish]): [string, ArgumentBound][] => {
-      const bound = boundOf(wish, members.get(name))
+      const bound = toBound(wish, members.get(name))
       return bound === undefined ? [] : [[name, bound]]
     }),
   )
   return { forMs: Number(forMs), bounds, ...(calls === '' ? {} : { calls: Number(calls) }) }
 }
 
-function boundOf(
+function toBound(
   { kind, min, max, list }: BoundFormState,
   value: unknown,
 ): ArgumentBound | undefined {
@@ -76,7 +76,7 @@ export function StandingForm({
   wish: StandingFormState
   onChange: (wish: StandingFormState) => void
 }): JSX.Element {
-  const members = membersOf(args) ?? []
+  const members = parseMembers(args) ?? []
   return (
     <fieldset className="while">
       <legend>Which calls are like this one</legend>

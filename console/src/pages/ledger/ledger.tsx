@@ -8,7 +8,7 @@ import type {
   VerificationView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { titleOfCall } from '../../../../packages/sluice/src/core/call-title.ts'
-import { post, queryOf } from '../../api.ts'
+import { formatQuery, post } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { Button } from '../../ui/button.tsx'
@@ -62,7 +62,7 @@ export function Ledger(): JSX.Element {
 function Calls(): JSX.Element {
   const { query } = useRoute()
   const filter = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? '']))
-  const key = queryOf(filter)
+  const key = formatQuery(filter)
   const { state, fault, again, more } = useCalls(key)
   const [open, setOpen] = useState<CallRecord>()
   return (

@@ -7,7 +7,7 @@ import {
   describeServerRequest,
   titleOfCall,
 } from '../../../../packages/sluice/src/core/call-title.ts'
-import { queryOf } from '../../api.ts'
+import { formatQuery } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { pathTo } from '../../route.ts'
 import { Link } from '../../ui/button.tsx'
@@ -33,7 +33,7 @@ export function CallExplanationDrawer({
   onClose: () => void
 }): JSX.Element {
   const { value, error, reload } = useResource<CallExplanation>(
-    `/calls/${encodeURIComponent(callId)}${queryOf({ session, atMs, seq })}`,
+    `/calls/${encodeURIComponent(callId)}${formatQuery({ session, atMs, seq })}`,
   )
   return (
     <Dialog title="One call, explained" onClose={onClose} side>
@@ -148,7 +148,7 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
           )}
           <dt>Session</dt>
           <dd>
-            <Link to={`/ledger${queryOf({ session: call.session })}`}>
+            <Link to={`/ledger${formatQuery({ session: call.session })}`}>
               <UntrustedText text={call.sessionName ?? call.session} className="small" />
             </Link>
           </dd>

@@ -195,7 +195,7 @@ export function fits(filter: Filter, row: LiveRow): boolean {
 }
 
 /** Calls per second by label, and the tools that were called and refused most. */
-export function figuresOf({ seconds, tools }: LiveState, nowS: number, server: string) {
+export function computeFigures({ seconds, tools }: LiveState, nowS: number, server: string) {
   const from = nowS - WINDOW_S
   const times: number[] = []
   const words: Record<OutcomeLabel, number[]> = {
@@ -220,15 +220,15 @@ export function figuresOf({ seconds, tools }: LiveState, nowS: number, server: s
     called.set(name, (called.get(name) ?? 0) + n)
     if (word !== 'allow') refused.set(name, (refused.get(name) ?? 0) + n)
   }
-  return { times, words, called: topOf(called), refused: topOf(refused) }
+  return { times, words, called: pickTop(called), refused: pickTop(refused) }
 }
 
-function topOf(counts: ReadonlyMap<string, number>): [string, number][] {
+function pickTop(counts: ReadonlyMap<string, number>): [string, number][] {
   return [...counts].sort(([, a], [, b]) => b - a).slice(0, 8)
 }
 
 /** Percentiles of each second, interpolated within their bucket; null without calls. */
-export function percentilesOf(
+export function computePercentiles(
   { seconds, boundsMs }: LiveState,
   nowS: number,
   shares: readonly number[],

@@ -16,11 +16,11 @@ import { SaidLine } from '../../ui/said.tsx'
 import { clock, count, millis, short } from '../../ui/words.ts'
 import { CallExplanationDrawer } from './explained.tsx'
 import {
-  figuresOf,
+  computeFigures,
+  computePercentiles,
   fits,
   type LiveState,
   LiveStore,
-  percentilesOf,
   WINDOW_S,
 } from './live-store.ts'
 import { Plot } from './plot.tsx'
@@ -54,10 +54,10 @@ export function Live(): JSX.Element {
   const [open, setOpen] = useState<LiveRow>()
   const nowS = Math.floor(useNow() / 1_000)
   const figures = useMemo(
-    () => ({ of: state.version, ...figuresOf(state, nowS, filter.server) }),
+    () => ({ of: state.version, ...computeFigures(state, nowS, filter.server) }),
     [state, nowS, filter.server],
   )
-  const lists = useMemo(() => percentilesOf(state, nowS, SHARES), [state, nowS])
+  const lists = useMemo(() => computePercentiles(state, nowS, SHARES), [state, nowS])
   const byWord = useMemo(
     () =>
       WORDS.map((word) => ({
@@ -240,7 +240,7 @@ const Row = memo(function Row({ item: row, onOpen }: RowOf<LiveRow>): JSX.Elemen
         className="muted"
       />
       <SaidLine text={row.word === 'allow' ? '' : row.reason} className="muted" />
-      <span className="num muted">{tookOf(row)}</span>
+      <span className="num muted">{formatDuration(row)}</span>
     </button>
   )
 })
@@ -292,7 +292,7 @@ function Rows({
   )
 }
 
-function tookOf({ word, status, durationMs }: LiveRow): string {
+function formatDuration({ word, status, durationMs }: LiveRow): string {
   if (durationMs !== null)
     return status === 'answered' ? millis(durationMs) : `${status} ${millis(durationMs)}`
   return word === 'allow' ? '…' : ''

@@ -45,7 +45,7 @@ export const Plot = memo(function Plot({
     const make = () => {
       plot.current?.destroy()
       plot.current = new uPlot(
-        optionsOf(element.clientWidth, height, lines, stacked, unit),
+        createOptions(element.clientWidth, height, lines, stacked, unit),
         latest.current as uPlot.AlignedData,
         element,
       )
@@ -89,7 +89,7 @@ function stack(lines: readonly PlotLine[]): (number | null)[][] {
   return stacked.reverse()
 }
 
-function optionsOf(
+function createOptions(
   width: number,
   height: number,
   lines: readonly PlotLine[],

@@ -52,7 +52,7 @@ export function Board({
   onMove: (move: BoardMove) => void
   onLocked: (rule: string) => void
 }): JSX.Element {
-  const items = useMemo(() => [...categoriesOf(board), ...board.tools.map(itemOf)], [board])
+  const items = useMemo(() => [...listCategories(board), ...board.tools.map(toItem)], [board])
   const wanted = filter.toLowerCase()
   const columns = useMemo(() => {
     const shown =
@@ -128,7 +128,7 @@ const Column = memo(function Column({
         tabIndex={-1}
         inert={moving !== undefined}
       >
-        <li className="column-length" aria-hidden style={{ height: lengthOf(items.length) }} />
+        <li className="column-length" aria-hidden style={{ height: getHeight(items.length) }} />
         {seen.map((at) => {
           const item = items[at] as Item
           return (
@@ -227,11 +227,11 @@ function useCurrent(place: HTMLElement | null, length: number): number {
   return Math.min(current, Math.max(0, length - 1))
 }
 
-function lengthOf(pieces: number): number {
+function getHeight(pieces: number): number {
   return pieces === 0 ? 0 : BEFORE_PX + pieces * PIECE_PX
 }
 
-function categoriesOf(board: NonNullable<PolicyDraft['board']>): Item[] {
+function listCategories(board: NonNullable<PolicyDraft['board']>): Item[] {
   return board.categories.map(({ name, action, lock, tools }) => ({
     id: `category:${name}`,
     name: `All of ${name}`,
@@ -245,7 +245,7 @@ function categoriesOf(board: NonNullable<PolicyDraft['board']>): Item[] {
   }))
 }
 
-function itemOf(tool: BoardTool): Item {
+function toItem(tool: BoardTool): Item {
   const { server, name, category, unknown, risk, lock, limits, column } = tool
   return {
     id: `${server}/${name}`,

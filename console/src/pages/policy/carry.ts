@@ -26,7 +26,7 @@ export function useCarrying(
     }
     const handlers = {
       dragstart: (event: DragEvent) => {
-        const piece = of(event, '.piece')
+        const piece = findAncestor(event, '.piece')
         const id = piece?.dataset.id
         if (piece === undefined || id === undefined || event.dataTransfer === null) return
         event.dataTransfer.setData(TYPE, id)
@@ -35,18 +35,18 @@ export function useCarrying(
         piece.setAttribute('data-dragging', '')
       },
       dragend: (event: DragEvent) => {
-        of(event, '.piece')?.removeAttribute('data-dragging')
+        findAncestor(event, '.piece')?.removeAttribute('data-dragging')
         over(undefined)
       },
       dragover: (event: DragEvent) => {
-        const column = of(event, '.column')
+        const column = findAncestor(event, '.column')
         if (column === undefined || !event.dataTransfer?.types.includes(TYPE)) return
         event.preventDefault()
         event.dataTransfer.dropEffect = 'move'
         if (!column.hasAttribute('data-over')) over(column)
       },
       drop: (event: DragEvent) => {
-        const column = of(event, '.column')?.dataset.column
+        const column = findAncestor(event, '.column')?.dataset.column
         const id = event.dataTransfer?.getData(TYPE) ?? ''
         over(undefined)
         if (column === undefined || id === '') return
@@ -54,8 +54,8 @@ export function useCarrying(
         latest.current.onDrop(id, column)
       },
       click: (event: MouseEvent) => {
-        const id = of(event, '.grip')?.closest<HTMLElement>('.piece')?.dataset.id
-        const column = of(event, '.drop-here') && of(event, '.column')
+        const id = findAncestor(event, '.grip')?.closest<HTMLElement>('.piece')?.dataset.id
+        const column = findAncestor(event, '.drop-here') && findAncestor(event, '.column')
         if (id !== undefined) return setTaken(id)
         if (column === undefined || latest.current.taken === undefined) return
         setTaken(undefined)
@@ -68,7 +68,7 @@ export function useCarrying(
         event.preventDefault()
         setTaken(undefined)
         // It can be focused again once the lists are no longer inert.
-        requestAnimationFrame(() => gripOf(board, id)?.focus())
+        requestAnimationFrame(() => findGrip(board, id)?.focus())
       },
     }
     for (const [name, handler] of Object.entries(handlers))
@@ -80,7 +80,7 @@ export function useCarrying(
   }, [board])
   useEffect(() => {
     if (board === null || taken === undefined) return
-    const piece = gripOf(board, taken)?.closest('.piece')
+    const piece = findGrip(board, taken)?.closest('.piece')
     piece?.setAttribute('data-taken', '')
     board.querySelector<HTMLElement>('.drop-here')?.focus()
     return () => piece?.removeAttribute('data-taken')
@@ -88,13 +88,13 @@ export function useCarrying(
   return { taken }
 }
 
-function of(event: Event, selector: string): HTMLElement | undefined {
+function findAncestor(event: Event, selector: string): HTMLElement | undefined {
   const { target } = event
   return target instanceof Element
     ? (target.closest<HTMLElement>(selector) ?? undefined)
     : undefined
 }
 
-function gripOf(board: HTMLElement, id: string): HTMLElement | null {
+function findGrip(board: HTMLElement, id: string): HTMLElement | null {
   return board.querySelector(`.piece[data-id="${CSS.escape(id)}"] .grip`)
 }

@@ -38,25 +38,25 @@ export function completeFrom(
   }
   const typed = /^\s*(?:- )?"?([\w./*-]*)$/.exec(before)
   if (typed === null || (!context.explicit && typed[1] === '')) return null
-  const options = keysOf(schema, path, names)
+  const options = listKeys(schema, path, names)
   return options.length === 0 ? null : { from: context.pos - (typed[1]?.length ?? 0), options }
 }
 
 /** The keys above the line, by indentation. */
 export function pathAt(lines: readonly string[], current: string): string[] {
-  let indent = indentOf(current)
+  let indent = getIndent(current)
   const path: string[] = []
   for (const line of [...lines].reverse()) {
     const key = /^(\s*)(- )?("(?:[^"\\]|\\.)*"|[^\s#:"][^#]*?):(?:\s|$)/.exec(line)
-    if (key === null || indentOf(line) >= indent) continue
-    indent = indentOf(line)
+    if (key === null || getIndent(line) >= indent) continue
+    indent = getIndent(line)
     path.unshift(unquoted(key[3] ?? ''))
     if (indent === 0) break
   }
   return path
 }
 
-function indentOf(line: string): number {
+function getIndent(line: string): number {
   return line.length - line.trimStart().length
 }
 
@@ -92,7 +92,7 @@ function spread(schema: Schema, root: Schema): Schema[] {
   return schema.items === undefined ? [schema] : [schema, ...spread(schema.items, root)]
 }
 
-function keysOf(root: Schema, path: readonly string[], names: readonly string[]): Completion[] {
+function listKeys(root: Schema, path: readonly string[], names: readonly string[]): Completion[] {
   const schemas = schemasAt(root, path)
   const keys = schemas.flatMap(({ properties }) => Object.entries(properties ?? {}))
   const known = path.length === 1 && NAMED.has(path[0] ?? '') ? names : []

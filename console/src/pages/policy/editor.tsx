@@ -79,14 +79,14 @@ export function Editor({
     const parent = document.createElement('div')
     parent.style.height = '100%'
     root.replaceChildren(parent)
-    view.current = new EditorView({ state: stateOf(text), parent, root })
+    view.current = new EditorView({ state: createState(text), parent, root })
     return () => {
       view.current?.destroy()
       view.current = undefined
     }
   }, [readOnly])
 
-  function stateOf(doc: string): EditorState {
+  function createState(doc: string): EditorState {
     const extensions: Extension[] = [
       lineNumbers(),
       history(),

@@ -30,7 +30,7 @@ export function PendingDefinitions({ held, reload }: PendingProps): JSX.Element 
         <section className="stack" aria-label="Definitions that wait">
           <h2>{plural(waiting.length, 'definition waits', 'definitions wait')} for you</h2>
           {waiting.map((pin) => (
-            <Held key={pin.digest} pin={pin} reload={reload} />
+            <PendingDefinitionCard key={pin.digest} pin={pin} reload={reload} />
           ))}
         </section>
       )}
@@ -38,7 +38,7 @@ export function PendingDefinitions({ held, reload }: PendingProps): JSX.Element 
         <section className="stack" aria-label="Definitions that were refused">
           <h2>{plural(refused.length, 'definition was', 'definitions were')} refused</h2>
           {refused.map((pin) => (
-            <Held key={pin.digest} pin={pin} reload={reload} />
+            <PendingDefinitionCard key={pin.digest} pin={pin} reload={reload} />
           ))}
         </section>
       )}
@@ -46,7 +46,13 @@ export function PendingDefinitions({ held, reload }: PendingProps): JSX.Element 
   )
 }
 
-function Held({ pin, reload }: { pin: PendingDefinitionView; reload: () => void }): JSX.Element {
+function PendingDefinitionCard({
+  pin,
+  reload,
+}: {
+  pin: PendingDefinitionView
+  reload: () => void
+}): JSX.Element {
   const me = useMe()
   const [open, setOpen] = useState(false)
   const [why, setWhy] = useState<string>()

@@ -3,7 +3,7 @@
 
 import type { JSX } from 'react'
 import type { ToolPage } from '../../../../packages/sluice/src/admin/contract/contract.ts'
-import { queryOf } from '../../api.ts'
+import { formatQuery } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -14,7 +14,7 @@ import { SaidAtLength, UntrustedText } from '../../ui/said.tsx'
 export function ToolDrawer({ name, onClose }: { name: string; onClose: () => void }): JSX.Element {
   const slash = name.indexOf('/')
   const [server, tool] = [name.slice(0, slash), name.slice(slash + 1)]
-  const { value, error } = useResource<ToolPage>(`/tool${queryOf({ server, name: tool })}`)
+  const { value, error } = useResource<ToolPage>(`/tool${formatQuery({ server, name: tool })}`)
   return (
     <Dialog
       title={

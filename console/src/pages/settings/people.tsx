@@ -145,7 +145,7 @@ export function People(): JSX.Element {
               </td>
               <td>{person.roles.join(', ')}</td>
               <td className="muted">{person.groups.join(', ')}</td>
-              <td className="muted">{waysOf(person)}</td>
+              <td className="muted">{describeCredentials(person)}</td>
               <td className="right">
                 {may && person.name !== me?.name && (
                   <Button kind="refuse" onPress={() => remove(person.name)}>
@@ -172,7 +172,7 @@ export function People(): JSX.Element {
   )
 }
 
-function waysOf({ passkeys, pinSet, token }: PersonView): string {
+function describeCredentials({ passkeys, pinSet, token }: PersonView): string {
   const ways = [
     passkeys > 0 ? `${passkeys} passkey${passkeys === 1 ? '' : 's'}` : '',
     pinSet === null ? '' : 'PIN',

@@ -221,11 +221,11 @@ export function toJson(node: LocatedNode): JsonValue {
     return Object.fromEntries(
       node.entries.map(({ key, value }) => [String(key.value), toJson(value)]),
     )
-  return typeof node.value === 'number' ? exactly(node) : node.value
+  return typeof node.value === 'number' ? toExactNumber(node) : node.value
 }
 
 /** The number if the double is exact, otherwise its text (`.inf` too). */
-function exactly({ value, text }: LocatedScalar): JsonValue {
+function toExactNumber({ value, text }: LocatedScalar): JsonValue {
   const written = new ExactNumber(text)
   const said = toDecimal(written)
   const held = toDecimal(value)
@@ -246,7 +246,7 @@ function parseTime(text: string): number | undefined {
     number,
     number,
   ]
-  if (day < 1 || day > daysOf(month, year) || hour > 23 || minute > 59 || second > 59)
+  if (day < 1 || day > countDays(month, year) || hour > 23 || minute > 59 || second > 59)
     return undefined
   const shifted = month > 2 ? year : year - 1
   const era = Math.floor(shifted / 400)
@@ -258,7 +258,7 @@ function parseTime(text: string): number | undefined {
 }
 
 /** Zero for an invalid month. */
-function daysOf(month: number, year: number): number {
+function countDays(month: number, year: number): number {
   const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
   return [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0
 }

@@ -4,7 +4,7 @@
 import type { KnownTool } from '../core/tools.ts'
 import { getRulesForTool } from '../decide/resolve.ts'
 import type { TraceStep } from '../decide/trace.ts'
-import { type CompiledPolicy, rulesOf } from '../model/policy.ts'
+import { type CompiledPolicy, listRules } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import type { CaseResult } from './run-cases.ts'
 
@@ -41,7 +41,7 @@ export function measureCoverage(
       branch,
       hits: hits.get(`${rule.pointer} ${branch}`) ?? 0,
     })
-  for (const rule of rulesOf(policy).filter(({ shadow }) => !shadow)) {
+  for (const rule of listRules(policy).filter(({ shadow }) => !shadow)) {
     for (const branch of rule.when === undefined ? ['met'] : ['true', 'false']) add(rule, branch)
     for (const limit of rule.limits) add(rule, `limit ${limit.text} reached`)
   }

@@ -15,7 +15,11 @@ import type { ConditionResult } from '../expression/evaluate/evaluate.ts'
 import { globMatches, wildcardMatches } from '../language/glob.ts'
 import { PROVE_BRANCHES_MAX, PROVE_TRIES_MAX } from '../language/limits.ts'
 import { TOOL_CALL } from '../language/methods.ts'
-import { type ApplicableRules, type PreparedRule, readiesOf } from '../model/applicable-rules.ts'
+import {
+  type ApplicableRules,
+  listPreparedRules,
+  type PreparedRule,
+} from '../model/applicable-rules.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import type { Property } from './properties.ts'
@@ -46,7 +50,7 @@ export function prove(
   tools: readonly KnownTool[],
 ): PropertyProof {
   const proofs = tools
-    .filter((tool) => speaksOf(policy, property, tool))
+    .filter((tool) => appliesTo(policy, property, tool))
     .map((tool) => proveTool(policy, property, tool))
   const result = proofs.some((proof) => proof.result === 'refuted')
     ? 'refuted'
@@ -56,7 +60,7 @@ export function prove(
   return { property, result, tools: proofs }
 }
 
-function speaksOf(policy: CompiledPolicy, property: Property, tool: KnownTool): boolean {
+function appliesTo(policy: CompiledPolicy, property: Property, tool: KnownTool): boolean {
   const { server, name } = tool.definition
   const { category, classified } = getRulesForTool(policy, tool)
   // A guess counts as any category and any risk, unless the document classifies the tool.
@@ -109,7 +113,7 @@ function breakingBranch(
   tool: KnownTool,
   scope: ApplicableRules,
 ): string | undefined {
-  const conditional = readiesOf(scope).filter((ready) => ready.program !== undefined)
+  const conditional = listPreparedRules(scope).filter((ready) => ready.program !== undefined)
   const combinations = 2 ** conditional.length
   if (combinations > PROVE_BRANCHES_MAX)
     return `${combinations} combinations of ${conditional.length} conditions, more than ${PROVE_BRANCHES_MAX}`
@@ -140,7 +144,7 @@ const TRUE: ConditionResult = { is: 'true' }
 const FALSE: ConditionResult = { is: 'false' }
 
 function readsAmounts(scope: ApplicableRules): boolean {
-  return readiesOf(scope).some(({ rule }) =>
+  return listPreparedRules(scope).some(({ rule }) =>
     rule.limits.some(
       (limit) => limit.amount !== undefined || limit.per.some((part) => part.by === 'args'),
     ),

@@ -9,11 +9,11 @@ import type { Decision } from '../core/decision.ts'
 import { type DecisionInputs, isOmittedInput } from '../core/decision-inputs.ts'
 import type { JsonValue } from '../core/json.ts'
 import {
-  bearingOn,
   claimText,
   GROUPS,
   isOfClaims,
   LOCAL,
+  listApplicable,
   UNDECLARED,
 } from '../decide/collect-inputs.ts'
 import { decide, decideAssuming } from '../decide/decide.ts'
@@ -24,7 +24,7 @@ import { type ConditionResult, evaluate } from '../expression/evaluate/evaluate.
 import type { ExpressionSlot } from '../expression/expression-slots.ts'
 import { pathText } from '../language/argument-path.ts'
 import { REPLAY_UNKNOWNS_MAX } from '../language/limits.ts'
-import { type ApplicableRules, readiesOf } from '../model/applicable-rules.ts'
+import { type ApplicableRules, listPreparedRules } from '../model/applicable-rules.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 
 export interface RecordedCall {
@@ -59,11 +59,11 @@ export function replayCall(
   const bare = { ...past.call, args: {} }
   const scope = resolveRules(policy, bare, facts)
   if (typeof scope === 'string') return { decision: decide(policy, bare, facts, usage, now) }
-  const bearing = readiesOf(scope)
+  const bearing = listPreparedRules(scope)
   if (!past.schemaKnown && bearing.some(({ rule }) => rule.when?.expression.readsArgs))
     return { unknown: 'what the tool declares is not known' }
   const reads = bearing.flatMap(({ rule }) => rule.limits.flatMap(({ reads: each }) => each))
-  const lost = reads.find(({ path }) => !isKept(path, judged))
+  const lost = reads.find(({ path }) => !isRecorded(path, judged))
   const call = {
     ...past.call,
     args: rebuild(
@@ -72,7 +72,7 @@ export function replayCall(
     ),
   }
   const { assumed, open } = settleConditions(scope, past, now)
-  const words = openEnds(open, assumed).map((each) =>
+  const words = listOutcomes(open, assumed).map((each) =>
     decideAssuming(policy, call, facts, each, { scope }),
   )
   const [first] = words
@@ -97,15 +97,15 @@ function settleConditions(scope: ApplicableRules, past: RecordedCall, now: Insta
   const assumed = new Map<BoundExpression, ConditionResult>()
   const open: UnknownCondition[] = []
   const classes = [scope, ...(scope.doubted ? [scope.doubted] : [])].flatMap((one) =>
-    bearingOn(one).map(({ program }) => ({ program, category: one.category })),
+    listApplicable(one).map(({ program }) => ({ program, category: one.category })),
   )
   for (const { program, category } of classes) {
     if (program === undefined || assumed.has(program)) continue
-    const why = unknownIn(program, past)
+    const why = findUnknown(program, past)
     if (why !== undefined) open.push({ program, why })
-    const args = argsFor(program, past.judged)
+    const args = restoreArguments(program, past.judged)
     const call = { ...past.call, args }
-    const facts = { ...past.facts, principal: principalFor(program, past) }
+    const facts = { ...past.facts, principal: restorePrincipal(program, past) }
     const situation = { call, facts, now, category, args }
     assumed.set(program, evaluate(program, { ...situation, assumed: undefined }))
   }
@@ -113,7 +113,7 @@ function settleConditions(scope: ApplicableRules, past: RecordedCall, now: Insta
 }
 
 /** Every combination of outcomes of the unknown conditions; none if there are too many. */
-function openEnds(
+function listOutcomes(
   open: readonly UnknownCondition[],
   assumed: ReadonlyMap<BoundExpression, ConditionResult>,
 ): ReadonlyMap<BoundExpression, ConditionResult>[] {
@@ -126,7 +126,7 @@ function openEnds(
 }
 
 /** Why a condition is unknown; undefined if it is known. */
-function unknownIn(program: BoundExpression, past: RecordedCall): string | undefined {
+function findUnknown(program: BoundExpression, past: RecordedCall): string | undefined {
   if (program.closedTo !== undefined && past.judged[UNDECLARED] === undefined)
     return 'which arguments came is not on record'
   const slot = program.slots.find((each) => !isKnown(each, past))
@@ -172,7 +172,7 @@ function isKnownOfPrincipal(
 }
 
 /** The principal, with what this condition reads of it. */
-function principalFor(program: BoundExpression, { facts, judged }: RecordedCall): Principal {
+function restorePrincipal(program: BoundExpression, { facts, judged }: RecordedCall): Principal {
   const groups = judged[GROUPS]
   const read = program.slots.filter(isOfClaims).map(({ path }) => ({ path: path.slice(1) }))
   return {
@@ -182,13 +182,16 @@ function principalFor(program: BoundExpression, { facts, judged }: RecordedCall)
   }
 }
 
-function isKept(path: readonly string[], judged: DecisionInputs): boolean {
+function isRecorded(path: readonly string[], judged: DecisionInputs): boolean {
   const value = judged[pathText(path)]
   return value !== undefined && !(isOmittedInput(value) && value.is === 'withheld')
 }
 
 /** Arguments that reproduce the result of this condition: only what it reads. */
-function argsFor(program: BoundExpression, judged: DecisionInputs): Record<string, JsonValue> {
+function restoreArguments(
+  program: BoundExpression,
+  judged: DecisionInputs,
+): Record<string, JsonValue> {
   const args = rebuild(
     program.slots.filter(({ root }) => root === 'args'),
     judged,

@@ -4,7 +4,7 @@
 
 import type { JsonObject, JsonValue } from '../core/json.ts'
 import { CATEGORIES, type KnownTool } from '../core/tools.ts'
-import { type CelNode, childrenOf } from '../expression/cel.ts'
+import { type CelNode, listChildren } from '../expression/cel.ts'
 import {
   BOOLEAN,
   type DeclaredType,
@@ -17,7 +17,7 @@ import {
   STRING,
 } from '../expression/evaluate/declared-types.ts'
 import type { ExpressionSlot } from '../expression/expression-slots.ts'
-import { type ApplicableRules, readiesOf } from '../model/applicable-rules.ts'
+import { type ApplicableRules, listPreparedRules } from '../model/applicable-rules.ts'
 import type { Limit } from '../model/rule.ts'
 import type { SampleFacts } from './sample-facts.ts'
 
@@ -41,7 +41,7 @@ interface SampleDraft {
 
 /** Every combination of one option per dimension: the first dimension varies fastest. */
 export function* samples(tool: KnownTool, scope: ApplicableRules): Generator<SampleCall> {
-  const places = placesOf(tool, scope)
+  const places = listDimensions(tool, scope)
   const total = places.reduce((product, { options }) => product * options.length, 1)
   for (let index = 0; index < total; index++) {
     const draft: SampleDraft = { args: {}, facts: {}, nowMs: 0 }
@@ -55,15 +55,15 @@ export function* samples(tool: KnownTool, scope: ApplicableRules): Generator<Sam
   }
 }
 
-function placesOf(tool: KnownTool, scope: ApplicableRules): SampleDimension[] {
+function listDimensions(tool: KnownTool, scope: ApplicableRules): SampleDimension[] {
   const declared = declaredArguments(tool.definition.inputSchema)
-  const rules = readiesOf(scope).map(({ rule }) => rule)
+  const rules = listPreparedRules(scope).map(({ rule }) => rule)
   const expressions = rules.flatMap(({ when }) => (when ? [when.expression] : []))
-  const literals = [...new Set(expressions.flatMap(({ ast }) => literalsOf(ast)))]
+  const literals = [...new Set(expressions.flatMap(({ ast }) => listLiterals(ast)))]
   const slots = expressions.flatMap((expression) => expression.slots)
   const paths = [
     ...slots.filter(({ root }) => root === 'args').map(({ path }) => path),
-    ...rules.flatMap(({ limits }) => limits.flatMap(pathsOf)),
+    ...rules.flatMap(({ limits }) => limits.flatMap(listPaths)),
   ]
   const places = [
     ...distinct(paths).map((path) => argumentPlace(path, declaredAt(declared, path), literals)),
@@ -74,7 +74,7 @@ function placesOf(tool: KnownTool, scope: ApplicableRules): SampleDimension[] {
   return places.filter(({ options }) => options.length > 0)
 }
 
-function pathsOf({ per, amount }: Limit): (readonly string[])[] {
+function listPaths({ per, amount }: Limit): (readonly string[])[] {
   const keys = per.flatMap((part) => (part.by === 'args' ? [part.path] : []))
   const factors = amount?.factors.filter((factor) => Array.isArray(factor)) ?? []
   return [...keys, ...(factors as (readonly string[])[])]
@@ -197,8 +197,8 @@ function distinct<T>(values: readonly T[]): T[] {
   return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()]
 }
 
-function literalsOf(node: CelNode): (string | number)[] {
-  if (node.op !== 'value') return childrenOf(node).flatMap(literalsOf)
+function listLiterals(node: CelNode): (string | number)[] {
+  if (node.op !== 'value') return listChildren(node).flatMap(listLiterals)
   if (typeof node.args === 'bigint') return [Number(node.args)]
   return typeof node.args === 'number' || typeof node.args === 'string' ? [node.args] : []
 }

@@ -10,17 +10,17 @@ import type { Expression } from '../expression/expression.ts'
  * maybe more.
  */
 export function implies(one: Expression, other: Expression): boolean {
-  const tests = testsOf(one)
-  return testsOf(other).every((wanted) => tests.some((test) => isTighter(test, wanted)))
+  const tests = listTests(one)
+  return listTests(other).every((wanted) => tests.some((test) => isTighter(test, wanted)))
 }
 
 /** As `implies`, and both read exactly the same: they are decidable for the same calls. */
 export function impliesInPlace(one: Expression, other: Expression): boolean {
-  const [tests, wanted] = [testsOf(one), testsOf(other)]
+  const [tests, wanted] = [listTests(one), listTests(other)]
   return (
     tests.length === wanted.length &&
     tests.every((test, at) => isTighter(test, wanted[at] as ConditionTest)) &&
-    shapeOf(one) === shapeOf(other)
+    listReads(one) === listReads(other)
   )
 }
 
@@ -30,7 +30,7 @@ interface ConditionTest {
   readonly text: string
 }
 
-function testsOf({ ast, text }: Expression): ConditionTest[] {
+function listTests({ ast, text }: Expression): ConditionTest[] {
   const split = (node: CelNode): CelNode[] =>
     node.op === '&&' ? (node.args as readonly CelNode[]).flatMap(split) : [node]
   return split(ast).map((node) => ({ node, text: text.slice(node.start, node.end) }))
@@ -42,19 +42,19 @@ function isTighter(test: ConditionTest, wanted: ConditionTest): boolean {
 
 /** `x <= 3` for `x <= 5`. */
 function isTighterBound(test: ConditionTest, wanted: ConditionTest): boolean {
-  const [one, other] = [boundOf(test.node), boundOf(wanted.node)]
+  const [one, other] = [findBound(test.node), findBound(wanted.node)]
   if (one === undefined || other === undefined || one.op !== other.op) return false
   // An integer and a decimal are compared with values of different types.
   if (typeof one.bound !== typeof other.bound) return false
-  if (sliceOf(test, one.of) !== sliceOf(wanted, other.of)) return false
+  if (getSource(test, one.of) !== getSource(wanted, other.of)) return false
   return one.op.startsWith('<') ? one.bound <= other.bound : one.bound >= other.bound
 }
 
-function sliceOf({ node, text }: ConditionTest, part: CelNode): string {
+function getSource({ node, text }: ConditionTest, part: CelNode): string {
   return text.slice(part.start - node.start, part.end - node.start)
 }
 
-function boundOf(
+function findBound(
   node: CelNode,
 ): { readonly op: string; readonly of: CelNode; readonly bound: number | bigint } | undefined {
   if (!['<', '<=', '>', '>='].includes(node.op)) return undefined
@@ -67,6 +67,6 @@ function boundOf(
 }
 
 /** What it reads, in order. */
-function shapeOf({ slots }: Expression): string {
+function listReads({ slots }: Expression): string {
   return JSON.stringify(slots.map(({ root, path, presence }) => [root, path, presence]))
 }

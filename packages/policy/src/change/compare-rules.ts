@@ -41,7 +41,7 @@ export function ruleLoosens(old: Rule, now: Rule): string[] {
   if (!isShut(now)) found.push(...limitsLoosen(old.limits, now.limits))
   if (asks(old) && asks(now) && !isSame(old.approval, now.approval))
     found.push('who approves, or how, is another')
-  if (!wordsTighten(old, now)) found.push(`${said(old)} becomes ${said(now)}`)
+  if (!wordsTighten(old, now)) found.push(`${describeActions(old)} becomes ${describeActions(now)}`)
   return found
 }
 
@@ -62,7 +62,7 @@ function asks(rule: Rule | Guardrail): boolean {
     : rule.action === 'require_approval'
 }
 
-function said(rule: Rule): string {
+function describeActions(rule: Rule): string {
   const { when, action, otherwise } = rule
   if (when === undefined) return `\`${action}\``
   return `\`${action}\` when \`${when.expression.text}\`, otherwise \`${otherwise}\``
@@ -90,7 +90,7 @@ export function guardrailLoosens(old: Guardrail, now: Guardrail): string[] {
   if (!isAtLeast(word, 'deny')) found.push(...limitsLoosen(old.limits, now.limits))
   if (asks(old) && asks(now) && !isSame(old.approval, now.approval))
     found.push('who approves, or how, is another')
-  if (!laidMore(old, now)) found.push('its condition is another')
+  if (!appliesMoreOften(old, now)) found.push('its condition is another')
   return found
 }
 
@@ -98,7 +98,7 @@ export function guardrailLoosens(old: Guardrail, now: Guardrail): string[] {
  * An undecidable condition counts as matched, so the new one must be undecidable whenever the old
  * one is.
  */
-function laidMore(old: Guardrail, now: Guardrail): boolean {
+function appliesMoreOften(old: Guardrail, now: Guardrail): boolean {
   const [before, after] = [old.when?.expression, now.when?.expression]
   if (after === undefined) return true
   if (before === undefined || (now.extraArgs && !old.extraArgs)) return false

@@ -4,7 +4,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  type Asked,
   action,
   asked,
   compiled,
@@ -13,6 +12,7 @@ import {
   guardrail,
   type RuleText,
   runs,
+  type SampleRequest,
   usage,
 } from '../../../../test/support/arbitrary-policies.ts'
 import { ACTIONS } from '../core/actions.ts'
@@ -273,7 +273,7 @@ describe('sound', () => {
       const old = compiled(before)
       if (loosenings(old, now).length > 0) return
       if (JSON.stringify(before) !== JSON.stringify(after)) tightened++
-      for (const { call, facts } of asking as Asked[])
+      for (const { call, facts } of asking as SampleRequest[])
         holds(decide(old, call, facts, used, NOW), decide(now, call, facts, used, NOW))
     })
     fc.assert(property, runs(200))

@@ -50,41 +50,41 @@ function apply(text: string, { start, end, text: put }: Splice): string {
 }
 
 function spliceFor(text: string, { section, key, to }: RuleMove): Splice | string {
-  const root = rootOf(text)
+  const root = parseRoot(text)
   if (root === undefined) return 'the document cannot be read'
-  const pair = pairOf(root, section)
+  const pair = findPair(root, section)
   if (pair === undefined) return sectionSplice(text, root, section, key, to)
   const map = pair.value
   if (isScalar(map) && map.value === null) {
-    const at = text.indexOf(':', rangeOf(pair.key)[1]) + 1
+    const at = text.indexOf(':', getRange(pair.key)[1]) + 1
     return { start: at, end: at, text: `\n  ${keyText(key)}: ${to}` }
   }
   if (!isMap(map)) return `\`${section}\` is written in another place of the document`
-  const rule = pairOf(map, key)
+  const rule = findPair(map, key)
   if (rule === undefined) return entrySplice(text, map, `${keyText(key)}: ${to}`)
   if (isScalar(rule.value)) return replaced(rule.value, to)
   if (!isMap(rule.value)) return `the rule of \`${key}\` is written in another place`
-  const depends = DEPENDS.find((field) => pairOf(rule.value as YAMLMap, field) !== undefined)
+  const depends = DEPENDS.find((field) => findPair(rule.value as YAMLMap, field) !== undefined)
   if (depends !== undefined) return `the rule of \`${key}\` has \`${depends}\``
-  const action = pairOf(rule.value, 'action')?.value
+  const action = findPair(rule.value, 'action')?.value
   return isScalar(action) ? replaced(action, to) : `the rule of \`${key}\` has no plain \`action\``
 }
 
-function rootOf(text: string): YAMLMap | undefined {
+function parseRoot(text: string): YAMLMap | undefined {
   const contents = parseYaml(text, new Problems('', text))?.contents
   return isMap(contents) ? contents : undefined
 }
 
-function pairOf(map: YAMLMap, key: string): Pair | undefined {
+function findPair(map: YAMLMap, key: string): Pair | undefined {
   return map.items.find((pair) => isScalar(pair.key) && pair.key.value === key)
 }
 
-function rangeOf(node: unknown): Range {
+function getRange(node: unknown): Range {
   return (node as { range: Range }).range
 }
 
 function replaced(scalar: Scalar, to: Action): Splice {
-  const [start, end] = rangeOf(scalar)
+  const [start, end] = getRange(scalar)
   return { start, end, text: to }
 }
 
@@ -109,14 +109,14 @@ function sectionSplice(
 function entrySplice(text: string, map: YAMLMap, entry: string): Splice {
   const last = map.items.at(-1)
   if (last === undefined) {
-    const [start, end] = rangeOf(map)
+    const [start, end] = getRange(map)
     return { start, end, text: `{ ${entry} }` }
   }
-  const lastEnd = endOf(text, last)
+  const lastEnd = findEnd(text, last)
   if (map.flow === true) return { start: lastEnd, end: lastEnd, text: `, ${entry}` }
   const lineEnd = text.indexOf('\n', lastEnd)
   const at = lineEnd === -1 ? text.length : lineEnd
-  const keyAt = rangeOf(map.items[0]?.key)[0]
+  const keyAt = getRange(map.items[0]?.key)[0]
   const indent = ' '.repeat(keyAt - text.lastIndexOf('\n', keyAt - 1) - 1)
   return { start: at, end: at, text: `\n${indent}${entry}` }
 }
@@ -124,8 +124,8 @@ function entrySplice(text: string, map: YAMLMap, entry: string): Splice {
 /**
  * Offset after the last letter of an entry; the ranges of block mappings extend into the next line.
  */
-function endOf(text: string, { key, value }: Pair): number {
-  const end = rangeOf(value ?? key)[1]
+function findEnd(text: string, { key, value }: Pair): number {
+  const end = getRange(value ?? key)[1]
   return text.slice(0, end).trimEnd().length
 }
 
@@ -135,15 +135,15 @@ function fieldAt(
   { section, key }: RuleMove,
   { line, column }: { readonly line: number; readonly column: number },
 ): Splice | undefined {
-  const root = rootOf(text)
-  const map = root && pairOf(root, section)?.value
-  const rule = isMap(map) ? pairOf(map, key)?.value : undefined
+  const root = parseRoot(text)
+  const map = root && findPair(root, section)?.value
+  const rule = isMap(map) ? findPair(map, key)?.value : undefined
   if (!isMap(rule)) return undefined
   const offset = lineStart(text, line) + column - 1
-  const at = rule.items.findIndex((pair) => rangeOf(pair.key)[0] === offset)
+  const at = rule.items.findIndex((pair) => getRange(pair.key)[0] === offset)
   const pair = rule.items[at]
   if (pair === undefined) return undefined
-  const end = endOf(text, pair)
+  const end = findEnd(text, pair)
   const before = rule.items[at - 1]
   if (rule.flow !== true) {
     const lineEnd = text.indexOf('\n', end)
@@ -153,9 +153,9 @@ function fieldAt(
       text: '',
     }
   }
-  if (before !== undefined) return { start: endOf(text, before), end, text: '' }
+  if (before !== undefined) return { start: findEnd(text, before), end, text: '' }
   const next = rule.items[at + 1]
-  return next === undefined ? undefined : { start: offset, end: rangeOf(next.key)[0], text: '' }
+  return next === undefined ? undefined : { start: offset, end: getRange(next.key)[0], text: '' }
 }
 
 function lineStart(text: string, line: number): number {

@@ -8,14 +8,14 @@ import { describe, expect, test } from 'vitest'
 import {
   arbitraryHistory,
   consume,
+  consumeReceipt,
   expectNoStretchOver,
   follow,
+  getStatus,
   instant,
   RUNS,
   rate,
-  receiptOf,
   spend,
-  told,
   WINDOW_MS,
 } from '../../../../test/support/counters-model.ts'
 import type { Counters } from '../core/counters.ts'
@@ -59,9 +59,9 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       const counters = await makeCounters()
       for (let n = 0; n < 4; n++) await consume(counters, [rate(4)], n * 10)
       const lowered = await counters.consume([rate(2)], instant(40))
-      expect(told(lowered)).toMatchObject({ ok: false, remaining: '-2' })
+      expect(getStatus(lowered)).toMatchObject({ ok: false, remaining: '-2' })
       // With four in the window and capacity for two, three have to expire.
-      expect(told(lowered).retryAfterMs).toBe(20 + WINDOW_MS - 40)
+      expect(getStatus(lowered).retryAfterMs).toBe(20 + WINDOW_MS - 40)
       expect(await consume(counters, [rate(5)], 40)).toBe('ok')
       expect(await consume(counters, [rate(5)], 41)).toBe('refused 0')
     })
@@ -104,7 +104,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       const counters = await makeCounters()
       for (let n = 0; n < 10; n++)
         expect(await consume(counters, [spend('0.1', '1')], n)).toBe('ok')
-      expect(told(await counters.consume([spend('0.0001', '1')], instant(10)))).toMatchObject({
+      expect(getStatus(await counters.consume([spend('0.0001', '1')], instant(10)))).toMatchObject({
         ok: false,
         remaining: '0',
       })
@@ -146,7 +146,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       await consume(counters, [spend('3', '10')], 100)
       await consume(counters, [spend('4', '10')], 250)
       await consume(counters, [spend('3', '10')], 900)
-      const { retryAfterMs } = told(await counters.consume([spend('5', '10')], instant(1_000)))
+      const { retryAfterMs } = getStatus(await counters.consume([spend('5', '10')], instant(1_000)))
       expect(retryAfterMs).toBe(250 + WINDOW_MS - 1_000)
       const at = 1_000 + retryAfterMs
       expect(await consume(counters, [spend('5', '10')], at - 1)).toBe('refused 0')
@@ -157,7 +157,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       const counters = await makeCounters()
       for (const used of [false, true]) {
         if (used) await consume(counters, [spend('1', '10')], 0)
-        const refusal = told(await counters.consume([spend('10.01', '10')], instant(0)))
+        const refusal = getStatus(await counters.consume([spend('10.01', '10')], instant(0)))
         expect(refusal).toMatchObject({ ok: false, retryAfterMs: Number.POSITIVE_INFINITY })
       }
     })
@@ -167,7 +167,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
     test('free the capacity of every charge of the receipt', async () => {
       const counters = await makeCounters()
       const takes = [rate(1), spend('2.5', '4', { key: 'money' })]
-      const receipt = await receiptOf(counters, takes, 0)
+      const receipt = await consumeReceipt(counters, takes, 0)
       expect(await consume(counters, takes, 1)).toBe('refused 0')
       await counters.giveBack(receipt)
       expect(await consume(counters, takes, 2)).toBe('ok')
@@ -176,7 +176,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
 
     test('remove the call itself, not a later one, whose window is unchanged', async () => {
       const counters = await makeCounters()
-      const first = await receiptOf(counters, [rate(2)], 0)
+      const first = await consumeReceipt(counters, [rate(2)], 0)
       await consume(counters, [rate(2)], 50_000)
       await counters.giveBack(first)
       expect(await consume(counters, [rate(2)], 60_001)).toBe('ok')
@@ -186,7 +186,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
 
     test('after the window remove no later call', async () => {
       const counters = await makeCounters()
-      const first = await receiptOf(counters, [rate(2)], 0)
+      const first = await consumeReceipt(counters, [rate(2)], 0)
       await consume(counters, [rate(2)], 50_000)
       await consume(counters, [rate(2)], 60_000)
       await counters.giveBack(first)
@@ -195,8 +195,8 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
 
     test('of zero, of nothing and of what has expired do nothing', async () => {
       const counters = await makeCounters()
-      await counters.giveBack(await receiptOf(counters, [spend('0', '1')], 0))
-      await counters.giveBack(await receiptOf(counters, [], 0))
+      await counters.giveBack(await consumeReceipt(counters, [spend('0', '1')], 0))
+      await counters.giveBack(await consumeReceipt(counters, [], 0))
       await counters.giveBack({ takes: [rate(1, { key: 'never seen' })], atMs: 0 })
       expect(await consume(counters, [spend('1', '1')], 0)).toBe('ok')
       await counters.giveBack({ takes: [spend('2', '1')], atMs: 0 })
@@ -239,7 +239,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       const counters = await makeCounters()
       for (const ageMs of [3_000, 2_000, 1_000])
         await counters.restore([rate(1)], ageMs, instant(0))
-      const refusal = told(await counters.consume([rate(1)], instant(0)))
+      const refusal = getStatus(await counters.consume([rate(1)], instant(0)))
       expect(refusal).toMatchObject({ ok: false, remaining: '-2', retryAfterMs: WINDOW_MS - 1_000 })
     })
   })

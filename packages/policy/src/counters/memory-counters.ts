@@ -39,7 +39,7 @@ export class MemoryCounters implements Counters, LimitUsage {
   readonly #eventsMax: number
   readonly #perLimitMax: number
   /** Number of counters per limit. */
-  readonly #ofLimit = new Map<string, number>()
+  readonly #countsByLimit = new Map<string, number>()
   #sweptAtMs = Number.NEGATIVE_INFINITY
 
   constructor(options: { readonly eventsMax?: number; readonly perLimitMax?: number } = {}) {
@@ -52,14 +52,14 @@ export class MemoryCounters implements Counters, LimitUsage {
   }
 
   look(take: LimitCharge, now: Instant): LimitStatus {
-    return this.#room(take, take.amount, this.#advance(now))
+    return this.#getStatus(take, take.amount, this.#advance(now))
   }
 
   consume(takes: readonly LimitCharge[], now: Instant): ConsumeResult {
     const nowMs = this.#advance(now)
     for (let index = 0; index < takes.length; index++) {
       const take = takes[index] as LimitCharge
-      const room = this.#room(take, together(takes, index), nowMs)
+      const room = this.#getStatus(take, sumCharges(takes, index), nowMs)
       if (!room.passes) return { ok: false, refused: index, room }
     }
     for (const take of takes) this.#add(take, nowMs)
@@ -67,7 +67,7 @@ export class MemoryCounters implements Counters, LimitUsage {
   }
 
   giveBack({ takes, atMs }: Receipt): void {
-    for (const { key, amount } of takes) this.#counters.get(key)?.giveBack(amount, atMs)
+    for (const { key, amount } of takes) this.#counters.get(key)?.refund(amount, atMs)
   }
 
   restore(takes: readonly LimitCharge[], ageMs: number, now: Instant): void {
@@ -112,15 +112,15 @@ export class MemoryCounters implements Counters, LimitUsage {
   }
 
   #count(key: string, by: number): void {
-    const limit = limitOf(key)
-    this.#ofLimit.set(limit, (this.#ofLimit.get(limit) ?? 0) + by)
+    const limit = getLimitId(key)
+    this.#countsByLimit.set(limit, (this.#countsByLimit.get(limit) ?? 0) + by)
   }
 
   /**
    * Whether the limit may have another counter. Without this bound callers choose how many exist.
    */
-  #mayBegin(key: string, nowMs: number): boolean {
-    const isFull = () => (this.#ofLimit.get(limitOf(key)) ?? 0) >= this.#perLimitMax
+  #canCreate(key: string, nowMs: number): boolean {
+    const isFull = () => (this.#countsByLimit.get(getLimitId(key)) ?? 0) >= this.#perLimitMax
     if (isFull() && nowMs - this.#sweptAtMs >= COUNTERS_SWEEP_MS) {
       this.#sweptAtMs = nowMs
       this.sweep({ wallMs: 0, monotonicMs: nowMs })
@@ -133,12 +133,12 @@ export class MemoryCounters implements Counters, LimitUsage {
     return this.#nowMs
   }
 
-  #room(take: LimitCharge, wanted: Decimal, nowMs: number): LimitStatus {
+  #getStatus(take: LimitCharge, wanted: Decimal, nowMs: number): LimitStatus {
     const counter = this.#counters.get(take.key)
     if (counter !== undefined) {
       counter.windowMs = take.windowMs
       counter.expire(nowMs)
-    } else if (!this.#mayBegin(take.key, nowMs))
+    } else if (!this.#canCreate(take.key, nowMs))
       return { passes: false, remaining: ZERO, retryAfterMs: take.windowMs }
     const remaining = subtractDecimal(take.max, counter?.sum ?? ZERO)
     if (compareDecimal(wanted, remaining) <= 0) return { passes: true, remaining, retryAfterMs: 0 }
@@ -159,13 +159,13 @@ export class MemoryCounters implements Counters, LimitUsage {
 }
 
 /** A key starts with its limit. */
-function limitOf(key: string): string {
+function getLimitId(key: string): string {
   const end = key.indexOf('|')
   return end < 0 ? key : key.slice(0, end)
 }
 
 /** What this charge and those before it under the same key amount to. */
-function together(takes: readonly LimitCharge[], index: number): Decimal {
+function sumCharges(takes: readonly LimitCharge[], index: number): Decimal {
   const take = takes[index] as LimitCharge
   let wanted = take.amount
   for (let before = 0; before < index; before++) {

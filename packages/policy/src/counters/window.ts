@@ -28,7 +28,7 @@ export class SlidingWindow {
 
   add(amount: Decimal, atMs: number): void {
     let index = this.#end
-    if (index === this.#times.length) index = this.#makeRoom()
+    if (index === this.#times.length) index = this.#reserve()
     while (index > this.#head && this.#time(index - 1) > atMs) index--
     this.#noteAmount(amount, index)
     if (index < this.#end) this.#times.copyWithin(index + 1, index, this.#end)
@@ -41,7 +41,7 @@ export class SlidingWindow {
    * Subtracts an amount from the event that counted it, matched by time: subtracting from a later
    * event would end a window too early. What was merged into a later event stays counted.
    */
-  giveBack(amount: Decimal, atMs: number): void {
+  refund(amount: Decimal, atMs: number): void {
     const index = this.#find(amount, atMs)
     if (index < 0) return
     const left = subtractDecimal(this.#amount(index), amount)
@@ -58,7 +58,7 @@ export class SlidingWindow {
     }
     if (this.#head === this.#end) this.#clear()
     // Dropped in bulk, so that each event is moved at most once.
-    else if (this.#head > 16 && this.#head * 2 > this.#end) this.#dropGone()
+    else if (this.#head > 16 && this.#head * 2 > this.#end) this.#dropExpired()
   }
 
   /** Time until enough has expired that `wanted` fits into `max`. */
@@ -130,8 +130,8 @@ export class SlidingWindow {
   }
 
   /** Returns the index of the next event. */
-  #makeRoom(): number {
-    if (this.#head * 2 > this.#end) this.#dropGone()
+  #reserve(): number {
+    if (this.#head * 2 > this.#end) this.#dropExpired()
     else {
       const larger = new Float64Array(this.#times.length * 2)
       larger.set(this.#times)
@@ -140,7 +140,7 @@ export class SlidingWindow {
     return this.#end
   }
 
-  #dropGone(): void {
+  #dropExpired(): void {
     this.#times.copyWithin(0, this.#head, this.#end)
     this.#amounts?.splice(0, this.#head)
     this.#end -= this.#head

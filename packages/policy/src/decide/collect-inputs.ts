@@ -50,24 +50,24 @@ export function collectInputs(
   if (typeof scope === 'string') return NOTHING
   const { principal } = facts
   const isPlain = principal.kind === LOCAL && principal.groups.length === 0
-  const ofPrincipal = isPlain ? NOTHING : groupsKept(principal)
+  const ofPrincipal = isPlain ? NOTHING : recordGroups(principal)
   let known = ofScope.get(scope)
   if (known === undefined) {
-    known = readsOf(scope, facts)
+    known = listReads(scope, facts)
     ofScope.set(scope, known)
   }
   const { reads, claims, declared } = known
   if (reads.length === 0 && claims.length === 0) return ofPrincipal
   const values: Record<string, DecisionInput> = { ...ofPrincipal }
-  for (const read of claims) values[read.text] = keptValue(principal.claims, read, texts)
-  for (const read of reads) values[read.text] = keptValue(call.args, read, texts)
+  for (const read of claims) values[read.text] = recordValue(principal.claims, read, texts)
+  for (const read of reads) values[read.text] = recordValue(call.args, read, texts)
   if (reads.length > 0 && !declared.open)
     values[UNDECLARED] = Object.keys(call.args).some((name) => !declared.properties?.has(name))
   return values
 }
 
 /** Everything that applies to the call, including shadow rules. */
-export function bearingOn(scope: ApplicableRules): readonly PreparedRule<Rule | Guardrail>[] {
+export function listApplicable(scope: ApplicableRules): readonly PreparedRule<Rule | Guardrail>[] {
   return [...scope.rules, ...scope.guardrails, ...scope.house, ...scope.shadow]
 }
 
@@ -78,20 +78,20 @@ export function argumentPaths({ when, limits }: Rule | Guardrail): (readonly str
   return [...slots.map(({ path }) => path), ...ofLimits]
 }
 
-function readsOf(scope: ApplicableRules, { tool }: Facts): InputReads {
+function listReads(scope: ApplicableRules, { tool }: Facts): InputReads {
   const schema = tool?.definition.inputSchema
-  const paths = bearingOn(scope).flatMap(({ rule }) => argumentPaths(rule))
+  const paths = listApplicable(scope).flatMap(({ rule }) => argumentPaths(rule))
   const byText = new Map(paths.map((path) => [pathText(path), path]))
   const reads = [...byText].slice(0, JUDGED_PATHS_MAX).map(([text, path]) => ({
     path,
     text,
-    words: wordsAt(schema, path),
+    words: findEnum(schema, path),
   }))
   return { reads, claims: claimsRead(scope), declared: declaredArguments(schema) }
 }
 
 function claimsRead(scope: ApplicableRules): readonly InputRead[] {
-  const slots = bearingOn(scope).flatMap(({ rule }) => rule.when?.expression.slots ?? [])
+  const slots = listApplicable(scope).flatMap(({ rule }) => rule.when?.expression.slots ?? [])
   const paths = slots.filter(isOfClaims).map(({ path }) => path.slice(1))
   const byText = new Map(paths.map((path) => [claimText(path), path]))
   return [...byText]
@@ -111,7 +111,7 @@ export function claimText(path: readonly string[]): string {
 /** One object for all calls of a caller. */
 const ofGroups = new WeakMap<readonly string[], DecisionInputs>()
 
-function groupsKept({ groups }: Principal): DecisionInputs {
+function recordGroups({ groups }: Principal): DecisionInputs {
   let kept = ofGroups.get(groups)
   if (kept === undefined) {
     const text = JSON.stringify(groups)
@@ -122,7 +122,7 @@ function groupsKept({ groups }: Principal): DecisionInputs {
 }
 
 /** The texts of `enum` or `const` at a path, by names alone. */
-function wordsAt(
+function findEnum(
   schema: JsonValue | undefined,
   path: readonly string[],
 ): ReadonlySet<string> | undefined {
@@ -136,7 +136,7 @@ function wordsAt(
   return new Set(words.filter((word) => typeof word === 'string'))
 }
 
-function keptValue(args: JsonValue, { path, words }: InputRead, texts: boolean): DecisionInput {
+function recordValue(args: JsonValue, { path, words }: InputRead, texts: boolean): DecisionInput {
   let place: JsonValue | undefined = args
   for (const [depth, name] of path.entries()) {
     if (!isObject(place)) return WITHHELD

@@ -56,8 +56,8 @@ export function combineRules(
   const laid = startDraft('allow', first.pointer)
   laid.owners = rules
   for (const ready of rules) {
-    const truth = truthOf(ready, situation)
-    const action = ruleWord(ready.rule, truth)
+    const truth = evaluateCondition(ready, situation)
+    const action = pickAction(ready.rule, truth)
     trace?.push({ step: 'rule', rule: ready.pointer, ...traceWhen(ready, truth), action })
     put(laid, ready, action, truth, ready === first)
   }
@@ -72,7 +72,7 @@ export function applyGuardrails(
 ): void {
   for (const ready of guardrails) {
     const { name, action } = ready.rule
-    const truth = truthOf(ready, situation)
+    const truth = evaluateCondition(ready, situation)
     const lies = applies(truth)
     const rule = ready.pointer
     const word = action ? { action } : {}
@@ -115,9 +115,9 @@ export function evaluateAlone(
   situation: EvaluationContext,
 ): DecisionDraft | undefined {
   const { rule } = ready
-  const truth = truthOf(ready, situation)
+  const truth = evaluateCondition(ready, situation)
   if (!('key' in rule) && !applies(truth)) return undefined
-  const action = 'key' in rule ? ruleWord(rule, truth) : (rule.action ?? 'allow')
+  const action = 'key' in rule ? pickAction(rule, truth) : (rule.action ?? 'allow')
   const laid = startDraft(action, ready.pointer)
   laid.owners = [ready]
   put(laid, ready, action, truth, true)
@@ -135,7 +135,7 @@ function put(
   if (!first && !isStronger(action, laid.action)) return
   laid.action = action
   laid.pointer = ready.pointer
-  laid.reason = reasonOf(ready.rule, truth)
+  laid.reason = getReason(ready.rule, truth)
 }
 
 /** While a list is built, a guardrail that reads arguments may still let the call pass. */
@@ -145,7 +145,7 @@ function applies(truth: ConditionResult): boolean {
 
 const TRUE: ConditionResult = { is: 'true' }
 
-function truthOf(
+function evaluateCondition(
   ready: PreparedRule<Rule | Guardrail>,
   situation: EvaluationContext,
 ): ConditionResult {
@@ -154,7 +154,7 @@ function truthOf(
   return situation.assumed?.get(ready.program) ?? evaluate(ready.program, situation)
 }
 
-function ruleWord({ action, otherwise }: Rule, truth: ConditionResult): Action {
+function pickAction({ action, otherwise }: Rule, truth: ConditionResult): Action {
   switch (truth.is) {
     case 'true':
       return action
@@ -167,7 +167,7 @@ function ruleWord({ action, otherwise }: Rule, truth: ConditionResult): Action {
   }
 }
 
-function reasonOf(rule: Rule | Guardrail, truth: ConditionResult): string {
+function getReason(rule: Rule | Guardrail, truth: ConditionResult): string {
   if (rule.reason !== '') return rule.reason
   if (truth.is === 'undecidable') return `its condition cannot be decided: ${truth.why}`
   return truth.is === 'false' ? 'its condition does not hold' : ''

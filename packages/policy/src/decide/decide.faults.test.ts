@@ -4,12 +4,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  type Asked,
   asked,
   compiled,
   document,
   plainDocument,
   runs,
+  type SampleRequest,
   usage,
 } from '../../../../test/support/arbitrary-policies.ts'
 import { ACTIONS, type Action } from '../core/actions.ts'
@@ -23,7 +23,7 @@ const strength = (word: Action): number => ACTIONS.indexOf(word)
 /** No limit is reached. */
 const OPEN: LimitUsage = { look: ({ max }) => ({ passes: true, remaining: max, retryAfterMs: 0 }) }
 
-function ask(policy: CompiledPolicy, { call, facts }: Asked, used: LimitUsage): Decision {
+function ask(policy: CompiledPolicy, { call, facts }: SampleRequest, used: LimitUsage): Decision {
   return decide(policy, call, facts, used, NOW)
 }
 

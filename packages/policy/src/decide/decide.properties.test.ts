@@ -3,7 +3,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  type Asked,
   action,
   args,
   asked,
@@ -13,6 +12,7 @@ import {
   type GuardrailText,
   guardrail,
   runs,
+  type SampleRequest,
   TOOLS,
   usage,
 } from '../../../../test/support/arbitrary-policies.ts'
@@ -27,7 +27,7 @@ import { decide, isVisible } from './decide.ts'
 const NOW = { wallMs: 1_770_000_000_000, monotonicMs: 5 }
 const strength = (word: Action): number => ACTIONS.indexOf(word)
 
-function ask(policy: CompiledPolicy, { call, facts }: Asked, used: LimitUsage): Decision {
+function ask(policy: CompiledPolicy, { call, facts }: SampleRequest, used: LimitUsage): Decision {
   return decide(policy, call, facts, used, NOW)
 }
 
@@ -257,7 +257,7 @@ const ALLOWING = { version: 1, default: 'allow' }
 /** No limit is reached. */
 const OPEN: LimitUsage = { look: ({ max }) => ({ passes: true, remaining: max, retryAfterMs: 0 }) }
 
-function call(id: string): Asked {
+function call(id: string): SampleRequest {
   const tool = TOOLS.find(({ definition }) => `${definition.server}/${definition.name}` === id)
   const { server, name } = (tool as KnownTool).definition
   return { call: { server, name, method: 'tools/call', args: {} }, facts: sampleFacts(tool) }

@@ -19,7 +19,7 @@ import {
   startDraft,
 } from './combine-rules.ts'
 import { type ResolvedRules, resolveRules } from './resolve.ts'
-import { stricterOf } from './stricter.ts'
+import { pickStricter } from './stricter.ts'
 import type { TraceStep } from './trace.ts'
 import { COMPLETION, RESOURCE_METHODS, readsUris, weighCompletion, weighUri } from './weigh-uri.ts'
 
@@ -150,7 +150,7 @@ function weighOne(
   const { category } = scope.doubted
   const { action, rule } = doubted
   trace?.push({ step: 'unknown', category, action, rule })
-  return stricterOf(decision, doubted, policy.shadow)
+  return pickStricter(decision, doubted, policy.shadow)
 }
 
 /** Decides the call with a given category. */

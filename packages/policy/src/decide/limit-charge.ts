@@ -37,7 +37,7 @@ export function toLimitCharge(
     parts = limit.per.length === 1 ? value : `${parts}|${value.length}:${value}`
   }
   const key = toCounterKey(limit, parts, shadow)
-  const amount = limit.amount === undefined ? ONE : amountOf(limit.amount, call.args)
+  const amount = limit.amount === undefined ? ONE : computeAmount(limit.amount, call.args)
   if (typeof amount === 'string') return { denial: amount }
   return { take: { key, kind: limit.kind, windowMs: limit.windowMs, max: limit.max, amount } }
 }
@@ -100,7 +100,7 @@ function argumentKey(
 }
 
 /** The amount, or why there is none. */
-function amountOf(amount: Amount, args: JsonObject): Decimal | string {
+function computeAmount(amount: Amount, args: JsonObject): Decimal | string {
   let product = ONE
   for (const factor of amount.factors) {
     if ('units' in factor) {

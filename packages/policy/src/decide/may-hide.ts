@@ -1,7 +1,7 @@
 // Whether a document can hide a prompt or a resource from any caller. If it can, the gate must
 // answer unknown names exactly like hidden ones. Pure.
 
-import { type CompiledPolicy, type NameSection, rulesOf } from '../model/policy.ts'
+import { type CompiledPolicy, listRules, type NameSection } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 
 type HidingSection = Exclude<NameSection, 'tools'>
@@ -33,7 +33,7 @@ function computeCanHide(policy: CompiledPolicy, section: HidingSection): boolean
     fallback === 'hide' ||
     rules.some((rule) => rule !== undefined && hides(rule)) ||
     [policy, ...(house ? [house] : [])].some((each) =>
-      rulesOf(each).some((rule) => 'match' in rule && hides(rule) && !isOfTools(rule)),
+      listRules(each).some((rule) => 'match' in rule && hides(rule) && !isOfTools(rule)),
     )
   )
 }

@@ -15,20 +15,20 @@ const REWRITTEN = /[%\\~$?#]|^\s*file:/i
 const BEYOND_ASCII = /[\u0080-\uffff]/
 
 /** The readings of `path`, or undefined if there are more than the limit. */
-export function readingsOf(path: string, budget: StepBudget): readonly string[] | undefined {
+export function listReadings(path: string, budget: StepBudget): readonly string[] | undefined {
   if (!REWRITTEN.test(path)) return [path]
   const readings = new Set([path])
   // A set is iterated in insertion order, including what is added meanwhile: this is the closure.
   for (const reading of readings) {
     budget.stepsLeft -= reading.length
-    for (const next of rewritesOf(reading)) readings.add(next)
+    for (const next of listRewrites(reading)) readings.add(next)
     if (readings.size > PATH_READINGS_MAX || budget.stepsLeft < 0) return undefined
   }
   return [...readings]
 }
 
 /** None is longer than `path`, so the closure is finite. */
-function rewritesOf(path: string): string[] {
+function listRewrites(path: string): string[] {
   const found: string[] = []
   if (hasEscapes(path)) {
     // WHATWG URL parsers treat `%2e` as a dot before they decode anything else.

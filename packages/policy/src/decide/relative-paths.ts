@@ -7,7 +7,7 @@ import type { LinkLookup, ServerPlace } from '../core/call.ts'
 import { decodePercent } from '../core/percent.ts'
 import { CLIMB_CHARS_MAX } from '../language/limits.ts'
 import { namesPathAt, type StepBudget } from './path-mentions.ts'
-import { collapsePath, foldPath, foldText, readingsOf, shortPaths } from './path-readings.ts'
+import { collapsePath, foldPath, foldText, listReadings, shortPaths } from './path-readings.ts'
 
 /** Names that only the gate's files have. As a relative path they are denied for every server. */
 const OWN_NAMES: ReadonlySet<string> = new Set([
@@ -143,7 +143,7 @@ function leadsByName(text: string, search: Search, budget: ResolveBudget): boole
   const { names, spellings } = search
   const searched = { text, hasBackslash: text.includes('\\') }
   let read = 0
-  for (let at = indexOf(names, text, 0); at >= 0; at = indexOf(names, text, at + 1)) {
+  for (let at = findIndex(names, text, 0); at >= 0; at = findIndex(names, text, at + 1)) {
     budget.stepsLeft -= PLACE_STEPS
     if (budget.stepsLeft < 0) return true
     if (spellings.some((path) => namesPathAt(searched, at, path, budget))) return true
@@ -158,16 +158,16 @@ function leadsByName(text: string, search: Search, budget: ResolveBudget): boole
 function leadsByClimb(text: string, search: Search, budget: ResolveBudget): boolean {
   if (!search.isClimbing || !text.includes('..')) return false
   if (text.length > CLIMB_CHARS_MAX) return true
-  for (let at = indexOf(CLIMB, text, 0); at >= 0; ) {
+  for (let at = findIndex(CLIMB, text, 0); at >= 0; ) {
     // The match includes the character before it.
     const [start, end] = tokenAround(text, isBetween(text, at) ? at + 1 : at, 0)
     if (leadsToken(text.slice(start, end), search, budget)) return true
-    at = indexOf(CLIMB, text, end)
+    at = findIndex(CLIMB, text, end)
   }
   return false
 }
 
-function indexOf(pattern: RegExp, text: string, from: number): number {
+function findIndex(pattern: RegExp, text: string, from: number): number {
   pattern.lastIndex = from
   return pattern.exec(text)?.index ?? -1
 }
@@ -176,7 +176,7 @@ function indexOf(pattern: RegExp, text: string, from: number): number {
 function tokenAround(text: string, at: number, from: number): [start: number, end: number] {
   let start = at
   while (start > from && !isBetween(text, start - 1)) start--
-  const end = indexOf(BETWEEN, text, at)
+  const end = findIndex(BETWEEN, text, at)
   return [start, end < 0 ? text.length : Math.max(end, at + 1)]
 }
 
@@ -197,7 +197,9 @@ function searchFor(paths: readonly string[], place: ServerPlace): Search {
       bases: place.bases,
       workDirectory,
       spellings: [...new Set([...paths, ...paths.map(toNfc), ...folded])],
-      names: hintOf([...folded, ...paths.map((path) => toNfc(path).toLowerCase())].map(lastOf)),
+      names: createHint(
+        [...folded, ...paths.map((path) => toNfc(path).toLowerCase())].map(getLastSegment),
+      ),
       isClimbing: bases.some(isOwnBase),
       isInside: bases.some((base) => base !== workDirectory && isOwnBase(base)),
     }
@@ -210,14 +212,16 @@ function toNfc(path: string): string {
   return path.normalize('NFC')
 }
 
-function lastOf(path: string): string {
+function getLastSegment(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
 /** `path` is one reading. Absolute paths are compared as a whole. */
 function isOwnName(path: string): boolean {
   const whole = path.trim()
-  return !whole.startsWith('/') && OWN_NAMES.has(foldText(lastOf(collapsePath(whole)).trim()))
+  return (
+    !whole.startsWith('/') && OWN_NAMES.has(foldText(getLastSegment(collapsePath(whole)).trim()))
+  )
 }
 
 /**
@@ -245,7 +249,7 @@ const DATA = /^[\w+/=-]*$/
  */
 function leads(path: string, search: Search, budget: ResolveBudget, isWhole = false): boolean {
   if (path === '') return false
-  const readings = readingsOf(path, budget)
+  const readings = listReadings(path, budget)
   return (
     readings === undefined ||
     readings.some((reading) => leadsAsRead(reading, search, budget, isWhole))
@@ -276,7 +280,7 @@ function resolvedFrom(path: string, { bases }: Search): string[] {
 }
 
 /** Folds case as file systems do, which treat more letters as equal than `i` alone. */
-function hintOf(names: readonly string[]): RegExp {
+function createHint(names: readonly string[]): RegExp {
   const escaped = names
     .filter((name) => !OWN_NAMES.has(name))
     .map((name) => name.replace(/[^\w]/gu, inHex))

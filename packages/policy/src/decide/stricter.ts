@@ -8,7 +8,7 @@ import { formatDecimal } from '../core/decimal.ts'
 import type { ApprovalRequirement, Decision, ShadowDecision } from '../core/decision.ts'
 
 /** `inShadow`: the whole document is, and its own decision is the last that each recorded. */
-export function stricterOf(guess: Decision, doubt: Decision, inShadow: boolean): Decision {
+export function pickStricter(guess: Decision, doubt: Decision, inShadow: boolean): Decision {
   const shadow = shadowOfBoth(guess.shadow, doubt.shadow, inShadow)
   if (isStronger(doubt.action, guess.action)) return { ...doubt, shadow }
   if (doubt.action !== guess.action) return { ...guess, shadow }
@@ -24,12 +24,12 @@ function limitsOfBoth(
   own: readonly LimitCharge[],
   other: readonly LimitCharge[],
 ): readonly LimitCharge[] {
-  const known = new Set(own.map(textOf))
-  const more = other.filter((take) => !known.has(textOf(take)))
+  const known = new Set(own.map(toKey))
+  const more = other.filter((take) => !known.has(toKey(take)))
   return more.length === 0 ? own : [...own, ...more]
 }
 
-function textOf({ key, kind, windowMs, max, amount }: LimitCharge): string {
+function toKey({ key, kind, windowMs, max, amount }: LimitCharge): string {
   return JSON.stringify([key, kind, windowMs, formatDecimal(max), formatDecimal(amount)])
 }
 

@@ -14,9 +14,9 @@ import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import type { TraceStep } from './trace.ts'
 
-type Asked = Omit<EvaluationContext, 'category'>
+type WeighRequest = Omit<EvaluationContext, 'category'>
 
-export type Weigh = (asked: Asked, trace: TraceStep[] | undefined) => Decision
+export type Weigh = (asked: WeighRequest, trace: TraceStep[] | undefined) => Decision
 
 export const COMPLETION = 'completion/complete'
 /** Requests about one resource. */
@@ -40,7 +40,7 @@ const known = new WeakMap<CompiledPolicy, boolean>()
 /** The strictest decision over all readings of the URI. */
 export function weighUri(
   policy: CompiledPolicy,
-  asked: Asked,
+  asked: WeighRequest,
   weigh: Weigh,
   trace: TraceStep[] | undefined,
 ): Decision {
@@ -56,7 +56,7 @@ export function weighUri(
   const strictest = decisions.reduce((one, other) =>
     isStronger(other.action, one.action) ? other : one,
   )
-  if (trace !== undefined) weigh(all[decisions.indexOf(strictest)] as Asked, trace)
+  if (trace !== undefined) weigh(all[decisions.indexOf(strictest)] as WeighRequest, trace)
   // A URI that is too long has no readings that could be compared with rules.
   const isLifted = facts.isListed === true && call.name.length <= URI_LENGTH_MAX
   if (isNormal || isLifted || !isStronger('deny', strictest.action)) return strictest
@@ -82,8 +82,8 @@ export function hasOtherReadings(policy: CompiledPolicy, { server, name }: Omit<
 /**
  * Decides on the target of a completion as if it were read; `own` is the decision on the request.
  */
-export function weighCompletion(asked: Asked, own: Decision, weigh: Weigh): Decision {
-  const target = targetOf(asked.call)
+export function weighCompletion(asked: WeighRequest, own: Decision, weigh: Weigh): Decision {
+  const target = findTarget(asked.call)
   if (target === undefined || !isStronger('deny', own.action)) return own
   // The arguments of a prompt are not known yet.
   const { action, rule, reason } = weigh(target(asked), undefined)
@@ -93,7 +93,7 @@ export function weighCompletion(asked: Asked, own: Decision, weigh: Weigh): Deci
   return { ...own, action, code: 'DENIED', ...by, limits: [], approvals: [] }
 }
 
-function targetOf({ server, args }: Call): ((asked: Asked) => Asked) | undefined {
+function findTarget({ server, args }: Call): ((asked: WeighRequest) => WeighRequest) | undefined {
   if (!isObject(args.ref)) return undefined
   const { type, name, uri } = args.ref
   if (type === 'ref/prompt') {
@@ -104,7 +104,7 @@ function targetOf({ server, args }: Call): ((asked: Asked) => Asked) | undefined
   return (asked) => ({ ...asked, call, args: call.args })
 }
 
-function withUri(asked: Asked, uri: string): Asked {
+function withUri(asked: WeighRequest, uri: string): WeighRequest {
   const { call, args } = asked
   if (uri === call.name) return asked
   const own = { ...call.args, uri }

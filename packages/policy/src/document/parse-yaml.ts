@@ -18,7 +18,7 @@ export function parseYaml(text: string, problems: Problems): Document | undefine
     return compose(trees, text.length)
   } catch (error) {
     if (!(error instanceof FirstError)) throw error
-    const { message, help } = inPlainWords(error)
+    const { message, help } = describeError(error)
     const code = error.code === 'RESOURCE_EXHAUSTION' ? 'DOCUMENT_TOO_LARGE' : 'DOCUMENT_SYNTAX'
     problems.error(code, error.at, message, help)
     return undefined
@@ -96,7 +96,7 @@ const PLAIN_WORDS: Partial<Record<ErrorCode, { message: string; help: string }>>
   },
 }
 
-function inPlainWords({ code, message }: FirstError): { message: string; help: string } {
+function describeError({ code, message }: FirstError): { message: string; help: string } {
   if (message.startsWith('All mapping items must start'))
     return {
       message: 'this line is not in line with the keys beside it',

@@ -113,7 +113,7 @@ class Walker {
 
   /** `aliasAt`: offset of the alias that led to this node. */
   locate(node: unknown, depth: number, aliasAt?: number): LocatedNode {
-    const at = aliasAt ?? rangeOf(node)
+    const at = aliasAt ?? getStart(node)
     if (this.failed) return nothing(at)
     if (++this.#nodes > DOCUMENT_NODES_MAX)
       return this.#fail(
@@ -148,7 +148,7 @@ class Walker {
 
   /** A tag changes the meaning of a value, and parsers disagree on how. */
   #tagged(node: unknown): LocatedNode {
-    const before = this.#text.slice(0, rangeOf(node))
+    const before = this.#text.slice(0, getStart(node))
     const written = /!+[^\s!]*$/.exec(before.slice(0, tagEnd(before)))?.[0] ?? '!'
     const at = tagEnd(before) - written.length
     return this.#fail(
@@ -201,7 +201,7 @@ class Walker {
     if (!isScalar(node)) return nothing(at)
     const { value, range } = node
     const text = node.source ?? String(value)
-    const start = rangeOf(node)
+    const start = getStart(node)
     const { contentAt, raw } = this.#content(node.type, start, range?.[1] ?? start, text)
     const plain = typeof value === 'object' && value !== null ? String(value) : value
     const scalar = {
@@ -272,7 +272,7 @@ function tagEnd(text: string): number {
   return start + (/^!\S*/.exec(text.slice(start))?.[0].length ?? 0)
 }
 
-function rangeOf(node: unknown): number {
+function getStart(node: unknown): number {
   return (node as { range?: readonly number[] | null } | null)?.range?.[0] ?? 0
 }
 

@@ -14,8 +14,8 @@ import {
   requireForm,
   shiftLetters,
   timestamp,
+  toInteger,
   trimSpace,
-  wholeOf,
 } from './functions/text.ts'
 import { isPrivate, type PolicyUrl, parseUrl } from './functions/url.ts'
 
@@ -135,7 +135,7 @@ export const BASE = new Environment({
     sync(),
   )
   .registerFunction('sluiceInt(int): int', (value: bigint) => value, sync())
-  .registerFunction('sluiceInt(double): int', (value: number) => wholeOf(value), sync())
+  .registerFunction('sluiceInt(double): int', (value: number) => toInteger(value), sync())
   .registerFunction(
     'sluiceInt(string): int',
     (text: string) => BigInt(requireForm(text, /^-?\d{1,18}$/)),

@@ -11,13 +11,13 @@ export function parseCel(text: string): CelNode {
 }
 
 /** The base of a chain of `.x` and `[y]`. */
-export function rootOf(node: CelNode): CelNode {
+export function getRoot(node: CelNode): CelNode {
   let at = node
   while (at.op === '.' || at.op === '[]') at = at.args[0]
   return at
 }
 
-export function childrenOf(node: CelNode): readonly CelNode[] {
+export function listChildren(node: CelNode): readonly CelNode[] {
   switch (node.op) {
     case 'value':
     case 'id':

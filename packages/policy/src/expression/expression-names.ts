@@ -3,7 +3,7 @@
 
 import { didYouMean, nearest } from '../document/nearest.ts'
 import type { PolicyErrorCode } from '../language/errors.ts'
-import { type CelNode, rootOf } from './cel.ts'
+import { type CelNode, getRoot } from './cel.ts'
 
 export type Root = 'args' | 'call' | 'tool' | 'server' | 'principal' | 'agent' | 'session' | 'now'
 
@@ -44,7 +44,7 @@ export function inspectPath(
   labels: ReadonlySet<string>,
   presence: boolean,
 ): InspectedPath {
-  const base = rootOf(node)
+  const base = getRoot(node)
   const root = (base as CelNode & { op: 'id' }).args
   if (!ROOTS.includes(root))
     throw new ExpressionError(

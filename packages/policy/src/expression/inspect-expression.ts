@@ -4,7 +4,7 @@
 
 import { didYouMean } from '../document/nearest.ts'
 import { FUNCTION_WEIGHTS } from '../language/limits.ts'
-import { type CelNode, childrenOf, rootOf } from './cel.ts'
+import { type CelNode, getRoot, listChildren } from './cel.ts'
 import { FUNCTIONS, MACROS, METHODS } from './cel-functions.ts'
 import { checkPattern } from './check-pattern.ts'
 import { ExpressionError, inspectPath, isNamePath, refuseLiteral } from './expression-names.ts'
@@ -76,7 +76,7 @@ export class Inspector {
   }
 
   #access(node: CelNode, scope: MacroScope): void {
-    const base = rootOf(node)
+    const base = getRoot(node)
     if (base.op === 'id' && base.args === scope.macro?.variable) {
       const { lists, runs } = scope.macro
       for (const list of lists) {
@@ -153,7 +153,7 @@ export class Inspector {
       'write `has(args.x)`, or `has(args["x-y"])`',
     )
     if (argument === undefined || node.args[1].length !== 1) throw refused
-    const base = rootOf(argument)
+    const base = getRoot(argument)
     if (argument.op === '.' && base.op === 'id' && base.args === scope.macro?.variable)
       return this.#access(argument, scope)
     // Every step must be a name: of `args.list[0].x` only `args.list` would be tested.
@@ -229,7 +229,7 @@ export class Inspector {
 
   #slotsIn(node: CelNode): ExpressionSlot[] {
     const slot = this.slotOf.get(node)?.slot
-    const below = childrenOf(node).flatMap((child) => this.#slotsIn(child))
+    const below = listChildren(node).flatMap((child) => this.#slotsIn(child))
     return [...new Set(slot === undefined ? below : [slot, ...below])]
   }
 

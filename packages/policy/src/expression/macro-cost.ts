@@ -3,7 +3,7 @@
 // macros, and long bodies over long lists.
 
 import { FUNCTION_PARTS, MACRO_PARTS_MAX } from '../language/limits.ts'
-import { type CelNode, childrenOf } from './cel.ts'
+import { type CelNode, listChildren } from './cel.ts'
 import { MACROS } from './cel-functions.ts'
 import { ExpressionError } from './expression-names.ts'
 
@@ -25,8 +25,8 @@ export function macroCost(
   bodies: readonly CelNode[],
   { lists, whole }: Pick<Macro, 'lists' | 'whole'>,
 ): Macro {
-  const written = whole ? 0 : range.op === 'list' ? range.args.length : partsOf(range)
-  const parts = bodies.reduce((sum, body) => sum + partsOf(body), 0)
+  const written = whole ? 0 : range.op === 'list' ? range.args.length : countParts(range)
+  const parts = bodies.reduce((sum, body) => sum + countParts(body), 0)
   if (written * parts > MACRO_PARTS_MAX)
     throw new ExpressionError(
       'POLICY_EXPRESSION_UNSAFE',
@@ -38,11 +38,11 @@ export function macroCost(
 }
 
 /** The cost of evaluating a node, in nodes: functions that parse count as many. */
-function partsOf(node: CelNode): number {
+function countParts(node: CelNode): number {
   const own = node.op === 'call' || node.op === 'rcall' ? (FUNCTION_PARTS[node.args[0]] ?? 1) : 1
-  return childrenOf(node).reduce((sum, child) => sum + partsOf(child), own)
+  return listChildren(node).reduce((sum, child) => sum + countParts(child), own)
 }
 
 export function containsMacro(node: CelNode): boolean {
-  return (node.op === 'rcall' && MACROS.has(node.args[0])) || childrenOf(node).some(containsMacro)
+  return (node.op === 'rcall' && MACROS.has(node.args[0])) || listChildren(node).some(containsMacro)
 }

@@ -2,7 +2,7 @@
 // that may be null. Each is a warning with a better expression.
 
 import type { PolicyErrorCode } from '../language/errors.ts'
-import { type CelNode, childrenOf } from './cel.ts'
+import { type CelNode, listChildren } from './cel.ts'
 import type { Expression } from './expression.ts'
 
 export interface WeakTest {
@@ -29,7 +29,7 @@ export function weakTests(expression: Expression): WeakTest[] {
       node.args.some((side) => side.op === 'id' && side.args === 'agent')
     )
       asksForAgent = true
-    for (const child of childrenOf(node)) visit(child)
+    for (const child of listChildren(node)) visit(child)
   }
   visit(expression.ast)
   const agent = expression.slots.find((slot) => slot.root === 'agent' && slot.path.length > 0)

@@ -36,12 +36,12 @@ export interface ApplicableRules {
 }
 
 /** Everything that may apply to a call, for the guessed category and for Execute; each once. */
-export function readiesOf({
+export function listPreparedRules({
   rules,
   guardrails,
   house,
   doubted,
 }: ApplicableRules): PreparedRule<Rule | Guardrail>[] {
   const own = [...rules, ...guardrails, ...house]
-  return doubted === undefined ? own : [...new Set([...own, ...readiesOf(doubted)])]
+  return doubted === undefined ? own : [...new Set([...own, ...listPreparedRules(doubted)])]
 }

@@ -2,7 +2,7 @@
 // An approval is bound to the text of the rule that required it. Pure.
 
 import { formatDecimal } from '../core/decimal.ts'
-import { type CompiledPolicy, rulesOf } from './policy.ts'
+import { type CompiledPolicy, listRules } from './policy.ts'
 import type { Guardrail, Rule } from './rule.ts'
 
 /** Of a document whose `default` requires approval. */
@@ -29,7 +29,7 @@ function matchText({ match }: Guardrail): unknown[] {
 export function listRuleTexts(policy: CompiledPolicy): string[] {
   const { fallback, house } = policy
   return [
-    ...rulesOf(policy).map(toCanonicalRuleText),
+    ...listRules(policy).map(toCanonicalRuleText),
     ...(fallback === 'require_approval' ? [DEFAULT_SAYS] : []),
     ...(house === undefined ? [] : listRuleTexts(house)),
   ]

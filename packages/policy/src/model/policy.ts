@@ -40,7 +40,7 @@ export interface CompiledPolicy {
 }
 
 /** Every rule and guardrail of the document, in no particular order. */
-export function rulesOf(policy: CompiledPolicy): (Rule | Guardrail)[] {
+export function listRules(policy: CompiledPolicy): (Rule | Guardrail)[] {
   const { categories, methods, tools, resources, prompts, guardrails } = policy
   return [
     ...categories.values(),
@@ -54,7 +54,7 @@ export function rulesOf(policy: CompiledPolicy): (Rule | Guardrail)[] {
 
 /** The longest window of any limit, including the base policy's: how far back history matters. */
 export function longestWindowMs(policy: CompiledPolicy): number {
-  const rules = [...rulesOf(policy), ...(policy.house ? rulesOf(policy.house) : [])]
+  const rules = [...listRules(policy), ...(policy.house ? listRules(policy.house) : [])]
   const windows = rules.flatMap(({ limits }) => limits.map(({ windowMs }) => windowMs))
   return windows.reduce((longest, window) => Math.max(longest, window), 0)
 }

@@ -22,7 +22,7 @@ import { ALGORITHMS, type Issuer } from '../identity/callers/issuer.ts'
 import { InstallationKey } from '../identity/keys/installation-key.ts'
 import { FETCH_BYTES_MAX, FETCH_MS_MAX } from '../identity/limits.ts'
 import { endpointIn } from '../identity/oauth/discover-issuer.ts'
-import { challengeOf } from '../identity/people/sign-in-states.ts'
+import { hashVerifier } from '../identity/people/sign-in-states.ts'
 import { ExternalSignIn } from './sign-in/external-sign-in.ts'
 
 const ORIGIN = 'http://localhost:7433'
@@ -122,7 +122,7 @@ function forged(header: object, seal: (text: string) => string): string {
 
 async function leave(said: Record<string, unknown> = {}) {
   const verifier = randomBytes(32).toString('base64url')
-  const { address, state } = await elsewhere.begin('corp', challengeOf(verifier), ORIGIN)
+  const { address, state } = await elsewhere.begin('corp', hashVerifier(verifier), ORIGIN)
   const nowS = Math.floor(nowMs / 1_000)
   claims = {
     ...{ iss: corp.issuer, sub: 'ann', aud: 'console', iat: nowS, exp: nowS + 300 },

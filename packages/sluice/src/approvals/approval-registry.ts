@@ -6,16 +6,16 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { ApprovalFilter, ApprovalRequest, PriorCall } from '../core/approval.ts'
 import { displayName } from '../core/display-name.ts'
-import { lookAlikeOf } from '../core/look-alikes.ts'
+import { findLookAlike } from '../core/look-alikes.ts'
 import { LruMap } from '../core/lru-map.ts'
 import { OperationError } from '../core/operation-error.ts'
 import type { GateEvent } from '../ledger/records/record.ts'
-import { isSatisfied, standingOf } from './count-votes.ts'
+import { isSatisfied, listRequirementStatus } from './count-votes.ts'
 import { canonicalMembers } from './json-text.ts'
 import { EXPIRY_AGAIN_MS, EXPIRY_LOOK_MS_MAX, SHOWN_KEPT_MAX } from './limits.ts'
 import { maskCall } from './mask-text.ts'
 import { type ApprovalStep, aboutRequest, stepEvent } from './record-steps.ts'
-import { type ApprovalRow, Requests, type SqlRow, signOf } from './requests.ts'
+import { type ApprovalRow, Requests, type SqlRow, toVersion } from './requests.ts'
 import { Vault } from './vault.ts'
 
 export interface BookParts {
@@ -137,7 +137,7 @@ export class ApprovalRegistry {
   }
 
   /** Resolves when the request changes, or on timeout; immediately if the gate stops. */
-  async change(id: string, waitMs: number): Promise<void> {
+  async waitForChange(id: string, waitMs: number): Promise<void> {
     if (this.#closed || waitMs <= 0) return
     await new Promise<void>((resolve) => {
       const waiting = this.#waiting.get(id) ?? new Set()
@@ -217,7 +217,7 @@ export class ApprovalRegistry {
    */
   #shownOnce(stored: SqlRow): ApprovalRequest {
     const id = String(stored.id)
-    const sign = signOf(stored)
+    const sign = toVersion(stored)
     const kept = this.#shown.get(id)
     if (kept?.sign === sign) return kept.request
     const request = this.shown(this.requests.read(stored))
@@ -227,7 +227,7 @@ export class ApprovalRegistry {
 
   shown(row: ApprovalRow): ApprovalRequest {
     const { rest = '', args = '' } = this.sent(row) ?? {}
-    const looksLike = lookAlikeOf(row.name)
+    const looksLike = findLookAlike(row.name)
     return {
       id: row.id,
       state: row.state,
@@ -242,11 +242,11 @@ export class ApprovalRegistry {
       name: displayName(row.method, row.name),
       category: row.category,
       risk: row.risk,
-      asks: standingOf(row),
+      asks: listRequirementStatus(row),
       ...(row.unknown === true ? { unknown: true } : {}),
       ...(looksLike === undefined ? {} : { looksLike }),
       votes: row.votes.map(({ asks: _asks, edit: _edit, ...vote }) => vote),
-      ...maskCall(args, besideName(rest)),
+      ...maskCall(args, withoutName(rest)),
       edited: row.edited > 0,
       edits: row.edited,
       before: row.before,
@@ -275,7 +275,7 @@ export class ApprovalRegistry {
 }
 
 /** The name is shown separately. */
-export function besideName(rest: string): string {
+export function withoutName(rest: string): string {
   if (rest === '') return ''
   const members = [...canonicalMembers(rest)].filter(([name]) => name !== 'name')
   if (members.length === 0) return ''

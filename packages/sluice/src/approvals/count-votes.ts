@@ -36,14 +36,14 @@ export function matchRequirements(
   const asks: number[] = []
   const why: string[] = []
   for (const [at, ask] of row.asks.entries()) {
-    const objection = objectionOf(ask, row, who, channel)
+    const objection = findObjection(ask, row, who, channel)
     if (objection === undefined) asks.push(at)
     else why.push(`${ask.rule}: ${objection}`)
   }
   return { asks, why }
 }
 
-function objectionOf(
+function findObjection(
   ask: ApprovalRequirement,
   row: ApprovalRow,
   who: Person,
@@ -80,8 +80,11 @@ export function clientObjection(
   return undefined
 }
 
-export function standingOf(row: ApprovalRow): RequirementStatus[] {
-  return row.asks.map((ask, at) => ({ ...ask, approvedBy: approversOf(row.votes, at, row.edited) }))
+export function listRequirementStatus(row: ApprovalRow): RequirementStatus[] {
+  return row.asks.map((ask, at) => ({
+    ...ask,
+    approvedBy: listApprovers(row.votes, at, row.edited),
+  }))
 }
 
 export function isSatisfied(
@@ -91,10 +94,10 @@ export function isSatisfied(
 ) {
   // Fails closed: without requirements nothing is approved.
   if (asks.length === 0) return false
-  return asks.every(({ quorum }, at) => approversOf(votes, at, edit).length >= quorum)
+  return asks.every(({ quorum }, at) => listApprovers(votes, at, edit).length >= quorum)
 }
 
-function approversOf(votes: readonly StoredVote[], ask: number, edit: number): string[] {
+function listApprovers(votes: readonly StoredVote[], ask: number, edit: number): string[] {
   const counted = votes.filter(
     (vote) => vote.verdict === 'approve' && vote.edit === edit && vote.asks.includes(ask),
   )

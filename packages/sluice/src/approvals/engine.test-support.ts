@@ -77,7 +77,10 @@ export const ASK: ApprovalRequirement = {
   says: 'rule',
 }
 
-export function held(args: string, more: Partial<ApprovalSubmission> = {}): ApprovalSubmission {
+export function createSubmission(
+  args: string,
+  more: Partial<ApprovalSubmission> = {},
+): ApprovalSubmission {
   return {
     callId: 'c1',
     principal: { id: 'local', kind: 'local' },

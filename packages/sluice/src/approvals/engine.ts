@@ -18,7 +18,7 @@ import type {
 import { OperationError } from '../core/operation-error.ts'
 import { hasRole, type Person } from '../core/person.ts'
 import { digestText } from '../ledger/records/record.ts'
-import { ApprovalRegistry, type BookParts, besideName, GONE } from './approval-registry.ts'
+import { ApprovalRegistry, type BookParts, GONE, withoutName } from './approval-registry.ts'
 import {
   type ApprovalSubmission,
   digestRequirements,
@@ -157,7 +157,7 @@ export class ApprovalEngine implements ApprovalService {
 
   /** Resolves when the request changes, or on timeout; immediately if the gate stops. */
   change(id: string, waitMs: number): Promise<void> {
-    return this.#book.change(id, waitMs)
+    return this.#book.waitForChange(id, waitMs)
   }
 
   get isClosed(): boolean {
@@ -214,7 +214,7 @@ export class ApprovalEngine implements ApprovalService {
     if (kept === undefined)
       throw new OperationError('the arguments are no longer kept', 'the record has their digest')
     await this.#book.record('revealed', { ...aboutRequest(row), ...aboutPerson(who, null) })
-    return { args: kept.args, rest: besideName(kept.rest) }
+    return { args: kept.args, rest: withoutName(kept.rest) }
   }
 
   decide(
@@ -329,7 +329,7 @@ export class ApprovalEngine implements ApprovalService {
     }
     // The verdict is reported to the caller once; the next call submits a new request.
     if ((state === 'denied' || state === 'expired') && !told) {
-      this.#book.requests.tell(id)
+      this.#book.requests.markReported(id)
       return { is: state, id, why }
     }
     return undefined

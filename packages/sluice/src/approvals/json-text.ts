@@ -20,7 +20,7 @@ interface JsonTextBuilder {
 
 /** Canonical JSON: members sorted by name, strings in one spelling, numbers as written. */
 export function toCanonicalJsonText(text: string): string {
-  return makeText(text, {
+  return rewriteText(text, {
     text: (value) => JSON.stringify(value),
     plain: (written) => written,
     object: (members) => joinMembers(sortMembers(members)),
@@ -30,7 +30,7 @@ export function toCanonicalJsonText(text: string): string {
 /** The members of an object, each as canonical text; empty if the text is not an object. */
 export function canonicalMembers(text: string): Map<string, string> {
   let last: [string, string][] = []
-  const made = makeText(text, {
+  const made = rewriteText(text, {
     text: (value) => JSON.stringify(value),
     plain: (written) => written,
     object: (members) => {
@@ -42,7 +42,7 @@ export function canonicalMembers(text: string): Map<string, string> {
   return made.startsWith('{') ? new Map(last) : new Map()
 }
 
-export function makeText(text: string, making: JsonTextBuilder): string {
+export function rewriteText(text: string, making: JsonTextBuilder): string {
   const tokens = new JsonTokens(text)
   const made = value(tokens, making, [])
   if (tokens.peek() !== undefined) throw new Error('more than one JSON value')

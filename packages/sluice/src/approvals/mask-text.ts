@@ -6,7 +6,7 @@ import type { Masked, MaskedPart } from '../core/approval.ts'
 import { joinMembers } from '../core/canonical-json.ts'
 import { isMaskedName, isMaskedNumberName } from '../guard/secret-names.ts'
 import { findMaskedSpans } from '../guard/secrets.ts'
-import { makeText, type Path } from './json-text.ts'
+import { type Path, rewriteText } from './json-text.ts'
 import { MASKED_PARTS_MAX } from './limits.ts'
 
 export interface MaskedText {
@@ -39,24 +39,24 @@ export function maskCall(
 }
 
 /** The replacement for this many characters. */
-export function maskOf(characters: number): string {
+export function formatMask(characters: number): string {
   return `[masked: ${characters} character${characters === 1 ? '' : 's'}]`
 }
 
 /** `at` is the pointer of the text itself. */
 export function maskText(text: string, at = ''): MaskedText {
   const found = new MaskedParts()
-  const made = makeText(text, {
+  const made = rewriteText(text, {
     text: (value, path) => {
-      const place = at + pointerOf(path)
+      const place = at + toPointer(path)
       if (value !== '' && isSecretText(path))
         return JSON.stringify(found.add(place, 0, value.length))
       return JSON.stringify(maskShapes(value, place, found))
     },
     plain: (written, path) => {
-      const name = nameOf(path)
+      const name = findName(path)
       const isSecret = name !== undefined && isMaskedNumberName(name) && /^-?\d/.test(written)
-      return isSecret ? JSON.stringify(found.add(at + pointerOf(path), 0, written.length)) : written
+      return isSecret ? JSON.stringify(found.add(at + toPointer(path), 0, written.length)) : written
     },
     object: joinMembers,
   })
@@ -73,7 +73,7 @@ class MaskedParts {
     this.#count++
     this.#characters += characters
     if (this.#parts.length < MASKED_PARTS_MAX) this.#parts.push({ path, from, characters })
-    return maskOf(characters)
+    return formatMask(characters)
   }
 
   get all(): Masked {
@@ -92,7 +92,7 @@ function maskShapes(value: string, place: string, found: MaskedParts): string {
 }
 
 /** The nearest name; items of a list have that of the list. */
-function nameOf(path: Path): string | undefined {
+function findName(path: Path): string | undefined {
   return path.findLast((step) => typeof step === 'string') as string | undefined
 }
 
@@ -101,6 +101,6 @@ function isSecretText(path: Path): boolean {
   return path.some((step) => typeof step === 'string' && isMaskedName(step))
 }
 
-function pointerOf(path: Path): string {
+function toPointer(path: Path): string {
   return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }

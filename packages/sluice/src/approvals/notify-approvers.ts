@@ -24,7 +24,7 @@ export class ApproverNotifiers {
   /** Reports each attempt, in order; console and terminal first, which show every request. */
   async tell(request: ApprovalRequest, said: (told: NotificationResult) => void): Promise<void> {
     said({ channels: INBOXES })
-    for (const channel of orderOf(request)) {
+    for (const channel of listChannels(request)) {
       const notifier = this.#notifiers.get(channel)
       if (notifier === undefined) continue
       const fault = await this.#inTurn(() => attempt(notifier, request))
@@ -49,7 +49,7 @@ export class ApproverNotifiers {
 const INBOXES: readonly Channel[] = ['console', 'terminal']
 
 /** Of all requirements, each channel at its first position. */
-function orderOf({ asks }: ApprovalRequest): Channel[] {
+function listChannels({ asks }: ApprovalRequest): Channel[] {
   const named = new Set(asks.flatMap(({ channels }) => channels))
   return [...named].filter((channel) => channel !== 'client' && !INBOXES.includes(channel))
 }

@@ -109,7 +109,7 @@ export class Requests {
    * different one.
    */
   read(stored: SqlRow): ApprovalRow {
-    const row = rowOf(stored)
+    const row = toRow(stored)
     const votes = row.votes.map((vote): StoredVote => {
       const isGone = vote.verdict === 'approve' && (vote.gone === true || !this.#counts(vote))
       return isGone ? { ...vote, asks: [], gone: true } : vote
@@ -247,7 +247,7 @@ export class Requests {
   }
 
   /** Its caller has been informed. */
-  tell(id: string): void {
+  markReported(id: string): void {
     this.#run('UPDATE approvals SET told = 1 WHERE id = ?', id)
   }
 
@@ -266,11 +266,11 @@ export class Requests {
 }
 
 /** Equal as long as a request is unchanged. */
-export function signOf({ state, edited, used_by, expires_at, votes }: SqlRow): string {
+export function toVersion({ state, edited, used_by, expires_at, votes }: SqlRow): string {
   return `${state} ${edited} ${used_by} ${expires_at} ${votes}`
 }
 
-function rowOf(row: SqlRow): ApprovalRow {
+function toRow(row: SqlRow): ApprovalRow {
   const text = (name: string): string => String(row[name])
   const maybe = (name: string): string | null => (row[name] === null ? null : text(name))
   const maybeNumber = (name: string): number | null =>

@@ -4,7 +4,7 @@
 import { Command } from 'commander'
 import { readPackageVersion } from '../gateway/shared/package-version.ts'
 import type { SetExitCode } from '../terminal/exit-code.ts'
-import { tellFailure } from '../terminal/failure.ts'
+import { printFailure } from '../terminal/failure.ts'
 import { addLazyCommands } from '../terminal/lazy-commands.ts'
 import { COMMANDS } from './commands.ts'
 
@@ -25,7 +25,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     else await program.parseAsync(cutAtMistake(program, argv), { from: 'user' })
     return exitCode ?? 0
   } catch (error) {
-    exitCode = tellFailure(error, program, argv)
+    exitCode = printFailure(error, program, argv)
     return exitCode
   }
 }

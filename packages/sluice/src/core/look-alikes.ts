@@ -10,7 +10,7 @@ export function foldLookAlikes(text: string): string {
 }
 
 /** What a name can be mistaken for; undefined if it is not a look-alike. */
-export function lookAlikeOf(name: string): string | undefined {
+export function findLookAlike(name: string): string | undefined {
   const plain = foldLookAlikes(name)
   return plain === name ? undefined : plain
 }

@@ -12,7 +12,7 @@ import type { HandleSealer } from '../identity/keys/handle-sealer.ts'
 import type { AgentSessions } from '../identity/sessions/agent-sessions.ts'
 import type { LabelScope } from '../identity/sessions/session-lease.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { paramHeadersOf } from '../protocol/mcp-headers.ts'
+import { listParamHeaders } from '../protocol/mcp-headers.ts'
 import type { ProtocolGeneration } from '../protocol/protocol-generation.ts'
 import { processClock } from '../store/process-clock.ts'
 import { AggregateSession } from './aggregate/aggregate-session.ts'
@@ -328,7 +328,7 @@ export class Gate {
   #leavesOut(tool: KnownTool, era: ProtocolGeneration, log: Log): boolean {
     const { server, name, inputSchema } = tool.definition
     const isNewer = era === 'stateless' || this.#servers.isNewer(server)
-    if (!isNewer || paramHeadersOf(inputSchema) !== undefined) return false
+    if (!isNewer || listParamHeaders(inputSchema) !== undefined) return false
     if (!this.#leftOut.has(tool)) log('warn', `left out: \`x-mcp-header\` of \`${name}\` is wrong`)
     this.#leftOut.add(tool)
     return true

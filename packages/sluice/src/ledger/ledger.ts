@@ -11,7 +11,7 @@ import { storeFault } from '../store/files/faults.ts'
 import type { Sync } from '../store/sqlite/open.ts'
 import { readBase } from './chain/base.ts'
 import { type AppendResult, Chain } from './chain/chain.ts'
-import { hexOf } from './chain/checkpoint.ts'
+import { toHex } from './chain/checkpoint.ts'
 import { Checkpointer, type CheckpointOptions, checkLast } from './chain/checkpointer.ts'
 import { type Reserve, ReserveFile } from './chain/reserve.ts'
 import { findDrop, type RetentionLimits } from './chain/retention.ts'
@@ -122,7 +122,7 @@ export class Ledger {
   /** The last record, and the hash after it (hex). */
   get head(): { seq: number; hash: string } {
     const { seq, hash } = this.#chain.head
-    return { seq, hash: hexOf(hash) }
+    return { seq, hash: toHex(hash) }
   }
 
   /** Resolves with the record's number once it is durable. If it rejects, forward nothing. */

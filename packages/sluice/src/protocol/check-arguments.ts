@@ -15,7 +15,7 @@ export function findCaseVariant(args: JsonObject, properties: JsonObject): strin
     declared = new KnownKeys(Object.keys(properties))
     known.set(properties, declared)
   }
-  for (const key of Object.keys(args)) if (declared.twinOf(key) !== undefined) return key
+  for (const key of Object.keys(args)) if (declared.findVariant(key) !== undefined) return key
   return undefined
 }
 

@@ -67,7 +67,7 @@ export function checkParams(method: string, params: JsonObject | undefined, at: 
 
 function checkKinds(kinds: Kinds, params: JsonObject, method: string, at: number): void {
   for (const [key, kind] of kinds) {
-    const value = own(params, key)
+    const value = getOwn(params, key)
     if (isOfKind(value, kind)) {
       checkLength(value, kind, key, at)
       continue
@@ -97,18 +97,18 @@ function isOfKind(value: JsonValue | undefined, { isText, isOptional }: ParamKin
 }
 
 function refuseTwins(key: string, params: JsonObject, known: KnownKeys, at: number): void {
-  const value = own(params, key)
+  const value = getOwn(params, key)
   if (isObject(value)) for (const inner of Object.keys(value)) rejectCaseVariant(inner, known, at)
 }
 
 /** Throws if the key differs from a known one only in case. */
 export function rejectCaseVariant(key: string, known: KnownKeys, at: number): void {
-  const twin = known.twinOf(key)
+  const twin = known.findVariant(key)
   if (twin === undefined) return
   const message = `the key ${quoteForMessage(key)} equals \`${twin}\` but for case, spell it so`
   throw new WireRejection('WIRE_CASE_TWIN', message, at)
 }
 
-function own(object: JsonObject, key: string): JsonValue | undefined {
+function getOwn(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }

@@ -19,7 +19,7 @@ export class KnownKeys {
    * The known key that this unknown one differs from only in case. If a known key could not be
    * folded, every unknown key counts as its variant.
    */
-  twinOf(key: string): string | undefined {
+  findVariant(key: string): string | undefined {
     if (this.#exact.has(key)) return undefined
     this.#folded ??= this.#foldAll()
     return this.#folded.get(foldCase(key)) ?? this.#unfolded

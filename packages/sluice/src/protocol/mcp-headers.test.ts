@@ -7,11 +7,11 @@ import { describe, expect, test } from 'vitest'
 import {
   type Base64,
   decodeValue,
-  disagreement,
+  describeMismatch,
   encodeValue,
+  listParamHeaders,
   nameIn,
   type ParamHeader,
-  paramHeadersOf,
   readArgumentAt,
 } from './mcp-headers.ts'
 
@@ -88,7 +88,7 @@ describe('headers and body', () => {
   test('agree if a client wrote both', () => {
     fc.assert(
       fc.property(args, (given) => {
-        expect(disagreement(headersOf(given), WANTED, given, BASE64)).toBeUndefined()
+        expect(describeMismatch(headersOf(given), WANTED, given, BASE64)).toBeUndefined()
       }),
     )
   })
@@ -100,7 +100,7 @@ describe('headers and body', () => {
           JSON.stringify(WANTED.map(({ path }) => String(readArgumentAt(of, path) ?? '\u0000none')))
         const isSame = said(one) === said(other)
         const agree = (from: JsonObject, body: JsonObject) =>
-          disagreement(headersOf(from), WANTED, body, BASE64) === undefined
+          describeMismatch(headersOf(from), WANTED, body, BASE64) === undefined
         expect([agree(one, other), agree(other, one)]).toEqual([isSame, isSame])
       }),
     )
@@ -108,15 +108,17 @@ describe('headers and body', () => {
 
   test('a header that is not declared, or whose argument is absent or null, is a mismatch', () => {
     for (const given of [{}, { a: null }, { a: { b: 1 } }, { a: [1] }])
-      expect(disagreement(new Map([['mcp-param-a', '1']]), WANTED, given, BASE64)).toBeDefined()
-    expect(disagreement(new Map([['mcp-param-c', '1']]), WANTED, {}, BASE64)).toBeDefined()
-    expect(disagreement(new Map(), WANTED, { a: 'x' }, BASE64)).toBeDefined()
-    expect(disagreement(new Map([['mcp-param-a', 'é']]), WANTED, { a: 'é' }, BASE64)).toBeDefined()
+      expect(describeMismatch(new Map([['mcp-param-a', '1']]), WANTED, given, BASE64)).toBeDefined()
+    expect(describeMismatch(new Map([['mcp-param-c', '1']]), WANTED, {}, BASE64)).toBeDefined()
+    expect(describeMismatch(new Map(), WANTED, { a: 'x' }, BASE64)).toBeDefined()
+    expect(
+      describeMismatch(new Map([['mcp-param-a', 'é']]), WANTED, { a: 'é' }, BASE64),
+    ).toBeDefined()
   })
 
   test('a number is compared as a number, but not in spellings that only some accept', () => {
     const agree = (header: string, a: number) =>
-      disagreement(new Map([['mcp-param-a', header]]), WANTED, { a }, BASE64) === undefined
+      describeMismatch(new Map([['mcp-param-a', header]]), WANTED, { a }, BASE64) === undefined
     expect([agree('42', 42), agree('42.0', 42), agree('-7', -7)]).toEqual([true, true, true])
     for (const [header, body] of [
       ['0x2a', 42],
@@ -141,8 +143,8 @@ describe('parameters a tool wants repeated', () => {
         data: { enum: [string('C')], default: string('D'), 'x-own': string('E') },
       },
     }
-    expect(paramHeadersOf(schema as JsonObject)).toEqual(WANTED)
-    expect(paramHeadersOf(undefined)).toEqual([])
+    expect(listParamHeaders(schema as JsonObject)).toEqual(WANTED)
+    expect(listParamHeaders(undefined)).toEqual([])
   })
 
   test.each([
@@ -158,7 +160,7 @@ describe('parameters a tool wants repeated', () => {
     ['in a definition', { a: { $defs: { b: string('B') } } }],
     ['under a pattern', { a: { patternProperties: { b: string('B') } } }],
   ])('is not followed where it is %s', (_, properties) => {
-    expect(paramHeadersOf({ properties } as JsonObject)).toBeUndefined()
+    expect(listParamHeaders({ properties } as JsonObject)).toBeUndefined()
   })
 })
 

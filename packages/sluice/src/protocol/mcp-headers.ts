@@ -62,7 +62,7 @@ const known = new WeakMap<JsonObject, readonly ParamHeader[] | null>()
  * Undefined if the annotations are invalid: the protocol then has the client leave out the whole
  * tool.
  */
-export function paramHeadersOf(
+export function listParamHeaders(
   inputSchema: JsonValue | undefined,
 ): readonly ParamHeader[] | undefined {
   if (!isObject(inputSchema)) return []
@@ -105,17 +105,17 @@ function collect(
     if (typeof name !== 'string' || !TOKEN.test(name) || !isPrimitive || !isReached) return false
     found.push({ header: `mcp-param-${name.toLowerCase()}`, path })
   }
-  for (const [key, each] of entriesOf(schema.properties))
+  for (const [key, each] of listEntries(schema.properties))
     if (!collect(each, path && [...path, key], found)) return false
   const others = [
-    ...SCHEMAS.flatMap((key) => entriesOf({ [key]: schema[key] ?? null })),
-    ...BY_NAME.flatMap((key) => entriesOf(schema[key])),
+    ...SCHEMAS.flatMap((key) => listEntries({ [key]: schema[key] ?? null })),
+    ...BY_NAME.flatMap((key) => listEntries(schema[key])),
   ]
   return others.every(([, each]) => collect(each, undefined, found))
 }
 
 /** The schemas that an object has, also in lists. */
-function entriesOf(value: JsonValue | undefined): (readonly [string, JsonObject])[] {
+function listEntries(value: JsonValue | undefined): (readonly [string, JsonObject])[] {
   if (!isObject(value)) return []
   return Object.entries(value).flatMap(([key, each]) =>
     (Array.isArray(each) ? each : [each]).flatMap((one) =>
@@ -138,7 +138,7 @@ export function readArgumentAt(
 /**
  * Describes how headers and body differ; undefined if they agree. `headers` has lower-case names.
  */
-export function disagreement(
+export function describeMismatch(
   headers: ReadonlyMap<string, string>,
   wanted: readonly ParamHeader[],
   args: JsonObject,

@@ -5,10 +5,10 @@ import type { JsonRpcRequest } from './message.ts'
 import {
   belongsTo,
   checkStatelessMeta,
+  getMeta,
+  getVersion,
   META,
-  metaOf,
   STATELESS_REVISION,
-  versionOf,
 } from './protocol-generation.ts'
 import { readMessages } from './read-message.ts'
 import { negotiateRevision, SESSION_REVISIONS } from './revisions.ts'
@@ -33,7 +33,7 @@ describe('a request', () => {
     expect(checkStatelessMeta(request({ ...whole, [META.version]: 7 }))).toBe('version')
     expect(checkStatelessMeta(request({ [META.version]: STATELESS_REVISION }))).toBe('capabilities')
     expect(checkStatelessMeta(request({ ...whole, [META.capabilities]: [] }))).toBe('capabilities')
-    expect(versionOf(request({}))).toBeUndefined()
+    expect(getVersion(request({}))).toBeUndefined()
   })
 
   test.each(['protocolversion', 'ProtocolVersion', 'clientcapabilities'])(
@@ -45,7 +45,7 @@ describe('a request', () => {
 
   test.each([null, 'x', [], 7])('has `_meta` that is an object: %j', (meta) => {
     expect(() => request(meta)).toThrow()
-    expect(metaOf(undefined)).toEqual({})
+    expect(getMeta(undefined)).toEqual({})
   })
 })
 

@@ -40,21 +40,21 @@ export function belongsTo(era: ProtocolGeneration, method: string): boolean {
   return !(era === 'session' ? STATELESS_ONLY : OF_SESSIONS).has(method)
 }
 
-export function metaOf(params: ParsedMembers | undefined): JsonObject {
+export function getMeta(params: ParsedMembers | undefined): JsonObject {
   const meta = params?.value._meta
   return isObject(meta) ? meta : {}
 }
 
 /** The version a request declares; undefined in the session generation. */
-export function versionOf({ params }: JsonRpcRequest): JsonValue | undefined {
-  return metaOf(params)[META.version]
+export function getVersion({ params }: JsonRpcRequest): JsonValue | undefined {
+  return getMeta(params)[META.version]
 }
 
 /** The extension that a client declares; without it no task may be returned. */
 export const TASKS = 'io.modelcontextprotocol/tasks'
 
 export function knowsTasks(params: ParsedMembers | undefined): boolean {
-  const capabilities = metaOf(params)[META.capabilities]
+  const capabilities = getMeta(params)[META.capabilities]
   const extensions = isObject(capabilities) ? capabilities.extensions : undefined
   return isObject(extensions) && extensions[TASKS] !== undefined
 }
@@ -63,7 +63,7 @@ export function knowsTasks(params: ParsedMembers | undefined): boolean {
 export function checkStatelessMeta(
   request: JsonRpcRequest,
 ): 'version' | 'capabilities' | 'unsupported' | undefined {
-  const meta = metaOf(request.params)
+  const meta = getMeta(request.params)
   if (typeof meta[META.version] !== 'string') return 'version'
   if (meta[META.version] !== STATELESS_REVISION) return 'unsupported'
   return isObject(meta[META.capabilities]) ? undefined : 'capabilities'

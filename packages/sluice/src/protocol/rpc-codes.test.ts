@@ -3,7 +3,7 @@
 import { ERRORS as DECISIONS } from '@sluice/policy/core/errors'
 import { expect, test } from 'vitest'
 import { ERRORS, type WireErrorCode } from './json/errors.ts'
-import { type LocalCode, RPC, rpcCodeOf } from './rpc-codes.ts'
+import { type LocalCode, RPC, toRpcCode } from './rpc-codes.ts'
 
 test('pinned: the numbers', () => {
   expect(RPC).toEqual({
@@ -27,7 +27,7 @@ test('pinned: the numbers', () => {
 test('every local code has one', () => {
   const numbers = Object.values(RPC)
   for (const code of [...Object.keys(ERRORS), ...Object.keys(DECISIONS), 'POLICY_FAULT'])
-    expect(numbers).toContain(rpcCodeOf(code as LocalCode))
+    expect(numbers).toContain(toRpcCode(code as LocalCode))
 })
 
 test.each<[WireErrorCode, number]>([
@@ -37,5 +37,5 @@ test.each<[WireErrorCode, number]>([
   ['WIRE_BATCH', -32600],
   ['WIRE_PARAMS', -32602],
 ])('%s is %d', (code, number) => {
-  expect(rpcCodeOf(code)).toBe(number)
+  expect(toRpcCode(code)).toBe(number)
 })

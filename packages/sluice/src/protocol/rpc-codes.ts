@@ -61,6 +61,6 @@ const BY_LOCAL_CODE: Readonly<Record<LocalCode, keyof typeof RPC>> = {
   POLICY_FAULT: 'internal',
 }
 
-export function rpcCodeOf(code: LocalCode): RpcCode {
+export function toRpcCode(code: LocalCode): RpcCode {
   return RPC[BY_LOCAL_CODE[code]]
 }

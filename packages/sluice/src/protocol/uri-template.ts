@@ -37,7 +37,7 @@ export class UriTemplate {
 
   /** An invalid template matches nothing. */
   constructor(template: string) {
-    this.#parts = template.length > TEMPLATE_LENGTH_MAX ? undefined : partsOf(template)
+    this.#parts = template.length > TEMPLATE_LENGTH_MAX ? undefined : parseTemplate(template)
   }
 
   /** The cost of `fits`: a step for each part at each offset of the URI. */
@@ -57,7 +57,7 @@ export class UriTemplate {
   }
 }
 
-function partsOf(template: string): Part[] | undefined {
+function parseTemplate(template: string): Part[] | undefined {
   const parts: Part[] = []
   for (let at = 0; at < template.length; ) {
     const open = template.indexOf('{', at)

@@ -111,8 +111,8 @@ function assemble(
 }
 
 function evaluate(guest: BakeExports, core: string, scratch: number): void {
-  const code = place(guest, core)
-  const name = place(guest, 'core.js')
+  const code = writeText(guest, core)
+  const name = writeText(guest, 'core.js')
   const value = guest.qjs_eval(code.at, code.length, name.at, 0)
   guest.wasm_free(code.at)
   guest.wasm_free(name.at)
@@ -126,13 +126,13 @@ function evaluate(guest: BakeExports, core: string, scratch: number): void {
 }
 
 function property(guest: BakeExports, name: string): number {
-  const text = place(guest, name)
+  const text = writeText(guest, name)
   const value = guest.qjs_get_prop_string(guest.qjs_get_global(), text.at)
   guest.wasm_free(text.at)
   return value
 }
 
-function place(guest: BakeExports, text: string): { at: number; length: number } {
+function writeText(guest: BakeExports, text: string): { at: number; length: number } {
   const bytes = Buffer.from(`${text}\0`, 'utf8')
   const at = guest.wasm_malloc(bytes.length)
   if (at === 0) throw failed('there is no memory for the core')

@@ -55,7 +55,7 @@ function differs(words: Uint32Array, base: Uint32Array | undefined, from: number
 }
 
 /** The size that a delta states; `checkDelta` validates it. */
-export function memoryBytesOf(delta: Buffer): number {
+export function readMemoryBytes(delta: Buffer): number {
   return delta.length < HEADER_BYTES ? 0 : delta.readUInt32LE(4)
 }
 

@@ -2,7 +2,7 @@
 // is never reused, and memory cannot shrink, so a guest gets one of its own size or a smaller one.
 // Owned by a thread.
 
-import { memoryBytesOf } from './delta.ts'
+import { readMemoryBytes } from './delta.ts'
 import type { Image } from './image.ts'
 import { Instance } from './instance.ts'
 import { POOL_INSTANCE_BYTES_MAX, POOL_INSTANCES_MAX } from './limits.ts'
@@ -17,7 +17,7 @@ export class InstancePool {
 
   /** An instance with the guest of the delta, or a new guest. */
   take(delta?: Buffer): Instance {
-    const wanted = delta === undefined ? this.#image.base.length : memoryBytesOf(delta)
+    const wanted = delta === undefined ? this.#image.base.length : readMemoryBytes(delta)
     const instance = this.#fitting(wanted) ?? new Instance(this.#image)
     instance.load(delta)
     return instance

@@ -122,20 +122,20 @@ export function readOverlay(list: string, texts: string, bytes: Uint8Array): Fil
   let at = 0
   const written = write.map((file): WrittenFile => {
     const { path, length, bytes: stretch } = object(file)
-    const about = { path: pathOf(path) }
-    if (length === undefined) return { ...about, bytes: readStretch(stretch, bytes.length) }
-    const [from, count] = readStretch([at, length], texts.length)
+    const about = { path: readPath(path) }
+    if (length === undefined) return { ...about, bytes: readRange(stretch, bytes.length) }
+    const [from, count] = readRange([at, length], texts.length)
     at += count
     return { ...about, text: texts.slice(from, at).replace(HALF, '\ufffd') }
   })
-  return { write: written, remove: remove.map(pathOf), bytes }
+  return { write: written, remove: remove.map(readPath), bytes }
 }
 
-function pathOf(value: unknown): string {
+function readPath(value: unknown): string {
   return requireBoundedText(value, PROGRAM_NAME_LENGTH_MAX, 'a path')
 }
 
-function readStretch(value: unknown, whole: number): [offset: number, length: number] {
+function readRange(value: unknown, whole: number): [offset: number, length: number] {
   const [offset, length] = Array.isArray(value) ? (value as unknown[]) : []
   if (!isCount(offset) || !isCount(length) || offset + length > whole)
     throw broken('a file has no content')

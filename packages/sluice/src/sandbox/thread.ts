@@ -66,7 +66,7 @@ export class Thread {
   }
 
   ask<Answer>(body: unknown): Promise<Answer> {
-    if (this.#closed) return Promise.reject(gone('it was closed'))
+    if (this.#closed) return Promise.reject(createEndError('it was closed'))
     const id = this.#next
     this.#next += 1
     return new Promise<Answer>((resolve, reject) => {
@@ -83,7 +83,7 @@ export class Thread {
     this.#closed = true
     clearInterval(this.#timer)
     await this.#worker.terminate()
-    this.#failAll(gone('it was closed'))
+    this.#failAll(createEndError('it was closed'))
   }
 
   #post(request: { id: number; body: unknown }): void {
@@ -110,10 +110,11 @@ export class Thread {
     worker.unref()
     worker.on('message', (answer: ThreadAnswer) => this.#settle(answer))
     worker.on('error', (error) => {
-      if (worker === this.#worker) this.#replace(gone(error.message))
+      if (worker === this.#worker) this.#replace(createEndError(error.message))
     })
     worker.on('exit', () => {
-      if (worker === this.#worker && !this.#closed) this.#replace(gone('it ended by itself'))
+      if (worker === this.#worker && !this.#closed)
+        this.#replace(createEndError('it ended by itself'))
     })
     return worker
   }
@@ -137,7 +138,7 @@ export class Thread {
     }
     const [deadline = 0] = this.#watch
     if (deadline === 0 || readMonotonicMs() < deadline) return
-    this.#replace(gone('a guest hung in it'))
+    this.#replace(createEndError('a guest hung in it'))
   }
 
   /** The running request fails; the others go to the new thread. */
@@ -166,7 +167,7 @@ export class Thread {
   }
 }
 
-function gone(why: string): SandboxError {
+function createEndError(why: string): SandboxError {
   return new SandboxError('SANDBOX_THREAD', `the thread that runs guests is gone: ${why}`)
 }
 

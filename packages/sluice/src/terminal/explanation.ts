@@ -6,7 +6,7 @@ import type { Decision } from '@sluice/policy/core/decision'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { TraceStep } from '@sluice/policy/decide/trace'
-import { type CompiledPolicy, rulesOf } from '@sluice/policy/model/policy'
+import { type CompiledPolicy, listRules } from '@sluice/policy/model/policy'
 import { classText } from '../catalogue/classify/classify.ts'
 import { type Output, printable, type Style, toJsonLine } from './output.ts'
 
@@ -120,7 +120,7 @@ export function getRuleLocation(document: CompiledPolicy, pointer: string): stri
   const house = pointer.startsWith('house:')
   const policy = house ? document.house : document
   const bare = house ? pointer.slice(6) : pointer
-  const rule = policy && rulesOf(policy).find((candidate) => candidate.pointer === bare)
+  const rule = policy && listRules(policy).find((candidate) => candidate.pointer === bare)
   if (policy === undefined || rule === undefined) return printable(bare.replace(/^\//, ''))
   const { line } = policy.position(rule.at)
   return `${printable('key' in rule ? rule.key : rule.name)} (${printable(policy.file)}:${line})`

@@ -7,7 +7,7 @@ import { CliError } from './errors.ts'
 import { printable, toJsonLine } from './output.ts'
 
 /** Prints what stopped the command, and returns its exit code. */
-export function tellFailure(error: unknown, program: Command, argv: readonly string[]): number {
+export function printFailure(error: unknown, program: Command, argv: readonly string[]): number {
   if (error instanceof CommanderError) {
     // Help or version was requested; a group without a command has printed its help.
     if (error.exitCode === 0) return 0
@@ -45,17 +45,17 @@ function answer(argv: readonly string[], error: object): void {
 function misuse(error: CommanderError, program: Command, argv: readonly string[]): CliError {
   const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
   const message = first.replace(/'([^']*)'/g, '`$1`').replace(/\.$/, '')
-  const path = pathOf(program, argv)
+  const path = findCommandPath(program, argv)
   const near = /Did you mean (?:one of )?(.+?)\?\)/.exec(suggestion ?? '')?.[1]
   const elsewhere =
-    error.code === 'commander.unknownCommand' ? groupOf(program, message) : undefined
+    error.code === 'commander.unknownCommand' ? findGroup(program, message) : undefined
   const all = `\`${path} --help\` shows what is possible`
   const meant = near ?? elsewhere
   return new CliError('CLI_ARGUMENT', message, meant ? `did you mean \`${meant}\`? ${all}` : all)
 }
 
 /** `sluice policy check`, as far as the arguments name commands. */
-function pathOf(program: Command, argv: readonly string[]): string {
+function findCommandPath(program: Command, argv: readonly string[]): string {
   let at = program
   const words = [program.name()]
   for (const word of argv) {
@@ -68,7 +68,7 @@ function pathOf(program: Command, argv: readonly string[]): string {
 }
 
 /** Suggests `policy check` for `check`. */
-function groupOf(program: Command, message: string): string | undefined {
+function findGroup(program: Command, message: string): string | undefined {
   const word = /`([^`]*)`/.exec(message)?.[1]
   const group = program.commands.find(({ commands }) =>
     commands.some((command) => command.name() === word),

@@ -94,7 +94,7 @@ function startProcess(
     rest += chunk.toString('utf8')
     const lines = rest.split('\n')
     rest = lines.pop() ?? ''
-    for (const line of lines) take(line, waiting)
+    for (const line of lines) handleLine(line, waiting)
   })
   child.stderr.on('data', (chunk: Buffer) => {
     said = (said + chunk.toString('utf8')).slice(-SAID_LENGTH_MAX)
@@ -121,7 +121,7 @@ function startProcess(
   return { ask, end: () => void child.kill('SIGTERM') }
 }
 
-function take(
+function handleLine(
   line: string,
   waiting: Map<number, { done: (value: JsonValue) => void; fail: (error: Error) => void }>,
 ): void {

@@ -1,7 +1,7 @@
 // A slot of an expression for one tool: its declared types, its CEL type, and how often it is
 // walked.
 
-import { type CelNode, childrenOf } from '../cel.ts'
+import { type CelNode, listChildren } from '../cel.ts'
 import type { Expression } from '../expression.ts'
 import { namedType } from '../expression-names.ts'
 import type { ExpressionSlot } from '../expression-slots.ts'
@@ -44,7 +44,7 @@ function isBesideNull(node: CelNode, slot: ExpressionSlot, expression: Expressio
     const isSlot = (side: CelNode) => expression.slotOf.get(side)?.slot === slot
     if ((isNull(left) && isSlot(right)) || (isNull(right) && isSlot(left))) return true
   }
-  return childrenOf(node).some((child) => isBesideNull(child, slot, expression))
+  return listChildren(node).some((child) => isBesideNull(child, slot, expression))
 }
 
 export function slotType(slot: BoundSlot): string {

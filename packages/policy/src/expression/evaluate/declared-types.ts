@@ -42,7 +42,7 @@ function declare(schema: JsonValue | undefined, root: JsonObject, depth: number)
     return unite(union.map((branch) => declare(branch, root, depth + 1)))
   const nested = (value: JsonValue | undefined) => declare(value, root, depth + 1)
   const declared: { -readonly [K in keyof DeclaredType]: DeclaredType[K] } = {
-    kinds: kindsOf(schema.type) | (schema.nullable === true ? NULL : 0),
+    kinds: readKinds(schema.type) | (schema.nullable === true ? NULL : 0),
     open: isOpen(schema),
   }
   if (isObject(schema.items)) declared.items = nested(schema.items)
@@ -61,7 +61,7 @@ function isOpen(schema: JsonObject): boolean {
   )
 }
 
-function kindsOf(type: JsonValue | undefined): number {
+function readKinds(type: JsonValue | undefined): number {
   if (typeof type === 'string') return KINDS[type] ?? ANY
   if (!Array.isArray(type)) return ANY
   return type.reduce(

@@ -51,7 +51,7 @@ export function evaluate(program: BoundExpression, situation: EvaluationContext)
     if (answer === false) return FALSE
     return undecidable('the expression is neither true nor false')
   } catch (error) {
-    return undecidable(nameSlots(reasonOf(error), program))
+    return undecidable(nameSlots(describeFailure(error), program))
   }
 }
 
@@ -59,7 +59,7 @@ function undecidable(why: string): ConditionResult {
   return { is: 'undecidable', why }
 }
 
-function reasonOf(error: unknown): string {
+function describeFailure(error: unknown): string {
   const { summary, message } = error as { summary?: string; message?: string }
   return summary ?? message ?? 'the expression failed'
 }

@@ -161,7 +161,7 @@ function convertNumber(
   if ((declared.kinds & NUMBER) === 0) throw mismatch(slot, 'a number')
   // NaN is not JSON, and every comparison with it is false.
   if (value instanceof ExactNumber || !Number.isFinite(value))
-    throw new UndecidableError(`\`${nameOf(slot)}\` is a number that no double holds exactly`)
+    throw new UndecidableError(`\`${formatSlot(slot)}\` is a number that no double holds exactly`)
   return value
 }
 
@@ -174,13 +174,13 @@ function wholeNumber(value: number | ExactNumber, slot: BoundSlot): bigint {
     const whole = BigInt(typeof value === 'number' ? value : value.text)
     if (whole < INT_MAX && whole >= -INT_MAX) return whole
   }
-  throw new UndecidableError(`\`${nameOf(slot)}\` is no integer of 64 bits`)
+  throw new UndecidableError(`\`${formatSlot(slot)}\` is no integer of 64 bits`)
 }
 
 function mismatch(slot: BoundSlot, got: string): UndecidableError {
-  return new UndecidableError(`\`${nameOf(slot)}\` is ${got}, which the tool does not declare`)
+  return new UndecidableError(`\`${formatSlot(slot)}\` is ${got}, which the tool does not declare`)
 }
 
-function nameOf({ root, path }: BoundSlot): string {
+function formatSlot({ root, path }: BoundSlot): string {
   return [root, ...path].join('.')
 }

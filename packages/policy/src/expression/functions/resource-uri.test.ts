@@ -8,7 +8,7 @@ import { compile } from '../../compile/compile.ts'
 import { decide, isVisible } from '../../decide/decide.ts'
 import type { TraceStep } from '../../decide/trace.ts'
 import { normaliseUriPattern, readUri } from './resource-uri.ts'
-import { type Place, placesOf } from './uri-parsers.test-support.ts'
+import { listPlaces, type Place } from './uri-parsers.test-support.ts'
 
 const NOW = { wallMs: 0, monotonicMs: 0 }
 const USAGE = {
@@ -280,7 +280,7 @@ const spelling = fc
     changes.reduce((uri, [change, where]) => change(uri, Math.round(where * uri.length)), base),
   )
 
-const OWN = BASES.map((base) => placesOf(base)[0] as Place)
+const OWN = BASES.map((base) => listPlaces(base)[0] as Place)
 
 test('F3: no spelling that one of six parsers misreads bypasses a rule', () => {
   const glob = (word: string, rest: string, uris: readonly string[]) =>
@@ -304,7 +304,7 @@ test('F3: no spelling that one of six parsers misreads bypasses a rule', () => {
     PUBLIC.map((base) => base.replace(/key$/, '*')),
   )
   const property = fc.property(spelling, (uri) => {
-    const places = placesOf(uri)
+    const places = listPlaces(uri)
     const isIn = (folder: string) => (place: Place) =>
       OWN.some(({ scheme, host }) => place.scheme === scheme && place.host === host) &&
       place.path.startsWith(`/${folder}/`)

@@ -43,7 +43,7 @@ export function shiftLetters(text: string, first: number, by: number): string {
 
 const INT_LIMIT = 2 ** 63
 
-export function wholeOf(value: number): bigint {
+export function toInteger(value: number): bigint {
   if (!(Math.abs(value) < INT_LIMIT))
     throw new UndecidableError('no integer of 64 bits', String(value))
   return BigInt(Math.trunc(value))

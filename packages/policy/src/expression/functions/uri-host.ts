@@ -91,7 +91,7 @@ function toAscii(label: string): string {
     for (const point of points) {
       if (point < next) delta++
       if (point !== next) continue
-      output += digitsOf(delta, bias)
+      output += encodeDelta(delta, bias)
       bias = adapt(delta, handled + 1, handled === basic.length)
       delta = 0
       handled++
@@ -107,7 +107,7 @@ function isWildcard(point: number): boolean {
   return point === 0xe000 || point === 0xe001
 }
 
-function digitsOf(delta: number, bias: number): string {
+function encodeDelta(delta: number, bias: number): string {
   let text = ''
   let rest = delta
   for (let step = 36; ; step += 36) {

@@ -85,7 +85,7 @@ const naive: Reader = (uri) => {
 const READERS: readonly Reader[] = [whatwg, legacy, python, go, java, naive]
 
 /** Every place that one of the readers leads to. */
-export function placesOf(uri: string): Place[] {
+export function listPlaces(uri: string): Place[] {
   return READERS.flatMap((read) => {
     try {
       return read(uri)

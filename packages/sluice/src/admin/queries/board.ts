@@ -8,7 +8,7 @@ import { CATEGORIES, type KnownTool } from '@sluice/policy/core/tools'
 import { decideAssuming } from '@sluice/policy/decide/decide'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
-import { type ApplicableRules, readiesOf } from '@sluice/policy/model/applicable-rules'
+import { type ApplicableRules, listPreparedRules } from '@sluice/policy/model/applicable-rules'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Rule } from '@sluice/policy/model/rule'
 import type { BoardCategory, BoardTool, PolicyDraft } from '../contract/contract-console.ts'
@@ -33,7 +33,7 @@ function toBoardTool(policy: CompiledPolicy, tool: KnownTool): BoardTool {
   const call = { server, name, method: TOOL_CALL, args: {} }
   const { rule, reason } = decideAssuming(policy, call, sampleFacts(tool), new Map())
   const verdict = getTypicalAction(policy, tool)
-  const laid = readiesOf(scope)
+  const laid = listPreparedRules(scope)
   return {
     server,
     name,

@@ -205,7 +205,7 @@ export class LedgerQueries {
       if (record.kind === 'outcome' && record.intent === intent) return record
       if (--left <= 0) break
     }
-    const seq = this.#index?.outcomeOf(intent)
+    const seq = this.#index?.findOutcome(intent)
     return seq === undefined ? null : (recordReader(this.#ledger)(seq) as OutcomeRecord)
   }
 

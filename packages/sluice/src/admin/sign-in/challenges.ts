@@ -57,7 +57,7 @@ export class Challenges {
   }
 
   forAction(person: Person, action: SignedAction, rp: RelyingParty): Promise<object> {
-    if (this.#passkeys.listOf(person.name, rp.id).length === 0)
+    if (this.#passkeys.list(person.name, rp.id).length === 0)
       throw new ApiError(
         'API_PROOF',
         `\`${person.name}\` has no passkey for ${rp.origin}`,

@@ -14,7 +14,7 @@ import { ALGORITHMS, type Issuer } from '../../identity/callers/issuer.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { FAILED_FETCH_REST_MS, SIGN_IN_THERE_MS } from '../../identity/limits.ts'
 import { endpointIn } from '../../identity/oauth/discover-issuer.ts'
-import { challengeOf } from '../../identity/people/sign-in-states.ts'
+import { hashVerifier } from '../../identity/people/sign-in-states.ts'
 import { GUEST_MS } from '../http/limits.ts'
 import { ExternalSignIn } from './external-sign-in.ts'
 
@@ -98,7 +98,7 @@ function made(...others: readonly Issuer[]): ExternalSignIn {
 /** A browser that went there and came back: the ID token is for its nonce unless a test says another. */
 async function went(said: Record<string, unknown> = {}, name = 'corp') {
   const verifier = randomBytes(32).toString('base64url')
-  const { address, state } = await elsewhere.begin(name, challengeOf(verifier), ORIGIN)
+  const { address, state } = await elsewhere.begin(name, hashVerifier(verifier), ORIGIN)
   const query = new URL(address).searchParams
   const nowS = Math.floor(nowMs / 1_000)
   claims = {
@@ -118,7 +118,7 @@ test('there and back: a code for this tab, exchanged from here, groups become ro
   expect(Object.fromEntries(query)).toMatchObject({
     ...{ response_type: 'code', client_id: 'console', scope: 'openid groups' },
     ...{ redirect_uri: `${ORIGIN}/sign-in/corp`, code_challenge_method: 'S256' },
-    code_challenge: challengeOf(answer.verifier),
+    code_challenge: hashVerifier(answer.verifier),
   })
   expect(address).not.toContain(answer.verifier)
   const { person, untilMs } = await elsewhere.finish(answer, ORIGIN)
@@ -195,7 +195,7 @@ test('mix-up: a state of one issuer is none of another’s', async () => {
   const { query, answer } = await went()
   expect(query.get('redirect_uri')).toBe(`${ORIGIN}/sign-in/corp`)
   expect((await elsewhere.finish(answer, ORIGIN)).person.name).toBe('corp:ann')
-  await expect(elsewhere.begin('nobody', challengeOf('x'), ORIGIN)).rejects.toMatchObject({
+  await expect(elsewhere.begin('nobody', hashVerifier('x'), ORIGIN)).rejects.toMatchObject({
     code: 'API_NOT_FOUND',
   })
 })

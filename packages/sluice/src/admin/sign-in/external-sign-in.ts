@@ -36,7 +36,7 @@ export class ExternalSignIn {
   async begin(name: string, challenge: string, origin: string): Promise<ExternalSignInStart> {
     const flow = await this.#flowOf(name)
     const state = this.#states.make({ issuer: name, origin, challenge })
-    const wish = { redirect: redirectOf(name, origin), nonce: this.#states.nonceOf(state) }
+    const wish = { redirect: redirectOf(name, origin), nonce: this.#states.getNonce(state) }
     const address = await flow.address({ ...wish, state, challenge }).catch(refuse)
     return { address, state }
   }
@@ -56,7 +56,7 @@ export class ExternalSignIn {
     this.#exchanging++
     try {
       const redirect = redirectOf(begun.issuer, origin)
-      const answer = { redirect, nonce: this.#states.nonceOf(state), code, verifier, from: iss }
+      const answer = { redirect, nonce: this.#states.getNonce(state), code, verifier, from: iss }
       const { subject, groups } = await flow.finish(answer).catch(refuse)
       const person = personOf(flow.issuer, subject, groups)
       return { person, untilMs: this.#parts.nowMs() + GUEST_MS }

@@ -219,7 +219,7 @@ async function mayAdd(
     return provePin(person.name, pin)
   }
   // Invited, or signed in elsewhere just now, and without anything yet.
-  const isNew = passkeys.listOf(person.name).length === 0
+  const isNew = passkeys.list(person.name).length === 0
   if (isNew && (kept !== undefined || nowMs() - sinceMs < GUEST_FRESH_MS)) return
   throw new ApiError('API_PROOF', 'adding a passkey needs another one', 'prove it at /api/proofs')
 }
@@ -231,7 +231,7 @@ function tellMe(
   rp: RelyingParty,
 ): CurrentPerson {
   const { person, untilMs } = as
-  const keys = passkeys.listOf(person.name, rp.id)
+  const keys = passkeys.list(person.name, rp.id)
   return {
     ...person,
     passkeys: keys.map(({ id, label, createdMs, usedMs }) => ({ id, label, createdMs, usedMs })),

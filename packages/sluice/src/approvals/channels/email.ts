@@ -114,7 +114,7 @@ export class EmailNotifier implements Notifier {
         from: this.#config.from,
         // An object: an address is never parsed out of a text with a list in it.
         to: { name: '', address },
-        subject: subjectOf(told),
+        subject: formatSubject(told),
         text: composeMailText(told),
         headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
       })
@@ -126,7 +126,7 @@ export class EmailNotifier implements Notifier {
   }
 }
 
-function subjectOf({ title }: ApprovalMessage): string {
+function formatSubject({ title }: ApprovalMessage): string {
   const subject = `[sluice] ${title}`
   return subject.length <= SUBJECT_LENGTH_MAX ? subject : `${subject.slice(0, SUBJECT_LENGTH_MAX)}…`
 }

@@ -26,8 +26,8 @@ function buildPlainBody(told: ApprovalMessage, request: ApprovalRequest): unknow
   return {
     type: 'approval.pending',
     id,
-    at: isoOf(atMs),
-    expiresAt: isoOf(expiresAtMs),
+    at: formatTime(atMs),
+    expiresAt: formatTime(expiresAtMs),
     principal,
     agent,
     session,
@@ -139,6 +139,6 @@ function teams(told: ApprovalMessage): unknown {
   }
 }
 
-function isoOf(atMs: number): string {
+function formatTime(atMs: number): string {
   return new Date(atMs).toISOString()
 }

@@ -10,9 +10,9 @@ import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import { deliverWebhook } from '../../ledger/chain/deliver-webhook.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import {
-  chunksOf,
   EXPORT_FORMATS,
   type ExportFormat,
+  exportChunks,
   type HashedRecord,
   readHashedRecords,
 } from '../../ledger/export/chunks.ts'
@@ -88,7 +88,7 @@ function* foundIn(ledger: DatabaseSync, options: Options): Generator<HashedRecor
 
 function chunks(ledger: DatabaseSync, options: Options, format: ExportFormat): Generator<string> {
   const form = { format, version: readPackageVersion(), encoded: options.encoded === true }
-  return chunksOf(foundIn(ledger, options), form)
+  return exportChunks(foundIn(ledger, options), form)
 }
 
 async function writeAll(ledger: DatabaseSync, options: Options): Promise<void> {

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
-import { signingKeyOf } from '../../identity/keys/signing-key.ts'
+import { deriveSigningKey } from '../../identity/keys/signing-key.ts'
 import { isPublicKey } from '../../ledger/chain/checkpoint.ts'
 import { type LocatedCheckpoint, readCheckpoints } from '../../ledger/chain/checkpoint-file.ts'
 import type { LedgerError } from '../../ledger/records/errors.ts'
@@ -19,7 +19,7 @@ export function gather(value: string, before: readonly string[] | undefined): st
 /** The public key of the installation; undefined where the directory has none. Makes none. */
 export function ownKey(directory: string): string | undefined {
   if (!existsSync(join(directory, 'identity.key'))) return undefined
-  return signingKeyOf(InstallationKey.at(directory)).publicKey
+  return deriveSigningKey(InstallationKey.at(directory)).publicKey
 }
 
 /** Keys themselves, or files that hold one. */

@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
-import { signingKeyOf } from '../../identity/keys/signing-key.ts'
+import { deriveSigningKey } from '../../identity/keys/signing-key.ts'
 import { denied, judgement } from '../../ledger/judgements.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { Output } from '../../terminal/output.ts'
@@ -325,7 +325,7 @@ describe('signed', () => {
   let signed = ''
   beforeAll(async () => {
     signed = mkdtempSync(join(tmpdir(), 'sluice-cli-signed-'))
-    const signer = signingKeyOf(InstallationKey.at(signed))
+    const signer = deriveSigningKey(InstallationKey.at(signed))
     const ledger = Ledger.open({ directory: signed, checkpoints: { signer } })
     await ledger.event({ atMs: 1, name: 'start', detail: { signedBy: signer.publicKey } })
     for (let n = 0; n < 20; n++) await ledger.intent(judgement(n))

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import { gatherReport } from '../../ledger/report/gather.ts'
 import type { LedgerReport } from '../../ledger/report/report.ts'
-import { sectionsOf, titleOf } from '../../ledger/report/sections.ts'
+import { buildSections, formatTitle } from '../../ledger/report/sections.ts'
 import { asHtml, asMarkdown } from '../../ledger/report/write-report.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
@@ -71,11 +71,11 @@ function gather({ data, since, until }: Options, output: Output): LedgerReport {
 function renderReport(report: LedgerReport, format: Options['format'], output: Output): string {
   if (format === 'md') return asMarkdown(report)
   if (format === 'html') return asHtml(report)
-  const parts = sectionsOf(report).map(({ title, columns, rows, none }) => {
+  const parts = buildSections(report).map(({ title, columns, rows, none }) => {
     const lines = rows.length === 0 ? [none] : tableLines(columns, rows)
     return [output.paint('bold', title), ...lines].join('\n')
   })
-  return `${[output.paint('bold', titleOf(report)), ...parts].join('\n\n')}\n`
+  return `${[output.paint('bold', formatTitle(report)), ...parts].join('\n\n')}\n`
 }
 
 function write(text: string, file: string | undefined): void {

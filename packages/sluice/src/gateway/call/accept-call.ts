@@ -4,7 +4,7 @@
 
 import type { Call, Facts } from '@sluice/policy/core/call'
 import { isVisible } from '@sluice/policy/decide/decide'
-import { disagreement, paramHeadersOf } from '../../protocol/mcp-headers.ts'
+import { describeMismatch, listParamHeaders } from '../../protocol/mcp-headers.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { BASE64 } from '../shared/base64.ts'
 import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
@@ -39,10 +39,10 @@ function findHeaderMismatch(
   { call, facts, session }: { call: Call; facts: Facts; session: CallSession },
 ): string | undefined {
   const { era, pipeline } = session
-  const declared = paramHeadersOf(facts.tool?.definition.inputSchema) ?? []
+  const declared = listParamHeaders(facts.tool?.definition.inputSchema) ?? []
   // A session wants none: of those that come, each must say what the body says.
   const wanted = era === 'session' ? declared.filter(({ header }) => headers.has(header)) : declared
   if (headers.size === 0 && wanted.length === 0) return undefined
   const isShown = isVisible(pipeline.policy().policy, call, facts, pipeline.now())
-  return disagreement(headers, isShown ? wanted : [], call.args, BASE64)
+  return describeMismatch(headers, isShown ? wanted : [], call.args, BASE64)
 }

@@ -5,7 +5,7 @@
 import type { Call, Facts } from '@sluice/policy/core/call'
 import type { JsonValue } from '@sluice/policy/core/json'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
-import { META, metaOf, type ProtocolGeneration } from '../../protocol/protocol-generation.ts'
+import { getMeta, META, type ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import { writeResult } from '../../protocol/write-message.ts'
 import type { ClientElicitations } from '../session/client-elicitations.ts'
 import type { ApprovalRetry, SealedHandles } from '../session/sealed-handles.ts'
@@ -95,7 +95,7 @@ export class ClientApprovalPrompts {
   #askOf(request: JsonRpcRequest, pending: PendingApproval): ApprovalElicitation | undefined {
     const { era, questions } = this.#context
     const isSession = era === 'session'
-    const can = isSession ? questions.capabilities : metaOf(request.params)[META.capabilities]
+    const can = isSession ? questions.capabilities : getMeta(request.params)[META.capabilities]
     const text = request.params?.text ?? new Map<string, string>()
     const name = request.params?.value.name ?? request.params?.value.uri ?? request.method
     const beside = [...text].filter(([member]) => !NOT_BESIDE.has(member))

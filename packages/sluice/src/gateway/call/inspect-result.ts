@@ -4,7 +4,7 @@
 
 import { Buffer } from 'node:buffer'
 import type { JsonRpcResponse, RequestId } from '../../protocol/message.ts'
-import { META, metaOf } from '../../protocol/protocol-generation.ts'
+import { getMeta, META } from '../../protocol/protocol-generation.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { oneLine, writeError, writeResult } from '../../protocol/write-message.ts'
 import { enterStep } from '../shared/current-step.ts'
@@ -126,7 +126,7 @@ async function inspectQuestions(
   const declared =
     session.era === 'session'
       ? session.questions.declared
-      : declaredIn(metaOf(sent.params)[META.capabilities])
+      : declaredIn(getMeta(sent.params)[META.capabilities])
   const refused = await findRefusedInput(asking, session, declared)
   if (refused !== undefined) return refuseAnswer(sent, response, { refused, session })
   if (asking.wanted === undefined) return inspectAnswer(sent, response, session)

@@ -3,7 +3,7 @@
 // of a decision is on record by now (admit-call.ts). Called by handle-call.ts.
 
 import { TOOL_CALL } from '@sluice/policy/language/methods'
-import { type LocalCode, rpcCodeOf } from '../../protocol/rpc-codes.ts'
+import { type LocalCode, toRpcCode } from '../../protocol/rpc-codes.ts'
 import { findNamedTarget } from '../session/known-names.ts'
 import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
 import type { CallRequest, RefusedCall } from './call-request.ts'
@@ -33,7 +33,7 @@ function toReply(refusal: DecidedRefusal): RpcReply {
   const { exchange, parsed, verdict } = refusal
   const { message, retry, sender } = parsed
   if (sender === 'server') {
-    const code = rpcCodeOf(verdict.decision.code as LocalCode)
+    const code = toRpcCode(verdict.decision.code as LocalCode)
     return buildErrorReply(message.id, code, refusalText(verdict.decision))
   }
   const { call } = verdict.request

@@ -9,7 +9,7 @@ import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { splitMembers } from '../../protocol/json/raw-members.ts'
 import type { JsonRpcRequest, JsonRpcResponse, RequestId } from '../../protocol/message.ts'
 import { type ProtocolGeneration, TASKS } from '../../protocol/protocol-generation.ts'
-import { type LocalCode, RPC, rpcCodeOf } from '../../protocol/rpc-codes.ts'
+import { type LocalCode, RPC, toRpcCode } from '../../protocol/rpc-codes.ts'
 import { writeMembers, writeResult } from '../../protocol/write-message.ts'
 import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
 import { type Freeze, frozenReason } from '../state/freezes.ts'
@@ -41,7 +41,7 @@ export function buildRefusalReply(
   const text = refusalText(decision)
   // Who asks for a task can take a task or an error, and no other result.
   if (method !== TOOL_CALL || params?.value.task !== undefined)
-    return buildErrorReply(id, rpcCodeOf(code as LocalCode), text, { 'sluice/decision': told })
+    return buildErrorReply(id, toRpcCode(code as LocalCode), text, { 'sluice/decision': told })
   // Clients hold structured content against the output schema, even in an error.
   const structured = tool?.definition.outputSchema === undefined
   const result = {

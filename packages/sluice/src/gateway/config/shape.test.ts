@@ -12,7 +12,7 @@ import { parse } from 'yaml'
 import {
   CONFIGURATION_PAGE,
   configurationPage,
-  exampleOf,
+  getExample,
 } from '../../../../../scripts/configuration-page.ts'
 import { schemaComplaints } from '../../../../../test/support/schema-complaints.ts'
 import { readConfig } from './config.ts'
@@ -34,7 +34,7 @@ test('docs/reference/configuration.md is made from it; `node scripts/configurati
 
 test('every key that is no section has an example, and it fits', () => {
   for (const [path, field] of fieldsOf(CONFIG)) {
-    const value = exampleOf(field)
+    const value = getExample(field)
     if (value === undefined) {
       expect([path, hasObject(field.shape)]).toEqual([path, true])
       continue

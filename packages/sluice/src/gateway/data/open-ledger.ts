@@ -3,7 +3,7 @@
 // continued. Called when a gate starts.
 
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
-import { type SigningKey, signingKeyOf } from '../../identity/keys/signing-key.ts'
+import { deriveSigningKey, type SigningKey } from '../../identity/keys/signing-key.ts'
 import { lastCheckpoint } from '../../ledger/chain/checkpoint-file.ts'
 import { checkAgainst } from '../../ledger/chain/checkpointer.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
@@ -27,7 +27,7 @@ export interface OpenLedger {
 
 export async function openLedger(config: GateConfig, log: Log): Promise<OpenLedger> {
   const { data, ledger: how } = config
-  const signer = signingKeyOf(InstallationKey.at(data))
+  const signer = deriveSigningKey(InstallationKey.at(data))
   const places = await openPlaces(how.places, log)
   const ledger = Ledger.open({
     directory: data,

@@ -10,7 +10,7 @@ import { formatDecimal } from '@sluice/policy/core/decimal'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { expect, onTestFinished, test } from 'vitest'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
-import { signingKeyOf } from '../../identity/keys/signing-key.ts'
+import { deriveSigningKey } from '../../identity/keys/signing-key.ts'
 import { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import { allowed, judgement, take } from '../../ledger/judgements.test-support.ts'
@@ -34,7 +34,7 @@ const POLICIES = { all: [policy as CompiledPolicy] }
 function parts() {
   const data = mkdtempSync(join(tmpdir(), 'sluice-state-'))
   onTestFinished(() => rmSync(data, { recursive: true }))
-  return { data, key: signingKeyOf(InstallationKey.at(data)) }
+  return { data, key: deriveSigningKey(InstallationKey.at(data)) }
 }
 
 /** Calls of a session, each taking from both counters; the answers bring a label in. */
@@ -94,7 +94,7 @@ test('a note that was edited, is for another record, or of another key is not us
   writeState({ data, key, ...state }, head)
   expect(found()).toMatchObject({ seq: 3 })
   expect(found(key, now.wallMs - 60_000)).toBeUndefined()
-  expect(found(signingKeyOf(new InstallationKey(Buffer.alloc(32, 1))))).toBeUndefined()
+  expect(found(deriveSigningKey(new InstallationKey(Buffer.alloc(32, 1))))).toBeUndefined()
   const file = join(data, 'gate-state.json')
   const text = readFileSync(file, 'utf8')
   for (const edited of [text.replace('"one"', '"two"'), text.slice(0, -1), '', '{}', 'x\n{}']) {

@@ -4,7 +4,7 @@
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { patchObject, withMembers } from '../../protocol/members.ts'
 import type { JsonRpcNotification, ParsedMembers, RequestId } from '../../protocol/message.ts'
-import { LIST_CHANGES, META, metaOf } from '../../protocol/protocol-generation.ts'
+import { getMeta, LIST_CHANGES, META } from '../../protocol/protocol-generation.ts'
 import { writeNotification } from '../../protocol/write-message.ts'
 import { LISTEN, type PendingRequests, type SentRequest } from '../call/pending-requests.ts'
 import type { MessageContext } from '../shared/transport.ts'
@@ -27,13 +27,13 @@ export function routeNotification(
     return { request: of.id, text: writeNotification(method, told.text) }
   }
   if (method === 'notifications/message') {
-    const wantsLog = (crossed: SentRequest) => metaOf(crossed.params)[META.logLevel] !== undefined
+    const wantsLog = (crossed: SentRequest) => getMeta(crossed.params)[META.logLevel] !== undefined
     const named = down.find(related?.request)
     const of = named === undefined ? down.findLast(wantsLog) : named
     if (of === undefined || !wantsLog(of)) return undefined
     return { request: of.id, text: writeNotification(method, params?.text) }
   }
-  const named = metaOf(params)[META.subscription]
+  const named = getMeta(params)[META.subscription]
   const listen = down.find((named as RequestId | undefined) ?? related?.request)
   return listen !== undefined && hears(listen, method) ? toldTo(listen, method, params) : undefined
 }

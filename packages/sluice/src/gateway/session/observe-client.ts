@@ -3,7 +3,7 @@
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { JsonRpcMessage } from '../../protocol/message.ts'
-import { META, metaOf } from '../../protocol/protocol-generation.ts'
+import { getMeta, META } from '../../protocol/protocol-generation.ts'
 import type { ClientTransport } from '../shared/transport.ts'
 
 /** From the first request that says it; then the client's messages take the direct way again. */
@@ -22,7 +22,7 @@ function nameIn(message: JsonRpcMessage): string | undefined {
   if (message.kind !== 'request') return undefined
   const { method, params } = message
   const said: JsonValue | undefined =
-    method === 'initialize' ? params?.value.clientInfo : metaOf(params)[META.client]
+    method === 'initialize' ? params?.value.clientInfo : getMeta(params)[META.client]
   if (!isObject(said) || typeof said.name !== 'string') return undefined
   const version = typeof said.version === 'string' ? ` ${said.version}` : ''
   return `${said.name}${version}`

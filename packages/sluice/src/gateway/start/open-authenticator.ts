@@ -59,7 +59,7 @@ export async function openAuthenticator(
   const timer = setInterval(() => {
     try {
       door.look()
-      grants.keepUse()
+      grants.storeLastUse()
       gate.sessions.endUnheld()
     } catch (error) {
       const why = (error as Error).message

@@ -77,7 +77,7 @@ export class AccessTokenVerifier implements TokenVerifier {
   }
 
   async #verify(token: string): Promise<VerifiedToken> {
-    const issuer = this.#issuers.get(issuerOf(token))
+    const issuer = this.#issuers.get(readIssuer(token))
     if (issuer === undefined) throw invalid('the issuer of the token is not one of this gate')
     const payload = await this.#payload(token, issuer)
     const { sub, exp } = payload
@@ -86,8 +86,8 @@ export class AccessTokenVerifier implements TokenVerifier {
       principal: {
         id: `${issuer.name}:${sub}`,
         kind: 'oauth',
-        groups: groupsOf(payload, issuer),
-        claims: claimsOf(payload),
+        groups: readGroups(payload, issuer),
+        claims: readClaims(payload),
       },
       policy: issuer.policy,
       sessions: issuer.sessions,
@@ -125,7 +125,7 @@ export class AccessTokenVerifier implements TokenVerifier {
 }
 
 /** Nothing of it is trusted: it only selects the keys to try. */
-function issuerOf(token: string): string {
+function readIssuer(token: string): string {
   try {
     const { iss } = decodeJwt(token) as { iss?: unknown }
     return typeof iss === 'string' ? iss : ''
@@ -175,7 +175,7 @@ function checkScopes(payload: JWTPayload, { scopes }: Issuer): void {
   )
 }
 
-function groupsOf(payload: JWTPayload, { groups }: Issuer): string[] {
+function readGroups(payload: JWTPayload, { groups }: Issuer): string[] {
   const claim = payload[groups]
   const named = Array.isArray(claim) ? claim.filter((one) => typeof one === 'string') : []
   if (named.length <= GRANT_GROUPS_MAX) return named
@@ -183,7 +183,7 @@ function groupsOf(payload: JWTPayload, { groups }: Issuer): string[] {
 }
 
 /** Without integers that no double represents: no decision may use a rounded value. */
-function claimsOf(payload: JWTPayload): JsonObject {
+function readClaims(payload: JWTPayload): JsonObject {
   const text = JSON.stringify(payload, (_, value: JsonValue) =>
     typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
       ? undefined

@@ -71,7 +71,7 @@ export class Authenticator {
   /** Throws AuthenticationError. */
   admit({ token, isLocal, audiences, connection }: Credentials): Caller | Promise<Caller> {
     const nowMs = this.#options.nowMs()
-    this.#lookOnce(nowMs)
+    this.#refreshOnce(nowMs)
     if (token === undefined) return this.#withoutToken(isLocal)
     const checked = connection === undefined ? undefined : this.#checked.get(connection)
     if (checked?.token === token && this.#options.grants.isCurrent(checked.grant)) {
@@ -94,7 +94,7 @@ export class Authenticator {
   }
 
   /** Requests that arrive together are checked together, with the grants read a moment ago. */
-  #lookOnce(nowMs: number): void {
+  #refreshOnce(nowMs: number): void {
     if (nowMs - this.#lookedMs < GRANTS_FRESH_MS && nowMs >= this.#lookedMs) return
     this.look()
     this.#lookedMs = nowMs

@@ -102,9 +102,9 @@ describe('a grant', () => {
   test('records when it was last used, from time to time', () => {
     const { grant } = grants.add(ANN, T)
     grants.used(grant, T + 5)
-    grants.keepUse()
+    grants.storeLastUse()
     grants.used(grant, T + 6)
-    grants.keepUse()
+    grants.storeLastUse()
     gate.refresh()
     expect(gate.list()).toMatchObject([{ lastUsedMs: T + 5 }])
     grants.close()

@@ -101,7 +101,8 @@ export class Grants {
   /** From now on only the caller has the token. */
   add(wish: GrantRequest, nowMs: number): { grant: Grant; token: string } {
     const { name, policy, slots, groups, explain } = wish
-    if (this.#all.some((one) => one.name === name && one.revokedMs === null)) throw taken(name)
+    if (this.#all.some((one) => one.name === name && one.revokedMs === null))
+      throw createNameError(name)
     if (this.#all.length >= GRANTS_MAX)
       throw new IdentityError(
         'GRANT_LIMIT',
@@ -116,7 +117,7 @@ export class Grants {
     } catch (error) {
       // Another process was faster.
       throw (error as { errcode?: number }).errcode === UNIQUE
-        ? taken(name)
+        ? createNameError(name)
         : storeFault(error, this.#file)
     }
     this.#read()
@@ -155,7 +156,7 @@ export class Grants {
   }
 
   /** Stores when grants were last used. Informational only: a failure is ignored. */
-  keepUse(everyMs: number = LAST_USED_EVERY_MS): void {
+  storeLastUse(everyMs: number = LAST_USED_EVERY_MS): void {
     for (const [id, used] of this.#used) {
       if (used.atMs - used.writtenMs < everyMs) continue
       used.writtenMs = used.atMs
@@ -173,12 +174,12 @@ export class Grants {
 
   close(): void {
     if (!this.#database.isOpen) return
-    this.keepUse(1)
+    this.storeLastUse(1)
     this.#database.close()
   }
 
   #read(): void {
-    const kept = this.#guard(() => this.#database.prepare(KEPT).all()).map(asKept)
+    const kept = this.#guard(() => this.#database.prepare(KEPT).all()).map(toGrant)
     this.#all = [...this.#fixed, ...kept]
     const live = this.#all.filter(({ revokedMs }) => revokedMs === null)
     this.#byId = new Map(live.map((grant) => [grant.id, grant]))
@@ -194,7 +195,7 @@ export class Grants {
   }
 }
 
-function taken(name: string): IdentityError {
+function createNameError(name: string): IdentityError {
   const help = 'take another name, or revoke that one first'
   return new IdentityError('GRANT_TAKEN', `\`${name}\` has a grant already`, help)
 }
@@ -204,7 +205,7 @@ function asGrant(fixed: FixedGrant): Grant {
   return { ...fixed, ...never, id: toGrantId(fixed.hash), isFixed: true }
 }
 
-function asKept(row: Record<string, unknown>): Grant {
+function toGrant(row: Record<string, unknown>): Grant {
   const hash = Buffer.from(row.hash as Uint8Array)
   return {
     ...(row as unknown as Grant),

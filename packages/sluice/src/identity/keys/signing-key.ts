@@ -14,7 +14,7 @@ export interface SigningKey {
   sign(text: string): string
 }
 
-export function signingKeyOf(installation: InstallationKey): SigningKey {
+export function deriveSigningKey(installation: InstallationKey): SigningKey {
   const seed = installation.derive('checkpoints', 32)
   const key = createPrivateKey({
     key: Buffer.concat([PKCS8_HEAD, seed]),

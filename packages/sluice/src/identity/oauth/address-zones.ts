@@ -47,7 +47,7 @@ const IPV6: readonly Block[] = [
 ]
 
 /** For an address as a resolver or a URL writes it, with or without brackets. */
-export function zoneOf(address: string): Zone {
+export function getZone(address: string): Zone {
   const bare = address.replace(/^\[|\]$/g, '').replace(/%.*$/s, '')
   if (isIPv4(bare)) return zoneIn(IPV4, bare.split('.').map(Number)) ?? 'public'
   if (!isIPv6(bare)) return 'special'

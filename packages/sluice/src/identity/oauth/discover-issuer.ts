@@ -3,7 +3,7 @@
 // URLs it names are requested only over TLS and within reach of the server (outgoing.ts).
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import { literalAddress, zoneOf } from './address-zones.ts'
+import { getZone, literalAddress } from './address-zones.ts'
 import type { Outgoing } from './outgoing.ts'
 import { isSafeUrl } from './safe-url.ts'
 
@@ -49,7 +49,7 @@ function isInside(address: string): boolean {
   // RFC 6761: all names below `localhost` are this machine.
   if (/(?:^|\.)localhost\.?$/.test(hostname)) return true
   const literal = literalAddress(hostname)
-  return literal !== undefined && ['loopback', 'special'].includes(zoneOf(literal))
+  return literal !== undefined && ['loopback', 'special'].includes(getZone(literal))
 }
 
 export function textsIn(metadata: JsonObject, name: string): string[] {

@@ -5,7 +5,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { LoginEndpoints } from './discover-login.ts'
 import type { Login } from './login.ts'
-import { authMethodOf, type OAuthClient, requestTokens, withoutIdToken } from './token-request.ts'
+import { type OAuthClient, pickAuthMethod, requestTokens, withoutIdToken } from './token-request.ts'
 
 export interface LoginRequest {
   /** The address of the MCP server. */
@@ -56,7 +56,7 @@ export class LoginFlow {
         ? await register(place, wish.redirect)
         : {
             clientId,
-            ...authMethodOf(clientSecret, place.authMethods),
+            ...pickAuthMethod(clientSecret, place.authMethods),
             tokenEndpoint: place.tokenEndpoint,
           }
     return new LoginFlow(place, wish, client)

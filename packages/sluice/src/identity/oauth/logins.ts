@@ -40,7 +40,7 @@ export class Logins {
       const version = this.#version.get()?.data_version
       if (version !== this.#seen) this.#known.clear()
       this.#seen = version
-      const name = bindingOf(of)
+      const name = toBinding(of)
       if (!this.#known.has(name)) this.#known.set(name, this.#read(of))
       return this.#known.get(name)
     })
@@ -52,7 +52,7 @@ export class Logins {
         .prepare('INSERT OR REPLACE INTO logins VALUES (?, ?, ?, ?)')
         .run(of.server, of.principal, this.#seal(of, login), nowMs),
     )
-    this.#known.set(bindingOf(of), login)
+    this.#known.set(toBinding(of), login)
   }
 
   /** False if there was none. */
@@ -62,7 +62,7 @@ export class Logins {
         .prepare('DELETE FROM logins WHERE server = ? AND principal = ?')
         .run(server, principal),
     )
-    this.#known.delete(bindingOf({ server, principal }))
+    this.#known.delete(toBinding({ server, principal }))
     return Number(changes) > 0
   }
 
@@ -107,10 +107,10 @@ export class Logins {
   }
 }
 
-function bindingOf({ server, principal }: LoginOf): string {
+function toBinding({ server, principal }: LoginOf): string {
   return JSON.stringify(['login', server, principal])
 }
 
 function bindingBytes(of: LoginOf): Buffer {
-  return Buffer.from(bindingOf(of))
+  return Buffer.from(toBinding(of))
 }

@@ -5,7 +5,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Zone, zoneOf } from './address-zones.ts'
+import { getZone, type Zone } from './address-zones.ts'
 import { discoverIssuer, endpointIn } from './discover-issuer.ts'
 import { Outgoing } from './outgoing.ts'
 
@@ -50,7 +50,7 @@ describe('M10: an address belongs to the zone that it leads to', () => {
     ['special', ['64:ff9b::a9fe:a9fe', '::ffff:0.0.0.0', '2001:db8::1', '2001::1', 'no address']],
     ['public', ['93.184.216.34', '172.32.0.1', '100.128.0.1', '2606:4700::1', '64:ff9b::808:808']],
   ])('%s: %j', (zone, addresses) => {
-    for (const address of addresses) expect([address, zoneOf(address)]).toEqual([address, zone])
+    for (const address of addresses) expect([address, getZone(address)]).toEqual([address, zone])
   })
 })
 

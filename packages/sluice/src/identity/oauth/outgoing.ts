@@ -7,7 +7,7 @@ import type { LookupAddress } from 'node:dns'
 import { lookup as resolve } from 'node:dns/promises'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { FETCH_BYTES_MAX, FETCH_MS_MAX } from '../limits.ts'
-import { literalAddress, type Zone, zoneOf } from './address-zones.ts'
+import { getZone, literalAddress, type Zone } from './address-zones.ts'
 import { isSafeUrl } from './safe-url.ts'
 
 export interface Fetched {
@@ -94,7 +94,7 @@ export class Outgoing {
       })
       const challenge = response.headers.get('www-authenticate') ?? undefined
       const text = await readText(response.body, response.ok)
-      return { status: response.status, challenge, value: objectOf(text), text }
+      return { status: response.status, challenge, value: parseObject(text), text }
     } catch (error) {
       const { message, cause } = error as Error
       const why = cause instanceof Error ? `${message}: ${cause.message}` : message
@@ -116,7 +116,7 @@ export class Outgoing {
     if (inner === undefined) return addresses
     const where = literalAddress(hostname) === undefined ? ` (${inner.address})` : ''
     throw new Error(
-      `\`${hostname}\`${where} is a ${zoneOf(inner.address)} address, which a server at a ${zone} address may not name`,
+      `\`${hostname}\`${where} is a ${getZone(inner.address)} address, which a server at a ${zone} address may not name`,
     )
   }
 
@@ -126,7 +126,7 @@ export class Outgoing {
     let innermost = ZONES.indexOf(zone)
     for (const url of trusted) {
       const addresses = await this.#pin(new URL(url).hostname)
-      const zones = addresses.map(({ address }) => ZONES.indexOf(zoneOf(address)))
+      const zones = addresses.map(({ address }) => ZONES.indexOf(getZone(address)))
       innermost = Math.max(innermost, Math.min(...zones))
     }
     return ZONES[innermost] ?? 'public'
@@ -149,7 +149,7 @@ export class Outgoing {
 }
 
 function isReachable(address: string, zone: Zone): boolean {
-  const at = ZONES.indexOf(zoneOf(address))
+  const at = ZONES.indexOf(getZone(address))
   return at >= 0 && at <= ZONES.indexOf(zone)
 }
 
@@ -170,7 +170,7 @@ async function readText(
   return Buffer.concat(chunks).toString('utf8')
 }
 
-function objectOf(text: string): JsonObject {
+function parseObject(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text)
     return isObject(value) ? value : {}

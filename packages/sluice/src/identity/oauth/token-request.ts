@@ -17,7 +17,7 @@ type TokenResponse = Pick<Login, 'accessToken' | 'refreshToken' | 'expiresMs' | 
 }
 
 /** How a client sends its secret, by what the server supports. */
-export function authMethodOf(
+export function pickAuthMethod(
   clientSecret: string | undefined,
   methods: readonly string[],
 ): Pick<OAuthClient, 'clientAuth' | 'clientSecret'> {
@@ -44,7 +44,7 @@ export async function requestTokens(
     headers,
     body: body.toString(),
   })
-  if (status === 200) return tokensOf(value, nowMs)
+  if (status === 200) return readTokens(value, nowMs)
   const why = [value.error, value.error_description].filter((one) => typeof one === 'string')
   const message = `the authorisation server answered ${status}: ${why.join(', ').slice(0, 300)}`
   throw status === 400 || status === 401 ? new InvalidGrantError(message) : new Error(message)
@@ -71,7 +71,7 @@ export function withoutIdToken({
   return tokens
 }
 
-function tokensOf(value: JsonObject, nowMs: number): TokenResponse {
+function readTokens(value: JsonObject, nowMs: number): TokenResponse {
   const {
     access_token: token,
     token_type: type,

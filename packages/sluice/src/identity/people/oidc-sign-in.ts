@@ -9,7 +9,7 @@ import type { ConsoleClient, Issuer } from '../callers/issuer.ts'
 import { FAILED_FETCH_REST_MS, KEYS_KEPT_MS } from '../limits.ts'
 import { discoverIssuer, endpointIn, textsIn } from '../oauth/discover-issuer.ts'
 import { Outgoing } from '../oauth/outgoing.ts'
-import { authMethodOf, InvalidGrantError, requestTokens } from '../oauth/token-request.ts'
+import { InvalidGrantError, pickAuthMethod, requestTokens } from '../oauth/token-request.ts'
 
 export interface SignInRequest {
   /** The redirect URI; unique to this issuer (mix-up). */
@@ -105,7 +105,7 @@ export class OidcSignIn {
         { error: 'invalid_token' },
       )
     const { tokenEndpoint, authMethods } = place
-    const client = { clientId, ...authMethodOf(clientSecret, authMethods), tokenEndpoint }
+    const client = { clientId, ...pickAuthMethod(clientSecret, authMethods), tokenEndpoint }
     const outgoing = new Outgoing({ trusted: [issuer] })
     const { idToken, accessToken } = await requestTokens(
       client,

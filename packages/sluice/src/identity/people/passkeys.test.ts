@@ -41,7 +41,7 @@ async function add(person: string, key = new SoftwareKey(ORIGIN)): Promise<Softw
     { attestation: key.attest(options), challenge, label: 'x' },
     1,
   )
-  for (const old of passkeys.listOf(person))
+  for (const old of passkeys.list(person))
     if (old.id !== key.id.toString('base64url')) passkeys.remove(person, old.id)
   return key
 }

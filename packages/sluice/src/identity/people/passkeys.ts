@@ -49,7 +49,7 @@ export class Passkeys {
     this.#people = people
   }
 
-  listOf(person: string, rp?: string): Passkey[] {
+  list(person: string, rp?: string): Passkey[] {
     const rows = this.#people.database
       .prepare(`SELECT ${COLUMNS} FROM passkeys WHERE person = ? ORDER BY created_ms`)
       .all(person)
@@ -70,10 +70,10 @@ export class Passkeys {
       rpName: 'Sluice',
       rpID: rp.id,
       userName: person,
-      userID: userHandleOf(person),
+      userID: toUserHandle(person),
       attestationType: 'none',
       supportedAlgorithmIDs: ALGORITHMS,
-      excludeCredentials: this.listOf(person, rp.id).map(({ id }) => ({ id })),
+      excludeCredentials: this.list(person, rp.id).map(({ id }) => ({ id })),
       authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
     })
   }
@@ -85,7 +85,7 @@ export class Passkeys {
     given: { readonly attestation: unknown; readonly challenge: string; readonly label: string },
     nowMs: number,
   ): Promise<Passkey> {
-    if (this.listOf(person).length >= PASSKEYS_EACH_MAX)
+    if (this.list(person).length >= PASSKEYS_EACH_MAX)
       throw new OperationError(
         `\`${person}\` has ${PASSKEYS_EACH_MAX} passkeys`,
         'remove one first',
@@ -110,7 +110,7 @@ export class Passkeys {
     } catch {
       throw new OperationError('this passkey is registered already', 'sign in with it')
     }
-    return this.listOf(person).find((key) => key.id === id) as Passkey
+    return this.list(person).find((key) => key.id === id) as Passkey
   }
 
   /**
@@ -121,7 +121,7 @@ export class Passkeys {
     const admins = this.#people.list().filter((one) => hasRole(one, 'admin') && canProve(one))
     const [only] = admins
     const isLast = admins.length === 1 && only?.name === person && only.pinSetMs === null
-    if (isLast && only.passkeys === 1 && this.listOf(person)[0]?.id === id)
+    if (isLast && only.passkeys === 1 && this.list(person)[0]?.id === id)
       throw new OperationError(
         `it is the last passkey of \`${person}\`, the last one who may add approvers`,
         'add another passkey, or set a PIN, first',
@@ -138,7 +138,7 @@ export class Passkeys {
     challenge: Uint8Array,
     person?: string,
   ): Promise<PublicKeyCredentialRequestOptionsJSON> {
-    const keys = person === undefined ? [] : this.listOf(person, rp.id)
+    const keys = person === undefined ? [] : this.list(person, rp.id)
     return generateAuthenticationOptions({
       rpID: rp.id,
       challenge: Uint8Array.from(challenge),
@@ -206,7 +206,7 @@ function checkFrame(what: string, answer: unknown): void {
 }
 
 /** At most 64 bytes; a longer name is hashed, since two with a common prefix are not one person. */
-function userHandleOf(person: string): Uint8Array<ArrayBuffer> {
+function toUserHandle(person: string): Uint8Array<ArrayBuffer> {
   const bytes = Buffer.from(person, 'utf8')
   return Uint8Array.from(bytes.length <= 64 ? bytes : hash('sha256', bytes, 'buffer'))
 }

@@ -12,7 +12,7 @@ import { isPersonName } from '../names.ts'
 import type { MachineClock } from './machine-clock.ts'
 import { Passkeys } from './passkeys.ts'
 import { type Approver, People } from './people.ts'
-import { checkNewPin, hashPin, isPin } from './pin.ts'
+import { checkNewPin, hashPin, verifyPin } from './pin.ts'
 import { pauseAfter } from './pin-pause.ts'
 
 const COST = 2 ** 4
@@ -58,15 +58,15 @@ test('a PIN has six characters or more, and is not one that is guessed first', (
 test('a PIN is stored as a hash with its cost, and nothing else is accepted', async () => {
   const kept = await hashPin(PIN, COST)
   expect(kept).not.toContain(PIN)
-  expect(await isPin(PIN, kept)).toBe(true)
-  expect(await isPin(`${PIN} `, kept)).toBe(false)
+  expect(await verifyPin(PIN, kept)).toBe(true)
+  expect(await verifyPin(`${PIN} `, kept)).toBe(false)
   for (const row of [
     '',
     'scrypt$16$$',
     kept.replace('$16$', '$0$'),
     kept.replace('$16$', '$999999999$'),
   ])
-    expect(await isPin(PIN, row)).toBe(false)
+    expect(await verifyPin(PIN, row)).toBe(false)
 })
 
 test('five attempts are free, then a pause that doubles, during which a correct PIN is not even checked', async () => {

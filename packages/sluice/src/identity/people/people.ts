@@ -20,7 +20,7 @@ import { identityFile } from '../identity-file.ts'
 import { createGateToken, ownTokenKind } from '../keys/gate-tokens.ts'
 import { PEOPLE_MAX } from '../limits.ts'
 import { type MachineClock, machineClock } from './machine-clock.ts'
-import { checkNewPin, hashPin, isPin } from './pin.ts'
+import { checkNewPin, hashPin, verifyPin } from './pin.ts'
 import { type KeptPause, pauseAfter, pauseLeft, waitText } from './pin-pause.ts'
 
 /** An attempt that was counted. */
@@ -81,7 +81,7 @@ export class People {
 
   list(): StoredPerson[] {
     return this.#guard(() => this.#database.prepare(`${KEPT} ORDER BY created_ms, name`).all()).map(
-      asKept,
+      toPerson,
     )
   }
 
@@ -91,7 +91,7 @@ export class People {
       this.#finding ??= this.#database.prepare(`${KEPT} WHERE name = ?`)
       return this.#finding.get(name)
     })
-    return row === undefined ? undefined : asKept(row)
+    return row === undefined ? undefined : toPerson(row)
   }
 
   /** Whether any approver exists: if not, the first PIN or passkey may be set. */
@@ -196,7 +196,7 @@ export class People {
     const row = this.#guard(() =>
       this.#database.prepare('SELECT pin FROM people WHERE name = ?').get(person.name),
     )
-    if (await isPin(pin, String(row?.pin ?? ''))) {
+    if (await verifyPin(pin, String(row?.pin ?? ''))) {
       this.#guard(() => this.#database.prepare(RIGHT).run(person.name))
       return asPerson(person, 'pin')
     }
@@ -316,7 +316,7 @@ function nextTry(wrong: number): string {
   return pauseMs === 0 ? 'try again' : `no more tries for ${waitText(pauseMs)}`
 }
 
-function asKept(row: Record<string, unknown>): StoredPerson {
+function toPerson(row: Record<string, unknown>): StoredPerson {
   const known: readonly string[] = ROLES
   const list = (text: unknown): string[] => JSON.parse(String(text)) as string[]
   return {

@@ -31,7 +31,7 @@ export async function hashPin(pin: string, cost: number = PIN_SCRYPT_COST): Prom
 }
 
 /** False also for a row that was not written here. */
-export async function isPin(pin: string, kept: string): Promise<boolean> {
+export async function verifyPin(pin: string, kept: string): Promise<boolean> {
   const [kind, cost, salt = '', key = ''] = kept.split('$')
   const rounds = Number(cost)
   const expected = Buffer.from(key, 'base64url')

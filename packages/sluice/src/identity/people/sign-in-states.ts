@@ -37,7 +37,7 @@ export class SignInStates {
    * What the ID token has to repeat. Derived from the state, so that a code of another sign-in is
    * useless even if the authorisation server ignores PKCE.
    */
-  nonceOf(state: string): string {
+  getNonce(state: string): string {
     return createHmac('sha256', this.#nonces).update(state).digest('base64url')
   }
 
@@ -48,13 +48,13 @@ export class SignInStates {
     const [issuer, began, challenge, untilMs] = said as [string, string, string, number]
     if (this.#nowMs() >= untilMs) return 'the sign-in took too long'
     if (began !== origin) return `the sign-in began at \`${began}\``
-    if (challengeOf(verifier) !== challenge) return 'the sign-in began in another tab'
+    if (hashVerifier(verifier) !== challenge) return 'the sign-in began in another tab'
     if (this.#used.has(state)) return 'the sign-in was used already'
     this.#used.set(state, true)
     return { issuer, origin, challenge }
   }
 }
 
-export function challengeOf(verifier: string): string {
+export function hashVerifier(verifier: string): string {
   return createHash('sha256').update(verifier).digest('base64url')
 }

@@ -3,7 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { asBuffer, FIRST_HASH } from './block.ts'
-import { type Checkpoint, latin1Of, readCheckpoint } from './checkpoint.ts'
+import { type Checkpoint, fromHex, readCheckpoint } from './checkpoint.ts'
 import { Peaks } from './merkle.ts'
 
 export interface Base {
@@ -30,11 +30,11 @@ export function readBase(database: DatabaseSync): Base {
 }
 
 /** The tree of what was dropped; it continues from there. */
-export function treeOfBase(base: Base): Peaks {
+export function restoreBaseTree(base: Base): Peaks {
   if (base.checkpoint === undefined) return new Peaks()
-  return treeOf(readCheckpoint(base.checkpoint, 'that stands for dropped records'))
+  return restoreTree(readCheckpoint(base.checkpoint, 'that stands for dropped records'))
 }
 
-export function treeOf({ seq, peaks }: Checkpoint): Peaks {
-  return new Peaks(seq, peaks.map(latin1Of))
+export function restoreTree({ seq, peaks }: Checkpoint): Peaks {
+  return new Peaks(seq, peaks.map(fromHex))
 }

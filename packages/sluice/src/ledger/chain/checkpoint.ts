@@ -42,16 +42,16 @@ export function makeCheckpoint(
     version: 1,
     seq: at.seq,
     time: new Date(at.nowMs).toISOString(),
-    head: hexOf(at.head),
-    root: hexOf(at.tree.root),
-    peaks: at.tree.list.map(hexOf),
+    head: toHex(at.head),
+    root: toHex(at.tree.root),
+    peaks: at.tree.list.map(toHex),
     key: signer.publicKey,
   } as const
-  return { ...said, signature: signer.sign(statementOf(said)) }
+  return { ...said, signature: signer.sign(toStatement(said)) }
 }
 
 /** The signed text: documented, so that others can verify it. */
-function statementOf(of: Omit<Checkpoint, 'signature' | 'peaks'>): string {
+function toStatement(of: Omit<Checkpoint, 'signature' | 'peaks'>): string {
   const { seq, time, head, root, key } = of
   return `sluice checkpoint 1\nseq ${seq}\ntime ${time}\nhead ${head}\nroot ${root}\nkey ${key}\n`
 }
@@ -65,11 +65,11 @@ export function findCheckpointFault(
 ): string | undefined {
   if (key !== undefined && checkpoint.key !== key)
     return `it is signed with the key ${checkpoint.key}, not with ${key}`
-  const tree = new Peaks(checkpoint.seq, checkpoint.peaks.map(latin1Of))
-  if (hexOf(tree.root) !== checkpoint.root) return 'its peaks do not make its root'
-  const statement = Buffer.from(statementOf(checkpoint))
+  const tree = new Peaks(checkpoint.seq, checkpoint.peaks.map(fromHex))
+  if (toHex(tree.root) !== checkpoint.root) return 'its peaks do not make its root'
+  const statement = Buffer.from(toStatement(checkpoint))
   const signature = Buffer.from(checkpoint.signature, 'base64url')
-  if (!verify(null, statement, publicKeyOf(checkpoint.key), signature))
+  if (!verify(null, statement, readPublicKey(checkpoint.key), signature))
     return 'its signature does not fit'
   return undefined
 }
@@ -105,11 +105,11 @@ export function isPublicKey(text: string): boolean {
   return KEY.test(text)
 }
 
-export function hexOf(latin1: string): string {
+export function toHex(latin1: string): string {
   return Buffer.from(latin1, 'latin1').toString('hex')
 }
 
-export function latin1Of(hex: string): string {
+export function fromHex(hex: string): string {
   return Buffer.from(hex, 'hex').toString('latin1')
 }
 
@@ -139,7 +139,7 @@ function unreadable(where: string, why: string): LedgerError {
 
 const keys = new Map<string, KeyObject>()
 
-function publicKeyOf(key: string): KeyObject {
+function readPublicKey(key: string): KeyObject {
   const known = keys.get(key)
   if (known !== undefined) return known
   const made = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: key }, format: 'jwk' })

@@ -15,14 +15,14 @@ import {
   TREE_HASHES_HELD_MAX,
   TREE_RECORDS_PER_TURN,
 } from '../records/limits.ts'
-import { readBase, treeOf, treeOfBase } from './base.ts'
+import { readBase, restoreBaseTree, restoreTree } from './base.ts'
 import { asBuffer, eachHash } from './block.ts'
 import {
   type Checkpoint,
   findCheckpointFault,
-  hexOf,
   makeCheckpoint,
   type Signer,
+  toHex,
 } from './checkpoint.ts'
 import {
   appendCheckpoint,
@@ -30,7 +30,7 @@ import {
   thinCheckpoints,
   truncatePartialLine,
 } from './checkpoint-file.ts'
-import { leafOf, type Peaks } from './merkle.ts'
+import { hashLeaf, type Peaks } from './merkle.ts'
 import { hashAt, readHead } from './read.ts'
 
 export interface CheckpointOptions {
@@ -60,7 +60,7 @@ export class Checkpointer {
   readonly #timer: NodeJS.Timeout
   readonly #tree: Peaks
   /** Committed hashes that are not in the tree yet, as far as they need not be read. */
-  #told: CommittedHashes[] = []
+  #committed: CommittedHashes[] = []
   #toldRecords = 0
   /** The hash after the last record in the tree. */
   #hash: string
@@ -89,7 +89,7 @@ export class Checkpointer {
     // A checkpoint of another signer may have any peaks: the tree is then rebuilt.
     const own =
       last && findCheckpointFault(last, options.signer.publicKey) === undefined ? last : undefined
-    this.#tree = own ? treeOf(own) : treeOfBase(base)
+    this.#tree = own ? restoreTree(own) : restoreBaseTree(base)
     this.#hash = own ? (hashAt(database, own.seq) as string) : base.hash
     this.#last = own?.seq ?? 0
     // The first checkpoint follows the first record of this run.
@@ -104,7 +104,7 @@ export class Checkpointer {
    */
   committed(seq: number, hashes: readonly string[]): void {
     if (this.#toldRecords > TREE_HASHES_HELD_MAX) this.#forget()
-    this.#told.push({ first: seq - hashes.length + 1, hashes })
+    this.#committed.push({ first: seq - hashes.length + 1, hashes })
     this.#toldRecords += hashes.length
     if (seq >= this.#due) this.#take(seq)
   }
@@ -171,7 +171,7 @@ export class Checkpointer {
   /** Adds the next records to the tree; `seq` is the end of a block. */
   #grow(seq: number): void {
     const from = this.#tree.size
-    if (this.#growByTold(seq)) return
+    if (this.#growFromMemory(seq)) return
     // One at a time: blocks of a busy gate are large, and one turn takes few of them.
     for (const row of this.#blocks.iterate(from)) {
       if (Number(row.seq) !== this.#tree.size + 1) break
@@ -183,28 +183,28 @@ export class Checkpointer {
   }
 
   /** False if the next hashes are not in memory, and have to be read. */
-  #growByTold(seq: number): boolean {
+  #growFromMemory(seq: number): boolean {
     const from = this.#tree.size
-    for (let told = this.#told[0]; told !== undefined; told = this.#told[0]) {
+    for (let told = this.#committed[0]; told !== undefined; told = this.#committed[0]) {
       const { first, hashes } = told
       const isNext = first <= this.#tree.size + 1 && first <= seq
       if (!isNext || this.#tree.size - from >= TREE_RECORDS_PER_TURN) break
       // Some of them may have been read.
       for (let at = this.#tree.size + 1 - first; at < hashes.length; at++)
         this.#add(hashes[at] as string)
-      this.#told.shift()
+      this.#committed.shift()
       this.#toldRecords -= hashes.length
     }
     return this.#tree.size > from
   }
 
   #forget(): void {
-    this.#told = []
+    this.#committed = []
     this.#toldRecords = 0
   }
 
   #add(hash: string): void {
-    this.#tree.add(leafOf(hash))
+    this.#tree.add(hashLeaf(hash))
     this.#hash = hash
   }
 
@@ -252,7 +252,7 @@ export function checkAgainst(database: DatabaseSync, checkpoint: Checkpoint, whe
     throw new LedgerError('LEDGER_CHECKPOINT', `the checkpoint ${where}: ${fault}`, SEE_VERIFY)
   const { seq, head } = checkpoint
   const found = hashAt(database, seq)
-  if (found !== undefined && hexOf(found) === head) return
+  if (found !== undefined && toHex(found) === head) return
   if (seq < readBase(database).seq) return
   const what =
     found === undefined

@@ -97,7 +97,7 @@ async function postOnce(
       headers: {
         ...endpoint.headers,
         'content-type': 'application/json',
-        ...signatureOf(endpoint.secret, message, nowMs()),
+        ...signWebhook(endpoint.secret, message, nowMs()),
       },
       // A redirect would send the message to a host that is not configured.
       redirect: 'manual',
@@ -105,7 +105,7 @@ async function postOnce(
     })
     ;({ status } = answer)
     retryAfter = answer.headers.get('retry-after')
-    await readLittle(answer)
+    await drainResponse(answer)
   } catch (error) {
     if (status === 0) throw new DeliveryError(unreached(error as Error, ends, timeoutMs), true)
   }
@@ -113,10 +113,10 @@ async function postOnce(
   if (status >= 300 && status < 400)
     throw new DeliveryError(`it answered ${status}: redirects are not followed`, false)
   const again = status >= 500 || status === 408 || status === 425 || status === 429
-  throw new DeliveryError(`it answered ${status}`, again, pauseOf(retryAfter))
+  throw new DeliveryError(`it answered ${status}`, again, readRetryAfter(retryAfter))
 }
 
-export function signatureOf(
+export function signWebhook(
   secret: string | undefined,
   { id, body }: WebhookMessage,
   nowMs: number,
@@ -134,7 +134,7 @@ function decodeWebhookSecret(secret: string): Buffer {
 }
 
 /** Does not wait for an endpoint that never ends its response. */
-async function readLittle(answer: Response): Promise<void> {
+async function drainResponse(answer: Response): Promise<void> {
   let bytes = 0
   for await (const part of answer.body ?? []) {
     bytes += part.length
@@ -148,7 +148,7 @@ function unreached(error: Error, ends: AbortSignal, timeoutMs: number): string {
   return `it cannot be reached: ${cause?.code ?? cause?.message ?? error.message}`
 }
 
-function pauseOf(retryAfter: string | null): number {
+function readRetryAfter(retryAfter: string | null): number {
   const seconds = Number(retryAfter ?? 0)
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : 0
 }

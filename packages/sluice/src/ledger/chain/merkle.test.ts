@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { auditPath, leafOf, Peaks, peakCount, rootByPath } from './merkle.ts'
+import { auditPath, hashLeaf, Peaks, peakCount, rootByPath } from './merkle.ts'
 
 const sha = (...parts: Buffer[]) => createHash('sha256').update(Buffer.concat(parts)).digest()
 const hashes = Array.from({ length: 300 }, (_, n) => sha(Buffer.from(`record ${n}`)))
@@ -21,7 +21,7 @@ const rangeRoot = (from: number, to: number) => defined(hashes.slice(from, to)).
 
 function grown(size: number): Peaks {
   const peaks = new Peaks()
-  for (const leaf of hashes.slice(0, size)) peaks.add(leafOf(leaf.toString('latin1')))
+  for (const leaf of hashes.slice(0, size)) peaks.add(hashLeaf(leaf.toString('latin1')))
   return peaks
 }
 
@@ -30,10 +30,10 @@ test('grown leaf by leaf it has the root of the definition, at every size', () =
   for (let size = 0; size <= 130; size++) {
     expect(peaks.root).toBe(rangeRoot(0, size))
     expect(peaks.list).toHaveLength(peakCount(size))
-    peaks.add(leafOf(hashes[size]!.toString('latin1')))
+    peaks.add(hashLeaf(hashes[size]!.toString('latin1')))
   }
   const gone = new Peaks(77, grown(77).list)
-  for (const leaf of hashes.slice(77, 200)) gone.add(leafOf(leaf.toString('latin1')))
+  for (const leaf of hashes.slice(77, 200)) gone.add(hashLeaf(leaf.toString('latin1')))
   expect(gone.root).toBe(rangeRoot(0, 200))
 })
 
@@ -47,7 +47,7 @@ test('every leaf of every small tree is proved, and only at its own index', () =
   for (let size = 1; size <= 20; size++)
     for (let leaf = 0; leaf < size; leaf++) {
       const path = auditPath(leaf, size, rangeRoot)
-      const own = leafOf(hashes[leaf]!.toString('latin1'))
+      const own = hashLeaf(hashes[leaf]!.toString('latin1'))
       const root = rangeRoot(0, size)
       expect(rootByPath(own, leaf, size, path)).toBe(root)
       for (const other of [leaf - 1, leaf + 1])
@@ -70,7 +70,7 @@ test('a path with any change leads to another root', () => {
       const wrong = Buffer.from(path[at]!, 'latin1')
       wrong[bit % 32] = wrong[bit % 32]! ^ (1 << (bit % 8))
       const changed = path.with(at, wrong.toString('latin1'))
-      const own = leafOf(hashes[leaf]!.toString('latin1'))
+      const own = hashLeaf(hashes[leaf]!.toString('latin1'))
       expect(rootByPath(own, leaf, size, path)).toBe(rangeRoot(0, size))
       expect(rootByPath(own, leaf, size, changed)).not.toBe(rangeRoot(0, size))
     },

@@ -10,12 +10,12 @@ import { HASH_BYTES } from './block.ts'
 const leafBytes = Buffer.alloc(1 + HASH_BYTES, 0)
 const nodeBytes = Buffer.alloc(1 + 2 * HASH_BYTES, 1)
 
-export function leafOf(chainHash: string): string {
+export function hashLeaf(chainHash: string): string {
   leafBytes.write(chainHash, 1, 'latin1')
   return hash('sha256', leafBytes, 'binary')
 }
 
-function nodeOf(left: string, right: string): string {
+function hashNode(left: string, right: string): string {
   nodeBytes.write(left, 1, 'latin1')
   nodeBytes.write(right, 1 + HASH_BYTES, 'latin1')
   return hash('sha256', nodeBytes, 'binary')
@@ -42,7 +42,7 @@ export class Peaks {
     const peaks = this.#peaks
     let made = leaf
     for (let size = this.#size; size % 2 === 1; size = (size - 1) / 2)
-      made = nodeOf(peaks.pop() as string, made)
+      made = hashNode(peaks.pop() as string, made)
     peaks.push(made)
     this.#size++
   }
@@ -51,7 +51,7 @@ export class Peaks {
     const peaks = this.#peaks
     let root = peaks.at(-1)
     if (root === undefined) return hash('sha256', '', 'binary')
-    for (let at = peaks.length - 2; at >= 0; at--) root = nodeOf(peaks[at] as string, root)
+    for (let at = peaks.length - 2; at >= 0; at--) root = hashNode(peaks[at] as string, root)
     return root
   }
 }
@@ -96,10 +96,10 @@ export function rootByPath(
   for (const neighbour of path) {
     if (last === 0) return undefined
     if (place % 2 === 1 || place === last) {
-      root = nodeOf(neighbour, root)
+      root = hashNode(neighbour, root)
       // A node without a right sibling moves up unchanged.
       while (place % 2 === 0 && place !== 0) [place, last] = [place / 2, Math.floor(last / 2)]
-    } else root = nodeOf(root, neighbour)
+    } else root = hashNode(root, neighbour)
     place = Math.floor(place / 2)
     last = Math.floor(last / 2)
   }
@@ -115,7 +115,7 @@ export function rootOfRange(
   const found = known(from, to)
   if (found !== undefined) return found
   const middle = from + largestPowerBelow(to - from)
-  return nodeOf(rootOfRange(from, middle, known), rootOfRange(middle, to, known))
+  return hashNode(rootOfRange(from, middle, known), rootOfRange(middle, to, known))
 }
 
 function largestPowerBelow(count: number): number {

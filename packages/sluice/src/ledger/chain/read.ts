@@ -86,7 +86,7 @@ export function* blocksFrom(database: DatabaseSync, from = 1): Generator<Block> 
 
 export function* blocksBackwards(database: DatabaseSync, before?: number): Generator<Block> {
   const statement = database.prepare('SELECT * FROM blocks WHERE seq < ? ORDER BY seq DESC')
-  for (const row of statement.iterate(before ?? Number.MAX_SAFE_INTEGER)) yield blockOf(row)
+  for (const row of statement.iterate(before ?? Number.MAX_SAFE_INTEGER)) yield toBlock(row)
 }
 
 export function* recordsFrom(database: DatabaseSync, from = 1): Generator<LedgerRecord> {
@@ -119,7 +119,7 @@ export function recordReader(database: DatabaseSync): (seq: number) => LedgerRec
     if (block === undefined || seq < block.seq || seq >= block.seq + block.count) {
       const row = statement.get(seq)
       if (row === undefined) return undefined
-      block = blockOf(row)
+      block = toBlock(row)
       places = listRecordSpans(block.data)
     }
     const place = places[seq - block.seq]
@@ -139,7 +139,7 @@ export function hashAt(database: DatabaseSync, seq: number): string | undefined 
   return undefined
 }
 
-function blockOf(row: Record<string, unknown>): Block {
+function toBlock(row: Record<string, unknown>): Block {
   return {
     seq: Number(row.seq),
     count: Number(row.count),

@@ -45,7 +45,7 @@ export class RemoteCheckpointStore {
 
   constructor(options: RemoteStoreOptions) {
     this.#options = options
-    this.#put = putterOf(options.place)
+    this.#put = createSender(options.place)
     this.#pauseMs = options.retryMs ?? PLACE_RETRY_MS_MIN
   }
 
@@ -104,7 +104,7 @@ export class RemoteCheckpointStore {
   }
 }
 
-function putterOf(place: RemoteStoreConfig) {
+function createSender(place: RemoteStoreConfig) {
   switch (place.kind) {
     case 'file':
       return (checkpoint: Checkpoint) =>

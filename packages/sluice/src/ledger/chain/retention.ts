@@ -4,7 +4,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { readBase } from './base.ts'
-import { type Checkpoint, findCheckpointFault, hexOf } from './checkpoint.ts'
+import { type Checkpoint, findCheckpointFault, toHex } from './checkpoint.ts'
 import { findCheckpoint } from './checkpoint-file.ts'
 import { hashAt, readHead } from './read.ts'
 
@@ -40,7 +40,7 @@ export function findDrop(
   if (found === undefined || found.seq <= base.seq || found.seq >= head.seq) return undefined
   // Dropped records cannot be checked again: only for a checkpoint that is certainly ours.
   const here = hashAt(database, found.seq)
-  if (here === undefined || hexOf(here) !== found.head || findCheckpointFault(found, key))
+  if (here === undefined || toHex(here) !== found.head || findCheckpointFault(found, key))
     return undefined
   return found
 }

@@ -10,9 +10,9 @@ import { Ledger } from '../ledger.ts'
 import type { Query } from '../query/query.ts'
 import { freshDirectoryForAll } from '../samples.test-support.ts'
 import {
-  chunksOf,
   EXPORT_FORMATS,
   type ExportFormat,
+  exportChunks,
   exportPage,
   readHashedRecords,
 } from './chunks.ts'
@@ -61,7 +61,7 @@ const linesOf = (query: Query, recordsMax?: number) =>
 
 test('without a filter it is all that the command writes, in every format', () => {
   for (const format of EXPORT_FORMATS) {
-    const whole = [...chunksOf(readHashedRecords(ledger, 1), { format, version: '1' })].join('')
+    const whole = [...exportChunks(readHashedRecords(ledger, 1), { format, version: '1' })].join('')
     expect(exported({}, format)).toBe(whole)
     if (format !== 'otlp') expect(exported({}, format, 7)).toBe(whole)
   }

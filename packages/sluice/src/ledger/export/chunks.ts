@@ -45,7 +45,7 @@ export function* readHashedRecords(ledger: DatabaseSync, from: number): Generato
 }
 
 /** `isFirst`: with the header above the records. */
-export function* chunksOf(
+export function* exportChunks(
   found: Iterable<HashedRecord>,
   form: Form,
   isFirst = true,
@@ -126,5 +126,5 @@ export function exportPage(
       if (record.kind === 'intent') intents.add(record.seq)
     }
   }
-  return { text: [...chunksOf(kept, form, seq <= 1)].join(''), next }
+  return { text: [...exportChunks(kept, form, seq <= 1)].join(''), next }
 }

@@ -6,12 +6,12 @@
 import { titleOfCall } from '../../core/call-title.ts'
 import { escapeUnseenJson, visibleLines, visibleText } from '../../core/visible-text.ts'
 import type { LedgerRecord } from '../records/record.ts'
-import { FIELDS, fieldsOf, timeOf } from './record-fields.ts'
+import { FIELDS, formatTime, toFields } from './record-fields.ts'
 
 export const CSV_HEAD = `${FIELDS.join(',')}\r\n`
 
 export function csvLine(record: LedgerRecord, hash: string): string {
-  const fields = fieldsOf(record, hash)
+  const fields = toFields(record, hash)
   const cells = FIELDS.map((name) => {
     const value = fields[name]
     if (value === undefined) return ''
@@ -35,7 +35,7 @@ function cell(text: string): string {
 
 /** ArcSight's Common Event Format, version 0. */
 export function cefLine(record: LedgerRecord, hash: string, version: string): string {
-  const fields = fieldsOf(record, hash)
+  const fields = toFields(record, hash)
   const said = (name: keyof typeof fields): string => String(fields[name] ?? '')
   const [id, name] =
     record.kind === 'event'
@@ -78,7 +78,7 @@ export function cefLine(record: LedgerRecord, hash: string, version: string): st
     const label = named[key]
     return [`${key}=${cefValue(value)}`, ...(label === undefined ? [] : [`${key}Label=${label}`])]
   })
-  const head = ['CEF:0', 'Sluice', 'sluice', version, id, name, String(severityOf(record).cef)]
+  const head = ['CEF:0', 'Sluice', 'sluice', version, id, name, String(getSeverity(record).cef)]
   return `${head.map((part, at) => (at === 0 ? part : cefHead(String(part)))).join('|')}|${parts.join(' ')}\n`
 }
 
@@ -94,8 +94,8 @@ function cefValue(text: string): string {
 
 /** One log record of OTLP as JSON. */
 export function otlpRecord(record: LedgerRecord, hash: string): unknown {
-  const { seq, kind, time, ...rest } = fieldsOf(record, hash)
-  const { number, text } = severityOf(record)
+  const { seq, kind, time, ...rest } = toFields(record, hash)
+  const { number, text } = getSeverity(record)
   const nanos = `${BigInt(record.atMs) * 1_000_000n}`
   const attributes = Object.entries({ seq, kind, ...rest }).map(([name, value]) => ({
     key: `sluice.${name}`,
@@ -130,10 +130,10 @@ function formatLogBody(record: LedgerRecord): string {
   if (record.kind === 'event') return `gate: ${record.name}`
   if (record.kind === 'outcome') return `call ${record.intent}: ${record.status}`
   const { decision, principal } = record
-  return `${decision.action} ${titleOfCall(record)} for ${principal.id} at ${timeOf(record.atMs)}`
+  return `${decision.action} ${titleOfCall(record)} for ${principal.id} at ${formatTime(record.atMs)}`
 }
 
-function severityOf(record: LedgerRecord): { cef: number; number: number; text: string } {
+function getSeverity(record: LedgerRecord): { cef: number; number: number; text: string } {
   const info = { cef: 2, number: 9, text: 'INFO' }
   const warn = { cef: 5, number: 13, text: 'WARN' }
   if (record.kind === 'refusal') return { ...warn, cef: 6 }

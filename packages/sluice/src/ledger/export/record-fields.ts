@@ -41,11 +41,11 @@ export type ExportField = (typeof FIELDS)[number]
 export type RecordFields = Partial<Record<ExportField, string | number | boolean>>
 
 /** Only the fields that the record has; empty texts and nulls are left out. */
-export function fieldsOf(record: LedgerRecord, hash: string): RecordFields {
+export function toFields(record: LedgerRecord, hash: string): RecordFields {
   const all: Partial<Record<ExportField, string | number | boolean | null>> = {
     seq: record.seq,
     kind: record.kind,
-    time: timeOf(record.atMs),
+    time: formatTime(record.atMs),
     hash,
     ...ofKind(record),
   }
@@ -57,7 +57,7 @@ function ofKind(
   record: LedgerRecord,
 ): Partial<Record<ExportField, string | number | boolean | null>> {
   if (record.kind === 'event')
-    return { event: record.name, detail: record.detail === null ? null : jsonOf(record.detail) }
+    return { event: record.name, detail: record.detail === null ? null : formatJson(record.detail) }
   if (record.kind === 'outcome') {
     const { intent, status, durationMs, bytes, errorCode, attempts, givenBack, labels } = record
     return {
@@ -88,17 +88,17 @@ function ofKind(
     rule,
     reason,
     args_digest: record.argsDigest,
-    judged: Object.keys(record.judged).length === 0 ? null : jsonOf(record.judged),
-    limits: limits.length === 0 ? null : jsonOf(limits),
+    judged: Object.keys(record.judged).length === 0 ? null : formatJson(record.judged),
+    limits: limits.length === 0 ? null : formatJson(limits),
   }
 }
 
-export function timeOf(atMs: number): string {
+export function formatTime(atMs: number): string {
   const date = new Date(atMs)
   return Number.isNaN(date.getTime()) ? '' : date.toISOString()
 }
 
-function jsonOf(value: unknown): string {
+function formatJson(value: unknown): string {
   return JSON.stringify(value, (_, inner) => {
     if (inner instanceof ExactNumber) return inner.text
     return typeof inner?.units === 'bigint' ? formatDecimal(inner) : inner

@@ -16,7 +16,7 @@ import {
   REMEMBERED_WORDS_MAX,
 } from '../records/limits.ts'
 import type { LedgerRecord } from '../records/record.ts'
-import { type IndexRow, rowOf, TABLE_SUMS } from './index-rows.ts'
+import { type IndexRow, TABLE_SUMS, toIndexRow } from './index-rows.ts'
 
 export interface IndexDifference {
   readonly seq: number
@@ -33,12 +33,12 @@ const KEYS = { calls: 'seq', outcomes: 'intent', events: 'seq' } as const
 export function findIndexFault(index: DatabaseSync, ledger: DatabaseSync): string | undefined {
   const schema = faultOfSchema(index)
   if (schema !== undefined) return schema
-  const span = spanOf(index, ledger)
+  const span = findSpan(index, ledger)
   if (span === undefined) return undefined
   for (const table of TABLES) if (!addsUp(index, table)) return `rows of \`${table}\` were changed`
   if (hashOfWords(index) !== index.prepare('SELECT words FROM tally').get()?.words)
     return 'its words were changed'
-  for (const segment of segmentsOf(span)) {
+  for (const segment of pickSegments(span)) {
     const [first] = compareSpan(index, ledger, segment)
     if (first !== undefined) return first.message
   }
@@ -49,7 +49,7 @@ export function findIndexFault(index: DatabaseSync, ledger: DatabaseSync): strin
 export function compareIndex(index: DatabaseSync, ledger: DatabaseSync): IndexDifference[] {
   const schema = faultOfSchema(index)
   if (schema !== undefined) return [{ seq: 0, message: `the index of queries: ${schema}` }]
-  const span = spanOf(index, ledger)
+  const span = findSpan(index, ledger)
   if (span === undefined) return []
   const broken = index.prepare('PRAGMA integrity_check(1)').get()?.integrity_check
   if (broken !== 'ok')
@@ -78,7 +78,7 @@ function faultOfSchema(index: DatabaseSync): string | undefined {
  * The records that the index should have; undefined if it has none, or those of another ledger, for
  * which it is rebuilt.
  */
-function spanOf(index: DatabaseSync, ledger: DatabaseSync): Span | undefined {
+function findSpan(index: DatabaseSync, ledger: DatabaseSync): Span | undefined {
   const row = index.prepare('SELECT seq, hash FROM through').get()
   if (row === undefined) return undefined
   const known = asBuffer(row.hash as Uint8Array).toString('latin1')
@@ -98,7 +98,7 @@ interface Span {
 }
 
 /** All if that is cheap; otherwise the newest, and others at random. */
-function segmentsOf(span: Span): Span[] {
+function pickSegments(span: Span): Span[] {
   const { oldest, to } = span
   if (to - oldest < INDEX_COMPARED_RECORDS) return [{ ...span, isWhole: true }]
   const newest = to - INDEX_COMPARED_RECORDS / 2
@@ -123,12 +123,12 @@ function compareSpan(
     if (found.length < PROBLEMS_MAX) found.push({ seq, message })
   }
   const compare = (record: LedgerRecord): void => {
-    const row = rowOf(record)
+    const row = toIndexRow(record)
     const isOutcome = record.kind === 'outcome'
     // Retention may have dropped the call, and its outcome with it.
     if (isOutcome && record.intent < oldest) return
     const stored = rows.get(row.table, row.before[0] as number)
-    if (stored === textOf(row)) {
+    if (stored === toText(row)) {
       counts[row.table]++
       return
     }
@@ -139,7 +139,7 @@ function compareSpan(
       isOutcome &&
       earlier?.kind === 'outcome' &&
       earlier.intent === record.intent &&
-      textOf(rowOf(earlier)) === stored
+      toText(toIndexRow(earlier)) === stored
     if (isSecond) return
     const what = stored === undefined ? 'is missing in' : 'is not the same in'
     report(record.seq, `record ${record.seq} ${what} the index of queries`)
@@ -163,7 +163,7 @@ function compareSpan(
   return found
 }
 
-function textOf({ before, words, after }: IndexRow): string {
+function toText({ before, words, after }: IndexRow): string {
   return JSON.stringify([...before, ...words, ...after])
 }
 

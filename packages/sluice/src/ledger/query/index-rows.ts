@@ -12,7 +12,7 @@ export interface IndexRow {
   readonly after: readonly (string | number | null)[]
 }
 
-export function rowOf(record: LedgerRecord): IndexRow {
+export function toIndexRow(record: LedgerRecord): IndexRow {
   const { seq, atMs } = record
   if (record.kind === 'event') {
     const after = [JSON.stringify(record.detail)]

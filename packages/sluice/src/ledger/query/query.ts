@@ -69,7 +69,7 @@ function byIndex(
   const where: string[] = []
   const values: number[] = []
   for (const [column, text] of listQueryTerms(query)) {
-    const word = index.wordOf(text)
+    const word = index.findWord(text)
     if (word === undefined) return []
     where.push(`${column} = ?`)
     values.push(word)

@@ -7,7 +7,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import { readBase } from '../chain/base.ts'
 import { asBuffer, hashAfter, listRecordSpans, recordText } from '../chain/block.ts'
-import { leafOf, Peaks } from '../chain/merkle.ts'
+import { hashLeaf, Peaks } from '../chain/merkle.ts'
 import { blocksFrom, hashAt, readHead } from '../chain/read.ts'
 import { decode } from '../records/decoding.ts'
 import { INDEX_SCHEMA, indexFile, USUAL_WORDS } from '../records/files.ts'
@@ -19,7 +19,7 @@ import {
 } from '../records/limits.ts'
 import type { LedgerRecord } from '../records/record.ts'
 import { findIndexFault, hashWord, sumUpTo } from './index-check.ts'
-import { rowOf, rowSum } from './index-rows.ts'
+import { rowSum, toIndexRow } from './index-rows.ts'
 
 const STATEMENTS = {
   calls: 'INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
@@ -70,7 +70,7 @@ export class RecordIndex {
   }
 
   /** The number of a text; undefined if no record has it. */
-  wordOf(text: string): number | undefined {
+  findWord(text: string): number | undefined {
     const id = this.#statements.find.get(text)?.id
     return id === undefined ? undefined : Number(id)
   }
@@ -98,7 +98,7 @@ export class RecordIndex {
   }
 
   /** The number of a call's outcome, if it is indexed. */
-  outcomeOf(intent: number): number | undefined {
+  findOutcome(intent: number): number | undefined {
     const row = this.database.prepare('SELECT seq FROM outcomes WHERE intent = ?').get(intent)
     return row && Number(row.seq)
   }
@@ -239,13 +239,13 @@ export class RecordIndex {
     if (at % SUBTREE_LEAVES === 0) this.#leaves = { first: at, tree: new Peaks() }
     const { first, tree } = this.#leaves ?? {}
     if (tree === undefined || first === undefined || first + tree.size !== at) return
-    tree.add(leafOf(hash))
+    tree.add(hashLeaf(hash))
     if (tree.size === SUBTREE_LEAVES)
       this.#statements.subtree.run(first, Buffer.from(tree.root, 'latin1'))
   }
 
   #add(record: LedgerRecord): void {
-    const { table, before, words, after } = rowOf(record)
+    const { table, before, words, after } = toIndexRow(record)
     const values = [...before, ...words.map((text) => this.#intern(text)), ...after]
     const { changes } = this.#statements[table].run(...values)
     if (Number(changes) > 0) this.#added[table] += rowSum(table, values)
@@ -254,7 +254,7 @@ export class RecordIndex {
   #intern(text: string): number {
     const known = this.#words.get(text)
     if (known !== undefined) return known
-    const id = this.wordOf(text) ?? this.#addWord(text)
+    const id = this.findWord(text) ?? this.#addWord(text)
     if (this.#words.size >= REMEMBERED_WORDS_MAX) this.#words.clear()
     this.#words.set(text, id)
     return id

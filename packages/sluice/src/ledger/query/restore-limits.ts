@@ -7,7 +7,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { LimitCharge } from '@sluice/policy/core/counters'
 import { listRecordSpans } from '../chain/block.ts'
 import { type Block, blocksFrom } from '../chain/read.ts'
-import { decodeTakes } from '../records/decoding.ts'
+import { decodeCharges } from '../records/decoding.ts'
 import { KINDS } from '../records/encoding.ts'
 import { header, readHeader } from '../records/header.ts'
 
@@ -30,19 +30,19 @@ export function* restoreLimits(
   after = 0,
 ): Generator<RestoredCharges> {
   const sinceMs = nowMs - longestWindowMs
-  const givenBack = findGivenBack(database, sinceMs, after)
+  const givenBack = findRefunds(database, sinceMs, after)
   for (const { data } of recentBlocks(database, sinceMs, after))
     for (const place of listRecordSpans(data)) {
       if (!readHeader(data, place.start) || header.kind !== KINDS.intent) continue
       if (header.seq <= after || givenBack.has(header.seq)) continue
       const ageMs = nowMs - header.atMs
-      const takes = decodeTakes(data, header.end).filter((take) => ageMs < take.windowMs)
+      const takes = decodeCharges(data, header.end).filter((take) => ageMs < take.windowMs)
       if (takes.length > 0) yield { takes, ageMs }
     }
 }
 
 /** Intents whose outcome was refunded, by its last field. */
-function findGivenBack(database: DatabaseSync, sinceMs: number, after: number): Set<number> {
+function findRefunds(database: DatabaseSync, sinceMs: number, after: number): Set<number> {
   const found = new Set<number>()
   for (const { data } of recentBlocks(database, sinceMs, after))
     for (const { start, end } of listRecordSpans(data))

@@ -32,7 +32,7 @@ function answer({ file, sql, rowsMax, bytesMax }: SqlRequest): SqlAnswer {
   database.exec(VIEWS)
   restrict(database)
   const statement = database.prepare(sql)
-  if (rest(sql, statement.sourceSQL) !== '') return { error: 'it is more than one statement' }
+  if (findRest(sql, statement.sourceSQL) !== '') return { error: 'it is more than one statement' }
   statement.setReturnArrays(true)
   const columns = statement.columns().map(({ name }) => name)
   if (columns.length === 0) return { error: 'it is no SELECT' }
@@ -70,7 +70,7 @@ function restrict(database: DatabaseSync): void {
 const FORBIDDEN = new Set(['load_extension', 'readfile', 'writefile', 'edit', 'fts3_tokenizer'])
 
 /** What follows the first statement. */
-function rest(sql: string, first: string): string {
+function findRest(sql: string, first: string): string {
   const at = sql.indexOf(first)
   return sql
     .slice(at + first.length)

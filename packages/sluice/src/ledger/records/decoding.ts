@@ -81,7 +81,7 @@ export function decodeCall(text: string): RestoredCall {
  * The charges of an intent, including shadow rules. `at` is where its fifth field starts; nothing
  * after the sixth is read.
  */
-export function decodeTakes(data: Buffer, at: number): LimitCharge[] {
+export function decodeCharges(data: Buffer, at: number): LimitCharge[] {
   const middle = endOfArray(data, at)
   const end = endOfArray(data, middle + 1)
   if (end - at === '[],[]'.length) return []
@@ -90,8 +90,8 @@ export function decodeTakes(data: Buffer, at: number): LimitCharge[] {
     RecordArray,
   ]
   return refusingDamage(() => [
-    ...limits.map(takeOf),
-    ...shadow.flatMap((verdict) => verdict[4].map(takeOf) as LimitCharge[]),
+    ...limits.map(decodeCharge),
+    ...shadow.flatMap((verdict) => verdict[4].map(decodeCharge) as LimitCharge[]),
   ])
 }
 
@@ -149,13 +149,13 @@ function judgement(atMs: number, fields: RecordArray): DecisionEntry {
       undecided,
       ...(action === null ? {} : { action }),
     })),
-    limits: limits.map(takeOf),
+    limits: limits.map(decodeCharge),
     shadow: shadow.map(([rule, action, code, reason, limits]: RecordArray) => ({
       rule: text_(rule),
       action,
       code,
       reason: text_(reason),
-      limits: limits.map(takeOf),
+      limits: limits.map(decodeCharge),
     })),
   }
   return {
@@ -170,23 +170,23 @@ function judgement(atMs: number, fields: RecordArray): DecisionEntry {
     category: category as Category | null,
     policy: text_(policy),
     decision,
-    judged: judgedOf(judged),
+    judged: decodeInputs(judged),
     argsDigest,
   }
 }
 
-function takeOf([key, kind, windowMs, max, amount]: RecordArray): LimitCharge {
-  return { key, kind, windowMs, max: decimalOf(max), amount: decimalOf(amount) }
+function decodeCharge([key, kind, windowMs, max, amount]: RecordArray): LimitCharge {
+  return { key, kind, windowMs, max: decodeDecimal(max), amount: decodeDecimal(amount) }
 }
 
 /** Not core's parser: products of two amounts have more digits than one amount may have. */
-function decimalOf(text: string): Decimal {
+function decodeDecimal(text: string): Decimal {
   const point = text.indexOf('.')
   if (point < 0) return { units: BigInt(text), scale: 0 }
   return { units: BigInt(text.replace('.', '')), scale: text.length - point - 1 }
 }
 
-function judgedOf(fields: 0 | RecordArray): DecisionInputs {
+function decodeInputs(fields: 0 | RecordArray): DecisionInputs {
   if (fields === 0) return {}
   return Object.fromEntries(
     fields.map(([name, value]) => [
@@ -194,13 +194,13 @@ function judgedOf(fields: 0 | RecordArray): DecisionInputs {
       Array.isArray(value)
         ? new ExactNumber(value[0])
         : typeof value === 'object' && value !== null
-          ? cutOrNotKept(value)
+          ? decodeText(value)
           : value,
     ]),
   )
 }
 
-function cutOrNotKept(value: TruncatedText | OmittedInput): string | OmittedInput {
+function decodeText(value: TruncatedText | OmittedInput): string | OmittedInput {
   return 'is' in value ? { is: value.is } : text_(value)
 }
 

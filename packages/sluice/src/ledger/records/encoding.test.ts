@@ -7,7 +7,7 @@ import { CATEGORIES } from '@sluice/policy/core/tools'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { judgement } from '../judgements.test-support.ts'
-import { decode, decodeTakes } from './decoding.ts'
+import { decode, decodeCharges } from './decoding.ts'
 import { encode } from './encoding.ts'
 import { TEXT_LENGTH_MAX } from './limits.ts'
 import { type LedgerEntry, STATUSES } from './record.ts'
@@ -133,7 +133,7 @@ describe('encoding', () => {
 })
 
 test.each(['[[', '["', '["\\\\', '[],["a', '', 'x'])('`%s` has no charges, and ends', (written) => {
-  expect(() => decodeTakes(Buffer.from(written), 0)).toThrow(/not readable/)
+  expect(() => decodeCharges(Buffer.from(written), 0)).toThrow(/not readable/)
 })
 
 /** Objects as sorted pairs, so that two of them can be compared by content. */

@@ -39,7 +39,7 @@ export function encode(entry: LedgerEntry, seq: number): string {
   switch (entry.kind) {
     case 'intent':
     case 'refusal':
-      return `${head},${judgementText(entry)}]`
+      return `${head},${encodeDecision(entry)}]`
     case 'outcome':
       return `${head},${outcomeText(entry, entry.intent)}]`
     case 'event':
@@ -61,13 +61,13 @@ function timeText(atMs: number): string {
 }
 
 /** Limits and shadow first: a restart reads no further. */
-function judgementText(of: DecisionEntry): string {
+function encodeDecision(of: DecisionEntry): string {
   const { decision } = of
   const { limits, shadow, guardrails } = decision
-  const judged = judgedFields(of.judged)
+  const judged = encodeInputs(of.judged)
   const values = judged === 0 ? '0' : JSON.stringify(judged)
   const digest = of.argsDigest === null ? 'null' : quoted(of.argsDigest)
-  return `${list(limits, takeText)},${list(shadow, shadowText)},${quoted(of.callId)},${whoAndWhat(of)},${list(guardrails, guardrailText)},${values},${digest}`
+  return `${list(limits, encodeCharge)},${list(shadow, shadowText)},${quoted(of.callId)},${whoAndWhat(of)},${list(guardrails, guardrailText)},${values},${digest}`
 }
 
 function outcomeText(of: OutcomeEntry, intent: number): string {
@@ -127,7 +127,7 @@ function saysTheSame(a: DecisionFields, b: DecisionFields): boolean {
 }
 
 /** A key is never truncated: two counters must not become one. */
-function takeText({ key, kind, windowMs, max, amount }: LimitCharge): string {
+function encodeCharge({ key, kind, windowMs, max, amount }: LimitCharge): string {
   return `[${quoted(key)},"${kind}",${number(windowMs)},"${boundText(max)}","${amountText(amount)}"]`
 }
 
@@ -138,7 +138,7 @@ function shadowText({
   reason,
   limits,
 }: RecordedDecision['shadow'][number]): string {
-  return `[${encodeText(rule)},"${action}",${quoted(code)},${encodeText(reason)},${list(limits, takeText)}]`
+  return `[${encodeText(rule)},"${action}",${quoted(code)},${encodeText(reason)},${list(limits, encodeCharge)}]`
 }
 
 function guardrailText({ name, rule, action, undecided }: GuardrailMatch): string {
@@ -171,7 +171,7 @@ function amountText(amount: Decimal): string {
  * A number that no double represents is an array with its text, and an absent value is an object
  * with the reason.
  */
-function judgedFields(judged: DecisionInputs): unknown {
+function encodeInputs(judged: DecisionInputs): unknown {
   const names = Object.keys(judged)
   if (names.length === 0) return 0
   if (names.length > JUDGED_ENTRIES_MAX)

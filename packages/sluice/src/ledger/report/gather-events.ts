@@ -34,7 +34,7 @@ function noted(source: Source, glob: string): ReportEvent[] {
 
 const said = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-export function definitionsOf(source: Source): LedgerReport['definitions'] {
+export function listDefinitions(source: Source): LedgerReport['definitions'] {
   const accepted = noted(source, 'pin').flatMap(({ atMs, detail }) => {
     const tools = Array.isArray(detail.tools) ? detail.tools : []
     const by = isObject(detail.by) ? said(detail.by.by) || said(detail.by.name) : said(detail.by)
@@ -44,7 +44,7 @@ export function definitionsOf(source: Source): LedgerReport['definitions'] {
       return [{ atMs, tool: `${said(detail.server)}/${name}`, what }]
     })
   })
-  const code = source.word('DEFINITION_CHANGED')
+  const code = source.findWord('DEFINITION_CHANGED')
   const refused = source
     .all(
       `SELECT c.tool AS tool, count(*) AS n, max(c.at) AS last FROM calls c
@@ -101,7 +101,7 @@ export function gatherApprovals(source: Source): Pick<LedgerReport, 'waited' | '
 }
 
 /** What happened to the gate itself; steps of approvals are reported separately. */
-export function eventsOf(source: Source): LedgerReport['events'] {
+export function listEvents(source: Source): LedgerReport['events'] {
   return source
     .all(
       `SELECT e.at AS at, w.text AS name, e.detail AS detail FROM events e

@@ -6,7 +6,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { USUAL_WORDS } from '../records/files.ts'
 import { REPORT_ROWS_MAX } from '../records/limits.ts'
-import { definitionsOf, eventsOf, gatherApprovals } from './gather-events.ts'
+import { gatherApprovals, listDefinitions, listEvents } from './gather-events.ts'
 import type {
   LedgerReport,
   LimitRow,
@@ -26,25 +26,25 @@ export function gatherReport(index: DatabaseSync, sinceMs: number, untilMs: numb
   return {
     sinceMs,
     untilMs,
-    totals: totalsOf(source),
-    spans: spansOf(source),
-    tools: toolsOf(source),
-    principals: principalsOf(source),
-    refused: refusedOf(source),
+    totals: sumTotals(source),
+    spans: listSpans(source),
+    tools: listTools(source),
+    principals: listPrincipals(source),
+    refused: listRefusals(source),
     waited,
     deciders,
-    newTools: newToolsOf(source),
-    definitions: definitionsOf(source),
-    limits: limitsOf(source),
-    events: eventsOf(source),
+    newTools: listNewTools(source),
+    definitions: listDefinitions(source),
+    limits: listLimits(source),
+    events: listEvents(source),
   }
 }
 
 const REFUSED = `c.action <> ${USUAL_WORDS.action}`
 
-function totalsOf(source: Source): Totals {
-  const held = source.word('require_approval')
-  const [rate, spend] = [source.word('RATE_LIMITED'), source.word('SPEND_LIMITED')]
+function sumTotals(source: Source): Totals {
+  const held = source.findWord('require_approval')
+  const [rate, spend] = [source.findWord('RATE_LIMITED'), source.findWord('SPEND_LIMITED')]
   const [calls] = source.all(`SELECT count(*) AS calls, sum(${REFUSED}) AS refused,
     sum(c.action = ${held}) AS held, sum(c.code IN (${rate}, ${spend})) AS limited
     FROM calls c WHERE ${source.span}`)
@@ -70,10 +70,10 @@ function totalsOf(source: Source): Totals {
   }
 }
 
-function spansOf(source: Source): Span[] {
+function listSpans(source: Source): Span[] {
   const { sinceMs, untilMs } = source
   const widthMs = Math.max(1, Math.ceil((untilMs - sinceMs) / SPANS))
-  const held = source.word('require_approval')
+  const held = source.findWord('require_approval')
   const rows = source.all(`SELECT (c.at - ${sinceMs}) / ${widthMs} AS span, count(*) AS calls,
     sum(${REFUSED}) AS refused, sum(c.action = ${held}) AS held
     FROM calls c WHERE ${source.span} GROUP BY 1`)
@@ -92,8 +92,8 @@ function spansOf(source: Source): Span[] {
   })
 }
 
-function toolsOf(source: Source): ToolRow[] {
-  const answered = source.word('answered')
+function listTools(source: Source): ToolRow[] {
+  const answered = source.findWord('answered')
   return source
     .all(
       `SELECT c.tool AS tool, count(*) AS calls, sum(${REFUSED}) AS refused,
@@ -112,7 +112,7 @@ function toolsOf(source: Source): ToolRow[] {
     }))
 }
 
-function principalsOf(source: Source): PrincipalRow[] {
+function listPrincipals(source: Source): PrincipalRow[] {
   return source
     .all(
       `SELECT c.principal AS principal, count(*) AS calls, sum(${REFUSED}) AS refused,
@@ -127,7 +127,7 @@ function principalsOf(source: Source): PrincipalRow[] {
     }))
 }
 
-function refusedOf(source: Source): RefusalReportRow[] {
+function listRefusals(source: Source): RefusalReportRow[] {
   return source
     .all(
       `SELECT c.tool AS tool, c.code AS code, c.rule AS rule, c.reason AS reason, count(*) AS n,
@@ -146,8 +146,8 @@ function refusedOf(source: Source): RefusalReportRow[] {
     }))
 }
 
-function limitsOf(source: Source): LimitRow[] {
-  const codes = ['RATE_LIMITED', 'SPEND_LIMITED'].map((code) => source.word(code))
+function listLimits(source: Source): LimitRow[] {
+  const codes = ['RATE_LIMITED', 'SPEND_LIMITED'].map((code) => source.findWord(code))
   return source
     .all(
       `SELECT c.rule AS rule, c.code AS code, c.principal AS principal, count(*) AS n,
@@ -164,7 +164,7 @@ function limitsOf(source: Source): LimitRow[] {
     }))
 }
 
-function newToolsOf(source: Source): LedgerReport['newTools'] {
+function listNewTools(source: Source): LedgerReport['newTools'] {
   return source
     .all(
       `SELECT c.tool AS tool, count(*) AS n, min(c.at) AS first FROM calls c WHERE ${source.span}

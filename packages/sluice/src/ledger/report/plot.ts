@@ -10,7 +10,7 @@ const BOTTOM = 24
 const TOP = 8
 const LABELS = 6
 
-export function plotOf(spans: readonly Span[]): string {
+export function renderPlot(spans: readonly Span[]): string {
   const most = Math.max(1, ...spans.map(({ allowed, refused, held }) => allowed + refused + held))
   const high = roundUp(most)
   const y = (value: number) => HEIGHT - BOTTOM - (value / high) * (HEIGHT - BOTTOM - TOP)
@@ -20,7 +20,7 @@ export function plotOf(spans: readonly Span[]): string {
     const at = y(high * part).toFixed(1)
     return `<line class="axis" x1="${LEFT}" x2="${WIDTH}" y1="${at}" y2="${at}"/><text x="${LEFT - 6}" y="${Number(at) + 4}" text-anchor="end">${(high * part).toLocaleString('en')}</text>`
   })
-  return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${sumOf(spans)}">
+  return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${describePlot(spans)}">
 ${lines.join('\n')}
 ${bars.join('\n')}
 ${times(spans, step).join('\n')}
@@ -59,7 +59,7 @@ function times(spans: readonly Span[], step: number): string[] {
   )
 }
 
-function sumOf(spans: readonly Span[]): string {
+function describePlot(spans: readonly Span[]): string {
   const sum = (of: (span: Span) => number) => spans.reduce((all, span) => all + of(span), 0)
   return `${sum((span) => span.allowed)} allowed, ${sum((span) => span.refused)} refused, ${sum((span) => span.held)} held`
 }

@@ -10,11 +10,11 @@ export interface ReportSection {
   readonly none: string
 }
 
-export function titleOf({ sinceMs, untilMs }: LedgerReport): string {
+export function formatTitle({ sinceMs, untilMs }: LedgerReport): string {
   return `What the gate did, ${minute(sinceMs)} to ${minute(untilMs)}`
 }
 
-export function sectionsOf(report: LedgerReport): ReportSection[] {
+export function buildSections(report: LedgerReport): ReportSection[] {
   const { totals } = report
   return [
     {

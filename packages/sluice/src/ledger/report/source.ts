@@ -27,7 +27,7 @@ export class Source {
     return this.#index.prepare(sql).all(...values)
   }
 
-  word(text: string): number {
+  findWord(text: string): number {
     return Number(this.#index.prepare('SELECT id FROM words WHERE text = ?').get(text)?.id ?? 0)
   }
 

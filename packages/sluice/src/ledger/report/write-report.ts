@@ -4,9 +4,9 @@
 import type { Page, PageBlock } from '../../core/pages/page.ts'
 import { singleHtmlOf } from '../../core/pages/page-html.ts'
 import { markdownOf } from '../../core/pages/page-markdown.ts'
-import { plotOf } from './plot.ts'
+import { renderPlot } from './plot.ts'
 import type { LedgerReport } from './report.ts'
-import { type ReportSection, sectionsOf, titleOf } from './sections.ts'
+import { buildSections, formatTitle, type ReportSection } from './sections.ts'
 
 export function asMarkdown(report: LedgerReport): string {
   return markdownOf(pageOf(report))
@@ -21,15 +21,15 @@ function pageOf(report: LedgerReport): Page {
     kind: 'drawing',
     svg: `<figure>
 <figcaption>Calls over time: <span class="allowed">allowed</span>, <span class="refused">refused</span>, <span class="held">held for a person</span></figcaption>
-${plotOf(report.spans)}
+${renderPlot(report.spans)}
 </figure>`,
   }
-  const sections = sectionsOf(report).map((section, at) => ({
+  const sections = buildSections(report).map((section, at) => ({
     heading: section.title,
     // The first is what happened in short.
     blocks: at === 0 ? [blockOf(section, 'figures'), plot] : [blockOf(section, 'table')],
   }))
-  return { title: titleOf(report), sections }
+  return { title: formatTitle(report), sections }
 }
 
 function blockOf({ columns, rows, none }: ReportSection, kind: 'table' | 'figures'): PageBlock {

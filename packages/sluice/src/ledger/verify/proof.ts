@@ -4,10 +4,10 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { isObject } from '@sluice/policy/core/json'
-import { readBase, treeOfBase } from '../chain/base.ts'
+import { readBase, restoreBaseTree } from '../chain/base.ts'
 import { chainHash, eachHash, listRecordSpans, recordText } from '../chain/block.ts'
-import { type Checkpoint, hexOf, latin1Of } from '../chain/checkpoint.ts'
-import { auditPath, leafOf, Peaks, rootByPath, rootOfRange } from '../chain/merkle.ts'
+import { type Checkpoint, fromHex, toHex } from '../chain/checkpoint.ts'
+import { auditPath, hashLeaf, Peaks, rootByPath, rootOfRange } from '../chain/merkle.ts'
 import { blocksFrom } from '../chain/read.ts'
 import { decode } from '../records/decoding.ts'
 import { LedgerError } from '../records/errors.ts'
@@ -38,10 +38,10 @@ export function proveRecord(
 ): InclusionProof {
   const base = readBase(database)
   if (seq > size || seq <= base.seq) throw notThere(seq, seq > size ? size : base.seq, seq > size)
-  const [block] = [...firstOf(blocksFrom(database, seq))]
+  const [block] = [...takeFirst(blocksFrom(database, seq))]
   const place = block && listRecordSpans(block.data)[seq - block.seq]
   if (block === undefined || place === undefined) throw notThere(seq, 0, false)
-  const dropped = peaksByPlace(base.seq, treeOfBase(base).list)
+  const dropped = peaksByPlace(base.seq, restoreBaseTree(base).list)
   const rootOf = (from: number, to: number): string =>
     rootOfRange(from, to, (start, end) => {
       const stored = dropped.get(`${start}-${end}`)
@@ -57,7 +57,7 @@ export function proveRecord(
     record: recordText(block.data, place),
     previous: block.data.toString('hex', before, before + 32),
     size,
-    path: auditPath(seq - 1, size, rootOf).map(hexOf),
+    path: auditPath(seq - 1, size, rootOf).map(toHex),
   }
 }
 
@@ -73,9 +73,9 @@ export function checkProof(
     return {
       fault: `the proof is for a checkpoint of ${proof.size} records, this one has ${checkpoint.seq}`,
     }
-  const leaf = leafOf(chainHash(latin1Of(proof.previous), proof.record))
-  const root = rootByPath(leaf, proof.seq - 1, proof.size, proof.path.map(latin1Of))
-  if (root === undefined || hexOf(root) !== checkpoint.root)
+  const leaf = hashLeaf(chainHash(fromHex(proof.previous), proof.record))
+  const root = rootByPath(leaf, proof.seq - 1, proof.size, proof.path.map(fromHex))
+  if (root === undefined || toHex(root) !== checkpoint.root)
     return {
       fault: `it does not lead to the root of the checkpoint: record ${proof.seq} is another`,
     }
@@ -127,7 +127,7 @@ function rootOfLeaves(database: DatabaseSync, from: number, to: number): string 
   for (const { seq, data } of blocksFrom(database, from + 1)) {
     let leaf = seq - 1
     eachHash(data, (hash) => {
-      if (leaf >= from && leaf < to) tree.add(leafOf(hash))
+      if (leaf >= from && leaf < to) tree.add(hashLeaf(hash))
       leaf++
     })
     if (leaf >= to) return tree.root
@@ -148,7 +148,7 @@ function peaksByPlace(size: number, peaks: readonly string[]): Map<string, strin
   return places
 }
 
-function* firstOf<T>(all: Iterable<T>): Generator<T> {
+function* takeFirst<T>(all: Iterable<T>): Generator<T> {
   for (const one of all) {
     yield one
     return

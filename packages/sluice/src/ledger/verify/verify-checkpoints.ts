@@ -3,11 +3,11 @@
 // the gate itself. Called by verify.ts.
 
 import { isObject } from '@sluice/policy/core/json'
-import { type Base, treeOfBase } from '../chain/base.ts'
+import { type Base, restoreBaseTree } from '../chain/base.ts'
 import { eachHash } from '../chain/block.ts'
-import { type Checkpoint, findCheckpointFault, hexOf, readCheckpoint } from '../chain/checkpoint.ts'
+import { type Checkpoint, findCheckpointFault, readCheckpoint, toHex } from '../chain/checkpoint.ts'
 import type { LocatedCheckpoint } from '../chain/checkpoint-file.ts'
-import { leafOf, type Peaks } from '../chain/merkle.ts'
+import { hashLeaf, type Peaks } from '../chain/merkle.ts'
 import { decode } from '../records/decoding.ts'
 import { PROBLEMS_MAX } from '../records/limits.ts'
 import type { LedgerRecord } from '../records/record.ts'
@@ -59,22 +59,22 @@ export class TreeCheck {
   add(data: Buffer): void {
     const tree = this.#tree
     if (tree === undefined || this.#roots.size === 0) return
-    eachHash(data, (hash) => tree.add(leafOf(hash)))
+    eachHash(data, (hash) => tree.add(hashLeaf(hash)))
     const placed = this.#roots.get(tree.size)
-    if (placed !== undefined && hexOf(tree.root) !== placed.checkpoint.root)
+    if (placed !== undefined && toHex(tree.root) !== placed.checkpoint.root)
       report(this.#problems, tree.size, `the checkpoint ${placed.where} has another root`)
   }
 
   #begin(base: Base, keys: readonly string[] | undefined): Peaks | undefined {
-    if (base.seq === 0) return treeOfBase(base)
+    if (base.seq === 0) return restoreBaseTree(base)
     const what = `what stands for the dropped records 1 to ${base.seq} is not to be believed`
     try {
       const checkpoint = readCheckpoint(base.checkpoint ?? '', 'of the base')
-      const isIts = checkpoint.seq === base.seq && checkpoint.head === hexOf(base.hash)
+      const isIts = checkpoint.seq === base.seq && checkpoint.head === toHex(base.hash)
       const fault = isIts
         ? explainUntrusted(checkpoint, keys)
         : 'the checkpoint is for other records'
-      if (fault === undefined) return treeOfBase(base)
+      if (fault === undefined) return restoreBaseTree(base)
       report(this.#problems, base.seq, `${what}: ${fault}`)
     } catch (error) {
       report(this.#problems, base.seq, `${what}: ${(error as Error).message}`)

@@ -6,7 +6,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Base, readBase } from '../chain/base.ts'
 import { FIRST_HASH } from '../chain/block.ts'
-import { hexOf } from '../chain/checkpoint.ts'
+import { toHex } from '../chain/checkpoint.ts'
 import type { LocatedCheckpoint } from '../chain/checkpoint-file.ts'
 import { blocksFrom, hashAt, readHead } from '../chain/read.ts'
 import { compareIndex } from '../query/index-check.ts'
@@ -73,7 +73,7 @@ export function verifyLedger(
     return {
       records: verifier.records,
       dropped: base.seq,
-      head: { seq: verifier.last.seq, hash: hexOf(verifier.last.hash) },
+      head: { seq: verifier.last.seq, hash: toHex(verifier.last.hash) },
       checkpoint: heads.reduce((newest, { seq }) => Math.max(newest, seq), 0),
       problems: all,
     }
@@ -88,7 +88,7 @@ export function verifyTail(database: DatabaseSync): readonly IntegrityProblem[] 
   const { seq } = readHead(database)
   const from = Math.max(1, seq - TAIL_RECORDS_VERIFIED)
   for (const block of blocksFrom(database, from)) {
-    const verifier = new Verifier(block.seq, startOf(block, base))
+    const verifier = new Verifier(block.seq, getStartHash(block, base))
     walk(database, verifier, block.seq, { due: anchors(database, block.seq) })
     return verifier.problems
   }
@@ -99,7 +99,7 @@ export function verifyTail(database: DatabaseSync): readonly IntegrityProblem[] 
   return verifier.problems
 }
 
-function startOf(block: { readonly seq: number; readonly data: Buffer }, base: Base): string {
+function getStartHash(block: { readonly seq: number; readonly data: Buffer }, base: Base): string {
   if (block.seq === base.seq + 1) return base.hash
   return block.data.toString('latin1', 0, FIRST_HASH.length)
 }
@@ -127,7 +127,7 @@ function compare(database: DatabaseSync, verifier: Verifier, { seq, hash }: Trus
   const { last } = verifier
   // An unreadable block was reported already.
   const found = seq === last.seq ? last.hash : safely(() => hashAt(database, seq))
-  if (found !== undefined && hexOf(found) !== hash)
+  if (found !== undefined && toHex(found) !== hash)
     verifier.report(
       seq,
       'edited',

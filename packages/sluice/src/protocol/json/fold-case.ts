@@ -27,7 +27,7 @@ export function foldCase(key: string): string {
   if (!BEYOND_ASCII.test(key)) return key.toLowerCase()
   const before = memo.get(key)
   if (before !== undefined) return before
-  if (faultOf(key) !== undefined) return key
+  if (findFault(key) !== undefined) return key
   const plain = key.normalize('NFKC').replaceAll('İ', 'i')
   const folded = plain.toLowerCase().toUpperCase().toLowerCase().normalize('NFKC')
   if (key.length > FOLD_MEMO_LENGTH_MAX) return folded
@@ -44,7 +44,7 @@ export class FoldBudget {
   /** Why the key must not be folded; undefined if it may be. */
   charge(key: string): string | undefined {
     if (!BEYOND_ASCII.test(key) || this.#charged?.has(key) === true) return undefined
-    const fault = faultOf(key)
+    const fault = findFault(key)
     if (fault !== undefined) return fault
     this.#left -= FOLD_UNITS_PER_KEY + key.length
     // The normalized length is charged too, once the key is known to be short.
@@ -59,7 +59,7 @@ export class FoldBudget {
   }
 }
 
-function faultOf(key: string): string | undefined {
+function findFault(key: string): string | undefined {
   if (key.length > FOLDED_KEY_LENGTH_MAX)
     return `a key beyond ASCII of ${key.length} characters, at most ${FOLDED_KEY_LENGTH_MAX} are read`
   if (MARKS.test(key)) return `a key with more than ${COMBINING_MARKS_MAX} combining marks in a row`

@@ -78,10 +78,10 @@ function isMarked(path: string): boolean {
 function isTrustedByOperator(path: string): boolean {
   return (process.env[TRUST_VARIABLE] ?? '')
     .split(delimiter)
-    .some((one) => isAbsolute(one) && realPathOf(one) === path)
+    .some((one) => isAbsolute(one) && findRealPath(one) === path)
 }
 
-function realPathOf(path: string): string | undefined {
+function findRealPath(path: string): string | undefined {
   try {
     return realpathSync(path)
   } catch {

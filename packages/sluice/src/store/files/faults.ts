@@ -40,12 +40,12 @@ const HELP: Record<StoreErrorCode, string> = {
 /** What was attempted, on which file, and why it failed. */
 export function storeFault(error: unknown, file: string): StoreError {
   if (error instanceof StoreError) return error
-  const code = codeOf(error)
+  const code = toStoreCode(error)
   const why = (error as Error | undefined)?.message ?? String(error)
   return new StoreError(code, `\`${file}\`: ${why}`, HELP[code], error)
 }
 
-function codeOf(error: unknown): StoreErrorCode {
+function toStoreCode(error: unknown): StoreErrorCode {
   const { errcode, code } = (error ?? {}) as { errcode?: number; code?: string }
   if (typeof errcode === 'number') return BY_RESULT.get(errcode & 0xff) ?? 'STORE_IO'
   return BY_ERRNO.get(code ?? '') ?? 'STORE_IO'

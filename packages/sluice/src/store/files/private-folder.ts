@@ -64,7 +64,7 @@ function checkPath(path: string, uid: number, { isTarget, links }: Step): void {
   const parent = dirname(path)
   // From the top: the content of a folder that others may change proves nothing.
   if (path !== parse(path).root) checkPath(parent, uid, { isTarget: false, links })
-  const stats = look(path)
+  const stats = readStats(path)
   if (stats === undefined) return
   if (stats.isSymbolicLink()) {
     if (stats.uid !== uid && stats.uid !== ROOT)
@@ -86,7 +86,7 @@ function checkTarget(path: string, stats: Stats, uid: number): void {
   if (!stats.isDirectory() || (stats.mode & (GROUP_WRITE | OTHERS_WRITE)) === 0) return
   if (isOwnGroup(stats, uid)) return
   throw refused(
-    `others may write to the data directory \`${path}\` (mode ${modeOf(stats)})`,
+    `others may write to the data directory \`${path}\` (mode ${formatMode(stats)})`,
     `look at what is in it, then: chmod 700 ${path}`,
   )
 }
@@ -101,7 +101,7 @@ function checkAbove(path: string, stats: Stats, uid: number): void {
   if ((stats.mode & STICKY) !== 0 || (stats.mode & (GROUP_WRITE | OTHERS_WRITE)) === 0) return
   if (isOwnGroup(stats, uid)) return
   throw refused(
-    `others may rename what is in \`${path}\`, above the data directory (mode ${modeOf(stats)})`,
+    `others may rename what is in \`${path}\`, above the data directory (mode ${formatMode(stats)})`,
     `chmod go-w ${path}, or name a --data in a folder that only you may write`,
   )
 }
@@ -123,7 +123,7 @@ function isOwnGroup(stats: Stats, uid: number): boolean {
   }
 }
 
-function look(path: string): Stats | undefined {
+function readStats(path: string): Stats | undefined {
   try {
     return lstatSync(path)
   } catch (error) {
@@ -143,6 +143,6 @@ function describeUser(uid: number): string {
   return uid === ROOT ? 'root' : `user ${uid}`
 }
 
-function modeOf({ mode }: Stats): string {
+function formatMode({ mode }: Stats): string {
   return (mode & 0o7777).toString(8)
 }

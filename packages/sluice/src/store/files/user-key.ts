@@ -23,7 +23,7 @@ type Purpose = 'init record' | 'data directory'
 /** The MAC of a text. Creates the key if it is missing. Throws STORE_USER_KEY. */
 export function signText(purpose: Purpose, text: string): string {
   const file = userKeyFile()
-  return macOf(readKey(file) ?? makeKey(file), purpose, text)
+  return computeMac(readKey(file) ?? makeKey(file), purpose, text)
 }
 
 /** Whether this user's key made the MAC. Throws STORE_USER_KEY if the key is not usable. */
@@ -31,10 +31,10 @@ export function isSigned(purpose: Purpose, text: string, mac: unknown): boolean 
   const key = readKey(userKeyFile())
   if (key === undefined || typeof mac !== 'string') return false
   const digest = (value: string) => createHash('sha256').update(value).digest()
-  return timingSafeEqual(digest(macOf(key, purpose, text)), digest(mac))
+  return timingSafeEqual(digest(computeMac(key, purpose, text)), digest(mac))
 }
 
-function macOf(key: Buffer, purpose: Purpose, text: string): string {
+function computeMac(key: Buffer, purpose: Purpose, text: string): string {
   return createHmac('sha256', key).update(`sluice ${purpose} 1\n${text}`).digest('hex')
 }
 

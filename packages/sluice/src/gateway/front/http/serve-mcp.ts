@@ -5,9 +5,9 @@ import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { Caller } from '../../../identity/callers/caller.ts'
 import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
-import { META, metaOf } from '../../../protocol/protocol-generation.ts'
+import { getMeta, META } from '../../../protocol/protocol-generation.ts'
 import { hasBatches, readMessages } from '../../../protocol/read-message.ts'
-import { RPC, rpcCodeOf } from '../../../protocol/rpc-codes.ts'
+import { RPC, toRpcCode } from '../../../protocol/rpc-codes.ts'
 import { writeError } from '../../../protocol/write-message.ts'
 import type { ServerConfig } from '../../config/config.ts'
 import type { ChildPeers } from '../../processes/child-peers.ts'
@@ -167,7 +167,7 @@ export class McpFront {
     this.#options.onRead(performance.now() - beganMs)
     if (!read.ok) {
       const text = `${read.message} (at character ${read.offset + 1})`
-      return writeRpcError(reply, 400, rpcCodeOf(read.code), text, read.id)
+      return writeRpcError(reply, 400, toRpcCode(read.code), text, read.id)
     }
     if (isStatelessPost(request.headers, read.messages))
       return this.#stateless(server, caller, read.messages, request, reply)
@@ -244,7 +244,7 @@ export class McpFront {
       return writeRpcError(reply, 400, RPC.invalidRequest, 'one request a POST, and no answers')
     const refused = rejectStatelessPost(headers, message)
     if (refused !== undefined) return reply.send(400, JSON_TYPE, refused.text)
-    const capabilities = JSON.stringify(metaOf(message.params)[META.capabilities])
+    const capabilities = JSON.stringify(getMeta(message.params)[META.capabilities])
     const tokenKey = this.#tokenKey(request)
     const client = this.#sessions.stateless(server, caller, { capabilities, tokenKey }, (made) =>
       this.#options.open(server, made, () => made.caller, { sessionKey: tokenKey }),

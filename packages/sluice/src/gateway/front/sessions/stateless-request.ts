@@ -7,10 +7,10 @@ import { decodeValue, nameIn } from '../../../protocol/mcp-headers.ts'
 import type { JsonRpcMessage, JsonRpcRequest } from '../../../protocol/message.ts'
 import {
   checkStatelessMeta,
+  getVersion,
   META,
   type ProtocolGeneration,
   STATELESS_REVISION,
-  versionOf,
 } from '../../../protocol/protocol-generation.ts'
 import { SESSION_REVISIONS } from '../../../protocol/revisions.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
@@ -26,7 +26,7 @@ export function isStatelessPost(
 ): boolean {
   const version = headers['mcp-protocol-version']
   if (typeof version === 'string' && !SESSION_REVISIONS.includes(version)) return true
-  return messages.some((each) => each.kind === 'request' && versionOf(each) !== undefined)
+  return messages.some((each) => each.kind === 'request' && getVersion(each) !== undefined)
 }
 
 /** Why the version that the header says is none. A request that says one in `_meta` as well is
@@ -38,7 +38,7 @@ export function refusedVersion(
   const version = headers['mcp-protocol-version']
   if (typeof version !== 'string' || ALL_REVISIONS.includes(version)) return undefined
   const isRequest = message.kind === 'request'
-  if (isRequest && versionOf(message) !== undefined) return undefined
+  if (isRequest && getVersion(message) !== undefined) return undefined
   const requested = version.slice(0, 100)
   const text = `the header \`MCP-Protocol-Version\` says \`${requested}\`, which is not spoken here`
   const data = { supported: ALL_REVISIONS, requested }
@@ -52,14 +52,14 @@ export function rejectWrongGeneration(
 ): RpcReply | undefined {
   const { id } = request
   if (era === 'session') {
-    if (versionOf(request) === undefined) return undefined
+    if (getVersion(request) === undefined) return undefined
     const text = `this connection has a session: a request of ${STATELESS_REVISION} is not for it`
     return buildErrorReply(id, RPC.invalidRequest, text)
   }
   const fault = checkStatelessMeta(request)
   if (fault === undefined) return undefined
   if (fault === 'unsupported') {
-    const requested = String(versionOf(request)).slice(0, 100)
+    const requested = String(getVersion(request)).slice(0, 100)
     const text = `protocol version \`${requested}\` is not spoken here`
     const data = { supported: [STATELESS_REVISION], requested }
     return buildErrorReply(id, RPC.unsupportedVersion, text, data)
@@ -76,7 +76,7 @@ export function rejectStatelessPost(
   const { id, method, params } = request
   const unlike = (what: string) => buildErrorReply(id, RPC.headerMismatch, what)
   const version = headers['mcp-protocol-version']
-  const said = versionOf(request)
+  const said = getVersion(request)
   if (typeof said === 'string' && version !== said)
     return unlike(
       `\`MCP-Protocol-Version\` is ${shown(version)}, \`_meta\` says \`${said.slice(0, 40)}\``,

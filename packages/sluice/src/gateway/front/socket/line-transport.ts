@@ -5,9 +5,9 @@
 import type { Duplex } from 'node:stream'
 import { LineSplitter } from '../../../protocol/lines.ts'
 import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
-import { type ProtocolGeneration, versionOf } from '../../../protocol/protocol-generation.ts'
+import { getVersion, type ProtocolGeneration } from '../../../protocol/protocol-generation.ts'
 import { hasBatches, readMessages } from '../../../protocol/read-message.ts'
-import { RPC, rpcCodeOf } from '../../../protocol/rpc-codes.ts'
+import { RPC, toRpcCode } from '../../../protocol/rpc-codes.ts'
 import { oneLine, writeError } from '../../../protocol/write-message.ts'
 import { LISTEN } from '../../call/pending-requests.ts'
 import { enterStep } from '../../shared/current-step.ts'
@@ -110,7 +110,7 @@ export class LineConnection {
       if (this.#closed) return
       this.#linesLeft--
       this.#blankLines = line.ok && line.text.trim() === '' ? this.#blankLines + 1 : 0
-      if (!line.ok) this.send(writeError(null, rpcCodeOf(line.code), line.message))
+      if (!line.ok) this.send(writeError(null, toRpcCode(line.code), line.message))
       else if (this.#blankLines === 0) this.#take(line.text)
       else if (this.#blankLines > CLIENT_BLANK_LINES_MAX)
         return this.close(
@@ -135,7 +135,7 @@ export class LineConnection {
   #take(text: string): void {
     enterStep('read')
     const read = readMessages(text, { batches: hasBatches(this.#side?.revision ?? '') })
-    if (!read.ok) return void this.send(writeError(read.id, rpcCodeOf(read.code), read.message))
+    if (!read.ok) return void this.send(writeError(read.id, toRpcCode(read.code), read.message))
     // Answers to a batch go out one by one, which JSON-RPC leaves to the server.
     for (const message of read.messages as readonly JsonRpcMessage[]) {
       const side = this.#sideFor(message)
@@ -155,7 +155,7 @@ export class LineConnection {
   /** The first request shows the era. A client that tried the newer one and found it wanting may begin
    * a session after all. */
   #sideFor(message: JsonRpcMessage): LineTransport {
-    const isNewer = message.kind === 'request' && versionOf(message) !== undefined
+    const isNewer = message.kind === 'request' && getVersion(message) !== undefined
     const before = this.#side
     const begins =
       message.kind === 'request' && message.method === 'initialize' && before?.era === 'stateless'

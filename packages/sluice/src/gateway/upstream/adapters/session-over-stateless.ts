@@ -12,7 +12,7 @@ import type {
   ParsedMembers,
   RequestId,
 } from '../../../protocol/message.ts'
-import { META, metaOf, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
+import { getMeta, META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { negotiateRevision } from '../../../protocol/revisions.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { writeNotification, writeRequest, writeResult } from '../../../protocol/write-message.ts'
@@ -205,7 +205,7 @@ export class SessionOverStateless extends UpstreamAdapter {
 /** A session has no subscriptions that could be told apart. */
 function withoutSubscription(notification: JsonRpcNotification): JsonRpcNotification {
   const { params } = notification
-  if (metaOf(params)[META.subscription] === undefined) return notification
+  if (getMeta(params)[META.subscription] === undefined) return notification
   const meta = patchObject(params?.text.get('_meta'), { [META.subscription]: undefined })
   return {
     ...notification,

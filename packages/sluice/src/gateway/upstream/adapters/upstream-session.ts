@@ -6,7 +6,7 @@ import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { splitMembers } from '../../../protocol/json/raw-members.ts'
 import { patchObject, withMembers } from '../../../protocol/members.ts'
 import type { JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
-import { META, metaOf, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
+import { getMeta, META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { negotiateRevision } from '../../../protocol/revisions.ts'
 import { writeMembers, writeNotification, writeRequest } from '../../../protocol/write-message.ts'
 import { type Declared, declaredIn } from '../../shared/server-questions.ts'
@@ -106,7 +106,7 @@ export class UpstreamSession {
   #begin({ params }: OutboundRequest): void {
     this.#state = 'beginning'
     const meta = splitMembers(params?.text.get('_meta') ?? '{}')
-    this.declared = declaredIn(metaOf(params)[META.capabilities])
+    this.declared = declaredIn(getMeta(params)[META.capabilities])
     const texts = {
       protocolVersion: JSON.stringify(negotiateRevision(undefined)),
       capabilities: withoutTasks(meta.get(META.capabilities)),

@@ -5,12 +5,12 @@
 import { isObject } from '@sluice/policy/core/json'
 import {
   encodeValue,
+  listParamHeaders,
   nameIn,
-  paramHeadersOf,
   readArgumentAt,
 } from '../../../protocol/mcp-headers.ts'
 import type { RequestId } from '../../../protocol/message.ts'
-import { META, metaOf, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
+import { getMeta, META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { BASE64 } from '../../shared/base64.ts'
 import type { OutboundRequest } from '../upstream.ts'
 import type { HttpHost, HttpTransport, OutgoingMessage } from './http-host.ts'
@@ -85,7 +85,7 @@ export class StatelessHttpTransport implements HttpTransport {
 
 /** Written from the body, never taken from a client. */
 function headersFor({ method, params, tool }: OutboundRequest): Record<string, string> {
-  const version = metaOf(params)[META.version]
+  const version = getMeta(params)[META.version]
   const headers: Record<string, string> = {
     ...POST_HEADERS,
     'mcp-protocol-version': typeof version === 'string' ? version : STATELESS_REVISION,
@@ -95,7 +95,7 @@ function headersFor({ method, params, tool }: OutboundRequest): Record<string, s
   if (name !== undefined) headers['mcp-name'] = encodeValue(name, BASE64)
   const args = params?.value.arguments
   if (!isObject(args)) return headers
-  for (const { header, path } of paramHeadersOf(tool?.definition.inputSchema) ?? []) {
+  for (const { header, path } of listParamHeaders(tool?.definition.inputSchema) ?? []) {
     const value = readArgumentAt(args, path)
     if (value !== undefined) headers[header] = encodeValue(String(value), BASE64)
   }
