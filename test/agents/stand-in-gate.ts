@@ -76,7 +76,7 @@ export async function standInGate(
         return { kind: 'unknown', reason: 'nobody knows the ticket' }
       const isApproved = await verdict
       if (signal.aborted) return { kind: 'unknown', reason: 'nobody waits for it any more' }
-      if (!isApproved) return { kind: 'denied', code: 'DENIED', reason: 'a person said no' }
+      if (!isApproved) return { kind: 'denied', code: 'DENIED', reason: 'an approver denied it' }
       return forward(call)
     },
     decide: (ticket, approved) => waiting.get(ticket)?.decide(approved),

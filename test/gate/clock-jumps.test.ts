@@ -8,8 +8,8 @@ import { describe, expect, test } from 'vitest'
 import { ExpiringMap } from '../../packages/sluice/src/admin/sign-in/expiring-map.ts'
 import {
   ada,
-  createSubmission,
   EngineBench,
+  makeCall,
   proposed,
   yes,
 } from '../../packages/sluice/src/approvals/engine.test-support.ts'
@@ -49,40 +49,38 @@ describe.each([HOUR_MS, YEAR_MS])('the clock is set by %i ms', (jump) => {
   test('a standing approval that has expired is not good again', async () => {
     const { clock, pass, set } = driven()
     const b = engineOn(clock)
-    const id = await proposed(b, createSubmission('{"to":"a"}'))
+    const id = await proposed(b, makeCall('{"to":"a"}'))
     await b.engine.decide(id, { ...yes, forAWhile: { forMs: 60_000 } }, ada, 'terminal')
     expect(b.engine.standing).toHaveLength(1)
     pass(60_001)
     expect(b.engine.standing).toHaveLength(0)
     set(-jump)
     expect(b.engine.standing).toHaveLength(0)
-    expect((await b.engine.ask(createSubmission('{"to":"a"}', { session: 'y' }))).is).not.toBe(
-      'standing',
-    )
+    expect((await b.engine.ask(makeCall('{"to":"a"}', { session: 'y' }))).is).not.toBe('standing')
   })
 
   test('an approval does not outlive its time, and new ones are asked for and decided as ever', async () => {
     const { clock, pass, set } = driven()
     const b = engineOn(clock)
-    const id = await proposed(b, createSubmission('{"to":"a"}'))
+    const id = await proposed(b, makeCall('{"to":"a"}'))
     set(jump)
     clock.nowMs()
     set(-jump)
     await expect(b.engine.decide(id, yes, ada, 'terminal')).rejects.toThrow()
     expect(stateOf(b, id)).toBe('expired')
-    const next = await proposed(b, createSubmission('{"to":"b"}'))
+    const next = await proposed(b, makeCall('{"to":"b"}'))
     pass(30_000)
     await b.engine.decide(next, yes, ada, 'terminal')
-    expect((await b.engine.ask(createSubmission('{"to":"b"}'))).is).toBe('approved')
+    expect((await b.engine.ask(makeCall('{"to":"b"}'))).is).toBe('approved')
   })
 
   test('what was approved while the clock was ahead ends at the next start', async () => {
     const { clock, set, now } = driven()
     const b = engineOn(clock)
     set(jump + 2 * HOUR_MS)
-    const id = await proposed(b, createSubmission('{"to":"a"}'))
+    const id = await proposed(b, makeCall('{"to":"a"}'))
     await b.engine.decide(id, { ...yes, forAWhile: { forMs: 60_000 } }, ada, 'terminal')
-    const other = await proposed(b, createSubmission('{"to":"b"}'))
+    const other = await proposed(b, makeCall('{"to":"b"}'))
     await b.engine.decide(other, yes, ada, 'terminal')
     set(-jump - 2 * HOUR_MS)
     Object.defineProperty(b, 'nowMs', { get: new ProcessClock(() => ({ ...now })).nowMs })

@@ -75,7 +75,7 @@ describe('the first PIN', () => {
   test('is not there at first, and everybody is told', async () => {
     expect(gate.log).toContain('nobody can approve anything yet')
     expect(await say({ do: 'thaw', proof: { pin: FIRST_PIN } })).toContain(
-      'nobody can approve anything yet',
+      'there is no approver yet',
     )
   })
 
@@ -97,7 +97,7 @@ describe('the first PIN', () => {
     expect(gate.log).toContain('the first PIN was set at /dev/pts/')
     // Where the tests run at a terminal, the second; else the first.
     expect(await say({ do: 'first-pin', name: 'eve', pin: 'eve was here', at: 'x' })).toMatch(
-      /has no terminal|there is somebody already who may decide/,
+      /has no terminal|an approver exists already/,
     )
   })
 

@@ -50,7 +50,7 @@ tools:
   const { code, stdout } = await sluice(['policy', 'replay', ...place])
   expect(code).toBe(1)
   expect(stdout).toContain('deny -> limited  office/create_payment')
-  expect(stdout).toContain('unknown  1 call: which arguments came is not on record')
+  expect(stdout).toContain('unknown  1 call: which arguments were sent is not recorded')
   expect(stdout).toContain('5 calls: 3 the same, 1 change, 1 unknown')
   writeFileSync(tried, policy)
   expect((await sluice(['policy', 'replay', ...place])).code).toBe(0)

@@ -144,7 +144,7 @@ describe('an invalid file of cases', () => {
     [
       'calls without a server',
       one('{ call: b, expect: allow }'),
-      ['2:13 DOCUMENT_BAD_NAME `b` is no `<server>/<tool>`'],
+      ['2:13 DOCUMENT_BAD_NAME `b` is not a `<server>/<tool>`'],
     ],
     ['calls nothing of a server', one('{ call: b/, expect: allow }'), ['2:13 DOCUMENT_BAD_NAME']],
     [
@@ -165,7 +165,7 @@ describe('an invalid file of cases', () => {
     [
       'has no such day',
       one('{ call: a/b, at: "2026-02-29T00:00:00Z", expect: allow }'),
-      ['2:22 DOCUMENT_WRONG_TYPE `2026-02-29T00:00:00Z` is no time'],
+      ['2:22 DOCUMENT_WRONG_TYPE `2026-02-29T00:00:00Z` is not a time'],
     ],
     [
       'has no such month',
@@ -270,7 +270,7 @@ describe('properties', () => {
     [
       'has neither',
       'properties: [{ name: x }]',
-      'CASES_INVALID a property says `never` or `always`, one of them',
+      'CASES_INVALID a property needs exactly one of `never` and `always',
     ],
     [
       'has both',
@@ -290,7 +290,7 @@ describe('properties', () => {
     [
       'has a tool without a server',
       'properties: [{ never: { tool: b, action: allow } }]',
-      'DOCUMENT_BAD_NAME `b` is no `<server>/<tool>`',
+      'DOCUMENT_BAD_NAME `b` is not a `<server>/<tool>`',
     ],
   ])('a wrong file that %s', (_what, text, expected) => {
     const read = readProperties({ file: 'p.yaml', text })

@@ -67,8 +67,8 @@ const EXPECT: Shape = {
         action: field(words(ACTIONS), 'the verdict'),
         code: field(text, '`ALLOWED`, `DENIED`, `RATE_LIMITED`, …'),
         rule: field(text, 'JSON Pointer of the rule that decides'),
-        reason: field(text, 'what the agent is told'),
-        guardrails: field(list(text), 'names of those laid over'),
+        reason: field(text, 'what the agent receives'),
+        guardrails: field(list(text), 'names of the guardrails that apply'),
         visible: field({ kind: 'boolean' }, 'whether a list shows it'),
       },
     },
@@ -89,7 +89,7 @@ const CASE: Shape = {
     at: field(text, 'when, as `2026-01-01T12:00:00Z`'),
     repeat: field(
       { kind: 'integer', min: 1, max: 100_000 },
-      'call so often; the last one is judged',
+      'repeat the call this often; the last one is decided',
     ),
     every: field({ kind: 'duration', maxSeconds: 31_536_000 }, 'time between repeated calls'),
     expect: { shape: EXPECT, doc: 'an action, or what else must hold', required: true },
@@ -142,7 +142,7 @@ function readCase(map: LocatedMap, index: number, problems: Problems, text: stri
     problems.error(
       'DOCUMENT_BAD_NAME',
       findEntry(map, 'call')?.at ?? map.at,
-      `\`${call}\` is no \`<server>/<tool>\``,
+      `\`${call}\` is not a \`<server>/<tool>\``,
       'name the server before the `/`',
     )
   const args = findEntry(map, 'args')
@@ -159,7 +159,7 @@ function readCase(map: LocatedMap, index: number, problems: Problems, text: stri
     problems.error(
       'DOCUMENT_WRONG_TYPE',
       findEntry(map, 'at')?.at ?? map.at,
-      `\`${at}\` is no time`,
+      `\`${at}\` is not a time`,
       'write `2026-01-01T12:00:00Z`',
     )
   return {

@@ -99,7 +99,7 @@ function readProperty(map: LocatedMap, problems: Problems, source: string): Prop
     problems.error(
       'CASES_INVALID',
       map.at,
-      'a property says `never` or `always`, one of them',
+      'a property needs exactly one of `never` and `always`',
       'split it in two, or add one',
     )
   const kind = never === undefined ? 'always' : 'never'
@@ -109,7 +109,7 @@ function readProperty(map: LocatedMap, problems: Problems, source: string): Prop
       problems.error(
         'DOCUMENT_BAD_NAME',
         claim.at,
-        `\`${tool}\` is no \`<server>/<tool>\``,
+        `\`${tool}\` is not a \`<server>/<tool>\``,
         `write \`*/${tool}\` for every server`,
       )
   const categories = each(findEntry(claim, 'category')) as Category[] | undefined

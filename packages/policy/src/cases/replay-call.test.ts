@@ -164,12 +164,12 @@ describe('replay', () => {
     expect(word(silent, ofGroups, { groups: [] })).toBe('deny')
     expect(word(silent, ofGroups, LOCAL_USER)).toBe('deny')
     const many = Array.from({ length: 64 }, (_, at) => `a-group-of-many-words-${at}`)
-    expect(word(silent, ofGroups, { groups: many })).toBe('`principal.groups` is not on record')
+    expect(word(silent, ofGroups, { groups: many })).toBe('`principal.groups` is not recorded')
     const claims = { level: 4, staff: true, x: 'a secret' }
     expect(word(ofClaims, ofClaims, { claims })).toBe('allow')
     expect(word(ofClaims, ofClaims, { claims: { ...claims, level: 3 } })).toBe('deny')
     expect(word(ofClaims, ofClaims, { claims: { level: 4 } })).toBe('deny')
-    expect(word(silent, ofClaims, { claims })).toBe('`principal.claims.level` is not on record')
+    expect(word(silent, ofClaims, { claims })).toBe('`principal.claims.level` is not recorded')
     expect(word(silent, ofClaims, LOCAL_USER)).toBe('deny')
     expect(word(silent, ofClaims, { kind: 'grant' })).toBe('deny')
   })
@@ -181,7 +181,7 @@ describe('replay', () => {
     const past = { ...again(silent, POLICY, { call, facts }) }
     const used = { look: () => expect.unreachable() }
     expect(replayCall(POLICY, past, used, NOW)).toEqual({
-      unknown: 'which arguments came is not on record',
+      unknown: 'which arguments were sent is not recorded',
     })
     const denied = compiled({
       version: 1,

@@ -51,11 +51,11 @@ export function replayCall(
 ): ReplayResult {
   const { facts, judged } = past
   if (RESOURCE_METHODS.has(past.call.method) && readsUris(policy))
-    if (past.call.name.includes('***')) return { unknown: 'only a part of the URI is on record' }
+    if (past.call.name.includes('***')) return { unknown: 'only a part of the URI is recorded' }
     else if (hasOtherReadings(policy, past.call))
-      return { unknown: 'whether the server listed this spelling of the URI is not on record' }
+      return { unknown: 'whether the server listed this spelling of the URI is not recorded' }
   if (past.call.method === COMPLETION)
-    return { unknown: 'which prompt or resource the completion was for is not on record' }
+    return { unknown: 'which prompt or resource the completion was for is not recorded' }
   const bare = { ...past.call, args: {} }
   const scope = resolveRules(policy, bare, facts)
   if (typeof scope === 'string') return { decision: decide(policy, bare, facts, usage, now) }
@@ -77,12 +77,13 @@ export function replayCall(
   )
   const [first] = words
   const why = open[0]?.why ?? ''
-  if (first === undefined) return { unknown: `${open.length} conditions read what is not kept` }
+  if (first === undefined)
+    return { unknown: `${open.length} conditions read values that are not recorded` }
   if (words.some(({ action }) => action !== first.action)) return { unknown: why }
   if (first.action === 'deny' || first.action === 'hide') return { decision: first }
   const limited = bearing.some(({ rule }) => rule.limits.length > 0)
   if (limited && open.length > 0) return { unknown: why }
-  if (lost !== undefined) return { unknown: `\`${pathText(lost.path)}\` is not on record` }
+  if (lost !== undefined) return { unknown: `\`${pathText(lost.path)}\` is not recorded` }
   // All conditions are known; only now the limits are checked.
   return { decision: decideAssuming(policy, call, facts, assumed, { usage, now, scope }) }
 }
@@ -128,9 +129,9 @@ function listOutcomes(
 /** Why a condition is unknown; undefined if it is known. */
 function findUnknown(program: BoundExpression, past: RecordedCall): string | undefined {
   if (program.closedTo !== undefined && past.judged[UNDECLARED] === undefined)
-    return 'which arguments came is not on record'
+    return 'which arguments were sent is not recorded'
   const slot = program.slots.find((each) => !isKnown(each, past))
-  return slot && `\`${[slot.root, ...slot.path].join('.')}\` is not on record`
+  return slot && `\`${[slot.root, ...slot.path].join('.')}\` is not recorded`
 }
 
 function isKnown({ root, path, presence }: ExpressionSlot, past: RecordedCall): boolean {

@@ -44,7 +44,7 @@ export function* compareSteps(old: CompiledPolicy, now: CompiledPolicy): Steps<L
   found.push(...ofHouse(old.house, now.house))
   // A document in shadow enforces nothing.
   if (old.shadow) return found
-  if (now.shadow) return [...found, { where: '/mode', what: 'nothing is enforced any more' }]
+  if (now.shadow) return [...found, { where: '/mode', what: 'nothing is enforced any longer' }]
   if (!isAtLeast(now.fallback, old.fallback))
     found.push({ where: '/default', what: `\`${old.fallback}\` becomes \`${now.fallback}\`` })
   found.push(...ofGuardrails(enforced(old.guardrails), enforced(now.guardrails), ''))
@@ -172,7 +172,7 @@ function* compareKeyed(
   for (const rule of now) {
     if (before?.has(rule.key)) continue
     if (!opensNothing.come(rule))
-      found.push({ where: rule.pointer, what: 'is new, and may stand over something tighter' })
+      found.push({ where: rule.pointer, what: 'is new, and may override something stricter' })
     yield
   }
   return found

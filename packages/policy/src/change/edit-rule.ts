@@ -42,7 +42,7 @@ export function moveRule(text: string, move: RuleMove): MoveResult {
     if (idle === undefined) return { refused: wrong?.message ?? 'the document has errors' }
     changed = apply(changed, idle)
   }
-  return { refused: 'the rule says more than one word can change' }
+  return { refused: 'the rule is more than an action' }
 }
 
 function apply(text: string, { start, end, text: put }: Splice): string {

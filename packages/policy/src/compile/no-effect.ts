@@ -23,6 +23,6 @@ export function hideByArgs(map: LocatedMap, problems: Problems): void {
     'POLICY_HIDE_BY_ARGS',
     (word ?? map).at,
     '`hide` depends on the call, which is not known when tools are listed',
-    'say `deny`, or let `when` ask for something else than `args` and `call`',
+    'write `deny`, or let `when` read something other than `args` and `call`',
   )
 }

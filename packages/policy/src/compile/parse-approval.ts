@@ -29,9 +29,9 @@ export function parseApproval(map: LocatedMap, problems: Problems): Approval {
     editArgs: scalar(fields, 'edit_args') === true,
   }
   if (approval.approvers.length > 0 || findEntry(fields, 'quorum') !== undefined)
-    checkClientChannel(map, 'where `approvers` or a `quorum` are asked for', approval, problems)
+    checkClientChannel(map, 'if `approvers` or a `quorum` are required', approval, problems)
   else if (approval.separateDuties)
-    checkClientChannel(map, 'where `separate_duties` is asked for', approval, problems)
+    checkClientChannel(map, 'if `separate_duties` is required', approval, problems)
   return approval
 }
 
@@ -49,6 +49,6 @@ export function checkClientChannel(
     'POLICY_CLIENT_CHANNEL',
     (written ?? map).at,
     `\`client\` may not approve ${what}`,
-    'take it from `channels`: it is the word of the caller, not of a person',
+    'remove it from `channels`: it is the approval of the caller, not of a person',
   )
 }

@@ -56,7 +56,7 @@ function checkMatch(match: LocatedMap, problems: Problems): void {
       problems.error(
         'DOCUMENT_BAD_NAME',
         server.at,
-        `\`${server.value}\` is no name of a server`,
+        `\`${server.value}\` is not the name of a server`,
         'name tools under `tools`, and servers without a `/`',
       )
   const methods = strings(findEntry(match, 'methods'))
@@ -65,7 +65,7 @@ function checkMatch(match: LocatedMap, problems: Problems): void {
     noEffect(
       match,
       'methods',
-      '`methods` without `tools/call` never holds together with `tools`',
+      '`methods` without `tools/call` never matches together with `tools`',
       'add `tools/call`, or take one of them away',
       problems,
     )
@@ -77,8 +77,8 @@ function checkMatch(match: LocatedMap, problems: Problems): void {
     noEffect(
       match,
       'categories',
-      '`categories` has none that these `methods` are judged as',
-      `they are judged as ${[...new Set(methods.map((method) => `\`${CONTENT_METHODS.get(method)}\``))].join(', ')}`,
+      '`categories` has none of the categories of these `methods`',
+      `they count as ${[...new Set(methods.map((method) => `\`${CONTENT_METHODS.get(method)}\``))].join(', ')}`,
       problems,
     )
 }

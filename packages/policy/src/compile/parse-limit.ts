@@ -86,7 +86,12 @@ function parsePer(
     if (part === undefined) return undefined
     const word = partText(part)
     if (seen.has(word))
-      problems.error('POLICY_NO_EFFECT', item.at, `\`${word}\` stands twice in \`per\``, 'keep one')
+      problems.error(
+        'POLICY_NO_EFFECT',
+        item.at,
+        `\`${word}\` appears twice in \`per\``,
+        'keep one',
+      )
     seen.add(word)
     parts.push(part)
   }
@@ -95,7 +100,7 @@ function parsePer(
     problems.error(
       'POLICY_NO_EFFECT',
       everyone.at,
-      '`everyone` is one counter for all, and what stands beside it splits it',
+      '`everyone` is one counter for all, and anything else in `per` splits it',
       'keep one of them',
     )
   // The order in which they are written does not change the counter.
@@ -144,7 +149,7 @@ function noAmount(node: LocatedScalar, problems: Problems): undefined {
   problems.error(
     'POLICY_AMOUNT',
     node.at,
-    `\`${node.value}\` is no amount`,
+    `\`${node.value}\` is not an amount`,
     'write an argument, or an argument times an argument or a number above zero: `args.amount`, `args.cents * 0.01`',
   )
 }

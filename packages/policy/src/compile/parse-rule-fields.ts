@@ -39,7 +39,7 @@ export function parseCommon(
     noEffect(
       map,
       field,
-      `\`${field}\` stands on what is never let through (${words.map((word) => `\`${word}\``).join(', ')})`,
+      `\`${field}\` is set on a rule that never allows a call (${words.map((word) => `\`${word}\``).join(', ')})`,
       'take the limit away, or let the call pass',
       problems,
     )
@@ -48,8 +48,8 @@ export function parseCommon(
     noEffect(
       map,
       'approval',
-      '`approval` stands where nothing asks for one',
-      'say `require_approval`, or take it away',
+      '`approval` is set but nothing requires one',
+      'write `require_approval`, or remove it',
       problems,
     )
   const readsArgs = when?.expression.readsArgs === true
@@ -57,7 +57,7 @@ export function parseCommon(
     noEffect(
       map,
       'extra_args',
-      '`extra_args` stands without a `when` that reads `args`',
+      '`extra_args` needs a `when` that reads `args`',
       'take it away',
       problems,
     )

@@ -51,9 +51,9 @@ export function parseRule(
   checkBranches(map, rule, context.problems)
   if (findEntry(map, 'over') !== undefined && !('glob' in glob)) {
     const help = named
-      ? 'take it away: an exact name stands over the category anyway'
+      ? 'remove it: an exact name overrides the category anyway'
       : 'take it away: only a glob under `tools` lifts the rule of a category'
-    noEffect(map, 'over', '`over` stands on what is no glob', help, context.problems)
+    noEffect(map, 'over', '`over` is set on a name that is not a glob', help, context.problems)
   }
   if (section === 'categories' && (name === 'Destructive' || name === 'Financial'))
     checkClientChannel(map, `a ${name} call`, rule.approval, context.problems)
@@ -63,21 +63,15 @@ export function parseRule(
 function checkBranches(map: LocatedMap, rule: Rule, problems: Problems): void {
   const { when, action, otherwise } = rule
   if (findEntry(map, 'otherwise') !== undefined && findEntry(map, 'when') === undefined)
-    noEffect(
-      map,
-      'otherwise',
-      '`otherwise` stands without `when`',
-      'add `when`, or take it away',
-      problems,
-    )
+    noEffect(map, 'otherwise', '`otherwise` needs `when`', 'add `when`, or take it away', problems)
   if (when !== undefined && action === otherwise)
     noEffect(
       map,
       'when',
-      `\`when\` decides nothing: both branches say \`${action}\``,
+      `\`when\` decides nothing: both branches are \`${action}\``,
       findEntry(map, 'otherwise') === undefined
         ? `add an \`otherwise\`: it is \`deny\` where left out`
-        : 'say something else in `otherwise`',
+        : 'write a different action in `otherwise`',
       problems,
     )
   if (when?.expression.dependsOnCall && (action === 'hide' || otherwise === 'hide'))
@@ -87,8 +81,8 @@ function checkBranches(map: LocatedMap, rule: Rule, problems: Problems): void {
     noEffect(
       map,
       'reason',
-      '`reason` is never told',
-      'take it away: it is told on a denial or a hold',
+      '`reason` is never shown',
+      'remove it: it is shown on a denial or when approval is required',
       problems,
     )
 }

@@ -276,8 +276,8 @@ describe('the trace', () => {
     ask(compiled({ version: 1, default: 'deny' }), { trace, method: 'prompts/get' })
     expect(trace).toMatchObject([
       { step: 'category', by: 'catalogue' },
-      { step: 'aside', rule: '/tools/a~1*', why: 'the exact name stands over it' },
-      { step: 'aside', rule: '/categories/Write', why: 'the exact name stands over it' },
+      { step: 'aside', rule: '/tools/a~1*', why: 'the exact name overrides it' },
+      { step: 'aside', rule: '/categories/Write', why: 'the exact name overrides it' },
       { step: 'rule', rule: '/tools/a~1put' },
       { step: 'verdict' },
       { step: 'category', by: 'method' },

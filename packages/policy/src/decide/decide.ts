@@ -53,7 +53,7 @@ function faultText(error: unknown): string {
   try {
     return error instanceof Error ? error.message : String(error)
   } catch {
-    return 'for a reason that cannot be told'
+    return 'for an unknown reason'
   }
 }
 

@@ -154,7 +154,7 @@ function rulesThatCount(
   const globs = (named?.globs(server, name) ?? []).filter(({ value }) => !value.shadow)
   if (exact !== undefined && !exact.shadow) {
     for (const rule of [...globs.map(({ value }) => value), ...(general ? [general] : [])])
-      aside.push({ pointer: rule.pointer, why: 'the exact name stands over it' })
+      aside.push({ pointer: rule.pointer, why: 'the exact name overrides it' })
     return { counting: [exact], shadow, aside }
   }
   const { count, wider } = narrowest(globs)

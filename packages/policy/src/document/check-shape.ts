@@ -133,7 +133,12 @@ function checkKey(key: LocatedScalar, shape: KeyShape, what: string, problems: P
   }
   if (shape.kind === 'name') return checkName(name, shape.noun, key.at, problems)
   if (shape.form.test(name)) return true
-  problems.error('DOCUMENT_BAD_NAME', key.at, `\`${name}\` is no ${shape.noun}`, shape.help)
+  problems.error(
+    'DOCUMENT_BAD_NAME',
+    key.at,
+    `\`${name}\` is not a valid ${shape.noun}`,
+    shape.help,
+  )
   return false
 }
 
@@ -145,7 +150,7 @@ export function checkName(name: string, noun: string, at: number, problems: Prob
     slash === -1
       ? `write \`<server>/${name}\`, or \`"*/${name}"\` for every server`
       : 'name the server before the `/` and the rest after it'
-  problems.error('DOCUMENT_BAD_NAME', at, `\`${name}\` is no \`<server>/<${noun}>\``, help)
+  problems.error('DOCUMENT_BAD_NAME', at, `\`${name}\` is not a \`<server>/<${noun}>\``, help)
   return false
 }
 

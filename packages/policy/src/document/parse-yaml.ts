@@ -76,14 +76,14 @@ const PLAIN_WORDS: Partial<Record<ErrorCode, { message: string; help: string }>>
   TAB_AS_INDENT: { message: 'a tab indents this line', help: 'indent with spaces' },
   MULTIPLE_DOCS: {
     message: 'a second document begins here',
-    help: 'one file holds one policy: take the `---` out, or split the file',
+    help: 'one file has one policy: remove the `---`, or split the file',
   },
   MULTILINE_IMPLICIT_KEY: {
     message: 'a line lacks its `:`, or an entry its comma',
     help: 'write `key: value`; in JSON, put a comma between entries',
   },
   BLOCK_AS_IMPLICIT_KEY: {
-    message: 'a second `: ` stands in this line',
+    message: 'this line has a second `: `',
     help: 'put the text in quotes',
   },
   RESOURCE_EXHAUSTION: {
@@ -99,7 +99,7 @@ const PLAIN_WORDS: Partial<Record<ErrorCode, { message: string; help: string }>>
 function describeError({ code, message }: FirstError): { message: string; help: string } {
   if (message.startsWith('All mapping items must start'))
     return {
-      message: 'this line is not in line with the keys beside it',
+      message: 'this line is not aligned with its sibling keys',
       help: 'indent all keys of one mapping alike',
     }
   const known = PLAIN_WORDS[code]
@@ -107,6 +107,6 @@ function describeError({ code, message }: FirstError): { message: string; help: 
   const what = message.split('\n')[0]?.replace(/[.:]\s*$/, '') ?? ''
   return {
     message: what.charAt(0).toLowerCase() + what.slice(1),
-    help: 'mend the YAML or JSON here',
+    help: 'fix the YAML or JSON here',
   }
 }

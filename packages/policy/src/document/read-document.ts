@@ -135,7 +135,7 @@ class Walker {
       return this.#fail(
         'DOCUMENT_SYNTAX',
         at,
-        `\`*${node.source}\` stands for nothing: no \`&${node.source}\` comes before it`,
+        `\`*${node.source}\` refers to nothing: no \`&${node.source}\` comes before it`,
         'write the value out, or put it in quotes if it is a text',
       )
     }
@@ -184,8 +184,8 @@ class Walker {
         return this.#fail(
           'DOCUMENT_DOUBLED_KEY',
           key.at,
-          `the key \`${name}\` stands here twice`,
-          'keep one: two parsers would not agree which of them holds',
+          `the key \`${name}\` appears twice`,
+          'keep one: parsers disagree on which of them applies',
         )
       seen.add(name)
       const value = this.locate(pair.value, depth + 1)

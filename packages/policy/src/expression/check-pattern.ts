@@ -37,7 +37,7 @@ export function checkPattern(node: CelNode | undefined, text: string, budget: Bu
       `\`${node.args}\` is not a pattern of RE2: ${(error as Error).message.replace('error parsing regexp: ', '')}`,
       /\(\?[=!<]|\\\d/.test(node.args)
         ? 'look-around and back-references are not part of RE2'
-        : 'mend the pattern',
+        : 'fix the pattern',
     )
   }
 }
@@ -49,7 +49,7 @@ function spend(node: CelNode & { op: 'value' }, steps: number, budget: Budget): 
   if (steps > PATTERN_STEPS_MAX)
     throw unsafe(
       `has ${steps} steps with its repetitions written out`,
-      `the limit is ${PATTERN_STEPS_MAX}: write \`*\` or \`+\`, and ask \`size\` for the length`,
+      `the limit is ${PATTERN_STEPS_MAX}: write \`*\` or \`+\`, and test the length with \`size\``,
     )
   if (budget.patternSteps < 0)
     throw unsafe(

@@ -61,11 +61,11 @@ export function inspectPath(
     const help =
       root === 'agent'
         ? 'write `agent != null`'
-        : 'ask it of `args` or of one of `principal.claims`'
+        : 'use it on `args` or on one of `principal.claims`'
     throw new ExpressionError(
       'POLICY_NO_EFFECT',
       base.start,
-      `\`${[root, ...names].join('.')}\` is not what \`has\` can ask for`,
+      `\`${[root, ...names].join('.')}\` cannot be tested with \`has\``,
       help,
     )
   }
@@ -181,8 +181,7 @@ export function refuseLiteral(node: CelNode & { op: 'value' }): void {
   const help = 'write a text, or a number within 64 bits'
   const fail = (what: string) => new ExpressionError('POLICY_EXPRESSION', node.start, what, help)
   // 2^63 itself is the lowest integer once it is negated.
-  if (typeof value === 'bigint' && value > 2n ** 63n)
-    throw fail(`${value} is no integer of 64 bits`)
+  if (typeof value === 'bigint' && value > 2n ** 63n) throw fail(`${value} is not a 64-bit integer`)
   if (typeof value === 'object' && value !== null)
-    throw fail('there are no bytes and no unsigned integers here')
+    throw fail('bytes and unsigned integers are not supported')
 }

@@ -32,7 +32,7 @@ export function syntaxError(
   if (!/^(unexpected|expected)/.test(message)) return fail(message, 'write it as CEL has it')
   const written = /^(\w+|[^\w\s])/.exec(text.slice(start))?.[0] ?? ''
   return fail(
-    `\`${written}\` cannot stand here`,
+    `\`${written}\` is not allowed here`,
     INSTEAD[written] ?? 'look at what comes before it, and for a missing operator or bracket',
   )
 }
@@ -45,5 +45,5 @@ const INSTEAD: Record<string, string> = {
   '=': 'write `==`',
   '&': 'write `&&`',
   '|': 'write `||`',
-  '?': 'ask with `has(args.x)` first',
+  '?': 'test `has(args.x)` first',
 }

@@ -216,22 +216,22 @@ describe('what cannot be decided has a reason', () => {
       { text: true },
       '`args.text` is a boolean, which the tool does not declare',
     ],
-    ['args.nested.deep == "a"', { nested: 'a' }, '`args.nested` is no object'],
+    ['args.nested.deep == "a"', { nested: 'a' }, '`args.nested` is not an object'],
     [
       'args.words.all(x, x != "")',
       { words: ['a', 5] },
       expect.stringMatching(/^`args.words(\[\])?` is a number, which the tool does not declare$/),
     ],
-    ['args.count > 1', { count: 1.5 }, '`args.count` is no integer of 64 bits'],
+    ['args.count > 1', { count: 1.5 }, '`args.count` is not a 64-bit integer'],
     [
       'args.count > 1',
       { count: new ExactNumber('9223372036854775808') },
-      '`args.count` is no integer of 64 bits',
+      '`args.count` is not a 64-bit integer',
     ],
     [
       'args.price > 1',
       { price: new ExactNumber('0.1000000000000000055') },
-      '`args.price` is a number that no double holds exactly',
+      '`args.price` is a number that no double represents exactly',
     ],
     ['args.count > 1', { count: 5, other: 1 }, 'the tool declares no argument `other`'],
     [

@@ -68,7 +68,7 @@ export class Inspector {
           'POLICY_EXPRESSION',
           node.start,
           'optional access is not part of the language',
-          'ask with `has(...)` first',
+          'test with `has(...)` first',
         )
       default:
         for (const part of node.args as readonly CelNode[]) this.visit(part, scope)
@@ -204,7 +204,7 @@ export class Inspector {
       throw new ExpressionError(
         'POLICY_EXPRESSION_UNSAFE',
         this.#nameOf(node),
-        `\`${name}\` stands inside or upon another macro`,
+        `\`${name}\` is inside or on top of another macro`,
         'macros do not nest: their cost would be a product of lists',
       )
     const [variable, ...bodies] = args

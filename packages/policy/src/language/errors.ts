@@ -24,7 +24,7 @@ export const ERRORS = {
   POLICY_WEAK_TEST: 'a text comparison on a path or URL',
   POLICY_AGENT_NULL: 'an expression that cannot be decided for calls no agent makes',
   CASES_INVALID: 'a file of cases or properties that cannot be read',
-  POLICY_FAULT: 'the engine failed while it judged a call; the call was denied',
+  POLICY_FAULT: 'the engine failed while it decided a call; the call was denied',
 } as const
 
 /**

@@ -55,7 +55,7 @@ const RATE_LIMIT: Shape = {
   noun: 'a rate limit',
   fields: {
     max: {
-      shape: { kind: 'integer', min: 1, max: RATE_MAX, zero: 'to let nothing pass, say `deny`' },
+      shape: { kind: 'integer', min: 1, max: RATE_MAX, zero: 'to let nothing pass, write `deny`' },
       doc: 'calls in any stretch of `window`',
       required: true,
     },
@@ -89,33 +89,36 @@ const APPROVAL: Shape = {
     },
     wait: {
       shape: { kind: 'duration', maxSeconds: APPROVAL_WAIT_SECONDS_MAX },
-      doc: 'how long the call itself waits before it is told to come back (25s)',
+      doc: 'how long the call itself waits before it is told to retry (25s)',
     },
     approvers: { shape: list(text(100)), doc: 'groups or names; any approver where left out' },
     quorum: {
       shape: { kind: 'integer', min: 1, max: QUORUM_MAX },
       doc: 'how many must approve (1)',
     },
-    channels: { shape: someOf(word(CHANNELS)), doc: 'where people are asked, in this order' },
+    channels: { shape: someOf(word(CHANNELS)), doc: 'how approvers are notified, in this order' },
     separate_duties: { shape: { kind: 'boolean' }, doc: 'the owner of the agent may not approve' },
     edit_args: { shape: { kind: 'boolean' }, doc: 'an approver may change arguments' },
   },
 }
 
 const COMMON: ShapeFields = {
-  reason: { shape: text(REASON_LENGTH_MAX), doc: 'told to the agent on a denial or a hold' },
+  reason: {
+    shape: text(REASON_LENGTH_MAX),
+    doc: 'shown to the agent on a denial or when approval is required',
+  },
   when: {
     shape: text(EXPRESSION_LENGTH_MAX, '`args.amount <= 5000`'),
     doc: 'a CEL expression over args, tool, session, …',
   },
   rate_limit: { shape: oneOrMore(RATE_LIMIT), doc: 'calls in a sliding window' },
   spend_limit: { shape: oneOrMore(SPEND_LIMIT), doc: 'amounts in a sliding window' },
-  approval: { shape: APPROVAL, doc: 'how people are asked' },
+  approval: { shape: APPROVAL, doc: 'how approval is requested' },
   extra_args: {
     shape: word(['allow']),
     doc: 'arguments the tool does not declare do not make `when` undecidable',
   },
-  mode: { shape: MODE, doc: '`shadow`: as if absent, its verdict recorded beside' },
+  mode: { shape: MODE, doc: '`shadow`: not enforced, its decision is only recorded' },
 }
 
 const RULE: Shape = {
@@ -128,7 +131,7 @@ const RULE: Shape = {
       elsewhere: {
         if: 'the condition of a rule is called `when`',
         condition: 'the condition of a rule is called `when`',
-        else: 'what holds where `when` is false is called `otherwise`',
+        else: 'the action if `when` is false is called `otherwise`',
         max: 'put it under `rate_limit` or `spend_limit`',
         window: 'put it under `rate_limit` or `spend_limit`',
         per: 'put it under `rate_limit` or `spend_limit`',
@@ -149,7 +152,7 @@ const GUARDRAIL: Shape = {
   kind: 'object',
   noun: 'a guardrail',
   elsewhere: {
-    otherwise: 'a guardrail has none: where `when` is false it is not laid over the call',
+    otherwise: 'a guardrail has none: if `when` is false it does not apply',
     tools: 'put it under `match`',
     servers: 'put it under `match`',
     categories: 'put it under `match`',
@@ -173,7 +176,7 @@ const GUARDRAIL: Shape = {
         },
       },
     },
-    action: { shape: TIGHTENING, doc: 'laid over the rule; the stronger wins' },
+    action: { shape: TIGHTENING, doc: 'combined with the rule; the stronger action wins' },
     ...COMMON,
   },
 }
@@ -183,7 +186,7 @@ const names = (noun: string): KeyShape => ({ kind: 'name', noun })
 export const DOCUMENT: Shape & { kind: 'object' } = {
   kind: 'object',
   noun: 'a policy',
-  elsewhere: { rules: 'rules stand under `tools` and `categories`' },
+  elsewhere: { rules: 'rules are under `tools` and `categories`' },
   fields: {
     version: {
       shape: { kind: 'constant', value: 1 },
@@ -202,7 +205,7 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
     },
     guardrails: {
       shape: list(GUARDRAIL, GUARDRAILS_MAX),
-      doc: 'laid over every rule; only tighten',
+      doc: 'apply on top of every rule; only tighten',
     },
     labels: {
       shape: { kind: 'record', keys: names('tool'), of: someOf(text(50)) },
@@ -214,7 +217,7 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
     },
     classify: {
       shape: { kind: 'record', keys: names('tool'), of: word(CATEGORIES) },
-      doc: "a person's word over the catalogue's",
+      doc: "overrides the catalogue's classification",
     },
     methods: {
       shape: {

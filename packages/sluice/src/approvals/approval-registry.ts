@@ -47,7 +47,7 @@ export interface SubmittedCall {
   readonly args: string
 }
 
-export const GONE = 'whoever approved it may no longer decide'
+export const GONE = 'its approver may no longer decide'
 
 export class ApprovalRegistry {
   readonly parts: BookParts
@@ -109,7 +109,7 @@ export class ApprovalRegistry {
     } catch (error) {
       throw new OperationError(
         `it cannot be recorded, so it is not done: ${(error as Error).message}`,
-        'try again when the record can be written',
+        'try again when the ledger can be written',
       )
     }
   }

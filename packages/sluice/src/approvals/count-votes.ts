@@ -14,13 +14,13 @@ const ALWAYS: ReadonlySet<Channel> = new Set(['console', 'terminal'])
 export function mayNotDecide(row: ApprovalRow, who: Person, channel: Channel): string | undefined {
   // The caller itself has no role.
   if (channel === 'client') return undefined
-  if (!hasRole(who, 'approver')) return `\`${who.name}\` is no approver`
+  if (!hasRole(who, 'approver')) return `\`${who.name}\` is not an approver`
   // A system that calls and decides under one name would be an agent that approves itself.
   if (
     who.kind === 'system' &&
     (isSameName(who.name, row.principal.id) || isSameName(who.name, row.agent ?? ''))
   )
-    return `\`${who.name}\` is the one who asks`
+    return `\`${who.name}\` is the caller`
   return undefined
 }
 
@@ -54,7 +54,7 @@ function findObjection(
     return `it is not to be decided by ${channel}`
   const owns = [who.name, ...who.owns].some((name) => isSameName(name, row.principal.id))
   if (ask.separateDuties && owns)
-    return `\`${who.name}\` owns \`${row.principal.id}\`, which asks, and duties are separate`
+    return `\`${who.name}\` owns \`${row.principal.id}\`, the caller, and duties are separate`
   const { approvers } = ask
   if (approvers.length === 0 || approvers.includes(who.name)) return undefined
   if (who.groups.some((group) => approvers.includes(group))) return undefined
@@ -73,8 +73,8 @@ export function clientObjection(
   { category }: Pick<ApprovalRow, 'category'>,
 ): string | undefined {
   if (!ask.channels.includes('client')) return 'the client may not decide it'
-  if (ask.approvers.length > 0 || ask.quorum > 1) return 'it asks for people'
-  if (ask.separateDuties) return 'it is the caller’s own word, and duties are separate'
+  if (ask.approvers.length > 0 || ask.quorum > 1) return 'it requires people'
+  if (ask.separateDuties) return 'it is the caller’s own approval, and duties are separate'
   if (category === 'Destructive' || category === 'Financial')
     return `the client may not decide over a ${category} call`
   return undefined

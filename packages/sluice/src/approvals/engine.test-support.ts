@@ -77,10 +77,7 @@ export const ASK: ApprovalRequirement = {
   says: 'rule',
 }
 
-export function createSubmission(
-  args: string,
-  more: Partial<ApprovalSubmission> = {},
-): ApprovalSubmission {
+export function makeCall(args: string, more: Partial<ApprovalSubmission> = {}): ApprovalSubmission {
   return {
     callId: 'c1',
     principal: { id: 'local', kind: 'local' },

@@ -1,5 +1,4 @@
-// Approvals: what a request is bound to, whose vote counts, how often it may be used, and what is
-// left after a crash.
+// Approvals: the binding of a request, whose vote counts, how often it may be used, and crashes.
 
 import type { ApprovalRequirement } from '@sluice/policy/core/decision'
 import fc from 'fast-check'
@@ -10,8 +9,8 @@ import {
   ada,
   asking,
   bob,
-  createSubmission,
   EngineBench,
+  makeCall,
   person,
   proposed,
   yes,
@@ -33,19 +32,17 @@ afterEach(() => {
 describe('a request', () => {
   test('is one per call, approved once, used once', async () => {
     const b = bench()
-    const id = await proposed(b, createSubmission('{"amount":1}'))
-    expect(
-      await proposed(b, createSubmission('{ "amount": 1 }', { callId: 'c2', session: 'y' })),
-    ).toBe(id)
+    const id = await proposed(b, makeCall('{"amount":1}'))
+    expect(await proposed(b, makeCall('{ "amount": 1 }', { callId: 'c2', session: 'y' }))).toBe(id)
     await b.engine.decide(id, yes, ada, 'terminal')
     await expect(b.engine.decide(id, yes, bob, 'terminal')).rejects.toThrow('approved already')
-    expect(await b.engine.ask(createSubmission('{"amount":1}'))).toEqual({
+    expect(await b.engine.ask(makeCall('{"amount":1}'))).toEqual({
       is: 'approved',
       id,
       by: 'ada',
     })
     expect([b.engine.use(id, 'c1'), b.engine.use(id, 'c2')]).toEqual([true, false])
-    expect(await b.engine.ask(createSubmission('{"amount":1}'))).toEqual({
+    expect(await b.engine.ask(makeCall('{"amount":1}'))).toEqual({
       is: 'used',
       id,
       usedBy: 'c1',
@@ -53,7 +50,7 @@ describe('a request', () => {
     b.engine.settled(id, 'c1', 'executed')
     expect(b.engine.find(id)).toMatchObject({ state: 'executed', usedBy: 'c1', args: '' })
     b.nowMs += USED_TOLD_MS
-    expect(await proposed(b, createSubmission('{"amount":1}'))).not.toBe(id)
+    expect(await proposed(b, makeCall('{"amount":1}'))).not.toBe(id)
   })
 
   test.each([
@@ -65,21 +62,21 @@ describe('a request', () => {
     ['another member of params', { rest: '{"name":"pay","task":{"ttl":1}}' }],
   ])('does not hold for %s', async (_what, more) => {
     const b = bench()
-    const id = await proposed(b, createSubmission('{"amount":1}'))
+    const id = await proposed(b, makeCall('{"amount":1}'))
     await b.engine.decide(id, yes, ada, 'terminal')
-    expect(await proposed(b, createSubmission('{"amount":1}', more))).not.toBe(id)
+    expect(await proposed(b, makeCall('{"amount":1}', more))).not.toBe(id)
   })
 
   test('keeps digits that a double would round', async () => {
     const b = bench()
-    const id = await proposed(b, createSubmission('{"n":9007199254740993}'))
+    const id = await proposed(b, makeCall('{"n":9007199254740993}'))
     expect(b.engine.find(id)?.args).toBe('{"n":9007199254740993}')
-    expect(await proposed(b, createSubmission('{"n":9007199254740992}'))).not.toBe(id)
+    expect(await proposed(b, makeCall('{"n":9007199254740992}'))).not.toBe(id)
   })
 
   test('nothing of its arguments is readable in the store, and they are deleted with the verdict', async () => {
     const b = bench()
-    const id = await proposed(b, createSubmission('{"to":"somebody-nobody-knows"}'))
+    const id = await proposed(b, makeCall('{"to":"somebody-nobody-knows"}'))
     const rows = () => JSON.stringify(b.database.prepare('SELECT * FROM approvals').all())
     const blob = () => b.database.prepare('SELECT args FROM approvals').get()?.args as Uint8Array
     expect(rows()).not.toContain('somebody-nobody-knows')
@@ -90,7 +87,7 @@ describe('a request', () => {
 
   test('shows secrets masked, and in full only if that is recorded', async () => {
     const b = bench()
-    const id = await proposed(b, createSubmission('{"password":"hunter2hunter2","x":1.50}'))
+    const id = await proposed(b, makeCall('{"password":"hunter2hunter2","x":1.50}'))
     expect(b.engine.find(id)?.args).toBe('{"password":"[masked: 14 characters]","x":1.50}')
     expect((await b.engine.reveal(id, ada)).args).toContain('hunter2hunter2')
     expect(b.events.at(-1)).toMatchObject({ name: 'approval-revealed', detail: { by: 'ada' } })
@@ -99,15 +96,15 @@ describe('a request', () => {
 
   test('approved and not used can be revoked; used, it cannot', async () => {
     const b = bench()
-    const id = await proposed(b, createSubmission('{}'))
+    const id = await proposed(b, makeCall('{}'))
     await b.engine.decide(id, yes, ada, 'terminal')
     const no = { verdict: 'deny', comment: 'wait' } as const
     expect((await b.engine.decide(id, no, bob, 'terminal')).state).toBe('denied')
-    expect([b.engine.use(id, 'c1'), await b.engine.ask(createSubmission('{}'))]).toEqual([
+    expect([b.engine.use(id, 'c1'), await b.engine.ask(makeCall('{}'))]).toEqual([
       false,
       { is: 'denied', id, why: 'wait' },
     ])
-    const second = await proposed(b, createSubmission('{}'))
+    const second = await proposed(b, makeCall('{}'))
     await b.engine.decide(second, yes, ada, 'terminal')
     b.engine.use(second, 'c1')
     await expect(b.engine.decide(second, no, bob, 'terminal')).rejects.toThrow('approved already')
@@ -116,14 +113,14 @@ describe('a request', () => {
   test('that cannot be recorded notifies no one', async () => {
     const b = bench()
     b.fault = 'disk full'
-    const hold = await b.engine.ask(createSubmission('{}'))
+    const hold = await b.engine.ask(makeCall('{}'))
     expect(hold).toMatchObject({ is: 'refused', why: expect.stringContaining('disk full') })
     expect(b.engine.list({ states: ['pending'] })).toEqual([])
   })
 
   test('a verdict that cannot be recorded changes nothing', async () => {
     const b = bench()
-    const id = await proposed(b, createSubmission('{}'))
+    const id = await proposed(b, makeCall('{}'))
     b.fault = 'disk full'
     await expect(b.engine.decide(id, yes, ada, 'terminal')).rejects.toThrow('disk full')
     expect(b.engine.find(id)).toMatchObject({ state: 'pending', votes: [] })
@@ -131,18 +128,18 @@ describe('a request', () => {
 
   test('expires by wall time, also over a restart, and that is a denial reported once', async () => {
     const b = bench()
-    const id = await proposed(b, createSubmission('{}'))
+    const id = await proposed(b, makeCall('{}'))
     b.engine.close()
     b.nowMs += 60_000
     b.open()
-    expect(await b.engine.ask(createSubmission('{}'))).toMatchObject({ is: 'expired', id })
+    expect(await b.engine.ask(makeCall('{}'))).toMatchObject({ is: 'expired', id })
     await expect(b.engine.decide(id, yes, ada, 'terminal')).rejects.toThrow('expired')
-    expect(await proposed(b, createSubmission('{}'))).not.toBe(id)
+    expect(await proposed(b, makeCall('{}'))).not.toBe(id)
   })
 
   test('expires automatically', async () => {
     const b = bench()
-    const id = await proposed(b, createSubmission('{}', asking({ timeoutMs: 5 })))
+    const id = await proposed(b, makeCall('{}', asking({ timeoutMs: 5 })))
     b.nowMs += 5
     await b.engine.change(id, 10_000)
     expect(b.engine.find(id)?.state).toBe('expired')
@@ -150,27 +147,27 @@ describe('a request', () => {
 
   test('approved and never used expires too', async () => {
     const b = bench()
-    const id = await proposed(b, createSubmission('{}'))
+    const id = await proposed(b, makeCall('{}'))
     await b.engine.decide(id, yes, ada, 'terminal')
     b.nowMs += UNUSED_MS_MAX
     expect(b.engine.use(id, 'c1')).toBe(false)
-    expect(await b.engine.ask(createSubmission('{}'))).toMatchObject({ is: 'expired' })
+    expect(await b.engine.ask(makeCall('{}'))).toMatchObject({ is: 'expired' })
   })
 
   test('is void when its rule or its definition changes; other rules change nothing', async () => {
     const b = bench()
-    const id = await proposed(b, createSubmission('{}'))
+    const id = await proposed(b, makeCall('{}'))
     b.engine.policyChanged((says) => says === 'rule')
     b.engine.definitionSeen('s', 'other', 'pin 2')
     expect(b.engine.find(id)?.state).toBe('pending')
-    const again = await proposed(b, createSubmission('{}', asking({ says: 'rule 2' })))
+    const again = await proposed(b, makeCall('{}', asking({ says: 'rule 2' })))
     expect([again === id, b.engine.find(id)?.state]).toEqual([false, 'void'])
     b.engine.definitionSeen('s', 'pay', 'pin 2')
     expect(b.engine.find(again)).toMatchObject({
       state: 'void',
       why: expect.stringMatching('defin'),
     })
-    const third = await proposed(b, createSubmission('{}'))
+    const third = await proposed(b, makeCall('{}'))
     b.engine.policyChanged(() => false)
     await expect(b.engine.decide(third, yes, ada, 'terminal')).rejects.toThrow('void')
   })
@@ -179,16 +176,15 @@ describe('a request', () => {
 describe('limits on requests', () => {
   test('a maximum per tool and session', async () => {
     const b = bench()
-    for (let at = 0; at < OPEN_PER_TOOL_MAX; at++)
-      await proposed(b, createSubmission(`{"n":${at}}`))
-    expect(await b.engine.ask(createSubmission('{"n":"more"}'))).toMatchObject({
+    for (let at = 0; at < OPEN_PER_TOOL_MAX; at++) await proposed(b, makeCall(`{"n":${at}}`))
+    expect(await b.engine.ask(makeCall('{"n":"more"}'))).toMatchObject({
       is: 'refused',
       barred: false,
     })
-    await proposed(b, createSubmission('{}', { session: 'y' }))
+    await proposed(b, makeCall('{}', { session: 'y' }))
     for (let at = OPEN_PER_TOOL_MAX; at < OPEN_PER_SESSION_MAX; at++)
-      await proposed(b, createSubmission('{}', { name: `tool${at}` }))
-    expect(await b.engine.ask(createSubmission('{}', { name: 'one more' }))).toMatchObject({
+      await proposed(b, makeCall('{}', { name: `tool${at}` }))
+    expect(await b.engine.ask(makeCall('{}', { name: 'one more' }))).toMatchObject({
       is: 'refused',
     })
   })
@@ -196,23 +192,23 @@ describe('limits on requests', () => {
   test('three denials of a tool in a session block it there until a person unblocks it', async () => {
     const b = bench()
     for (const n of [1, 2, 3]) {
-      const id = await proposed(b, createSubmission(`{"n":${n}}`))
+      const id = await proposed(b, makeCall(`{"n":${n}}`))
       await b.engine.decide(id, { verdict: 'deny', comment: 'no' }, ada, 'terminal')
-      expect(await b.engine.ask(createSubmission(`{"n":${n}}`))).toEqual({
+      expect(await b.engine.ask(makeCall(`{"n":${n}}`))).toEqual({
         is: 'denied',
         id,
         why: 'no',
       })
     }
-    expect(await b.engine.ask(createSubmission('{"n":4}'))).toMatchObject({
+    expect(await b.engine.ask(makeCall('{"n":4}'))).toMatchObject({
       is: 'refused',
       barred: true,
     })
-    await proposed(b, createSubmission('{"n":4}', { session: 'y' }))
+    await proposed(b, makeCall('{"n":4}', { session: 'y' }))
     const [barred] = b.engine.barred
     expect(barred).toEqual({ session: 'x', server: 's', name: 'pay', denials: 3 })
     await b.engine.lift(barred as never, ada)
-    await proposed(b, createSubmission('{"n":5}'))
+    await proposed(b, makeCall('{"n":5}'))
     expect(b.steps).toContain('lifted')
   })
 })
@@ -222,7 +218,7 @@ describe('whose vote counts', () => {
     const b = bench()
     const money = { ...ASK, approvers: ['finance'], says: 'money' }
     const two = { ...ASK, quorum: 2, timeoutMs: 30_000, says: 'two' }
-    const id = await proposed(b, createSubmission('{}', { asks: [money, two] }))
+    const id = await proposed(b, makeCall('{}', { asks: [money, two] }))
     expect(b.engine.find(id)?.expiresAtMs).toBe(b.nowMs + 30_000)
     await b.engine.decide(id, yes, bob, 'console')
     await expect(b.engine.decide(id, yes, bob, 'console')).rejects.toThrow('already')
@@ -245,7 +241,7 @@ describe('whose vote counts', () => {
     ],
   ])('not that of %s', async (_what, who, ask) => {
     const b = bench()
-    const id = await proposed(b, createSubmission('{}', asking(ask)))
+    const id = await proposed(b, makeCall('{}', asking(ask)))
     await expect(b.engine.decide(id, yes, who, 'terminal')).rejects.toThrow(who.name)
     expect(b.engine.find(id)?.state).toBe('pending')
   })
@@ -254,7 +250,7 @@ describe('whose vote counts', () => {
     const b = bench()
     const form = person('client of local', { roles: [], proof: 'client', kind: 'system' })
     const client = { channels: ['client'] } as const
-    const allowed = await proposed(b, createSubmission('{"n":1}', asking(client)))
+    const allowed = await proposed(b, makeCall('{"n":1}', asking(client)))
     expect((await b.engine.decide(allowed, yes, form, 'client')).state).toBe('approved')
     expect(b.events.at(-1)).toMatchObject({ detail: { verified: false, channel: 'client' } })
     for (const more of [
@@ -264,13 +260,10 @@ describe('whose vote counts', () => {
       { ...asking(client), category: 'Destructive' },
       { ...asking(client), category: 'Financial' },
     ]) {
-      const id = await proposed(
-        b,
-        createSubmission('{}', { ...more, session: JSON.stringify(more) }),
-      )
+      const id = await proposed(b, makeCall('{}', { ...more, session: JSON.stringify(more) }))
       await expect(b.engine.decide(id, yes, form, 'client')).rejects.toThrow('may not approve')
       await b.engine.decide(id, { verdict: 'deny' }, ada, 'terminal')
-      await b.engine.ask(createSubmission('{}', { ...more, session: JSON.stringify(more) }))
+      await b.engine.ask(makeCall('{}', { ...more, session: JSON.stringify(more) }))
     }
   })
 })
@@ -278,11 +271,11 @@ describe('whose vote counts', () => {
 describe('edited arguments', () => {
   test('only if every rule allows it; an approval of others does not count for these', async () => {
     const b = bench()
-    const shut = await proposed(b, createSubmission('{"n":1}'))
+    const shut = await proposed(b, makeCall('{"n":1}'))
     await expect(
       b.engine.decide(shut, { ...yes, args: '{"n":2}' }, ada, 'console'),
     ).rejects.toThrow('does not let')
-    const id = await proposed(b, createSubmission('{"n":3}', asking({ editArgs: true, quorum: 2 })))
+    const id = await proposed(b, makeCall('{"n":3}', asking({ editArgs: true, quorum: 2 })))
     await b.engine.decide(id, yes, ada, 'console')
     await expect(b.engine.decide(id, { ...yes, args: '7' }, bob, 'console')).rejects.toThrow(
       'object',
@@ -290,7 +283,7 @@ describe('edited arguments', () => {
     const edited = await b.engine.decide(id, { ...yes, args: '{"n":4}' }, bob, 'console')
     expect(edited).toMatchObject({ state: 'pending', edited: true, args: '{"n":4}' })
     expect((await b.engine.decide(id, { ...yes, edits: 1 }, ada, 'console')).state).toBe('approved')
-    const call = createSubmission('{"n":3}', asking({ editArgs: true, quorum: 2 }))
+    const call = makeCall('{"n":3}', asking({ editArgs: true, quorum: 2 }))
     expect(await b.engine.ask(call)).toMatchObject({ is: 'approved', args: '{"n":4}' })
   })
 })
@@ -298,7 +291,7 @@ describe('edited arguments', () => {
 describe('standing approvals', () => {
   test('exact values and given bounds, for this principal and tool only', async () => {
     const b = bench()
-    const id = await proposed(b, createSubmission('{"amount":5,"to":"ann","note":"x"}'))
+    const id = await proposed(b, makeCall('{"amount":5,"to":"ann","note":"x"}'))
     const bounds = { amount: { max: '10' }, note: { any: true } } as const
     const wanted = { ...yes, forAWhile: { forMs: 60_000, bounds } }
     await expect(
@@ -311,7 +304,7 @@ describe('standing approvals', () => {
     ).rejects.toThrow('leaves out')
     await b.engine.decide(id, wanted, ada, 'console')
     const passes = async (args: string, more: Partial<ApprovalSubmission> = {}) =>
-      (await b.engine.ask(createSubmission(args, { session: args, ...more }))).is === 'standing'
+      (await b.engine.ask(makeCall(args, { session: args, ...more }))).is === 'standing'
     expect(await passes('{"to":"ann","amount":10.00,"note":"other"}')).toBe(true)
     b.open()
     expect(await passes('{"to":"ann","amount":0,"note":"other"}')).toBe(true)
@@ -334,7 +327,7 @@ describe('standing approvals', () => {
 
   test('ends when a person revokes it', async () => {
     const b = bench()
-    const id = await proposed(b, createSubmission('{}'))
+    const id = await proposed(b, makeCall('{}'))
     await b.engine.decide(id, { ...yes, forAWhile: { forMs: 60_000 } }, ada, 'console')
     const [standing] = b.engine.standing
     await b.engine.endStanding(standing?.id as string, ada)
@@ -344,7 +337,7 @@ describe('standing approvals', () => {
 
 describe('approvers are notified', () => {
   const told = async (b: EngineBench, channels: ApprovalRequirement['channels']) => {
-    await proposed(b, createSubmission('{}', asking({ channels })))
+    await proposed(b, makeCall('{}', asking({ channels })))
     await new Promise((resolve) => setTimeout(resolve, 5))
     return b.events.filter(({ name }) => name === 'approval-notified').map(({ detail }) => detail)
   }

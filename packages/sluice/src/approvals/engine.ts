@@ -174,7 +174,7 @@ export class ApprovalEngine implements ApprovalService {
   policyChanged(isThere: (says: string) => boolean): void {
     for (const row of this.#book.unused())
       if (!row.asks.every(({ says }) => isThere(says)))
-        this.#book.void(row, 'the rule that asked has changed since')
+        this.#book.void(row, 'the rule that required approval has changed since')
   }
 
   /** The definition of a tool changed: requests for the previous one are void. */
@@ -209,10 +209,10 @@ export class ApprovalEngine implements ApprovalService {
   async reveal(id: string, who: Person): Promise<Revealed> {
     const row = this.#book.known(id)
     if (!hasRole(who, 'approver'))
-      throw new OperationError(`\`${who.name}\` is no approver`, 'ask one')
+      throw new OperationError(`\`${who.name}\` is not an approver`, 'ask one')
     const kept = this.#book.sent(row)
     if (kept === undefined)
-      throw new OperationError('the arguments are no longer kept', 'the record has their digest')
+      throw new OperationError('the arguments are no longer stored', 'the ledger has their digest')
     await this.#book.record('revealed', { ...aboutRequest(row), ...aboutPerson(who, null) })
     return { args: kept.args, rest: withoutName(kept.rest) }
   }
@@ -270,7 +270,7 @@ export class ApprovalEngine implements ApprovalService {
 
   async endStanding(id: string, who: Person): Promise<void> {
     if (!this.standing.some((each) => each.id === id))
-      throw new OperationError(`no approval \`${id}\` holds for a while`, 'list those that do')
+      throw new OperationError(`there is no standing approval \`${id}\``, 'list those that do')
     await this.#book.record('standing-ended', { standing: id, ...aboutPerson(who, null) })
     this.#standing.end(id)
   }
@@ -284,7 +284,7 @@ export class ApprovalEngine implements ApprovalService {
     who: Person,
   ): Promise<void> {
     if (!hasRole(who, 'approver'))
-      throw new OperationError(`\`${who.name}\` is no approver`, 'ask one')
+      throw new OperationError(`\`${who.name}\` is not an approver`, 'ask one')
     const { session, server, name } = barred
     if (!this.#denials.isBarred(barred))
       throw new OperationError(
@@ -307,7 +307,7 @@ export class ApprovalEngine implements ApprovalService {
       else if (newest.pin !== pin)
         this.#book.void(newest, 'the definition of the tool has changed since')
       else if (newest.asked !== asked)
-        this.#book.void(newest, 'the rule that asked has changed since')
+        this.#book.void(newest, 'the rule that required approval has changed since')
       else if (
         newest.state === 'approved' &&
         !isSatisfied(newest.asks, newest.votes, newest.edited)
@@ -371,7 +371,7 @@ export class ApprovalEngine implements ApprovalService {
     const said = ({ channels, fault }: NotificationResult): void => {
       const about = { ...aboutRequest(row), channels: [...channels], ok: fault === undefined }
       this.#book.note('notified', { ...about, fault: fault ?? null })
-      if (fault !== undefined) warn(`people were not told by ${channels.join(', ')}`, fault)
+      if (fault !== undefined) warn(`approvers were not notified by ${channels.join(', ')}`, fault)
     }
     void this.#tellers.tell(request, said)
     return { is: 'pending', id, client: row.asks.every((ask) => !clientObjection(ask, row)) }
@@ -387,13 +387,13 @@ export class ApprovalEngine implements ApprovalService {
       return no(`it has more than ${ARGS_LENGTH_MAX} characters, too many to show to a person`)
     const open = this.#book.requests.counts(session, server, name)
     if (open.tool >= OPEN_PER_TOOL_MAX)
-      return no(`${open.tool} calls of this tool wait for a person in this session already`)
+      return no(`${open.tool} calls of this tool are pending approval in this session already`)
     if (open.session >= OPEN_PER_SESSION_MAX)
-      return no(`${open.session} calls of this session wait for a person already`)
-    if (open.every >= OPEN_MAX) return no(`${open.every} calls wait for a person already`)
+      return no(`${open.session} calls of this session are pending approval already`)
+    if (open.every >= OPEN_MAX) return no(`${open.every} calls are pending approval already`)
     return undefined
   }
 }
 
 const CLOCK_WAS_AHEAD = 'it was made while the clock of the machine was ahead'
-const UNKNOWN = 'it was sent, and nobody knows what became of it'
+const UNKNOWN = 'it was sent, and its outcome is unknown'

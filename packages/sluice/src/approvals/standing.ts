@@ -162,7 +162,7 @@ export class StandingApprovals {
     this.#forgetOver(nowMs)
     if (this.#kept.size >= STANDING_MAX)
       throw new OperationError(
-        `${STANDING_MAX} approvals hold for a while already`,
+        `${STANDING_MAX} standing approvals exist already`,
         'end some of them',
       )
     const members = canonicalMembers(args === '' ? '{}' : args)

@@ -27,7 +27,7 @@ export function weighVerdict(
   readArgs: (text: string) => string | undefined,
 ): VoteTally {
   const no = mayNotDecide(row, who, channel)
-  if (no !== undefined) throw new OperationError(no, 'somebody else has to decide')
+  if (no !== undefined) throw new OperationError(no, 'another approver has to decide')
   const { comment = '', args, forAWhile } = verdict
   if (typeof comment !== 'string' || comment.length > COMMENT_LENGTH_MAX)
     throw new OperationError(
@@ -48,7 +48,7 @@ export function weighVerdict(
   if (asks.length === 0)
     throw new OperationError(
       `\`${by}\` may not approve this: ${why.join('; ')}`,
-      'ask whom it names',
+      'ask one of those it names',
     )
   if (args !== undefined) checkEdit(row, args, readArgs)
   // Of two who must agree, one must not be able to change what the other has read.
@@ -67,11 +67,11 @@ export function weighVerdict(
   const isDone = isSatisfied(row.asks, votes, edit)
   if (forAWhile !== undefined && !(isDone && isSatisfied(row.asks, [vote], edit)))
     throw new OperationError(
-      'an approval for a while is one person’s word, and this request needs more than one',
+      'a standing approval is given by one person, and this request needs more than one',
       'approve the call alone',
     )
   if (forAWhile !== undefined && (args !== undefined || row.edited > 0))
-    throw new OperationError('changed arguments cannot be approved for a while', 'one or the other')
+    throw new OperationError('edited arguments cannot get a standing approval', 'one or the other')
   return { votes, vote, edit, outcome: isDone ? 'approved' : 'voted' }
 }
 

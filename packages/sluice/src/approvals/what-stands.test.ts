@@ -2,15 +2,7 @@
 // their number of uses, and what is shown of a call before.
 
 import { afterEach, expect, test } from 'vitest'
-import {
-  ada,
-  asking,
-  bob,
-  createSubmission,
-  EngineBench,
-  proposed,
-  yes,
-} from './engine.test-support.ts'
+import { ada, asking, bob, EngineBench, makeCall, proposed, yes } from './engine.test-support.ts'
 
 const benches: EngineBench[] = []
 function bench(): EngineBench {
@@ -24,7 +16,7 @@ afterEach(() => {
 
 test('the vote of a removed approver does not count, and stays void', async () => {
   const b = bench()
-  const call = createSubmission('{"n":1}', asking({ quorum: 2 }))
+  const call = makeCall('{"n":1}', asking({ quorum: 2 }))
   const id = await proposed(b, call)
   await b.engine.decide(id, yes, ada, 'terminal')
   b.removed.add('ada')
@@ -46,7 +38,7 @@ test('the vote of a removed approver does not count, and stays void', async () =
 
 test('what a removed approver had approved, also as a standing approval, no longer passes', async () => {
   const b = bench()
-  const [once, looks] = [createSubmission('{"n":1}'), createSubmission('{"n":2}')]
+  const [once, looks] = [makeCall('{"n":1}'), makeCall('{"n":2}')]
   const id = await proposed(b, once)
   await b.engine.decide(id, yes, ada, 'terminal')
   const other = await proposed(b, looks)
@@ -73,15 +65,15 @@ test('what a removed approver had approved, also as a standing approval, no long
 test('what is sent besides the arguments is shown, secrets masked', async () => {
   const b = bench()
   const rest = '{"name":"pay","task":{"ttl":60000},"token":"abc"}'
-  const id = await proposed(b, createSubmission('{"n":1}', { rest }))
+  const id = await proposed(b, makeCall('{"n":1}', { rest }))
   expect(b.engine.find(id)?.rest).toBe('{"task":{"ttl":60000},"token":"[masked: 3 characters]"}')
-  const plain = await proposed(b, createSubmission('{"n":1}'))
+  const plain = await proposed(b, makeCall('{"n":1}'))
   expect(b.engine.find(plain)?.rest).toBe('')
 })
 
 test('a standing approval ends with the last of its calls', async () => {
   const b = bench()
-  const call = createSubmission('{"n":1}')
+  const call = makeCall('{"n":1}')
   const id = await proposed(b, call)
   await b.engine.decide(id, { ...yes, forAWhile: { forMs: 60_000, calls: 2 } }, ada, 'terminal')
   b.engine.use(id, 'c0')
@@ -101,7 +93,7 @@ test('a standing approval ends with the last of its calls', async () => {
   for (const calls of [0, -1, 1.5])
     await expect(
       b.engine.decide(
-        await proposed(b, createSubmission('{"n":2}')),
+        await proposed(b, makeCall('{"n":2}')),
         { ...yes, forAWhile: { forMs: 1_000, calls } },
         ada,
         'terminal',

@@ -203,7 +203,7 @@ describe('while writing fails', () => {
     await expect(ledger.intent(judgement(2))).rejects.toMatchObject({
       code: 'LEDGER_UNAVAILABLE',
       why: 'STORE_LOCKED',
-      help: expect.stringMatching(/goes on by itself/),
+      help: expect.stringMatching(/recovers automatically/),
     })
     expect(ledger.state).toBe('failing')
     const began = performance.now()

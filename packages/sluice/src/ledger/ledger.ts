@@ -348,8 +348,8 @@ export class Ledger {
     const fault = this.#fault
     return new LedgerError(
       'LEDGER_UNAVAILABLE',
-      fault ? `the record cannot be written: ${fault.message}` : 'the ledger is closed',
-      fault ? `${fault.help}; the gate goes on by itself` : 'start the gate again',
+      fault ? `the ledger cannot be written: ${fault.message}` : 'the ledger is closed',
+      fault ? `${fault.help}; the gate recovers automatically` : 'start the gate again',
       fault?.code,
     )
   }

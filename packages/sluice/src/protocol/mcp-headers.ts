@@ -152,11 +152,12 @@ export function describeMismatch(
     if (inBody === undefined) return `\`${header}\` repeats an argument that is not there`
     if (given === undefined) return `\`${header}\` is missing, and its argument is there`
     if (inHeader === undefined) return `\`${header}\` is not a value that a header may have`
-    if (!isSame(inHeader, inBody)) return `\`${header}\` is not what the argument says`
+    if (!isSame(inHeader, inBody)) return `\`${header}\` differs from the argument`
   }
   const known = new Set(wanted.map(({ header }) => header))
   for (const name of headers.keys())
-    if (!known.has(name)) return `\`${name.slice(0, 100)}\` repeats an argument nobody declared`
+    if (!known.has(name))
+      return `\`${name.slice(0, 100)}\` repeats an argument that is not declared`
   return undefined
 }
 

@@ -221,7 +221,11 @@ function toRequest(
   source: string,
 ): JsonRpcMessage {
   if (result !== undefined || error !== undefined)
-    reader.refuse('WIRE_ENVELOPE', 'a message has `method` beside `result` or `error`', start)
+    reader.refuse(
+      'WIRE_ENVELOPE',
+      'a message has `method` together with `result` or `error`',
+      start,
+    )
   checkParams(method, params?.value, paramsAt)
   if (id === null)
     return reader.refuse('WIRE_ID', 'the `id` of a request is `null`, give it one', start)
@@ -230,7 +234,7 @@ function toRequest(
   if (!method.startsWith('notifications/'))
     reader.refuse(
       'WIRE_METHOD',
-      `${quoteForMessage(method)} is no notification, give it an \`id\``,
+      `${quoteForMessage(method)} is not a notification, give it an \`id\``,
       start,
     )
   return { kind: 'notification', method, params, source }

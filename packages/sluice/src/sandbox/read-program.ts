@@ -57,7 +57,7 @@ export function readProgramOutput(text: string): ProgramOutput {
   if (text.length > PROGRAM_SAID_LENGTH_MAX)
     throw broken(`what it says has ${text.length} characters, at most ${PROGRAM_SAID_LENGTH_MAX}`)
   const { calls, ended, logs } = object(parseOutputJson(text))
-  if (!Array.isArray(calls)) throw broken('its calls are no list')
+  if (!Array.isArray(calls)) throw broken('its calls are not a list')
   if (calls.length > PROGRAM_CALLS_MAX)
     throw broken(`it makes ${calls.length} calls at once, at most ${PROGRAM_CALLS_MAX}`)
   return {
@@ -113,7 +113,7 @@ export function readOverlay(list: string, texts: string, bytes: Uint8Array): Fil
   const { write, remove } = object(
     parseOutputJson(requireBoundedText(list, PROGRAM_SAID_LENGTH_MAX, 'its list of files')),
   )
-  if (!Array.isArray(write) || !Array.isArray(remove)) throw broken('its files are no lists')
+  if (!Array.isArray(write) || !Array.isArray(remove)) throw broken('its files are not lists')
   if (write.length > PROGRAM_FILES_MAX || remove.length > PROGRAM_FILES_MAX)
     throw broken(`it writes or removes more than ${PROGRAM_FILES_MAX} files`)
   const total = texts.length + bytes.length
@@ -153,7 +153,7 @@ function requireBoundedText(value: unknown, lengthMax: number, what: string): st
 }
 
 function object(value: unknown): UntrustedObject {
-  if (typeof value !== 'object' || value === null) throw broken('it says nothing that can be read')
+  if (typeof value !== 'object' || value === null) throw broken('its output cannot be read')
   return value as UntrustedObject
 }
 
@@ -161,7 +161,7 @@ function parseOutputJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw broken('it says something that is not JSON')
+    throw broken('its output is not JSON')
   }
 }
 

@@ -6,7 +6,7 @@ export const ERRORS = {
   STORE_READ_ONLY: 'the data directory or a file in it may not be written',
   STORE_OWNER: 'another user could replace the data directory or what is in it',
   STORE_FOREIGN: 'the data directory was not made by this user at this place',
-  STORE_LINK: 'the data directory holds a link, or something else that is no file',
+  STORE_LINK: 'the data directory contains a link, or something else that is not a file',
   STORE_USER_KEY: "the user's own key cannot be read or written",
   STORE_LOCKED: 'another process is writing to the same file',
   STORE_CORRUPT: 'a file in the data directory is damaged, or is not a database',

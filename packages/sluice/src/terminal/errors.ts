@@ -7,11 +7,11 @@ export const ERRORS = {
   CLI_FILE: 'a file could not be read or written',
   CLI_TOOLS: 'a file of tool definitions is not one',
   CLI_ARGUMENT: 'an option or argument of a command is wrong',
-  CLI_POLICY: 'the policy or configuration has errors, so the command cannot go on',
-  CLI_SCAN: 'a server could not be asked for its tools',
+  CLI_POLICY: 'the policy or configuration has errors, so the command cannot continue',
+  CLI_SCAN: 'the tools of a server could not be listed',
   CLI_START: 'the gate could not start',
   CLI_AGENTS: 'the agents refused a command',
-  CLI_TERMINAL: 'there is no person at a terminal, or none who goes on',
+  CLI_TERMINAL: 'no one is at the terminal, or they did not continue',
   CLI_GATE: 'the running gate refused a command',
 } as const
 

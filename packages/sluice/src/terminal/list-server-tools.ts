@@ -178,7 +178,7 @@ function answerIn(text: string, id: number): JsonValue {
     if (message.error !== undefined) throw new Error(JSON.stringify(message.error).slice(0, 300))
     return message.result ?? null
   }
-  throw new Error('there is no answer in what it said')
+  throw new Error('its output has no answer')
 }
 
 /** Of a program's stderr: the line that names the error, or the last one. */

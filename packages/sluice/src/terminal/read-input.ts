@@ -121,6 +121,6 @@ export function loadPolicy(
   if (policy !== undefined) return { policy, problems, text }
   for (const problem of problems) output.problem(problem, text)
   const count = problems.filter(({ severity }) => severity === 'error').length
-  const help = `mend them; \`sluice policy check ${file}\` shows them again`
+  const help = `fix them; \`sluice policy check ${file}\` shows them again`
   throw new CliError('CLI_POLICY', `\`${file}\` has ${plural(count, 'error')}`, help, problems)
 }

@@ -51,7 +51,7 @@ export function readDefinitions(file: string): ToolDefinition[] {
     if (before !== undefined)
       throw new CliError(
         'CLI_TOOLS',
-        `\`${id}\` stands twice in \`${file}\`, as entry ${before} and ${index + 1}`,
+        `\`${id}\` appears twice in \`${file}\`, as entry ${before} and ${index + 1}`,
         'keep one',
       )
     seen.set(id, index + 1)

@@ -89,7 +89,9 @@ function lookUp(from: JsonObject, slot: BoundSlot, start: number): JsonValue | u
     const name = path[index] as string
     if (place === undefined) return undefined
     if (!isObject(place))
-      throw new UndecidableError(`\`${[root, ...path.slice(0, index)].join('.')}\` is no object`)
+      throw new UndecidableError(
+        `\`${[root, ...path.slice(0, index)].join('.')}\` is not an object`,
+      )
     const there: boolean = Object.hasOwn(place, name)
     if (presence && index === last) return there
     place = there ? place[name] : undefined

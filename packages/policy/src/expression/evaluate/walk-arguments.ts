@@ -161,7 +161,9 @@ function convertNumber(
   if ((declared.kinds & NUMBER) === 0) throw mismatch(slot, 'a number')
   // NaN is not JSON, and every comparison with it is false.
   if (value instanceof ExactNumber || !Number.isFinite(value))
-    throw new UndecidableError(`\`${formatSlot(slot)}\` is a number that no double holds exactly`)
+    throw new UndecidableError(
+      `\`${formatSlot(slot)}\` is a number that no double represents exactly`,
+    )
   return value
 }
 
@@ -174,7 +176,7 @@ function wholeNumber(value: number | ExactNumber, slot: BoundSlot): bigint {
     const whole = BigInt(typeof value === 'number' ? value : value.text)
     if (whole < INT_MAX && whole >= -INT_MAX) return whole
   }
-  throw new UndecidableError(`\`${formatSlot(slot)}\` is no integer of 64 bits`)
+  throw new UndecidableError(`\`${formatSlot(slot)}\` is not a 64-bit integer`)
 }
 
 function mismatch(slot: BoundSlot, got: string): UndecidableError {

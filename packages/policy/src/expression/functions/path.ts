@@ -30,7 +30,7 @@ const UNCLEAR: readonly (readonly [RegExp, string])[] = [
   [/^[\\/]{2}/, 'a network path'],
   [/^[A-Za-z]:(?![\\/])/, 'a path relative to a drive'],
   [/^[\\/][A-Za-z]:(?:[\\/]|$)/, 'a drive after a slash'],
-  [/^[A-Za-z][A-Za-z0-9+.-]+:/, 'a URL, where a path is asked for'],
+  [/^[A-Za-z][A-Za-z0-9+.-]+:/, 'a URL instead of a path'],
   // `%u002e` is a dot to IIS, `%２ｅ` to decoders that accept any digit as a hexadecimal one.
   [/%(?:u[0-9A-Fa-f]{4}|\P{ASCII})/u, 'an encoding only some decoders know'],
   // Turned into `.`, `/` or `\` by best-fit code pages or Unicode normalisation.
@@ -68,7 +68,7 @@ export function parsePolicyPath(text: string): PolicyPath {
   // Normalising before decoding leads to a different path than decoding first.
   const hides = structure(bare) !== structure(last) || (last.includes('\\') && !DRIVE.test(last))
   if (climbs && hides)
-    throw new UndecidableError('a climb beside encoded or reversed slashes', text)
+    throw new UndecidableError('a climb next to encoded or reversed slashes', text)
   // Read as a file name, a URL is a path relative to a directory called `file:`.
   if (climbs && bare !== text) throw new UndecidableError('a climb in a file URL', text)
   return new PolicyPath(text, stages.flatMap(readStage))

@@ -95,7 +95,7 @@ export function parseUrl(text: string): PolicyUrl {
   }
   // `http://good.example#@evil.example`: some parsers search for the `@` before the `#`.
   if (authority.includes('@') || (!rest.startsWith('/') && rest.includes('@'))) {
-    throw new UndecidableError('a URL with `@` beside its host', text)
+    throw new UndecidableError('a URL with `@` next to its host', text)
   }
   const match = AUTHORITY.exec(authority)
   if (!match) throw new UndecidableError('a host or port that URL parsers read differently', text)

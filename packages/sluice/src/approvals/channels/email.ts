@@ -139,7 +139,7 @@ function composeMailText({ facts, args, rest, links, otherwise }: ApprovalMessag
     '',
     ...facts.map(({ name, value }) => `> ${name}: ${value}`),
     ...(args === undefined ? [] : [`> Arguments: ${args}`]),
-    ...(rest === undefined ? [] : [`> Sent beside them: ${rest}`]),
+    ...(rest === undefined ? [] : [`> Sent besides the arguments: ${rest}`]),
     '',
     ...(link === undefined
       ? []

@@ -78,7 +78,7 @@ function slack(told: ApprovalMessage): unknown {
       { type: 'header', text: text(told.title, 150) },
       ...told.facts.map(({ name, value }) => section(`${name}: ${value}`)),
       ...sections('Arguments', told.args),
-      ...sections('Sent beside them', told.rest),
+      ...sections('Sent besides the arguments', told.rest),
       ...slackLinks(told, (value) => text(value, 75)),
       { type: 'context', elements: [text(told.otherwise, 2_000)] },
     ],
@@ -121,7 +121,7 @@ function teams(told: ApprovalMessage): unknown {
         ? []
         : [
             block(
-              run('Sent beside them: ', { weight: 'Bolder' }),
+              run('Sent besides the arguments: ', { weight: 'Bolder' }),
               run(told.rest, { fontType: 'Monospace' }),
             ),
           ]),

@@ -167,9 +167,12 @@ describe('a wrong configuration', () => {
     [SERVERS, '1:1 a configuration needs `version`'],
     ['version: 1', '1:1 a configuration needs `servers`'],
     ['version: 1\nservers: []', '2:10 `servers` is a list'],
-    ['version: 1\nservers: { A: { command: [x] } }', '2:12 `A` is no name of a server'],
-    ['version: 1\nservers: { a__b: { command: [x] } }', '2:12 `a__b` is no name of a server'],
-    ['version: 1\nservers: { a: {}, a: {} }', '2:19 the key `a` stands here twice'],
+    ['version: 1\nservers: { A: { command: [x] } }', '2:12 `A` is not a valid name of a server'],
+    [
+      'version: 1\nservers: { a__b: { command: [x] } }',
+      '2:12 `a__b` is not a valid name of a server',
+    ],
+    ['version: 1\nservers: { a: {}, a: {} }', '2:19 the key `a` appears twice'],
     [server(''), '2:15 a server has a `command`, a `url` or a `builtin`, one of them'],
     [
       server('command: [x], url: "http://x"'),
@@ -228,7 +231,10 @@ describe('a wrong configuration', () => {
       `version: 1\npolicies: { policy: ./p.yaml }\n${SERVERS}`,
       '2:13 `policy` is the name of the document of `policy:`',
     ],
-    [`version: 1\npolicies: { A: ./p.yaml }\n${SERVERS}`, '2:13 `A` is no name of a policy'],
+    [
+      `version: 1\npolicies: { A: ./p.yaml }\n${SERVERS}`,
+      '2:13 `A` is not a valid name of a policy',
+    ],
     [
       `version: 1\npublic_url: http://gate.example.com\n${SERVERS}`,
       '2:13 `http://gate.example.com` is no https address without a path',
@@ -266,8 +272,11 @@ describe('a wrong configuration', () => {
     [grant('policy: p', 'sha256:AB'), '3:22 this is no `sha256:` and 64 hex digits'],
     [grant('policy: p, groups: [a b]'), '4:21 `a b` is no name of a group'],
     [grant('policy: p, slots: 0'), '4:20 `slots` is `0`'],
-    [`version: 1\ngrants: { local: {} }\n${SERVERS}`, '2:11 `local` is no name of a grant'],
-    [`version: 1\ngrants: { "a:b": {} }\n${SERVERS}`, '2:11 `a:b` is no name of a grant'],
+    [
+      `version: 1\ngrants: { local: {} }\n${SERVERS}`,
+      '2:11 `local` is not a valid name of a grant',
+    ],
+    [`version: 1\ngrants: { "a:b": {} }\n${SERVERS}`, '2:11 `a:b` is not a valid name of a grant'],
   ])('%j: %s', (text, expected) => {
     const { config, problems } = readConfig({ file: 'sluice.yaml', text }, { SECRET: 'hush' })
     expect(config).toBeUndefined()

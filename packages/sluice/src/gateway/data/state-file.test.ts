@@ -1,5 +1,5 @@
 // Counters and sessions over a restart: by what was noted they are as by the record alone, and a note
-// that is not to be believed is not used.
+// that is not trusted is not used.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

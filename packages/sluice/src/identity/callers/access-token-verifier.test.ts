@@ -114,7 +114,11 @@ describe('an access token', () => {
     ['that never expires', 'missing required "exp"', { claims: { exp: undefined } }],
     ['that begins later', '"nbf" claim', { claims: { nbf: T + CLOCK_SKEW_S + 1 } }],
     ['of nobody', 'missing required "sub"', { claims: { sub: undefined } }],
-    ['of an empty name', 'subject (`sub`) of the token is no name', { claims: { sub: '' } }],
+    [
+      'of an empty name',
+      'subject (`sub`) of the token is not a valid name',
+      { claims: { sub: '' } },
+    ],
     ['of a name with a line break', 'subject (`sub`)', { claims: { sub: 'a\nb' } }],
     ['with a key that is not known', 'no applicable key', { header: { kid: 'k2' } }],
     ['low: whose subject is a list', 'subject (`sub`)', { claims: { sub: ['ann'] } }],

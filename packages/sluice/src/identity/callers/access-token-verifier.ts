@@ -144,9 +144,9 @@ function checkTypes(payload: JWTPayload): CheckedPayload {
   if (!Array.isArray(audiences) || !audiences.every((one) => typeof one === 'string'))
     throw invalid('the audience (`aud`) of the token is neither a text nor a list of texts')
   if (typeof sub !== 'string' || !SUBJECT.test(sub))
-    throw invalid('the subject (`sub`) of the token is no name')
+    throw invalid('the subject (`sub`) of the token is not a valid name')
   if (typeof exp !== 'number' || !Number.isFinite(exp))
-    throw invalid('the expiry (`exp`) of the token is no number')
+    throw invalid('the expiry (`exp`) of the token is not a number')
   return { ...payload, sub, exp, aud: audiences }
 }
 

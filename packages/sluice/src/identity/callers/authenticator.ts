@@ -143,7 +143,7 @@ export class Authenticator {
     const { mayBeLocal, tokens } = this.#options
     const why =
       isLocal && mayBeLocal && tokens === undefined
-        ? 'there are grants, so everybody needs a token'
+        ? 'there are grants, so every caller needs a token'
         : 'a token is needed here'
     throw new AuthenticationError(why, GRANT_HELP)
   }

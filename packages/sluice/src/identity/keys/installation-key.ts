@@ -55,7 +55,7 @@ function readKey(file: string): Buffer | undefined {
     throw new IdentityError(
       'IDENTITY_KEY',
       `others may read the key \`${file}\` (mode ${mode.toString(8)})`,
-      `if it is yours and nobody else could reach it: chmod 600 ${file}; otherwise move it away: logins are then to be made again`,
+      `if it is yours and no one else could read it: chmod 600 ${file}; otherwise move it away and log in again`,
     )
   if (key.length === KEY_BYTES) return key
   throw new IdentityError(

@@ -40,7 +40,7 @@ export async function discoverLogin(url: string, wanted?: string): Promise<Login
     .catch((): Pick<Fetched, 'status' | 'challenge'> => ({ status: 0, challenge: undefined }))
   const metadata = await resourceMetadata(url, parameter(challenge, 'resource_metadata'), outgoing)
   if (metadata === undefined && status !== 401)
-    throw new Error(`the server asks for no login: it answered ${status || 'nothing'}`)
+    throw new Error(`the server requires no login: it answered ${status || 'nothing'}`)
   const { origin } = new URL(url)
   // A server of 2025-03-26 has no such metadata: its own origin is its authorisation server.
   const named =
@@ -95,7 +95,9 @@ function readLoginEndpoints(
     throw new Error(`the authorisation server \`${issuer}\` names no endpoints to log in at`)
   // Without PKCE anyone who sees the code could use it.
   if (!textsIn(metadata, 'code_challenge_methods_supported').includes('S256'))
-    throw new Error(`the authorisation server \`${issuer}\` does not say that it takes PKCE (S256)`)
+    throw new Error(
+      `the authorisation server \`${issuer}\` does not declare support for PKCE (S256)`,
+    )
   return {
     issuer,
     authorizationEndpoint,

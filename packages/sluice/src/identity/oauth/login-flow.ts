@@ -75,7 +75,7 @@ export class LoginFlow {
     const { issuer, namesIssuer, resource, tokenEndpoint, outgoing } = this.#place
     const from = parameters.get('iss')
     if (from === null ? namesIssuer : from !== issuer)
-      throw new Error(`the answer is not from \`${issuer}\` but from \`${from ?? 'nobody'}\``)
+      throw new Error(`the answer is not from \`${issuer}\` but from \`${from ?? 'no issuer'}\``)
     const error = parameters.get('error')
     if (error !== null)
       throw new Error(`${error}: ${parameters.get('error_description') ?? 'no reason given'}`)

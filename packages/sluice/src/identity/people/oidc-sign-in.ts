@@ -100,7 +100,7 @@ export class OidcSignIn {
     const place = await this.#find()
     if (from === undefined ? place.namesIssuer : from !== issuer)
       throw new AuthenticationError(
-        `the answer is not from \`${issuer}\` but from \`${(from ?? 'nobody').slice(0, 200)}\``,
+        `the answer is not from \`${issuer}\` but from \`${(from ?? 'no issuer').slice(0, 200)}\``,
         'begin again',
         { error: 'invalid_token' },
       )
@@ -173,7 +173,7 @@ export class OidcSignIn {
     const hasPkce = textsIn(metadata, 'code_challenge_methods_supported').includes('S256')
     // Without either, anyone who sees the code could use it.
     if (!hasPkce && this.#client.clientSecret === undefined)
-      throw new Error(`\`${issuer}\` does not say that it takes PKCE (S256): set a client_secret`)
+      throw new Error(`\`${issuer}\` does not declare support for PKCE (S256): set a client_secret`)
     return {
       authorizationEndpoint,
       tokenEndpoint,
@@ -185,7 +185,11 @@ export class OidcSignIn {
 }
 
 function unreachable({ message }: Error): AuthenticationError {
-  return new AuthenticationError(message, 'try again; if it lasts, ask whoever runs that server', {
-    isFault: true,
-  })
+  return new AuthenticationError(
+    message,
+    'try again; if it persists, ask the operator of that server',
+    {
+      isFault: true,
+    },
+  )
 }

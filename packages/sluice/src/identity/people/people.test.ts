@@ -131,7 +131,7 @@ test('of two concurrent first PINs one wins, and no other person is left on the 
   const said = await Promise.allSettled(both)
   expect(said.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   expect(people.list()).toHaveLength(1)
-  await expect(people.setFirst(called('eve'), PIN, 3)).rejects.toThrow('somebody already')
+  await expect(people.setFirst(called('eve'), PIN, 3)).rejects.toThrow('an approver exists already')
   people.close()
 })
 
@@ -201,7 +201,7 @@ test('finding: the last admin does not give the first PIN away with the last pas
   const passkeys = new Passkeys(people)
   expect([passkeys.remove('ann', 'k1'), passkeys.remove('ann', 'none')]).toEqual([true, false])
   expect(() => passkeys.remove('ann', 'k2')).toThrow('last')
-  await expect(people.setFirst(called('eve'), PIN, 2)).rejects.toThrow('somebody already')
+  await expect(people.setFirst(called('eve'), PIN, 2)).rejects.toThrow('an approver exists already')
   await people.add(called('bob'), { pin: PIN }, 3)
   expect(passkeys.remove('ann', 'k2')).toBe(true)
   people.close()

@@ -110,17 +110,17 @@ export class People {
     if (alike !== undefined)
       throw new OperationError(
         `\`${name}\` looks like \`${alike.name}\`, who is there already`,
-        'take a name that nobody takes for that one',
+        'choose a name that is not confusable with that one',
       )
     if (this.list().length >= PEOPLE_MAX)
-      throw new OperationError(`there are ${PEOPLE_MAX} approvers`, 'remove one that nobody needs')
+      throw new OperationError(`there are ${PEOPLE_MAX} approvers`, 'remove one that is not needed')
   }
 
   /** Throws OperationError if a credential exists already. */
   mustBeFirst(): void {
     if (!this.anybody) return
     throw new OperationError(
-      'there is somebody already who may decide',
+      'an approver exists already',
       '`sluice status` says who and since when; `sluice approvers pin` changes a PIN with the old one',
     )
   }
@@ -236,13 +236,13 @@ export class People {
     const withPin = all.filter(({ pinSetMs }) => pinSetMs !== null)
     if (!all.some(canProve))
       throw new OperationError(
-        'nobody can approve anything yet',
+        'there is no approver yet',
         '`sluice approvers pin` sets the first PIN',
       )
     if (name === undefined) {
       const [only] = withPin
       if (only === undefined)
-        throw new OperationError('nobody here has a PIN', 'decide with a passkey in the console')
+        throw new OperationError('no approver has a PIN', 'decide with a passkey in the console')
       if (withPin.length === 1) return only
       const names = withPin.map((one) => `\`${one.name}\``).join(', ')
       throw new OperationError('there are several people with a PIN', `say who you are: ${names}`)

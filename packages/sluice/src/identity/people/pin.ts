@@ -16,7 +16,7 @@ const COST_MAX = 2 ** 17
 export function checkNewPin(pin: unknown): string {
   const help = `${PIN_LENGTH_MIN} to ${PIN_LENGTH_MAX} characters; digits will do, words are better`
   if (typeof pin !== 'string' || /[\p{C}\p{Zl}\p{Zp}]/u.test(pin))
-    throw new OperationError('this is no PIN', help)
+    throw new OperationError('this is not a valid PIN', help)
   if (pin.length < PIN_LENGTH_MIN || pin.length > PIN_LENGTH_MAX)
     throw new OperationError(`a PIN of ${pin.length} characters`, help)
   if (isGuessable(pin))

@@ -32,7 +32,7 @@ export function readBase(database: DatabaseSync): Base {
 /** The tree of what was dropped; it continues from there. */
 export function restoreBaseTree(base: Base): Peaks {
   if (base.checkpoint === undefined) return new Peaks()
-  return restoreTree(readCheckpoint(base.checkpoint, 'that stands for dropped records'))
+  return restoreTree(readCheckpoint(base.checkpoint, 'that replaces dropped records'))
 }
 
 export function restoreTree({ seq, peaks }: Checkpoint): Peaks {

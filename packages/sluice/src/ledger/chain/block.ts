@@ -130,6 +130,6 @@ function unreadable(): LedgerError {
   return new LedgerError(
     'LEDGER_BROKEN',
     'a block of the ledger is not readable',
-    '`sluice ledger verify` says where',
+    '`sluice ledger verify` shows where',
   )
 }

@@ -94,7 +94,7 @@ export function readCheckpoint(text: string, where: string): Checkpoint {
     peaks.every((peak) => isText(peak, HEX)) &&
     isText(key, KEY) &&
     isText(signature, /^[\w-]{86}$/)
-  if (!isGood) throw unreadable(where, 'it is no checkpoint of a version known here')
+  if (!isGood) throw unreadable(where, 'it is not a checkpoint of a known version')
   return { version, seq, time, head, root, peaks, key, signature } as Checkpoint
 }
 

@@ -217,5 +217,5 @@ function text_(value: string | TruncatedText): string {
 }
 
 function broken(message: string): LedgerError {
-  return new LedgerError('LEDGER_BROKEN', message, '`sluice ledger verify` says where')
+  return new LedgerError('LEDGER_BROKEN', message, '`sluice ledger verify` shows where')
 }

@@ -216,7 +216,8 @@ function shortened(value: string): unknown {
 function json(value: JsonValue): unknown {
   if (typeof value === 'number') return number(value)
   if (typeof value !== 'object' || value === null) return value
-  if (value instanceof ExactNumber) throw createRecordError('an event has a number no double holds')
+  if (value instanceof ExactNumber)
+    throw createRecordError('an event has a number that no double represents')
   if (Array.isArray(value)) return value.map(json)
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, json(inner)]))
 }

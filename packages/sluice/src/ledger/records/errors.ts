@@ -4,9 +4,9 @@
 import type { StoreErrorCode } from '../../store/errors.ts'
 
 export const ERRORS = {
-  LEDGER_UNAVAILABLE: 'the record of calls cannot be written, so nothing is forwarded',
-  LEDGER_RECORD: 'a record that cannot be kept as it is: too large, or with a number that is none',
-  LEDGER_BROKEN: 'the record of calls does not fit together: edited, removed or damaged',
+  LEDGER_UNAVAILABLE: 'the ledger cannot be written, so nothing is forwarded',
+  LEDGER_RECORD: 'a record that cannot be stored: too large, or with an invalid number',
+  LEDGER_BROKEN: 'the ledger is inconsistent: edited, removed or damaged',
   LEDGER_CHECKPOINT: 'a checkpoint or a proof that cannot be read, or is not there',
   LEDGER_QUERY: 'a query that is not one SELECT, or takes too long',
 } as const

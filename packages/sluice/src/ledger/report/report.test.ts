@@ -132,5 +132,5 @@ test('a week without events is reported as such', () => {
   index.close()
   reader.close()
   expect(asMarkdown(empty)).toContain('No call came.')
-  expect(asHtml(empty)).toContain('Nothing waited for a person.')
+  expect(asHtml(empty)).toContain('Nothing was pending approval.')
 })

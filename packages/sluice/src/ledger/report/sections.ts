@@ -96,7 +96,7 @@ export function buildSections(report: LedgerReport): ReportSection[] {
           comment,
         ],
       ),
-      none: 'Nothing waited for a person.',
+      none: 'Nothing was pending approval.',
     },
     {
       title: 'Who decided how much',
@@ -106,7 +106,7 @@ export function buildSections(report: LedgerReport): ReportSection[] {
         count(approved),
         count(denied),
       ]),
-      none: 'Nobody decided anything.',
+      none: 'No approver decided anything.',
     },
     {
       title: 'New tools',

@@ -96,7 +96,7 @@ export class Verifier {
       this.report(
         seq,
         'edited',
-        `what stands beside record ${seq} was edited: \`open\` is ${open}, and must be at most ${latest}`,
+        `the row of record ${seq} was edited: \`open\` is ${open}, and must be at most ${latest}`,
       )
   }
 
@@ -161,7 +161,7 @@ export class Verifier {
       this.#doubt = {
         seq: first,
         kind: 'edited',
-        message: `what stands beside record ${first} was edited`,
+        message: `the row of record ${first} was edited`,
       }
   }
 
@@ -185,12 +185,12 @@ export class Verifier {
   #misplaced(says: number, stored: string, next: number | undefined): void {
     const seq = this.#expected
     if (next === seq + 1) {
-      this.report(seq, 'moved', `in the place of record ${seq} stands one that says it is ${says}`)
+      this.report(seq, 'moved', `record ${says} is at the position of record ${seq}`)
       this.#expected = seq + 1
     } else if (says > seq) {
       this.missingUntil(says - 1)
       this.#expected = says + 1
-    } else return this.report(says, 'moved', `record ${says} stands in a second place`)
+    } else return this.report(says, 'moved', `record ${says} appears a second time`)
     this.#follow(stored, undefined)
     this.#previous = undefined
   }

@@ -25,7 +25,7 @@ export function selectTrustedCheckpoints(
   return all.filter(({ checkpoint, where }) => {
     const fault = explainUntrusted(checkpoint, keys)
     if (fault !== undefined)
-      report(problems, checkpoint.seq, `the checkpoint ${where} is not to be believed: ${fault}`)
+      report(problems, checkpoint.seq, `the checkpoint ${where} is not trusted: ${fault}`)
     return fault === undefined
   })
 }
@@ -67,7 +67,7 @@ export class TreeCheck {
 
   #begin(base: Base, keys: readonly string[] | undefined): Peaks | undefined {
     if (base.seq === 0) return restoreBaseTree(base)
-    const what = `what stands for the dropped records 1 to ${base.seq} is not to be believed`
+    const what = `the checkpoint of the dropped records 1 to ${base.seq} is not trusted`
     try {
       const checkpoint = readCheckpoint(base.checkpoint ?? '', 'of the base')
       const isIts = checkpoint.seq === base.seq && checkpoint.head === toHex(base.hash)
@@ -104,7 +104,7 @@ export class RetentionClaims {
       problems.push({
         seq: 1,
         kind: 'missing',
-        message: `records 1 to ${base.seq} are missing, and no record says that they were dropped`,
+        message: `records 1 to ${base.seq} are missing, and no event records that they were dropped`,
       })
     if (this.#signedBy !== undefined && checkpoints === 0)
       problems.push({

@@ -179,7 +179,7 @@ describe('refused', () => {
       'the key `\\u{202e}\\u{60}\\u{a}` is there twice, keep one',
       15,
     ],
-    ['1e400', 'no double holds the number `1e400`', 0],
+    ['1e400', 'no double represents the number `1e400`', 0],
   ])('%j is told what is wrong and where', (text, message, offset) => {
     expect(readJson(text)).toMatchObject({ ok: false, message, offset })
   })

@@ -306,7 +306,7 @@ export class JsonReader {
   }
 
   refuseInfinite(written: string, at: number): never {
-    this.refuse('WIRE_NUMBER', `no double holds the number ${quoteForMessage(written)}`, at)
+    this.refuse('WIRE_NUMBER', `no double represents the number ${quoteForMessage(written)}`, at)
   }
 
   /** Advances past a number, which is then known to be valid. */
@@ -380,7 +380,7 @@ export class JsonReader {
   }
 
   refuseSurrogate(at: number): never {
-    this.refuse('WIRE_LONE_SURROGATE', 'half of a surrogate pair stands alone', at)
+    this.refuse('WIRE_LONE_SURROGATE', 'a surrogate is not part of a pair', at)
   }
 
   refuse(code: WireErrorCode, message: string, at = this.at): never {
