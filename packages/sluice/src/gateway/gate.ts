@@ -216,7 +216,7 @@ export class Gate {
       refuseFrozen(link, send, already)
       return onEnd()
     }
-    const { labels, onDelivery, withLabels } = labelSession({
+    const { labels, inspectAhead, onDelivery, withLabels } = labelSession({
       ...{ server: name, policy, slot, log },
       onSeen: () => this.#tellListsChanged(session, policy().labelScope),
     })
@@ -259,6 +259,7 @@ export class Gate {
       onCall: () => slot.used(),
       onHello: (result) => hearServer(name, result, { known: this.#known, ...this.#parts }),
       onDelivery,
+      inspectAhead,
       record: ({ intent, receipt, watched, approval }, startedMs, settled) => {
         const outcome = withLabels(settled)
         if (outcome.givenBack === true)

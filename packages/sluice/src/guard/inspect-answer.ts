@@ -4,6 +4,7 @@
 // budget was not looked at and counts as found: otherwise padding would be the way around. Pure.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import { findInAnswer, ORDER_REACH } from './answer-injections.ts'
 import { binaryIn, printedTexts, textIn } from './binary-text.ts'
 import { changesIn, partsAround } from './changed-parts.ts'
@@ -33,11 +34,33 @@ export function inspectAnswer(
   wanted: readonly ScanTarget[],
   strictness: Strictness = 'answer',
 ): AnswerFinding[] {
+  return runSteps(inspectAnswerSteps(value, wanted, strictness))
+}
+
+/** The same in steps: a long answer takes more time than other calls should wait for. */
+export function* inspectAnswerSteps(
+  value: JsonValue,
+  wanted: readonly ScanTarget[],
+  strictness: Strictness = 'answer',
+): Steps<AnswerFinding[]> {
   const walk: AnswerScan = {
     ...{ chars: 0, binaryChars: 0, strings: 0, left: new Set(wanted), found: [], strictness },
     ...{ seen: new Set(), budget: newScanBudget() },
   }
-  scanValue(value, 0, walk)
+  const parts: AnswerPart[] = []
+  collectParts(value, 0, { parts, wantsSecrets: walk.left.has('secret') })
+  let unseen = 0
+  for (const part of parts) {
+    if (walk.left.size === 0) break
+    if (part === TOO_DEEP) beyond('it is nested too deeply', walk)
+    else if (typeof part !== 'string') addFinding('secret', 'named secret', walk)
+    else if (part.length < STEP_CHARS) runSteps(lookAt(part, walk))
+    else yield* lookAt(part, walk)
+    unseen += TEXT_COST + (typeof part === 'string' ? part.length : 0)
+    if (unseen < STEP_CHARS) continue
+    unseen = 0
+    yield
+  }
   return walk.found
 }
 
@@ -66,30 +89,42 @@ interface AnswerScan {
   readonly budget: ScanBudget
 }
 
-function scanValue(value: JsonValue, depth: number, walk: AnswerScan): void {
-  if (walk.left.size === 0) return
-  if (typeof value === 'string') return lookAt(value, walk)
-  if (depth > DEPTH_MAX) return beyond('it is nested too deeply', walk)
-  if (Array.isArray(value)) {
-    for (const item of value as readonly JsonValue[]) scanValue(item, depth + 1, walk)
-    return
-  }
-  if (!isObject(value)) return
-  for (const name of Object.keys(value)) {
-    const member = value[name] as JsonValue
-    lookAt(name, walk)
-    if (typeof member === 'string' && walk.left.has('secret') && isNamedSecret(name, member))
-      addFinding('secret', 'named secret', walk)
-    scanValue(member, depth + 1, walk)
+const TOO_DEEP = Symbol('too deep')
+const NAMED_SECRET = Symbol('named secret')
+/** A text, or what was seen between two texts. */
+type AnswerPart = string | typeof TOO_DEEP | typeof NAMED_SECRET
+
+interface CollectedParts {
+  readonly parts: AnswerPart[]
+  readonly wantsSecrets: boolean
+}
+
+/** In the order of the document. */
+function collectParts(value: JsonValue, depth: number, into: CollectedParts): void {
+  const { parts, wantsSecrets } = into
+  if (typeof value === 'string') {
+    parts.push(value)
+  } else if (depth > DEPTH_MAX) {
+    parts.push(TOO_DEEP)
+  } else if (Array.isArray(value)) {
+    for (const item of value as readonly JsonValue[]) collectParts(item, depth + 1, into)
+  } else if (isObject(value)) {
+    for (const name of Object.keys(value)) {
+      const member = value[name] as JsonValue
+      parts.push(name)
+      if (wantsSecrets && typeof member === 'string' && isNamedSecret(name, member))
+        parts.push(NAMED_SECRET)
+      collectParts(member, depth + 1, into)
+    }
   }
 }
 
-function lookAt(text: string, walk: AnswerScan): void {
+function* lookAt(text: string, walk: AnswerScan): Steps<void> {
   if (text.length < ORDER_CHARS_MIN || walk.seen.has(text)) return
   if (text.length <= SEEN_CHARS_MAX) walk.seen.add(text)
   if (++walk.strings > STRINGS_MAX) return beyond(TOO_LARGE, walk)
   const bytes = binaryIn(text)
-  if (bytes !== undefined) return lookAtBinary(text, bytes, walk)
+  if (bytes !== undefined) return yield* lookAtBinary(text, bytes, walk)
   walk.chars += text.length
   if (walk.chars > ANSWER_CHARS_MAX || !spend(walk.budget, TEXT_COST + text.length))
     return beyond(TOO_LARGE, walk)
@@ -100,9 +135,11 @@ function lookAt(text: string, walk: AnswerScan): void {
   let before: string | undefined
   for (const reading of readingsOf(text, walk.budget)) {
     if (reading === undefined) return beyond(TOO_LARGE, walk)
+    yield
     if (walk.left.has('injection')) lookForOrders(reading, walk, before)
     before = reading
     if (!walk.left.has('secret')) continue
+    yield
     const [found] = findSecrets(reading, walk.budget)
     if (found !== undefined) addFinding('secret', found.kind, walk)
   }
@@ -143,7 +180,7 @@ function encodedOrderIn(text: string, walk: AnswerScan): string | undefined {
 }
 
 /** A picture, sound or file: what can be read in its bytes, in every alignment and nested. */
-function lookAtBinary(text: string, bytes: Uint8Array, walk: AnswerScan): void {
+function* lookAtBinary(text: string, bytes: Uint8Array, walk: AnswerScan): Steps<void> {
   walk.binaryChars += text.length
   if (walk.binaryChars > BINARY_CHARS_MAX || !spend(walk.budget, text.length))
     return beyond(TOO_LARGE, walk)
@@ -157,6 +194,7 @@ function lookAtBinary(text: string, bytes: Uint8Array, walk: AnswerScan): void {
     walk.chars += said?.length ?? 0
     const isTooMuch = said === undefined || walk.chars > ANSWER_CHARS_MAX
     if (isTooMuch || !spend(walk.budget, TEXT_COST + said.length)) return beyond(TOO_LARGE, walk)
+    yield
     if (walk.left.has('injection')) lookForOrders(said, walk)
     const [secret] = walk.left.has('secret') ? findSecrets(said, walk.budget) : []
     if (secret !== undefined) addFinding('secret', secret.kind, walk)
@@ -170,6 +208,8 @@ const PLAIN_KEY = /\b(?:(?:AKIA|ASIA)[A-Z2-7]{16}|AIza[A-Za-z0-9]{35})\b/
 const ORDER_CHARS_MIN = 10
 /** What a text costs however short it is, in characters that are searched. */
 const TEXT_COST = 300
+/** Texts up to this length together are one step. */
+const STEP_CHARS = 16_384
 /** Of a text that is remembered. */
 const SEEN_CHARS_MAX = 64
 

@@ -16,6 +16,7 @@ import type { Freeze } from '../state/freezes.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Admission, CallPipeline } from './call-request.ts'
 import type { ClientApprovalPrompts } from './client-prompts.ts'
+import type { SessionDeliveries } from './inspect-answers.ts'
 import type { PendingRequest, PendingRequests, SentRequest } from './pending-requests.ts'
 
 /** What the gate tells the call path about a session. */
@@ -32,6 +33,8 @@ export interface CallContext {
   /** A call of the client's was decided; and one was admitted. */
   readonly onAsked: () => void
   readonly onCall: () => void
+  /** Looks through a long message before it is sent; returns the labels it looked for. */
+  readonly inspectAhead: SessionDeliveries['inspectAhead']
   /** A server introduces itself: what of that may be told. */
   readonly onHello: (result: string) => string
   /** The outcome of a call; undoes its charges if no byte of it was sent. */

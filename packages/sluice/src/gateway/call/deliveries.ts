@@ -8,16 +8,19 @@ import { ABANDONED_CALLS_MAX } from '../session/limits.ts'
 import type { ClientSend, MessageContext, MessageSource } from '../shared/transport.ts'
 import type { SentRequest } from './pending-requests.ts'
 
-/** A message before it is sent. `sources` is what it may belong to; empty for the gate's own words. */
+/** A message before it is sent. `sources` is what it may belong to; empty for the gate's own words.
+ * `inspected` are the labels that it was already looked through for. */
 export type InspectDelivery = (
   text: string,
   strictness: Strictness,
   sources: () => readonly MessageSource[],
+  inspected: readonly string[],
 ) => void
 
 type CrossedCall = Pick<SentRequest, 'method' | 'name' | 'params'>
 
 const NOTHING = (): readonly MessageSource[] => []
+const NO_LABELS: readonly string[] = []
 const ITS_SERVER: MessageSource = { method: '', name: '' }
 /** Any call of the server's. */
 const ANY_CALL: MessageSource = { method: 'tasks/list', name: '' }
@@ -42,7 +45,7 @@ export class Deliveries {
   readonly send: ClientSend = (text, related) => {
     const strictness = related?.isDefinition === true ? 'definition' : 'answer'
     const sources = related?.from === 'gate' ? NOTHING : () => this.#sourcesOf(related)
-    this.#options.inspect(text, strictness, sources)
+    this.#options.inspect(text, strictness, sources, related?.inspected ?? NO_LABELS)
     return this.#options.send(text, related)
   }
 

@@ -7,7 +7,9 @@ import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { labelsRead } from '@sluice/policy/model/reads-label'
 import type { SessionLabels } from '../../core/agent-calls.ts'
 import {
+  type AnswerFinding,
   inspectAnswer,
+  inspectAnswerSteps,
   type ScanTarget,
   type Strictness,
   tooLargeToInspect,
@@ -17,12 +19,14 @@ import type { SessionLease } from '../../identity/sessions/session-lease.ts'
 import { isDense } from '../../protocol/json/is-dense.ts'
 import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
 import { processClock } from '../../store/process-clock.ts'
+import { INSPECTED_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
+import { runInSlices, takeTurn } from '../shared/slices.ts'
 import { labelsOf } from '../state/labels-of.ts'
 import type { InspectDelivery } from './deliveries.ts'
 
-const NONE: readonly string[] = []
+const NONE: readonly ScanTarget[] = []
 const WANTED: readonly ScanTarget[] = ['injection', 'secret']
 
 export interface LabelledSession {
@@ -38,6 +42,9 @@ export interface LabelledSession {
 export interface SessionDeliveries {
   readonly labels: SessionLabels
   readonly onDelivery: InspectDelivery
+  /** Looks through a long message in slices before it is sent, so that other calls go on meanwhile.
+   * Returns the labels it looked for. */
+  readonly inspectAhead: (text: string, strictness: Strictness) => Promise<readonly string[]>
   /** The outcome of a call, with the labels that came in since the last one: so they are on record. */
   readonly withLabels: (outcome: CallOutcome) => CallOutcome
 }
@@ -52,14 +59,45 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
     for (const label of seen) unrecorded.add(label)
     setImmediate(onSeen)
   }
-  const around = { saw: (label: string) => saw().includes(label), log }
+  const listWanted = (bound: CompiledPolicy): readonly ScanTarget[] => {
+    const read = labelsRead(bound)
+    if (read.size === 0) return NONE
+    return WANTED.filter((label) => read.has(label) && !saw().includes(label))
+  }
+  const seeFound = (found: readonly AnswerFinding[]): void => {
+    for (const { kind, words } of found)
+      log(
+        'warn',
+        `a message of ${server} brings \`${kind}\` into the session: ${JSON.stringify(words)}`,
+      )
+    see(found.map(({ kind }) => kind))
+  }
   return {
     labels: { saw, see },
-    onDelivery: (text, strictness, sources) => {
+    onDelivery: (text, strictness, sources, inspected) => {
       const bound = policy()
       if (bound.labels.size > 0)
         see(sources().flatMap((source) => labelsOf(bound, { server, ...source })))
-      see(labelsFound(bound, { text, strictness, from: server }, around))
+      const wanted = listWanted(bound).filter((label) => !inspected.includes(label))
+      if (wanted.length === 0) return
+      const isTooLarge = text.length > INSPECTED_AT_ONCE_LENGTH_MAX || isTooDense(text)
+      seeFound(
+        isTooLarge
+          ? tooLargeToInspect(wanted)
+          : inspectAnswer(JSON.parse(text) as JsonValue, wanted, strictness),
+      )
+    },
+    inspectAhead: async (text, strictness) => {
+      const wanted = listWanted(policy())
+      if (wanted.length === 0) return NONE
+      if (text.length > MESSAGE_CHARS_MAX || isTooDense(text)) {
+        seeFound(tooLargeToInspect(wanted))
+        return wanted
+      }
+      await takeTurn()
+      const steps = inspectAnswerSteps(JSON.parse(text) as JsonValue, wanted, strictness)
+      seeFound(await runInSlices(steps, 'answer'))
+      return wanted
     },
     withLabels: (outcome) => {
       if (unrecorded.size === 0) return outcome
@@ -70,31 +108,7 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
   }
 }
 
-interface Inspected {
-  /** The whole message. */
-  readonly text: string
-  readonly strictness: Strictness
-  readonly from: string
-}
-
-function labelsFound(
-  policy: CompiledPolicy,
-  { text, strictness, from }: Inspected,
-  { saw, log }: { saw(label: string): boolean; readonly log: Log },
-): readonly string[] {
-  const read = labelsRead(policy)
-  if (read.size === 0) return NONE
-  const wanted = WANTED.filter((label) => read.has(label) && !saw(label))
-  if (wanted.length === 0) return NONE
-  const found =
-    text.length > MESSAGE_CHARS_MAX || isDense(text, PARSED_MARKS_MAX)
-      ? tooLargeToInspect(wanted)
-      : inspectAnswer(JSON.parse(text) as JsonValue, wanted, strictness)
-  return found.map(({ kind, words }) => {
-    log(
-      'warn',
-      `a message of ${from} brings \`${kind}\` into the session: ${JSON.stringify(words)}`,
-    )
-    return kind
-  })
+/** Parsing it would take longer than other calls should wait. */
+function isTooDense(text: string): boolean {
+  return isDense(text, PARSED_MARKS_MAX)
 }

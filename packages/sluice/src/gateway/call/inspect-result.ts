@@ -9,7 +9,11 @@ import { RPC } from '../../protocol/rpc-codes.ts'
 import { oneLine, writeError, writeResult } from '../../protocol/write-message.ts'
 import { enterStep } from '../shared/current-step.ts'
 import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
-import { ANSWER_AT_ONCE_LENGTH_MAX, INPUT_ROUNDS_MAX } from '../shared/limits.ts'
+import {
+  ANSWER_AT_ONCE_LENGTH_MAX,
+  INPUT_ROUNDS_MAX,
+  INSPECTED_AT_ONCE_LENGTH_MAX,
+} from '../shared/limits.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
 import { declaredIn } from '../shared/server-questions.ts'
 import { writeSessionHandle } from '../shared/session-handle.ts'
@@ -86,26 +90,25 @@ async function inspectAnswer(
   const { admission, id, method } = sent
   const filtered = filterResult({ sent, response, session })
   const told = filtered instanceof Promise ? await filtered : filtered
-  if (filtered instanceof Promise) {
-    await takeTurn()
-    const frozen = session.frozen()
-    if (frozen !== undefined) {
-      session.abandon(sent)
-      const { text } = buildFrozenReply(id, frozen, true)
-      return { reply: { text, from: 'gate' }, outcome: { status: 'cancelled' } }
-    }
+  if (filtered instanceof Promise) await takeTurn()
+  const { error } = told
+  const describes = isDefinition(method, error !== undefined)
+  const text = writeAnswer(id, told)
+  const isLong = text.length > INSPECTED_AT_ONCE_LENGTH_MAX
+  const inspected = isLong
+    ? await session.inspectAhead(text, describes ? 'definition' : 'answer')
+    : undefined
+  // Other work ran meanwhile, which may have been a freeze.
+  const frozen = isLong || filtered instanceof Promise ? session.frozen() : undefined
+  if (frozen !== undefined) {
+    session.abandon(sent)
+    const { text: reply } = buildFrozenReply(id, frozen, true)
+    return { reply: { text: reply, from: 'gate' }, outcome: { status: 'cancelled' } }
   }
   if (admission !== undefined) session.names.hear(response.result)
   if (method === 'initialize' && response.result !== undefined) beginSession(session)
-  const text = writeAnswer(id, told)
-  const { error } = told
   return {
-    reply: {
-      text,
-      errorCode: error?.code,
-      isDefinition: isDefinition(method, error !== undefined),
-      from: sent,
-    },
+    reply: { text, errorCode: error?.code, inspected, isDefinition: describes, from: sent },
     outcome: outcomeOf(response, text),
     closes: method === 'initialize' && response.error ? 'it did not begin' : undefined,
   }

@@ -72,7 +72,7 @@ export type ForwardResult =
 export const LISTEN = 'subscriptions/listen'
 
 /** How a reply goes out, beside its text. */
-export type ReplyOptions = Pick<MessageContext, 'errorCode' | 'isDefinition' | 'from'>
+export type ReplyOptions = Pick<MessageContext, 'errorCode' | 'inspected' | 'isDefinition' | 'from'>
 
 export interface ForwardOptions {
   /** The request of the receiver that it belongs to. */
@@ -311,8 +311,9 @@ export class PendingRequests {
     return [...this.#arrived, ...this.#sent.values()]
   }
 
-  #send(id: RequestId, text: string, { errorCode, isDefinition, from }: ReplyOptions): boolean {
-    const related = { request: id, answers: true, errorCode, isDefinition, from }
+  #send(id: RequestId, text: string, options: ReplyOptions): boolean {
+    const { errorCode, inspected, isDefinition, from } = options
+    const related = { request: id, answers: true, errorCode, inspected, isDefinition, from }
     return this.#options.from.send(text, related)
   }
 }

@@ -32,6 +32,7 @@ import type { CallOutcome } from '../shared/outcome.ts'
 import { declaredIn } from '../shared/server-questions.ts'
 import { writeSessionHandle } from '../shared/session-handle.ts'
 import type { ClientTransport, MessageContext } from '../shared/transport.ts'
+import type { Freeze } from '../state/freezes.ts'
 import { KnownTools } from '../tools/known-tools.ts'
 import { ScriptedLink, type Sent, settled } from '../upstream/scripted-link.test-support.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -71,6 +72,7 @@ export class Play {
   /** What calls are admitted by; slow if the play is. */
   readonly admission: SlowAdmissionStore<DecisionEntry>
   readonly sessions = new AgentSessions()
+  frozen: Freeze | undefined
   /** The session that labels are added to. */
   readonly slot = this.sessions.open('ada', 'mcp 1', { max: 1, windowMs: 1_000 }, Date.now())
   /** What was inspected, and how much the client had been told before. */
@@ -140,7 +142,7 @@ export class Play {
     }
     this.server.answers = ({ method }) => (method === 'tools/list' ? { tools: TOOLS } : undefined)
     const link = options.link?.(this.server) ?? this.server
-    const { onDelivery, withLabels } = labelSession({
+    const { inspectAhead, onDelivery, withLabels } = labelSession({
       ...{ server: 's', policy: () => bound.policy, slot: this.slot },
       onSeen() {},
       log: (_level, text) => void this.log.push(text),
@@ -156,7 +158,7 @@ export class Play {
         session: { id: `${principal}#0@1`, startedAtMs: 1, calls: 0, saw: this.saw },
       }),
       explain: () => false,
-      frozen: () => undefined,
+      frozen: () => this.frozen,
       lists: (ask) =>
         new VisibleLists({
           ...{ server: 's', known: new KnownTools(() => {}), policy: () => bound.policy, now, ask },
@@ -171,9 +173,10 @@ export class Play {
       onAsked() {},
       onCall() {},
       onHello: (result) => result,
-      onDelivery: (text, strictness, sources) => {
+      inspectAhead,
+      onDelivery: (text, strictness, sources, inspected) => {
         this.inspected.push({ text, strictness, told: this.told.length })
-        onDelivery(text, strictness, sources)
+        onDelivery(text, strictness, sources, inspected)
       },
       record: ({ receipt }, _startedMs, outcome) => {
         this.outcomes.push(withLabels(outcome))
