@@ -13,6 +13,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ClientWindow } from '../support/client-window.ts'
 import { inspect } from '../support/inspect.ts'
+import { makePerson, PIN, type } from '../support/person.ts'
 import { recordsOf } from '../support/plain-client.ts'
 import { ROOT } from '../support/rooms.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
@@ -251,6 +252,30 @@ describe('HTTP', () => {
       expect.objectContaining({ session, kind: 'mcp', client: 'chat 1', servers: ['mail'] }),
     )
     await client.close()
+  })
+
+  test('a person ends a session: its connection closes, and the next one begins empty', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const own = await token()
+    const reader = await sdk1('files', own)
+    await reader.call('read_file', { path: 'x' })
+    const { sessions } = await sluiceJson(['sessions', 'list', '--data', gate.data])
+    const { id } = sessions.findLast(
+      ({ kind, saw }: { kind: string; saw: string[] }) => [kind, ...saw].join() === 'token,private',
+    )
+    await makePerson(gate.data)
+    const end = ['sessions', 'end', id, '--data', gate.data]
+    type('wrong PIN')
+    expect((await sluice(end)).code).not.toBe(0)
+    const kept = await sdk1('mail', own)
+    expect(await kept.call('send_mail', LEAK)).toBe('DENIED')
+    type(PIN)
+    expect(await sluice(end)).toMatchObject({ code: 0, stdout: expect.stringContaining('ended') })
+    await expect(kept.call('send_mail', LEAK)).rejects.toThrow()
+    const next = await sdk1('mail', own)
+    expect(await next.call('send_mail', LEAK)).toBe('passed')
+    await next.close()
   })
 
   test('label_scope: principal: what one session has read counts in every other', {
