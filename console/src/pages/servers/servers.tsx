@@ -4,6 +4,7 @@
 import { type JSX, memo, useEffect, useMemo, useRef } from 'react'
 import type {
   PendingDefinitionView,
+  PendingServerView,
   ServerView,
   ToolView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
@@ -30,7 +31,10 @@ const TOOLS_REFRESH_MS = 60_000
 const CATEGORIES = ['Read', 'Write', 'Execute', 'Destructive', 'Financial']
 
 export function Servers(): JSX.Element {
-  const servers = useResource<{ servers: ServerView[] }>('/servers', REFRESH_MS)
+  const servers = useResource<{
+    servers: ServerView[]
+    pending: PendingServerView[]
+  }>('/servers', REFRESH_MS)
   const pins = useResource<{ held: PendingDefinitionView[] }>('/pins', REFRESH_MS)
   const tools = useResource<{ tools: ToolView[] }>('/tools', TOOLS_REFRESH_MS)
   const { rest, query } = useRoute()
@@ -60,6 +64,13 @@ export function Servers(): JSX.Element {
           <ErrorNotice error={servers.error} again={servers.reload} />
         )}
         {servers.value === undefined && servers.error === undefined && <Loading />}
+        {(servers.value?.pending ?? []).map(({ name, how, entry }) => (
+          <Notice key={name} kind="warn">
+            sluice.yaml has a server that was {how}, <span className="strong">{name}</span>:{' '}
+            <UntrustedText text={entry} className="mono" />. It waits for{' '}
+            <span className="mono">sluice server accept {name}</span> at a terminal.
+          </Notice>
+        ))}
         <ul className="server-grid">
           {list.map((server) => (
             <li key={server.name}>

@@ -165,3 +165,11 @@ export interface StandingResponse {
   readonly standing: readonly StandingApproval[]
   readonly barred: readonly ApprovalBlock[]
 }
+
+/** A server that an edit of sluice.yaml adds or changes: it waits for `sluice server accept`. */
+export interface PendingServerView {
+  readonly name: string
+  readonly how: 'added' | 'changed'
+  /** The whole command, or the address, as it is written; of its environment the names. */
+  readonly entry: string
+}

@@ -4,7 +4,9 @@
 import { basename } from 'node:path'
 import type { ServerConfig } from '../../gateway/config/config.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
+import { withoutValues } from '../../gateway/state/servers.ts'
 import type { ServerFailure } from '../../gateway/tools/server-notes.ts'
+import type { PendingServerView } from '../contract/contract.ts'
 import type { OutcomeLabel, ServerView } from '../contract/contract-console.ts'
 import { toOutcomeLabel } from '../contract/outcome-label.ts'
 
@@ -34,6 +36,14 @@ export function serverViews(parts: AdminParts): ServerView[] {
       calls: calls.get(name) ?? {},
     }
   })
+}
+
+/** What would be started or reached, for people to see; it is accepted at a terminal. */
+export function pendingViews({ servers }: AdminParts): PendingServerView[] {
+  return servers.pending.map(({ name, how, written }) => ({
+    ...{ name, how },
+    entry: JSON.stringify(withoutValues(written)),
+  }))
 }
 
 function stateOf(

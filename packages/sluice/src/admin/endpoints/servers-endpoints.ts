@@ -12,6 +12,7 @@ import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
 import type { PendingDefinition } from '../../gateway/tools/pins.ts'
 import { DEFINITION_LENGTH_SHOWN } from '../contract/console-limits.ts'
+import type { PendingServerView } from '../contract/contract.ts'
 import type {
   PendingDefinitionView,
   ServerView,
@@ -21,7 +22,7 @@ import type {
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
-import { serverViews } from './server-views.ts'
+import { pendingViews, serverViews } from './server-views.ts'
 
 export interface ServersParts {
   readonly parts: AdminParts
@@ -36,7 +37,10 @@ export function serversEndpoints({ parts, reader }: ServersParts): Endpoint[] {
     endpoint({
       ...{ method: 'GET', path: '/api/servers', role: 'viewer' },
       summary: 'how each server is',
-      handle: (): { servers: ServerView[] } => ({ servers: serverViews(parts) }),
+      handle: (): { servers: ServerView[]; pending: PendingServerView[] } => ({
+        servers: serverViews(parts),
+        pending: pendingViews(parts),
+      }),
     }),
     endpoint({
       ...{ method: 'GET', path: '/api/tools', role: 'viewer' },
