@@ -54,7 +54,7 @@ export class StdioServer {
   }
 
   end(): void {
-    this.#child.kill()
+    this.#child.kill('SIGKILL')
   }
 
   #ask(method: string, params: object): Promise<{ result?: unknown; error?: unknown }> {
