@@ -142,7 +142,7 @@ describe('who is let in', () => {
     expect(headers.get('www-authenticate')).toBe(
       `Bearer resource_metadata="${gate.url}/.well-known/oauth-protected-resource/mcp/office"`,
     )
-    expect(answer.error.message).toContain('everybody needs a token')
+    expect(answer.error.message).toContain('every caller needs a token')
     const metadata = await fetch(`${gate.url}/.well-known/oauth-protected-resource/mcp/office`)
     expect(await metadata.json()).toEqual({
       resource: `${gate.url}/mcp/office`,

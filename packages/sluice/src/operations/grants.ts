@@ -32,7 +32,7 @@ export const ADD_GRANT: Operation = operation({
     policy: { shape: name, doc: 'the policy that binds it', required: true },
     slots: {
       shape: { kind: 'integer', min: 1, max: AGENT_SESSIONS_SETTING_MAX },
-      doc: 'how many sessions it has at once',
+      doc: 'how many sessions it may have within `sessions.window`',
       default: AGENT_SESSIONS_MAX,
     },
     groups: { shape: groups, doc: 'what rules see as `principal.groups`' },
