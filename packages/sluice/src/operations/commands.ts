@@ -3,6 +3,7 @@
 
 import { CommandRegistry } from '../gateway/front/socket/command-registry.ts'
 import type { CommandParts } from '../gateway/start/run-admin.ts'
+import type { Operation } from './operation.ts'
 import { createApplyPolicy } from './policy.ts'
 import { runOperation } from './run-operation.ts'
 import { createServerCommands } from './server-commands.ts'
@@ -13,13 +14,7 @@ import { createTrustKey } from './trust-key.ts'
 import type { VerifyPerson } from './verify-person.ts'
 
 export function createCommands(parts: CommandParts): CommandRegistry {
-  const rows = [
-    ...OPERATIONS,
-    ...createStatusOperations(parts),
-    ...createSessionOperations(parts.gate.sessions),
-    createApplyPolicy(parts),
-    createTrustKey(parts.config.data),
-  ]
+  const rows = listOperations(parts)
   const on = toOperationParts(parts)
   // From the start on: a command may ask what has changed since an earlier answer.
   void on.news
@@ -35,6 +30,17 @@ export function createCommands(parts: CommandParts): CommandRegistry {
   )
   const ofServers = serverCommands(parts, on.prove)
   return new CommandRegistry({ ...Object.fromEntries(words), ...ofServers }, parts.words)
+}
+
+/** All rows: those of every data directory, and those that only a running gate has. */
+export function listOperations(parts: CommandParts): readonly Operation[] {
+  return [
+    ...OPERATIONS,
+    ...createStatusOperations(parts),
+    ...createSessionOperations(parts.gate.sessions),
+    createApplyPolicy(parts),
+    createTrustKey(parts.config.data),
+  ]
 }
 
 function serverCommands(parts: CommandParts, prove: VerifyPerson) {
