@@ -62,6 +62,8 @@ tools:
     rules:
       - { name: brief, conditions: [{ path: args.title, op: eq, value: brief }] }
 `,
+  'rules.yaml':
+    'tools:\n  create_issue: { action: deny, reason: read only }\n  list_issues: { rate_limit: { max: 10, window: 60 } }\n',
   'hosted.json': '{"version": "1", "default": "deny", "tools": {"create_refund": {}}}',
   // Below: what goes wrong.
   'wrong-case.yaml':

@@ -19,7 +19,7 @@ const EXAMPLES = `
 Examples:
   sluice policy import intercept.yaml --server github > policy.yaml
   sluice policy import hosted.json --server stripe --out policy.yaml
-  sluice policy import rules.yaml --server github      tools with action, reason and rate_limit
+  sluice policy import rules.yaml --server github   # tools with action, reason and rate_limit
 
 Verdicts are those of the original, but for limits, where this one is never looser.`
 
