@@ -300,7 +300,7 @@ describe('help', () => {
       tried.add(bare)
       const { code, stderr } = await runLine(line, place)
       expect(code, `${line}\n${stderr}`).toBeLessThan(2)
-      if (command === 'import') rmSync(join(place, 'policy.yaml'))
+      if (command === 'import') rmSync(join(place, 'policy.yaml'), { force: true })
     }
   })
 
