@@ -109,16 +109,21 @@ test('F9: a definition at its limit', () => {
   pieces.expectShort()
 })
 
+const TRIES_MAX = 5
+const SURELY_SHORT_MS = 20
+
 class Pieces {
   readonly #took = new Map<string, number>()
 
-  /** The better of two: what the machine does beside it is no fault of the step. */
+  /** The best of a few tries: what the machine does beside it is no fault of the step. */
   measure<Result>(step: string, work: () => Result): Result {
-    const first = cpuMs(work)
-    const again = first.ms < 20 ? first : cpuMs(work)
-    const ms = Math.min(first.ms, again.ms)
+    let { ms, result } = cpuMs(work)
+    for (let tries = 1; tries < TRIES_MAX && ms >= SURELY_SHORT_MS; tries++) {
+      const again = cpuMs(work)
+      if (again.ms < ms) ({ ms, result } = again)
+    }
     this.#took.set(step, (this.#took.get(step) ?? 0) + ms)
-    return first.result
+    return result
   }
 
   expectShort(): void {
