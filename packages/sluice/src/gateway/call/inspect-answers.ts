@@ -54,6 +54,7 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
   const unrecorded = new Set<string>()
   const saw = () => slot.facts(processClock.steadyMs()).saw
   const see = (labels: readonly string[]): void => {
+    if (labels.length === 0) return
     const seen = slot.see(labels, processClock.steadyMs())
     if (seen.length === 0) return
     for (const label of seen) unrecorded.add(label)
@@ -62,7 +63,8 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
   const listWanted = (bound: CompiledPolicy): readonly ScanTarget[] => {
     const read = labelsRead(bound)
     if (read.size === 0) return NONE
-    return WANTED.filter((label) => read.has(label) && !saw().includes(label))
+    const seen = saw()
+    return WANTED.filter((label) => read.has(label) && !seen.includes(label))
   }
   const seeFound = (found: readonly AnswerFinding[]): void => {
     for (const { kind, words } of found)

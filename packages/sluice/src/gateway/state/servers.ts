@@ -148,22 +148,9 @@ export class Servers {
     return this.#options.prepare(name, config)
   }
 
-  async record({
-    how,
-    name,
-    written,
-    digest,
-    by,
-  }: {
-    readonly how: string
-    readonly name: string
-    readonly written?: JsonObject
-    readonly digest?: string
-    readonly by?: Person
-  }): Promise<void> {
+  async record(event: ServerEvent): Promise<void> {
     const { ledger, nowMs } = this.#options
-    const detail = toServerEvent({ how, name, written, digest, by })
-    await ledger.event({ atMs: nowMs(), name: 'server', detail })
+    await ledger.event({ atMs: nowMs(), name: 'server', detail: toServerEvent(event) })
   }
 
   #offer({ servers, writtenServers }: ServersConfig): void {
@@ -227,23 +214,21 @@ export class Servers {
   }
 }
 
-/** For the ledger: the command as it is written, and of environment and headers only the names, since
- * their values may be secrets. */
-export function toServerEvent({
-  how,
-  name,
-  written,
-  digest,
-  by,
-}: {
+/** What happened to an entry of `servers:`, and by whom if a person did it. */
+interface ServerEvent {
   readonly how: string
   readonly name: string
   readonly written?: JsonObject | undefined
   readonly digest?: string | undefined
   readonly by?: Person | undefined
-}): JsonObject {
+}
+
+/** For the ledger: the command as it is written, and of environment and headers only the names, since
+ * their values may be secrets. */
+export function toServerEvent({ how, name, written, digest, by }: ServerEvent): JsonObject {
   return {
-    ...{ how, server: name },
+    how,
+    server: name,
     ...(written === undefined ? {} : { entry: withoutValues(written) }),
     ...(digest === undefined ? {} : { digest }),
     ...(by === undefined ? {} : { by: toActor(by) }),
