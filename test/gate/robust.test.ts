@@ -192,26 +192,30 @@ describe('servers', () => {
   })
 
   test('a call that is given up while it is judged is not made', async () => {
-    const client = await PlainClient.open(gate, 'odd')
-    let release: (() => void) | undefined
+    // Before the session opens: the gate may ask for the list at any time from then on.
+    const held: (() => void)[] = []
+    let holding = true
     odd.behaviour.instead = (_, response, body) => {
       const message = JSON.parse(body || '{}')
-      if (message.method !== 'tools/list') return false
-      const tools = TOOLS
-      release = () => {
+      if (message.method !== 'tools/list' || !holding) return false
+      held.push(() => {
         response.writeHead(200, { 'content-type': 'application/json' })
-        response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { tools } }))
-      }
+        response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { tools: TOOLS } }))
+      })
       return true
     }
+    const client = await PlainClient.open(gate, 'odd')
     const before = odd.seen.length
     const aborter = new AbortController()
     const calling = client.call('echo', { no: 1 }, aborter.signal)
-    await until(() => release !== undefined)
+    await until(() => held.length > 0)
+    // Time for the call itself to arrive, where the list was asked for before it.
+    await new Promise((resolve) => setTimeout(resolve, 100))
     aborter.abort()
     await expect(calling).rejects.toThrow()
     await new Promise((resolve) => setTimeout(resolve, 100))
-    release?.()
+    holding = false
+    for (const answer of held) answer()
     expect((await client.call('echo', { yes: 1 })).answer.result).toBeDefined()
     odd.behaviour.instead = undefined as never
     const bodies = odd.seen.slice(before).map(({ body }) => body)
