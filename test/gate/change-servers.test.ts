@@ -4,9 +4,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { Page } from '../../packages/sluice/src/admin/admin.test-support.ts'
 import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
+import { ROLES } from '../../packages/sluice/src/core/person.ts'
 import { serveHttp } from '../servers/http.ts'
-import { atTerminal, type } from '../support/person.ts'
+import { atTerminal, makePerson, PIN, type } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { type RealClient, throughGate } from '../support/real-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
@@ -242,8 +244,83 @@ test('hostile edits of sluice.yaml: nothing is started before a person has seen 
   expect(JSON.stringify(events(gate))).not.toContain('--require')
 })
 
+/** Signed in at the console with a passkey. */
+async function openPage(gate: RunningGate): Promise<Page> {
+  await makePerson(gate.data, 'ann', ROLES)
+  const proof = { name: 'ann', pin: PIN }
+  const { url } = (await askGate(gate.data, { do: 'console', proof })) as { url: string }
+  const [base = '', code = ''] = url.split('/#code=')
+  const page = new Page(base)
+  await page.signIn(code)
+  expect((await page.addPasskey(PIN)).status).toBe(200)
+  return page
+}
+
+test('over the API servers change if sluice.yaml allows it, by a passkey for what was shown', async () => {
+  const { command } = fixture('echo')
+  const api = { change_servers: true }
+  const gate = await startGate({ servers: { steady: { command } }, config: { api } })
+  const page = await openPage(gate)
+  const steady = await throughGate(gate, 'steady')
+  const entry = { command, env: { STEP: 'one' } }
+  const path = '/api/servers/extra'
+  const shown = (await page.ask('POST', `${path}/preview`, { entry })).body
+  expect(shown).toMatchObject({ server: 'extra', how: 'added', entry })
+  const { digest } = shown
+  const put = { entry, digest }
+  expect((await page.ask('PUT', path, put)).body.error.code).toBe('API_PROOF')
+  const refusals = [
+    [{ entry }, 'digest'],
+    [{ entry: { command: ['true'] }, digest }, 'not what was shown'],
+    [{ entry: { command: ['env', 'A=1', 'sh', '-c', 'echo x'] }, digest }, 'no shell is used'],
+    [{ entry: { command: 'npx some-server' }, digest }, 'command'],
+    [{ entry: { builtin: 'agents' }, digest }, 'next start'],
+  ] as const
+  for (const [body, why] of refusals)
+    expect(JSON.stringify((await page.prove('PUT', path, body)).body)).toContain(why)
+  expect(Object.keys(configOf(gate).servers)).toEqual(['steady'])
+  // A system has no face that a passkey could be asked of.
+  const { token } = (await page.prove('POST', '/api/people', { name: 'bot', token: true })).body
+  const bot = new Page(page.origin)
+  bot.token = token
+  expect((await bot.ask('PUT', path, put)).body.error.code).toBe('API_ROLE')
+
+  expect((await page.prove('PUT', path, put)).body).toMatchObject({ how: 'added', running: true })
+  const extra = await throughGate(gate, 'extra')
+  expect(JSON.parse(await call(extra, 'env')).STEP).toBe('one')
+  expect((await page.prove('PUT', path, put)).body.error.message).toContain('already')
+  const pid = await call(extra, 'pid')
+  expect((await page.prove('POST', `${path}/restart`, {})).status).toBe(200)
+  await until(async () => (await call(extra, 'pid')) !== pid)
+  // An edit that waits is shown whole, and accepted as it was shown.
+  edit(gate, { steady: { command }, extra: { command, env: { STEP: 'two' } } })
+  await until(async () => (await page.ask('GET', '/api/servers')).body.pending.length === 1)
+  const waiting = (await page.ask('POST', `${path}/preview`, {})).body
+  expect(waiting).toMatchObject({ how: 'changed', entry: { env: { STEP: 'two' } }, before: entry })
+  const accept = (seen: string) => page.prove('POST', `${path}/accept`, { digest: seen })
+  expect((await accept(digest)).body.error.message).toContain('changed again')
+  expect((await accept(waiting.digest)).body).toEqual({ server: 'extra', how: 'changed' })
+  await until(async () => JSON.parse(await call(extra, 'env')).STEP === 'two')
+  expect((await page.ask('DELETE', path)).body.error.code).toBe('API_PROOF')
+  expect((await page.prove('DELETE', path)).body).toMatchObject({ how: 'removed' })
+  expect(await call(steady, 'echo')).toBeDefined()
+  const by = { name: 'ann', proof: 'passkey' }
+  expect(events(gate)).toMatchObject([
+    { how: 'added', by, entry: { command, env: ['STEP'] } },
+    { how: 'restarted', by },
+    { how: 'waiting' },
+    { how: 'accepted', by },
+    { how: 'removed', by },
+  ])
+})
+
 test('without a gate the file is changed, with its comments, and the proof is asked for', async () => {
   const gate = await startGate({ servers: {} })
+  // Servers are not changed over the API unless sluice.yaml says so.
+  const page = await openPage(gate)
+  const said = (await page.ask('POST', '/api/servers/b/preview', { entry: {} })).body
+  expect(said.error.help).toContain('change_servers: true')
+  expect((await page.prove('DELETE', '/api/servers/b')).body.error.code).toBe('API_REFUSED')
   await gate.stop()
   const file = join(gate.folder, 'sluice.yaml')
   const yaml =

@@ -14,7 +14,7 @@ import type { AccessTokenVerifier } from '../identity/callers/access-token-verif
 import { ApprovalLinks } from '../identity/keys/approval-links.ts'
 import { Passkeys, type RelyingParty } from '../identity/people/passkeys.ts'
 import { canProve } from '../identity/people/people.ts'
-import { toOperationParts } from '../operations/table.ts'
+import { createGateServerOperations, OPERATIONS, toOperationParts } from '../operations/table.ts'
 import { createPersonVerifier } from '../operations/verify-person.ts'
 import { processClock } from '../store/process-clock.ts'
 import { operationEndpoints, watchEndpoint } from './endpoints/operation-endpoints.ts'
@@ -42,6 +42,7 @@ export function startAdmin(
   const signIns = new SignIns(people, nowMs)
   const rpOf = (request: IncomingMessage): RelyingParty => relyingParty(parts, request)
   const page = startConsole(parts, agents, nowMs)
+  const operationParts = toOperationParts(parts)
   const prove = createPersonVerifier({ people, ledger, nowMs })
   const record = async (how: string, name: string, by: Person): Promise<void> => {
     const detail = { how, name, by: toActor(by) }
@@ -84,7 +85,7 @@ export function startAdmin(
         await prove({ proof: { name, pin } }, 'viewer', 'add a passkey')
       },
     }),
-    ...operationEndpoints(toOperationParts(parts), {
+    ...operationEndpoints([...OPERATIONS, ...createGateServerOperations(parts)], operationParts, {
       /** A link by which somebody without any credential adds the first passkey. */
       'people.add': async (answer, { name, token }, by) =>
         token === true ? answer : { ...answer, invitation: await invite(String(name), by) },

@@ -6,12 +6,10 @@ import type { CommandParts } from '../gateway/start/run-admin.ts'
 import type { Operation } from './operation.ts'
 import { createApplyPolicy } from './policy.ts'
 import { runOperation } from './run-operation.ts'
-import { createServerCommands } from './server-commands.ts'
 import { createSessionOperations } from './sessions.ts'
 import { createStatusOperations } from './status.ts'
-import { OPERATIONS, toOperationParts } from './table.ts'
+import { createGateServerOperations, OPERATIONS, toOperationParts } from './table.ts'
 import { createTrustKey } from './trust-key.ts'
-import type { VerifyPerson } from './verify-person.ts'
 
 export function createCommands(parts: CommandParts): CommandRegistry {
   const rows = listOperations(parts)
@@ -28,8 +26,7 @@ export function createCommands(parts: CommandParts): CommandRegistry {
           ] as const,
         ],
   )
-  const ofServers = serverCommands(parts, on.prove)
-  return new CommandRegistry({ ...Object.fromEntries(words), ...ofServers }, parts.words)
+  return new CommandRegistry(Object.fromEntries(words), parts.words)
 }
 
 /** All rows: those of every data directory, and those that only a running gate has. */
@@ -40,13 +37,6 @@ export function listOperations(parts: CommandParts): readonly Operation[] {
     ...createSessionOperations(parts.gate.sessions),
     createApplyPolicy(parts),
     createTrustKey(parts.config.data),
+    ...createGateServerOperations(parts),
   ]
-}
-
-function serverCommands(parts: CommandParts, prove: VerifyPerson) {
-  const { config, gate, ledger, parseConfig, servers } = parts
-  if (parseConfig === undefined) return {}
-  const running = { servers, gate }
-  const own = { file: config.file, parse: parseConfig, ledger, nowMs: Date.now, running }
-  return createServerCommands(own, prove)
 }

@@ -60,6 +60,8 @@ export interface HttpFace {
   readonly omit?: readonly string[]
   /** Fields that are required here beside those of the row. */
   readonly require?: readonly string[]
+  /** A passkey assertion is needed here, though the socket asks for no PIN. */
+  readonly proof?: true
   /** The answer where it differs from that on the socket. */
   readonly view?: (answer: JsonObject) => JsonObject
 }

@@ -12,6 +12,7 @@ import { GRANT_OPERATIONS } from './grants.ts'
 import type { Operation, OperationParts } from './operation.ts'
 import { PEOPLE_OPERATIONS } from './people.ts'
 import { PIN_OPERATIONS } from './pins.ts'
+import { createServerOperations } from './servers.ts'
 import { createPersonVerifier } from './verify-person.ts'
 
 export const OPERATIONS: readonly Operation[] = [
@@ -45,4 +46,15 @@ export function toOperationParts(parts: AdminParts | CommandParts): OperationPar
       return news
     },
   }
+}
+
+/** Of a gate that was started from a file; another has no servers to change. */
+export function createGateServerOperations(parts: AdminParts | CommandParts): readonly Operation[] {
+  const { config, gate, ledger, parseConfig, servers } = parts
+  if (parseConfig === undefined) return []
+  return createServerOperations({
+    ...{ file: config.file, parse: parseConfig, ledger, nowMs: Date.now },
+    isOpenToApi: config.canApiChangeServers,
+    running: { servers, gate },
+  })
 }

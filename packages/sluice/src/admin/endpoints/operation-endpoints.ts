@@ -5,9 +5,8 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import type { ShapeFields } from '@sluice/policy/document/shape'
 import type { ApprovalService } from '../../core/approval.ts'
 import type { Person, Role } from '../../core/person.ts'
-import type { HttpFace, OperationParts } from '../../operations/operation.ts'
+import type { HttpFace, Operation, OperationParts } from '../../operations/operation.ts'
 import { runProven } from '../../operations/run-operation.ts'
-import { OPERATIONS } from '../../operations/table.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { EventStreamResponse } from '../http/events.ts'
 
@@ -19,15 +18,20 @@ type FollowUps = Readonly<
   >
 >
 
-export function operationEndpoints(parts: OperationParts, followUps: FollowUps): Endpoint[] {
-  return OPERATIONS.flatMap((row) => {
+export function operationEndpoints(
+  rows: readonly Operation[],
+  parts: OperationParts,
+  followUps: FollowUps = {},
+): Endpoint[] {
+  return rows.flatMap((row) => {
     const { http, summary, role, proof } = row
     if (http === undefined) return []
     const { method, path } = http
     const followUp = followUps[row.name] ?? ((answer: JsonObject) => answer)
     return [
       {
-        ...{ method, path, summary, role: role as Role, proof: proof === 'fresh' },
+        ...{ method, path, summary, role: role as Role },
+        proof: proof === 'fresh' || http.proof === true,
         input: fieldsOf(row.input, http),
         handle: async ({ input, person }) =>
           followUp(await runProven(row, parts, input, person), input, person),

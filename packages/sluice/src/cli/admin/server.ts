@@ -1,13 +1,15 @@
 // `sluice server add | remove | list | restart | accept`: servers come and go while the gate runs. What
 // would be started is shown whole before the PIN is asked for; no shell reads any of it.
 
-import { existsSync } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
+import type { OperationError } from '../../core/operation-error.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { resolveCommand } from '../../gateway/config/work-directory.ts'
-import { createServerCommands } from '../../operations/server-commands.ts'
+import { checkWords } from '../../operations/check-words.ts'
+import { runOperation } from '../../operations/run-operation.ts'
+import { createServerOperations } from '../../operations/servers.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
@@ -194,10 +196,11 @@ async function ask(
   makePrivateFolder(data)
   const request = needsProof ? { ...wish, proof: await provePerson(data, options) } : wish
   return runOnOwner(data, request, () =>
-    withOfflineParts({ data }, async ({ ledger, prove }) => {
-      const parts = { file, parse: parseConfigFor(options), ledger, nowMs: Date.now }
-      const command = createServerCommands(parts, prove)[request.do]
-      return (await command?.(request)) ?? {}
+    withOfflineParts({ data }, async (offline) => {
+      const { ledger, nowMs } = offline
+      const parts = { file, parse: parseConfigFor(options), ledger, nowMs }
+      const row = createServerOperations(parts).find(({ socket }) => socket === request.do)
+      return row === undefined ? {} : runOperation(row, offline, request)
     }),
   )
 }
@@ -219,7 +222,12 @@ function entryOf(
       ...(header.length === 0 ? {} : { headers: pairs('--header', header) }),
       ...(login === true ? { auth: 'login' } : {}),
     }
-  checkWords(words)
+  try {
+    checkWords(words)
+  } catch (error) {
+    const { message, help } = error as OperationError
+    throw new CliError('CLI_ARGUMENT', message, help)
+  }
   const here = process.cwd()
   // As the person who types it means it: relative to where they are.
   const command = dirname(file) === here ? [...words] : resolveCommand(words, here)
@@ -228,27 +236,6 @@ function entryOf(
     ...(env.length === 0 ? {} : { env: pairs('--env', env) }),
     ...(cwd === undefined ? {} : { cwd: resolve(cwd) }),
   }
-}
-
-const SHELLS: ReadonlySet<string> = new Set([
-  ...['sh', 'bash', 'dash', 'zsh', 'ksh', 'fish', 'cmd', 'cmd.exe', 'powershell', 'pwsh'],
-])
-
-/** A text that a shell takes apart is not what the person has read. */
-function checkWords(words: readonly string[]): void {
-  const [program = ''] = words
-  const isOneText = words.length === 1 && /\s/.test(program) && !existsSync(program)
-  const isShell =
-    SHELLS.has(basename(program).toLowerCase()) && words.some((word) => /^[-/]\w*c\w*$/i.test(word))
-  if (!isOneText && !isShell) return
-  const what = isOneText
-    ? `\`${program}\` is one word`
-    : `\`${program}\` would read a text as a script`
-  throw new CliError(
-    'CLI_ARGUMENT',
-    what,
-    'no shell is used: write the program and each argument as a word of its own, after --',
-  )
 }
 
 function pairs(option: string, given: readonly string[]): Record<string, string> {

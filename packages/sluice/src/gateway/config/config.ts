@@ -91,6 +91,8 @@ export interface GateConfig extends ListenConfig, AgentsConfig {
   readonly processes: ProcessesConfig
   readonly sessions: SessionsConfig
   readonly log: 'text' | 'json'
+  /** Whether servers may be changed over `/api`. */
+  readonly canApiChangeServers: boolean
   /** For `/metrics`; without one it is only on the socket. */
   readonly metricsToken?: string
   /** A collector of OpenTelemetry, by OTLP over HTTP. */
@@ -172,6 +174,7 @@ class ConfigReader {
       pins: this.#pins(asMap(findEntry(map, 'pins'))),
       sessions: readSessions(map),
       processes: readProcesses(asMap(findEntry(map, 'processes'))),
+      canApiChangeServers: scalar(asMap(findEntry(map, 'api')), 'change_servers') === true,
     }
   }
 

@@ -197,6 +197,20 @@ export const CONFIG: ObjectShape = {
       shape: PROCESSES,
       doc: 'how many processes of servers there may be, and how long each stays without use',
     },
+    api: {
+      shape: {
+        kind: 'object',
+        noun: 'settings of the API',
+        fields: {
+          change_servers: {
+            shape: { kind: 'boolean' },
+            doc: 'servers may be added, changed, restarted and removed over `/api`, each time with a passkey of an admin',
+            default: false,
+          },
+        },
+      },
+      doc: 'what the API and the console may change',
+    },
     metrics: {
       shape: {
         kind: 'object',

@@ -1,0 +1,324 @@
+// `sluice server …` and `/api/servers/…`: the running gate changes its servers, or the command itself if
+// no gate runs. Adding or changing a server is code execution: it needs the proof of a person and is
+// recorded before sluice.yaml is written and anything is started. Over HTTP only if sluice.yaml allows it.
+
+import { readFileSync } from 'node:fs'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { OperationError } from '../core/operation-error.ts'
+import type { Person } from '../core/person.ts'
+import type { GateConfig } from '../gateway/config/config.ts'
+import {
+  describeEntry,
+  putServers,
+  readWrittenServers,
+  removeServer,
+} from '../gateway/config/edit-servers.ts'
+import type { Gate } from '../gateway/gate.ts'
+import type { ParseConfig } from '../gateway/start/open-servers.ts'
+import {
+  checkStartable,
+  digestOfServer,
+  type PendingServer,
+  type Servers,
+  toServerEvent,
+  withoutValues,
+} from '../gateway/state/servers.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { writeWhole } from '../store/files/write-whole.ts'
+import { checkWords } from './check-words.ts'
+import { type Asker, type Operation, operation } from './operation.ts'
+import { REQUIRED_ROLES } from './verify-person.ts'
+
+export interface ServerParts {
+  /** sluice.yaml. */
+  readonly file: string
+  readonly parse: ParseConfig
+  readonly ledger: Pick<Ledger, 'event'>
+  readonly nowMs: () => number
+  /** `api: { change_servers: true }` of sluice.yaml, as it was when the gate started. */
+  readonly isOpenToApi?: boolean
+  /** Of the gate that runs; without one only the file is changed. */
+  readonly running?: { readonly servers: Servers; readonly gate: Pick<Gate, 'restart'> }
+}
+
+const NAME = { shape: { kind: 'text', max: 1_000 }, doc: 'which server', required: true } as const
+const DIGEST = { kind: 'text', max: 100 } as const
+const ENTRY = { kind: 'any' } as const
+
+export function createServerOperations(parts: ServerParts): readonly Operation[] {
+  const { servers: role } = REQUIRED_ROLES
+  return [
+    operation({
+      name: 'servers.list',
+      summary: 'the servers, and what waits for a person',
+      role: 'viewer',
+      proof: 'none',
+      socket: 'server-list',
+      command: 'server list',
+      input: {},
+      run: () => listServers(parts),
+    }),
+    operation({
+      name: 'servers.preview',
+      summary: 'what would be started or reached, whole; without `entry` what waits for a person',
+      ...{ role, proof: 'none' },
+      http: { method: 'POST', path: '/api/servers/:name/preview' },
+      input: { name: NAME, entry: { shape: ENTRY, doc: 'the server, as in sluice.yaml' } },
+      run: (_, input, { channel }) => {
+        checkChannel(parts, channel)
+        return previewServer(parts, input as { name: string; entry?: JsonValue })
+      },
+    }),
+    operation({
+      name: 'servers.put',
+      summary: 'add a server, or change one; `digest` is of its preview',
+      ...{ role, proof: 'fresh' },
+      socket: 'server-put',
+      http: { method: 'PUT', path: '/api/servers/:name', require: ['digest'] },
+      command: 'server add',
+      input: {
+        name: NAME,
+        entry: { shape: ENTRY, doc: 'the server, as in sluice.yaml', required: true },
+        replaces: { shape: { kind: 'boolean' }, doc: 'change the server of this name' },
+        digest: { shape: DIGEST, doc: 'of what the person was shown' },
+      },
+      run: (_, input, { by, channel }) => {
+        checkChannel(parts, channel, by)
+        return putServer(parts, input as JsonObject, by)
+      },
+    }),
+    operation({
+      name: 'servers.remove',
+      summary: 'take a server away',
+      ...{ role, proof: 'none' },
+      socket: 'server-remove',
+      http: { method: 'DELETE', path: '/api/servers/:name', proof: true },
+      command: 'server remove',
+      input: { name: NAME },
+      run: (_, { name }, { by, channel }) => {
+        checkChannel(parts, channel, by)
+        return removeServerEntry(parts, name, by)
+      },
+    }),
+    operation({
+      name: 'servers.restart',
+      summary: 'start the processes of a server again, once idle',
+      ...{ role, proof: 'none' },
+      socket: 'server-restart',
+      http: { method: 'POST', path: '/api/servers/:name/restart', proof: true },
+      command: 'server restart',
+      input: { name: NAME },
+      run: (_, { name }, { by, channel }) => {
+        checkChannel(parts, channel, by)
+        return restartServer(parts, name, by)
+      },
+    }),
+    operation({
+      name: 'servers.accept',
+      summary: 'confirm what an edit of sluice.yaml says; `digest` is of its preview',
+      ...{ role, proof: 'fresh' },
+      socket: 'server-accept',
+      http: { method: 'POST', path: '/api/servers/:name/accept' },
+      command: 'server accept',
+      input: { name: NAME, digest: { shape: DIGEST, doc: 'of what was shown', required: true } },
+      run: (_, { name, digest }, { by, channel }) => {
+        checkChannel(parts, channel, by)
+        return acceptServer(parts, name, { digest, by })
+      },
+    }),
+  ]
+}
+
+/** Over HTTP only if the configuration allows it, and by a person: a system's credential can be read by
+ * whatever holds it. */
+function checkChannel(
+  { isOpenToApi = false }: ServerParts,
+  channel: Asker['channel'],
+  by?: Person,
+): void {
+  if (channel === 'terminal') return
+  if (!isOpenToApi)
+    throw new OperationError(
+      'this gate changes no servers over the API',
+      'run `sluice server` at a terminal, or set `api: { change_servers: true }` in sluice.yaml and restart the gate',
+    )
+  if (by !== undefined && by.kind !== 'person')
+    throw new OperationError(
+      `\`${by.name}\` is a system, and servers are changed by people`,
+      'sign in as a person with the role `admin`',
+    )
+}
+
+/** Whole, with the values of environment and headers as they are written: a person decides by it. */
+function previewServer(
+  parts: ServerParts,
+  { name, entry }: { readonly name: string; readonly entry?: JsonValue },
+): JsonObject {
+  if (entry !== undefined) {
+    const { how, server, before } = planPut(parts, { name, entry, replaces: true })
+    const digest = digestOfServer(server)
+    return { server: name, how, entry, ...(before === undefined ? {} : { before }), digest }
+  }
+  const pending = parts.running?.servers.pending.find((one) => one.name === name)
+  if (parts.running === undefined || pending === undefined)
+    throw new OperationError(`\`${name}\` does not wait`, 'send `entry` to see what it would be')
+  const { name: _, ...view } = toPendingView(pending, parts.running.servers)
+  return { server: name, ...view }
+}
+
+interface PutPlan {
+  readonly name: string
+  readonly entry: JsonObject
+  readonly how: 'added' | 'changed'
+  /** As sluice.yaml has it now. */
+  readonly before: JsonObject | undefined
+  readonly server: GateConfig['servers'][string]
+  readonly config: GateConfig
+  readonly text: string
+  readonly changed: string
+}
+
+/** What a request would do, checked; nothing is changed. */
+function planPut(parts: ServerParts, { name, entry, replaces }: JsonObject): PutPlan {
+  if (typeof name !== 'string' || !isObject(entry))
+    throw new OperationError('`entry` is no mapping', 'say how to reach it')
+  const { command } = entry
+  if (Array.isArray(command)) checkWords(command.map(String))
+  const text = readFileSync(parts.file, 'utf8')
+  const written = readWrittenServers(text)
+  const before = Object.hasOwn(written, name) ? written[name] : undefined
+  if (before !== undefined && replaces !== true)
+    throw new OperationError(
+      `\`${name}\` is in the configuration already`,
+      'take another name, or say --replace',
+    )
+  const changed = putServers(text, [{ name, entry }])
+  if (changed === undefined)
+    throw new OperationError(
+      `\`${parts.file}\` is written in a way that nothing can be put into`,
+      `put this under \`servers:\`:\n${describeEntry({ name, entry }, '  ')}`,
+    )
+  const config = parse(parts, changed)
+  const server = config.servers[name] as GateConfig['servers'][string]
+  if (parts.running !== undefined) checkStartable({ name, config: server })
+  const how = before === undefined ? 'added' : 'changed'
+  return { name, entry, how, before, server, config, text, changed }
+}
+
+/** `{ name, entry, replaces?, digest? }`: the entry is what the person was shown. */
+async function putServer(parts: ServerParts, request: JsonObject, by: Person): Promise<JsonObject> {
+  const plan = planPut(parts, request)
+  const { name, entry, how, server, config, text, changed } = plan
+  const digest = digestOfServer(server)
+  // A variable may have another value since.
+  if (request.digest !== undefined && request.digest !== digest)
+    throw new OperationError(`\`${name}\` is not what was shown`, 'look at its preview once more')
+  await parts.running?.servers.prepare(name, server)
+  await record(parts, toServerEvent({ how, name, written: entry, digest, by }))
+  write(parts, { before: text, after: changed })
+  parts.running?.servers.confirm(config, name)
+  return { server: name, how, running: parts.running !== undefined }
+}
+
+/** It only takes away, as an edit of the file does. */
+async function removeServerEntry(
+  parts: ServerParts,
+  name: string,
+  by: Person,
+): Promise<JsonObject> {
+  const text = readFileSync(parts.file, 'utf8')
+  const there = Object.keys(readWrittenServers(text))
+  if (!there.includes(name)) throw noServer(name, there)
+  const changed = removeServer(text, name)
+  if (changed === undefined)
+    throw new OperationError(
+      `\`${name}\` cannot be taken out of \`${parts.file}\` alone`,
+      'take it out with an editor: the gate sees that',
+    )
+  const config = parse(parts, changed)
+  await record(parts, toServerEvent({ how: 'removed', name, ...whoOf(by) }))
+  write(parts, { before: text, after: changed })
+  parts.running?.servers.confirm(config, name)
+  return { server: name, how: 'removed', running: parts.running !== undefined }
+}
+
+async function restartServer(parts: ServerParts, name: string, by: Person): Promise<JsonObject> {
+  const { running } = parts
+  if (running === undefined) throw new OperationError('no gate runs', 'the next start begins anew')
+  if (running.servers.find(name) === undefined) throw noServer(name, running.servers.names)
+  await record(parts, toServerEvent({ how: 'restarted', name, ...whoOf(by) }))
+  return { server: name, sessions: running.gate.restart(name) }
+}
+
+async function acceptServer(
+  { running }: ServerParts,
+  named: string,
+  { digest, by }: { readonly digest: string; readonly by: Person },
+): Promise<JsonObject> {
+  if (running === undefined)
+    throw new OperationError('no gate runs', 'the next start takes sluice.yaml as it is')
+  const { name, how } = await running.servers.accept(named, digest, by)
+  return { server: name, how }
+}
+
+function listServers({ file, running }: ServerParts): JsonObject {
+  if (running === undefined) {
+    const written = Object.entries(readWrittenServers(readFileSync(file, 'utf8')))
+    const servers = written.map(([name, entry]) => ({ name, entry: withoutValues(entry) }))
+    return { running: false, servers, pending: [] }
+  }
+  const { servers } = running
+  return {
+    running: true,
+    why: servers.why,
+    servers: servers.names.map((name) => ({
+      name,
+      entry: withoutValues(servers.writtenOf(name) ?? {}),
+    })),
+    pending: servers.pending.map((pending) => toPendingView(pending, servers)),
+  }
+}
+
+/** Whole, with the values of its environment: a person decides by it what is started. */
+function toPendingView(
+  { name, how, written, digest }: PendingServer,
+  servers: Servers,
+): JsonObject {
+  const before = servers.writtenOf(name)
+  return { name, how, entry: written, digest, ...(before === undefined ? {} : { before }) }
+}
+
+function parse({ parse: read }: ServerParts, text: string): GateConfig {
+  try {
+    return read(text)
+  } catch (error) {
+    throw new OperationError((error as Error).message, 'nothing was changed')
+  }
+}
+
+/** What another wrote since it was read is not overwritten. */
+function write(
+  { file }: ServerParts,
+  { before, after }: { readonly before: string; readonly after: string },
+): void {
+  if (readFileSync(file, 'utf8') !== before)
+    throw new OperationError(`\`${file}\` was changed in the meantime`, 'do it again')
+  writeWhole(file, after)
+}
+
+async function record({ ledger, nowMs }: ServerParts, detail: JsonObject): Promise<void> {
+  await ledger.event({ atMs: nowMs(), name: 'server', detail })
+}
+
+/** Nobody in particular on the socket, which needs no proof to take a server away. */
+function whoOf(by: Person): { readonly by?: Person } {
+  return by.name === '' ? {} : { by }
+}
+
+function noServer(name: string, there: readonly string[]): OperationError {
+  const names = there.map((one) => `\`${one}\``).join(', ')
+  return new OperationError(
+    `no server is called \`${name.slice(0, 100)}\``,
+    `there are ${names || 'none'}`,
+  )
+}
