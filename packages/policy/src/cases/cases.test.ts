@@ -216,7 +216,7 @@ describe('a case that fails', () => {
       'action: expected `allow`, got `deny`',
       'code: expected `ALLOWED`, got `DENIED`',
       'rule: expected `/x`, got `/guardrails/0`',
-      'reason: expected `r`, got `not permitted by the policy`',
+      'reason: expected `r`, got `a guardrail of the policy does not permit it`',
       'guardrails: expected `a, h`, got `g`',
       'visible: expected `false`, got `true`',
     ])

@@ -23,7 +23,7 @@ export function applyLimits(
 ): LimitedDecision {
   const { action, pointer } = laid
   if (action === 'deny' || action === 'hide')
-    return ended(action, 'DENIED', pointer, laid.reason || DENIED, 0)
+    return ended(action, 'DENIED', pointer, laid.reason || describeDenial(pointer), 0)
   if (usage === undefined) return passed(laid, [])
   const takes: LimitCharge[] = []
   let worst: { ready: PreparedRule<Rule | Guardrail>; limit: Limit; room: LimitStatus } | undefined
@@ -42,7 +42,13 @@ export function applyLimits(
   return worst === undefined ? passed(laid, takes) : exhausted(worst.ready, worst.limit, worst.room)
 }
 
-const DENIED = 'not permitted by the policy'
+/** For a rule without a reason: what it is about, and nothing of the document's own names. */
+function describeDenial(pointer: string): string {
+  const [section = '', key] = pointer.slice(pointer.indexOf('/') + 1).split('/')
+  if (section === 'categories') return `the policy permits no ${key} calls`
+  if (section === 'guardrails') return 'a guardrail of the policy does not permit it'
+  return `the policy does not permit this ${section.slice(0, -1)}`
+}
 
 function passed(laid: DecisionDraft, limits: readonly LimitCharge[]): LimitedDecision {
   const approval = laid.action === 'require_approval'

@@ -82,7 +82,24 @@ export function isHidden(
   facts: Facts,
   now: Instant,
 ): boolean {
-  return foresee(policy, target, facts, now).action === 'hide'
+  return foreseeAction(policy, target, facts, now) === 'hide'
+}
+
+/**
+ * The action that the target may reach at best, before its arguments are known. A fault hides.
+ *
+ * @example
+ * ```ts
+ * foreseeAction(policy, { server: 'shop', method: 'tools/call', name: 'list_orders' }, facts, now)
+ * ```
+ */
+export function foreseeAction(
+  policy: CompiledPolicy,
+  target: Omit<Call, 'args'>,
+  facts: Facts,
+  now: Instant,
+): Action {
+  return foresee(policy, target, facts, now).action
 }
 
 function foresee(

@@ -10,6 +10,7 @@ import type { CallRequest, RefusedCall } from './call-request.ts'
 import type { Exchange } from './call-session.ts'
 import { BUILT_IN } from './decide-call.ts'
 import type { ParsedCall } from './parsed-request.ts'
+import { adviseCaller } from './refusal-advice.ts'
 import { buildNotFoundReply, buildRefusalReply, refusalText } from './replies.ts'
 
 export interface DecidedRefusal {
@@ -51,9 +52,14 @@ function toClientRefusal({ exchange, parsed, verdict }: DecidedRefusal): RpcRepl
   const { era, lists } = session
   const { call, facts } = verdict.request
   const { decision } = verdict
-  const refusal = { decision, callId: verdict.callId, explain: session.explain() }
-  if (decision.action !== 'hide')
-    return buildRefusalReply(message, call.name, refusal, facts.tool, era)
+  const explain = session.explain()
+  const refusal = { decision, callId: verdict.callId, explain }
+  if (decision.action !== 'hide') {
+    const { policy } = session.pipeline.policy()
+    const alternatives = () => lists.findAlternatives(facts)
+    const advice = adviseCaller({ decision, policy, explain, alternatives })
+    return buildRefusalReply(message, call.name, { ...refusal, advice }, facts.tool, era)
+  }
   // A completion is for a prompt or resource: if that is hidden, the reply says it is unknown.
   const named = findNamedTarget(message)
   if (decision.rule === BUILT_IN && named)

@@ -13,18 +13,21 @@ import { type LocalCode, RPC, toRpcCode } from '../../protocol/rpc-codes.ts'
 import { writeMembers, writeResult } from '../../protocol/write-message.ts'
 import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
 import { type Freeze, frozenReason } from '../state/freezes.ts'
+import { adviseWait } from './refusal-advice.ts'
 
 export interface CallRefusal {
   readonly decision: Decision
   readonly callId: string
   /** This caller is told the rule and what is left; others could map the policy by it. */
   readonly explain: boolean
+  /** What the model can do instead. */
+  readonly advice?: string | undefined
 }
 
 export function buildRefusalReply(
   { id, method, params }: Pick<JsonRpcRequest, 'id' | 'method' | 'params'>,
   name: string,
-  { decision, callId, explain }: CallRefusal,
+  { decision, callId, explain, advice }: CallRefusal,
   tool: KnownTool | undefined,
   era: ProtocolGeneration,
 ): RpcReply {
@@ -38,7 +41,7 @@ export function buildRefusalReply(
     ...(approval === undefined ? {} : approvalTold(approval)),
     ...(explain ? { rule, ...left } : {}),
   }
-  const text = refusalText(decision)
+  const text = joinAdvice(refusalText(decision), advice)
   // Who asks for a task can take a task or an error, and no other result.
   if (method !== TOOL_CALL || params?.value.task !== undefined)
     return buildErrorReply(id, toRpcCode(code as LocalCode), text, { 'sluice/decision': told })
@@ -63,9 +66,15 @@ const OWN_WORDS: ReadonlySet<string> = new Set([
   'APPROVAL_USED',
 ])
 
-/** What a caller reads of a refusal. */
-export function refusalText({ code, reason }: Pick<Decision, 'code' | 'reason'>): string {
-  return OWN_WORDS.has(code) ? reason : `denied by policy: ${reason}`
+/** What a caller reads of a refusal. Many clients show a model the text and not `_meta`. */
+export function refusalText(decision: Pick<Decision, 'code' | 'reason' | 'retryAfterMs'>): string {
+  const { code, reason } = decision
+  const text = OWN_WORDS.has(code) ? reason : `denied by policy: ${reason}`
+  return joinAdvice(text, adviseWait(decision))
+}
+
+function joinAdvice(text: string, advice: string | undefined): string {
+  return advice === undefined ? text : `${text}; ${advice}`
 }
 
 function approvalTold({ id, url, usedBy }: ApprovalReference) {

@@ -6,7 +6,7 @@ import type { Facts } from '@sluice/policy/core/call'
 import type { Instant } from '@sluice/policy/core/clock'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
-import { isVisible } from '@sluice/policy/decide/decide'
+import { foreseeAction, isVisible } from '@sluice/policy/decide/decide'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { NAME_LENGTH_MAX, URI_LENGTH_MAX } from '../../protocol/json/limits.ts'
@@ -25,6 +25,7 @@ import {
 import { Slices } from '../shared/slices.ts'
 import type { KnownTools } from '../tools/known-tools.ts'
 import type { PendingDefinition } from '../tools/pins.ts'
+import { pickAlternatives } from './pick-alternatives.ts'
 
 export interface SeenListsContext {
   readonly server: string
@@ -103,6 +104,17 @@ export class VisibleLists {
 
   heldOf(tool: KnownTool): PendingDefinition | undefined {
     return this.#context.heldOf(tool)
+  }
+
+  /** Tools of this server that the caller of a denied one sees and may call. */
+  findAlternatives(facts: Facts): readonly string[] {
+    const { server, policy, now, leavesOut } = this.#context
+    if (facts.tool === undefined) return []
+    return pickAlternatives(facts.tool, this.#tools.values(), (tool) => {
+      if (leavesOut(tool) || this.heldOf(tool) !== undefined) return false
+      const target = { server, name: tool.definition.name, method: TOOL_CALL }
+      return foreseeAction(policy(), target, { ...facts, tool }, now()) === 'allow'
+    })
   }
 
   /** The server said its tools have changed: what was known is asked for again. */

@@ -1,0 +1,77 @@
+// What a model can do after a refusal: when to try again, and, if the policy's author gave no reason,
+// what else may pass. Tells nothing that the caller could not find out by calling. Called by replies.ts
+// and refuse-call.ts.
+
+import type { Decision } from '@sluice/policy/core/decision'
+import { argumentPaths } from '@sluice/policy/decide/collect-inputs'
+import { pathText } from '@sluice/policy/language/argument-path'
+import { type CompiledPolicy, listRules } from '@sluice/policy/model/policy'
+import type { Guardrail, Rule } from '@sluice/policy/model/rule'
+import { ADVICE_NAMES_MAX } from '../session/limits.ts'
+
+/** `try again in 20 s`; undefined if waiting changes nothing. */
+export function adviseWait({ code, retryAfterMs }: DecisionWait): string | undefined {
+  if (code !== 'RATE_LIMITED' && code !== 'SPEND_LIMITED') return undefined
+  if (retryAfterMs === Number.POSITIVE_INFINITY)
+    return 'waiting does not help: this call alone takes more than the limit, so ask for less'
+  return retryAfterMs > 0 ? `try again in ${waitText(retryAfterMs)}` : undefined
+}
+
+type DecisionWait = Pick<Decision, 'code' | 'retryAfterMs'>
+
+function waitText(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000)
+  if (seconds < 120) return `${seconds} s`
+  const minutes = Math.ceil(seconds / 60)
+  return minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`
+}
+
+export interface AdviceContext {
+  readonly decision: Decision
+  readonly policy: CompiledPolicy
+  /** This caller is told what the rule says. */
+  readonly explain: boolean
+  /** Tools of the same server that this caller may call, most similar first. */
+  readonly alternatives: () => readonly string[]
+}
+
+/** For a denial by a rule without a reason; undefined if the reason says it all. */
+export function adviseCaller(context: AdviceContext): string | undefined {
+  const { decision, policy } = context
+  const { code, rule } = decision
+  if (code !== 'DENIED') return undefined
+  if (rule === '/default') return joinAdvice([nameAlternatives(context), ASK])
+  const found = findRule(policy, rule)
+  if (found === undefined || found.reason !== '') return undefined
+  return joinAdvice([adviseArguments(found, context), nameAlternatives(context), ASK])
+}
+
+const ASK = 'if the task needs it, ask the user to change the policy'
+
+function joinAdvice(parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined).join('; ')
+}
+
+function findRule(policy: CompiledPolicy, pointer: string): Rule | Guardrail | undefined {
+  const isBase = pointer.startsWith('house:')
+  const document = isBase ? policy.house : policy
+  const bare = isBase ? pointer.slice('house:'.length) : pointer
+  return document && listRules(document).find((rule) => rule.pointer === bare)
+}
+
+/** Which arguments matter; the condition itself only for a caller that the policy is explained to. */
+function adviseArguments(rule: Rule | Guardrail, { explain }: AdviceContext): string {
+  const names = new Set(argumentPaths({ ...rule, limits: [] }).map(pathText))
+  if (rule.when === undefined || names.size === 0) return 'other arguments make no difference'
+  const { text } = rule.when.expression
+  const isWanted = 'key' in rule && (rule.action === 'allow' || rule.action === 'require_approval')
+  if (explain) return `it may pass ${isWanted ? 'if' : 'unless'} \`${text.trim()}\``
+  const list = [...names].slice(0, ADVICE_NAMES_MAX).map((name) => `\`${name}\``)
+  return `it may pass with another ${list.join(', ')}`
+}
+
+function nameAlternatives({ alternatives }: AdviceContext): string | undefined {
+  const names = alternatives()
+  if (names.length === 0) return undefined
+  return `you may call ${names.map((name) => `\`${name}\``).join(', ')}`
+}
