@@ -251,6 +251,16 @@ describe('HTTP', () => {
     expect(begun.map(({ detail }) => detail)).toContainEqual(
       expect.objectContaining({ session, kind: 'mcp', client: 'chat 1', servers: ['mail'] }),
     )
+    // A call has the id only; those who read it see the name.
+    const own = ['--session', session, '--data', gate.data]
+    const said = 'session "chat 1" (its own word)'
+    expect((await sluice(['ledger', 'query', ...own])).stdout).toContain(said)
+    const { calls } = await sluiceJson(['ledger', 'query', ...own])
+    expect(calls[0]).toMatchObject({ session, sessionName: '"chat 1" (its own word)' })
+    expect((await sluice(['ledger', 'tail', '--data', gate.data])).stdout).toContain(said)
+    const sql = `select client from sessions where session = '${session}'`
+    const { rows } = await sluiceJson(['ledger', 'query', '--sql', sql, '--data', gate.data])
+    expect(rows).toEqual([['chat 1']])
     await client.close()
   })
 

@@ -171,16 +171,26 @@ const CallRow = memo(function CallRow({ item: call, onOpen }: RowOf<CallRecord>)
       </span>
       <SaidLine text={titleOfCall(call)} className="strong" />
       <SaidLine
-        text={call.agent === null ? call.principal : `${call.principal} · agent`}
+        text={call.agent === null ? nameCaller(call) : `${call.principal} · agent`}
         className="muted"
       />
-      <SaidLine text={call.word === 'allow' ? '' : call.reason} className="muted" />
+      <SaidLine text={nameReason(call)} className="muted" />
       <span className="num muted">
         {call.status === null ? '' : `${call.status} ${millis(call.durationMs ?? 0)}`}
       </span>
     </button>
   )
 })
+
+/** With the client of the session, as it calls itself. */
+function nameCaller({ principal, sessionName }: CallRecord): string {
+  return sessionName === undefined ? principal : `${principal} · ${sessionName}`
+}
+
+function nameReason({ word, reason, shadowText = '' }: CallRecord): string {
+  const said = word === 'allow' ? '' : reason
+  return [said, shadowText && `shadow: ${shadowText}`].filter((part) => part !== '').join(' · ')
+}
 
 function Events(): JSX.Element {
   const { value } = useResource<LedgerEvents>('/ledger/events', 5_000)

@@ -63,14 +63,16 @@ export interface LiveSnapshot {
 
 export interface CallRecord extends LiveRow {
   readonly seq: number
+  /** The client of the session, marked as its own word; missing if the ledger does not say. */
+  readonly sessionName?: string
+  /** What rules in shadow mode would have done; empty if none matched. */
+  readonly shadowText?: string
   readonly kind: string
   readonly policy: string
   readonly argsDigest: string | null
 }
 
 export interface CallExplanation extends CallRecord {
-  /** What the session is called; its id if that is not known any more. */
-  readonly sessionName?: string
   readonly guardrails: readonly {
     readonly name: string
     readonly rule: string

@@ -30,6 +30,7 @@ import {
 } from '../../ledger/export/chunks.ts'
 import { type CallWithOutcome, type Query, queryLedger } from '../../ledger/query/query.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
+import { SessionNames } from '../../ledger/query/session-names.ts'
 import type { DecisionRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
 import { verifyLedger } from '../../ledger/verify/verify.ts'
 import { replay } from '../../operations/replay.ts'
@@ -91,6 +92,7 @@ export class LedgerQueries {
   readonly #indexing: { readonly waitMs: number; readonly stepRecords: number }
   readonly #ledger: DatabaseSync
   readonly #index: RecordIndex | undefined
+  readonly #names: SessionNames
   #store: DatabaseSync | undefined
   #isBehind = false
   /** Why the index had to be built again, since this was opened. */
@@ -108,6 +110,7 @@ export class LedgerQueries {
     this.#index = indexOf(directory, this.#ledger, (why) => {
       this.#rebuilt = why
     })
+    this.#names = new SessionNames(this.#ledger, this.#index?.database)
   }
 
   page(query: Query): LedgerPage {
@@ -119,11 +122,16 @@ export class LedgerQueries {
     const index = isFirst || (isPlain && behind > 0) ? undefined : this.#index
     const { calls, next } = queryLedger(this.#ledger, query, index, 'as it is')
     return {
-      calls: calls.map(callRecord),
+      calls: this.#named(calls),
       next,
       behind: index === undefined ? 0 : behind,
       ...(this.#rebuilt === undefined ? {} : { indexRebuilt: this.#rebuilt }),
     }
+  }
+
+  #named(calls: readonly CallWithOutcome[]): CallRecord[] {
+    this.#names.load(calls.map(({ record }) => record.session))
+    return calls.map((call) => callRecord(call, this.#names.nameOf(call.record.session)))
   }
 
   /** Takes in some of what the index lacks, between two questions; false where nothing is left. */

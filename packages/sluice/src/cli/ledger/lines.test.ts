@@ -22,8 +22,11 @@ test('the verdicts of shadow rules stand behind the call, printable', () => {
       name: 'pay',
       decision: { action: 'deny', code: 'DENIED', reason: 'no', shadow: [], ...of },
     }) as unknown as DecisionRecord
-  const line = (of: object) => callLine(record(of), null, new Output({}))
+  const line = (of: object) => callLine({ record: record(of), outcome: null }, new Output({}))
   expect(line({})).toMatch(/DENIED: no$/)
   expect(line({ shadow })).toMatch(/shadow: deny by r1 \(not .*\), require_approval by r2$/)
   expect(line({ shadow })).not.toContain('\u001b')
+  const named = { record: record({}), outcome: null, sessionName: '"chat\u001b 1" (its own word)' }
+  expect(callLine(named, new Output({}))).toMatch(/session "chat.* 1" \(its own word\)$/)
+  expect(callLine(named, new Output({}))).not.toContain('\u001b')
 })

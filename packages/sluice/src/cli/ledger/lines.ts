@@ -5,6 +5,7 @@ import type { Action } from '@sluice/policy/core/actions'
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { jsonLine, timeText } from '../../ledger/export/record-json.ts'
 import type { DecisionRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
+import { shadowText } from '../../ledger/records/shadow-text.ts'
 import { type Output, printable, type Style } from '../../terminal/output.ts'
 
 const STYLES: Record<Action, Style> = {
@@ -15,11 +16,11 @@ const STYLES: Record<Action, Style> = {
 }
 const NAME_WIDTH = 36
 
-export function recordLine(record: LedgerRecord, output: Output): string {
+export function recordLine(record: LedgerRecord, output: Output, sessionName?: string): string {
   switch (record.kind) {
     case 'intent':
     case 'refusal':
-      return callLine(record, null, output)
+      return callLine({ record, outcome: null, sessionName }, output)
     case 'outcome':
       return `${beginning(record, output)}  ${output.paint('dim', `  of ${record.intent}:`)} ${outcomeText(record, output)}`
     case 'event': {
@@ -29,12 +30,15 @@ export function recordLine(record: LedgerRecord, output: Output): string {
   }
 }
 
-/** A call, its verdict and what became of it. */
-export function callLine(
-  record: DecisionRecord,
-  outcome: OutcomeRecord | null,
-  output: Output,
-): string {
+export interface CallLine {
+  readonly record: DecisionRecord
+  readonly outcome: OutcomeRecord | null
+  /** The client as it calls itself. */
+  readonly sessionName?: string | undefined
+}
+
+/** A call, its verdict, what became of it and in whose session. */
+export function callLine({ record, outcome, sessionName }: CallLine, output: Output): string {
   const { decision, principal, agent, server, method, name } = record
   const what = method === 'tools/call' ? `${server}/${name}` : `${server} ${method} ${name}`
   const who = agent === null ? principal.id : `${principal.id} (${agent})`
@@ -45,25 +49,19 @@ export function callLine(
           'dim',
           `${decision.code}${decision.reason ? `: ${printable(decision.reason)}` : ''}`,
         )
+  const shadow = shadowText(decision.shadow)
   return [
     beginning(record, output),
     output.paint(STYLES[decision.action] ?? 'bold', decision.action.padEnd(5)),
     printable(what).padEnd(NAME_WIDTH),
     output.paint('dim', printable(who).padEnd(10)),
     end ?? '',
-    shadowText(decision, output),
+    shadow === '' ? '' : output.paint('magenta', printable(`shadow: ${shadow}`)),
+    sessionName === undefined ? '' : output.paint('dim', printable(`session ${sessionName}`)),
   ]
     .filter((part) => part !== '')
     .join('  ')
     .trimEnd()
-}
-
-/** What rules in shadow mode would have done. */
-function shadowText({ shadow }: DecisionRecord['decision'], output: Output): string {
-  const words = shadow.map(({ rule, action, reason }) =>
-    printable(`${action} by ${rule}${reason === '' ? '' : ` (${reason})`}`),
-  )
-  return words.length === 0 ? '' : output.paint('magenta', `shadow: ${words.join(', ')}`)
 }
 
 /** What an event says, for the eye: which call, by whom, and every plain value; digests only begin. What

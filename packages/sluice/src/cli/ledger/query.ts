@@ -5,9 +5,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Command } from 'commander'
 import { recordJson } from '../../ledger/export/record-json.ts'
-import { type Query, queryLedger } from '../../ledger/query/query.ts'
+import { type Query, type QueryPage, queryLedger } from '../../ledger/query/query.ts'
 import type { RecordIndex } from '../../ledger/query/record-index.ts'
 import { runSql } from '../../ledger/query/run-sql.ts'
+import { SessionNames } from '../../ledger/query/session-names.ts'
 import { VIEW_COLUMNS } from '../../ledger/query/sql-views.ts'
 import {
   QUERY_RECORDS_MAX,
@@ -89,13 +90,16 @@ export function addLedgerQuery(parent: Command, answer: SetExitCode): void {
 function query(options: Options, output: Output): 0 | 1 {
   const asked = queryOf(options)
   return withLedger(options.data, (ledger) => {
-    const { calls, next } = find(ledger, options.data, asked, output)
+    const { calls, next, names } = find(ledger, options.data, asked, output)
+    const found = calls.map((call) => {
+      const sessionName = names.nameOf(call.record.session)
+      return sessionName === undefined ? call : { ...call, sessionName }
+    })
     if (output.json) {
-      const all = calls.map(({ record, outcome }) => recordJson(record, { outcome }))
+      const all = found.map(({ record, ...more }) => recordJson(record, more))
       process.stdout.write(`{"calls":[${all.join(',\n')}],"next":${next}}\n`)
     }
-    for (const { record, outcome } of [...calls].reverse())
-      output.line(callLine(record, outcome, output))
+    for (const call of [...found].reverse()) output.line(callLine(call, output))
     if (calls.length === 0) output.line('no calls')
     if (next !== null) output.line(output.paint('dim', `older ones: --before ${next}`))
     return calls.length > 0 ? 0 : 1
@@ -106,14 +110,19 @@ function find(ledger: DatabaseSync, directory: string, asked: Query, output: Out
   let index: RecordIndex | undefined
   try {
     index = openIndex(directory, ledger, output)
-    return queryLedger(ledger, asked, index)
+    return withNames(queryLedger(ledger, asked, index), new SessionNames(ledger, index.database))
   } catch (error) {
     if (!(error instanceof StoreError) && !('errcode' in (error as object))) throw error
     output.remark('note: the index cannot be written here, so the whole ledger is read')
-    return queryLedger(ledger, asked, undefined)
+    return withNames(queryLedger(ledger, asked, undefined), new SessionNames(ledger, undefined))
   } finally {
     index?.close()
   }
+}
+
+function withNames(page: QueryPage, names: SessionNames) {
+  names.load(page.calls.map(({ record }) => record.session))
+  return { ...page, names }
 }
 
 async function ask({ data, sql = '', limit, timeout }: Options, output: Output): Promise<0 | 1> {

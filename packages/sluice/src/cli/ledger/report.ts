@@ -61,7 +61,7 @@ function gather({ data, since, until }: Options, output: Output): LedgerReport {
     const index = openIndex(data, ledger, output)
     try {
       index.catchUp()
-      return gatherReport(index.database, sinceMs, untilMs)
+      return gatherReport({ ledger, index: index.database }, sinceMs, untilMs)
     } finally {
       index.close()
     }

@@ -4,12 +4,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Command } from 'commander'
 import {
+  openIndexReadOnly,
   openLedgerReadOnly,
   readHead,
   recordsBackwards,
   recordsFrom,
 } from '../../ledger/chain/read.ts'
 import { recordJson } from '../../ledger/export/record-json.ts'
+import { SessionNames } from '../../ledger/query/session-names.ts'
 import type { LedgerRecord } from '../../ledger/records/record.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
@@ -47,20 +49,30 @@ export function addLedgerTail(parent: Command, answer: SetExitCode): void {
 async function tail(options: Options, output: Output): Promise<0> {
   const lines = readCount(options.lines, '--lines', LINES_MAX)
   const ledger = withCliErrors(() => openLedgerReadOnly(options.data))
-  const show = (record: LedgerRecord) =>
-    process.stdout.write(`${output.json ? recordJson(record) : recordLine(record, output)}\n`)
+  const index = openIndexReadOnly(options.data)
+  const names = new SessionNames(ledger, index)
+  const show = (records: readonly LedgerRecord[]) => {
+    for (const record of records) names.see(record)
+    names.load(records.flatMap((record) => ('session' in record ? [record.session] : [])))
+    for (const record of records) {
+      const sessionName = 'session' in record ? names.nameOf(record.session) : undefined
+      const more = sessionName === undefined ? {} : { sessionName }
+      const line = output.json ? recordJson(record, more) : recordLine(record, output, sessionName)
+      process.stdout.write(`${line}\n`)
+    }
+  }
   try {
     let { seq } = withCliErrors(() => readHead(ledger))
-    for (const record of withCliErrors(() => last(recordsBackwards(ledger, seq + 1), lines)))
-      show(record)
+    show(withCliErrors(() => last(recordsBackwards(ledger, seq + 1), lines)))
     while (options.follow) {
       await pause(POLL_MS)
       const fresh = withCliErrors(() => [...recordsFrom(ledger, seq + 1)])
-      for (const record of fresh) show(record)
+      show(fresh)
       seq = fresh.at(-1)?.seq ?? seq
     }
     return 0
   } finally {
+    index?.close()
     ledger.close()
   }
 }

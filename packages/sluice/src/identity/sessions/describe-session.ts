@@ -1,6 +1,7 @@
 // A session in words for people: the client as it calls itself, marked as its own word, since when, and
 // which servers it uses. Shown in approvals, the ledger, the console and by commands.
 
+import { describeClient } from '../../core/describe-client.ts'
 import { SESSION_CLIENT_LENGTH_MAX } from '../limits.ts'
 
 export interface SessionView {
@@ -22,20 +23,9 @@ export function cleanClient(text: string): string {
   return text.replace(/[^\x20-\x7e]|["\\`]/g, '?').slice(0, SESSION_CLIENT_LENGTH_MAX)
 }
 
-export function describeSession({
-  client,
-  principal,
-  kind,
-  startedAtMs,
-  servers,
-}: SessionView): string {
-  const who =
-    kind === 'family'
-      ? principal
-      : client === ''
-        ? 'an unnamed client'
-        : `"${client}" (its own word)`
+export function describeSession(session: SessionView): string {
+  const { startedAtMs, servers } = session
   const since = new Date(startedAtMs).toISOString().slice(0, 16).replace('T', ' ')
   const uses = servers.length === 0 ? '' : `, uses ${servers.join(', ')}`
-  return `${who} since ${since} UTC${uses}`
+  return `${describeClient(session)} since ${since} UTC${uses}`
 }

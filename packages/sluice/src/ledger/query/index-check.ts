@@ -168,7 +168,7 @@ function toText({ before, words, after }: IndexRow): string {
 }
 
 const WORDS_AT: Readonly<Record<IndexRow['table'], readonly [number, number]>> = {
-  calls: [2, 14],
+  calls: [2, 15],
   outcomes: [2, 3],
   events: [2, 3],
 }

@@ -3,6 +3,7 @@
 // comparison. Pure.
 
 import type { LedgerRecord } from '../records/record.ts'
+import { shadowText } from '../records/shadow-text.ts'
 
 /** The values of a row are `before`, the numbers of `words`, and `after`, in the order of the table. */
 export interface IndexRow {
@@ -41,6 +42,7 @@ export function toIndexRow(record: LedgerRecord): IndexRow {
       code,
       rule,
       record.kind === 'refusal' ? reason : '',
+      shadowText(decision.shadow),
     ],
     after: [],
   }
@@ -59,7 +61,8 @@ const SPREAD = 1_009
 
 export const TABLE_SUMS: Readonly<Record<IndexRow['table'], string>> = {
   calls: `(at % ${MODULUS} * 3 + principal * 5 + agent * 7 + session * 11 + server * 13 + method * 17
-    + name * 19 + tool * 23 + category * 29 + action * 31 + code * 37 + rule * 41 + reason * 43)
+    + name * 19 + tool * 23 + category * 29 + action * 31 + code * 37 + rule * 41 + reason * 43
+    + shadow * 47)
     % ${MODULUS} * (seq % ${SPREAD} + 1)`,
   outcomes: `(seq % ${MODULUS} * 3 + status * 5 + bytes % ${MODULUS} * 7
     + coalesce(error, 0) % ${MODULUS} * 11) % ${MODULUS} * (intent % ${SPREAD} + 1)`,
@@ -67,7 +70,7 @@ export const TABLE_SUMS: Readonly<Record<IndexRow['table'], string>> = {
     % ${MODULUS} * (seq % ${SPREAD} + 1)`,
 }
 
-const WORD_WEIGHTS = [5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43] as const
+const WORD_WEIGHTS = [5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47] as const
 
 export function rowSum(table: IndexRow['table'], values: Values): number {
   const at = (place: number): number => Number(values[place] ?? 0)

@@ -15,7 +15,11 @@ const WORDS = [
   'code',
   'rule',
   'reason',
+  'shadow',
 ] as const
+
+/** Of the event of a session's first use; `client` is the client's own word. */
+const SESSION_FIELDS = ['session', 'principal', 'kind', 'client', 'servers'] as const
 
 const TIME = (column: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`
 
@@ -29,6 +33,9 @@ export const VIEWS = `
     LEFT JOIN main.words w_status ON w_status.id = o.status;
   CREATE TEMP VIEW events AS SELECT e.seq, ${TIME('e.at')} AS time, e.at, w.text AS name, e.detail
   FROM main.events e LEFT JOIN main.words w ON w.id = e.name;
+  CREATE TEMP VIEW sessions AS SELECT e.seq, ${TIME('e.at')} AS time, e.at,
+    ${SESSION_FIELDS.map((field) => `e.detail ->> '$.${field}' AS "${field}"`).join(', ')}
+  FROM main.words w JOIN main.events e ON e.name = w.id WHERE w.text = 'session';
   CREATE TEMP VIEW approvals AS SELECT e.seq, ${TIME('e.at')} AS time, e.at,
     substr(w.text, ${'approval-'.length + 1}) AS step,
     ${[
@@ -52,6 +59,7 @@ export const VIEWS = `
 export const VIEW_COLUMNS = {
   calls: ['seq', 'time', 'at', ...WORDS, 'status', 'duration_ms', 'bytes', 'error'],
   events: ['seq', 'time', 'at', 'name', 'detail'],
+  sessions: ['seq', 'time', 'at', ...SESSION_FIELDS],
   approvals: [
     'seq',
     'time',

@@ -29,11 +29,11 @@ const BASE = `
 
 /**
  * Texts are stored once and referenced by number; `through` is the last indexed record. Most calls
- * are allowed and have no agent, so an index on those values would cost much and find nothing.
+ * are allowed and have no agent and no shadow verdict, so an index on those values would cost much and find nothing.
  * `tool` is server and name together; `subtrees` are roots over many leaves of the tree, for
  * proofs.
  */
-export const USUAL_WORDS = { action: 1, code: 2, agent: 3 } as const
+export const USUAL_WORDS = { action: 1, code: 2, agent: 3, shadow: 3 } as const
 const INDEX = `
   CREATE TABLE words (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
   INSERT INTO words VALUES (1, 'allow'), (2, 'ALLOWED'), (3, '');
@@ -51,7 +51,8 @@ const INDEX = `
     action INTEGER NOT NULL,
     code INTEGER NOT NULL,
     rule INTEGER NOT NULL,
-    reason INTEGER NOT NULL
+    reason INTEGER NOT NULL,
+    shadow INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX calls_at ON calls (at);
   CREATE INDEX calls_principal ON calls (principal);
@@ -61,6 +62,7 @@ const INDEX = `
   CREATE INDEX calls_tool ON calls (tool);
   CREATE INDEX calls_action ON calls (action) WHERE action <> 1;
   CREATE INDEX calls_code ON calls (code) WHERE code <> 2;
+  CREATE INDEX calls_shadow ON calls (shadow) WHERE shadow <> 3;
   CREATE TABLE outcomes (
     intent INTEGER PRIMARY KEY,
     seq INTEGER NOT NULL,
@@ -89,7 +91,7 @@ const TALLY = `
   ) STRICT;
   INSERT INTO tally VALUES (1, 0, 0, 0, '');`
 /** An index is rebuilt rather than migrated. */
-const INDEX_ANEW = ['words', 'calls', 'outcomes', 'events', 'subtrees', 'through']
+const INDEX_ANEW = ['words', 'calls', 'outcomes', 'events', 'subtrees', 'through', 'tally']
   .map((table) => `DROP TABLE IF EXISTS ${table};`)
   .join(' ')
 
@@ -101,7 +103,7 @@ export function ledgerFile(directory: string): OpenOptions {
 }
 
 export function indexFile(directory: string): OpenOptions {
-  const migrations = ['', '', INDEX_ANEW + INDEX_SCHEMA]
+  const migrations = ['', '', '', INDEX_ANEW + INDEX_SCHEMA]
   return { directory, name: 'ledger-index.db', migrations, isDerived: true }
 }
 

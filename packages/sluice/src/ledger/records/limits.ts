@@ -109,3 +109,8 @@ export const REPORT_ROWS_MAX = 50
  */
 export const EXPORT_STRETCH_RECORDS = 5_000
 export const EXPORT_OPEN_MAX = 10_000
+
+/** Records that are read for the name of a session where the index does not have it yet. */
+export const SESSION_NAMES_READ_MAX = 20_000
+/** Names of sessions that are remembered between pages. */
+export const SESSION_NAMES_KEPT = 10_000

@@ -4,6 +4,7 @@
 // calls takes seconds.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { SessionNames } from '../query/session-names.ts'
 import { USUAL_WORDS } from '../records/files.ts'
 import { REPORT_ROWS_MAX } from '../records/limits.ts'
 import { gatherApprovals, listDefinitions, listEvents } from './gather-events.ts'
@@ -12,6 +13,8 @@ import type {
   LimitRow,
   PrincipalRow,
   RefusalReportRow,
+  SessionRow,
+  ShadowRow,
   Span,
   ToolRow,
   Totals,
@@ -20,7 +23,16 @@ import { Source } from './source.ts'
 
 const SPANS = 42
 
-export function gatherReport(index: DatabaseSync, sinceMs: number, untilMs: number): LedgerReport {
+export interface ReportDatabases {
+  readonly ledger: DatabaseSync
+  readonly index: DatabaseSync
+}
+
+export function gatherReport(
+  { ledger, index }: ReportDatabases,
+  sinceMs: number,
+  untilMs: number,
+): LedgerReport {
   const source = new Source(index, sinceMs, untilMs)
   const { waited, deciders } = gatherApprovals(source)
   return {
@@ -36,6 +48,8 @@ export function gatherReport(index: DatabaseSync, sinceMs: number, untilMs: numb
     newTools: listNewTools(source),
     definitions: listDefinitions(source),
     limits: listLimits(source),
+    sessions: listSessions(source, new SessionNames(ledger, index)),
+    shadow: listShadow(source),
     events: listEvents(source),
   }
 }
@@ -160,6 +174,42 @@ function listLimits(source: Source): LimitRow[] {
       code: source.text(row.code),
       principal: source.text(row.principal),
       count: Number(row.n),
+      lastMs: Number(row.last),
+    }))
+}
+
+function listSessions(source: Source, names: SessionNames): SessionRow[] {
+  const rows = source
+    .all(
+      `SELECT c.session AS session, min(c.principal) AS principal, count(*) AS calls,
+      sum(${REFUSED}) AS refused, min(c.at) AS first FROM calls c WHERE ${source.span}
+      GROUP BY c.session ORDER BY calls DESC LIMIT ${REPORT_ROWS_MAX}`,
+    )
+    .map((row) => ({
+      session: source.text(row.session),
+      principal: source.text(row.principal),
+      firstMs: Number(row.first),
+      calls: Number(row.calls),
+      refused: Number(row.refused),
+    }))
+  names.load(rows.map(({ session }) => session))
+  return rows.map((row) => ({ ...row, name: names.nameOf(row.session) ?? '' }))
+}
+
+function listShadow(source: Source): ShadowRow[] {
+  return source
+    .all(
+      `SELECT c.tool AS tool, c.shadow AS shadow, c.action AS action, count(*) AS n,
+      count(DISTINCT c.principal) AS people, max(c.at) AS last FROM calls c
+      WHERE c.shadow <> ${USUAL_WORDS.shadow} AND ${source.span}
+      GROUP BY 1, 2, 3 ORDER BY n DESC LIMIT ${REPORT_ROWS_MAX}`,
+    )
+    .map((row) => ({
+      tool: source.text(row.tool),
+      shadow: source.text(row.shadow),
+      action: source.text(row.action),
+      count: Number(row.n),
+      people: Number(row.people),
       lastMs: Number(row.last),
     }))
 }

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openLedgerReadOnly } from '../chain/read.ts'
-import { denied, judgement } from '../judgements.test-support.ts'
+import { allowed, denied, judgement } from '../judgements.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import { RecordIndex } from '../query/record-index.ts'
 import { freshDirectoryForAll } from '../samples.test-support.ts'
@@ -22,7 +22,15 @@ beforeAll(async () => {
   const ledger = Ledger.open({ directory })
   const call = async (day: number, name: string, status: 'answered' | 'error' | 'unknown') => {
     const atMs = SINCE_MS + day * DAY_MS
-    const seq = await ledger.intent(judgement(day, { atMs, name }))
+    const shadow = {
+      rule: '/new',
+      action: 'deny' as const,
+      code: 'DENIED',
+      reason: 'soon',
+      limits: [],
+    }
+    const decision = name === 'new' ? { ...allowed, shadow: [shadow] } : allowed
+    const seq = await ledger.intent(judgement(day, { atMs, name, decision }))
     ledger.outcome(seq, { atMs, status, durationMs: 10 * day })
   }
   await call(-1, 'old', 'answered')
@@ -56,11 +64,13 @@ beforeAll(async () => {
   await ledger.event({ atMs: SINCE_MS + DAY_MS, name: 'freeze', detail: { why: 'odd' } })
   const pinned = { server: 'mail', tools: ['send'], by: { by: 'carl' } }
   await ledger.event({ atMs: SINCE_MS + DAY_MS, name: 'pin', detail: pinned })
+  const client = { session: 'session-1', kind: 'mcp', client: 'chat <b>1</b>', principal: 'ann' }
+  await ledger.event({ atMs: SINCE_MS - 2 * DAY_MS, name: 'session', detail: client })
   ledger.close()
   const reader = openLedgerReadOnly(directory)
   const index = new RecordIndex(directory, reader)
   index.catchUp()
-  report = gatherReport(index.database, SINCE_MS, END_MS)
+  report = gatherReport({ ledger: reader, index: index.database }, SINCE_MS, END_MS)
   index.close()
   reader.close()
 })
@@ -99,12 +109,19 @@ test('what ran, what was refused and why, what was pending and who decided', () 
     { what: expect.stringContaining('1 call refused') },
     { tool: 'mail/send', what: 'accepted by carl' },
   ])
+  expect(report.sessions).toMatchObject([
+    { session: 'session-1', name: '"chat <b>1</b>" (its own word)', calls: 7, refused: 4 },
+  ])
+  expect(report.shadow).toMatchObject([
+    { tool: 'stripe/new', shadow: 'deny by /new (soon)', action: 'allow', count: 1, people: 1 },
+  ])
   expect(report.events.map(({ name }) => name)).toEqual(['pin', 'freeze'])
 })
 
 test('in HTML no name is markup, and nothing is loaded from another host', () => {
   const html = asHtml(report)
   expect(html).not.toContain('<script')
+  expect(html).not.toContain('<b>1')
   expect(html).toContain('&lt;script&gt;')
   expect(html).not.toContain('\u202e')
   expect(html).toContain("default-src 'none'")
@@ -128,7 +145,7 @@ test('in Markdown no cell ends its row, links or has HTML', () => {
 test('a week without events is reported as such', () => {
   const reader = openLedgerReadOnly(directory)
   const index = new RecordIndex(directory, reader)
-  const empty = gatherReport(index.database, 1, 2)
+  const empty = gatherReport({ ledger: reader, index: index.database }, 1, 2)
   index.close()
   reader.close()
   expect(asMarkdown(empty)).toContain('No call came.')

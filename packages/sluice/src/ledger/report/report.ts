@@ -28,6 +28,9 @@ export interface LedgerReport {
     readonly what: string
   }[]
   readonly limits: readonly LimitRow[]
+  readonly sessions: readonly SessionRow[]
+  /** What rules in shadow mode would have done. */
+  readonly shadow: readonly ShadowRow[]
   readonly events: readonly {
     readonly atMs: number
     readonly name: string
@@ -88,6 +91,27 @@ export interface ApprovalReportRow {
   readonly by: string
   readonly waitedMs: number | null
   readonly comment: string
+}
+
+export interface SessionRow {
+  readonly session: string
+  /** The client, marked as its own word; empty if the ledger no longer says. */
+  readonly name: string
+  readonly principal: string
+  readonly firstMs: number
+  readonly calls: number
+  readonly refused: number
+}
+
+export interface ShadowRow {
+  readonly tool: string
+  /** `deny by RULE (reason)`. */
+  readonly shadow: string
+  /** What the policy in force did. */
+  readonly action: string
+  readonly count: number
+  readonly people: number
+  readonly lastMs: number
 }
 
 export interface LimitRow {

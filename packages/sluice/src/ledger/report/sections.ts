@@ -68,6 +68,19 @@ export function buildSections(report: LedgerReport): ReportSection[] {
       none: 'Nobody.',
     },
     {
+      title: 'Sessions',
+      columns: ['session', 'client', 'who', 'first call', 'calls', 'refused'],
+      rows: report.sessions.map(({ session, name, principal, firstMs, calls, refused }) => [
+        session,
+        name,
+        principal,
+        minute(firstMs),
+        count(calls),
+        count(refused),
+      ]),
+      none: 'None.',
+    },
+    {
       title: 'What was refused, and why',
       columns: ['tool', 'code', 'times', 'callers', 'last', 'reason', 'rule'],
       rows: report.refused.map(({ tool, code, count: times, people, lastMs, reason, rule }) => [
@@ -80,6 +93,19 @@ export function buildSections(report: LedgerReport): ReportSection[] {
         rule,
       ]),
       none: 'Nothing.',
+    },
+    {
+      title: 'What rules in shadow mode would have done',
+      columns: ['tool', 'shadow', 'was', 'times', 'callers', 'last'],
+      rows: report.shadow.map(({ tool, shadow, action, count: times, people, lastMs }) => [
+        tool,
+        shadow,
+        action,
+        count(times),
+        count(people),
+        minute(lastMs),
+      ]),
+      none: 'No rule in shadow mode matched a call.',
     },
     {
       title: 'What waited, and who decided',
