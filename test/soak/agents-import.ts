@@ -20,9 +20,9 @@ export async function run(options: RunOptions): Promise<number> {
   const b = new Bench(join(scratch, 'data'), await coreImage())
   const key = privateKey(randomBytes(32))
   try {
-    b.create('a')
-    b.tool('a', 'write_file', { path: 'x', content: 'y'.repeat(2_000) })
-    b.model('a', b.prompt('a', 'go', 'r1'), 'done')
+    await b.create('a')
+    await b.tool('a', 'write_file', { path: 'x', content: 'y'.repeat(2_000) })
+    await b.model('a', await b.prompt('a', 'go', 'r1'), 'done')
     const taken = b.export('a', 'keep')
     const json = Buffer.from(JSON.stringify(taken.exported))
     const memory = Buffer.from(taken.memory)

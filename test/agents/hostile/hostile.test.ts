@@ -74,8 +74,8 @@ test('what attacks its own harness ends, fails or is stopped, and says little', 
 
 test('what a model writes into an agent cannot break its core either', async () => {
   const b = await bench()
-  b.create('good')
-  b.create('a')
+  await b.create('good')
+  await b.create('a')
   const before = b.operations.standing(null, 'good', 0).agent
   const inputs: object[] = [
     { path: '__proto__/polluted', content: 'x' },
@@ -86,11 +86,11 @@ test('what a model writes into an agent cannot break its core either', async () 
     { path: '\ud800', content: 'x' },
     { path: 'a'.repeat(100_000), content: 'x' },
   ]
-  for (const input of inputs) b.tool('a', 'write_file', input)
+  for (const input of inputs) await b.tool('a', 'write_file', input)
   for (const pattern of ['(a+)+$', '((((((((((a*)*)*)*)*)*)*)*)*)*b', '(', '\\', 'a{99}{99}'])
-    b.tool('a', 'grep', { pattern })
-  b.tool('a', 'write_file', { path: 'aa', content: 'a'.repeat(200_000) })
-  expect(b.tool('a', 'grep', { pattern: '(a+)+$b' }).isError).toBe(false)
+    await b.tool('a', 'grep', { pattern })
+  await b.tool('a', 'write_file', { path: 'aa', content: 'a'.repeat(200_000) })
+  expect((await b.tool('a', 'grep', { pattern: '(a+)+$b' })).isError).toBe(false)
   for (const todos of [
     null,
     'x',
@@ -99,7 +99,7 @@ test('what a model writes into an agent cannot break its core either', async () 
     Array(1_000).fill('x'),
     [{ id: '__proto__', content: 'x' }],
   ])
-    expect(b.tool('a', 'write_todos', { todos: todos as never }).isError).toBe(true)
+    expect((await b.tool('a', 'write_todos', { todos: todos as never })).isError).toBe(true)
   expect(b.ask<{ path: string }[]>('a', { ask: 'files' }).map(({ path }) => path)).toContain(
     '__proto__/polluted',
   )

@@ -5,6 +5,7 @@ import { scratchDirectory } from '../../../../test/support/scratch.ts'
 import type { Config, JournalEvent, Limits, StepResult, ToolCall } from '../guest/protocol.ts'
 import { type Image, openImage } from '../sandbox/image.ts'
 import { loadImage } from '../sandbox/load-image.ts'
+import type { EventJournal } from './journal/event-journal.ts'
 import type { AgentOrigin, CreateEvent } from './journal/new-rows.ts'
 import type { HistoryRetention } from './journal/retention.ts'
 import { runWhole } from './shared/sliced.ts'
@@ -52,10 +53,10 @@ const TRIES = 20
 
 /** A step has a second by the clock, which a busy machine may take from it; one that was stopped has left
  * nothing behind. */
-function patiently<Result>(work: () => Result): Result {
+async function patiently<Result>(work: () => Result): Promise<Awaited<Result>> {
   for (let left = TRIES; ; left -= 1)
     try {
-      return work()
+      return await work()
     } catch (error) {
       if (left === 1 || (error as { code?: string }).code !== 'SANDBOX_TIMEOUT') throw error
     }
@@ -68,9 +69,14 @@ export class Bench {
   readonly operations: Operations
   #now = 1_000_000
 
-  constructor(directory: string, from: Image, kept?: HistoryRetention) {
+  constructor(
+    directory: string,
+    from: Image,
+    kept?: HistoryRetention,
+    wrap?: (journal: EventJournal) => EventJournal,
+  ) {
     this.directory = directory
-    this.stepper = new Stepper(directory, from, kept)
+    this.stepper = new Stepper(directory, from, kept, wrap)
     this.operations = new Operations(this.stepper)
   }
 
@@ -79,7 +85,12 @@ export class Bench {
     return this.#now
   }
 
-  create(id: string, config: Config = configOf(), owner = 'me', files: object[] = []): StepResult {
+  async create(
+    id: string,
+    config: Config = configOf(),
+    owner = 'me',
+    files: object[] = [],
+  ): Promise<StepResult> {
     const now = this.now
     const beside: AgentOrigin = {
       owner,
@@ -92,12 +103,13 @@ export class Bench {
     return patiently(() => this.operations.create(beside, event).step)
   }
 
-  send(id: string, event: Record<string, unknown>, nonce?: string): StepResult {
+  async send(id: string, event: Record<string, unknown>, nonce?: string): Promise<StepResult> {
     const whole = { at: this.now, ...event } as unknown as JournalEvent
-    return patiently(() => this.operations.apply(null, id, whole, undefined, nonce).step)
+    const { step } = await patiently(() => this.operations.apply(null, id, whole, undefined, nonce))
+    return step
   }
 
-  prompt(id: string, input = 'go', runId = `r${this.#now}`): StepResult {
+  prompt(id: string, input = 'go', runId = `r${this.#now}`): Promise<StepResult> {
     return this.send(id, { kind: 'prompt', runId, input, maxTurns: null })
   }
 
@@ -106,7 +118,7 @@ export class Bench {
     step: StepResult,
     text: string,
     toolCalls: readonly ToolCall[] = [],
-  ): StepResult {
+  ): Promise<StepResult> {
     const effect = step.effects.find(({ kind }) => kind === 'model' || kind === 'compact')
     const usage = { inputTokens: 10, outputTokens: 5 }
     return this.send(id, { kind: 'model', effectId: effect?.id, text, toolCalls, usage })
@@ -130,8 +142,12 @@ export class Bench {
     return this.operations.ask(null, id, question as never, this.now).value as Value
   }
 
-  tool(id: string, name: string, input: object): { content: unknown; isError: boolean } {
-    const { output } = this.send(id, { kind: 'direct', name, input })
+  async tool(
+    id: string,
+    name: string,
+    input: object,
+  ): Promise<{ content: unknown; isError: boolean }> {
+    const { output } = await this.send(id, { kind: 'direct', name, input })
     return { content: JSON.parse(output?.content ?? 'null'), isError: output?.isError ?? true }
   }
 }

@@ -14,7 +14,13 @@ interface ThreadRequest {
   readonly body: unknown
 }
 
-type Handle = (body: never) => { value: unknown; transfer?: ArrayBuffer[] }
+interface Handled {
+  readonly value: unknown
+  readonly transfer?: ArrayBuffer[]
+}
+
+/** A promise only if the request has to wait for something: the next request waits with it. */
+type Handle = (body: never) => Handled | Promise<Handled>
 
 /** What the thread was started with. */
 export function threadData<Data>(): Data {
@@ -32,34 +38,49 @@ export function serveThread(handle: Handle, { rest, timeoutMs }: ServeOptions = 
   const { watch, bell } = workerData as ThreadStart
   const port = parentPort as MessagePort
   watchCalls(watch)
-  const answer = ({ id, body }: ThreadRequest): void => {
-    const say = (said: ThreadAnswer, transfer: ArrayBuffer[] = []) =>
-      port.postMessage(said, transfer)
+  const send = (id: number, { value, transfer = [] }: Handled): void =>
+    port.postMessage({ id, value } satisfies ThreadAnswer, transfer)
+  const fail = (id: number, error: unknown): void => {
+    const { code, message } = error as { code?: string; message?: string }
+    const said = { message: message ?? String(error), ...(code ? { code } : {}) }
+    port.postMessage({ id, error: said } satisfies ThreadAnswer)
+  }
+  const answer = async ({ id, body }: ThreadRequest): Promise<void> => {
     watch[1] = id
     if (timeoutMs !== undefined) watch[0] = readMonotonicMs() + timeoutMs
     try {
-      const { value, transfer } = handle(body as never)
-      say({ id, value }, transfer)
+      const handled = handle(body as never)
+      send(id, handled instanceof Promise ? await handled : handled)
     } catch (error) {
-      const { code, message } = error as { code?: string; message?: string }
-      say({ id, error: { message: message ?? String(error), ...(code ? { code } : {}) } })
+      fail(id, error)
     }
     if (timeoutMs !== undefined) watch[0] = 0
     watch[1] = 0
   }
-  port.on('message', (first: ThreadRequest) => {
-    answer(first)
+  const waiting: ThreadRequest[] = []
+  let isServing = false
+  const serve = async (): Promise<void> => {
+    isServing = true
     const until = performance.now() + AWAKE_MS_MAX
     for (;;) {
       const rung = Atomics.load(bell, 0)
-      const next = receiveMessageOnPort(port) as { message: ThreadRequest } | undefined
+      const next = waiting.shift() ?? receive(port)
       if (next !== undefined) {
-        answer(next.message)
+        await answer(next)
         continue
       }
       rest?.()
-      if (Atomics.wait(bell, 0, rung, AWAKE_PAUSE_MS) === 'timed-out') return
-      if (performance.now() > until) return
+      if (Atomics.wait(bell, 0, rung, AWAKE_PAUSE_MS) === 'timed-out') break
+      if (performance.now() > until) break
     }
+    isServing = false
+  }
+  port.on('message', (request: ThreadRequest) => {
+    waiting.push(request)
+    if (!isServing) void serve()
   })
+}
+
+function receive(port: MessagePort): ThreadRequest | undefined {
+  return (receiveMessageOnPort(port) as { message: ThreadRequest } | undefined)?.message
 }

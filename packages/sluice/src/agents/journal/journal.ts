@@ -1,6 +1,6 @@
-// The tables of the agents: rows in, rows out, and the one transaction in which a step is committed.
-// Rows that were read or written are kept, as this thread is the only one to write them. Knows SQL
-// and the rows, not what they mean. Owned by the step thread.
+// The tables of the agents in SQLite: rows in, rows out, and the one transaction in which a step is
+// committed. Rows are cached: this thread is the only one that writes them. Knows SQL and the rows, not
+// what they mean. Owned by the step thread.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { LruMap } from '../../core/lru-map.ts'
@@ -13,19 +13,22 @@ import {
   ROWS_KEPT_MAX,
 } from '../shared/limits.ts'
 import { CheckpointStore } from './checkpoint-store.ts'
+import { commitStep, type StepTables } from './commit-step.ts'
 import { Database, type Value } from './database.ts'
+import type { AppendReply, EventJournal, Fence, JournalEntry } from './event-journal.ts'
+import type { HostUsage } from './family-limits.ts'
 import { type NewAgent, newFamily, rowOf, rowsOf, type SharedAgentFields } from './new-rows.ts'
+import { OpenWork } from './open-work.ts'
 import { type SqlRow, toAgent, toFamily } from './read-rows.ts'
 import { keepRemovedFamily, LAST_REMOVED } from './removed-families.ts'
 import type { AgentPage, AgentRow, EventRow, FamilyRow, HostStop } from './rows.ts'
 
-const SIZES_AT_ONCE = 200
-
 const INSERT_AGENT = `INSERT INTO agents (id, owner, family, depth, image, created_at, seq, asked,
   model, price, template, grants, state, summary, wake_at, journal_bytes)`
 
-export class Journal {
+export class Journal implements EventJournal, StepTables {
   readonly memories: CheckpointStore
+  readonly work: OpenWork
   readonly #database: Database
   readonly #counts = new Map<string, number>()
   readonly #agents = new LruMap<string, AgentRow>(ROWS_KEPT_MAX)
@@ -34,6 +37,7 @@ export class Journal {
   constructor(directory: string) {
     this.#database = new Database(directory, () => this.#forget())
     this.memories = new CheckpointStore(this.#database)
+    this.work = new OpenWork(this.#database)
   }
 
   get database(): DatabaseSync {
@@ -64,14 +68,19 @@ export class Journal {
     return this.#database.all(sql, ...values)
   }
 
-  /** What was not committed is not so. */
+  /** After a rollback: the cached rows may have what was not committed. */
   #forget(): void {
     this.#agents.clear()
     this.#families.clear()
     this.#counts.clear()
   }
 
-  /** With its first event, in one transaction with whatever else it begins with. */
+  /** The row is read again when it is needed next. */
+  forgetRow(id: string): void {
+    this.#agents.delete(id)
+  }
+
+  /** With its first event. The caller has begun the transaction. */
   insertAgent(agent: NewAgent, summary: Summary, event: EventRow): AgentRow {
     const { id, ...about } = agent
     const { seq } = event
@@ -85,13 +94,13 @@ export class Journal {
       `${INSERT_AGENT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ...[id, ...columnsOf({ ...about, family }, summary, seq), sizeOf(event)],
     )
-    this.append(key, event, null)
+    this.insertEvent(key, event, null)
     const row = { key, id, ...rowOf({ ...about, family }, summary, seq) }
     this.#agents.set(id, row)
     return row
   }
 
-  /** Agents that differ by their id only, in one statement: bulk is what forks come in. */
+  /** Agents that differ by their id only, in one statement: a fork makes many at once. */
   insertAlike(
     about: SharedAgentFields,
     summary: Summary,
@@ -123,7 +132,7 @@ export class Journal {
   }
 
   #join(family: number, members: number, continues = false): void {
-    // One whose last member was removed meanwhile is not joined, except by an export of that family.
+    // A family whose last member was removed meanwhile is joined only by an export of that family.
     if (this.family(family).members === 0 && !continues)
       throw new AgentError('AGENT_NOT_FOUND', 'the last agent of the family was removed meanwhile')
     const sql = 'UPDATE families SET members = members + ?, removed_at = NULL WHERE family = ?'
@@ -146,7 +155,7 @@ export class Journal {
     return agent
   }
 
-  /** A page as JSON of rows: their texts are JSON already, so nothing is read to be written again. */
+  /** A page of rows as JSON: the columns are JSON already, so that nothing is parsed and written again. */
   agents(owner: string, { state, after, limit, family }: AgentPage): string {
     const row = this.get(
       `SELECT json_group_array(json_object(
@@ -164,7 +173,7 @@ export class Journal {
     return String(row?.page)
   }
 
-  /** Counted once and then kept: counting rows would make a create dearer with each agent. */
+  /** Counted once and then cached: counting rows would make a create slower with each agent. */
   countAgents(owner: string): number {
     let count = this.#counts.get(owner)
     if (count === undefined) {
@@ -196,7 +205,7 @@ export class Journal {
     this.#families.set(family, row)
   }
 
-  /** What a family has seen it has seen for good. */
+  /** Labels of a family are never removed. */
   addLabels(family: number, labels: readonly string[]): FamilyRow {
     const before = this.family(family)
     const all = [...new Set([...before.labels, ...labels])]
@@ -207,8 +216,23 @@ export class Journal {
     return after
   }
 
-  /** The commit of a step; `setStanding` counts it. */
-  append(key: number, event: EventRow, nonce: string | null): void {
+  async append(fence: Fence, entries: readonly JournalEntry[]): Promise<AppendReply> {
+    return this.transact(() => {
+      const { seq } = this.agent(fence.agent.id) ?? {}
+      if (seq !== fence.agent.seq) return { status: 'fenced', seq }
+      let { agent } = fence
+      for (const entry of entries) agent = commitStep(this, { agent }, entry)
+      return { status: 'appended', agent, ...this.getUsage(agent) }
+    })
+  }
+
+  /** What the host counts of an agent and its family. */
+  getUsage({ key, family, summary }: AgentRow): HostUsage {
+    return { family: this.family(family), runStartedAt: this.work.runStartedAt(key, summary.runId) }
+  }
+
+  /** One event; `setAgent` counts it. */
+  insertEvent(key: number, event: EventRow, nonce: string | null): void {
     this.run(
       'INSERT INTO events (agent, seq, at, kind, turn, event, bytes, answer, nonce) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
       key,
@@ -227,46 +251,13 @@ export class Journal {
     return Number(this.get('SELECT journal_bytes AS n FROM agents WHERE agent = ?', key)?.n ?? 0)
   }
 
-  /** The events up to one, oldest first, by time and size; read as they are asked for. */
-  *sizes(key: number, until: number): Generator<{ seq: number; at: number; size: number }> {
-    const sql = `SELECT seq, at, octet_length(event) + coalesce(octet_length(bytes), 0) AS size
-      FROM events WHERE agent = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`
-    for (let after = 0; ; ) {
-      const rows = this.all(sql, key, after, until, SIZES_AT_ONCE)
-      for (const row of rows) yield row as { seq: number; at: number; size: number }
-      if (rows.length < SIZES_AT_ONCE) return
-      after = Number(rows.at(-1)?.seq)
-    }
-  }
-
-  /** From where on the history is there. */
+  /** The first event that is still stored. */
   historyStart({ key, seq }: AgentRow): number {
     const row = this.get('SELECT min(seq) AS seq FROM events WHERE agent = ?', key)
     return typeof row?.seq === 'number' ? row.seq : seq + 1
   }
 
-  /** Events until a checkpoint go, and what only they needed; the newest run stays. */
-  dropHistory(key: number, base: number): void {
-    this.transact(() => {
-      const events = 'FROM events WHERE agent = ? AND seq <= ?'
-      const size = 'octet_length(event) + coalesce(octet_length(bytes), 0)'
-      const gone = this.get(`SELECT sum(${size}) AS n, max(at) AS at ${events}`, key, base)
-      if (typeof gone?.at !== 'number') return
-      this.run(`DELETE ${events}`, key, base)
-      this.memories.drop(key, 0, base - 1)
-      this.run(
-        `DELETE FROM runs WHERE agent = ? AND result IS NOT NULL AND started_at < ?
-         AND run < (SELECT max(run) FROM runs WHERE agent = ?)`,
-        key,
-        gone.at,
-        key,
-      )
-      const sql = 'UPDATE agents SET journal_bytes = max(0, journal_bytes - ?) WHERE agent = ?'
-      this.run(sql, Number(gone.n), key)
-    })
-  }
-
-  /** The first event of forks, which differ in nothing but their own name. */
+  /** The first event of forks, which differ in their id only. */
   appendForked(
     [first, last]: readonly [number, number],
     atMs: number,
@@ -287,7 +278,7 @@ export class Journal {
   }
 
   /** The agent after an event. */
-  setStanding(
+  setAgent(
     agent: AgentRow,
     event: Pick<EventRow, 'seq' | 'event' | 'bytes'>,
     summary: Summary,
@@ -329,7 +320,7 @@ export class Journal {
     ).map((row) => row as unknown as EventRow)
   }
 
-  /** The last event that fits a page which begins at this one; at least one does. */
+  /** The last event of the page that begins at `from`; a page has at least one. */
   pageEnd(key: number, from: number, until: number): number {
     const rows = this.all(
       `SELECT seq, length(event) AS length FROM events
@@ -349,7 +340,7 @@ export class Journal {
     return end
   }
 
-  /** The event that was committed under this name, if one was. */
+  /** The event that was committed with this nonce, if one was. */
   seqOf(key: number, nonce: string): number | undefined {
     const row = this.get(
       `SELECT seq FROM (SELECT seq, nonce FROM events WHERE agent = ? ORDER BY seq DESC LIMIT ?)
@@ -361,7 +352,7 @@ export class Journal {
     return row === undefined ? undefined : Number(row.seq)
   }
 
-  /** The last event at which the agent had this many turns behind it. */
+  /** The last event after which the agent had made this many turns. */
   seqOfTurn(key: number, turn: number): number | undefined {
     const row = this.get(
       'SELECT max(seq) AS seq FROM events WHERE agent = ? AND turn = ?',
@@ -371,7 +362,7 @@ export class Journal {
     return row?.seq === null || row?.seq === undefined ? undefined : Number(row.seq)
   }
 
-  /** Everything of an agent; its memories where nobody else has them. */
+  /** Everything of an agent; its memories unless a fork shares them. */
   remove({ key, id, family, owner }: AgentRow, nowMs: number): void {
     this.#counts.delete(owner)
     this.#agents.delete(id)
@@ -392,7 +383,7 @@ function columnsOf(about: SharedAgentFields, summary: Summary, seq: number): Val
   return [owner, family, depth, image, createdAt, seq, ...texts, JSON.stringify(summary), wakeAt]
 }
 
-/** In characters where it is text: an estimate, for how much history is kept. */
+/** Text in characters: an estimate, for how much history is kept. */
 function sizeOf({ event, bytes }: Pick<EventRow, 'event' | 'bytes'>): number {
   return event.length + (bytes?.length ?? 0)
 }

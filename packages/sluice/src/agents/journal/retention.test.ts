@@ -9,21 +9,21 @@ import { MIGRATIONS } from './schema.ts'
 
 const DAY_MS = 86_400_000
 
-function work(b: Bench, id: string, turns: number, name = 'r1'): void {
-  let step = b.prompt(id, 'go', name)
+async function work(b: Bench, id: string, turns: number, name = 'r1'): Promise<void> {
+  let step = await b.prompt(id, 'go', name)
   for (let turn = 0; turn < turns; turn += 1)
-    step = b.model(id, step, `turn ${turn}`, [
+    step = await b.model(id, step, `turn ${turn}`, [
       call('write_file', { path: `f${turn % 7}`, content: `${turn} `.repeat(500) }, `c${turn}`),
     ])
-  b.model(id, step, 'done')
+  await b.model(id, step, 'done')
 }
 
 test('a journal stays within its bytes; its state is whole and history says where it starts', async () => {
   const image = await coreImage()
   const kept = { ageMs: null, bytes: 150_000 }
   const b = new Bench(scratchDirectory(), image, kept)
-  b.create('a', configOf({ maxTurns: 1_000 }))
-  for (let run = 1; run <= 3; run += 1) work(b, 'a', 100, `r${run}`)
+  await b.create('a', configOf({ maxTurns: 1_000 }))
+  for (let run = 1; run <= 3; run += 1) await work(b, 'a', 100, `r${run}`)
   const { agent } = b.operations.standing(null, 'a', 0)
   const bytes = b.stepper.journal.journalBytes(agent.key)
   // A checkpoint every 64 events, or 256 KiB, and never the newest few.
@@ -41,7 +41,7 @@ test('a journal stays within its bytes; its state is whole and history says wher
   b.operations.close()
   const again = new Bench(b.directory, image, kept)
   expect(again.stepper.residents.memory(agent).equals(live)).toBe(true)
-  work(again, 'a', 3, 'r9')
+  await work(again, 'a', 3, 'r9')
   expect(again.ask('a', { ask: 'files' })).toHaveLength(7)
   again.operations.close()
 })
@@ -49,9 +49,9 @@ test('a journal stays within its bytes; its state is whole and history says wher
 test('old events of agents at rest go in a pause, and the agents go on', async () => {
   const image = await coreImage()
   const b = new Bench(scratchDirectory(), image, { ageMs: 30 * DAY_MS, bytes: 1e9 })
-  b.create('a')
-  b.create('small')
-  work(b, 'a', 20)
+  await b.create('a')
+  await b.create('small')
+  await work(b, 'a', 20)
   b.operations.close()
   const later = new Bench(b.directory, image, { ageMs: 30 * DAY_MS, bytes: 1e9 })
   const { agent } = later.operations.standing(null, 'a', 0)
@@ -63,7 +63,7 @@ test('old events of agents at rest go in a pause, and the agents go on', async (
   // Without a checkpoint there is nothing to drop behind.
   expect(later.operations.historyStart('me', 'small')).toBe(1)
   expect(later.ask('a', { ask: 'files' })).toHaveLength(7)
-  work(later, 'a', 2, 'r2')
+  await work(later, 'a', 2, 'r2')
   const from = later.operations.historyStart('me', 'a')
   expect(later.operations.history('me', 'a', from, null).at(0)?.seq).toBe(agent.seq + 1)
   later.operations.close()
@@ -72,9 +72,9 @@ test('old events of agents at rest go in a pause, and the agents go on', async (
 test('a store of the first version comes to the newest with its agents', async () => {
   const image = await coreImage()
   const first = new Bench(scratchDirectory(), image)
-  first.create('a')
-  first.create('b')
-  work(first, 'a', 3)
+  await first.create('a')
+  await first.create('b')
+  await work(first, 'a', 3)
   first.operations.fork('me', 'a', ['c'], null, first.now)
   const { agent } = first.operations.standing(null, 'a', 0)
   first.operations.close()
@@ -101,7 +101,7 @@ test('a store of the first version comes to the newest with its agents', async (
   expect(now.operations.standing(null, 'a', 0)).toMatchObject({ agent, family: { members: 2 } })
   expect(now.ask('c', { ask: 'files' })).toHaveLength(3)
   expect(now.stepper.journal.journalBytes(agent.key)).toBeGreaterThan(1_000)
-  work(now, 'c', 1, 'r5')
+  await work(now, 'c', 1, 'r5')
   now.operations.remove('me', 'a')
   expect(now.ask('c', { ask: 'files' })).toHaveLength(3)
   now.operations.close()

@@ -1,6 +1,6 @@
-// How much of what agents did is kept. Old events are dropped behind a checkpoint, which holds all
-// that they led to; so the state is never touched, and history says from where it starts. Called in
-// the step thread, after a checkpoint and while nobody asks.
+// How much of the agents' history is kept. Old events are removed up to a checkpoint, which has all that
+// they led to: the state is never touched, and the history says where it starts. Called in the step
+// thread, after a checkpoint and while it is idle.
 
 import {
   HISTORY_EVENTS_MIN,
@@ -16,7 +16,7 @@ export interface HistorySettings {
 }
 
 export interface HistoryRetention {
-  /** Null: however old they are. */
+  /** Null: no limit by age. */
   readonly ageMs: number | null
   /** Of one agent. */
   readonly bytes: number
@@ -28,6 +28,8 @@ export function toRetention({ days, megabytes }: HistorySettings = {}): HistoryR
     bytes: (megabytes ?? HISTORY_MEGABYTES_DEFAULT) * 1_048_576,
   }
 }
+
+const SIZES_AT_ONCE = 200
 
 /** Of the bytes that are allowed, what is left after dropping: so that it is not done every time. */
 const LEFT_SHARE = 0.75
@@ -51,7 +53,7 @@ export class Retention {
     this.#drop(key, seq - HISTORY_EVENTS_MIN, over, nowMs)
   }
 
-  /** A few agents more, of those at rest too; true where it has not been round. */
+  /** The next few agents, idle ones too; true while a round is not complete. */
   sweep(nowMs: number): boolean {
     if (this.#kept.ageMs === null) return false
     if (this.#walked === 0 && nowMs - this.#walkEndedAt < SWEEP_EVERY_MS) return false
@@ -71,7 +73,7 @@ export class Retention {
     const since = this.#kept.ageMs === null ? 0 : nowMs - this.#kept.ageMs
     let last = 0
     let freed = 0
-    const rows = this.#journal.sizes(key, until)
+    const rows = this.#sizes(key, until)
     for (const { seq, at, size } of rows) {
       if (at >= since && freed >= bytes) break
       last = seq
@@ -79,6 +81,40 @@ export class Retention {
     }
     // The newest checkpoint that all of the dropped are behind.
     const base = last === 0 ? undefined : this.#journal.memories.checkpointBefore(key, last)
-    if (base !== undefined) this.#journal.dropHistory(key, base)
+    if (base !== undefined) this.#dropHistory(key, base)
+  }
+
+  /** The events up to one, oldest first, with time and size; read in pages. */
+  *#sizes(key: number, until: number): Generator<{ seq: number; at: number; size: number }> {
+    const sql = `SELECT seq, at, octet_length(event) + coalesce(octet_length(bytes), 0) AS size
+      FROM events WHERE agent = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`
+    for (let after = 0; ; ) {
+      const rows = this.#journal.all(sql, key, after, until, SIZES_AT_ONCE)
+      for (const row of rows) yield row as { seq: number; at: number; size: number }
+      if (rows.length < SIZES_AT_ONCE) return
+      after = Number(rows.at(-1)?.seq)
+    }
+  }
+
+  /** Removes the events up to a checkpoint and what only they needed; the newest run stays. */
+  #dropHistory(key: number, base: number): void {
+    const journal = this.#journal
+    journal.transact(() => {
+      const events = 'FROM events WHERE agent = ? AND seq <= ?'
+      const size = 'octet_length(event) + coalesce(octet_length(bytes), 0)'
+      const gone = journal.get(`SELECT sum(${size}) AS n, max(at) AS at ${events}`, key, base)
+      if (typeof gone?.at !== 'number') return
+      journal.run(`DELETE ${events}`, key, base)
+      journal.memories.drop(key, 0, base - 1)
+      journal.run(
+        `DELETE FROM runs WHERE agent = ? AND result IS NOT NULL AND started_at < ?
+         AND run < (SELECT max(run) FROM runs WHERE agent = ?)`,
+        key,
+        gone.at,
+        key,
+      )
+      const sql = 'UPDATE agents SET journal_bytes = max(0, journal_bytes - ?) WHERE agent = ?'
+      journal.run(sql, Number(gone.n), key)
+    })
   }
 }

@@ -144,9 +144,9 @@ export function upgradeAgent(stepper: Stepper, agent: AgentRow, nowMs: number): 
     memories.putCheckpoint(agent.key, agent.seq, agent.image, memories.put(old, null))
     const about = { seq, at: nowMs, kind: 'moved', turn: summary.turnCount, event: text }
     const row = { ...about, bytes: bytes ?? null, answer: hashAnswer(answer.text) }
-    journal.append(agent.key, row, null)
+    journal.insertEvent(agent.key, row, null)
     memories.putCheckpoint(agent.key, seq, image.hash, memories.put(instance.save(), null))
-    const moved = journal.setStanding(agent, row, summary, agent.hostStop, image.hash)
+    const moved = journal.setAgent(agent, row, summary, agent.hostStop, image.hash)
     residents.forget(agent.key)
     const after = exportOf(moved)
     if (digestJson(essence(before)) !== digestJson(essence(after)))

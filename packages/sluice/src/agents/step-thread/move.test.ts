@@ -20,23 +20,25 @@ test('an agent of the core before pauses still runs, pauses and resumes on that 
   const text = join(import.meta.dirname, '../../../../../test/cases/agent-core-2026-11-15.txt')
   const older = openImage(bakeImage(readFileSync(text, 'utf8')))
   const first = new Bench(directory, older)
-  first.create('a')
-  const begun = first.prompt('a', 'begin', 'r1')
+  await first.create('a')
+  const begun = await first.prompt('a', 'begin', 'r1')
   first.operations.close()
 
   const second = new Bench(directory, await coreImage())
-  second.send('a', { kind: 'pause', reason: 'later' })
+  await second.send('a', { kind: 'pause', reason: 'later' })
   expect(second.operations.standing(null, 'a', 0).agent).toMatchObject({
     state: 'paused',
     image: older.hash,
   })
-  const step = second.model('a', begun, '', [call('write_todos', { todos: ['one'] })])
+  const step = await second.model('a', begun, '', [call('write_todos', { todos: ['one'] })])
   second.operations.close()
 
   const third = new Bench(directory, await coreImage())
-  third.send('a', { kind: 'resume', limits: {}, runId: 'r2' })
+  await third.send('a', { kind: 'resume', limits: {}, runId: 'r2' })
   expect(third.operations.standing(null, 'a', 0).agent.state).toBe('running')
-  expect(third.model('a', step, 'done').ended).toMatchObject([{ runId: 'r1', response: 'done' }])
+  expect((await third.model('a', step, 'done')).ended).toMatchObject([
+    { runId: 'r1', response: 'done' },
+  ])
   expect(third.ask('a', { ask: 'todos' })).toHaveLength(1)
   expect(third.operations.move('me', 'a', third.now).image).not.toBe(older.hash)
   expect(third.ask('a', { ask: 'todos' })).toHaveLength(1)
@@ -49,29 +51,29 @@ test('an idle agent of an older core moves at its next prompt, and nothing is lo
   expect(older.hash).not.toBe(newer.hash)
 
   const first = new Bench(directory, older)
-  first.create('a')
-  first.create('busy')
-  let step = first.prompt('a', 'begin', 'r1')
-  step = first.model('a', step, '', [
+  await first.create('a')
+  await first.create('busy')
+  let step = await first.prompt('a', 'begin', 'r1')
+  step = await first.model('a', step, '', [
     call('write_file', { path: 'kept.txt', content: 'é'.repeat(500) }),
     call('write_todos', { todos: ['one', 'two'] }),
   ])
-  first.model('a', step, 'done')
-  const busy = first.prompt('busy', 'still going', 'r2')
+  await first.model('a', step, 'done')
+  const busy = await first.prompt('busy', 'still going', 'r2')
   const before = first.export('a', 'keep').exported
   first.operations.close()
 
   const second = new Bench(directory, newer)
   // Woken as it was, with the core it was made with.
   expect(second.ask('a', { ask: 'todos' })).toHaveLength(2)
-  const ended = second.model('busy', busy, 'finished on the old core')
+  const ended = await second.model('busy', busy, 'finished on the old core')
   expect(ended.ended).toMatchObject([{ response: 'finished on the old core' }])
   expect(second.operations.standing(null, 'busy', 0).agent.image).toBe(older.hash)
 
-  const prompted = second.prompt('a', 'go on', 'r3')
+  const prompted = await second.prompt('a', 'go on', 'r3')
   const { agent } = second.operations.standing(null, 'a', 0)
   expect(agent.image).toBe(newer.hash)
-  expect(second.model('a', prompted, 'went on').summary).toMatchObject({
+  expect((await second.model('a', prompted, 'went on')).summary).toMatchObject({
     turnCount: 3,
     fileCount: 1,
   })

@@ -1,7 +1,7 @@
 // Results of operations of the step thread: plain data that crosses between the threads.
 
+import type { HostUsage } from '../journal/family-limits.ts'
 import type { AgentRow, HostStop } from '../journal/rows.ts'
-import type { HostUsage } from '../steps/enforce.ts'
 
 export interface AgentStatus extends HostUsage {
   readonly agent: AgentRow

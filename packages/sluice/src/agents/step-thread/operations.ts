@@ -3,13 +3,13 @@
 
 import type { AgentQuery, JournalEvent } from '../../guest/protocol.ts'
 import { processClock } from '../../store/process-clock.ts'
+import { findHostStop } from '../journal/family-limits.ts'
 import { type AgentOrigin, type CreateEvent, newAgent } from '../journal/new-rows.ts'
-import { toAgent, toRun } from '../journal/read-rows.ts'
+import { toAgent } from '../journal/read-rows.ts'
 import type { AgentRow, EffectRow, HostStop, RunRow } from '../journal/rows.ts'
 import { AgentError } from '../shared/errors.ts'
 import { LIST_PAGE_MAX } from '../shared/limits.ts'
 import type { Sliced } from '../shared/sliced.ts'
-import { findHostStop } from '../steps/enforce.ts'
 import { type ReplayReport, replayJournal } from '../steps/replay-journal.ts'
 import type { AppliedStep, ApplyHow, Stepper } from '../steps/stepper.ts'
 import { exportAgent } from '../transfer/export-agent.ts'
@@ -38,14 +38,14 @@ export class Operations {
   }
 
   /** Brings an idle agent of an older core to this one first, where a run begins. */
-  apply(
+  async apply(
     owner: string | null,
     id: string,
     event: JournalEvent,
     bytes?: Uint8Array,
     nonce?: string,
     how?: ApplyHow,
-  ): AppliedStep {
+  ): Promise<AppliedStep> {
     let agent = this.#stepper.find(owner, id)
     if (event.kind === 'prompt' && agent.image !== this.#stepper.image.hash)
       agent = upgradeAgent(this.#stepper, agent, event.at)
@@ -67,8 +67,8 @@ export class Operations {
 
   standing(owner: string | null, id: string, nowMs: number): AgentStatus {
     const agent = this.#stepper.find(owner, id)
-    const footing = this.#stepper.footing(agent)
-    return { agent, held: findHostStop(agent, footing, nowMs), ...footing }
+    const usage = this.#stepper.journal.getUsage(agent)
+    return { agent, held: findHostStop(agent, usage, nowMs), ...usage }
   }
 
   /** What a caller has seen has been seen by the family that it tells something. */
@@ -233,78 +233,38 @@ export class Operations {
 
   /** Effects that have no result, as after a crash. */
   openEffects(): EffectRow[] {
-    return this.#stepper.journal
-      .all(
-        'SELECT a.id, e.effect, e.kind, e.body, e.started_at, e.ticket FROM effects e JOIN agents a ON a.agent = e.agent ORDER BY e.agent, e.effect',
-      )
-      .map((row) => ({
-        agent: String(row.id),
-        id: String(row.effect),
-        kind: row.kind as EffectRow['kind'],
-        body: String(row.body),
-        startedAt: row.started_at === null ? null : Number(row.started_at),
-        ticket: row.ticket === null ? null : String(row.ticket),
-      }))
+    return this.#stepper.journal.work.openEffects()
   }
 
-  /** Noted before anything leaves: what was begun is never begun a second time. */
-  beginEffect(id: string, effect: string, atMs: number): boolean {
-    return this.#mark(
-      'UPDATE effects SET started_at = ? WHERE agent = ? AND effect = ?',
-      atMs,
-      id,
-      effect,
-    )
+  /** Recorded before anything is sent: an effect that was begun is never begun a second time. */
+  beginEffect(id: string, effect: string, startedAt: number): boolean {
+    const { key } = this.#stepper.find(null, id)
+    return this.#stepper.journal.work.markEffect(key, effect, { startedAt })
   }
 
   holdEffect(id: string, effect: string, ticket: string): boolean {
-    return this.#mark(
-      'UPDATE effects SET ticket = ? WHERE agent = ? AND effect = ?',
-      ticket,
-      id,
-      effect,
-    )
-  }
-
-  #mark(sql: string, value: string | number, id: string, effect: string): boolean {
-    const { journal } = this.#stepper
     const { key } = this.#stepper.find(null, id)
-    const found = journal.get('SELECT 1 FROM effects WHERE agent = ? AND effect = ?', key, effect)
-    journal.run(sql, value, key, effect)
-    return found !== undefined
+    return this.#stepper.journal.work.markEffect(key, effect, { ticket })
   }
 
   run(owner: string | null, id: string, runId: string | null): RunRow | undefined {
     const { key } = this.#stepper.find(owner, id)
-    // Run ids sort by their time.
-    const sql =
-      'SELECT * FROM runs WHERE agent = ? AND (? IS NULL OR run = ?) ORDER BY run DESC LIMIT 1'
-    const row = this.#stepper.journal.get(sql, key, runId, runId)
-    return row && toRun(row)
+    return this.#stepper.journal.work.findRun(key, runId)
   }
 
   runOf(owner: string, id: string, request: string): RunRow | undefined {
     const { key } = this.#stepper.find(owner, id)
-    const sql = 'SELECT * FROM runs WHERE agent = ? AND request = ?'
-    const row = this.#stepper.journal.get(sql, key, request)
-    return row && toRun(row)
+    return this.#stepper.journal.work.findRunByRequest(key, request)
   }
 
   appendProgramEvent(id: string, effect: string, seq: number, event: string): void {
     const { key } = this.#stepper.find(null, id)
-    this.#stepper.journal.run(
-      'INSERT INTO program_events (agent, effect, seq, event) VALUES (?, ?, ?, ?)',
-      key,
-      effect,
-      seq,
-      event,
-    )
+    this.#stepper.journal.work.appendProgramEvent(key, effect, seq, event)
   }
 
   programEvents(id: string, effect: string): string[] {
     const { key } = this.#stepper.find(null, id)
-    const sql = 'SELECT event FROM program_events WHERE agent = ? AND effect = ? ORDER BY seq'
-    return this.#stepper.journal.all(sql, key, effect).map(({ event }) => String(event))
+    return this.#stepper.journal.work.programEvents(key, effect)
   }
 
   /** Files with the digests of their content, which is read only where it is not known yet. */

@@ -39,7 +39,7 @@ test('export, files and programFiles of an agent with a thousand files have no l
     path: `d/f${at}.txt`,
     content: 'some text '.repeat(100),
   }))
-  b.create('a', configOf(), 'me', packFiles(loose).files)
+  await b.create('a', configOf(), 'me', packFiles(loose).files)
   const { operations } = b
   const works: Sliced<unknown>[] = [
     operations.files('me', 'a', {}, 1),
@@ -62,16 +62,16 @@ test('what a replay takes is bounded: long events are behind a checkpoint, and a
   const line = Array.from({ length: 3_000 }, (_, at) => 'ab'[(at * at * 7 + (at >> 3)) % 2]).join(
     '',
   )
-  b.create('a', configOf(), 'me', packFiles([{ path: 'f', content: line }]).files)
-  b.model('a', b.prompt('a'), 'done')
+  await b.create('a', configOf(), 'me', packFiles([{ path: 'f', content: line }]).files)
+  await b.model('a', await b.prompt('a'), 'done')
   const { operations, stepper } = b
   const { key } = operations.standing('me', 'a', 1).agent
-  for (let at = 0; at < 6; at++) b.tool('a', 'grep', LONG_GREP)
+  for (let at = 0; at < 6; at++) await b.tool('a', 'grep', LONG_GREP)
   const { seq } = operations.standing('me', 'a', 1).agent
   expect(seq - stepper.journal.memories.checkpointSeq(key)).toBeLessThan(3)
-  b.model('a', b.prompt('a'), 'done')
+  await b.model('a', await b.prompt('a'), 'done')
   // Later checkpoints make those between superfluous: the end of the first turn has none near it.
-  for (let at = 0; at < 2; at++) b.tool('a', 'grep', LONG_GREP)
+  for (let at = 0; at < 2; at++) await b.tool('a', 'grep', LONG_GREP)
   const turn = 1
   const slices = slicesOf(operations.prepareTurn('me', 'a', turn))
   const whole = slices.reduce((sum, each) => sum + each, 0)

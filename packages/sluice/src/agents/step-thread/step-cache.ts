@@ -5,6 +5,7 @@
 
 import { LruMap } from '../../core/lru-map.ts'
 import type { AgentQuery, StepResult, Summary, Todo } from '../../guest/protocol.ts'
+import { findHostStop } from '../journal/family-limits.ts'
 import type { AgentRow, FamilyRow } from '../journal/rows.ts'
 import { AgentError } from '../shared/errors.ts'
 import {
@@ -14,7 +15,6 @@ import {
   ROWS_KEPT_MAX,
 } from '../shared/limits.ts'
 import type { ResultOf } from '../shared/sliced.ts'
-import { findHostStop } from '../steps/enforce.ts'
 import type { AppliedStep } from '../steps/stepper.ts'
 import type { AgentStatus } from './operation-results.ts'
 import type { Operations } from './operations.ts'

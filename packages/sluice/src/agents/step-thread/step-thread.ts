@@ -62,6 +62,8 @@ serveThread(
     if (isSliced(value)) return { value: goOn({ name, values, work: value }) }
     if (isText) return { value: { text: value } }
     if (CALLS.has(name)) isReady = false
+    if (value instanceof Promise)
+      return value.then((result) => ({ value: packAnswer(name, values, result) }))
     return { value: packAnswer(name, values, value) }
   },
   { rest: makeReady },

@@ -33,21 +33,21 @@ describe('an image that lies', () => {
     [{ maxTokens: 40 }, 3],
     [{ expiresAt: 1_005_000 }, 3],
     [{ runMs: 2_500 }, 3],
-  ])('about its stop is stopped by the host: %j', (limits, turns) => {
+  ])('about its stop is stopped by the host: %j', async (limits, turns) => {
     const b = liar(NEVER_STOPS)
-    b.create('a', configOf(limits))
-    let step = b.prompt('a', 'go', 'r1')
+    await b.create('a', configOf(limits))
+    let step = await b.prompt('a', 'go', 'r1')
     for (let turn = 1; turn <= turns; turn += 1) {
       expect(step.effects).toHaveLength(1)
-      step = b.model('a', step, 'more')
+      step = await b.model('a', step, 'more')
     }
     expect(step.effects).toEqual([])
     const { agent, held } = b.operations.standing(null, 'a', 0)
     expect(held).toMatchObject({ reason: 'host_limit' })
     expect(agent.state).toBe('stopped')
     expect(b.operations.openEffects()).toEqual([])
-    expect(() => b.prompt('a', 'again', 'r2')).toThrow(/stopped/)
-    expect(() => b.tool('a', 'list_files', {})).toThrow(/stopped/)
+    await expect(b.prompt('a', 'again', 'r2')).rejects.toThrow(/stopped/)
+    await expect(b.tool('a', 'list_files', {})).rejects.toThrow(/stopped/)
     b.operations.close()
   })
 
@@ -69,9 +69,9 @@ describe('an image that lies', () => {
       'an effect nobody knows',
       `JSON.stringify({ ok: { effects: [{ kind: 'shell', id: 'e1' }], dropped: [], ended: [], output: null, summary: ${SUMMARY} } })`,
     ],
-  ])('answers with %s: an error, and nothing is there after it', (_, answer) => {
+  ])('answers with %s: an error, and nothing is there after it', async (_, answer) => {
     const b = liar(`globalThis.__guest = () => (${answer})`)
-    expect(() => b.create('a')).toThrow()
+    await expect(b.create('a')).rejects.toThrow()
     expect(b.operations.list('me', null, 0, 10)).toEqual([])
     b.operations.close()
   })

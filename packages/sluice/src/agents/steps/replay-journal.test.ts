@@ -6,14 +6,14 @@ import { runWhole } from '../shared/sliced.ts'
 
 async function worked() {
   const made = await bench()
-  made.create('a')
-  let step = made.prompt('a', 'begin', 'r1')
+  await made.create('a')
+  let step = await made.prompt('a', 'begin', 'r1')
   for (let turn = 1; turn <= 6; turn += 1)
-    step = made.model('a', step, '', [
+    step = await made.model('a', step, '', [
       call('write_file', { path: `f${turn}.txt`, content: 'é'.repeat(turn * 100) }),
       call('write_todos', { todos: [`turn ${turn}`] }),
     ])
-  made.model('a', step, 'done')
+  await made.model('a', step, 'done')
   const replay = (id: string, turn: number | null = null) =>
     runWhole(made.operations.replay('me', id, turn))
   return { made, replay, journal: made.stepper.journal }
@@ -27,7 +27,7 @@ test('a journal replays to the same memory, whole, up to a turn, and of a fork',
   expect(replay('a').memoryDigest).toBe(replay('a').memoryDigest)
   expect(replay('a', 3)).toMatchObject({ turn: 3, difference: null })
   made.operations.fork('me', 'a', ['b'], 2, made.now)
-  made.model('b', made.prompt('b', 'go on', 'r2'), 'went on')
+  await made.model('b', await made.prompt('b', 'go on', 'r2'), 'went on')
   expect(replay('b')).toMatchObject({ from: 1, to: 3, turn: 3, difference: null })
   expect(() => replay('a', 99)).toThrow(/has no turn 99/)
   expect(() => runWhole(made.operations.replay('you', 'a', null))).toThrow(/no agent/)

@@ -7,15 +7,15 @@ import type { AgentRow } from '../journal/rows.ts'
 describe('a run', () => {
   test('goes from prompt over tools to the answer, and is idle after it', async () => {
     const b = await bench()
-    b.create('a')
-    let step = b.prompt('a', 'write a file', 'r1')
+    await b.create('a')
+    let step = await b.prompt('a', 'write a file', 'r1')
     expect(step.summary).toMatchObject({ state: 'running', runId: 'r1', turnCount: 0 })
-    step = b.model('a', step, 'on it', [
+    step = await b.model('a', step, 'on it', [
       call('write_file', { path: './b.txt', content: 'hello' }),
       call('write_todos', { todos: [{ content: 'one', status: 'in_progress' }, 'two'] }),
     ])
     expect(step.effects).toMatchObject([{ kind: 'model', from: 1 }])
-    step = b.model('a', step, 'done')
+    step = await b.model('a', step, 'done')
     expect(step.ended).toMatchObject([
       { runId: 'r1', response: 'done', turns: 2, toolCalls: 2, stop: { reason: 'answered' } },
     ])
@@ -28,9 +28,9 @@ describe('a run', () => {
 
   test('a failed model call uses up no turn and leaves no orphan message', async () => {
     const b = await bench()
-    b.create('a')
-    const step = b.prompt('a')
-    const failed = b.send('a', {
+    await b.create('a')
+    const step = await b.prompt('a')
+    const failed = await b.send('a', {
       kind: 'model_failed',
       effectId: step.effects[0]?.id,
       code: 'MODEL_FAILED',
@@ -44,12 +44,12 @@ describe('a run', () => {
 
   test('a second prompt during a running one waits its turn', async () => {
     const b = await bench()
-    b.create('a')
-    const first = b.prompt('a', 'one', 'r1')
-    const second = b.prompt('a', 'two', 'r2')
+    await b.create('a')
+    const first = await b.prompt('a', 'one', 'r1')
+    const second = await b.prompt('a', 'two', 'r2')
     expect(second.effects).toEqual([])
     expect(second.summary).toMatchObject({ runId: 'r1', queued: 1 })
-    const done = b.model('a', first, 'one is done')
+    const done = await b.model('a', first, 'one is done')
     expect(done.ended).toMatchObject([{ runId: 'r1' }])
     expect(done.summary).toMatchObject({ runId: 'r2', queued: 0, state: 'running' })
     expect(done.effects).toMatchObject([{ kind: 'model' }])
@@ -64,13 +64,13 @@ describe('a run', () => {
       description: '',
       inputSchema: {},
     }))
-    b.create('a', configOf({}, { tools }))
+    await b.create('a', configOf({}, { tools }))
     const calls = [call('s__x', {}, 'c1'), call('s__y', {}, 'c2')]
-    const sent = b.model('a', b.prompt('a'), '', calls)
+    const sent = await b.model('a', await b.prompt('a'), '', calls)
     const [x, y] = sent.effects
-    const half = b.send('a', { kind: 'tool', effectId: y?.id, content: 'Y', isError: false })
+    const half = await b.send('a', { kind: 'tool', effectId: y?.id, content: 'Y', isError: false })
     expect(half.effects).toEqual([])
-    const both = b.send('a', { kind: 'tool', effectId: x?.id, content: 'X', isError: false })
+    const both = await b.send('a', { kind: 'tool', effectId: x?.id, content: 'X', isError: false })
     expect(both.effects).toMatchObject([
       { kind: 'model', messages: [{ role: 'assistant' }, { content: 'X' }, { content: 'Y' }] },
     ])
@@ -78,10 +78,10 @@ describe('a run', () => {
 
   test('a result nobody waits for is refused and changes nothing', async () => {
     const b = await bench()
-    b.create('a')
+    await b.create('a')
     const before = b.operations.standing(null, 'a', 0).agent.seq
     const event = { kind: 'tool', effectId: 'e9', content: '', isError: false }
-    expect(() => b.send('a', event)).toThrow(/nothing waits/)
+    await expect(b.send('a', event)).rejects.toThrow(/nothing waits/)
     expect(b.operations.standing(null, 'a', 0).agent.seq).toBe(before)
   })
 })
@@ -89,16 +89,16 @@ describe('a run', () => {
 describe('stopping', () => {
   test('is_stopped is true the moment a limit holds, and no tool runs after it', async () => {
     const b = await bench()
-    b.create('a', configOf({ maxTurns: 2 }))
-    let step = b.prompt('a')
-    step = b.model('a', step, '', [call('write_file', { path: 'a', content: '1' })])
+    await b.create('a', configOf({ maxTurns: 2 }))
+    let step = await b.prompt('a')
+    step = await b.model('a', step, '', [call('write_file', { path: 'a', content: '1' })])
     expect(step.summary.stop).toBeNull()
-    step = b.model('a', step, '', [call('write_file', { path: 'b', content: '1' })])
+    step = await b.model('a', step, '', [call('write_file', { path: 'b', content: '1' })])
     expect(step.summary).toMatchObject({ state: 'stopped', stop: { reason: 'max_turns' } })
     expect(step.summary.fileCount).toBe(1)
     expect(step.ended).toMatchObject([{ stop: { reason: 'max_turns' } }])
-    expect(() => b.prompt('a')).toThrow(/stopped/)
-    expect(() => b.tool('a', 'write_file', { path: 'c', content: '1' })).toThrow(/stopped/)
+    await expect(b.prompt('a')).rejects.toThrow(/stopped/)
+    await expect(b.tool('a', 'write_file', { path: 'c', content: '1' })).rejects.toThrow(/stopped/)
   })
 
   test.each([
@@ -108,10 +108,10 @@ describe('stopping', () => {
     [{ expiresAt: 1_004_000 }, 'expired'],
   ])('%j stops with %s', async (limits, reason) => {
     const b = await bench()
-    b.create('a', configOf(limits))
-    let step = b.prompt('a')
-    step = b.model('a', step, '', [call('list_files', {})])
-    if (step.summary.stop === null) step = b.send('a', { kind: 'tick' })
+    await b.create('a', configOf(limits))
+    let step = await b.prompt('a')
+    step = await b.model('a', step, '', [call('list_files', {})])
+    if (step.summary.stop === null) step = await b.send('a', { kind: 'tick' })
     expect(step.summary.stop).toMatchObject({ reason })
     expect(step.summary.runId).toBeNull()
   })
@@ -119,48 +119,49 @@ describe('stopping', () => {
   test('cost stops where there is a price', async () => {
     const b = await bench()
     const price = { inputMicros: 3, outputMicros: 15 }
-    b.create('a', configOf({ maxCostMicros: 105 }, { price }))
-    const step = b.model('a', b.prompt('a'), 'x')
+    await b.create('a', configOf({ maxCostMicros: 105 }, { price }))
+    const step = await b.model('a', await b.prompt('a'), 'x')
     expect(step.summary.usage.costMicros).toBe(105)
     expect(step.summary.stop).toMatchObject({ reason: 'max_cost' })
   })
 
   test('the same calls with the same results three times are no progress', async () => {
     const b = await bench()
-    b.create('a')
-    let step = b.prompt('a')
-    for (let turn = 0; turn < 3; turn += 1) step = b.model('a', step, '', [call('list_files', {})])
+    await b.create('a')
+    let step = await b.prompt('a')
+    for (let turn = 0; turn < 3; turn += 1)
+      step = await b.model('a', step, '', [call('list_files', {})])
     expect(step.summary.stop).toMatchObject({ reason: 'no_progress' })
   })
 
   test('open todos keep it going where asked for, up to a bound', async () => {
     const b = await bench()
-    b.create('a', configOf({ finishTodos: true }))
-    let step = b.model('a', b.prompt('a'), '', [call('write_todos', { todos: ['x'] })])
+    await b.create('a', configOf({ finishTodos: true }))
+    let step = await b.model('a', await b.prompt('a'), '', [call('write_todos', { todos: ['x'] })])
     for (let reminder = 0; reminder < 3; reminder += 1) {
-      step = b.model('a', step, 'done')
+      step = await b.model('a', step, 'done')
       expect(step.ended).toEqual([])
     }
-    step = b.model('a', step, 'really done')
+    step = await b.model('a', step, 'really done')
     expect(step.ended).toMatchObject([{ response: 'really done' }])
   })
 
   test('resume lifts a stop when its limit is raised, and not before', async () => {
     const b = await bench()
-    b.create('a', configOf({ maxTurns: 1 }))
-    b.model('a', b.prompt('a'), 'x')
-    expect(() => b.send('a', { kind: 'resume', limits: {} })).toThrow(/raise the limit/)
-    const step = b.send('a', { kind: 'resume', limits: { maxTurns: 2 } })
+    await b.create('a', configOf({ maxTurns: 1 }))
+    await b.model('a', await b.prompt('a'), 'x')
+    await expect(b.send('a', { kind: 'resume', limits: {} })).rejects.toThrow(/raise the limit/)
+    const step = await b.send('a', { kind: 'resume', limits: { maxTurns: 2 } })
     expect(step.summary).toMatchObject({ state: 'idle', stop: null })
-    expect(b.prompt('a').summary.state).toBe('running')
+    expect((await b.prompt('a')).summary.state).toBe('running')
   })
 
   test('stop ends the run and what waits, with results for every call', async () => {
     const b = await bench()
-    b.create('a')
-    const step = b.prompt('a', 'one', 'r1')
-    b.prompt('a', 'two', 'r2')
-    const stopped = b.send('a', { kind: 'stop', reason: 'stopped', detail: 'enough' })
+    await b.create('a')
+    const step = await b.prompt('a', 'one', 'r1')
+    await b.prompt('a', 'two', 'r2')
+    const stopped = await b.send('a', { kind: 'stop', reason: 'stopped', detail: 'enough' })
     expect(stopped.ended.map(({ runId }) => runId)).toEqual(['r1', 'r2'])
     expect(stopped.dropped).toEqual([step.effects[0]?.id])
     expect(stopped.summary).toMatchObject({ state: 'stopped', stop: { reason: 'stopped' } })
@@ -170,10 +171,10 @@ describe('stopping', () => {
 describe('what is committed', () => {
   test('survives the process: woken by replay, byte for byte', async () => {
     const b = await bench()
-    b.create('a')
-    let step = b.prompt('a')
+    await b.create('a')
+    let step = await b.prompt('a')
     for (let turn = 0; turn < 8; turn += 1)
-      step = b.model('a', step, `turn ${turn}`, [
+      step = await b.model('a', step, `turn ${turn}`, [
         call('write_file', { path: `f${turn}`, content: 'x'.repeat(turn * 100) }),
       ])
     const agent = b.operations.standing(null, 'a', 0).agent
@@ -201,23 +202,25 @@ describe('what is committed', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 60 }), async (actions) => {
         let b = await bench()
-        b.create('a')
+        await b.create('a')
         let step: StepResult | undefined
         let count = 0
         for (const each of actions) {
           count += 1
           const waits = step?.effects.some(({ kind }) => kind === 'model') === true
-          if (each === 'prompt' && !waits) step = b.prompt('a', `p${count}`, `r${count}`)
-          else if (each === 'answer' && waits) step = b.model('a', step as StepResult, 'ok')
+          if (each === 'prompt' && !waits) step = await b.prompt('a', `p${count}`, `r${count}`)
+          else if (each === 'answer' && waits) step = await b.model('a', step as StepResult, 'ok')
           else if (each === 'write' && waits)
-            step = b.model('a', step as StepResult, '', [
+            step = await b.model('a', step as StepResult, '', [
               call('write_file', { path: `f${count % 7}`, content: 'é'.repeat(count * 31) }),
             ])
-          else if (each === 'todos') b.tool('a', 'write_todos', { todos: [`t${count}`] })
+          else if (each === 'todos') await b.tool('a', 'write_todos', { todos: [`t${count}`] })
           else if (each === 'query') b.ask('a', { ask: 'files' })
-          else if (each === 'direct') b.tool('a', 'grep', { pattern: 'é+$' })
+          else if (each === 'direct') await b.tool('a', 'grep', { pattern: 'é+$' })
           else if (each === 'refused')
-            expect(() => b.send('a', { kind: 'tool', effectId: 'none', content: '' })).toThrow()
+            await expect(
+              b.send('a', { kind: 'tool', effectId: 'none', content: '' }),
+            ).rejects.toThrow()
           else if (each === 'restart') {
             b.stepper.journal.close()
             b = new Bench(b.directory, image)
@@ -238,13 +241,13 @@ describe('what is committed', () => {
 
   test('an event whose answer was lost is answered again, not run twice', async () => {
     const b = await bench()
-    b.create('a')
+    await b.create('a')
     const event = { kind: 'prompt', runId: 'r1', input: 'x', maxTurns: null }
-    const first = b.send('a', event, 'n1')
+    const first = await b.send('a', event, 'n1')
     b.stepper.journal.close()
     // As a thread that took the place of one that hung: what it had not answered is asked again.
     const again = new Bench(b.directory, await coreImage())
-    expect(again.send('a', event, 'n1')).toEqual(first)
+    expect(await again.send('a', event, 'n1')).toEqual(first)
     expect(again.operations.standing(null, 'a', 0).agent.seq).toBe(2)
     again.stepper.journal.close()
   })
@@ -258,13 +261,13 @@ describe('what is committed', () => {
       finishTodos: fc.boolean(),
     })
     let count = 0
-    fc.assert(
-      fc.property(limits, fc.string({ maxLength: 20 }), (given, instructions) => {
+    await fc.assert(
+      fc.asyncProperty(limits, fc.string({ maxLength: 20 }), async (given, instructions) => {
         const config = configOf(given, { instructions })
         const [first, second] = [`x${count++}`, `another_${count++}`]
-        const step = b.create(first, config)
+        const step = await b.create(first, config)
         const { residents } = b.stepper
-        expect(b.create(second, config)).toEqual(step)
+        expect(await b.create(second, config)).toEqual(step)
         const [ran, predicted] = [first, second].map(
           (id) => b.operations.standing(null, id, 0).agent,
         )
@@ -276,21 +279,21 @@ describe('what is committed', () => {
       { numRuns: 15 },
     )
     const config = configOf({ expiresAt: 1_000_000_000 })
-    expect(b.create('soon', config).summary.stop).toBeNull()
+    expect((await b.create('soon', config)).summary.stop).toBeNull()
     const late = { ...configOf({ expiresAt: 1_000 }) }
-    expect(b.create('over', late).summary.stop).toMatchObject({ reason: 'expired' })
+    expect((await b.create('over', late)).summary.stop).toMatchObject({ reason: 'expired' })
   })
 
   test('what is answered at rest is what the guest says when it is woken', async () => {
     const b = await bench()
-    b.create('a')
-    let step = b.prompt('a')
+    await b.create('a')
+    let step = await b.prompt('a')
     for (let turn = 0; turn < 20; turn += 1)
-      step = b.model('a', step, '', [
+      step = await b.model('a', step, '', [
         call('write_file', { path: `f${turn}`, content: 'é'.repeat(turn) }, `w${turn}`),
         call('write_todos', { todos: [`t${turn}`, 'always'] }, `t${turn}`),
       ])
-    b.model('a', step, 'done')
+    await b.model('a', step, 'done')
     b.operations.fork('me', 'a', ['f1', 'f2'], null, b.now)
     b.operations.fork('me', 'a', ['past'], 3, b.now)
     b.operations.close()
@@ -304,7 +307,7 @@ describe('what is committed', () => {
         expect(kept).toBe(woken)
       }
     // An event of its own ends that; so does the end of the one they were forked from not.
-    asleep.tool('f1', 'write_todos', { todos: ['own'] })
+    await asleep.tool('f1', 'write_todos', { todos: ['own'] })
     expect(asleep.ask('f1', { ask: 'todos' })).toMatchObject([{ content: 'own' }])
     asleep.operations.remove('me', 'a')
     expect(asleep.ask('f2', { ask: 'files' })).toHaveLength(20)
@@ -314,20 +317,20 @@ describe('what is committed', () => {
 
   test('a commit that fails leaves nothing in memory either', async () => {
     const b = await bench()
-    b.create('a')
-    b.model('a', b.prompt('a', 'one', 'r1'), 'done')
+    await b.create('a')
+    await b.model('a', await b.prompt('a', 'one', 'r1'), 'done')
     const { agent } = b.operations.standing(null, 'a', 0)
     const before = b.stepper.residents.memory(agent)
-    expect(() => b.prompt('a', 'the same run again', 'r1')).toThrow(/UNIQUE/)
+    await expect(b.prompt('a', 'the same run again', 'r1')).rejects.toThrow(/UNIQUE/)
     expect(b.operations.standing(null, 'a', 0).agent).toEqual(agent)
     expect(b.stepper.residents.memory(agent).equals(before)).toBe(true)
-    expect(b.prompt('a', 'two', 'r2').summary.state).toBe('running')
+    expect((await b.prompt('a', 'two', 'r2')).summary.state).toBe('running')
   })
 
   test('a journal that was tampered with does not replay', async () => {
     const b = await bench()
-    b.create('a')
-    b.prompt('a')
+    await b.create('a')
+    await b.prompt('a')
     b.stepper.journal.close()
     const again = new Bench(b.directory, await coreImage())
     again.stepper.journal.run(`UPDATE events SET event = replace(event, 'go', 'no') WHERE seq = 2`)
@@ -339,7 +342,7 @@ describe('what is committed', () => {
 describe('owners and families', () => {
   test("another principal's agent is not found", async () => {
     const b = await bench()
-    b.create('a')
+    await b.create('a')
     const { operations } = b
     expect(() => operations.standing('other', 'a', 0)).toThrow(/no agent `a`/)
     expect(() => operations.ask('other', 'a', { ask: 'todos' }, 0)).toThrow(/no agent/)
@@ -350,29 +353,29 @@ describe('owners and families', () => {
 
   test('forks are independent, and do not multiply the budget', async () => {
     const b = await bench()
-    b.create('a', configOf({ maxTurns: 4 }))
-    b.model('a', b.prompt('a'), 'one')
-    b.tool('a', 'write_file', { path: 'shared', content: '1' })
+    await b.create('a', configOf({ maxTurns: 4 }))
+    await b.model('a', await b.prompt('a'), 'one')
+    await b.tool('a', 'write_file', { path: 'shared', content: '1' })
     const forks = b.operations.fork('me', 'a', ['f1', 'f2', 'f3'], null, b.now)
     expect(forks.map(({ summary }) => summary.turnCount)).toEqual([1, 1, 1])
-    b.tool('f1', 'write_file', { path: 'own', content: '1' })
+    await b.tool('f1', 'write_file', { path: 'own', content: '1' })
     expect(b.ask('f2', { ask: 'files' })).toHaveLength(1)
     expect(b.ask('f1', { ask: 'files' })).toHaveLength(2)
-    b.model('f1', b.prompt('f1'), 'x')
-    b.model('f2', b.prompt('f2'), 'x')
-    const last = b.model('f3', b.prompt('f3'), 'x')
+    await b.model('f1', await b.prompt('f1'), 'x')
+    await b.model('f2', await b.prompt('f2'), 'x')
+    const last = await b.model('f3', await b.prompt('f3'), 'x')
     expect(last.summary.turnCount).toBe(2)
     expect(b.operations.standing(null, 'a', b.now).held).toMatchObject({ reason: 'host_limit' })
-    expect(() => b.prompt('a')).toThrow(/stopped/)
-    expect(() => b.prompt('f1')).toThrow(/stopped/)
+    await expect(b.prompt('a')).rejects.toThrow(/stopped/)
+    await expect(b.prompt('f1')).rejects.toThrow(/stopped/)
   })
 
   test('a fork at a turn is the agent as it was then', async () => {
     const b = await bench()
-    b.create('a')
-    let step = b.prompt('a')
+    await b.create('a')
+    let step = await b.prompt('a')
     for (const name of ['one', 'two', 'three'])
-      step = b.model('a', step, '', [call('write_file', { path: name, content: name })])
+      step = await b.model('a', step, '', [call('write_file', { path: name, content: name })])
     const [fork] = b.operations.fork('me', 'a', ['f'], 2, b.now)
     expect(fork?.summary).toMatchObject({ turnCount: 2, state: 'idle', fileCount: 2 })
     expect(b.ask<{ path: string }[]>('f', { ask: 'files' }).map(({ path }) => path)).toEqual([

@@ -5,10 +5,12 @@
 import type { AgentQuery, GuestReply, JournalEvent, StepResult } from '../../guest/protocol.ts'
 import type { Image } from '../../sandbox/image.ts'
 import type { Instance } from '../../sandbox/instance.ts'
+import type { AppendReply, EventJournal, JournalEntry } from '../journal/event-journal.ts'
+import { findHostStop, type HostUsage } from '../journal/family-limits.ts'
 import { Journal } from '../journal/journal.ts'
 import type { NewAgent } from '../journal/new-rows.ts'
 import { type HistoryRetention, Retention } from '../journal/retention.ts'
-import type { AgentRow, EventRow, FamilyRow, HostStop } from '../journal/rows.ts'
+import type { AgentRow, EventRow, HostStop } from '../journal/rows.ts'
 import { AgentError, toAgentError } from '../shared/errors.ts'
 import {
   AGENTS_PER_OWNER_MAX,
@@ -18,13 +20,14 @@ import {
 } from '../shared/limits.ts'
 import { checkStep } from './check-step.ts'
 import { CreateStepCache, type KnownStart, startName } from './create-step-cache.ts'
-import { checkFamilyLimits, countEvent, findHostStop, type HostUsage } from './enforce.ts'
 import { AT_REST, hashAnswer, LIMITS, Residents } from './residents.ts'
 
 export interface AppliedStep extends HostUsage {
   readonly agent: AgentRow
   readonly step: StepResult
 }
+
+type AppendedStep = Extract<AppendReply, { status: 'appended' }>
 
 export interface ApplyHow {
   /** The request that a prompt belongs to. */
@@ -46,13 +49,21 @@ export class Stepper {
   readonly journal: Journal
   readonly residents: Residents
   readonly image: Image
+  readonly #events: EventJournal
   readonly #retention: Retention
   readonly #starts = new CreateStepCache()
   /** Agents to which this stepper has committed an event itself. */
   readonly #own = new Set<number>()
 
-  constructor(directory: string, image: Image, kept: HistoryRetention = KEPT) {
+  constructor(
+    directory: string,
+    image: Image,
+    kept: HistoryRetention = KEPT,
+    /** Where steps are committed, if that is not the journal itself. */
+    wrap: (journal: EventJournal) => EventJournal = (journal) => journal,
+  ) {
     this.journal = new Journal(directory)
+    this.#events = wrap(this.journal)
     this.journal.memories.putImage(image.hash, image.bytes)
     this.image = image
     this.#retention = new Retention(this.journal, kept)
@@ -80,11 +91,6 @@ export class Stepper {
     return agent
   }
 
-  footing(agent: AgentRow): HostUsage {
-    const runStartedAt = startOfRun(this.journal, agent.key, agent.summary.runId)
-    return { family: this.journal.family(agent.family), runStartedAt }
-  }
-
   create(fresh: NewAgent, event: JournalEvent, bytes: Uint8Array | undefined): AppliedStep {
     this.checkRoom(fresh)
     const text = JSON.stringify(event)
@@ -98,7 +104,7 @@ export class Stepper {
       this.#starts.set(name, { step, answer })
       this.residents.adopt({ key: agent.key, image: fresh.image, seq: 1 }, ran.instance)
     }
-    return { agent, step, ...this.footing(agent) }
+    return { agent, step, ...this.journal.getUsage(agent) }
   }
 
   /** The same of an event that is text already, and may be large. */
@@ -113,7 +119,7 @@ export class Stepper {
     const first = rowFor({ seq: 0 }, about, text, bytes, step, hashAnswer(answer.text))
     const agent = this.journal.transact(() => this.journal.insertAgent(fresh, step.summary, first))
     this.residents.adopt({ key: agent.key, image: fresh.image, seq: 1 }, instance)
-    return { agent, step, ...this.footing(agent) }
+    return { agent, step, ...this.journal.getUsage(agent) }
   }
 
   /** For one more agent of its owner, and in the family it joins. */
@@ -133,32 +139,44 @@ export class Stepper {
    * Runs an event and commits it. `nonce` names the request: one that was committed and whose answer
    * was lost with a thread is answered from the journal, not run again.
    */
-  apply(
+  async apply(
     agent: AgentRow,
     event: JournalEvent,
     bytes?: Uint8Array,
     nonce?: string,
     how: ApplyHow = {},
-  ): AppliedStep {
-    // Requests come again in their order, so behind one of its own there is none that was committed.
+  ): Promise<AppliedStep> {
+    // Requests are repeated in their order, so that after one of its own none was committed before.
     const isOwn = nonce === undefined || this.#own.has(agent.key)
     const before = isOwn ? undefined : this.journal.seqOf(agent.key, nonce)
     if (before !== undefined) return this.#again(agent, before)
-    const held = findHostStop(agent, this.footing(agent), event.at)
-    if (held !== null && (agent.hostStop === null ? BEGINNING : HELD_BACK).has(event.kind))
-      throw new AgentError('AGENT_STOPPED', `the agent is stopped (${held.detail})`)
-    const text = JSON.stringify(event)
-    const said = this.residents.step(agent, text, bytes, event.at)
-    const step = this.#read(said.text, undefined, agent.key)
-    const row = rowFor(agent, event, text, bytes, step, hashAnswer(said.text))
-    const after = this.#commit(agent, event, step, row, nonce ?? null, how)
+    const stopped = findHostStop(agent, this.journal.getUsage(agent), event.at)
+    if (stopped !== null && (agent.hostStop === null ? BEGINNING : HELD_BACK).has(event.kind))
+      throw new AgentError('AGENT_STOPPED', `the agent is stopped (${stopped.detail})`)
+    const { entry, text } = this.#run(agent, event, bytes)
+    const { step } = entry
+    const { request, keepsCounts } = how
+    const reply = await this.#append(agent, {
+      ...entry,
+      nonce: nonce ?? null,
+      request,
+      keepsCounts,
+    })
     this.#noteOwn(agent.key)
     this.residents.kept(agent, text.length + (bytes?.length ?? 0), step.ended.length > 0)
-    const { hostStop } = after
+    const { hostStop } = reply.agent
     if (hostStop !== null && agent.hostStop === null && step.summary.stop === null)
-      return this.#enforce(after, step, hostStop)
-    const taken = hostStop === null ? step : { ...step, effects: [] }
-    return { agent: after, step: taken, ...this.footing(after) }
+      return this.#enforce(reply.agent, step, hostStop)
+    return { ...reply, step: hostStop === null ? step : { ...step, effects: [] } }
+  }
+
+  /** Runs an event in the agent's memory; nothing is stored yet. */
+  #run(agent: AgentRow, event: JournalEvent, bytes: Uint8Array | undefined) {
+    const text = JSON.stringify(event)
+    const answer = this.residents.step(agent, text, bytes, event.at)
+    const step = this.#read(answer.text, undefined, agent.key)
+    const row = { event: text, bytes: bytes ?? null, answer: hashAnswer(answer.text) }
+    return { entry: { event, row, step }, text }
   }
 
   #noteOwn(key: number): void {
@@ -182,137 +200,35 @@ export class Stepper {
     this.journal.transact(() => this.journal.remove(agent, nowMs))
   }
 
-  /** All that follows from a step, in the transaction of its event. */
-  #commit(
-    agent: AgentRow,
-    event: JournalEvent,
-    step: StepResult,
-    row: EventRow,
-    nonce: string | null,
-    { request = null, keepsCounts = false }: ApplyHow,
-  ): AgentRow {
-    const { journal } = this
-    return this.#orForget(agent.key, () => {
-      journal.append(agent.key, row, nonce)
-      const isTurn = !isCompaction(journal, agent.key, event)
-      const calls = step.effects.filter(({ kind }) => kind === 'tool' || kind === 'code').length
-      const before = journal.family(agent.family)
-      let family = countEvent(before, { event, isTurn, calls, price: agent.price })
-      if (event.kind === 'resume')
-        family = { ...family, limits: { ...family.limits, ...event.limits } }
-      if (event.kind === 'reset' && before.members === 1 && !keepsCounts)
-        family = { ...family, turns: 0, tokens: 0, costMicros: 0, calls: 0 }
-      if (hasChanged(before, family)) journal.setFamily(agent.family, family)
-      const pausedAt = pausedAfter(agent, event)
-      this.#noteRuns(agent.key, event, step, { request, isPaused: pausedAt !== null })
-      const started = startOfRun(journal, agent.key, step.summary.runId)
-      const lifted = event.kind === 'resume' || event.kind === 'reset'
-      const judged = checkFamilyLimits(family, step.summary, started, event.at) ?? null
-      const hostStop = lifted ? judged : (agent.hostStop ?? judged)
-      // What is held back asks for nothing, and nothing of it is found after a crash.
-      if (hostStop === null) this.#noteEffects(agent.key, event, step)
-      else journal.run('DELETE FROM effects WHERE agent = ?', agent.key)
-      return journal.setStanding({ ...agent, pausedAt }, row, step.summary, hostStop)
-    })
-  }
-
-  /** What could not be committed is not what the agent is: the memory that has it goes. */
-  #orForget<Result>(key: number, work: () => Result): Result {
+  /** Stores what the guest ran. If that fails, its memory is not what the journal has, and goes. */
+  async #append(agent: AgentRow, entry: JournalEntry): Promise<AppendedStep> {
     try {
-      return this.journal.transact(work)
+      const reply = await this.#events.append({ agent }, [entry])
+      if (reply.status === 'appended') return reply
     } catch (error) {
-      this.residents.forget(key)
+      this.#discard(agent)
       throw error
     }
+    this.#discard(agent)
+    throw new AgentError('AGENT_BUSY', `\`${agent.id}\` was changed by another request: try again`)
   }
 
-  #noteEffects(key: number, event: JournalEvent, step: StepResult): void {
-    const { journal } = this
-    const done = 'effectId' in event && event.kind !== 'waiting' ? [event.effectId] : []
-    for (const effect of [...done, ...step.dropped]) {
-      journal.run('DELETE FROM effects WHERE agent = ? AND effect = ?', key, effect)
-      journal.run('DELETE FROM program_events WHERE agent = ? AND effect = ?', key, effect)
-    }
-    for (const effect of step.effects)
-      journal.run(
-        'INSERT INTO effects (agent, effect, kind, body) VALUES (?, ?, ?, ?)',
-        key,
-        effect.id,
-        effect.kind,
-        // The conversation is the guest's; only what is needed to begin again is kept.
-        JSON.stringify(effect.kind === 'model' ? { ...effect, messages: [] } : effect),
-      )
+  /** It is unknown whether the event was committed: the nonce of a repeated request has to be looked up. */
+  #discard({ key, id }: AgentRow): void {
+    this.#own.delete(key)
+    this.residents.forget(key)
+    this.journal.forgetRow(id)
   }
 
-  #noteRuns(
-    key: number,
-    event: JournalEvent,
-    step: StepResult,
-    { request, isPaused }: { request: string | null; isPaused: boolean },
-  ): void {
-    const { runId } = step.summary
-    const startedAt = isPaused ? -1 : event.at
-    this.#stopClock(key, event, runId)
-    // A run that a limit had stopped goes on as a new one.
-    if (event.kind === 'prompt' || (event.kind === 'resume' && event.runId === runId && runId))
-      this.journal.run(
-        'INSERT INTO runs (agent, run, request, started_at) VALUES (?, ?, ?, ?)',
-        key,
-        event.runId as string,
-        request,
-        runId === event.runId ? startedAt : 0,
-      )
-    for (const end of step.ended)
-      this.journal.run(
-        'UPDATE runs SET result = ? WHERE agent = ? AND run = ?',
-        JSON.stringify(end),
-        key,
-        end.runId,
-      )
-    if (runId !== null && event.kind !== 'prompt')
-      this.journal.run(
-        'UPDATE runs SET started_at = ? WHERE agent = ? AND run = ? AND started_at = 0',
-        startedAt,
-        key,
-        runId,
-      )
-  }
-
-  /** The time of a run does not count while it is paused. */
-  #stopClock(key: number, event: JournalEvent, runId: string | null): void {
-    if (event.kind === 'pause')
-      this.journal.run(
-        'UPDATE runs SET started_at = min(-1, started_at - ?) WHERE agent = ? AND run = ? AND started_at > 0',
-        event.at,
-        key,
-        runId,
-      )
-    if (event.kind === 'resume')
-      this.journal.run(
-        'UPDATE runs SET started_at = max(1, ? + started_at) WHERE agent = ? AND run = ? AND started_at < 0',
-        event.at,
-        key,
-        runId,
-      )
-  }
-
-  /** The guest should have stopped and did not: it is told so, and gets no effect carried out. */
-  #enforce(agent: AgentRow, step: StepResult, hostStop: HostStop): AppliedStep {
-    const event: JournalEvent = {
-      kind: 'stop',
-      at: hostStop.at,
-      reason: 'host_limit',
-      detail: hostStop.detail,
-    }
-    const text = JSON.stringify(event)
-    const said = this.residents.step(agent, text, undefined, event.at)
-    const stopped = this.#read(said.text, undefined, agent.key)
-    const row = rowFor(agent, event, text, undefined, stopped, hashAnswer(said.text))
-    const after = this.#commit(agent, event, stopped, row, null, {})
+  /** The guest should have stopped and did not: it gets a stop, and no effect is carried out. */
+  async #enforce(agent: AgentRow, step: StepResult, hostStop: HostStop): Promise<AppliedStep> {
+    const { at, detail } = hostStop
+    const event: JournalEvent = { kind: 'stop', at, reason: 'host_limit', detail }
+    const { entry, text } = this.#run(agent, event, undefined)
+    const after = await this.#append(agent, { ...entry, nonce: null })
     this.residents.kept(agent, text.length, true)
-    const ended = [...step.ended, ...stopped.ended]
-    const taken = { ...stopped, effects: [], output: step.output, ended }
-    return { agent: after, step: taken, ...this.footing(after) }
+    const ended = [...step.ended, ...entry.step.ended]
+    return { ...after, step: { ...entry.step, effects: [], output: step.output, ended } }
   }
 
   /** The answer to an event that is in the journal already, from the memory before it. */
@@ -323,7 +239,7 @@ export class Stepper {
     const call = { operation: 'step', text: row.event, nowMs: row.at }
     const said = instance.call({ ...call, bytes: row.bytes ?? undefined }, LIMITS)
     this.residents.giveBack(instance)
-    return { agent, step: checkStep(unwrap(said.text)), ...this.footing(agent) }
+    return { agent, step: checkStep(unwrap(said.text)), ...this.journal.getUsage(agent) }
   }
 
   /** A refusal may have changed the memory it was made in: it goes. */
@@ -371,27 +287,4 @@ export function unwrap<Value>(text: string): Value {
   }
   if ('refused' in said) throw toAgentError(said.refused)
   return said.ok
-}
-
-function pausedAfter({ pausedAt }: AgentRow, event: JournalEvent): number | null {
-  if (event.kind === 'pause') return pausedAt ?? event.at
-  return event.kind === 'resume' || event.kind === 'reset' ? null : pausedAt
-}
-
-function hasChanged(before: FamilyRow, after: FamilyRow): boolean {
-  const { turns, tokens, costMicros, calls, limits } = after
-  const isSame = before.turns === turns && before.tokens === tokens && before.calls === calls
-  return !isSame || before.costMicros !== costMicros || before.limits !== limits
-}
-
-function isCompaction(journal: Journal, key: number, event: JournalEvent): boolean {
-  if (event.kind !== 'model') return false
-  const sql = 'SELECT kind FROM effects WHERE agent = ? AND effect = ?'
-  return journal.get(sql, key, event.effectId)?.kind === 'compact'
-}
-
-function startOfRun(journal: Journal, key: number, runId: string | null): number | null {
-  if (runId === null) return null
-  const row = journal.get('SELECT started_at FROM runs WHERE agent = ? AND run = ?', key, runId)
-  return row === undefined || Number(row.started_at) <= 0 ? null : Number(row.started_at)
 }

@@ -56,7 +56,7 @@ function callerOf(b: Bench, ...seen: string[]) {
 
 test('F2: which agents were removed carries the labels of who removed them', async () => {
   const b = await bench()
-  for (const id of ['one', 'two', 'three']) b.create(id)
+  for (const id of ['one', 'two', 'three']) await b.create(id)
   b.operations.fork('me', 'two', ['two-b'], null, b.now)
   expect((await callerOf(b).terminate('three')).saw).toEqual([])
   // Nobody with labels did that.
@@ -77,7 +77,7 @@ test('F2: which agents were removed carries the labels of who removed them', asy
 
 test('F2: how many forks there are carries the labels of who made them', async () => {
   const b = await bench()
-  b.create('child')
+  await b.create('child')
   await callerOf(b, 'private').call('wasm_agent_fork', { agentId: 'child' }, () =>
     b.operations.fork('me', 'child', ['x', 'y'], null, b.now),
   )
@@ -87,7 +87,7 @@ test('F2: how many forks there are carries the labels of who made them', async (
 
 test('F2: a refusal because there are too many agents carries the labels of all', async () => {
   const b = await bench()
-  b.create('a')
+  await b.create('a')
   b.operations.addLabels('me', 'a', ['private'], b.now)
   const refused = (code: 'AGENT_LIMIT' | 'AGENT_INPUT') =>
     callerOf(b).call('wasm_agent_create', {}, () => {
@@ -99,7 +99,7 @@ test('F2: a refusal because there are too many agents carries the labels of all'
 
 test('F6: a list with a filter or a cursor carries the labels of what it leaves out', async () => {
   const b = await bench()
-  for (const id of ['clean', 'labelled']) b.create(id)
+  for (const id of ['clean', 'labelled']) await b.create(id)
   b.operations.addLabels('me', 'labelled', ['private'], b.now)
   for (const input of [{ filter: { state: 'running' } }, { cursor: '99' }])
     expect((await callerOf(b).list(input)).saw).toEqual(['private'])

@@ -16,15 +16,15 @@ function options(b: Bench, id: string, owner = 'me'): AgentImportOptions {
 
 test('F8: an export taken early does not give the budget of a removed family back', async () => {
   const b = await bench()
-  b.create('a', configOf({ maxTurns: 2 }))
+  await b.create('a', configOf({ maxTurns: 2 }))
   const { family } = b.operations.standing(null, 'a', 0).agent
   const text = JSON.stringify(b.export('a').exported)
-  b.model('a', b.prompt('a'), 'one')
-  b.model('a', b.prompt('a'), 'two')
+  await b.model('a', await b.prompt('a'), 'one')
+  await b.model('a', await b.prompt('a'), 'two')
   b.operations.remove('me', 'a', 1)
   const { agent } = b.import(text, options(b, 'again'))
   expect(agent.family).toBe(family)
-  expect(() => b.prompt('again')).toThrow(/stopped/)
+  await expect(b.prompt('again')).rejects.toThrow(/stopped/)
 
   // An agent that was to be made in the family while its last one was removed is not.
   b.operations.remove('me', 'again', 2)
@@ -32,7 +32,7 @@ test('F8: an export taken early does not give the budget of a removed family bac
     b.stepper.journal.insertAgent({ ...agent, family } as never, {} as never, {} as never),
   ).toThrow(/removed meanwhile/)
 
-  b.create('b')
+  await b.create('b')
   b.operations.remove('me', 'b', 3 + REMOVED_FAMILY_KEPT_MS)
   const kept = b.stepper.journal.all('SELECT family FROM families').map((row) => row.family)
   expect(kept).toEqual([family + 1])
@@ -40,12 +40,12 @@ test('F8: an export taken early does not give the budget of a removed family bac
 
 test("F5: an import that names another owner's family does not show its labels", async () => {
   const b = await bench()
-  b.create('theirs')
+  await b.create('theirs')
   const { family } = b.operations.standing(null, 'theirs', 0).agent
   const { exported, memory } = b.export('theirs', 'keep')
   const bundle = writeBundle(JSON.stringify(exported), memory, KEY)
   b.operations.addLabels('me', 'theirs', ['private'], b.now)
-  b.create('mine', configOf(), 'other')
+  await b.create('mine', configOf(), 'other')
   const { digest: _, ...edited } = structuredClone(b.export('mine', 'redact', 'other').exported)
   edited.info.family = `here:${family}`
   const text = JSON.stringify(withDigest(edited))

@@ -48,11 +48,11 @@ async function worked(): Promise<Bench> {
   }
   const event = { kind: 'create', at: 1, id: 'a', seed: 'a', config, files: [binary] } as never
   b.operations.create(row, event, Uint8Array.of(0, 255, 254, 1))
-  const step = b.model('a', b.prompt('a', 'begin'), '', [
+  const step = await b.model('a', await b.prompt('a', 'begin'), '', [
     call('write_file', { path: 'note.txt', content: `token ${GITHUB_TOKEN} é` }),
     call('write_todos', { todos: ['first', { content: 'second', status: 'completed' }] }),
   ])
-  b.model('a', step, 'all done')
+  await b.model('a', step, 'all done')
   return b
 }
 
@@ -69,7 +69,7 @@ describe('export and import', () => {
     expect(restored).toBe('json')
     expect(agent.summary).toMatchObject({ turnCount: 2, fileCount: 2, state: 'idle' })
     expect(essence(b.export('n', 'keep').exported)).toEqual(essence(exported))
-    expect(b.prompt('n', 'go on').summary.state).toBe('running')
+    expect((await b.prompt('n', 'go on')).summary.state).toBe('running')
   })
 
   test('secrets are listed and replaced unless they are to be kept', async () => {
@@ -87,9 +87,9 @@ describe('export and import', () => {
   test("F3: Sluice's own tokens do not leave with an export, as text or as UTF-16", async () => {
     const b = await bench()
     const tokens = [`sluice_${'0a'.repeat(32)}`, `sluice_link_${'aB3-_'.repeat(9)}`]
-    b.create('a', configOf({}, { instructions: `use ${tokens.join(' or ')}` }))
-    b.tool('a', 'write_file', { path: 'note.txt', content: tokens.join(' ') })
-    b.prompt('a', `first ${tokens.join(', ')}`)
+    await b.create('a', configOf({}, { instructions: `use ${tokens.join(' or ')}` }))
+    await b.tool('a', 'write_file', { path: 'note.txt', content: tokens.join(' ') })
+    await b.prompt('a', `first ${tokens.join(', ')}`)
     const text = JSON.stringify(b.export('a').exported)
     for (const token of tokens) {
       expect(text).not.toContain(token)
@@ -126,7 +126,7 @@ describe('export and import', () => {
   test('an import has no tool that nobody chose for it', async () => {
     const b = await bench()
     const tool = { name: 's__t', server: 's', tool: 't', description: '', inputSchema: {} }
-    b.create('a', configOf({}, { tools: [tool] }))
+    await b.create('a', configOf({}, { tools: [tool] }))
     const { exported } = b.export('a')
     const text = JSON.stringify(exported)
     const imports = {
@@ -149,7 +149,7 @@ describe('export and import', () => {
 
   test('H2, M4: an import from inside joins the family of who brings it, whatever the file says', async () => {
     const b = await bench()
-    b.create('spy', configOf({ maxTurns: 2 }))
+    await b.create('spy', configOf({ maxTurns: 2 }))
     b.operations.addLabels('me', 'spy', ['private'], b.now)
     const { exported } = b.export('spy')
     expect(exported.info.labels).toEqual(['private'])
@@ -171,7 +171,7 @@ describe('export and import', () => {
 
   test('M5: what no agent can hold is refused before it gets to the thread of all agents', async () => {
     const b = await bench()
-    b.create('a')
+    await b.create('a')
     const { digest: _, ...rest } = b.export('a').exported
     const read = (more: object) => () =>
       readImport(Buffer.from(JSON.stringify(withDigest({ ...rest, ...more }))))
@@ -187,7 +187,7 @@ describe('export and import', () => {
   test('M2: a limit on cost holds after an import by any way, or it is refused', async () => {
     const b = await bench()
     const price = { inputMicros: 10, outputMicros: 20 }
-    b.create('a', configOf({ maxCostMicros: 300 }, { price }))
+    await b.create('a', configOf({ maxCostMicros: 300 }, { price }))
     const text = JSON.stringify(b.export('a').exported)
     const away = { installation: 'elsewhere' }
     const set = { ...away, prices: { 'script:test': price } }
@@ -199,23 +199,23 @@ describe('export and import', () => {
       expect(() => b.import(given, options(b, 'no', away))).toThrow(/needs a price/)
       b.import(given, options(b, id, set))
       // 10 tokens in and 5 out: 200 millionths a turn.
-      b.model(id, b.prompt(id), 'one')
-      b.model(id, b.prompt(id), 'two')
-      expect(() => b.prompt(id), id).toThrow(/stopped/)
+      await b.model(id, await b.prompt(id), 'one')
+      await b.model(id, await b.prompt(id), 'two')
+      await expect(b.prompt(id), id).rejects.toThrow(/stopped/)
     }
     const dearer = { 'script:test': { inputMicros: 100, outputMicros: 200 } }
     const { restored } = b.import(bundleOf(b, 'a'), options(b, 'dear', { ...away, prices: dearer }))
     expect(restored).toBe('json')
-    b.model('dear', b.prompt('dear'), 'one')
-    expect(() => b.prompt('dear')).toThrow(/stopped/)
+    await b.model('dear', await b.prompt('dear'), 'one')
+    await expect(b.prompt('dear')).rejects.toThrow(/stopped/)
   })
 
   test('M2: a child or import of a dearer model is counted at its own price', async () => {
     const b = await bench()
     const cheap = { inputMicros: 1, outputMicros: 1 }
     const dear = { inputMicros: 100, outputMicros: 100 }
-    b.create('a', configOf({ maxCostMicros: 1_000 }, { price: cheap }))
-    b.model('a', b.prompt('a'), 'one')
+    await b.create('a', configOf({ maxCostMicros: 1_000 }, { price: cheap }))
+    await b.model('a', await b.prompt('a'), 'one')
     const exported = structuredClone(b.export('a').exported)
     const { digest: _, ...rest } = exported
     rest.agentState.config.model = 'dear:one'
@@ -224,9 +224,9 @@ describe('export and import', () => {
     const text = JSON.stringify(withDigest(rest))
     expect(() => b.import(text, options(b, 'no'))).toThrow(/needs a price for `dear:one`/)
     b.import(text, options(b, 'child', { parent: 'a', prices: { 'dear:one': dear } }))
-    b.model('child', b.prompt('child'), 'one')
+    await b.model('child', await b.prompt('child'), 'one')
     expect(b.operations.standing('me', 'a', 0).family.costMicros).toBe(15 + 1_500)
-    expect(() => b.prompt('a')).toThrow(/stopped/)
+    await expect(b.prompt('a')).rejects.toThrow(/stopped/)
     const [fork] = b.operations.fork('me', 'child', ['fork'], null, b.now)
     expect(fork?.price).toEqual(dear)
   })
@@ -297,9 +297,9 @@ describe('export and import', () => {
       plain: 'x'.repeat(size),
       keys: header.repeat(Math.floor(size / header.length)),
     }
-    const least = Object.entries(contents).map(([id, content]) => {
-      const { files } = packFiles([{ path: 'f', content }])
-      b.create(id, configOf(), 'me', files)
+    for (const [id, content] of Object.entries(contents))
+      await b.create(id, configOf(), 'me', packFiles([{ path: 'f', content }]).files)
+    const least = Object.keys(contents).map((id) => {
       const taken = Array.from({ length: 7 }, () => {
         const before = process.threadCpuUsage()
         runWhole(b.operations.takeExport('me', id, b.now, false))
@@ -314,14 +314,14 @@ describe('export and import', () => {
 
   test('imports count against the family they came from', async () => {
     const b = await bench()
-    b.create('a', configOf({ maxTurns: 3 }))
-    b.model('a', b.prompt('a'), 'one')
+    await b.create('a', configOf({ maxTurns: 3 }))
+    await b.model('a', await b.prompt('a'), 'one')
     const text = JSON.stringify(b.export('a').exported)
     b.import(text, options(b, 'x'))
     b.import(text, options(b, 'y'))
-    b.model('x', b.prompt('x'), 'two')
-    b.model('y', b.prompt('y'), 'three')
-    expect(() => b.prompt('x')).toThrow(/stopped/)
+    await b.model('x', await b.prompt('x'), 'two')
+    await b.model('y', await b.prompt('y'), 'three')
+    await expect(b.prompt('x')).rejects.toThrow(/stopped/)
     const away = b.import(text, options(b, 'z', { installation: 'elsewhere' }))
     expect(b.stepper.journal.family(away.agent.family).turns).toBe(1)
   })
@@ -329,13 +329,13 @@ describe('export and import', () => {
   test('the number of a family that is gone is not given again', async () => {
     const b = await bench()
     const familyOf = (id: string) => b.operations.standing(null, id, 0).agent.family
-    b.create('a')
-    b.create('b')
+    await b.create('a')
+    await b.create('b')
     const text = JSON.stringify(b.export('b').exported)
     const gone = [familyOf('a'), familyOf('b')]
     b.operations.remove('me', 'b')
     b.operations.remove('me', 'a')
-    b.create('c')
+    await b.create('c')
     expect(gone).not.toContain(familyOf('c'))
     const away = b.import(text, options(b, 'd', { installation: 'elsewhere' }))
     expect([...gone, familyOf('c')]).not.toContain(away.agent.family)
@@ -343,7 +343,7 @@ describe('export and import', () => {
 
   test('every byte of a small bundle changed: refused, and nothing is there after it', async () => {
     const b = await bench()
-    b.create('a')
+    await b.create('a')
     const whole = writeBundle(JSON.stringify(b.export('a').exported), Buffer.alloc(0), KEY)
     expect(b.import(whole, options(b, 'whole')).restored).toBe('json')
     for (let at = 0; at < whole.length; at += 1) {

@@ -1,17 +1,17 @@
-// The second judge. A guest says itself when it has to stop; an image from elsewhere can lie. So the
-// host counts turns, tokens, cost, calls, time and bytes on its own, for the whole family, and stops
-// what the guest does not. Pure: rows in, a verdict out.
+// Limits of a family of agents, in the host's own count. A guest reports itself when it has to stop, and
+// an imported image can lie, so the host counts turns, tokens, cost, calls, time and bytes for the whole
+// family and stops what the guest does not. Pure.
 
 import type { JournalEvent, Price, Summary } from '../../guest/protocol.ts'
-import type { AgentRow, FamilyRow, HostStop } from '../journal/rows.ts'
+import type { AgentRow, FamilyRow, HostStop } from './rows.ts'
 
-/** What of an agent's standing is the host's own. */
+/** The part of an agent's status that the host counts itself. */
 export interface HostUsage {
   readonly family: FamilyRow
   readonly runStartedAt: number | null
 }
 
-/** Why the host holds an agent back: an earlier verdict, or what its family has used by now. */
+/** Why the host stops an agent: an earlier stop, or what its family has used by now. */
 export function findHostStop(
   agent: AgentRow,
   { family, runStartedAt }: HostUsage,
@@ -22,14 +22,14 @@ export function findHostStop(
 
 export interface CountedEvent {
   readonly event: JournalEvent
-  /** A model result that sums up is none. */
+  /** False for a model result that compacts the conversation. */
   readonly isTurn: boolean
   readonly calls: number
   /** Of the agent's own model. */
   readonly price: Price | null
 }
 
-/** What an event used up, in the host's own count. */
+/** The family's counts after an event. */
 export function countEvent(
   family: FamilyRow,
   { event, isTurn, calls, price }: CountedEvent,
@@ -45,7 +45,7 @@ export function countEvent(
   }
 }
 
-/** Why the family may not go on; undefined where it may. */
+/** Which limits of the family are reached; undefined if none is. */
 export function checkFamilyLimits(
   family: FamilyRow,
   summary: Summary,

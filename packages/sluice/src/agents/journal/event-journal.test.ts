@@ -1,0 +1,254 @@
+// What every driver of the journal promises: an event with all that follows from it, or nothing, and only
+// where the caller believes the agent to be. SQLite and the model in memory, each also behind a driver that
+// is slow on purpose; then agents whose steps are committed through the slow one.
+
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { scratchDirectory } from '../../../../../test/support/scratch.ts'
+import type { Effect, JournalEvent, StepResult, Summary } from '../../guest/protocol.ts'
+import { Bench, call, configOf, coreImage, LIMITS } from '../agents.test-support.ts'
+import type { EventJournal, JournalEntry } from './event-journal.ts'
+import { Journal } from './journal.ts'
+import { MemoryJournal } from './memory-journal.test-support.ts'
+import { newFamily, rowOf } from './new-rows.ts'
+import type { AgentRow } from './rows.ts'
+import { SlowJournal } from './slow-journal.test-support.ts'
+
+const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0, costMicros: null }
+const IDLE: Summary = {
+  state: 'idle',
+  turnCount: 0,
+  toolCallCount: 0,
+  fileCount: 0,
+  fileBytes: 0,
+  todos: { pending: 0, in_progress: 0, completed: 0, cancelled: 0 },
+  usage: NO_USAGE,
+  stop: null,
+  waitingFor: null,
+  wakeAt: null,
+  runId: null,
+  queued: 0,
+}
+const NOTHING: StepResult = {
+  effects: [],
+  dropped: [],
+  ended: [],
+  output: null,
+  summary: IDLE,
+  changes: null,
+}
+const ABOUT = {
+  owner: 'me',
+  depth: 0,
+  image: 'image',
+  createdAt: 1,
+  asked: {},
+  model: 'script:x',
+  template: null,
+  grants: [],
+  price: null,
+}
+const LIMITED = { ...LIMITS, maxTurns: 2, runMs: 500 }
+
+const DRIVERS = ['sqlite', 'memory'].flatMap((store) => [
+  { store, isSlow: false, name: store },
+  { store, isSlow: true, name: `${store}, slow` },
+])
+
+function open({ store, isSlow }: (typeof DRIVERS)[number]) {
+  const inner = store === 'sqlite' ? openSqlite() : openMemory()
+  const journal: EventJournal = isSlow ? new SlowJournal(inner.journal) : inner.journal
+  return { ...inner, journal }
+}
+
+function openSqlite() {
+  const journal = new Journal(scratchDirectory())
+  onTestFinished(() => journal.close())
+  const first = { seq: 0, at: 1, kind: 'create', turn: 0, event: '{}', bytes: null, answer: null }
+  const made = { id: 'a', ...ABOUT, limits: LIMITED }
+  const agent = journal.transact(() => journal.insertAgent(made, IDLE, first))
+  return {
+    journal,
+    agent,
+    /** Everything a commit writes. */
+    read: () => ({
+      agent: journal.agent('a'),
+      family: journal.family(agent.family),
+      events: journal.events(agent.key, 0, 100).map(({ seq, kind, event }) => [seq, kind, event]),
+      effects: journal.work.openEffects().map(({ id, kind }) => [id, kind]),
+      run: journal.work.findRun(agent.key, null),
+    }),
+    fail: () =>
+      journal.database.exec(
+        "CREATE TEMP TRIGGER full BEFORE INSERT ON effects BEGIN SELECT raise(ABORT, 'full'); END",
+      ),
+  }
+}
+
+function openMemory() {
+  const agent = { key: 1, id: 'a', ...rowOf({ ...ABOUT, family: 1 }, IDLE, 0) }
+  const journal = new MemoryJournal(agent, newFamily({ limits: LIMITED, price: null, labels: [] }))
+  return {
+    journal,
+    agent,
+    read: () => {
+      const { agents, families, events, effects, runs } = journal.state
+      const [run] = [...runs.values()].sort((a, b) => (a.runId < b.runId ? 1 : -1))
+      return {
+        agent: agents.get('a'),
+        family: families.get(1),
+        events: (events.get(1) ?? []).map(({ seq, kind, event }) => [seq, kind, event]),
+        effects: [...effects.values()].map(({ id, kind }) => [id, kind]),
+        run: run && { runId: run.runId, startedAt: run.startedAt, result: run.result },
+      }
+    },
+    fail: () => {
+      journal.isFull = true
+    },
+  }
+}
+
+const MODEL: Effect = { kind: 'model', id: 'e1', epoch: 0, from: 0, messages: [] }
+const RUNNING: Summary = { ...IDLE, state: 'running', runId: 'r1' }
+
+function entryOf(event: JournalEvent, step: Partial<StepResult> = {}): JournalEntry {
+  const row = { event: JSON.stringify(event), bytes: null, answer: null }
+  return { event, row, step: { ...NOTHING, ...step }, nonce: null }
+}
+
+const prompt = entryOf(
+  { kind: 'prompt', at: 100, runId: 'r1', input: 'go', maxTurns: null },
+  { effects: [MODEL], summary: RUNNING },
+)
+
+function answered(at: number, more: Partial<StepResult> = {}): JournalEntry {
+  const usage = { inputTokens: 3, outputTokens: 4 }
+  const event = { kind: 'model', at, effectId: 'e1', text: 'hi', toolCalls: [], usage } as const
+  return entryOf(event, { summary: RUNNING, ...more })
+}
+
+async function append(journal: EventJournal, agent: AgentRow, entries: readonly JournalEntry[]) {
+  const reply = await journal.append({ agent }, entries)
+  if (reply.status !== 'appended') throw new Error(reply.status)
+  return reply
+}
+
+describe.each(DRIVERS)('the journal: $name', (driver) => {
+  test('stores an event with its run, its effects, the counts and the status', async () => {
+    const { journal, agent, read } = open(driver)
+    const first = await append(journal, agent, [prompt])
+    expect(first).toMatchObject({ agent: { seq: 1, state: 'running' }, runStartedAt: 100 })
+    expect(read()).toMatchObject({
+      agent: first.agent,
+      events: [[1, 'prompt', prompt.row.event]],
+      effects: [['e1', 'model']],
+      run: { runId: 'r1', startedAt: 100, result: null },
+    })
+    const end = { runId: 'r1', response: 'hi', turns: 1, toolCalls: 0, usage: NO_USAGE }
+    const ended = [{ ...end, stop: { reason: 'answered', detail: '' } } as const]
+    const second = await append(journal, first.agent, [answered(200, { ended, summary: IDLE })])
+    expect(second).toMatchObject({ family: { turns: 1, tokens: 7 }, runStartedAt: null })
+    expect(read()).toMatchObject({ effects: [], run: { result: ended[0] }, agent: { seq: 2 } })
+  })
+
+  test('appends several events as one', async () => {
+    const { journal, agent, read } = open(driver)
+    const both = await append(journal, agent, [prompt, answered(200)])
+    expect(both.agent.seq).toBe(2)
+    expect(read().events.map(([seq]) => seq)).toEqual([1, 2])
+  })
+
+  test('writes nothing behind a fence that is not where the agent is', async () => {
+    const { journal, agent, read } = open(driver)
+    await append(journal, agent, [prompt])
+    const before = read()
+    expect(await journal.append({ agent }, [prompt])).toEqual({ status: 'fenced', seq: 1 })
+    const ahead = { ...agent, seq: 7 }
+    expect(await journal.append({ agent: ahead }, [prompt])).toEqual({ status: 'fenced', seq: 1 })
+    const unknown = { ...agent, id: 'b' }
+    expect(await journal.append({ agent: unknown }, [prompt])).toMatchObject({ status: 'fenced' })
+    expect(read()).toEqual(before)
+  })
+
+  test('of many writers at the same event lets one pass', async () => {
+    const { journal, agent, read } = open(driver)
+    const replies = await Promise.all(
+      Array.from({ length: 5 }, () => journal.append({ agent }, [prompt])),
+    )
+    expect(replies.filter(({ status }) => status === 'appended')).toHaveLength(1)
+    expect(read().events).toHaveLength(1)
+  })
+
+  test('stops a family at its limit, and leaves it no effect', async () => {
+    const { journal, agent, read } = open(driver)
+    const tool: Effect = { kind: 'tool', id: 'e2', server: 's', tool: 't', input: {} }
+    const { agent: asked } = await append(journal, agent, [prompt, answered(110)])
+    const last = await append(journal, asked, [answered(120, { effects: [tool] })])
+    expect(last.agent).toMatchObject({ state: 'stopped', hostStop: { reason: 'host_limit' } })
+    expect(read()).toMatchObject({ effects: [], family: { turns: 2, calls: 1 } })
+    const resumed: JournalEvent = { kind: 'resume', at: 130, limits: { maxTurns: 9 }, runId: 'r2' }
+    const after = await append(journal, last.agent, [entryOf(resumed)])
+    expect(after).toMatchObject({ agent: { hostStop: null }, family: { limits: { maxTurns: 9 } } })
+  })
+
+  test('does not count the time of a pause', async () => {
+    const { journal, agent, read } = open(driver)
+    const pause = entryOf({ kind: 'pause', at: 150, reason: '' }, { summary: RUNNING })
+    const paused = await append(journal, agent, [prompt, pause])
+    expect(paused).toMatchObject({ agent: { state: 'paused', pausedAt: 150 }, runStartedAt: null })
+    const resume: JournalEvent = { kind: 'resume', at: 9_000, limits: {}, runId: 'r2' }
+    const resumed = await append(journal, paused.agent, [entryOf(resume, { summary: RUNNING })])
+    expect(resumed).toMatchObject({ agent: { state: 'running' }, runStartedAt: 8_950 })
+    expect(read().run).toMatchObject({ runId: 'r1' })
+  })
+
+  test('a failed append leaves nothing', async () => {
+    const { journal, agent, read, fail } = open(driver)
+    const before = read()
+    fail()
+    await expect(journal.append({ agent }, [prompt])).rejects.toThrow()
+    expect(read()).toEqual(before)
+  })
+})
+
+describe('an agent over a journal that takes its time', () => {
+  async function slowBench() {
+    let slow: SlowJournal | undefined
+    const b = new Bench(scratchDirectory(), await coreImage(), undefined, (journal) => {
+      slow = new SlowJournal(journal)
+      return slow
+    })
+    onTestFinished(() => b.operations.close())
+    return { b, slow: slow as SlowJournal }
+  }
+
+  test('runs from prompt to answer', async () => {
+    const { b } = await slowBench()
+    await b.create('a', configOf({ maxTurns: 2 }))
+    const write = [call('write_file', { path: 'f', content: '1' })]
+    const step = await b.model('a', await b.prompt('a', 'go', 'r1'), '', write)
+    const done = await b.model('a', step, 'done')
+    expect(done.ended).toMatchObject([{ runId: 'r1' }])
+    expect(b.operations.standing(null, 'a', 0).agent).toMatchObject({ seq: 4, state: 'stopped' })
+  })
+
+  test.each(['before', 'after'] as const)(
+    'a commit that fails %s it was stored is not made twice, and memory and journal agree',
+    async (fails) => {
+      const { b, slow } = await slowBench()
+      await b.create('a')
+      const step = await b.prompt('a', 'go', 'r1')
+      slow.fails = fails
+      const effectId = step.effects[0]?.id
+      const usage = { inputTokens: 1, outputTokens: 1 }
+      const result = { kind: 'model', at: 5, effectId, text: 'done', toolCalls: [], usage }
+      await expect(b.send('a', result, 'n1')).rejects.toThrow(/lost/)
+      slow.fails = 'never'
+      // The request again, under its own name: run if it was not committed, else answered from the journal.
+      const again = await b.send('a', result, 'n1')
+      expect(again.ended).toMatchObject([{ runId: 'r1', response: 'done' }])
+      const { agent, family } = b.operations.standing(null, 'a', 0)
+      expect([agent.seq, family.turns, family.tokens]).toEqual([3, 1, 2])
+      expect(b.ask('a', { ask: 'summary' })).toEqual(agent.summary)
+    },
+  )
+})
