@@ -72,6 +72,13 @@ tools:
     'policy: policy.yaml\ntools: tools.json\ncases:\n  - { call: gmail/sned, expect: deny }\n',
   'wrong-claim.yaml': 'properties:\n  - never: { tool: gmail/send, action: allow }\n',
   'typo-claim.yaml': 'properties:\n  - never: { tool: gmail/sned, action: allow }\n',
+  'labels.yaml':
+    'version: 1\ndefault: deny\ntools: { github/create_issue: allow, gmail/send: allow }\nlabels: { github/create_issue: [private] }\n',
+  'sequence-claim.yaml':
+    'properties:\n  - never: { tool: gmail/send, after: private, action: allow }\n',
+  'typo-label.yaml': 'properties:\n  - never: { tool: gmail/send, after: privat, action: allow }\n',
+  'typo-argument.yaml':
+    'properties:\n  - never: { tool: stripe/create_refund, when: args.amout > 1, action: allow }\n',
   'no-claim.yaml': 'properties: []\n',
   'wrong.yaml': 'version: 1\r\ndefault: dney\r\n',
   'none.json': '[]',
@@ -151,6 +158,16 @@ describe('answers', () => {
     expect((await runLine(shown.trim())).code).toBe(0)
   })
 
+  test('what refutes a claim over sequences is a command for each call', async () => {
+    const claim = ['policy', 'prove', 'sequence-claim.yaml', '--tools', 'tools.json']
+    const { code, stdout, stderr } = await sluice(...claim, '--policy', 'labels.yaml')
+    expect(code, stderr).toBe(1)
+    expect(stdout).toMatch(/^refuted .*\n +1\. github\/create_issue: allow, brings private\n/)
+    const shown = stdout.split('\n').filter((line) => line.includes('sluice policy explain'))
+    expect(shown).toHaveLength(2)
+    for (const line of shown) expect((await runLine(line.trim())).code).toBe(0)
+  })
+
   test('arguments are shown as they were written', async () => {
     const args = '{ "amount": 12345678901234567890123, "units": 1, "scale": 2, "currency": "a  b" }'
     expect((await sluice(...EXPLAIN, '--args', args)).stdout).toContain(`\n  ${args}\n`)
@@ -188,6 +205,12 @@ describe('what cannot run exits with 2, says why, and what to do', () => {
     [['policy', 'test', 'cases.yaml', '--policy', 'wrong.yaml'], '[CLI_POLICY]', 'policy check'],
     [['policy', 'test', 'more-cases.yaml'], 'names no policy [CLI_ARGUMENT]', '--policy FILE'],
     [['policy', 'prove', 'typo-claim.yaml', '--tools', 'tools.json'], ':2: ', '`gmail/send`?'],
+    [
+      ['policy', 'prove', 'typo-label.yaml', '--tools', 'tools.json', '--policy', 'labels.yaml'],
+      'the label `privat`',
+      '`private`?',
+    ],
+    [['policy', 'prove', 'typo-argument.yaml', '--tools', 'tools.json'], ':2: ', 'the names'],
     [['policy', 'prove', 'no-claim.yaml', '--tools', 'tools.json'], '[', 'p'],
     [['policy', 'coverage', 'cases.yaml', '--min', ''], '--min is `` [CLI_ARGUMENT]', '0 to 100'],
     [['policy', 'explain', 'send', '--tools', 'tools.json'], '<server>/<tool>', '`gmail/send`?'],

@@ -15,7 +15,13 @@ import {
   readDocument,
 } from '../document/read-document.ts'
 import type { Shape } from '../document/shape.ts'
+import { type Expression, parseExpression } from '../expression/expression.ts'
+import { ExpressionError } from '../expression/expression-names.ts'
 import { type Glob, parseGlob } from '../language/glob.ts'
+import { EXPRESSION_LENGTH_MAX } from '../language/limits.ts'
+
+/** What a property says of a call that it is about. */
+export type Claim = Pick<Property, 'kind' | 'actions' | 'when'>
 
 export interface Property {
   readonly name: string
@@ -26,6 +32,15 @@ export interface Property {
   readonly tools?: readonly Glob[]
   readonly servers?: readonly string[]
   readonly actions: readonly Action[]
+  /** Only calls of which this is true. */
+  readonly when?: Expression
+  /** Only calls of sessions with all of these labels, however they came by them. */
+  readonly after?: readonly string[]
+}
+
+/** Whether a call that ends so breaks the property. */
+export function isBroken({ kind, actions }: Claim): (action: Action) => boolean {
+  return (action) => actions.includes(action) === (kind === 'never')
 }
 
 const oneOrMore = (of: Shape): Shape => ({
@@ -45,6 +60,14 @@ const CLAIM: Shape = {
     risk: { shape: oneOrMore({ kind: 'word', words: RISKS }), doc: 'tools of this risk' },
     tool: { shape: oneOrMore(text), doc: '`<server>/<tool>` or a glob' },
     server: { shape: oneOrMore(text), doc: 'tools of this server' },
+    when: {
+      shape: { kind: 'text', max: EXPRESSION_LENGTH_MAX },
+      doc: 'only calls of which this condition is true, as `args.amount > 5000.0`',
+    },
+    after: {
+      shape: oneOrMore(text),
+      doc: 'only in sessions that have all of these labels, after any sequence of allowed calls',
+    },
     action: {
       shape: oneOrMore({ kind: 'word', words: ACTIONS }),
       doc: 'the verdict',
@@ -117,9 +140,13 @@ function readProperty(map: LocatedMap, problems: Problems, source: string): Prop
   const tools = each(findEntry(claim, 'tool'))
   const servers = each(findEntry(claim, 'server'))
   const actions = (each(findEntry(claim, 'action')) ?? []) as Action[]
+  const after = each(findEntry(claim, 'after'))
+  const when = readCondition(claim, problems, after)
+  const which = [categories, risks, tools, servers, when && ['when', when.text]]
   return {
     name: String(
-      scalar(map, 'name') ?? describeProperty(kind, [categories, risks, tools, servers], actions),
+      scalar(map, 'name') ??
+        describeProperty(kind, [...which, after && ['after', ...after]], actions),
     ),
     line: source.slice(0, map.at).split('\n').length,
     kind,
@@ -128,6 +155,24 @@ function readProperty(map: LocatedMap, problems: Problems, source: string): Prop
     ...(tools ? { tools: tools.map(parseGlob) } : {}),
     ...(servers ? { servers } : {}),
     actions,
+    ...(when ? { when } : {}),
+    ...(after ? { after } : {}),
+  }
+}
+
+function readCondition(
+  claim: LocatedMap,
+  problems: Problems,
+  after: readonly string[] = [],
+): Expression | undefined {
+  const node = findEntry(claim, 'when')
+  if (node === undefined) return undefined
+  try {
+    return parseExpression(String(scalar(claim, 'when')), new Set(after))
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error
+    problems.error(error.code, node.at, error.message, error.help)
+    return undefined
   }
 }
 

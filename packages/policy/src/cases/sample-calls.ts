@@ -16,6 +16,7 @@ import {
   NUMBER,
   STRING,
 } from '../expression/evaluate/declared-types.ts'
+import type { Expression } from '../expression/expression.ts'
 import type { ExpressionSlot } from '../expression/expression-slots.ts'
 import { type ApplicableRules, listPreparedRules } from '../model/applicable-rules.ts'
 import type { Limit } from '../model/rule.ts'
@@ -39,9 +40,50 @@ interface SampleDraft {
   nowMs: number
 }
 
-/** Every combination of one option per dimension: the first dimension varies fastest. */
-export function* samples(tool: KnownTool, scope: ApplicableRules): Generator<SampleCall> {
-  const places = listDimensions(tool, scope)
+/** What a sample is not to vary: the caller and the labels of a session, in a sequence of calls. */
+export interface FixedFacts extends Pick<SampleFacts, 'principal' | 'agent'> {
+  readonly saw: readonly string[]
+}
+
+/**
+ * Every combination of one option per dimension: the first dimension varies fastest. `also` is a
+ * condition besides those of the rules.
+ */
+export function* samples(
+  tool: KnownTool,
+  scope: ApplicableRules,
+  { also, fixed }: { readonly also?: Expression; readonly fixed?: FixedFacts } = {},
+): Generator<SampleCall> {
+  const inputs = listInputs([scope], also)
+  const { slots } = inputs
+  const varied = fixed === undefined ? slots : slots.filter((slot) => !isFixed(slot))
+  const places = listDimensions(tool, { ...inputs, slots: varied })
+  for (const draft of combine(places)) {
+    if (fixed !== undefined) {
+      const { saw, ...caller } = fixed
+      Object.assign(draft.facts, caller)
+      merge(draft, 'session', { saw })
+    }
+    yield draft
+  }
+}
+
+/** Every caller that the rules can tell from another. */
+export function* sampleCallers(
+  scopes: readonly ApplicableRules[],
+): Generator<Pick<SampleFacts, 'principal' | 'agent'>> {
+  const { slots, literals } = listInputs(scopes)
+  const places = distinct(slots.filter(isOfCaller)).map((slot) => factPlace(slot, literals))
+  for (const { facts } of combine(places.filter(({ options }) => options.length > 0))) yield facts
+}
+
+type SlotName = Pick<ExpressionSlot, 'root' | 'path'>
+
+const isOfCaller = ({ root }: SlotName) => root === 'principal' || root === 'agent'
+const isFixed = (slot: SlotName) =>
+  isOfCaller(slot) || (slot.root === 'session' && slot.path[0] === 'saw')
+
+function* combine(places: readonly SampleDimension[]): Generator<SampleDraft> {
   const total = places.reduce((product, { options }) => product * options.length, 1)
   for (let index = 0; index < total; index++) {
     const draft: SampleDraft = { args: {}, facts: {}, nowMs: 0 }
@@ -55,21 +97,35 @@ export function* samples(tool: KnownTool, scope: ApplicableRules): Generator<Sam
   }
 }
 
-function listDimensions(tool: KnownTool, scope: ApplicableRules): SampleDimension[] {
-  const declared = declaredArguments(tool.definition.inputSchema)
-  const rules = listPreparedRules(scope).map(({ rule }) => rule)
+interface SampleInputs {
+  readonly literals: readonly (string | number)[]
+  readonly slots: readonly SlotName[]
+  /** Arguments that limits read. */
+  readonly counted: readonly (readonly string[])[]
+}
+
+function listInputs(scopes: readonly ApplicableRules[], also?: Expression): SampleInputs {
+  const rules = scopes.flatMap((scope) => listPreparedRules(scope).map(({ rule }) => rule))
   const expressions = rules.flatMap(({ when }) => (when ? [when.expression] : []))
-  const literals = [...new Set(expressions.flatMap(({ ast }) => listLiterals(ast)))]
-  const slots = expressions.flatMap((expression) => expression.slots)
-  const paths = [
-    ...slots.filter(({ root }) => root === 'args').map(({ path }) => path),
-    ...rules.flatMap(({ limits }) => limits.flatMap(listPaths)),
-  ]
+  if (also !== undefined) expressions.push(also)
+  return {
+    literals: [...new Set(expressions.flatMap(({ ast }) => listLiterals(ast)))],
+    slots: expressions.flatMap(({ slots }) => slots.map(({ root, path }) => ({ root, path }))),
+    counted: rules.flatMap(({ limits }) => limits.flatMap(listPaths)),
+  }
+}
+
+function listDimensions(
+  tool: KnownTool,
+  { literals, slots, counted }: SampleInputs,
+): SampleDimension[] {
+  const declared = declaredArguments(tool.definition.inputSchema)
+  const read = slots.filter(({ root }) => root === 'args').map(({ path }) => path)
   const places = [
-    ...distinct(paths).map((path) => argumentPlace(path, declaredAt(declared, path), literals)),
-    ...distinct(slots.map(({ root, path }) => ({ root, path }))).map((slot) =>
-      factPlace(slot, literals),
+    ...distinct([...read, ...counted]).map((path) =>
+      argumentPlace(path, declaredAt(declared, path), literals),
     ),
+    ...distinct(slots).map((slot) => factPlace(slot, literals)),
   ]
   return places.filter(({ options }) => options.length > 0)
 }
@@ -112,7 +168,7 @@ function put(args: Record<string, JsonValue>, path: readonly string[], value: Js
 const NOWHERE: SampleDimension = { options: [], set: () => {} }
 
 function factPlace(
-  { root, path }: Pick<ExpressionSlot, 'root' | 'path'>,
+  { root, path }: SlotName,
   literals: readonly (string | number)[],
 ): SampleDimension {
   const [name = '', below = ''] = path

@@ -96,6 +96,12 @@ export const SCHEMA_DEPTH_MAX = 16
 export const PROVE_BRANCHES_MAX = 4_096
 /** Calls that `prove` tries to reach one branch. */
 export const PROVE_TRIES_MAX = 20_000
+/** Sets of labels that `prove` follows for a claim with `after`. */
+export const PROVE_LABEL_SETS_MAX = 4_096
+/** Calls that `prove` tries for all sequences of one claim. */
+export const PROVE_SEQUENCE_TRIES_MAX = 200_000
+/** Callers that the rules tell apart for which `prove` looks for a sequence. */
+export const PROVE_CALLERS_MAX = 100
 
 /** Relative paths of one call that are resolved; more count as naming the gate's files. */
 export const RESOLVED_PATHS_MAX = 10_000

@@ -1,8 +1,10 @@
 // `sluice policy prove`: properties over every known tool and every branch of every rule. What is
 // refuted comes with the command that shows it.
 
+import { bindClaim } from '@sluice/policy/cases/find-call'
+import { GUARD_LABELS } from '@sluice/policy/cases/label-sources'
 import { type Property, readProperties } from '@sluice/policy/cases/properties'
-import { type PropertyProof, prove, type ToolProof } from '@sluice/policy/cases/prove'
+import { listCovered, type PropertyProof, prove, type ToolProof } from '@sluice/policy/cases/prove'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { nearest } from '@sluice/policy/document/nearest'
 import { globMatches } from '@sluice/policy/language/glob'
@@ -32,13 +34,19 @@ A file of properties:
     - name: nothing destructive runs without a person
       never: { category: Destructive, action: allow }
     - always: { tool: "docs/*", action: [allow, require_approval] }
-Claims take category, risk, tool, server and action, each one or a list.
+    - never: { tool: shop/refund, when: "args.amount > 5000.0", action: allow }
+    - name: private data reaches no mail without a person
+      never: { tool: "mail/send_*", after: [private, untrusted], action: allow }
+Claims take category, risk, tool, server and action, each one or a list. when is a condition as in a
+rule: the claim is about calls of which it is true. after names labels: the claim is about calls of
+a session that has all of them, after any sequence of calls that passed without a person.
 
 proved      no branch of any rule breaks it, every branch taken as possible
-refuted     a call that breaks it, with the command that shows it
+refuted     a call that breaks it, or the shortest sequence, with the commands that show it
 not proved  a branch would break it, and no call was found that reaches the branch
-Limits are taken as not yet reached. Exit code 0 only where all are proved. A tool or server that
-is named and not known is an error.`
+Limits are taken as not yet reached, and so are time and counts of calls taken as possible. Exit
+code 0 only where all are proved. A tool, server, label or argument that is named and not known is
+an error.`
 
 export function addPolicyProve(parent: Command, answer: SetExitCode): void {
   parent
@@ -61,6 +69,10 @@ async function run(file: string, options: Options, output: Output): Promise<0 | 
   for (const property of properties) checkNames(property, tools, file, options.tools)
   const house = loadBasePolicy(options.house, output)
   const { policy } = loadPolicy(options.policy, house, output)
+  for (const property of properties) {
+    checkLabels(property, policy, file)
+    checkArguments(property, listCovered(policy, property, tools), file)
+  }
   const proofs = properties.map((property) => prove(policy, property, tools))
   output.value({
     proved: proofs.every((proof) => proof.result === 'proved'),
@@ -107,6 +119,34 @@ function checkNames(
   )
 }
 
+/** A label that nothing brings is in no session: a claim after it would always read as proved. */
+function checkLabels(
+  { line, after = [] }: Property,
+  { labels, file: policyFile }: CompiledPolicy,
+  file: string,
+): void {
+  const known = new Set([...labels.values().flat(), ...GUARD_LABELS])
+  const unknown = after.find((label) => !known.has(label))
+  if (unknown === undefined) return
+  const near = nearest(unknown, known)
+  throw new CliError(
+    'CLI_ARGUMENT',
+    `${file}:${line}: nothing in \`${policyFile}\` brings the label \`${unknown}\`, so nothing would be proved`,
+    near ? `did you mean \`${near}\`?` : 'add it to `labels` of the policy, or take the claim out',
+  )
+}
+
+function checkArguments(property: Property, covered: readonly KnownTool[], file: string): void {
+  const { line, when } = property
+  if (when === undefined || covered.length === 0) return
+  if (covered.some((tool) => bindClaim(property, tool) !== undefined)) return
+  throw new CliError(
+    'CLI_ARGUMENT',
+    `${file}:${line}: \`${when.text}\` fits the arguments of no tool that the claim is about, so nothing would be proved`,
+    'check the names and types of the arguments in the file of tools',
+  )
+}
+
 const STYLES = { proved: 'green', refuted: 'red', 'not proved': 'yellow' } as const
 
 function print(
@@ -139,7 +179,14 @@ function printTool(
 ): void {
   if (proof.result === 'refuted') {
     const by = getRuleLocation(policy, proof.rule)
-    output.line(`            ${printable(proof.tool)}: ${proof.action} by ${by}`)
+    for (const [index, step] of (proof.sequence ?? []).entries()) {
+      const brings = step.brings.length > 0 ? `, brings ${printable(step.brings.join(', '))}` : ''
+      output.line(`            ${index + 1}. ${printable(step.tool)}: allow${brings}`)
+      if (!step.tool.includes(' '))
+        output.line(output.paint('dim', `               ${command(step, options)}`))
+    }
+    const number = proof.sequence === undefined ? '' : `${proof.sequence.length + 1}. `
+    output.line(`            ${number}${printable(proof.tool)}: ${proof.action} by ${by}`)
     output.line(output.paint('dim', `            ${command(proof, options)}`))
   } else if (proof.result === 'not proved')
     output.line(
@@ -148,7 +195,10 @@ function printTool(
 }
 
 /** What a person types to see the call that breaks the property. */
-function command({ tool, sample }: ToolProof & { result: 'refuted' }, options: Options): string {
+function command(
+  { tool, sample }: Pick<ToolProof & { result: 'refuted' }, 'tool' | 'sample'>,
+  options: Options,
+): string {
   const parts = [
     'sluice policy explain',
     quote(tool),
