@@ -216,8 +216,10 @@ export class Gate {
       refuseFrozen(link, send, already)
       return onEnd()
     }
-    const { labels, inspectAhead, onDelivery, withLabels } = labelSession({
+    const { labels, inspectAhead, onDelivery, withLabels, settleLabels } = labelSession({
       ...{ server: name, policy, slot, log },
+      hasOpenCalls: () => relay.hasOpenCalls,
+      onUnrecorded: (brought) => record.labels(slot.id, name, brought),
       onSeen: () => this.#tellListsChanged(session, policy().labelScope),
     })
     const to = {
@@ -276,6 +278,7 @@ export class Gate {
       onEnd: (why) => {
         const level = EXPECTED_ENDS.has(why) ? 'debug' : 'info'
         log(level, 'a session with a server ended', { why })
+        settleLabels()
         onEnd()
       },
       log: (text) => log('warn', text),

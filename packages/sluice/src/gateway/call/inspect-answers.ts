@@ -19,6 +19,7 @@ import type { SessionLease } from '../../identity/sessions/session-lease.ts'
 import { isDense } from '../../protocol/json/is-dense.ts'
 import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
 import { processClock } from '../../store/process-clock.ts'
+import { LABELS_RECORDED_MS } from '../session/limits.ts'
 import { INSPECTED_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
@@ -33,6 +34,10 @@ export interface LabelledSession {
   readonly server: string
   readonly policy: () => CompiledPolicy
   readonly slot: Pick<SessionLease, 'facts' | 'see'>
+  /** A call whose outcome will be recorded, with the labels that came in until then. */
+  readonly hasOpenCalls: () => boolean
+  /** Labels that came in beside calls: of a list, a notification, a resource. */
+  readonly onUnrecorded: (labels: readonly string[]) => void
   /** After a message itself: what is hidden from those who have read it is so from now on. */
   readonly onSeen: () => void
   readonly log: Log
@@ -47,11 +52,23 @@ export interface SessionDeliveries {
   readonly inspectAhead: (text: string, strictness: Strictness) => Promise<readonly string[]>
   /** The outcome of a call, with the labels that came in since the last one: so they are on record. */
   readonly withLabels: (outcome: CallOutcome) => CallOutcome
+  /** The session with this server ends: nothing stays off the record. */
+  readonly settleLabels: () => void
 }
 
 export function labelSession(session: LabelledSession): SessionDeliveries {
   const { server, policy, slot, onSeen, log } = session
   const unrecorded = new Set<string>()
+  let timer: NodeJS.Timeout | undefined
+  const takeUnrecorded = (): readonly string[] => {
+    const labels = [...unrecorded]
+    unrecorded.clear()
+    return labels
+  }
+  const settleLabels = (): void => {
+    clearTimeout(timer)
+    if (unrecorded.size > 0) session.onUnrecorded(takeUnrecorded())
+  }
   const saw = () => slot.facts(processClock.steadyMs()).saw
   const see = (labels: readonly string[]): void => {
     if (labels.length === 0) return
@@ -59,6 +76,10 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
     if (seen.length === 0) return
     for (const label of seen) unrecorded.add(label)
     setImmediate(onSeen)
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      if (!session.hasOpenCalls()) settleLabels()
+    }, LABELS_RECORDED_MS).unref()
   }
   const listWanted = (bound: CompiledPolicy): readonly ScanTarget[] => {
     const read = labelsRead(bound)
@@ -103,10 +124,9 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
     },
     withLabels: (outcome) => {
       if (unrecorded.size === 0) return outcome
-      const labels = [...unrecorded]
-      unrecorded.clear()
-      return { ...outcome, labels }
+      return { ...outcome, labels: takeUnrecorded() }
     },
+    settleLabels,
   }
 }
 

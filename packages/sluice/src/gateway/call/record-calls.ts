@@ -14,10 +14,10 @@ import type { CallPipeline, CallRequest, RefusalRecorder } from './call-request.
 import type { CallDecision } from './decide-call.ts'
 
 export class LedgerCallRecorder implements RefusalRecorder {
-  readonly #ledger: Pick<Ledger, 'refuse' | 'outcome'>
+  readonly #ledger: Pick<Ledger, 'refuse' | 'outcome' | 'event'>
   readonly #log: Log
 
-  constructor(ledger: Pick<Ledger, 'refuse' | 'outcome'>, log: Log) {
+  constructor(ledger: Pick<Ledger, 'refuse' | 'outcome' | 'event'>, log: Log) {
     this.#ledger = ledger
     this.#log = log
   }
@@ -34,6 +34,14 @@ export class LedgerCallRecorder implements RefusalRecorder {
     const durationMs = Math.round(performance.now() - startedMs)
     const said = { atMs: Date.now(), status, durationMs, bytes, errorCode, labels, givenBack }
     this.#ledger.outcome(intent, said)
+  }
+
+  /** Labels that came into a session beside any call. */
+  labels(session: string, server: string, labels: readonly string[]): void {
+    const detail = { session, server, labels: [...labels] }
+    this.#ledger.event({ atMs: Date.now(), name: 'labels', detail }).catch((error: Error) => {
+      this.#log('error', 'labels could not be recorded', { session, why: error.message })
+    })
   }
 }
 

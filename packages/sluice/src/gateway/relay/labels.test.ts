@@ -4,7 +4,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import { META } from '../../protocol/protocol-generation.ts'
-import { ABANDONED_CALLS_MAX } from '../session/limits.ts'
+import { ABANDONED_CALLS_MAX, LABELS_RECORDED_MS } from '../session/limits.ts'
 import { watchPieces } from '../shared/thread-pieces.test-support.ts'
 import { settled } from '../upstream/scripted-link.test-support.ts'
 import { type Play, playing } from './relay.test-support.ts'
@@ -200,6 +200,30 @@ describe('F11: what is asked beside calls', () => {
     await made.ask('tools/call', CALL)
     await made.answer('tools/call', { content: [] })
     expect(made.outcomes).toMatchObject([{ labels: ['private'] }])
+  })
+
+  test('what a list or a notification brought is on record soon, also if no call follows', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const list = play({ rules: SERVER })
+    await list.ask('resources/list')
+    await list.answer('resources/list', { resources: [] })
+    expect(list.recordedLabels).toEqual([])
+    vi.advanceTimersByTime(LABELS_RECORDED_MS)
+    expect(list.recordedLabels).toEqual(['private'])
+    // The outcome of a call that is open will have them.
+    const { made: open, id } = await call('session')
+    await tell(open, 'notifications/progress')
+    vi.advanceTimersByTime(LABELS_RECORDED_MS)
+    expect(open.recordedLabels).toEqual([])
+    open.tell({ method: 'notifications/cancelled', params: { requestId: id } })
+    await settled()
+    expect(open.outcomes).toMatchObject([{ labels: ['private'] }])
+    const short = play({ rules: SERVER })
+    await short.ask('resources/list')
+    await short.answer('resources/list', { resources: [] })
+    short.relay.close('it ends')
+    expect(short.recordedLabels).toEqual(['private'])
+    vi.useRealTimers()
   })
 
   const references = [

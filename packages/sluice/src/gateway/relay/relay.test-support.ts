@@ -68,6 +68,8 @@ export class Play {
   readonly told: (Sent & { readonly on: MessageContext | undefined })[] = []
   readonly log: string[] = []
   readonly outcomes: CallOutcome[] = []
+  /** Beside outcomes. */
+  readonly recordedLabels: string[] = []
   readonly intents: DecisionEntry[] = []
   /** What calls are admitted by; slow if the play is. */
   readonly admission: SlowAdmissionStore<DecisionEntry>
@@ -142,8 +144,10 @@ export class Play {
     }
     this.server.answers = ({ method }) => (method === 'tools/list' ? { tools: TOOLS } : undefined)
     const link = options.link?.(this.server) ?? this.server
-    const { inspectAhead, onDelivery, withLabels } = labelSession({
+    const { inspectAhead, onDelivery, withLabels, settleLabels } = labelSession({
       ...{ server: 's', policy: () => bound.policy, slot: this.slot },
+      hasOpenCalls: () => this.relay.hasOpenCalls,
+      onUnrecorded: (labels) => void this.recordedLabels.push(...labels),
       onSeen() {},
       log: (_level, text) => void this.log.push(text),
     })
@@ -183,7 +187,7 @@ export class Play {
         if (outcome.givenBack === true) void embedded.giveBack(receipt)
       },
       nameRoots: (roots) => this.nameRoots(roots),
-      onEnd() {},
+      onEnd: settleLabels,
       log: (text) => void this.log.push(text),
       handle: writeSessionHandle('', declaredIn(this.#capabilities)),
     })

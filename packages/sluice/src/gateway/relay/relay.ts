@@ -135,6 +135,11 @@ export class Relay {
     return this.#down.waiting
   }
 
+  /** A call of the client's whose outcome will be recorded. */
+  get hasOpenCalls(): boolean {
+    return this.#down.open.some(({ admission }) => admission !== undefined)
+  }
+
   /** Ends what is open; says how many calls that were. */
   interrupt(frozen: Freeze): number {
     const why = frozenReason(frozen)

@@ -14,6 +14,8 @@ export const STRIPPED_TEXT_LENGTH_MAX = 6_291_456
 export const STRIP_WAITING_LENGTH_MAX = 67_108_864
 /** Characters of a long text that are searched in one step: some 2 ms. */
 export const STEP_CHARS = 131_072
+/** Labels that no call brought are recorded so long after they came. */
+export const LABELS_RECORDED_MS = 1_000
 
 /** Tools of a server that are compared with a denied one for an alternative, and how many are named. */
 export const ADVICE_TOOLS_MAX = 500

@@ -198,6 +198,12 @@ export class ResumableLink implements Upstream {
       this.#subscriptions.delete(String(params?.value.uri))
   }
 
+  /** A subscription that the server refused is not made again in the next process. */
+  #forgetSubscription(request: RequestId): void {
+    for (const [uri, { id }] of this.#subscriptions)
+      if (id === request) this.#subscriptions.delete(uri)
+  }
+
   #wake(): void {
     if (this.#state !== 'asleep' || this.#closed) return
     this.#state = 'waking'
@@ -233,7 +239,9 @@ export class ResumableLink implements Upstream {
       if (this.#listens.size > 0 && message.kind === 'answer')
         this.#listens.delete(message.id as RequestId)
       this.onMessage(message, related)
-      if (message.kind === 'answer') this.#settle(message.id as RequestId)
+      if (message.kind !== 'answer') return
+      if (message.error !== undefined) this.#forgetSubscription(message.id as RequestId)
+      this.#settle(message.id as RequestId)
     }
     inner.onFailure = (failure) => {
       this.onFailure(failure)

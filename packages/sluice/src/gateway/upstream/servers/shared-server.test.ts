@@ -74,6 +74,33 @@ test('S1: the change of a resource reaches its subscribers, with nothing but the
   expect(JSON.stringify(b.told)).not.toContain(MAIL)
 })
 
+test('a subscription that the server refused is none: nobody hears, and the next one is asked for', async () => {
+  const updated = async () => {
+    a.told.length = 0
+    await tell('notifications/resources/updated', { uri: 'mail:2' })
+    return a.told.filter(({ method }) => method === 'notifications/resources/updated').length
+  }
+  const asked = () =>
+    inner.all('resources/subscribe').filter(({ params }) => params.uri === 'mail:2')
+  await a.ask('resources/subscribe', { uri: 'mail:2' })
+  inner.say({ id: asked().at(-1)?.id, error: { code: -32000, message: 'no such mail' } })
+  await settled()
+  expect(a.told.at(-1)).toMatchObject({ error: { message: expect.stringContaining('no such') } })
+  expect(await updated()).toBe(0)
+  // Not answered from what was refused, and not before the server has confirmed it to somebody.
+  await b.ask('resources/subscribe', { uri: 'mail:2' })
+  await a.ask('resources/subscribe', { uri: 'mail:2' })
+  expect(asked()).toHaveLength(3)
+  inner.say({ id: asked()[1]?.id, error: { code: -32000, message: 'no such mail' } })
+  inner.say({ id: asked()[2]?.id, result: {} })
+  await settled()
+  expect(await updated()).toBe(1)
+  expect(b.told.some(({ method }) => method === 'notifications/resources/updated')).toBe(false)
+  await b.ask('resources/subscribe', { uri: 'mail:2' })
+  expect(asked()).toHaveLength(3)
+  expect(b.told.at(-1)).toMatchObject({ result: {} })
+})
+
 test('S2: progress goes to the session of its call and labels that session alone', async () => {
   const { progressToken } = inner.last('tools/call').params._meta
   await tell('notifications/progress', { progressToken, progress: 1 })

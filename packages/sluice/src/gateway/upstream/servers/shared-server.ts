@@ -29,6 +29,8 @@ interface SharedRequest {
   /** As the link knows it. */
   readonly id: RequestId
   readonly progressToken: RequestId | undefined
+  /** What it subscribes to; undefined for any other request. */
+  readonly subscribes: string | undefined
 }
 
 export interface SharedServerEvents {
@@ -40,7 +42,8 @@ export class SharedServer {
   readonly #inner: Upstream
   readonly #links = new Set<SharedUpstream>()
   readonly #open = new Map<RequestId, SharedRequest>()
-  readonly #subscribers = new Map<string, Set<SharedUpstream>>()
+  /** By URI: whether the server has confirmed it to a link. */
+  readonly #subscribers = new Map<string, Map<SharedUpstream, boolean>>()
   readonly #onIdle: () => void
   /** Links whose session does not use the process now. */
   readonly #resting = new Set<SharedUpstream>()
@@ -126,7 +129,8 @@ export class SharedServer {
     const meta = params?.text.get('_meta')
     const token = meta === undefined ? undefined : splitMembers(meta).get('progressToken')
     const progressToken = token === undefined ? undefined : (JSON.parse(token) as RequestId)
-    this.#open.set(ours, { link, id, progressToken })
+    const subscribes = method === 'resources/subscribe' ? uri : undefined
+    this.#open.set(ours, { link, id, progressToken, subscribes })
     const renamed =
       progressToken === undefined
         ? params
@@ -144,12 +148,15 @@ export class SharedServer {
   }
 
   cancel(ours: RequestId): void {
+    const open = this.#open.get(ours)
     this.#open.delete(ours)
     const requestId = JSON.stringify(ours)
     this.#inner.send(
       writeNotification('notifications/cancelled', new Map([['requestId', requestId]])),
     )
     this.#inner.abort(ours)
+    // The server may have carried it out.
+    if (open?.subscribes !== undefined) this.#unsubscribe(open.link, open.subscribes)
   }
 
   #ask(method: string, texts: Readonly<Record<string, string>>): void {
@@ -180,6 +187,7 @@ export class SharedServer {
     const open = this.#open.get(answer.id as RequestId)
     if (open !== undefined) {
       this.#open.delete(answer.id as RequestId)
+      this.#settleSubscription(open, answer.result !== undefined)
       return open.link.onMessage({ ...answer, id: open.id })
     }
     if (this.#begun !== undefined) return
@@ -208,22 +216,34 @@ export class SharedServer {
     // Any other member, `_meta` included, could be what the process has read for one session.
     const told = isUpdate ? withMembers(undefined, { uri: JSON.stringify(uri) }) : undefined
     const source = writeNotification(method, told?.text)
-    for (const link of heard ?? [])
+    for (const link of heard?.keys() ?? [])
       link.onMessage({ kind: 'notification', method, params: told, source })
   }
 
   #failed(failure: UpstreamFailure): void {
     const open = this.#open.get(failure.request as RequestId)
     this.#open.delete(failure.request as RequestId)
+    if (open !== undefined) this.#settleSubscription(open, false)
     if (open !== undefined) return open.link.onFailure({ ...failure, request: open.id })
     if (this.#begun === undefined) this.close(failure.message)
   }
 
-  /** True where somebody else has subscribed already. */
+  /** True if the server has confirmed this subscription to somebody already. */
   #subscribe(link: SharedUpstream, uri: string): boolean {
-    const links = this.#subscribers.get(uri) ?? new Set()
-    this.#subscribers.set(uri, links.add(link))
-    return links.size > 1
+    const links = this.#subscribers.get(uri) ?? new Map<SharedUpstream, boolean>()
+    const isConfirmed = [...links.values()].includes(true)
+    this.#subscribers.set(uri, links.set(link, isConfirmed))
+    return isConfirmed
+  }
+
+  /** A link that the server refused is no subscriber: it hears nothing, and the next one is asked for. */
+  #settleSubscription({ link, subscribes }: SharedRequest, isDone: boolean): void {
+    if (subscribes === undefined) return
+    const links = this.#subscribers.get(subscribes)
+    if (links?.has(link) !== true || links.get(link) === true) return
+    if (isDone) links.set(link, true)
+    else links.delete(link)
+    if (links.size === 0) this.#subscribers.delete(subscribes)
   }
 
   #unsubscribe(link: SharedUpstream, uri: string): void {
