@@ -2,12 +2,12 @@
 // they start where none runs. Eight at once share one chain of records and one set of limits.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ROOT } from '../support/rooms.ts'
-import { SLUICE } from '../support/start-gate.ts'
+import { fixture, SLUICE } from '../support/start-gate.ts'
 
 const MEMORY = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js')
 const TIMEOUT_MS = 180_000
@@ -34,8 +34,9 @@ class LineClient {
   #said = ''
   stderr = ''
 
-  constructor(args: readonly string[]) {
-    this.#process = spawn(process.execPath, [SLUICE, ...args], { cwd: folder })
+  constructor(args: readonly string[], variables: Record<string, string> = {}) {
+    const env = { ...process.env, ...variables }
+    this.#process = spawn(process.execPath, [SLUICE, ...args], { cwd: folder, env })
     pipes.push(this.#process)
     this.#process.stdout?.on('data', (chunk) => this.#hear(String(chunk)))
     this.#process.stderr?.on('data', (chunk) => {
@@ -94,6 +95,7 @@ interface Message {
   error?: { code: number; message: string }
   result?: {
     isError?: boolean
+    content?: { text: string }[]
     tools?: { name: string }[]
     _meta?: { 'sluice/decision'?: { code: string; retryAfterMs?: number } }
   }
@@ -119,6 +121,63 @@ async function stopGate(): Promise<void> {
 
 const sluice = (...args: string[]) =>
   execFileSync(process.execPath, [SLUICE, ...args], { cwd: folder, encoding: 'utf8' })
+
+/** Every file of the data directory that has this text in it. */
+function filesWith(text: string): string[] {
+  const all = readdirSync(join(folder, 'data'), { recursive: true, withFileTypes: true })
+  return all
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((file) => readFileSync(file).includes(text))
+}
+
+test('the environment of each client goes to its own server, and is stored nowhere', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const { command } = fixture('echo')
+  const env = { SET: 'by the configuration', LISTED: null }
+  const silent = { command: ['sleep', '600'] }
+  const servers = { shared: { command, env, share: 'all' }, own: { command, env }, silent }
+  const config = { version: 1, data: './data', servers, policy: './policy.yaml' }
+  writeFileSync(join(folder, 'policy.yaml'), 'version: 1\ndefault: allow\n')
+  writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify(config))
+  const start = (server: string, key: string, variables = {}, ...args: string[]) =>
+    new LineClient(['stdio', ...(server === '*' ? [] : ['--server', server]), ...args], {
+      ...{ KEY: `secret-${key}`, SET: 'by the client', SLUICE_OTHER: 'x', ...variables },
+    }).initialize()
+  const seenBy = async (client: LineClient, tool = 'env') => {
+    const { result } = await client.call(tool)
+    const seen = JSON.parse(result?.content?.[0]?.text ?? '{}') as Record<string, string>
+    const { KEY, SET, LISTED, EXTRA, SLUICE_OTHER } = seen
+    return { KEY, SET, LISTED, EXTRA, SLUICE_OTHER }
+  }
+  const set = { SET: 'by the configuration' }
+  const waiting = new LineClient(['stdio', '--server', 'silent'])
+  void waiting.initialize().catch(() => {})
+  const [a, again, b, own, all] = await Promise.all([
+    start('shared', 'a'),
+    start('shared', 'a'),
+    start('shared', 'b', { LISTED: 'l' }),
+    start('own', 'a', {}, '--env', 'EXTRA=secret-extra'),
+    start('*', 'c'),
+  ])
+  expect(await seenBy(a)).toEqual({ KEY: 'secret-a', ...set })
+  expect(await seenBy(again)).toEqual({ KEY: 'secret-a', ...set })
+  expect(await seenBy(b)).toEqual({ KEY: 'secret-b', ...set, LISTED: 'l' })
+  expect(await seenBy(own)).toEqual({ KEY: 'secret-a', ...set, EXTRA: 'secret-extra' })
+  expect(await seenBy(all, 'shared__env')).toEqual({ KEY: 'secret-c', ...set })
+  // A client whose environment is another user's has what the configuration lists, and nothing else.
+  const other = await start('own', 'd', { SUDO_UID: '4711', LISTED: 'lent', PATH: '/evil' })
+  expect(await seenBy(other)).toEqual({ ...set, LISTED: 'lent' })
+  expect(filesWith('secret-')).toEqual([])
+  const pids = sluice('status', '--config', 'sluice.yaml', '--json')
+  expect(JSON.parse(pids)).toMatchObject({ ready: true })
+  expect(pids).not.toContain('secret-')
+  const told = 'the server `silent` has not answered yet'
+  await vi.waitFor(() => expect(waiting.stderr).toContain(told), { timeout: 60_000 })
+  const missing = new LineClient(['stdio', '--server', 'own', '--env', 'NOT_SET_HERE'])
+  await expect(missing.initialize()).rejects.toThrow('the environment has no `NOT_SET_HERE`')
+})
 
 test('wrap, without any configuration: reading passes, the rest is held', {
   timeout: TIMEOUT_MS,

@@ -27,6 +27,7 @@ export function checkScalar(
     case 'boolean':
       return typeof value === 'boolean' || wrongType(node, shape, what, problems)
     case 'text':
+      if (value === null && shape.blank === true) return true
       if (typeof value !== 'string') return wrongType(node, shape, what, problems)
       if (value.trim() === '' && shape.empty !== true)
         return outOfRange(node, `${what} is empty`, 'write it out or take it away', problems)

@@ -68,7 +68,7 @@ function toSchema(shape: Shape, nest: Nest): Schema {
       return { const: shape.value }
     case 'text':
       return {
-        type: 'string',
+        type: shape.blank === true ? ['string', 'null'] : 'string',
         ...(shape.empty === true ? {} : { minLength: 1 }),
         maxLength: shape.max,
       }

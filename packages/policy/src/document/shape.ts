@@ -6,12 +6,14 @@ export type Shape =
   /** `note`: why other words are not allowed. */
   | { readonly kind: 'word'; readonly words: readonly string[]; readonly note?: string }
   | { readonly kind: 'constant'; readonly value: number }
-  /** `example`: what such a text looks like. `empty`: it may have no characters. */
+  /** `example`: what such a text looks like. `empty`: it may have no characters. `blank`: the value may
+   * be left out behind its key. */
   | {
       readonly kind: 'text'
       readonly max: number
       readonly example?: string
       readonly empty?: true
+      readonly blank?: true
     }
   | { readonly kind: 'integer'; readonly min: number; readonly max: number; readonly zero?: string }
   | { readonly kind: 'decimal' }

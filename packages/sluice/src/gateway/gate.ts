@@ -75,6 +75,12 @@ export interface GateParts extends Omit<ServerLinksParts, 'serverOf'> {
   readonly log: Log
 }
 
+interface RelayedClient extends Pick<ConnectionOrigin, 'environment'> {
+  /** The session's own link, or one that stands for it towards one of its servers. */
+  readonly link: ClientTransport
+  readonly send: ClientSend
+}
+
 export class Gate {
   readonly #parts: GateParts
   readonly #pipeline: Omit<CallPipeline, 'policy' | 'record'>
@@ -146,7 +152,7 @@ export class Gate {
     name: string,
     client: ClientTransport,
     who: () => Caller,
-    { sessionKey, handle }: ConnectionOrigin,
+    { sessionKey, handle, environment }: ConnectionOrigin,
   ): void {
     const send = stripOwn(client)
     const { servers, log } = this.#parts
@@ -154,7 +160,7 @@ export class Gate {
     const onEnd = session.release
     if (name === ALL_SERVERS) {
       const open = (server: string, link: ClientTransport) =>
-        this.#relay(server, { link, send: link.send.bind(link) }, session, () => {})
+        this.#relay(server, { link, send: link.send.bind(link), environment }, session, () => {})
       const onLimit = (server: string, why: string) => this.#notes.limitMet(server, why)
       const all: AggregateSession = new AggregateSession(client, {
         ...{ send, servers: servers.names, open, onLimit, log },
@@ -164,7 +170,7 @@ export class Gate {
         },
       })
       this.#relays.aggregates.add(all)
-    } else this.#relay(name, { link: client, send }, session, onEnd, handle)
+    } else this.#relay(name, { link: client, send, environment }, session, onEnd, handle)
     observeClient(client, (said) => session.slot.introduce(said, undefined))
   }
 
@@ -180,10 +186,9 @@ export class Gate {
     this.#relay(name, { link: client, send }, session, session.release)
   }
 
-  /** `link` is the session's own, or stands for it towards one of its servers. */
   #relay(
     name: string,
-    { link, send }: { readonly link: ClientTransport; readonly send: ClientSend },
+    { link, send, environment }: RelayedClient,
     session: OpenSession,
     onEnd: () => void,
     handle?: string,
@@ -224,7 +229,12 @@ export class Gate {
     })
     const to = {
       ...{ clientEra: link.era, principal: principal.id, agent: agent()?.id, labels },
-      ...{ handle, log, spare: () => (relay.openRequests === 0 ? client.spare : undefined) },
+      ...{
+        handle,
+        environment,
+        log,
+        spare: () => (relay.openRequests === 0 ? client.spare : undefined),
+      },
     }
     const server = this.#servers.connect(name, serverConfig, to)
     // In the stateless era nobody need tell the gate that its tools have changed.

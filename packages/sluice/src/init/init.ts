@@ -13,6 +13,7 @@ import { suggestPolicy } from '../catalogue/pages/suggest-policy.ts'
 import { readConfig } from '../gateway/config/config.ts'
 import { readWrittenServers } from '../gateway/config/edit-servers.ts'
 import { keysPath, writeKeys } from '../gateway/config/keys.ts'
+import { clientVariables } from '../gateway/processes/environment.ts'
 import { looksRandom } from '../guard/secret-checks.ts'
 import { findSecrets } from '../guard/secrets.ts'
 import { CliError } from '../terminal/errors.ts'
@@ -346,7 +347,11 @@ function addressOf({ read }: NamedServer): ServerAddress {
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, text(value)]))
   return read.kind === 'http'
     ? { url: text(read.url), headers: texts(read.headers) }
-    : { command: read.command.map(text), env: texts(read.env), cwd: read.cwd }
+    : {
+        ...{ command: read.command.map(text), env: texts(read.env), cwd: read.cwd },
+        // As its client would start it.
+        client: { variables: clientVariables(process.env, undefined), isWhole: true },
+      }
 }
 
 function wantsLogin({ message }: Error): boolean {

@@ -17,5 +17,10 @@ export const SCAN_PAGES_MAX = 200
 /** `sluice scan --brief`, for an agent's context. */
 export const BRIEF_CHARS_MAX = 2_000
 
+/** A pipe whose server says nothing for this long tells on stderr what it waits for. */
+export const WAIT_TOLD_AFTER_MS = 5_000
+/** A longer log of a gate that clients started is put aside before the next gate writes to it. */
+export const GATE_LOG_BYTES_MAX = 8 * 1_048_576
+
 /** How long a start waits for the first PIN to be typed before it continues without. */
 export const FIRST_PIN_MS_MAX = 60_000

@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { environmentFor } from '../gateway/processes/environment.ts'
+import type { ClientEnvironment } from '../gateway/shared/transport.ts'
 import { CliError } from './errors.ts'
 import { SCAN_BYTES_MAX, SCAN_MS_MAX, SCAN_PAGES_MAX } from './limits.ts'
 
@@ -14,6 +15,8 @@ export type ServerAddress =
       readonly command: readonly string[]
       readonly env?: Readonly<Record<string, string>>
       readonly cwd?: string
+      /** Starts it with this environment, as a client does; a short allow-list without. */
+      readonly client?: ClientEnvironment
     }
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
 
@@ -68,13 +71,13 @@ async function listOver(server: string, ask: SendRpc): Promise<ToolDefinition[]>
 }
 
 function startProcess(
-  { command, env = {}, cwd }: Extract<ServerAddress, { command: readonly string[] }>,
+  { command, env = {}, cwd, client }: Extract<ServerAddress, { command: readonly string[] }>,
   signal: AbortSignal,
 ): { ask: SendRpc; end: () => void } {
   const [program = '', ...args] = command
   const child = spawn(program, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: environmentFor(process.env, env, process.platform),
+    env: environmentFor({ own: process.env, named: env, client, platform: process.platform }),
     ...(cwd === undefined ? {} : { cwd }),
   })
   const waiting = new Map<

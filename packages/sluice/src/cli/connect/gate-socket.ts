@@ -53,14 +53,26 @@ export async function askGate(
   }
 }
 
+/** The environment for the servers' processes; `names` if only some of it is wanted. */
+export type HandOver = (names: readonly string[] | undefined) => JsonObject
+
 /** Says the first line; throws where the gate refuses. What comes behind its answer is left in the
  * socket, which is paused. */
-export async function greet(socket: Socket, request: JsonObject): Promise<JsonObject> {
+export async function greet(
+  socket: Socket,
+  request: JsonObject,
+  handOver: HandOver = () => ({}),
+): Promise<JsonObject> {
   socket.on('error', () => socket.destroy())
   socket.write(`${JSON.stringify(request)}\n`)
   let answer = await readAnswer(socket)
   if (typeof answer.prove === 'string') answer = await prove(socket, answer.prove)
   if (answer.proven === true) answer = await readAnswer(socket)
+  if (answer.want === 'env') {
+    const names = Array.isArray(answer.names) ? answer.names.map(String) : undefined
+    socket.write(`${JSON.stringify({ do: 'env', variables: handOver(names) })}\n`)
+    answer = await readAnswer(socket)
+  }
   if (answer.ok === true) return answer
   const { message = 'the gate ended the connection', help } = answer
   const todo = typeof help === 'string' ? help : '`sluice status` shows what the gate knows'

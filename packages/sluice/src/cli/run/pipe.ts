@@ -1,30 +1,42 @@
 // A pipe between a client that only starts commands and the gate: connects to the socket of a data
-// directory, starts a gate there where none runs, and carries bytes both ways. It judges nothing:
-// one process owns the directory, its limits and its record.
+// directory, starts a gate there where none runs, hands over the client's environment for the servers'
+// processes, and carries bytes both ways. It judges nothing: one process owns the directory, its limits
+// and its record.
 
-import { spawn } from 'node:child_process'
-import { closeSync, openSync, readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { makePrivateFolder } from '../../store/files/private-folder.ts'
+import { clientVariables } from '../../gateway/processes/environment.ts'
+import { ALL_SERVERS } from '../../gateway/shared/transport.ts'
 import { CliError } from '../../terminal/errors.ts'
+import { WAIT_TOLD_AFTER_MS } from '../../terminal/limits.ts'
 import { printable } from '../../terminal/output.ts'
 import { connectGate, greet } from '../connect/gate-socket.ts'
+import { gateLog, startGate } from '../connect/start-gate.ts'
 
-const START_MS_MAX = 30_000
-/** Another gate had the directory and then did not serve, because it was ending: ours may. */
-const START_AGAIN_MS = 2_000
-const TRY_EVERY_MS = 50
-const LOG_TAIL_CHARS = 2_000
+export interface PipeOptions {
+  readonly data: string
+  readonly server: string
+  /** The configuration for a gate that has to be started; throws where it has errors. */
+  readonly config: () => string
+  /** Variables for the server's process beside the client's own: `--env`. */
+  readonly variables?: Readonly<Record<string, string>>
+  /** What the server is started with, for the message while it does not answer. */
+  readonly program: () => string | undefined
+}
 
 /** Resolves with the exit code when either side ends. */
-export async function pipe(directory: string, config: string, server: string): Promise<0 | 1> {
-  const socket = (await connectGate(directory)) ?? (await startGate(directory, config))
+export async function pipe({ data, server, ...options }: PipeOptions): Promise<0 | 1> {
+  const tellStart = tellLater(() => `the gate does not serve yet; log: ${gateLog(data)}`)
+  const socket =
+    (await connectGate(data)) ?? (await startGate(data, options.config()).finally(tellStart.stop))
+  tellStart.stop()
   const { SLUICE_TOKEN: token } = process.env
-  const { notice } = await greet(socket, { do: 'pipe', server, ...(token ? { token } : {}) })
+  const hello = { do: 'pipe', server, env: isOtherUsers() ? 'listed' : 'whole' }
+  const environment = { ...process.env, ...options.variables }
+  const handOver = (names: readonly string[] | undefined) => clientVariables(environment, names)
+  const { notice } = await greet(socket, { ...hello, ...(token ? { token } : {}) }, handOver)
   if (typeof notice === 'string' && notice !== '')
-    process.stderr.write(`sluice: ${printable(notice)} (--data ${directory})\n`)
+    process.stderr.write(`sluice: ${printable(notice)} (--data ${data})\n`)
+  tellSilence(socket, data, server, options.program)
   process.stdin.pipe(socket)
   socket.pipe(process.stdout, { end: false })
   return new Promise((resolve) => {
@@ -33,44 +45,61 @@ export async function pipe(directory: string, config: string, server: string): P
   })
 }
 
-/** Where several pipes start at once, one of their gates gets the directory and the others end:
- * all wait for the one that has it. */
-async function startGate(directory: string, config: string): Promise<Socket> {
-  makePrivateFolder(directory)
-  const logFile = join(directory, 'gate.log')
-  const began = performance.now()
-  let gate = spawnGate(directory, config, logFile)
-  while (performance.now() - began < START_MS_MAX) {
-    const socket = await connectGate(directory)
-    if (socket !== undefined) return socket
-    await new Promise((resolve) => setTimeout(resolve, TRY_EVERY_MS))
-    if (gate.ended === undefined) continue
-    if (gate.ended.code !== 0) break
-    if (performance.now() - gate.ended.atMs > START_AGAIN_MS)
-      gate = spawnGate(directory, config, logFile)
+/** `--env NAME` takes the value from this process, `--env NAME=value` sets it. */
+export function readEnvOptions(given: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    given.map((word) => {
+      const at = word.indexOf('=')
+      const name = at < 0 ? word : word.slice(0, at)
+      const value = at < 0 ? process.env[name] : word.slice(at + 1)
+      if (!/^[A-Za-z_]\w*$/.test(name))
+        throw new CliError('CLI_ARGUMENT', `--env \`${name}\` is no name`, 'write --env NAME')
+      if (/^SLUICE_/i.test(name))
+        throw new CliError(
+          'CLI_ARGUMENT',
+          `--env \`${name}\`: servers get no SLUICE_*`,
+          'rename it',
+        )
+      if (value !== undefined) return [name, value]
+      throw new CliError(
+        'CLI_ARGUMENT',
+        `--env ${name}: the environment has no \`${name}\``,
+        'set it in the entry of the client, or write --env NAME=value',
+      )
+    }),
+  )
+}
+
+/** `sudo` and the like: what is in the environment is somebody else's. The gate looks for itself, too,
+ * where the system shows it which processes have started this one. */
+function isOtherUsers(): boolean {
+  const { SUDO_UID: uid } = process.env
+  return uid !== undefined && uid !== '' && Number(uid) !== process.getuid?.()
+}
+
+/** One line on stderr if the server is silent: clients show it, and it names what is waited for. */
+function tellSilence(
+  socket: Socket,
+  data: string,
+  server: string,
+  program: () => string | undefined,
+): void {
+  const what = (): string => {
+    const who = server === ALL_SERVERS ? 'the servers have' : `the server \`${server}\` has`
+    const loads = /^(npx|uvx|bunx|pnpm|docker|podman)$/.exec(program() ?? '')?.[0]
+    const guess = loads === undefined ? '' : ` (${loads} may be downloading it)`
+    return `${who} not answered yet${guess}; log: ${gateLog(data)}`
   }
-  const said = readFileSync(logFile, 'utf8').slice(-LOG_TAIL_CHARS).trim()
-  throw new CliError('CLI_START', `the gate did not start: ${said}`, `see ${logFile}`)
-}
-
-interface StartedGate {
-  /** Code 0: another gate has the directory. */
-  ended?: { readonly code: number | null; readonly atMs: number }
-}
-
-/** The gate lives on by itself, and ends a minute after its last client. */
-function spawnGate(directory: string, config: string, logFile: string): StartedGate {
-  const log = openSync(logFile, 'a', 0o600)
-  const bin = fileURLToPath(new URL('../../../bin/sluice.js', import.meta.url))
-  const args = [bin, 'up', '--config', config, '--data', directory, '--piped']
-  // The gate is not the one the token is for.
-  const { SLUICE_TOKEN: _, ...env } = process.env
-  const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', log, log], env })
-  closeSync(log)
-  const gate: StartedGate = {}
-  child.once('exit', (code) => {
-    gate.ended = { code, atMs: performance.now() }
+  process.stdin.once('data', () => {
+    const tell = tellLater(what)
+    socket.once('data', tell.stop)
+    socket.once('close', tell.stop)
   })
-  child.unref()
-  return gate
+}
+
+function tellLater(what: () => string): { stop: () => void } {
+  const timer = setTimeout(() => {
+    process.stderr.write(`sluice: after ${WAIT_TOLD_AFTER_MS / 1_000} s ${printable(what())}\n`)
+  }, WAIT_TOLD_AFTER_MS).unref()
+  return { stop: () => clearTimeout(timer) }
 }

@@ -13,11 +13,12 @@ import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { loadPolicy } from '../../terminal/read-input.ts'
-import { pipe } from './pipe.ts'
+import { pipe, readEnvOptions } from './pipe.ts'
 
 interface Options {
   policy?: string
   data?: string
+  env: string[]
 }
 
 const SERVER = 'wrapped'
@@ -39,7 +40,8 @@ Examples:
   sluice wrap -- npx -y @modelcontextprotocol/server-memory
   sluice wrap --policy policy.yaml -- node server.js
 
-In the policy the server is called \`${SERVER}\`. Without --policy reading is allowed, writing is
+The server gets the environment of this command without SLUICE_*; --env adds to it. Nothing of it is
+stored. In the policy the server is called \`${SERVER}\`. Without --policy reading is allowed, writing is
 allowed 30 times a minute, and everything else waits for you: \`sluice approvals watch --data DIR\`,
 with the directory that stderr names, shows what does.`
 
@@ -50,6 +52,11 @@ export function addWrap(parent: Command, answer: SetExitCode): void {
     .argument('<command...>', 'the server and its arguments, after --')
     .option('--policy <file>', 'the policy')
     .option('--data <dir>', 'where the record is kept')
+    .option(
+      '--env <name...>',
+      'a variable for the server: NAME of this environment, or NAME=value',
+      [],
+    )
     .addHelpText('after', EXAMPLES)
     .action(async (command: string[], options: Options) => {
       const output = new Output({})
@@ -59,7 +66,10 @@ export function addWrap(parent: Command, answer: SetExitCode): void {
         output.remark(
           `sluice: no --policy, so reading is allowed, writing limited, the rest held: \`sluice approvals watch --data ${data}\``,
         )
-      answer(await pipe(data, writeConfig(data, command, options.policy), SERVER))
+      const file = writeConfig(data, command, options.policy)
+      const program = () => command[0]
+      const variables = readEnvOptions(options.env)
+      answer(await pipe({ data, server: SERVER, config: () => file, variables, program }))
     })
 }
 

@@ -34,6 +34,8 @@ export type ServerConfig =
       readonly kind: 'stdio'
       readonly command: readonly string[]
       readonly env: Readonly<Record<string, string>>
+      /** Variables that are the client's, also if its environment is not passed on as a whole. */
+      readonly clientVariables?: readonly string[]
       readonly cwd: string
       readonly timeoutMs?: number
       /** One process for all sessions, or for all of a principal: for servers that keep nothing. */
@@ -240,9 +242,12 @@ class ConfigReader {
       }
     const started = this.#command(map, name, this.data(whole))
     this.#checkReach(map, name, started, [resolve(file), this.data(whole)])
-    const env = this.#values.texts(findEntry(map, 'env'))
+    const named = findEntry(map, 'env')
+    const env = this.#values.texts(named)
+    const blank = this.#values.blankNames(named)
+    const variables = blank.length === 0 ? {} : { clientVariables: blank }
     const idle = optionalMs('idleMs', scalar(map, 'idle'))
-    return { kind: 'stdio', ...timeout, ...started, env, ...readShare(map), ...idle }
+    return { kind: 'stdio', ...timeout, ...started, env, ...variables, ...readShare(map), ...idle }
   }
 
   #command(map: LocatedMap, name: string, data: string) {

@@ -27,6 +27,11 @@ const anyName = {
 } as const
 const ANY: Shape = { kind: 'any' }
 const texts: Shape = { kind: 'record', keys: anyName, of: text(8_192) }
+const variables: Shape = {
+  kind: 'record',
+  keys: anyName,
+  of: { kind: 'text', max: 8_192, blank: true },
+}
 
 const SERVER: Shape = {
   kind: 'object',
@@ -51,8 +56,8 @@ const SERVER: Shape = {
       doc: 'a server that is part of Sluice: `agents`, the WASM agents',
     },
     env: {
-      shape: texts,
-      doc: 'environment of the command, beside a short allow-list',
+      shape: variables,
+      doc: 'environment of the command: these values take precedence over those of the client. A name without a value is the variable of the client, or of the gate for a client over HTTP',
       example: { API_KEY: `$\{API_KEY}` },
     },
     cwd: {

@@ -30,8 +30,17 @@ export class ConfigValues {
 
   texts(node: LocatedNode | undefined): Record<string, string> {
     return Object.fromEntries(
-      asMap(node).entries.map(({ key, value }) => [String(key.value), this.text(value)]),
+      asMap(node)
+        .entries.filter(({ value }) => !isBlank(value))
+        .map(({ key, value }) => [String(key.value), this.text(value)]),
     )
+  }
+
+  /** The names of a mapping that have no value. */
+  blankNames(node: LocatedNode | undefined): string[] {
+    return asMap(node)
+      .entries.filter(({ value }) => isBlank(value))
+      .map(({ key }) => String(key.value))
   }
 
   list(node: LocatedNode | undefined): string[] {
@@ -53,4 +62,8 @@ export class ConfigValues {
       return whole
     })
   }
+}
+
+function isBlank(node: LocatedNode): boolean {
+  return node.kind === 'scalar' && node.value === null
 }

@@ -12,7 +12,7 @@ import { setImmediate } from 'node:timers/promises'
 import { LruMap } from '../../core/lru-map.ts'
 import { PEER_PIDS_KEPT_MAX, PEER_PROCESSES_PER_TURN } from '../shared/limits.ts'
 import { type ChildProcesses, hasSocketOpen } from './child-processes.ts'
-import { readStat } from './process-group.ts'
+import { readStat, readUids } from './process-group.ts'
 
 const NONE: readonly Holder[] = []
 
@@ -52,7 +52,7 @@ export class ChildPeers {
     const far = holders.map(({ uid }) => uid).filter((uid) => uid !== process.getuid?.())
     // Another user's descriptors cannot be read. A server may have become that user (subordinate uids,
     // a set-uid program): one of ours with that uid counts as the peer.
-    if (far.length > 0) return ours.some((pid) => far.some((uid) => uidsOf(pid).includes(uid)))
+    if (far.length > 0) return ours.some((pid) => far.some((uid) => readUids(pid).includes(uid)))
     const alive = new Set(others)
     const first = Array.from(this.#known, ([pid]) => pid)
       .filter((pid) => alive.has(pid))
@@ -87,7 +87,7 @@ export class ChildPeers {
       return 'no process is named'
     if (titleOf(pid) !== question) return `process ${pid} is not the one that asks`
     if (this.#children?.has(pid)) return 'it comes from a process that the gate itself started'
-    const uids = uidsOf(pid)
+    const uids = readUids(pid)
     if (!uids.includes(0) && !uids.includes(process.getuid?.() ?? 0))
       return `process ${pid} is another user's`
     if (!needsTerminal) return undefined
@@ -106,16 +106,6 @@ function titleOf(pid: number): string | undefined {
     return readFileSync(`/proc/${pid}/comm`, 'latin1').trimEnd()
   } catch {
     return undefined
-  }
-}
-
-/** Real, effective, saved and of the file system. */
-function uidsOf(pid: number): readonly number[] {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'latin1')
-    return (/^Uid:\s+([\d\s]+?)$/m.exec(status)?.[1] ?? '').split(/\s+/).map(Number)
-  } catch {
-    return []
   }
 }
 

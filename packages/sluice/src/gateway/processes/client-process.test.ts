@@ -43,20 +43,21 @@ describe.runIf(process.platform === 'linux')('the client of a pipe', () => {
   test('is the nearest ancestor that is no shell, npm, npx or sluice', async () => {
     const node = process.execPath
     const own = findClientProcess(await start())
-    expect(own?.split(' ')[1]).toBe(String(process.pid))
+    expect(own).toMatchObject({ pid: process.pid, isSameUser: true })
     const shell = ['sh', '-c', '"$@"; exit $?', 'sh']
-    expect(findClientProcess(await start(...shell, ...shell))).toBe(own)
-    expect(findClientProcess(await start(node, join(folder, 'npx-cli.js')))).toBe(own)
+    expect(findClientProcess(await start(...shell, ...shell))).toEqual(own)
+    expect(findClientProcess(await start(node, join(folder, 'npx-cli.js')))).toEqual(own)
     expect(
       findClientProcess(await start(...shell, node, join(folder, 'npx-cli.js'), ...shell)),
-    ).toBe(own)
+    ).toEqual(own)
   })
 
   test('is another one for another run of the same program', async () => {
     const runs = [1, 2].map(() => start(process.execPath, join(folder, 'client.js')))
     const clients = (await Promise.all(runs)).map((pid) => findClientProcess(pid))
-    const parents = children.slice(-2).map(({ pid }) => String(pid))
-    expect(clients.map((client) => client?.split(' ')[1])).toEqual(parents)
+    const parents = children.slice(-2).map(({ pid }) => pid)
+    expect(clients.map((client) => client?.pid)).toEqual(parents)
+    expect(clients[0]?.name).not.toBe(clients[1]?.name)
     expect(findClientProcess(2 ** 30)).toBeUndefined()
   })
 })

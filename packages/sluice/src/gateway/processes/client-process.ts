@@ -1,12 +1,13 @@
 // Which client a pipe belongs to: the nearest ancestor of its process that is not `sluice`, `npm`,
 // `npx`, a Node that runs one of these, or a shell. Read from /proc by the gate
 // itself, so on Linux only. All pipes of one client have the same name, and a new run of it has another one.
+// Whether the client is of the gate's own user decides what its environment may do.
 
 import { readFileSync, readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
 import { bootId } from '../../store/files/boot-id.ts'
 import { PROCESS_ANCESTORS_MAX } from '../shared/limits.ts'
-import { readStat } from './process-group.ts'
+import { readStat, readUids } from './process-group.ts'
 
 const SHELLS: ReadonlySet<string> = new Set([
   'sh',
@@ -26,17 +27,30 @@ const LAUNCHERS: ReadonlySet<string> = new Set(['npm', 'npx', 'sluice'])
 const SCRIPTS = /^(?:(?:npm|npx)(?:-cli)?(?:\.c?js)?|sluice(?:\.js)?)$/
 const RUNTIMES = /^node(?:js)?\d*$/
 
+export interface ClientProcess {
+  readonly name: string
+  readonly pid: number
+  /** False for a pipe that was started by `sudo` or the like: its environment is another user's. */
+  readonly isSameUser: boolean
+}
+
 /** Undefined if the process is gone or cannot be read. */
-export function findClientProcess(pid: number): string | undefined {
+export function findClientProcess(pid: number): ClientProcess | undefined {
   let at = readStat(pid)?.parent
   for (let steps = 0; at !== undefined && at > 0 && steps < PROCESS_ANCESTORS_MAX; steps++) {
     const stat = readStat(at)
     if (stat === undefined) return undefined
     // If every ancestor starts others only, the topmost one is the client.
-    if (!isLauncher(at) || stat.parent === 0) return `${bootId()} ${at} ${stat.started}`
+    if (!isLauncher(at) || stat.parent === 0)
+      return { name: `${bootId()} ${at} ${stat.started}`, pid: at, isSameUser: isSameUser(at) }
     at = stat.parent
   }
   return undefined
+}
+
+function isSameUser(pid: number): boolean {
+  const uids = readUids(pid)
+  return uids.length > 0 && uids.every((uid) => uid === process.getuid?.())
 }
 
 function isLauncher(pid: number): boolean {

@@ -1,8 +1,26 @@
-// The environment of a server's process: a short list of names that programs need to run at all, and
-// what the configuration names. The gate's own secrets are in neither. Pure.
+// The environment of a server's process. A client that starts commands hands over its own, as if it had
+// started the server itself. For everybody else, and for a client of another user, it is a short list of
+// names that programs need to run at all. What the configuration names comes on top. The gate's own
+// variables (`SLUICE_*`) are in none of them. Pure.
+
+import { createHash } from 'node:crypto'
+import type { ClientEnvironment } from '../shared/transport.ts'
 
 /** Set for every server, with a value of the gate's own: names whose process it is. */
 export const CHILD_VARIABLE = 'SLUICE_CHILD'
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+export interface ServerEnvironment {
+  /** Of the gate's process. */
+  readonly own: Variables
+  /** Values of the configuration: they take precedence. */
+  readonly named: Readonly<Record<string, string>>
+  /** Names that the configuration lists without a value. */
+  readonly listed?: readonly string[] | undefined
+  readonly client?: ClientEnvironment | undefined
+  readonly platform: string
+}
 
 const POSIX = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TERM', 'USER', 'LOGNAME', 'SHELL', 'TZ']
 const WINDOWS = [
@@ -10,20 +28,64 @@ const WINDOWS = [
   ...['USERPROFILE', 'USERNAME', 'HOMEDRIVE', 'HOMEPATH', 'APPDATA', 'LOCALAPPDATA'],
   ...['PROGRAMDATA', 'PROGRAMFILES', 'PROGRAMFILES(X86)', 'PROCESSOR_ARCHITECTURE', 'LANG'],
 ]
+/** Without them a server behind a proxy or a private certificate authority cannot reach anything. */
+const NETWORK = [
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'NODE_USE_ENV_PROXY'],
+  ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'REQUESTS_CA_BUNDLE'],
+  ...['CURL_CA_BUNDLE', 'GIT_SSL_CAINFO', 'NPM_CONFIG_CAFILE', 'NPM_CONFIG_REGISTRY'],
+]
 
-export function environmentFor(
-  own: Readonly<Record<string, string | undefined>>,
-  named: Readonly<Record<string, string>>,
-  platform: string,
-): Record<string, string> {
-  const windows = platform === 'win32'
-  const allowed = new Set(windows ? WINDOWS : POSIX)
-  const passes = (name: string): boolean =>
-    allowed.has(windows ? name.toUpperCase() : name) || /^LC_[A-Z]+$/.test(name)
+export function environmentFor({
+  own,
+  named,
+  listed = [],
+  client,
+  platform,
+}: ServerEnvironment): Record<string, string> {
+  const from = client?.isWhole === true ? client.variables : own
+  const isAllowed = client?.isWhole === true ? () => true : allowList(platform)
+  const lent = client?.variables ?? own
+  const picked = Object.entries(lent).filter(([name]) => listed.includes(name))
+  const passed = [...Object.entries(from).filter(([name]) => isAllowed(name)), ...picked]
   const kept: Record<string, string> = {}
-  for (const [name, value] of Object.entries(own)) {
-    // An exported shell function is code that a shell in the child would run.
-    if (value !== undefined && passes(name) && !value.startsWith('()')) kept[name] = value
-  }
+  for (const [name, value] of passed)
+    if (value !== undefined && canPass(name, value)) kept[name] = value
   return { ...kept, ...named }
+}
+
+/** What a pipe sends of its environment; `names` where the gate takes only some. */
+export function clientVariables(
+  own: Variables,
+  names: readonly string[] | undefined,
+): Record<string, string> {
+  const kept: Record<string, string> = {}
+  for (const [name, value] of Object.entries(own))
+    if (value !== undefined && canPass(name, value) && (names?.includes(name) ?? true))
+      kept[name] = value
+  return kept
+}
+
+/** Tells environments apart without keeping their values: processes are shared only between clients with
+ * the same one. */
+export function environmentKey(client: ClientEnvironment | undefined): string {
+  if (client === undefined) return ''
+  const sorted = Object.entries(client.variables).sort(([a], [b]) => (a < b ? -1 : 1))
+  const text = JSON.stringify([client.isWhole, sorted])
+  return createHash('sha256').update(text).digest('base64url')
+}
+
+function allowList(platform: string): (name: string) => boolean {
+  const isWindows = platform === 'win32'
+  const allowed = new Set(isWindows ? WINDOWS : POSIX)
+  const network = new Set(NETWORK)
+  return (name) =>
+    allowed.has(isWindows ? name.toUpperCase() : name) ||
+    network.has(name.toUpperCase()) ||
+    /^LC_[A-Z]+$/.test(name)
+}
+
+/** The gate's own variables are not for servers. An exported shell function is code that a shell in the
+ * child would run. */
+function canPass(name: string, value: string): boolean {
+  return !/^SLUICE_/i.test(name) && !value.startsWith('()')
 }

@@ -88,6 +88,16 @@ export function readStat(pid: number): Stat | undefined {
   }
 }
 
+/** Real, effective, saved and of the file system; empty for a process that is gone. From /proc. */
+export function readUids(pid: number): readonly number[] {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+    return (/^Uid:\s+([\d\s]+?)$/m.exec(status)?.[1] ?? '').split(/\s+/).map(Number)
+  } catch {
+    return []
+  }
+}
+
 function signalTree(leader: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(leader, 0)

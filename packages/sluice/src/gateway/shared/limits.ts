@@ -364,13 +364,13 @@ export const AGENT_LINK_IDLE_MS = 10 * 60_000
 export const AGENT_LINKS_MAX = 1_000
 
 // The socket.
-
 /** How long a client behind a pipe that says nothing more is kept for answers to what it asked. */
 export const INPUT_END_ANSWERS_MS = 60_000
-
-/** The first line of a connection, which says what it is for, and how long it may take. */
+/** The first line of a connection, which says what it is for; how long it may take; and the environment
+ * that a client behind a pipe hands over. */
 export const SOCKET_HELLO_BYTES_MAX = 65_536
 export const SOCKET_HELLO_MS_MAX = 10_000
+export const CLIENT_ENVIRONMENT_BYTES_MAX = 1_048_576
 /** A gate that a pipe has started ends so long after its last client. */
 export const PIPED_GATE_IDLE_MS = 60_000
 

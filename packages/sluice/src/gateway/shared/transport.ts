@@ -46,12 +46,21 @@ export interface Transport {
   close(why: string): void
 }
 
+/** What a client behind a pipe has handed over. It is kept in memory for its connection and nowhere else. */
+export interface ClientEnvironment {
+  readonly variables: Readonly<Record<string, string>>
+  /** False if the client is of another user: only what the configuration lists is taken. */
+  readonly isWhole: boolean
+}
+
 /** How a client's connection came about. */
 export interface ConnectionOrigin {
   /** Names its session among those of the principal; undefined: their common one. */
   readonly sessionKey?: string | undefined
   /** Goes on with a session of the server from before a restart of the gate. */
   readonly handle?: string | undefined
+  /** What the client has handed over for the servers' processes. */
+  readonly environment?: ClientEnvironment | undefined
 }
 
 /** Sends a message to a client. What is around it has the tokens of the gate removed and the labels added

@@ -10,6 +10,7 @@ import { prepareWorkDirectories } from '../config/work-directory.ts'
 import type { ChildPeers } from '../processes/child-peers.ts'
 import { ChildProcesses } from '../processes/child-processes.ts'
 import type { Log } from '../shared/log.ts'
+import { ALL_SERVERS } from '../shared/transport.ts'
 import { Servers, type ServersConfig } from '../state/servers.ts'
 
 export type ParseConfig = (text: string) => GateConfig
@@ -34,6 +35,14 @@ export function openServers(config: GateConfig, { ledger, log, peers }: ServersP
       peers.startsProcesses(await markOwn({ data, servers }, log))
     },
   })
+}
+
+/** The variables that a server, or any of all, lists under `env:` without a value. */
+export function listedVariables(servers: Servers, name: string): readonly string[] {
+  const asked = servers.entries.filter(([each]) => name === ALL_SERVERS || each === name)
+  return asked.flatMap(([, server]) =>
+    server.kind === 'stdio' ? (server.clientVariables ?? []) : [],
+  )
 }
 
 /** Throws where it cannot be taken, with why. */

@@ -23,7 +23,7 @@ import { startRetention } from '../data/apply-retention.ts'
 import { BackgroundIndexer } from '../data/background-indexer.ts'
 import { DataLock } from '../data/data-lock.ts'
 import { openGateStore } from '../data/gate-store.ts'
-import { type OpenLedger, openLedger } from '../data/open-ledger.ts'
+import { openLedger } from '../data/open-ledger.ts'
 import { restoreState } from '../data/restore-state.ts'
 import { startSnapshots } from '../data/snapshot-state.ts'
 import { StoredSessions } from '../data/stored-sessions.ts'
@@ -48,8 +48,6 @@ import { watchFiles } from '../shared/watch-files.ts'
 import { type CompiledDocuments, readDocumentsAside } from '../state/documents.ts'
 import { describeFreezeTarget, FreezeStore } from '../state/freezes.ts'
 import { Policies } from '../state/policies.ts'
-import type { PolicySet } from '../state/policy-set.ts'
-import type { Servers } from '../state/servers.ts'
 import { readStoredDocuments } from '../state/stored-documents.ts'
 import { lockPath, openPins } from '../tools/open-pins.ts'
 import { StoredTools } from '../tools/stored-tools.ts'
@@ -61,8 +59,15 @@ import { approvalUrl, openApprovals } from './open-approvals.ts'
 import { authenticateFor, openAuthenticator, pipeAudiences } from './open-authenticator.ts'
 import { openChannels } from './open-channels.ts'
 import { openPeople } from './open-people.ts'
-import { markOwn, openServers, type ParseConfig, readServers } from './open-servers.ts'
+import {
+  listedVariables,
+  markOwn,
+  openServers,
+  type ParseConfig,
+  readServers,
+} from './open-servers.ts'
 import { peopleBase } from './people-base.ts'
+import { readiness } from './readiness.ts'
 import type { CommandParts, StartAdmin } from './run-admin.ts'
 import { BuiltinAgents, type StartAgents } from './run-agents.ts'
 import { warnOfClock } from './warn-of-clock.ts'
@@ -286,6 +291,7 @@ export async function runGate(
       peers,
       path,
       hasServer: (name) => gate.kindOf(name) !== undefined,
+      listedVariables: (name) => listedVariables(servers, name),
       open: (name, link, who, origin) => gate.open(name, link, who, origin),
       identify: (token, server) =>
         door.admit({ token, isLocal: true, audiences: () => pipeAudiences(config, server) }),
@@ -350,37 +356,6 @@ async function spansTo(
 
 function metricsFront({ metricsToken }: GateConfig, writer: MetricsWriter) {
   return metricsToken === undefined ? undefined : new MetricsFront(metricsToken, writer)
-}
-
-interface ReadinessParts {
-  readonly policies: Policies
-  readonly servers: Servers
-  readonly freezes: FreezeStore
-  readonly tls: TlsCertificate | undefined
-}
-
-function readiness(
-  { ledger, why: placesWhy }: OpenLedger,
-  { policies, servers, freezes, tls }: ReadinessParts,
-): { ok: boolean; why: string } {
-  const why = [
-    ledger.fault?.message,
-    placesWhy(),
-    shadowOf(policies.now),
-    policies.why === '' ? undefined : policies.why,
-    servers.why === '' ? undefined : servers.why,
-    tls?.why,
-    freezes.list.length > 0
-      ? `frozen: ${freezes.list.map(describeFreezeTarget).join(', ')}`
-      : undefined,
-  ].filter((part) => part !== undefined)
-  return { ok: ledger.state === 'writing', why: why.join('; ') }
-}
-
-function shadowOf(policies: PolicySet): string | undefined {
-  const names = policies.all.filter(({ shadow }) => shadow).map(({ name }) => `\`${name}\``)
-  if (names.length === 0) return undefined
-  return `in shadow mode, so nothing of it is enforced: ${names.join(', ')}`
 }
 
 /** Nothing is known that the policy could be compared with: another `data:` in sluice.yaml, or a

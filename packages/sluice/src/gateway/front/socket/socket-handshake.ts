@@ -16,7 +16,10 @@ export interface SocketHandshake {
 }
 
 /** Rejects with what is wrong with the line; never settles where the peer goes away before. */
-export function readHello(socket: Socket): Promise<SocketHandshake> {
+export function readHello(
+  socket: Socket,
+  bytesMax = SOCKET_HELLO_BYTES_MAX,
+): Promise<SocketHandshake> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0
@@ -38,8 +41,7 @@ export function readHello(socket: Socket): Promise<SocketHandshake> {
       const end = bytes + (at < 0 ? chunk.length : at)
       bytes += chunk.length
       chunks.push(chunk)
-      if (end > SOCKET_HELLO_BYTES_MAX)
-        return fail(`the first line has more than ${SOCKET_HELLO_BYTES_MAX} bytes`)
+      if (end > bytesMax) return fail(`the first line has more than ${bytesMax} bytes`)
       if (at < 0) return
       stop()
       const said = Buffer.concat(chunks)

@@ -9,15 +9,22 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import { OperationError } from '../../../core/operation-error.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
 import type { ChildPeers } from '../../processes/child-peers.ts'
-import { findClientProcess } from '../../processes/client-process.ts'
+import { type ClientProcess, findClientProcess } from '../../processes/client-process.ts'
 import { SESSIONS_MAX } from '../../shared/limits.ts'
-import type { ClientTransport, ConnectionOrigin } from '../../shared/transport.ts'
+import type {
+  ClientEnvironment,
+  ClientTransport,
+  ConnectionOrigin,
+} from '../../shared/transport.ts'
+import { askEnvironment } from './ask-environment.ts'
 import { LineConnection } from './line-transport.ts'
 import { readHello, type SocketHandshake } from './socket-handshake.ts'
 
 export interface SocketFrontOptions {
   readonly path: string
   readonly hasServer: (name: string) => boolean
+  /** The variables of a client that servers may have even if the client is of another user. */
+  readonly listedVariables: (server: string) => readonly string[]
   readonly open: (
     server: string,
     link: ClientTransport,
@@ -89,7 +96,7 @@ export class SocketFront {
   }
 
   /** The client process of the peer; undefined if it was not asked for, or is not known. */
-  async #checkPeer(socket: Socket, hello: SocketHandshake): Promise<string | undefined> {
+  async #checkPeer(socket: Socket, hello: SocketHandshake): Promise<ClientProcess | undefined> {
     const needsTerminal = NEEDS_TERMINAL.has(hello.word)
     if (!this.#options.peers.isAsking && !needsTerminal) return undefined
     const { client, why } = await this.#identifyPeer(socket, hello, needsTerminal)
@@ -106,7 +113,7 @@ export class SocketFront {
     socket: Socket,
     { rest }: Pick<SocketHandshake, 'rest'>,
     needsTerminal: boolean,
-  ): Promise<{ readonly client?: string | undefined; readonly why?: string }> {
+  ): Promise<{ readonly client?: ClientProcess | undefined; readonly why?: string }> {
     const question = this.#options.peers.question()
     if (question === undefined) return {}
     writeSocketReply(socket, { prove: question })
@@ -125,7 +132,7 @@ export class SocketFront {
   async #pipe(
     socket: Socket,
     { request, rest }: SocketHandshake,
-    checked: string | undefined,
+    checked: ClientProcess | undefined,
   ): Promise<void> {
     const { server, token } = request
     if (typeof server !== 'string' || !this.#options.hasServer(server))
@@ -138,13 +145,14 @@ export class SocketFront {
     const client = this.#options.peers.isAsking
       ? checked
       : (await this.#identifyPeer(socket, { rest }, false)).client
-    const sessionKey = client === undefined ? undefined : `pipe ${client}`
+    const sessionKey = client === undefined ? undefined : `pipe ${client.name}`
+    const environment = await this.#askEnvironment(socket, request, server, client)
     if (socket.destroyed) return
     if (this.#links.size >= SESSIONS_MAX)
       throw new OperationError(IN_USE, 'end a client that nobody needs')
     writeSocketReply(socket, { ok: true, notice: this.#options.notice() })
     const link = new LineConnection(socket, {
-      open: (side) => this.#options.open(server, side, () => caller, { sessionKey }),
+      open: (side) => this.#options.open(server, side, () => caller, { sessionKey, environment }),
       onEnd: () => {
         this.#links.delete(link)
         this.#options.onClients(this.#links.size)
@@ -154,6 +162,21 @@ export class SocketFront {
     this.#options.onClients(this.#links.size)
     link.start(rest)
     socket.resume()
+  }
+
+  /** An environment decides what a program does (`PATH`, `NODE_OPTIONS`): as a whole it is taken only
+   * from a client of the gate's own user. */
+  async #askEnvironment(
+    socket: Socket,
+    { env }: JsonObject,
+    server: string,
+    client: ClientProcess | undefined,
+  ): Promise<ClientEnvironment | undefined> {
+    if (env !== 'whole' && env !== 'listed') return undefined
+    const isSameUser = client?.isSameUser ?? process.platform !== 'linux'
+    const isWhole = env === 'whole' && isSameUser
+    const names = isWhole ? undefined : this.#options.listedVariables(server)
+    return { variables: await askEnvironment(socket, names), isWhole }
   }
 }
 

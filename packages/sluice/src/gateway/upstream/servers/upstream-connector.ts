@@ -4,10 +4,12 @@
 import type { SessionLabels } from '../../../core/agent-calls.ts'
 import type { ProtocolGeneration } from '../../../protocol/protocol-generation.ts'
 import type { ServerConfig } from '../../config/config.ts'
+import { environmentKey } from '../../processes/environment.ts'
 import { ProcessQuota, type RoomOptions } from '../../processes/process-quota.ts'
 import type { Watcher } from '../../processes/watcher.ts'
 import type { Log } from '../../shared/log.ts'
 import { readSessionHandle } from '../../shared/session-handle.ts'
+import type { ClientEnvironment } from '../../shared/transport.ts'
 import { NegotiatingUpstream } from '../adapters/negotiating-upstream.ts'
 import { StatelessOverSession } from '../adapters/stateless-over-session.ts'
 import { startHttpServer } from '../http/http.ts'
@@ -45,6 +47,8 @@ export interface ConnectOptions {
   readonly labels: SessionLabels
   /** Of a session from before a restart of the gate, to go on with. */
   readonly handle?: string | undefined
+  /** What the client has handed over for the server's process. */
+  readonly environment?: ClientEnvironment | undefined
   /** How easily the session can do without its process; undefined: not now. */
   readonly spare: Spare
   readonly log: Log
@@ -72,7 +76,9 @@ export class UpstreamConnector {
     if (config.share === undefined)
       return this.#process(name, config, to, { owner: principal, spare })
     const owner = config.share === 'all' ? '' : principal
-    const link = this.#shared.attach(JSON.stringify([name, owner]), spare, (all) =>
+    // Another client's keys are in the environment of its process.
+    const key = JSON.stringify([name, owner, environmentKey(to.environment)])
+    const link = this.#shared.attach(key, spare, (all) =>
       this.#process(name, config, { ...to, clientEra: 'session' }, { owner, spare: all }),
     )
     if (clientEra === 'session') return link
@@ -151,7 +157,7 @@ export class UpstreamConnector {
     name: string,
     config: ServerConfig,
     era: ProtocolGeneration,
-    { principal, agent, labels, log }: Omit<ConnectOptions, 'clientEra' | 'handle'>,
+    { principal, agent, labels, log, environment }: Omit<ConnectOptions, 'clientEra' | 'handle'>,
     handle: string | undefined,
   ): Upstream {
     const { builtins, pools, tokens, watcher } = this.#parts
@@ -161,8 +167,9 @@ export class UpstreamConnector {
       return new InProcessUpstream(start, { owner: principal, agent, labels })
     }
     if (config.kind === 'stdio') {
-      const { command, env, cwd } = config
-      return startStdioServer({ name, command, env, cwd, log, watcher })
+      const { command, env, clientVariables: listed, cwd } = config
+      const client = environment
+      return startStdioServer({ name, command, env, listed, client, cwd, log, watcher })
     }
     const { url, headers, login } = config
     const isLeaving = () => this.#leaving

@@ -20,6 +20,7 @@ import {
 } from '../../shared/limits.ts'
 import { type Log, shorten } from '../../shared/log.ts'
 import { TokenBucket } from '../../shared/token-bucket.ts'
+import type { ClientEnvironment } from '../../shared/transport.ts'
 import { toFailureResponse } from '../failure-response.ts'
 import { readUpstreamMessages } from '../read-upstream-messages.ts'
 import type { Upstream, UpstreamFailure } from '../upstream.ts'
@@ -33,6 +34,9 @@ export interface StdioServerOptions {
   readonly command: readonly string[]
   /** What the configuration names; the allow-list comes by itself. */
   readonly env?: Readonly<Record<string, string>> | undefined
+  /** Names that are the client's to fill in, and what the client has handed over. */
+  readonly listed?: readonly string[] | undefined
+  readonly client?: ClientEnvironment | undefined
   readonly cwd?: string | undefined
   readonly log: Log
   /** Ends the process should the gate be killed. */
@@ -135,11 +139,12 @@ export class StdioUpstream implements Upstream {
   }
 
   #spawn(): void {
-    const { command, cwd, env, log, watcher } = this.#options
+    const { command, cwd, env: named = {}, listed, client, log, watcher } = this.#options
+    const { env: own, platform } = process
     const mark = watcher === undefined ? {} : { [CHILD_VARIABLE]: watcher.mark }
     const child = spawn(command[0] ?? '', command.slice(1), {
       cwd,
-      env: { ...environmentFor(process.env, env ?? {}, process.platform), ...mark },
+      env: { ...environmentFor({ own, named, listed, client, platform }), ...mark },
       stdio: 'pipe',
       // A group of its own. On Windows it would be a window of its own.
       detached: process.platform !== 'win32',

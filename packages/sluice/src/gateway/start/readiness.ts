@@ -1,0 +1,40 @@
+// What `/readyz` and `sluice status` say: whether calls can be recorded, and everything that a person should
+// know about the state of the gate.
+
+import type { OpenLedger } from '../data/open-ledger.ts'
+import type { TlsCertificate } from '../front/http/tls-certificate.ts'
+import { describeFreezeTarget, type FreezeStore } from '../state/freezes.ts'
+import type { Policies } from '../state/policies.ts'
+import type { PolicySet } from '../state/policy-set.ts'
+import type { Servers } from '../state/servers.ts'
+
+interface ReadinessParts {
+  readonly policies: Policies
+  readonly servers: Servers
+  readonly freezes: FreezeStore
+  readonly tls: TlsCertificate | undefined
+}
+
+export function readiness(
+  { ledger, why: placesWhy }: OpenLedger,
+  { policies, servers, freezes, tls }: ReadinessParts,
+): { ok: boolean; why: string } {
+  const why = [
+    ledger.fault?.message,
+    placesWhy(),
+    shadowOf(policies.now),
+    policies.why === '' ? undefined : policies.why,
+    servers.why === '' ? undefined : servers.why,
+    tls?.why,
+    freezes.list.length > 0
+      ? `frozen: ${freezes.list.map(describeFreezeTarget).join(', ')}`
+      : undefined,
+  ].filter((part) => part !== undefined)
+  return { ok: ledger.state === 'writing', why: why.join('; ') }
+}
+
+function shadowOf(policies: PolicySet): string | undefined {
+  const names = policies.all.filter(({ shadow }) => shadow).map(({ name }) => `\`${name}\``)
+  if (names.length === 0) return undefined
+  return `in shadow mode, so nothing of it is enforced: ${names.join(', ')}`
+}
