@@ -1,5 +1,5 @@
 // One turn of a model for one agent: attempts with pauses where trying again makes sense, and the
-// agent's conversation kept beside, so that a step hands out only what is new. Called by effects.ts.
+// agent's conversation kept beside, so that a step hands out only what is new. Called by perform-effect.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LruMap } from '../../core/lru-map.ts'

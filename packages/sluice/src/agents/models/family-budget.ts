@@ -1,7 +1,7 @@
 // What a family may still spend on models: every call is reserved before it is sent and counts as out
 // until its usage is in the journal, so that no number of forks, queued calls or imports that ask at
 // once gets past a limit. What does not fit waits for those that are out; if the family is then spent it
-// is never sent. Calls that left and were abandoned are charged. Owned by effects.ts.
+// is never sent. Calls that left and were abandoned are charged. Owned by ask-model.ts.
 
 import { LruMap } from '../../core/lru-map.ts'
 import type { ModelUsage } from '../../guest/protocol.ts'

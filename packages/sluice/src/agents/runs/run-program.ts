@@ -1,7 +1,7 @@
 // Carries out a `code` effect: the program's pieces in the code threads, its calls through the gate,
 // each noted in the program's own journal before it leaves and its result before the program sees
 // it. After a crash it is run again up to where it was; a call whose result was lost is not repeated
-// unless it only reads. Called by effects.ts.
+// unless it only reads. Called by perform-effect.ts.
 
 import type { FileIn, GrantedTool, JournalEvent } from '../../guest/protocol.ts'
 import type { ProgramAnswer, ProgramPiece, Programs } from '../../sandbox/programs.ts'

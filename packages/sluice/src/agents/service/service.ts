@@ -13,8 +13,10 @@ import type { CreateEvent } from '../journal/new-rows.ts'
 import { toRetention } from '../journal/retention.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { checkModel, checkModelName, type ModelSettings } from '../models/models.ts'
-import { Effects } from '../runs/effects.ts'
+import { EffectPerformer } from '../runs/perform-effect.ts'
+import { recoverEffects, runTurn, type TurnContext } from '../runs/run-turn.ts'
 import { type Progress, RunWatch, type ToolResult } from '../runs/run-watch.ts'
+import { RunningEffects } from '../runs/running-effects.ts'
 import { AgentError } from '../shared/errors.ts'
 import {
   CODE_THREADS,
@@ -26,7 +28,7 @@ import {
 import { type GateTool, NO_GATE } from '../shared/tool-gate.ts'
 import { type StepThread, startStepThread } from '../step-thread/step-client.ts'
 import { WakeTimer } from '../step-thread/wake-timer.ts'
-import type { AppliedStep, ApplyHow } from '../steps/stepper.ts'
+import type { ApplyHow } from '../steps/stepper.ts'
 import { loadBundleKey } from '../transfer/bundle-key.ts'
 import {
   type CreateArguments,
@@ -45,19 +47,13 @@ import type { AskedBy, PromptAnswer, PromptArguments, ServiceOptions } from './s
 
 const { nowMs } = processClock
 
-interface ApplyOptions extends ApplyHow {
-  readonly bytes?: Uint8Array | undefined
-}
-
 /** All agents of one directory. @example `await Service.start({ directory: './agents', models })` */
 export class Service {
   readonly #options: ServiceOptions
   readonly #thread: StepThread
   readonly #programs: Programs
-  readonly #effects: Effects
+  readonly #turns: TurnContext
   readonly #transfers: Transfers
-  readonly #watch = new RunWatch()
-  readonly #timer: WakeTimer
   readonly #image: string
   readonly #key: ReturnType<typeof loadBundleKey>
   #runs = 0
@@ -65,8 +61,8 @@ export class Service {
   static async start(options: ServiceOptions): Promise<Service> {
     const [core, program] = await Promise.all([loadImage('main'), loadImage('program')])
     const service = new Service(options, core, program)
-    if (options.resume !== 'ask') await service.#recover(() => true)
-    await service.#timer.arm()
+    if (options.resume !== 'ask') await recoverEffects(service.#turns, () => true)
+    await service.#turns.timer.arm()
     return service
   }
 
@@ -83,18 +79,17 @@ export class Service {
     this.#thread = startStepThread({ directory, image: core, history }, nowMs())
     this.#programs = new Programs(program, CODE_THREADS)
     this.#transfers = new Transfers(directory)
-    this.#effects = new Effects({
-      steps: this.steps,
-      programs: this.#programs,
-      gate,
-      models,
-      apply: ({ id, owner }, event, bytes) => this.#apply(null, id, event, { bytes, whose: owner }),
+    const { steps } = this
+    this.#turns = {
+      steps,
+      running: new RunningEffects(),
+      performer: new EffectPerformer({ steps, programs: this.#programs, gate, models, now: nowMs }),
+      watch: new RunWatch(),
+      timer: new WakeTimer(steps, (id) => this.#run(null, id, { kind: 'tick', at: nowMs() })),
+      nonce: () => this.#thread.nonce(),
       now: nowMs,
       warn: options.warn ?? (() => undefined),
-    })
-    this.#timer = new WakeTimer(this.steps, (agent) =>
-      this.#apply(null, agent, { kind: 'tick', at: nowMs() }),
-    )
+    }
   }
 
   get steps() {
@@ -106,8 +101,8 @@ export class Service {
   }
 
   async close(): Promise<void> {
-    this.#timer.close()
-    await this.#effects.close()
+    this.#turns.timer.close()
+    await this.#turns.running.close()
     await this.#programs.close()
     await this.#transfers.close()
     await this.#thread.close()
@@ -147,7 +142,7 @@ export class Service {
       event,
       bytes,
     )
-    this.#timer.note(agent.summary.wakeAt)
+    this.#turns.timer.note(agent.summary.wakeAt)
     return agent
   }
 
@@ -192,14 +187,14 @@ export class Service {
     // Before the run can end.
     const waiting = this.#wait(id, runId, waitMs, onProgress, signal)
     try {
-      await this.#apply(
+      await this.#run(
         owner,
         id,
         { kind: 'prompt', at, runId, input, maxTurns },
         { request: requestId },
       )
     } catch (error) {
-      this.#watch.forget(runId)
+      this.#turns.watch.forget(runId)
       throw error
     }
     return waiting()
@@ -228,11 +223,11 @@ export class Service {
     signal?: AbortSignal,
   ): () => Promise<PromptAnswer> {
     const ms = Math.min(waitMs ?? WAIT_MS_DEFAULT, WAIT_MS_MAX)
-    const ended = this.#watch.until(id, runId, ms, onProgress, signal)
+    const ended = this.#turns.watch.until(id, runId, ms, onProgress, signal)
     return async () => {
       const already = await this.steps.run(null, id, runId)
       const result = already?.result ?? (await ended)
-      if (already?.result) this.#watch.forget(runId)
+      if (already?.result) this.#turns.watch.forget(runId)
       if (signal?.aborted) await this.cancel(id, runId)
       const { agent } = await this.steps.standing(null, id, nowMs())
       const final = result ?? (await this.steps.run(null, id, runId))?.result
@@ -241,21 +236,21 @@ export class Service {
   }
 
   async cancel(id: string, runId: string): Promise<void> {
-    await this.#apply(null, id, { kind: 'cancel', at: nowMs(), runId })
+    await this.#run(null, id, { kind: 'cancel', at: nowMs(), runId })
   }
 
   /** A tool of the agent's, called by a person; one outside goes through the gate like any other. */
   async callTool(owner: string, id: string, name: string, input: unknown): Promise<ToolResult> {
-    const { step } = await this.#apply(owner, id, { kind: 'direct', at: nowMs(), name, input })
+    const { step } = await this.#run(owner, id, { kind: 'direct', at: nowMs(), name, input })
     if (step.output !== null) return step.output
     const [effect] = step.effects
     if (effect === undefined) throw new AgentError('AGENT_STOPPED', 'the agent is stopped')
-    return this.#watch.outcome(id, effect.id)
+    return this.#turns.watch.outcome(id, effect.id)
   }
 
   async stop(owner: string, id: string, reason: string): Promise<AgentRow> {
     const event: JournalEvent = { kind: 'stop', at: nowMs(), reason: 'stopped', detail: reason }
-    return (await this.#apply(owner, id, event)).agent
+    return (await this.#run(owner, id, event)).agent
   }
 
   /** Between two steps: what was sent ends, nothing new is sent until a resume. */
@@ -264,7 +259,7 @@ export class Service {
     const stop = agent.summary.stop ?? held
     if (stop !== null)
       throw new AgentError('AGENT_STOPPED', `\`${id}\` is stopped (${stop.detail})`)
-    return (await this.#apply(owner, id, { kind: 'pause', at: nowMs(), reason })).agent
+    return (await this.#run(owner, id, { kind: 'pause', at: nowMs(), reason })).agent
   }
 
   /** Goes on where it stood, after a pause or a limit that is raised. */
@@ -280,15 +275,15 @@ export class Service {
     checkPrice(given, this.priceOf(agent.model), agent.model)
     const at = nowMs()
     const event: JournalEvent = { kind: 'resume', at, limits: given, runId: this.#runId(at) }
-    const applied = await this.#apply(owner, id, event)
-    await this.#recover((each) => each === id)
+    const applied = await this.#run(owner, id, event)
+    await recoverEffects(this.#turns, (each) => each === id)
     return applied.agent
   }
 
   async reset(owner: string, id: string, keepFiles: boolean, by: AskedBy = {}): Promise<void> {
     const event: JournalEvent = { kind: 'reset', at: nowMs(), keepFiles }
-    await this.#apply(owner, id, event, { keepsCounts: by.parent !== undefined })
-    this.#effects.forget(id)
+    await this.#run(owner, id, event, { keepsCounts: by.parent !== undefined })
+    this.#forget(id)
   }
 
   async terminate(owner: string, id: string): Promise<void> {
@@ -296,7 +291,7 @@ export class Service {
     if (agent.summary.runId !== null || agent.summary.queued > 0)
       await this.stop(owner, id, 'it is being removed')
     await this.steps.remove(owner, id)
-    this.#effects.forget(id)
+    this.#forget(id)
   }
 
   async fork(owner: string, id: string, count: number, turn: number | null): Promise<AgentRow[]> {
@@ -335,32 +330,17 @@ export class Service {
       parent: parent?.id,
       labels: by.labels,
     })
-    this.#timer.note(imported.agent.summary.wakeAt)
+    this.#turns.timer.note(imported.agent.summary.wakeAt)
     return imported
   }
 
-  /** Commits an event and sets off what follows from it. */
-  async #apply(
-    owner: string | null,
-    id: string,
-    event: JournalEvent,
-    { bytes, ...how }: ApplyOptions = {},
-  ): Promise<AppliedStep> {
-    const applied = await this.steps.apply(owner, id, event, bytes, this.#thread.nonce(), how)
-    const { agent, step } = applied
-    this.#effects.drop(id, step.dropped)
-    this.#watch.note(applied, event)
-    this.#timer.note(agent.summary.wakeAt)
-    // A call that a person makes is no step of the run that is paused.
-    if (agent.pausedAt === null || event.kind === 'direct')
-      this.#effects.carryOut(agent, step.effects)
-    return applied
+  #run(owner: string | null, id: string, event: JournalEvent, how: ApplyHow = {}) {
+    return runTurn(this.#turns, { owner, id, event, ...how })
   }
 
-  async #recover(wanted: (agent: string) => boolean): Promise<void> {
-    const open = await this.steps.openEffects()
-    const lost = open.filter((each) => wanted(each.agent) && !this.#effects.isUnderWay(each))
-    for (const effect of lost) await this.#effects.recover(effect)
+  #forget(id: string): void {
+    this.#turns.performer.forget(id)
+    this.#turns.running.cancelAll(id)
   }
 
   /** Sorts by time, so that the newest run is the last. */

@@ -1,0 +1,239 @@
+// Carries out one effect of an agent: a model call, a tool behind the gate, a program. Recorded as begun
+// before anything is sent: an effect that was begun and lost is not begun again, unless it only reads. No
+// guest code runs here. Called by run-turn.ts.
+
+import type { Effect, GrantedTool, JournalEvent } from '../../guest/protocol.ts'
+import type { Programs } from '../../sandbox/programs.ts'
+import type { AgentRow, EffectRow } from '../journal/rows.ts'
+import { ModelCaller } from '../models/ask-model.ts'
+import { BudgetSpent, type Reservation } from '../models/family-budget.ts'
+import type { ModelSettings } from '../models/models.ts'
+import type { AgentError } from '../shared/errors.ts'
+import type { GateCall, GateOutcome, ToolGate } from '../shared/tool-gate.ts'
+import type { Steps } from '../step-thread/step-client.ts'
+import { codeLimitsOf } from '../transfer/create-config.ts'
+import { type ProgramCall, type ProgramCallResult, runProgram } from './run-program.ts'
+import { SuspendedPrograms } from './suspended-programs.ts'
+
+export interface EffectEnvironment {
+  readonly steps: Steps
+  readonly programs: Programs
+  readonly gate: ToolGate
+  readonly models: ModelSettings
+  now(): number
+}
+
+export interface PerformOptions {
+  /** Its row, if it was open when the process ended. */
+  readonly before: EffectRow | undefined
+  readonly signal: AbortSignal
+  /** The caller releases it when the result is in the journal. */
+  onReserved(reservation: Reservation): void
+  /** What the agent waits for is committed; an empty text ends the wait. */
+  onWaiting(on: string): Promise<void>
+}
+
+type OutgoingCall = Pick<GateCall, 'server' | 'tool' | 'args' | 'effectId' | 'signal'>
+
+export type EffectResult = { readonly event: JournalEvent; readonly bytes?: Uint8Array | undefined }
+
+/** Bound of the text that says what an agent waits for. */
+const WAITING_LENGTH_MAX = 1_000
+
+export class EffectPerformer {
+  readonly #environment: EffectEnvironment
+  readonly #models: ModelCaller
+  readonly #suspended = new SuspendedPrograms()
+
+  constructor(environment: EffectEnvironment) {
+    this.#environment = environment
+    this.#models = new ModelCaller(environment.steps, environment.models)
+  }
+
+  /** The conversation of an agent is read from the guest again. */
+  forget(agent: string): void {
+    this.#models.forget(agent)
+  }
+
+  /** The event that the effect results in; a denial or a failure is a result too. */
+  async perform(agent: AgentRow, effect: Effect, options: PerformOptions): Promise<EffectResult> {
+    const { now } = this.#environment
+    const { signal } = options
+    const effectId = effect.id
+    switch (effect.kind) {
+      case 'model':
+      case 'compact':
+        try {
+          const answer = await this.#models.ask(agent, effect, options)
+          return { event: { kind: 'model', at: now(), effectId, ...answer } }
+        } catch (error) {
+          signal.throwIfAborted()
+          if (error instanceof BudgetSpent)
+            return { event: { kind: 'stop', ...error.stop, at: now() } }
+          const { code = 'MODEL_FAILED', message } = error as AgentError
+          return { event: { kind: 'model_failed', at: now(), effectId, code, message } }
+        }
+      case 'tool': {
+        const outcome = await this.#tool(agent, effect, options)
+        return { event: { kind: 'tool', at: now(), effectId, ...toText(outcome) } }
+      }
+      case 'code':
+        return this.#code(agent, effect, options)
+    }
+  }
+
+  async #tool(
+    agent: AgentRow,
+    effect: Extract<Effect, { kind: 'tool' }>,
+    { before, signal, onWaiting }: PerformOptions,
+  ): Promise<GateOutcome> {
+    const { steps, now } = this.#environment
+    const { id: effectId, server, tool, input } = effect
+    const refused = notGranted(agent, server, tool)
+    if (refused !== undefined) return refused
+    if (before?.ticket) return this.#settle(agent, before.ticket, signal)
+    if (before?.startedAt && !(await this.#onlyReads(agent.owner, server, tool)))
+      return { kind: 'unknown', reason: 'the process ended while the call was out' }
+    if (!(await steps.beginEffect(agent.id, effectId, now()))) throw new Error('it was dropped')
+    const outcome = await this.#call(agent, { server, tool, args: input, effectId, signal })
+    if (outcome.kind !== 'held') return outcome
+    await steps.holdEffect(agent.id, effectId, outcome.ticket)
+    await onWaiting(waitingFor(server, tool, outcome.reason))
+    return this.#settle(agent, outcome.ticket, signal)
+  }
+
+  /** Decided with the labels of the family; new labels are stored before the agent gets the answer. */
+  async #call(agent: AgentRow, call: OutgoingCall): Promise<GateOutcome> {
+    const { id, owner, depth, template, family, summary } = agent
+    const facts = { id, owner, template: template ?? '', depth, turn: summary.turnCount }
+    const effectId = `${id}.${call.effectId}`
+    const labels = await this.#labels(agent)
+    const about = { owner, agent: facts, family: String(family), labels }
+    return this.#keepLabels(
+      agent,
+      await this.#environment.gate.call({ ...call, ...about, effectId }),
+    )
+  }
+
+  async #labels({ id }: AgentRow): Promise<readonly string[]> {
+    return (await this.#environment.steps.standing(null, id, this.#environment.now())).family.labels
+  }
+
+  async #keepLabels(agent: AgentRow, outcome: GateOutcome): Promise<GateOutcome> {
+    const { saw = [] } = outcome
+    const known = await this.#labels(agent)
+    if (saw.some((label) => !known.includes(label)))
+      await this.#environment.steps.addLabels(null, agent.id, saw, this.#environment.now())
+    return outcome
+  }
+
+  async #settle(agent: AgentRow, ticket: string, signal: AbortSignal): Promise<GateOutcome> {
+    const settled = this.#environment.gate.settle(ticket, signal, () => this.#labels(agent))
+    const outcome = await this.#keepLabels(agent, await orAborted(settled, signal))
+    if (outcome.kind === 'held') return { kind: 'unknown', reason: 'it was held a second time' }
+    return outcome
+  }
+
+  async #code(
+    agent: AgentRow,
+    { id: effectId, code }: Extract<Effect, { kind: 'code' }>,
+    options: PerformOptions,
+  ): Promise<EffectResult> {
+    const { steps, programs, now } = this.#environment
+    const { value } = await steps.ask(null, agent.id, { ask: 'portable' }, now())
+    const { tools } = (value as { config: { tools: readonly GrantedTool[] } }).config
+    const waits = new Map<string, string>()
+    const callTool = (call: ProgramCall) => this.#callForProgram(agent, call, waits, options)
+    const { id, owner } = agent
+    const place = { programs, steps, resting: this.#suspended }
+    const limits = codeLimitsOf(agent)
+    const setting = { ...place, limits, agent: id, owner, effectId, code, tools, callTool }
+    const { bytes, ...outcome } = await runProgram(setting, options.signal)
+    return { event: { kind: 'code', at: now(), effectId, ...outcome }, bytes }
+  }
+
+  /** `waits`: which approvals the calls of this program wait for, by call. */
+  async #callForProgram(
+    agent: AgentRow,
+    { tool: { server, tool }, input, callId, again, ticket, held, over }: ProgramCall,
+    waits: Map<string, string>,
+    { signal, onWaiting }: PerformOptions,
+  ): Promise<ProgramCallResult> {
+    const refused = notGranted(agent, server, tool)
+    if (refused !== undefined) return { error: toText(refused).content }
+    if (ticket === undefined && again && !(await this.#onlyReads(agent.owner, server, tool)))
+      return { error: 'OUTCOME_UNKNOWN: the process ended while the call was out' }
+    const spent =
+      again || ticket !== undefined
+        ? null
+        : await this.#environment.steps.chargeCall(agent.id, this.#environment.now())
+    if (spent !== null) return { error: `AGENT_LIMIT: no call is left (${spent.detail})` }
+    let outcome: GateOutcome =
+      ticket === undefined
+        ? await this.#call(agent, { server, tool, args: input, effectId: callId, signal })
+        : { kind: 'held', ticket, reason: 'it was held before the process ended' }
+    if (outcome.kind === 'held') {
+      if (ticket === undefined) await held(outcome.ticket)
+      waits.set(callId, waitingFor(server, tool, outcome.reason))
+      if (ticket === undefined) await onWaiting(waits.get(callId) ?? '')
+      outcome = await this.#settle(agent, outcome.ticket, over)
+      waits.delete(callId)
+      const [another = ''] = waits.values()
+      if (!signal.aborted) await onWaiting(another)
+    }
+    if (outcome.kind === 'result' && !outcome.isError)
+      return { value: outcome.structured ?? outcome.text }
+    return { error: toText(outcome).content.slice(0, 10_000) }
+  }
+
+  async #onlyReads(owner: string, server: string, tool: string): Promise<boolean> {
+    const tools = await this.#environment.gate.list(owner).catch(() => [])
+    const found = tools.find((each) => each.server === server && each.name === tool)
+    return found?.category === 'Read'
+  }
+}
+
+/** An approval may take days: rejects at once when the effect is cancelled. */
+function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    promise.then(resolve, reject)
+  })
+}
+
+/** An imported image may believe that it has more tools than it was given. */
+function notGranted(agent: AgentRow, server: string, tool: string): GateOutcome | undefined {
+  if (agent.grants.includes(`${server}/${tool}`)) return undefined
+  const reason = `the agent was not given \`${server}/${tool}\``
+  return { kind: 'denied', code: 'TOOL_UNKNOWN', reason }
+}
+
+function waitingFor(server: string, tool: string, reason: string): string {
+  return `approval of ${server}/${tool}: ${reason}`.slice(0, WAITING_LENGTH_MAX)
+}
+
+/** What the model reads. A denial is a result that it can act on. */
+function toText(outcome: GateOutcome): { content: string; isError: boolean } {
+  switch (outcome.kind) {
+    case 'result':
+      return { content: outcome.text, isError: outcome.isError }
+    case 'denied':
+      return failedContent(outcome.code, outcome.reason)
+    case 'held':
+      return failedContent('APPROVAL_REQUIRED', outcome.reason)
+    case 'unknown':
+      return failedContent(
+        'OUTCOME_UNKNOWN',
+        `${outcome.reason}: it may have happened; it is not sent again`,
+      )
+  }
+}
+
+/** An error as the content of a tool result. */
+export function failedContent(
+  code: string,
+  message: string,
+): { content: string; isError: boolean } {
+  return { content: JSON.stringify({ error: { code, message } }), isError: true }
+}

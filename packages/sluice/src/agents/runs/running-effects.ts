@@ -1,0 +1,58 @@
+// The effects that are being carried out, each with what cancels it. An effect whose result is being
+// committed can no longer be cancelled, and must not be started again. Owned by the service.
+
+import type { EffectRow } from '../journal/rows.ts'
+
+interface RunningEffect {
+  readonly abort: AbortController
+  readonly done: Promise<void>
+}
+
+export class RunningEffects {
+  readonly #running = new Map<string, RunningEffect>()
+  /** Those with a result that is not in the journal yet. */
+  readonly #committing = new Set<string>()
+  #closed = false
+
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
+  /** Starts the work of an effect, unless it is under way already. `work` handles its own errors. */
+  start(name: string, work: (signal: AbortSignal) => Promise<void>): void {
+    if (this.#closed || this.#running.has(name)) return
+    const abort = new AbortController()
+    const done = work(abort.signal).finally(() => this.#running.delete(name))
+    this.#running.set(name, { abort, done })
+  }
+
+  /** From here on the effect has a result. */
+  beginCommit(name: string): void {
+    this.#running.delete(name)
+    this.#committing.add(name)
+  }
+
+  endCommit(name: string): void {
+    this.#committing.delete(name)
+  }
+
+  isUnderWay({ agent, id }: Pick<EffectRow, 'agent' | 'id'>): boolean {
+    const name = `${agent} ${id}`
+    return this.#running.has(name) || this.#committing.has(name)
+  }
+
+  /** Cancels effects that the agent no longer waits for. */
+  cancel(agent: string, effectIds: readonly string[]): void {
+    for (const id of effectIds) this.#running.get(`${agent} ${id}`)?.abort.abort()
+  }
+
+  cancelAll(agent: string): void {
+    for (const [name, { abort }] of this.#running) if (name.startsWith(`${agent} `)) abort.abort()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const { abort } of this.#running.values()) abort.abort()
+    await Promise.allSettled([...this.#running.values()].map(({ done }) => done))
+  }
+}
