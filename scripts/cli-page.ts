@@ -18,8 +18,27 @@ const HEAD = `# Commands
 
 In a clone, run \`npx sluice\`. The docs write \`sluice\`.
 
-**Exit codes**: 0 yes, 1 no (denied, invalid, not found), 2 could not run. \`--json\` prints one JSON value on
-stdout; messages go to stderr. Every command has \`--help\`.
+\`--json\` prints one JSON value on stdout; messages go to stderr. Every command has \`--help\`. \`-\` in place of
+a file is standard input. \`sluice completion bash|zsh|fish\` prints a completion script.
+
+**Exit codes**: 0 yes, 1 no, 2 could not run: an argument, a file or the gate is the cause, and stderr says
+which. A command that only shows something exits with 0, also if there is nothing to show. These exit with 1:
+
+| command | 1 means |
+|---|---|
+| \`policy check\`, \`policy import\` | the document has errors |
+| \`policy explain\` | the call is denied, hidden or waits for approval |
+| \`policy test\`, \`policy coverage\` | a case failed, or coverage is below \`--min\` |
+| \`policy prove\` | a property is refuted or was not proved |
+| \`policy replay\` | a decision changes |
+| \`policy apply\` | nothing waits to be applied |
+| \`scan\`, \`tools export\` | a server could not be listed |
+| \`status\` | the gate does not run, or is not ready |
+| \`ledger verify\` | the ledger was changed |
+| \`ledger query\` | no call matches |
+| \`grants list\`, \`approvers list\` | there is none |
+| \`grants add\`, \`grants revoke\`, \`login\` | it was not done |
+| \`agents run\`, \`agents replay\` | the run failed, or differs |
 
 **Where the gate is.** Commands that reach a gate find it by its data directory: \`--data\`, or the one that
 \`--config\` names. If no gate runs, a command that changes data runs by itself under the lock of the

@@ -197,7 +197,7 @@ describe('--json is one JSON value on stdout, whatever happens', () => {
 
 describe('what cannot run exits with 2, says why, and what to do', () => {
   test.for<[args: string[], said: string, help: string]>([
-    [['policy', 'check', 'polcy.yml'], '`polcy.yml` is not there [CLI_FILE]', '`policy.yaml`?'],
+    [['policy', 'check', 'polcy.yml'], '`polcy.yml` was not found [CLI_FILE]', '`policy.yaml`?'],
     [['policy', 'check', '/dev/zero'], 'has more than 8388608 bytes [CLI_FILE]', 'split it'],
     [['policy', 'check', 'latin1.yaml'], 'is not UTF-8 [CLI_FILE]', 'save it as UTF-8'],
     [['policy', 'check', '--tools', 'policy.yaml'], '[CLI_TOOLS]', '"server"'],
@@ -220,7 +220,7 @@ describe('what cannot run exits with 2, says why, and what to do', () => {
     [[...EXPLAIN, '--facts', '{"session": {"saw": "a"}}'], '--facts:1:21: error', 'a list'],
     [[...EXPLAIN, '--method', 'tool/call'], '--method is `tool/call`', '`tools/call`?'],
     [['pin', '--tools', 'none.json'], 'nothing to pin', 'let a client list'],
-    [['up', '--config', 'nowhere/sluice.yaml'], 'is not there', 'folder `nowhere` cannot be read'],
+    [['up', '--config', 'nowhere/sluice.yaml'], 'was not found', 'folder `nowhere` does not exist'],
     [['policy', 'check', '--tool', 'x'], 'unknown option `--tool`', '`--tools`?'],
     [['check', 'policy.yaml'], 'unknown command `check`', '`sluice policy check`?'],
   ])('sluice %j', async ([args, said, help]) => {

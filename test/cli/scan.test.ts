@@ -44,7 +44,7 @@ test('a server that talks garbage, or is not there, is named with what it said',
   expect(crashed.code).toBe(2)
   expect(crashed.stderr).toContain('no luck')
   const missing = await sluice(['scan', '--', join(scratchDirectory(), 'nothing')])
-  expect(missing.stderr).toContain('ENOENT')
+  expect(missing.stderr).toContain('there is no program')
   expect((await sluice(['scan'])).stderr).toContain('what is to be scanned?')
 })
 

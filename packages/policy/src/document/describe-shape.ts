@@ -39,13 +39,23 @@ function howToWrite(node: LocatedNode, shape: Shape): string {
   if (node.kind === 'list' && wanted === 'map') return ': write its entries without `-` or brackets'
   if (node.kind === 'map' && wanted === 'list') return ': write each entry after a `-`'
   if (node.kind !== 'scalar' || node.value === null) return ''
-  if (wanted === 'list') return `: write \`[${shorten(node.text)}]\``
+  if (wanted === 'list') return `: write \`${toFlowList(node.text)}\``
   if (wanted === 'map' && /\w:\S/.test(node.text)) return ': put a space after each `:`'
   if (shape.kind === 'text' && shape.example === undefined) return ': put it in quotes'
   return typeof node.value === 'string' && /^\d+(\.\d+)?$/.test(node.text) && shape.kind !== 'word'
     ? ', without quotes'
     : ''
 }
+
+/** `npx -y foo` is three entries; quotes of a shell are not taken apart. */
+function toFlowList(text: string): string {
+  const words = /["'\\]/.test(text) ? [text] : text.split(/[\s,]+/).filter(Boolean)
+  const entries = words.map((word) => (PLAIN_ENTRY.test(word) ? word : JSON.stringify(word)))
+  return shorten(`[${entries.join(', ')}]`)
+}
+
+/** Needs no quotes inside of a YAML list. */
+const PLAIN_ENTRY = /^[\w./-][\w./=-]*$/
 
 export function shorten(text: string): string {
   return text.length <= 80 ? text : text.slice(0, 80)
@@ -71,6 +81,8 @@ export function describeShape(shape: Shape): string {
       return shape.of.kind === 'object' ? 'a list' : `a list of ${describeShape(shape.of)}`
     case 'either':
       return shape.of.map(describeShape).join(', or ')
+    case 'object':
+      return shape.example === undefined ? 'a mapping' : `a mapping such as ${shape.example}`
     default:
       return 'a mapping'
   }

@@ -34,6 +34,7 @@ export type Shape =
   | {
       readonly kind: 'object'
       readonly noun: string
+      readonly example?: string
       readonly fields: ShapeFields
       readonly elsewhere?: Readonly<Record<string, string>>
     }

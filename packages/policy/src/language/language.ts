@@ -53,6 +53,7 @@ const PER_FIELD: Field = {
 const RATE_LIMIT: Shape = {
   kind: 'object',
   noun: 'a rate limit',
+  example: '`{ max: 5, window: 1m }`',
   fields: {
     max: {
       shape: { kind: 'integer', min: 1, max: RATE_MAX, zero: 'to let nothing pass, write `deny`' },
@@ -67,6 +68,7 @@ const RATE_LIMIT: Shape = {
 const SPEND_LIMIT: Shape = {
   kind: 'object',
   noun: 'a spend limit',
+  example: '`{ amount: args.amount, max: 100, window: 1d }`',
   fields: {
     amount: {
       shape: text(KEY_LENGTH_MAX, '`args.amount`'),

@@ -108,6 +108,11 @@ const GROUPS: Readonly<Record<string, LazyCommands>> = {
       summary: 'put a backup in the place of the data directory',
       load: async () => (await import('./admin/backup.ts')).addRestore,
     },
+    completion: {
+      summary: 'print the completion script of a shell',
+      load: async () =>
+        (await import('./completion/completion.ts')).createCompletion(() => COMMANDS),
+    },
   },
   'Agents:': {
     agents: {

@@ -46,16 +46,50 @@ function misuse(error: CommanderError, program: Command, argv: readonly string[]
   const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
   const message = first.replace(/'([^']*)'/g, '`$1`').replace(/\.$/, '')
   const path = findCommandPath(program, argv)
-  const near = /Did you mean (?:one of )?(.+?)\?\)/.exec(suggestion ?? '')?.[1]
+  const near = /Did you mean (?:one of )?(.+?)\?\)/.exec(suggestion ?? '')?.[1]?.split(', ') ?? []
+  const all = `\`${path} --help\` shows what is possible`
+  const isOption = error.code === 'commander.unknownOption'
+  if (isOption && ['sluice scan', 'sluice wrap'].includes(path) && !argv.includes('--'))
+    return new CliError(
+      'CLI_ARGUMENT',
+      message,
+      `put \`--\` before the server's command: \`${path} -- ${argv.slice(1).join(' ')}\``,
+    )
   const elsewhere =
     error.code === 'commander.unknownCommand' ? findGroup(program, message) : undefined
-  const all = `\`${path} --help\` shows what is possible`
-  const meant = near ?? elsewhere
-  return new CliError('CLI_ARGUMENT', message, meant ? `did you mean \`${meant}\`? ${all}` : all)
+  const renamed = isOption ? findSynonym(program, argv, message) : undefined
+  const meant = renamed ?? elsewhere ?? near.map((each) => `\`${each}\``).join(' or ')
+  return new CliError('CLI_ARGUMENT', message, meant ? `did you mean ${meant}? ${all}` : all)
+}
+
+/** Names that other tools have for an option; only where the command has that option. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  '--decision': '--action',
+  '--verdict': '--action',
+  '--format': '--json',
+  '--output': '--out',
+  '--user': '--principal',
+}
+
+function findSynonym(
+  program: Command,
+  argv: readonly string[],
+  message: string,
+): string | undefined {
+  const wanted = SYNONYMS[/`([^`=]*)/.exec(message)?.[1] ?? '']
+  const { at } = walkCommands(program, argv)
+  return at.options.some(({ long }) => long === wanted) ? `\`${wanted}\`` : undefined
 }
 
 /** `sluice policy check`, as far as the arguments name commands. */
 function findCommandPath(program: Command, argv: readonly string[]): string {
+  return walkCommands(program, argv).words.join(' ')
+}
+
+function walkCommands(
+  program: Command,
+  argv: readonly string[],
+): { readonly at: Command; readonly words: readonly string[] } {
   let at = program
   const words = [program.name()]
   for (const word of argv) {
@@ -64,7 +98,7 @@ function findCommandPath(program: Command, argv: readonly string[]): string {
     words.push(word)
     at = next
   }
-  return words.join(' ')
+  return { at, words }
 }
 
 /** Suggests `policy check` for `check`. */
@@ -73,5 +107,5 @@ function findGroup(program: Command, message: string): string | undefined {
   const group = program.commands.find(({ commands }) =>
     commands.some((command) => command.name() === word),
   )
-  return group && `${program.name()} ${group.name()} ${word}`
+  return group && `\`${program.name()} ${group.name()} ${word}\``
 }

@@ -37,18 +37,42 @@ export async function listServerTools(
       process.end()
     }
   } catch (error) {
-    const why = end.signal.aborted
-      ? `no answer within ${SCAN_MS_MAX / 1_000} s`
-      : (error as Error).message
-    throw new CliError(
-      'CLI_SCAN',
-      `the tools of \`${server}\` cannot be listed: ${why}`,
-      'try the server by itself',
-    )
+    const { why, help } = end.signal.aborted
+      ? { why: `no answer within ${SCAN_MS_MAX / 1_000} s`, help: TRY_IT }
+      : describeListingError(error as ListingError, address)
+    throw new CliError('CLI_SCAN', `the tools of \`${server}\` cannot be listed: ${why}`, help)
   } finally {
     clearTimeout(late)
     end.abort()
   }
+}
+
+const TRY_IT = 'run the server by itself to see what it prints'
+
+type ListingError = Error & { readonly code?: string; readonly cause?: unknown }
+
+/** The cause, and not the layer that reports it: `fetch failed` and `spawn ENOENT` help nobody. */
+function describeListingError(error: ListingError, address: ServerAddress) {
+  if ('command' in address && error.code === 'ENOENT') {
+    const why = `there is no program \`${address.command[0]}\``
+    return { why, help: 'install it, or write its whole path; a folder in `cwd` must exist, too' }
+  }
+  if ('command' in address && error.code === 'EACCES')
+    return { why: `\`${address.command[0]}\` may not be executed`, help: 'check its rights' }
+  const cause = error.cause as { readonly code?: string; readonly message?: string } | undefined
+  if (!('url' in address) || cause === undefined) return { why: error.message, help: TRY_IT }
+  const why = `${address.url} cannot be reached: ${cause.code ?? cause.message ?? error.message}`
+  return { why, help: NETWORK_HELP[cause.code ?? ''] ?? 'check the address and the network' }
+}
+
+const NETWORK_HELP: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there: start the server, or check the port',
+  ENOTFOUND: 'the name of the host is not known: check its spelling',
+  EAI_AGAIN: 'the name of the host could not be looked up: check the network',
+  SELF_SIGNED_CERT_IN_CHAIN: 'set NODE_EXTRA_CA_CERTS to the file of its certificate authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'set NODE_EXTRA_CA_CERTS to the file of its certificate authority',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'set NODE_EXTRA_CA_CERTS to the file of its certificate',
 }
 
 async function listOver(server: string, ask: SendRpc): Promise<ToolDefinition[]> {
@@ -90,7 +114,7 @@ function startProcess(
   }
   let rest = ''
   let bytes = 0
-  let said = ''
+  let printed = ''
   child.stdout.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     if (bytes > SCAN_BYTES_MAX) return child.kill('SIGKILL')
@@ -100,13 +124,16 @@ function startProcess(
     for (const line of lines) handleLine(line, waiting)
   })
   child.stderr.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString('utf8')).slice(-SAID_LENGTH_MAX)
+    printed = (printed + chunk.toString('utf8')).slice(-SAID_LENGTH_MAX)
   })
   child.stdin.on('error', () => {})
   child.on('error', failAll)
-  child.on('exit', (code) =>
-    failAll(new Error(`it ended with ${code}: ${mainLine(said) ?? 'no word'}`)),
-  )
+  // `close` and not `exit`: what it printed last may still be in the pipe.
+  child.on('close', (code, by) => {
+    const how = code === null ? `was ended by ${by}` : `exited with code ${code}`
+    const said = mainLine(printed)
+    failAll(new Error(said === undefined ? `it ${how} and printed nothing` : `it ${how}: ${said}`))
+  })
   signal.addEventListener('abort', () => {
     child.kill('SIGKILL')
     failAll(new Error('too late'))
@@ -184,10 +211,17 @@ function answerIn(text: string, id: number): JsonValue {
   throw new Error('its output has no answer')
 }
 
-/** Of a program's stderr: the line that names the error, or the last one. */
-function mainLine(said: string): string | undefined {
-  const lines = said.split('\n').map((line) => line.trim())
-  return lines.find((line) => /^(\w*Error\b|error\b)/i.test(line)) ?? lines.findLast(Boolean)
+/** Of a program's stderr: the line that names the error, or the last one. npm names it after its code,
+ * and ends with the place of a log. */
+function mainLine(printed: string): string | undefined {
+  const lines = printed.split('\n').map((line) => line.trim())
+  return (
+    lines.find((line) =>
+      /^npm (error|ERR!) (?!code\b|errno\b|path\b|A complete log)\S.*\s/i.test(line),
+    ) ??
+    lines.find((line) => /^(\w*Error\b|error\b)/i.test(line)) ??
+    lines.findLast(Boolean)
+  )
 }
 
 /** Length of stderr that is kept: longer than the stack under the line that matters. */

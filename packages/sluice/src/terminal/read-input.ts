@@ -24,15 +24,20 @@ export function readText(file: string, bytesMax = TEXT_FILE_BYTES_MAX): string {
   }
 }
 
+/** Names of standard input. Opening `/dev/stdin` fails with ENXIO if it is a socket, which is what some
+ * programs pipe into: the descriptor itself is read. */
+const STANDARD_INPUT: ReadonlySet<string> = new Set(['-', '/dev/stdin'])
+
 /** Up to the limit and no further: a pipe or a device does not state its size. */
 function readBytes(file: string, bytesMax: number): Buffer {
+  const isInput = STANDARD_INPUT.has(file)
   let descriptor: number | undefined
   try {
-    descriptor = openSync(file, 'r')
+    descriptor = isInput ? 0 : openSync(file, 'r')
     const parts: Buffer[] = []
     for (let size = 0; ; ) {
       const part = Buffer.allocUnsafe(READ_BYTES)
-      const count = readSync(descriptor, part)
+      const count = readPart(descriptor, part)
       if (count === 0) return Buffer.concat(parts)
       size += count
       if (size > bytesMax)
@@ -42,16 +47,34 @@ function readBytes(file: string, bytesMax: number): Buffer {
   } catch (error) {
     throw error instanceof CliError ? error : unreadable(file, error as NodeJS.ErrnoException)
   } finally {
-    if (descriptor !== undefined) closeSync(descriptor)
+    if (descriptor !== undefined && !isInput) closeSync(descriptor)
   }
 }
 
 const READ_BYTES = 1_048_576
+const RETRY_MS = 5
+
+/** Waits if the other end has made the descriptor non-blocking and has written nothing yet. */
+function readPart(descriptor: number, part: Buffer): number {
+  for (;;)
+    try {
+      return readSync(descriptor, part)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'EOF') return 0
+      if (code !== 'EAGAIN') throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS)
+    }
+}
 
 function unreadable(file: string, { code, message }: NodeJS.ErrnoException): CliError {
-  if (file === '-')
-    return new CliError('CLI_FILE', '`-` is not there', 'standard input is `/dev/stdin`')
-  if (code === 'ENOENT') return new CliError('CLI_FILE', `\`${file}\` is not there`, besides(file))
+  if (STANDARD_INPUT.has(file))
+    return new CliError(
+      'CLI_FILE',
+      `standard input cannot be read: ${message}`,
+      `pipe the file in, or name it in place of \`${file}\``,
+    )
+  if (code === 'ENOENT') return new CliError('CLI_FILE', `\`${file}\` was not found`, besides(file))
   if (code === 'EISDIR')
     return new CliError('CLI_FILE', `\`${file}\` is a folder`, 'name a file in it')
   return new CliError('CLI_FILE', `\`${file}\` cannot be read: ${message}`, 'name another file')
@@ -72,9 +95,10 @@ function besides(file: string): string {
     const byStem = new Map(files.map(({ name }) => [parse(name).name, name]))
     const near = byStem.get(nearest(parse(file).name, byStem.keys()) ?? '')
     if (near !== undefined) return `did you mean \`${join(folder, near)}\`?`
-    return file === CONFIG ? NO_CONFIG : 'name another file'
-  } catch {
-    return `the folder \`${folder}\` cannot be read: name another file`
+    return file === CONFIG ? NO_CONFIG : `check the name: \`${folder}\` has no file like it`
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    return `the folder \`${folder}\` ${isMissing ? 'does not exist' : 'cannot be read'}`
   }
 }
 

@@ -8,7 +8,8 @@ import { CliError } from './errors.ts'
 import { TOOLS_FILE_BYTES_MAX } from './limits.ts'
 import { readJsonText, readText } from './read-input.ts'
 
-const TOOLS_HELP = 'write `[{ "server": "…", "name": "…", "inputSchema": {…} }, …]`'
+const TOOLS_HELP =
+  '`sluice tools export` writes one; it is `[{ "server": "…", "name": "…", "inputSchema": {…} }, …]`'
 /** Where a file that is no array has its definitions. */
 const LISTS = ['tools', 'definitions']
 /** As much as the file may contain: it is ours, not an agent's. */

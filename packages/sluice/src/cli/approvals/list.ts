@@ -23,8 +23,8 @@ Examples:
   sluice approvals list                what waits
   sluice approvals list --all --json   what was decided, too
 
-Also shows what was approved for a while, and what a session is denied until a person lifts it. Exit
-code 0 where something waits, 1 where nothing does.`
+Also shows standing approvals, and what a session is denied until a person lifts it. The exit code is 0
+whether something waits or not; a script reads \`--json\`.`
 
 const SHOW_EXAMPLES = `
 Examples:
@@ -58,7 +58,7 @@ export function addApprovalsList(parent: Command, answer: SetExitCode): void {
         )
       const waiting = requests.filter(({ state }) => state === 'pending').length
       if (waiting === 0) output.line('nothing waits for a person')
-      answer(waiting > 0 ? 0 : 1)
+      answer(0)
     })
 }
 

@@ -11,7 +11,7 @@ import { readDefinitions } from '../../terminal/read-tools.ts'
 const EXAMPLES = `
 Examples:
   sluice classify --json < tools.json
-  sluice classify --tools tools.json             # a line a tool
+  sluice classify --tools tools.json             # one line per tool
   sluice classify --json < tools.json | jq '.[] | select(.category == "Destructive") | .name'
 
 A tools file is a JSON array of tool definitions, each with "server".`
@@ -20,7 +20,7 @@ export function addClassify(parent: Command, answer: SetExitCode): void {
   parent
     .command('classify')
     .description('say what tools can do: category, risk, confidence, evidence, attacks')
-    .option('--tools <file>', 'the definitions; standard input where left out', '/dev/stdin')
+    .option('--tools <file>', 'the definitions; `-` is standard input', '-')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
     .action((options: { tools: string; json?: boolean }) => {

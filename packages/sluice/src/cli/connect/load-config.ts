@@ -30,7 +30,7 @@ export function loadConfig(
   const { config, problems } = readConfig({ file, text }, loadEnvironment(file, output))
   for (const problem of problems) output.problem(problem, text)
   if (config === undefined)
-    throw new CliError('CLI_POLICY', `\`${file}\` has errors`, 'mend what is shown above')
+    throw new CliError('CLI_POLICY', `\`${file}\` has errors`, 'fix the errors shown above')
   const number = port === undefined ? config.port : Number(port)
   if (!Number.isInteger(number) || number < 0 || number > 65_535)
     throw new CliError('CLI_ARGUMENT', `--port is \`${port}\``, 'a number from 0 to 65535')
@@ -75,8 +75,8 @@ function withErrors(problems: readonly Problem[], configFile: string): CliError 
   const file = errors[0]?.file
   const help =
     file === configFile
-      ? 'mend what is shown above'
-      : `mend them; \`sluice policy check ${file}\` shows them again`
+      ? 'fix the errors shown above'
+      : `fix them; \`sluice policy check ${file}\` shows them again`
   const message = `\`${file}\` has ${plural(errors.length, 'error')}`
   return new CliError('CLI_POLICY', message, help, problems)
 }

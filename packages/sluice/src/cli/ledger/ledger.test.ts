@@ -60,7 +60,7 @@ test('the configuration says where the record is, as for every command', async (
   const file = join(data, 'sluice.yaml')
   writeFileSync(file, JSON.stringify({ version: 1, servers: {}, data }))
   expect((await sluice('verify', '--config', file)).text).toContain('ok: 5 records')
-  await expect(sluice('tail', '--config', join(data, 'none.yaml'))).rejects.toThrow('is not there')
+  await expect(sluice('tail', '--config', join(data, 'none.yaml'))).rejects.toThrow('was not found')
 })
 
 describe('tail', () => {

@@ -85,9 +85,7 @@ async function up(options: Options): Promise<void> {
   const gate = await runGate(config, documents, run).catch((error: Error) => {
     // A pipe wants a gate, not this one.
     if (piped && error instanceof DataInUseError) return undefined
-    const { help = 'another --port or --data may be free; `sluice up --help` shows more' } =
-      error as Error & { readonly help?: string }
-    throw new CliError('CLI_START', error.message, help)
+    throw new CliError('CLI_START', error.message, adviseStart(error))
   })
   if (gate === undefined) return log('info', 'another gate has the data directory')
   // Before anybody can know that it runs, and tell it to stop.
@@ -100,6 +98,15 @@ async function up(options: Options): Promise<void> {
   const why = await Promise.race([stopped, gate.idle])
   log('info', `stopping (${why})`)
   await gate.stop()
+}
+
+/** What to do about a gate that could not start; the error may say it itself. */
+function adviseStart(error: Error & { readonly help?: string; readonly code?: string }): string {
+  if (error.help !== undefined) return error.help
+  if (error.code === 'EADDRINUSE') return 'stop the process that uses it, or pass another --port'
+  if (error.code === 'EACCES')
+    return 'ports below 1024 need rights of their own: pass another --port'
+  return '`sluice up --help` shows the options'
 }
 
 /** At the terminal itself: a script or a file of the project cannot say it. */

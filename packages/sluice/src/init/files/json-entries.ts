@@ -30,11 +30,28 @@ export function parseJson(text: string, file: string): JsonDocument {
     root = parseTree(plain, errors, { allowTrailingComma: true })
     const [first] = errors
     if (first === undefined && root !== undefined) return { text, root, value: getNodeValue(root) }
-    throw broken(file, plain, first?.offset ?? 0, printParseErrorCode(first?.error ?? 1))
+    throw broken(file, plain, first?.offset ?? 0, describeSyntaxError(first?.error ?? 1))
   } catch (error) {
     if (error instanceof ClientError) throw error
     throw broken(file, plain, 0, 'nested too deeply')
   }
+}
+
+/** `CloseBraceExpected`: a `}` is missing. */
+function describeSyntaxError(error: number): string {
+  const name = printParseErrorCode(error)
+  return SYNTAX_ERRORS[name] ?? name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
+}
+
+const SYNTAX_ERRORS: Readonly<Record<string, string>> = {
+  CloseBraceExpected: 'a `}` is missing',
+  CloseBracketExpected: 'a `]` is missing',
+  ColonExpected: 'a `:` is missing',
+  CommaExpected: 'a comma is missing',
+  EndOfFileExpected: 'there is more text behind the end',
+  PropertyNameExpected: 'a key in double quotes is missing',
+  UnexpectedEndOfString: 'a text has no closing quote',
+  ValueExpected: 'a value is missing',
 }
 
 function broken(file: string, text: string, offset: number, what: string): ClientError {
@@ -43,7 +60,7 @@ function broken(file: string, text: string, offset: number, what: string): Clien
   return new ClientError(
     'CLIENT_FILE',
     `\`${file}:${place}\` is not JSON: ${what}`,
-    'mend it; the client that owns it may show where',
+    'fix it there; the client that owns the file may show the same place',
   )
 }
 

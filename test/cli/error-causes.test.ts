@@ -1,0 +1,145 @@
+// What a newcomer ran into: each error names its cause and what to do (B6 to B14 are the names of the
+// findings). Also completion, and standard input that is a socket.
+
+import { execFileSync, spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parseJson } from '../../packages/sluice/src/init/files/json-entries.ts'
+import { sluice } from '../support/run-sluice.ts'
+import { scratchDirectory } from '../support/scratch.ts'
+import { NODE, SLUICE } from '../support/start-gate.ts'
+
+function fileOf(name: string, text: string): string {
+  const file = join(scratchDirectory(), name)
+  writeFileSync(file, text)
+  return file
+}
+
+/** A server that prints this to stderr and exits. */
+function scanOf(printed: string): string[] {
+  const script = `process.stderr.write(${JSON.stringify(printed)}); process.exitCode = 1`
+  return ['scan', '--', NODE, '-e', script]
+}
+
+const NPM_404 = `npm error code E404
+npm error 404 Not Found - GET https://registry.example/nothing - Not found
+npm error 404
+npm error A complete log of this run can be found in: /tmp/npm.log
+`
+
+test.for<[name: string, args: () => string[], cause: string, help: string]>([
+  [
+    'B7: a command as one text',
+    () => [
+      'up',
+      '--config',
+      fileOf('b7.yaml', 'version: 1\nservers: { x: { command: "npx -y @scope/foo" } }\n'),
+    ],
+    '`command` is the text `npx -y @scope/foo`',
+    'write `[npx, -y, "@scope/foo"]`',
+  ],
+  [
+    'B8: tools that are none',
+    () => ['policy', 'check', '--tools', fileOf('b8.json', '{"a": 1}')],
+    'is not an array of tool definitions',
+    '`sluice tools export` writes one',
+  ],
+  ['B12: npm has no such package', () => scanOf(NPM_404), '404 Not Found', 'by itself'],
+  [
+    'B12: a server that prints nothing',
+    () => scanOf(''),
+    'it exited with code 1 and printed nothing',
+    'by itself',
+  ],
+  [
+    'B12: a command without `--`',
+    () => ['scan', 'npx', '-y', 'x'],
+    'unknown option `-y`',
+    "put `--` before the server's command: `sluice scan -- npx -y x`",
+  ],
+  [
+    'B12: no such program',
+    () => ['scan', '--', 'no-such-command'],
+    'there is no program `no-such-command`',
+    'install it',
+  ],
+  [
+    'an option by the name that other tools have',
+    () => ['ledger', 'query', '--decision', 'deny'],
+    'unknown option `--decision`',
+    'did you mean `--action`?',
+  ],
+  [
+    'a limit that is a number',
+    () => [
+      'policy',
+      'check',
+      fileOf(
+        'limit.yaml',
+        'version: 1\ndefault: deny\ncategories: { Read: { action: allow, rate_limit: 5 } }\n',
+      ),
+    ],
+    '`rate_limit` is `5`',
+    '`{ max: 5, window: 1m }`',
+  ],
+  [
+    'a file in a folder that does not exist',
+    () => ['policy', 'check', join(scratchDirectory(), 'none', 'policy.yaml')],
+    'was not found',
+    'does not exist',
+  ],
+])('%s', async ([, args, cause, help]) => {
+  const { code, stderr } = await sluice(args())
+  expect(code).not.toBe(0)
+  expect(stderr).toContain(cause)
+  expect(stderr.slice(stderr.indexOf('help: '))).toContain(help)
+})
+
+test('a server that is not reached: why, and not `fetch failed`', async () => {
+  const closed = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => closed.once('listening', resolve))
+  const { port } = closed.address() as { port: number }
+  await new Promise((resolve) => closed.close(resolve))
+  const { stderr } = await sluice(['scan', '--url', `http://127.0.0.1:${port}/mcp`])
+  expect(stderr).toContain(`127.0.0.1:${port}/mcp cannot be reached: ECONNREFUSED`)
+  expect(stderr).toContain('nothing listens there')
+})
+
+test("a client's file that is no JSON: what is missing", () => {
+  expect(() => parseJson('{ "a": 1', 'x.json')).toThrow('is not JSON: a `}` is missing')
+  expect(() => parseJson('{ "a" 1 }', 'x.json')).toThrow('a `:` is missing')
+  expect(() => parseJson('{ "a": @ }', 'x.json')).toThrow('is not JSON: invalid symbol')
+})
+
+test('standard input is read as such, also if it is a socket', async () => {
+  // Pipes of a child process are sockets here: /dev/stdin cannot be opened then.
+  const child = spawn(NODE, [SLUICE, 'classify', '--json'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const chunks: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
+  child.stdin.write('[{ "server": "a", ')
+  setTimeout(() => child.stdin.end('"name": "delete_all" }]'), 50)
+  expect(await new Promise((resolve) => child.once('close', resolve))).toBe(0)
+  expect(JSON.parse(Buffer.concat(chunks).toString())).toMatchObject([{ category: 'Destructive' }])
+})
+
+test.each(['bash', 'zsh', 'fish'])('completion for %s knows every command', async (shell) => {
+  const { code, stdout } = await sluice(['completion', shell])
+  expect(code).toBe(0)
+  for (const path of ['policy check', 'ledger query', 'approvals approve'])
+    expect(stdout).toContain(`'${shell === 'fish' ? '' : 'sluice '}${path}'`)
+})
+
+test('completion in bash', async () => {
+  const { stdout } = await sluice(['completion', 'bash'])
+  const complete = (...words: string[]) => {
+    const line = words.map((word) => `'${word}'`).join(' ')
+    const script = `${stdout}\nCOMP_WORDS=(${line}); COMP_CWORD=${words.length - 1}; _sluice; echo "\${COMPREPLY[*]}"`
+    return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim()
+  }
+  expect(complete('sluice', 'po')).toBe('policy')
+  expect(complete('sluice', 'up', '--config', 'x', '--p')).toBe('--port')
+  expect(complete('sluice', 'up', '--log', '')).toBe('text json')
+  expect(complete('sluice', 'scan', '--', 'npx', '')).toBe('')
+})
