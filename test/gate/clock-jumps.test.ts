@@ -23,7 +23,7 @@ const NO_LEDGER = {} as DatabaseSync
 
 function driven() {
   const now = { wallMs: 1_800_000_000_000, monotonicMs: 0 }
-  const clock = new ProcessClock(() => ({ ...now }))
+  const clock = new ProcessClock({ wallMs: () => now.wallMs, monotonicMs: () => now.monotonicMs })
   const pass = (ms: number): void => {
     now.wallMs += ms
     now.monotonicMs += ms
@@ -83,7 +83,9 @@ describe.each([HOUR_MS, YEAR_MS])('the clock is set by %i ms', (jump) => {
     const other = await proposed(b, makeCall('{"to":"b"}'))
     await b.engine.decide(other, yes, ada, 'terminal')
     set(-jump - 2 * HOUR_MS)
-    Object.defineProperty(b, 'nowMs', { get: new ProcessClock(() => ({ ...now })).nowMs })
+    Object.defineProperty(b, 'nowMs', {
+      get: new ProcessClock({ wallMs: () => now.wallMs, monotonicMs: () => now.monotonicMs }).nowMs,
+    })
     b.open().recover(NO_LEDGER)
     expect(b.engine.standing).toHaveLength(0)
     expect(stateOf(b, other)).toBe('void')

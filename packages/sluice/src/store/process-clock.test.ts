@@ -10,7 +10,7 @@ const START_MS = 1_800_000_000_000
 
 function driven() {
   const now = { wallMs: START_MS, monotonicMs: 5_000 }
-  const clock = new ProcessClock(() => ({ ...now }))
+  const clock = new ProcessClock({ wallMs: () => now.wallMs, monotonicMs: () => now.monotonicMs })
   const pass = (ms: number): void => {
     now.wallMs += ms
     now.monotonicMs += ms

@@ -7,18 +7,24 @@ import type { Instant } from '@sluice/policy/core/clock'
 /** A clock set back by less is a correction that need not be reported. */
 export const CLOCK_SET_BACK_TOLD_MS = 60_000
 
+/** One reading each: reading a clock is not free, and most callers need only one of them. */
+export interface Clocks {
+  readonly wallMs: () => number
+  readonly monotonicMs: () => number
+}
+
 export class ProcessClock {
   /** Called once for each time that the clock was set back, with how far behind it is. */
   onSetBack: (behindMs: number) => void = () => {}
-  readonly #read: () => Instant
+  readonly #clocks: Clocks
   readonly #start: Instant
   /** The latest time seen, and its monotonic time. */
   #latest: Instant
   #isTold = false
 
-  constructor(read: () => Instant = readClocks) {
-    this.#read = read
-    this.#start = read()
+  constructor(clocks: Clocks = { wallMs: Date.now, monotonicMs: () => performance.now() }) {
+    this.#clocks = clocks
+    this.#start = { wallMs: clocks.wallMs(), monotonicMs: clocks.monotonicMs() }
     this.#latest = this.#start
   }
 
@@ -27,7 +33,8 @@ export class ProcessClock {
    * set forward, since a machine that slept looks the same.
    */
   readonly nowMs = (): number => {
-    const { wallMs, monotonicMs } = this.#read()
+    const wallMs = this.#clocks.wallMs()
+    const monotonicMs = this.#clocks.monotonicMs()
     const { wallMs: latestMs, monotonicMs: sinceMs } = this.#latest
     const leastMs = Math.floor(latestMs + Math.max(0, monotonicMs - sinceMs))
     // A wall clock that ticks slightly slower is followed; the latest reading then stays unchanged.
@@ -40,27 +47,19 @@ export class ProcessClock {
    * For idle times: wall time at the start plus the monotonic time since, regardless of clock
    * changes.
    */
-  readonly steadyMs = (): number => this.#steady(this.#read())
+  readonly steadyMs = (): number => {
+    const { wallMs, monotonicMs } = this.#start
+    return Math.floor(wallMs + Math.max(0, this.#clocks.monotonicMs() - monotonicMs))
+  }
 
   /** For deletion by age: a clock that is set forward deletes nothing early. */
-  readonly earliestMs = (): number => {
-    const now = this.#read()
-    return Math.min(now.wallMs, this.#steady(now))
-  }
-
-  #steady({ monotonicMs }: Instant): number {
-    return Math.floor(this.#start.wallMs + Math.max(0, monotonicMs - this.#start.monotonicMs))
-  }
+  readonly earliestMs = (): number => Math.min(this.#clocks.wallMs(), this.steadyMs())
 
   #tell(behindMs: number): void {
     const isBehind = behindMs >= CLOCK_SET_BACK_TOLD_MS
     if (isBehind && !this.#isTold) this.onSetBack(behindMs)
     this.#isTold = isBehind
   }
-}
-
-function readClocks(): Instant {
-  return { wallMs: Date.now(), monotonicMs: performance.now() }
 }
 
 /** The clock of this process (of this thread, in a worker). */

@@ -21,21 +21,25 @@ export async function handleCall(incoming: IncomingRequest): Promise<void> {
   const exchange: Exchange = { sender, requests, pending, session }
   let admitted: AdmittedCall | undefined
   try {
-    // No wait for what passes undecided: it keeps its place among its sender's notifications.
+    // A step that need not wait is not waited for: its request keeps its place among the sender's
+    // notifications, and a wait costs memory.
     const read = parseRequest(incoming)
     const parsed = read.status === 'check' ? await read.check() : read
     if (parsed.status === 'refused') return refuseCall({ exchange, reply: parsed.reply })
     if (parsed.status === 'call') {
       const lookUp = () => lookUpCall({ parsed, pending, session })
-      const request = await lookUp()
-      const refused = await acceptCall({ parsed, request, session })
+      const found = lookUp()
+      const request = found instanceof Promise ? await found : found
+      const accepted = acceptCall({ parsed, request, session })
+      const refused = accepted instanceof Promise ? await accepted : accepted
       if (refused !== undefined) return refuseCall({ exchange, reply: refused })
       const verdict = await admitCall({ pipeline: session.pipeline, request, lookUp })
       if (verdict.admission === undefined) return refuseCall({ exchange, parsed, verdict })
       admitted = verdict
     }
     const result = await forwardRequest({ exchange, parsed, admitted })
-    const inspected = await inspectResult({ exchange, result })
+    const answer = inspectResult({ exchange, result })
+    const inspected = answer instanceof Promise ? await answer : answer
     answerRequest({ exchange, inspected })
     recordOutcome({ exchange, admitted, outcome: inspected.outcome })
     if (inspected.closes !== undefined) session.close(inspected.closes)

@@ -50,10 +50,11 @@ export interface InspectedResult {
 /** Nobody knows whether the call was carried out. */
 const UNKNOWN_ENDS: ReadonlySet<string> = new Set(['UPSTREAM_OUTCOME_UNKNOWN', 'UPSTREAM_TIMEOUT'])
 
-export async function inspectResult({
+/** A promise only if the answer is long, or asks something of the client. */
+export function inspectResult({
   exchange,
   result,
-}: InspectOptions): Promise<InspectedResult> {
+}: InspectOptions): InspectedResult | Promise<InspectedResult> {
   const { pending, sender, session } = exchange
   const { id, sent } = pending
   if (result.status === 'ended') return { outcome: { status: result.outcome } }
@@ -68,45 +69,92 @@ export async function inspectResult({
     const text = writeAnswer(id, response)
     return { reply: { text }, outcome: outcomeOf(response, text) }
   }
+  const toFault = (error: Error) => inspectFault(sent, error)
   try {
-    if ((response.result?.length ?? 0) > ANSWER_AT_ONCE_LENGTH_MAX) await takeTurn()
-    enterStep('answer')
-    const asking = findInputRequests(session.era, sent.method, response)
-    if (asking === undefined) return await inspectAnswer(sent, response, session)
-    return await inspectQuestions(sent, response, { asking, session })
+    const inspected =
+      (response.result?.length ?? 0) > ANSWER_AT_ONCE_LENGTH_MAX
+        ? takeTurn().then(() => inspectResponse(sent, response, session))
+        : inspectResponse(sent, response, session)
+    return inspected instanceof Promise ? inspected.catch(toFault) : inspected
   } catch (error) {
-    // It is the fault of one answer, and of nobody else who uses the server.
-    const why = `the server's answer cannot be passed on: ${(error as Error).message}`
-    const text = writeError(id, RPC.internal, why)
-    return { reply: { text, from: sent }, outcome: { status: 'error' } }
+    return toFault(error as Error)
   }
 }
 
-async function inspectAnswer(
+function inspectResponse(
   sent: SentRequest,
   response: JsonRpcResponse,
   session: CallSession,
-): Promise<InspectedResult> {
-  const { admission, id, method } = sent
+): InspectedResult | Promise<InspectedResult> {
+  enterStep('answer')
+  const asking = findInputRequests(session.era, sent.method, response)
+  if (asking === undefined) return inspectAnswer(sent, response, session)
+  return inspectQuestions(sent, response, { asking, session })
+}
+
+/** It is the fault of one answer, and of nobody else who uses the server. */
+function inspectFault(sent: SentRequest, { message }: Error): InspectedResult {
+  const why = `the server's answer cannot be passed on: ${message}`
+  const text = writeError(sent.id, RPC.internal, why)
+  return { reply: { text, from: sent }, outcome: { status: 'error' } }
+}
+
+function inspectAnswer(
+  sent: SentRequest,
+  response: JsonRpcResponse,
+  session: CallSession,
+): InspectedResult | Promise<InspectedResult> {
   const filtered = filterResult({ sent, response, session })
-  const told = filtered instanceof Promise ? await filtered : filtered
+  if (filtered instanceof Promise) return inspectInTurns({ sent, response, session, filtered })
+  const text = writeAnswer(sent.id, filtered)
+  if (text.length > INSPECTED_AT_ONCE_LENGTH_MAX)
+    return inspectInTurns({ sent, response, session, filtered })
+  return toInspected({ sent, response, session, text, error: filtered.error })
+}
+
+interface FilteredAnswer {
+  readonly sent: SentRequest
+  readonly response: JsonRpcResponse
+  readonly session: CallSession
+  readonly filtered: JsonRpcResponse | Promise<JsonRpcResponse>
+}
+
+/** Other work runs in between, which may be a freeze. */
+async function inspectInTurns(answer: FilteredAnswer): Promise<InspectedResult> {
+  const { filtered, response, sent, session } = answer
+  const { id, method } = sent
+  const told = await filtered
   if (filtered instanceof Promise) await takeTurn()
   const { error } = told
-  const describes = isDefinition(method, error !== undefined)
   const text = writeAnswer(id, told)
+  const kind = isDefinition(method, error !== undefined) ? 'definition' : 'answer'
   const isLong = text.length > INSPECTED_AT_ONCE_LENGTH_MAX
-  const inspected = isLong
-    ? await session.inspectAhead(text, describes ? 'definition' : 'answer')
-    : undefined
-  // Other work ran meanwhile, which may have been a freeze.
-  const frozen = isLong || filtered instanceof Promise ? session.frozen() : undefined
+  const inspected = isLong ? await session.inspectAhead(text, kind) : undefined
+  const frozen = session.frozen()
   if (frozen !== undefined) {
     session.abandon(sent)
     const { text: reply } = buildFrozenReply(id, frozen, true)
     return { reply: { text: reply, from: 'gate' }, outcome: { status: 'cancelled' } }
   }
+  return toInspected({ sent, response, session, text, error, inspected })
+}
+
+function toInspected({
+  sent,
+  response,
+  session,
+  text,
+  error,
+  inspected,
+}: Omit<FilteredAnswer, 'filtered'> & {
+  readonly text: string
+  readonly error: JsonRpcResponse['error']
+  readonly inspected?: ReplyOptions['inspected']
+}): InspectedResult {
+  const { admission, method } = sent
   if (admission !== undefined) session.names.hear(response.result)
   if (method === 'initialize' && response.result !== undefined) beginSession(session)
+  const describes = isDefinition(method, error !== undefined)
   return {
     reply: { text, errorCode: error?.code, inspected, isDefinition: describes, from: sent },
     outcome: outcomeOf(response, text),

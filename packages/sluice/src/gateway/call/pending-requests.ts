@@ -171,7 +171,8 @@ export class PendingRequests {
         isAnswered: false,
       }
       this.#arrived.delete(pending)
-      this.#sent.set(ours, Object.assign(pending, { sent }))
+      pending.sent = sent
+      this.#sent.set(ours, pending as PendingRequest & { sent: SentRequest })
       const carried = request === undefined ? { trace, passing } : { request, trace, passing }
       if (!to.send(text, carried)) this.#answer(sent, { status: 'not-sent', outcome: 'error' })
     })

@@ -43,7 +43,7 @@ export class EmbeddedAdmissionStore<Entry> implements AdmissionStore<Entry> {
       request.mode === 'probe' ? this.#probe(request) : this.#charge(request),
     )
     const replies: AdmissionReply[] = []
-    for (const reply of begun) replies.push(await reply)
+    for (const reply of begun) replies.push(reply instanceof Promise ? await reply : reply)
     return replies
   }
 
@@ -59,7 +59,7 @@ export class EmbeddedAdmissionStore<Entry> implements AdmissionStore<Entry> {
   }
 
   /** Nothing is waited for before the intent is queued: no other call comes in between. */
-  async #charge(request: ChargeRequest<Entry>): Promise<AdmissionReply> {
+  #charge(request: ChargeRequest<Entry>): AdmissionReply | Promise<AdmissionReply> {
     const { counters } = this.#parts
     const { approval, charges, now } = request
     const consumed = counters.consume(charges, now)
@@ -69,17 +69,23 @@ export class EmbeddedAdmissionStore<Entry> implements AdmissionStore<Entry> {
     }
     const { receipt } = consumed
     let isUsed = false
+    const undo = (error: Error): AdmissionReply => {
+      counters.giveBack(receipt)
+      if (isUsed) this.#giveApprovalBack(request)
+      return { status: 'unavailable', why: error.message }
+    }
     try {
       isUsed = approval !== undefined && this.#use(approval, request.callId)
       if (approval !== undefined && !isUsed) {
         counters.giveBack(receipt)
         return { status: 'approval-used' }
       }
-      return { status: 'admitted', sequence: await this.#record(request), receipt }
+      return this.#record(request).then(
+        (sequence): AdmissionReply => ({ status: 'admitted', sequence, receipt }),
+        undo,
+      )
     } catch (error) {
-      counters.giveBack(receipt)
-      if (isUsed) this.#giveApprovalBack(request)
-      return { status: 'unavailable', why: (error as Error).message }
+      return undo(error as Error)
     }
   }
 

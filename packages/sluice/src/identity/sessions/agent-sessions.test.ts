@@ -251,7 +251,7 @@ interface Step {
 /** What a principal passes, over arbitrary connects, ends, restarts and clock readings, with real counters. */
 function passesOf(steps: readonly Step[], limit: SessionLimit, windowMs: number): number[] {
   const now = { wallMs: T, monotonicMs: 0 }
-  const clock = new ProcessClock(() => ({ ...now }))
+  const clock = new ProcessClock({ wallMs: () => now.wallMs, monotonicMs: () => now.monotonicMs })
   const counters = new MemoryCounters()
   const memory = new MapMemory()
   const start = () =>
