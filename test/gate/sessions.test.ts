@@ -4,6 +4,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type FixtureServer, serveFixture } from '../support/fixture-server.ts'
 import { PlainClient } from '../support/plain-client.ts'
+import { sluiceJson } from '../support/run-sluice.ts'
+import { connectClients, countStoredSessions, WEEK_GATE } from '../support/session-week.ts'
 import {
   endGates,
   fixture,
@@ -96,6 +98,18 @@ test(
     expect((await changed.call(TEXT)).status).toBe(404)
     const stranger = await startGate({ servers })
     expect((await moved(client, stranger, 'newer').call(TEXT)).status).toBe(404)
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'what is stored of sessions does not grow with the clients that come and go',
+  async () => {
+    const gate = await startGate(WEEK_GATE)
+    expect(await connectClients(gate, 60)).toBe(60)
+    const { sessions } = await sluiceJson(['sessions', 'list', '--data', gate.data])
+    expect(sessions.length).toBeLessThanOrEqual(20)
+    expect(countStoredSessions(gate)).toBeLessThanOrEqual(20)
   },
   TIMEOUT_MS,
 )

@@ -69,7 +69,14 @@ export function serversEndpoints({ parts, reader }: ServersParts): Endpoint[] {
         const definition = found?.definition ?? pins.acceptedOf(query.server, query.name)
         if (definition === undefined)
           throw new ApiError('API_NOT_FOUND', 'no server has listed this tool', 'see /api/tools')
-        return pageOf(definition)
+        const page = pageOf(definition)
+        // As the gate decides by it: the hints of a built-in server hold.
+        return found === undefined
+          ? page
+          : {
+              ...page,
+              ...{ category: found.category, risk: found.risk, unknown: found.unknown === true },
+            }
       },
     }),
     endpoint({

@@ -41,6 +41,7 @@ export class BuiltinAgents {
     if (!isThere || this.#start === undefined) return async () => {}
     const agentGate = new AgentGate({
       servers: () => servers.names,
+      isOwn: (server) => servers.find(server)?.kind === 'builtin',
       approvals,
       callerOf: (owner) => door.callerOf(owner),
       labelsOf: (family) => gate.sessions.familyLabels(family),

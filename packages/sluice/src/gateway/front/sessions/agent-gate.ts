@@ -5,7 +5,7 @@
 import type { AgentFacts } from '@sluice/policy/core/call'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { classify } from '../../../catalogue/classify/classify.ts'
+import { classify, classifyOwn } from '../../../catalogue/classify/classify.ts'
 import type {
   AgentCall,
   AgentOutcome,
@@ -30,6 +30,8 @@ import { MemberTransport } from './member-transport.ts'
 
 export interface AgentGateContext {
   readonly servers: () => readonly string[]
+  /** A server that runs inside the gate, whose own hints hold. */
+  readonly isOwn: (server: string) => boolean
   readonly approvals: Pick<ApprovalService, 'find' | 'watch'>
   /** Undefined where the owner may no longer call. */
   readonly callerOf: (owner: string) => Caller | undefined
@@ -175,12 +177,13 @@ export class AgentGate {
       cursor = value.nextCursor
       if (cursor === undefined) break
     }
+    const classOf = this.#context.isOwn(server) ? classifyOwn : classify
     return tools.map((definition) => ({
       server,
       name: definition.name,
       description: String(definition.description ?? ''),
       inputSchema: definition.inputSchema,
-      category: classify({ ...definition, server }).category,
+      category: classOf({ ...definition, server }).category,
     }))
   }
 
