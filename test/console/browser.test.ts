@@ -4,8 +4,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { Machine } from '../support/programs.ts'
 import { scratchDirectory } from '../support/scratch.ts'
-import { findChromium, HOW, type Machine, named } from './browser.ts'
+import { findChromium, HOW, named } from './browser.ts'
 
 const INSTALL = HOW.replace('apt-get ', '')
 

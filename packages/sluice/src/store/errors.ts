@@ -13,6 +13,11 @@ export const ERRORS = {
   STORE_NEWER: 'a file in the data directory was made by a newer version',
   STORE_MISSING: 'a file of the data directory is not there, or was moved away',
   STORE_IO: 'the disk answered with an error',
+  STORE_ADDRESS: 'the address of the shared store is wrong',
+  STORE_UNREACHABLE: 'the shared store does not answer in time',
+  STORE_FENCED: 'another gate with the same name uses the shared store',
+  STORE_LOST: 'the shared store no longer has what it had confirmed',
+  STORE_KEY: 'a row of the shared store was not written with the key of this cluster',
 } as const
 
 export type StoreErrorCode = keyof typeof ERRORS

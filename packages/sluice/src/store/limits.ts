@@ -19,3 +19,25 @@ export const FOLDER_LINKS_MAX = 40
 export const MARK_BYTES_MAX = 128
 /** Other installations whose agent bundles may restore memory. */
 export const TRUSTED_KEYS_MAX = 100
+
+/** Connections of one gate to a shared store. */
+export const CONNECTIONS_MAX = 4
+/** A new connection to a shared store. */
+export const CONNECT_TIMEOUT_MS = 2_000
+/** A statement on the shared store; after it the connection is closed, and its effect is unknown. */
+export const STATEMENT_DEADLINE_MS = 2_000
+/** The same for the admission of calls, which wait for it. */
+export const ADMIT_DEADLINE_MS = 900
+/** A migration of the tables of a shared store, and the first look at them. */
+export const MIGRATE_DEADLINE_MS = 30_000
+/** Calls, outcomes and events in one statement. */
+export const ADMIT_BATCH_MAX = 256
+/** Calls that wait for admission; one more is refused. */
+export const ADMIT_WAITING_MAX = 4_096
+/** Outcomes, refusals and events that wait for the shared store; of more the oldest are dropped. */
+export const SHARED_ROWS_WAITING_MAX = 20_000
+/** Bytes of all records in one statement. */
+export const ADMIT_BYTES_MAX = 4 * 1_048_576
+/** The first pause before the shared store is tried again, and the longest. */
+export const SHARED_RETRY_MS_MIN = 100
+export const SHARED_RETRY_MS_MAX = 1_000

@@ -4,7 +4,7 @@
 import type { LimitCharge, LimitUsage } from '@sluice/policy/core/counters'
 import { formatDecimal } from '@sluice/policy/core/decimal'
 import type { Decision } from '@sluice/policy/core/decision'
-import { type AdmissionReply, usageOfRoom } from '../shared/admission.ts'
+import { type AdmissionReply, usageOfRoom } from '../../store/admission.ts'
 import type { ApprovalClaim } from './await-approval.ts'
 import type { Admission, CallPipeline, CallRequest, TrackedCall } from './call-request.ts'
 import { type CallDecision, toDenial, withoutLimits } from './decide-call.ts'
@@ -66,6 +66,8 @@ export async function chargeAndRecord(options: ChargeOptions): Promise<ChargeRes
       return { status: 'misfit', ...toMisfit(decision, charges, reply) }
     case 'approval-used':
       return { status: 'misfit', refusal: toDenial(decision, 'APPROVAL_USED', APPROVAL_LOST) }
+    case 'changed':
+      return { status: 'misfit', refusal: toDenial(decision, 'POLICY_FAULT', KEEPS_CHANGING) }
     default: {
       const why = reply?.status === 'unavailable' ? reply.why : 'the store gave no answer'
       const reason = `the call cannot be recorded, so it is not made: ${why}`
@@ -87,6 +89,9 @@ function withoutShadowCharges(passing: PassingCall): PassingCall {
 }
 
 const APPROVAL_LOST = 'an identical call has used the approval at the same moment'
+
+const KEEPS_CHANGING =
+  'policies, freezes or approvals were changed at other gates during every decision; try again'
 
 /** Other calls were faster between the decision and the charge. */
 export function toMisfit(

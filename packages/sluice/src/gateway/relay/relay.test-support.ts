@@ -18,10 +18,10 @@ import {
   TASKS,
 } from '../../protocol/protocol-generation.ts'
 import { readMessages } from '../../protocol/read-message.ts'
+import { EmbeddedAdmissionStore } from '../../store/memory/admission.ts'
+import { SlowAdmissionStore } from '../../store/slow-admission.test-support.ts'
 import type { CallPipeline } from '../call/call-request.ts'
 import { labelSession } from '../call/inspect-answers.ts'
-import { EmbeddedAdmissionStore } from '../data/embedded-admission.ts'
-import { SlowAdmissionStore } from '../data/slow-admission.test-support.ts'
 import { CallInstrumentation } from '../metrics/instrument-calls.ts'
 import { Meter } from '../metrics/meter.ts'
 import type { NameRoots } from '../session/client-roots.ts'

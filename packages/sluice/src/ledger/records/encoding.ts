@@ -35,7 +35,12 @@ export const KINDS = { intent: 1, refusal: 2, outcome: 3, event: 4 } as const
  * every call.
  */
 export function encode(entry: LedgerEntry, seq: number): string {
-  const head = `[${ENCODING_VERSION},${seq},${KINDS[entry.kind]},${timeText(entry.atMs)}`
+  return `[${ENCODING_VERSION},${seq}${encodeBody(entry)}`
+}
+
+/** What follows the number: a shared store numbers records itself. */
+export function encodeBody(entry: LedgerEntry): string {
+  const head = `,${KINDS[entry.kind]},${timeText(entry.atMs)}`
   switch (entry.kind) {
     case 'intent':
     case 'refusal':

@@ -35,6 +35,11 @@ const HELP: Record<StoreErrorCode, string> = {
   STORE_NEWER: 'use the version that made it, or restore a backup',
   STORE_MISSING: 'no gate has run with this data directory yet: name another with --data',
   STORE_IO: 'check the disk; the system log may say more',
+  STORE_ADDRESS: 'write postgres://user@host:5432/database',
+  STORE_UNREACHABLE: 'see that PostgreSQL runs and is reachable; the gate recovers automatically',
+  STORE_FENCED: 'give each gate its own `cluster: { name }`',
+  STORE_LOST: 'a failover or a restored backup lost commits: see docs/concepts/scale.md',
+  STORE_KEY: 'use the same `cluster: { key }` at every gate',
 }
 
 /** What was attempted, on which file, and why it failed. */

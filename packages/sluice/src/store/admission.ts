@@ -1,6 +1,6 @@
 // Admission of calls: the one interface between the call path and the store that charges limits, uses
-// approvals and records intents. A store admits each call as a whole or not at all. Memory with SQLite
-// (gateway/data/embedded-admission.ts) implements it; every driver passes the tests beside that file.
+// approvals and records intents. A store admits each call as a whole or not at all. memory/admission.ts
+// (with a ledger in SQLite) and postgres/admission.ts implement it; both pass admission.test.ts.
 
 import type { Instant } from '@sluice/policy/core/clock'
 import type { LimitCharge, LimitStatus, LimitUsage, Receipt } from '@sluice/policy/core/counters'
@@ -44,6 +44,8 @@ export type AdmissionReply =
   | { readonly status: 'misfit'; readonly refused: number; readonly room: readonly LimitStatus[] }
   /** Nothing happened: the approval no longer covers this call. */
   | { readonly status: 'approval-used' }
+  /** Nothing happened: another gate changed the policy, a freeze or an approval since the decision. */
+  | { readonly status: 'changed' }
   /** Nothing happened, or it was undone: the store cannot promise anything now. */
   | { readonly status: 'unavailable'; readonly why: string }
 

@@ -10,7 +10,7 @@ import type {
   ApprovalUseRequest,
   ChargeRequest,
   ProbeRequest,
-} from '../shared/admission.ts'
+} from '../admission.ts'
 
 /** The approvals, as far as admission needs them; an ApprovalEngine fits. */
 export interface ApprovalUses {

@@ -3,7 +3,7 @@
 // reaches the store or after the store has done it. What is under it keeps the promises.
 
 import type { LimitUsage, Receipt } from '@sluice/policy/core/counters'
-import type { AdmissionReply, AdmissionRequest, AdmissionStore } from '../shared/admission.ts'
+import type { AdmissionReply, AdmissionRequest, AdmissionStore } from './admission.ts'
 
 export class SlowAdmissionStore<Entry> implements AdmissionStore<Entry> {
   readonly usage: LimitUsage = {

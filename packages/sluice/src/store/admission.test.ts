@@ -1,5 +1,6 @@
 // What every driver of the admission store promises: limits, approval and intent together or not at all.
-// In memory, with a ledger in SQLite, and each of them behind a driver that is slow on purpose.
+// In memory, with a ledger in SQLite, each of them behind a driver that is slow on purpose, in PostgreSQL,
+// and there behind PgBouncer in transaction mode.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,18 +8,42 @@ import { join } from 'node:path'
 import type { LimitCharge } from '@sluice/policy/core/counters'
 import { ZERO } from '@sluice/policy/core/decimal'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
-import { afterEach, describe, expect, test } from 'vitest'
-import { rate } from '../../../../../test/support/counters-model.ts'
-import { Ledger } from '../../ledger/ledger.ts'
-import type { DecisionEntry } from '../../ledger/records/record.ts'
-import { type AdmissionStore, type ChargeRequest, usageOfRoom } from '../shared/admission.ts'
-import { EmbeddedAdmissionStore } from './embedded-admission.ts'
+import { afterAll, afterEach, test as baseTest, beforeAll, describe, expect } from 'vitest'
+import { rate } from '../../../../test/support/counters-model.ts'
+import {
+  findPgBouncer,
+  findPostgres,
+  namePgBouncerSuite,
+  namePostgresSuite,
+  type RunningPgBouncer,
+  type RunningPostgres,
+  startPgBouncer,
+  startPostgres,
+} from '../../../../test/support/postgres.ts'
+import { Ledger } from '../ledger/ledger.ts'
+import type { DecisionEntry } from '../ledger/records/record.ts'
+import { type AdmissionStore, type ChargeRequest, usageOfRoom } from './admission.ts'
+import { EmbeddedAdmissionStore } from './memory/admission.ts'
+import { openSharedGate } from './postgres/shared-gate.test-support.ts'
 import { SlowAdmissionStore } from './slow-admission.test-support.ts'
 
 const NOW = { wallMs: 1_000, monotonicMs: 1_000 }
-const ended: (() => void)[] = []
-afterEach(() => {
-  for (const end of ended.splice(0)) end()
+const ended: (() => void | Promise<void>)[] = []
+afterEach(async () => {
+  for (const end of ended.splice(0)) await end()
+})
+const postgres = findPostgres()
+const pgBouncer = findPgBouncer()
+let server: RunningPostgres | undefined
+let pooler: RunningPgBouncer | undefined
+beforeAll(async () => {
+  if (postgres === undefined) return
+  server = await startPostgres(postgres)
+  if (pgBouncer !== undefined) pooler = await startPgBouncer(pgBouncer, server)
+})
+afterAll(async () => {
+  await pooler?.end()
+  await server?.end()
 })
 
 /** One use of an approval `a`; ten of a standing one. */
@@ -53,12 +78,45 @@ function openLedger(): Ledger {
   return ledger
 }
 
-const DRIVERS = ['memory', 'sqlite'].flatMap((log) => [
-  { log, isSlow: false, name: log },
-  { log, isSlow: true, name: `${log}, slow` },
-])
+interface Driver {
+  readonly name: string
+  readonly isHere: boolean
+  open(): Promise<OpenStore>
+}
 
-function openStore({ log, isSlow }: (typeof DRIVERS)[number]) {
+interface OpenStore {
+  readonly store: AdmissionStore<DecisionEntry>
+  /** Of the calls whose intent is written. */
+  written(): Promise<readonly string[]>
+  head(): number
+  /** While it is full no intent can be written. */
+  setFull(isFull: boolean): Promise<void>
+  /** What became of approvals; undefined if the store itself counts their uses. */
+  readonly approvals?: FakeApprovals
+}
+
+const EMBEDDED: readonly Driver[] = ['memory', 'sqlite'].flatMap((log) =>
+  [false, true].map((isSlow) => ({
+    name: isSlow ? `${log}, slow` : log,
+    isHere: true,
+    open: async () => openEmbedded(log, isSlow),
+  })),
+)
+const DRIVERS: readonly Driver[] = [
+  ...EMBEDDED,
+  {
+    name: namePostgresSuite('postgres', postgres),
+    isHere: postgres !== undefined,
+    open: () => openShared(server?.url() ?? ''),
+  },
+  {
+    name: namePgBouncerSuite('postgres behind PgBouncer', pgBouncer),
+    isHere: postgres !== undefined && pgBouncer !== undefined,
+    open: () => openShared(pooler?.url() ?? ''),
+  },
+]
+
+function openEmbedded(log: string, isSlow: boolean): OpenStore {
   const ledger = log === 'sqlite' ? openLedger() : undefined
   const written: string[] = []
   const disk = { isFull: false }
@@ -72,8 +130,36 @@ function openStore({ log, isSlow }: (typeof DRIVERS)[number]) {
   const inner = new EmbeddedAdmissionStore<DecisionEntry>({
     ...{ counters: new MemoryCounters(), approvals, log: { intent } },
   })
-  const store = isSlow ? new SlowAdmissionStore(inner) : inner
-  return { store, approvals, written, disk, head: () => ledger?.head.seq ?? written.length }
+  return {
+    store: isSlow ? new SlowAdmissionStore(inner) : inner,
+    approvals,
+    written: async () => written,
+    head: () => ledger?.head.seq ?? written.length,
+    setFull: async (isFull) => {
+      disk.isFull = isFull
+    },
+  }
+}
+
+let lastGate = 0
+async function openShared(url: string): Promise<OpenStore> {
+  const gate = `gate ${++lastGate}`
+  const { connections, store, close } = await openSharedGate(url, gate)
+  await connections.query('TRUNCATE sluice.counter, sluice.charge')
+  ended.push(close)
+  const [full, free] = [
+    'ALTER TABLE sluice.ledger ADD CONSTRAINT disk_full CHECK (false) NOT VALID',
+    'ALTER TABLE sluice.ledger DROP CONSTRAINT disk_full',
+  ]
+  return {
+    store,
+    written: async () => {
+      const sql = "SELECT id FROM sluice.ledger WHERE gate = $1 AND kind = 'i' ORDER BY seq"
+      return (await connections.query(sql, [gate])).map(({ id }) => String(id))
+    },
+    head: () => store.head.seq,
+    setFull: async (isFull) => void (await connections.query(isFull ? full : free)),
+  }
 }
 
 function entryOf(callId: string): DecisionEntry {
@@ -108,28 +194,30 @@ async function admitOne(
   return reply
 }
 
-describe.each(DRIVERS)('admission: $name', (driver) => {
+describe.each(DRIVERS)('admission: $name', ({ isHere, open }) => {
+  const test = baseTest.skipIf(!isHere)
+
   test('a limit of one lets one of many calls pass, in one batch and in many', async () => {
-    const { store, written } = openStore(driver)
+    const { store, written } = await open()
     const batches = [[1, 2, 3], [4], [5, 6]].map((batch) => batch.map(() => charge([rate(1)])))
     const replies = (await Promise.all(batches.map((batch) => store.admit(batch)))).flat()
     expect(replies.filter(({ status }) => status === 'admitted')).toHaveLength(1)
     const rest = replies.filter(({ status }) => status !== 'admitted')
     for (const reply of rest)
       expect(reply).toMatchObject({ status: 'misfit', refused: 0, room: [{ remaining: ZERO }] })
-    expect(written).toHaveLength(1)
+    expect(await written()).toHaveLength(1)
   })
 
   test('the intent is durable when the call is admitted', async () => {
-    const { store, written, head } = openStore(driver)
+    const { store, written, head } = await open()
     const request = charge([])
     const reply = await admitOne(store, request)
     expect(reply).toMatchObject({ status: 'admitted', sequence: head() })
-    expect(written).toEqual([request.callId])
+    expect(await written()).toEqual([request.callId])
   })
 
   test('if one limit is full, no other is charged and the room of each is told', async () => {
-    const { store } = openStore(driver)
+    const { store } = await open()
     const [wide, full] = [rate(2, { key: 'wide' }), rate(1, { key: 'full' })]
     await admitOne(store, charge([full]))
     const reply = await admitOne(store, charge([wide, full]))
@@ -145,14 +233,14 @@ describe.each(DRIVERS)('admission: $name', (driver) => {
   })
 
   test('an approval is used once, and without it nothing is charged', async () => {
-    const { store, approvals } = openStore(driver)
+    const { store, approvals } = await open()
     const requests = Array.from({ length: 5 }, () =>
       charge([rate(5)], { approval: approvalOf('a') }),
     )
     const replies = await Promise.all(requests.map((request) => admitOne(store, request)))
     const found = replies.map(({ status }) => status).sort()
     expect(found).toEqual(['admitted', ...Array.from({ length: 4 }, () => 'approval-used')])
-    expect(approvals.steps).toEqual(['executing a'])
+    if (approvals) expect(approvals.steps).toEqual(['executing a'])
     const rest = Array.from({ length: 5 }, () => charge([rate(5)]))
     const after = await Promise.all(rest.map((request) => admitOne(store, request)))
     expect(after.filter(({ status }) => status === 'admitted')).toHaveLength(4)
@@ -161,20 +249,21 @@ describe.each(DRIVERS)('admission: $name', (driver) => {
   test.each(['a', 'standing'])(
     'if the intent cannot be written, nothing was charged or used: %s',
     async (id) => {
-      const { store, approvals, disk } = openStore(driver)
+      const { store, approvals, setFull } = await open()
       const request = () => charge([rate(1)], { approval: approvalOf(id) })
-      disk.isFull = true
+      await setFull(true)
       expect(await admitOne(store, request())).toMatchObject({
-        ...{ status: 'unavailable', why: expect.stringContaining('disk') },
+        ...{ status: 'unavailable', why: expect.stringMatching(/disk/) },
       })
-      expect(approvals.steps).toContain(`given back ${id}`)
-      disk.isFull = false
+      if (approvals) expect(approvals.steps).toContain(`given back ${id}`)
+      await setFull(false)
       expect((await admitOne(store, request())).status).toBe('admitted')
     },
   )
 
   test('an approval that cannot be used or given back admits nothing', async () => {
-    const { store, approvals } = openStore(driver)
+    const { store, approvals } = await open()
+    if (approvals === undefined) return
     const fault = () => {
       throw new Error('broken')
     }
@@ -187,12 +276,12 @@ describe.each(DRIVERS)('admission: $name', (driver) => {
   })
 
   test('a probe charges nothing, and says what is full', async () => {
-    const { store, written } = openStore(driver)
+    const { store, written } = await open()
     const probe = { mode: 'probe', charges: [rate(1)], now: NOW } as const
     expect(await admitOne(store, probe)).toEqual({ status: 'fits' })
     const admitted = await admitOne(store, charge([rate(1)]))
     expect(await admitOne(store, probe)).toMatchObject({ status: 'misfit', refused: 0 })
-    expect(written).toHaveLength(1)
+    expect(await written()).toHaveLength(1)
     if (admitted.status === 'admitted') await store.giveBack(admitted.receipt)
     expect(await admitOne(store, probe)).toEqual({ status: 'fits' })
   })

@@ -1,0 +1,72 @@
+// The address of a PostgreSQL database, `postgres://user@host:port/database?sslmode=...`. The connection
+// is encrypted and the server's certificate checked, unless the server is on this machine or `sslmode`
+// says otherwise. Read once, at start.
+
+import { readFileSync } from 'node:fs'
+import type { ClientConfig } from 'pg'
+import { StoreError } from '../errors.ts'
+import { CONNECT_TIMEOUT_MS } from '../limits.ts'
+
+/** Encrypted at least, or plain because it was asked for. `prefer` and `allow` could fall back to plain text. */
+const MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const
+const PARAMETERS = ['sslmode', 'sslrootcert', 'host']
+
+export type PostgresAddress = ClientConfig
+
+export function isPostgresUrl(text: string): boolean {
+  return /^postgres(ql)?:\/\//.test(text)
+}
+
+export function parsePostgresUrl(text: string): PostgresAddress {
+  const url = URL.canParse(text) && isPostgresUrl(text) ? new URL(text) : undefined
+  if (url === undefined)
+    throw wrong('it is not an address', 'write postgres://user@host:5432/database')
+  for (const name of url.searchParams.keys())
+    if (!PARAMETERS.includes(name))
+      throw wrong(
+        `the parameter \`${name}\` is not known`,
+        `there are ${PARAMETERS.map((each) => `\`${each}\``).join(', ')}`,
+      )
+  const host = url.searchParams.get('host') ?? decodeURIComponent(url.hostname)
+  const database = decodeURIComponent(url.pathname.slice(1))
+  if (host === '' || url.username === '' || database === '')
+    throw wrong('user, host or database is missing', 'write postgres://user@host:5432/database')
+  const password = url.password === '' ? process.env.PGPASSWORD : decodeURIComponent(url.password)
+  return {
+    host: host.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? 5432 : Number(url.port),
+    user: decodeURIComponent(url.username),
+    ...(password === undefined ? {} : { password }),
+    database,
+    ssl: toTls(host, url.searchParams),
+    application_name: 'sluice',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+  }
+}
+
+/** Without the password, for logs and messages. */
+export function describePostgres({ user, host, port, database }: PostgresAddress): string {
+  return `postgres://${user}@${host}:${port}/${database}`
+}
+
+function toTls(host: string, parameters: URLSearchParams): PostgresAddress['ssl'] {
+  const mode = parameters.get('sslmode')
+  if (mode !== null && !MODES.some((each) => each === mode))
+    throw wrong(`\`sslmode=${mode}\` is not supported`, `use one of ${MODES.join(', ')}`)
+  if (mode === 'disable' || (mode === null && isLocal(host))) return false
+  const root = parameters.get('sslrootcert')
+  const ca = root === null ? {} : { ca: readFileSync(root, 'utf8') }
+  if (mode === 'require') return { ...ca, rejectUnauthorized: false }
+  if (mode === 'verify-ca')
+    return { ...ca, rejectUnauthorized: true, checkServerIdentity: () => undefined }
+  return { ...ca, rejectUnauthorized: true }
+}
+
+function isLocal(host: string): boolean {
+  return host.startsWith('/') || /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/.test(host)
+}
+
+function wrong(what: string, help: string): StoreError {
+  return new StoreError('STORE_ADDRESS', `the address of the shared store is wrong: ${what}`, help)
+}

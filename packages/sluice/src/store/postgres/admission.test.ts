@@ -1,0 +1,182 @@
+// Admission in PostgreSQL beyond what every driver promises: several gates on one limit, a database that
+// goes away, answers that are lost, and two gates of one name.
+
+import type { LimitCharge } from '@sluice/policy/core/counters'
+import { formatDecimal, parseDecimal } from '@sluice/policy/core/decimal'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { rate } from '../../../../../test/support/counters-model.ts'
+import {
+  findPostgres,
+  namePostgresSuite,
+  type RunningPostgres,
+  startPostgres,
+} from '../../../../../test/support/postgres.ts'
+import { until } from '../../../../../test/support/start-gate.ts'
+import { TcpRelay } from '../../../../../test/support/tcp-relay.ts'
+import { judgement } from '../../ledger/judgements.test-support.ts'
+import type { DecisionEntry } from '../../ledger/records/record.ts'
+import type { AdmissionReply, ChargeRequest } from '../admission.ts'
+import { describePostgres, parsePostgresUrl } from './address.ts'
+import { openSharedGate } from './shared-gate.test-support.ts'
+
+const NOW = { wallMs: 1_000, monotonicMs: 1_000 }
+const postgres = findPostgres()
+
+let lastId = 0
+function charge(charges: readonly LimitCharge[]): ChargeRequest<DecisionEntry> {
+  const callId = `call ${++lastId}`
+  return { mode: 'charge', callId, charges, now: NOW, entry: judgement(lastId, { callId }) }
+}
+
+function countAdmitted(replies: readonly AdmissionReply[]): number {
+  return replies.filter(({ status }) => status === 'admitted').length
+}
+
+describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', postgres), () => {
+  let server: RunningPostgres
+  let relay: TcpRelay
+  const ended: (() => Promise<void>)[] = []
+
+  beforeAll(async () => {
+    server = await startPostgres(postgres as string)
+    relay = await TcpRelay.start(server.port)
+  })
+  afterEach(async () => {
+    relay.mode = 'pass'
+    for (const end of ended.splice(0)) await end()
+  })
+  afterAll(async () => {
+    await relay?.end()
+    await server?.end()
+  })
+
+  async function open(gate: string, port = server.port, more = {}) {
+    const url = `postgres://sluice@127.0.0.1:${port}/postgres`
+    const opened = await openSharedGate(url, gate, more)
+    ended.push(opened.close)
+    const one = async (charges: readonly LimitCharge[] = []) =>
+      (await opened.store.admit([charge(charges)]))[0] as AdmissionReply
+    return { ...opened, one }
+  }
+
+  test('S1: four gates let exactly as many calls pass as a limit allows, and no more of a budget', async () => {
+    const gates = await Promise.all(['a', 'b', 'c', 'd'].map((name) => open(name)))
+    const budget: LimitCharge = {
+      ...{ key: 'budget', kind: 'spend', windowMs: 3_600_000 },
+      ...{ max: parseDecimal('12.50')!, amount: parseDecimal('0.1')! },
+    }
+    const calls = Array.from({ length: 250 }, () => [rate(100, { key: 's1' })])
+    const spends = Array.from({ length: 50 }, () => [budget])
+    const replies = await Promise.all(
+      gates.map(({ store }) =>
+        Promise.all([...calls, ...spends].map((charges) => store.admit([charge(charges)]))),
+      ),
+    )
+    const all = replies.map((each) => each.flat())
+    expect(countAdmitted(all.flatMap((each) => each.slice(0, 250)))).toBe(100)
+    expect(countAdmitted(all.flatMap((each) => each.slice(250)))).toBe(125)
+  })
+
+  test('a full limit says when there is room again, and what never fits says so', async () => {
+    const { one } = await open('room')
+    const two = { ...rate(2, { key: 'room' }), windowMs: 60_000 }
+    await one([two])
+    await one([two])
+    const full = await one([two])
+    expect(full).toMatchObject({ status: 'misfit', room: [{ passes: false }] })
+    if (full.status !== 'misfit') return
+    const [room] = full.room
+    expect(room?.retryAfterMs).toBeGreaterThan(50_000)
+    expect(room?.retryAfterMs).toBeLessThanOrEqual(60_000)
+    expect(formatDecimal(room!.remaining)).toBe('0')
+    const never = await one([{ ...two, amount: parseDecimal('3')! }])
+    expect(never).toMatchObject({ room: [{ retryAfterMs: Number.POSITIVE_INFINITY }] })
+    const short = { ...rate(1, { key: 'short' }), windowMs: 30 }
+    expect((await one([short])).status).toBe('admitted')
+    await until(async () => (await one([short])).status === 'admitted')
+  })
+
+  test('an answer that is lost: the call is refused, and undone if it was admitted', async () => {
+    const { connections, one, store } = await open('deaf', relay.port)
+    const limit = rate(1, { key: 'deaf' })
+    relay.mode = 'deaf'
+    const lost = await one([limit])
+    expect(lost).toMatchObject({ status: 'unavailable', why: expect.stringMatching(/900 ms/) })
+    expect(await one([limit])).toMatchObject({ status: 'unavailable' })
+    relay.cut()
+    relay.mode = 'pass'
+    await until(() => store.state === 'open')
+    expect((await one([limit])).status).toBe('admitted')
+    const rows = await connections.query(
+      "SELECT kind FROM sluice.ledger WHERE gate = 'deaf' ORDER BY seq",
+    )
+    expect(rows.map(({ kind }) => kind).join('')).toBe('ioi')
+  })
+
+  test('S8: without the database every call is refused, nothing queues, and it recovers by itself', async () => {
+    const { one, store } = await open('gone')
+    expect((await one()).status).toBe('admitted')
+    await server.stop('SIGQUIT')
+    const refused = await Promise.all(Array.from({ length: 50 }, () => one()))
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set(['unavailable']))
+    const event = store.append({ kind: 'e', id: '', body: ',4,1,"waits",{}]' })
+    expect((await one()).status).toBe('unavailable')
+    await server.start()
+    expect(await event).toBe(2)
+    await until(() => store.state === 'open')
+    expect((await one()).status).toBe('admitted')
+  })
+
+  test('of two gates with one name the older admits nothing any more', async () => {
+    const older = await open('twin')
+    const newer = await open('twin')
+    expect(await older.one()).toMatchObject({
+      ...{ status: 'unavailable', why: expect.stringMatching(/same name/) },
+    })
+    expect(older.store.state).toBe('fenced')
+    expect((await newer.one()).status).toBe('admitted')
+  })
+
+  test('a decision by an older state is not admitted, and the gate catches up', async () => {
+    let version = -1
+    const catchUp = async () => {
+      version = 0
+    }
+    const { one } = await open('stale', server.port, { version: () => version, catchUp })
+    expect((await one()).status).toBe('changed')
+    expect((await one()).status).toBe('admitted')
+  })
+
+  test('a gate has at most four connections', async () => {
+    const { connections } = await open('pool')
+    await Promise.all(Array.from({ length: 20 }, () => connections.query('SELECT pg_sleep(0.01)')))
+    const sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sluice'"
+    const [row] = await connections.query(sql)
+    expect(Number(row?.count)).toBe(4)
+  })
+})
+
+test('the address: encrypted and checked, unless it is on this machine or says otherwise', () => {
+  const ssl = (text: string) => parsePostgresUrl(text).ssl
+  expect(ssl('postgres://s@db.internal/sluice')).toEqual({ rejectUnauthorized: true })
+  expect(ssl('postgres://s@127.0.0.1/sluice')).toBe(false)
+  expect(ssl('postgres://s@[::1]/sluice')).toBe(false)
+  expect(ssl('postgres://s@127.0.0.1.evil.example/sluice')).toEqual({ rejectUnauthorized: true })
+  expect(ssl('postgres://s@x/sluice?host=/run/postgresql')).toBe(false)
+  expect(ssl('postgres://s@db/sluice?sslmode=disable')).toBe(false)
+  expect(ssl('postgres://s@db/sluice?sslmode=require')).toEqual({ rejectUnauthorized: false })
+  expect(ssl('postgres://s@db/sluice?sslmode=verify-ca')).toMatchObject({
+    rejectUnauthorized: true,
+  })
+  const address = parsePostgresUrl('postgresql://s:p%40ss@db:6432/sluice')
+  expect(address).toMatchObject({ host: 'db', port: 6432, password: 'p@ss', database: 'sluice' })
+  expect(describePostgres(address)).toBe('postgres://s@db:6432/sluice')
+  for (const wrong of [
+    'mysql://s@db/sluice',
+    'postgres://db/sluice',
+    'postgres://s@db',
+    'postgres://s@db/sluice?sslmode=prefer',
+    'postgres://s@db/sluice?options=-c%20x',
+  ])
+    expect(() => parsePostgresUrl(wrong)).toThrow('address of the shared store')
+})

@@ -1,0 +1,392 @@
+// Admission of calls at gates that share one database: limits, approval and intent are one statement.
+// One statement is in flight at a time; what arrives meanwhile is the next batch, and outcomes, refusals
+// and events ride along. If the effect of a statement is unknown, this gate's epoch is raised, which waits
+// for the statement or prevents it; then what it did is looked up, and undone. Nothing is sent before that.
+
+import { randomUUID } from 'node:crypto'
+import type { LimitUsage, Receipt } from '@sluice/policy/core/counters'
+import { formatDecimal } from '@sluice/policy/core/decimal'
+import type {
+  AdmissionReply,
+  AdmissionRequest,
+  AdmissionStore,
+  ApprovalUseRequest,
+} from '../admission.ts'
+import { StoreError } from '../errors.ts'
+import {
+  ADMIT_BATCH_MAX,
+  ADMIT_BYTES_MAX,
+  ADMIT_DEADLINE_MS,
+  ADMIT_WAITING_MAX,
+  SHARED_RETRY_MS_MAX,
+  SHARED_RETRY_MS_MIN,
+  SHARED_ROWS_WAITING_MAX,
+} from '../limits.ts'
+import {
+  approvalCharges,
+  type ChainHead,
+  type ChainRecord,
+  digestCharge,
+  encodeBatch,
+  FIRST_HASH,
+  type QueuedItem,
+  readBatchResult,
+  readWritten,
+  type SharedReceipt,
+  toHead,
+  type WrittenRecord,
+} from './batch.ts'
+import type { PostgresConnections, Row } from './connections.ts'
+import { ADMIT, ENTER, GIVE_BACK, RAISE, WRITTEN_SINCE } from './statements.ts'
+
+/** `open`: calls are admitted. `unknown`: not before it is known what the last statement did.
+ * `fenced`, `lost`, `closed`: never again. */
+export type AdmissionState = 'open' | 'unknown' | 'fenced' | 'lost' | 'closed'
+
+export interface PostgresAdmissionParts<Entry> {
+  readonly connections: PostgresConnections
+  readonly gate: string
+  /** The body of the intent of a call. */
+  readonly encodeIntent: (entry: Entry) => string
+  /** The body of the outcome of a call that was admitted and not sent. */
+  readonly encodeUndone: (intent: number) => string
+  /** How often an approval may be used; undefined for no bound. */
+  readonly usesOf: (approval: ApprovalUseRequest) => number | undefined
+  /** The version of the shared state that this gate decides by. */
+  readonly version: () => number
+  /** Another gate has changed the shared state: read it. */
+  readonly catchUp: () => Promise<void>
+  /** Records in the order of the chain, once they are durable. */
+  readonly onWritten?: (records: readonly WrittenRecord[], head: ChainHead) => void
+  readonly onState?: (state: AdmissionState, why: string) => void
+}
+
+export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
+  /** The database decides: every limit may have room until then. */
+  readonly usage: LimitUsage = {
+    look: ({ max }) => ({ passes: true, remaining: max, retryAfterMs: 0 }),
+  }
+  readonly #parts: PostgresAdmissionParts<Entry>
+  readonly #open = new Set<number>()
+  #calls: QueuedItem[] = []
+  #rows: QueuedItem[] = []
+  /** Of this process: another one with the same name is fenced, not overtaken. */
+  readonly #owner = randomUUID()
+  #epoch = 0
+  #head: ChainHead = { seq: 0, hash: FIRST_HASH }
+  #state: AdmissionState = 'unknown'
+  #why = 'the gate is starting'
+  #turn: NodeJS.Immediate | undefined
+  #flight: Promise<void> | undefined
+  #retry: NodeJS.Timeout | undefined
+  #pauseMs = SHARED_RETRY_MS_MIN
+  /** The statement whose effect is unknown. */
+  #unknown: readonly QueuedItem[] = []
+  #batches = 0
+
+  constructor(parts: PostgresAdmissionParts<Entry>) {
+    this.#parts = parts
+  }
+
+  get state(): AdmissionState {
+    return this.#state
+  }
+
+  /** Why it is not `open`. */
+  get why(): string {
+    return this.#state === 'open' ? '' : this.#why
+  }
+
+  get head(): ChainHead {
+    return this.#head
+  }
+
+  get epoch(): number {
+    return this.#epoch
+  }
+
+  get figures(): { commits: number; open: number; waiting: number } {
+    return { commits: this.#batches, open: this.#open.size, waiting: this.#rows.length }
+  }
+
+  /** Takes this gate's name: a gate that had it before is fenced. Calls since `openFrom` may be open. */
+  async start(): Promise<{ readonly openFrom: number; readonly head: ChainHead }> {
+    const row = await this.#enter(ENTER)
+    if (row === undefined) throw new Error('the gate was not registered')
+    this.#head = toHead(row)
+    this.#become('open', '')
+    return { openFrom: Number(row.open_from), head: this.#head }
+  }
+
+  admit(batch: readonly AdmissionRequest<Entry>[]): Promise<AdmissionReply[]> {
+    return Promise.all(batch.map((request) => this.#request(request)))
+  }
+
+  /** A record that is written whatever the limits are. Resolves with its number; while the database does
+   * not answer it waits. */
+  append(record: ChainRecord, outcomeOf?: number): Promise<number> {
+    if (this.#state === 'closed' || this.#state === 'fenced')
+      return Promise.reject(new StoreError('STORE_FENCED', this.#why, 'start the gate again'))
+    if (this.#rows.length >= SHARED_ROWS_WAITING_MAX)
+      return Promise.reject(
+        new StoreError(
+          'STORE_UNREACHABLE',
+          `${SHARED_ROWS_WAITING_MAX} records wait for the shared store`,
+          'see that PostgreSQL runs and is reachable',
+        ),
+      )
+    return new Promise((resolve, reject) => {
+      const answer = (reply: AdmissionReply) => {
+        if (reply.status !== 'admitted') return reject(new Error('the record was not written'))
+        if (outcomeOf !== undefined) this.#open.delete(outcomeOf)
+        resolve(reply.sequence)
+      }
+      this.#rows.push({
+        ...record,
+        ...{ isProbe: false, charges: [], approval: false, version: 0, atMs: 0, answer },
+      })
+      this.#schedule()
+    })
+  }
+
+  async giveBack(receipt: Receipt): Promise<void> {
+    const { at, batch, takes } = receipt as SharedReceipt
+    if (takes.length === 0) return
+    const keys = Buffer.from(takes.map(digestCharge).join(''), 'latin1')
+    const amounts = `{${takes.map(({ amount }) => formatDecimal(amount)).join(',')}}`
+    const { connections, gate } = this.#parts
+    await connections.query(GIVE_BACK, [gate, batch, at, keys, amounts])
+  }
+
+  /** Writes what waits, and admits nothing more. */
+  async close(): Promise<void> {
+    while (this.#state === 'open' && (this.#rows.length > 0 || this.#flight !== undefined)) {
+      this.#schedule()
+      await this.#flight
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    clearTimeout(this.#retry)
+    this.#become('closed', 'the gate is stopping')
+    this.#refuseAll()
+  }
+
+  #request(request: AdmissionRequest<Entry>): Promise<AdmissionReply> {
+    if (this.#state !== 'open') return Promise.resolve(this.#unavailable())
+    if (this.#calls.length >= ADMIT_WAITING_MAX)
+      return Promise.resolve({
+        status: 'unavailable',
+        why: `${ADMIT_WAITING_MAX} calls wait for the shared store`,
+      })
+    const { encodeIntent, usesOf, version } = this.#parts
+    const isProbe = request.mode === 'probe'
+    const approval = isProbe ? undefined : request.approval
+    const charges =
+      approval === undefined
+        ? request.charges
+        : [...request.charges, ...approvalCharges(approval, usesOf(approval))]
+    let body = ''
+    try {
+      body = isProbe ? '' : encodeIntent(request.entry)
+    } catch (error) {
+      return Promise.resolve({ status: 'unavailable', why: (error as Error).message })
+    }
+    return new Promise((answer) => {
+      this.#calls.push({
+        ...{ kind: 'i', id: isProbe ? '' : request.callId, body, isProbe, charges },
+        ...{ approval: approval !== undefined, version: version(), answer },
+        atMs: request.now.monotonicMs,
+      })
+      this.#schedule()
+    })
+  }
+
+  #schedule(): void {
+    if (this.#state !== 'open' || this.#flight !== undefined) return
+    this.#turn ??= setImmediate(() => {
+      this.#turn = undefined
+      if (this.#state !== 'open' || this.#flight !== undefined) return
+      this.#flight = this.#flush().finally(() => {
+        this.#flight = undefined
+        if (this.#calls.length + this.#rows.length > 0) this.#schedule()
+      })
+    })
+  }
+
+  #take(): QueuedItem[] {
+    const version = this.#parts.version()
+    const batch: QueuedItem[] = []
+    let bytes = 0
+    // Outcomes first: they are of earlier calls.
+    for (const queue of [this.#rows, this.#calls]) {
+      let taken = 0
+      for (const item of queue) {
+        if (batch.length >= ADMIT_BATCH_MAX || bytes > ADMIT_BYTES_MAX) break
+        taken++
+        // Decided by a state that is no longer current.
+        if (queue === this.#calls && item.version !== version) item.answer({ status: 'changed' })
+        else {
+          batch.push(item)
+          bytes += item.body.length
+        }
+      }
+      queue.splice(0, taken)
+    }
+    return batch
+  }
+
+  async #flush(): Promise<void> {
+    const batch = this.#take()
+    if (batch.length === 0) return
+    const { connections, gate, version } = this.#parts
+    const [first] = this.#open
+    const openFrom = first ?? this.#head.seq + 1
+    let row: Row | undefined
+    try {
+      const values = [gate, this.#epoch, version(), openFrom, ...encodeBatch(batch)]
+      ;[row] = await connections.query(ADMIT, values, ADMIT_DEADLINE_MS)
+      this.#batches++
+    } catch (error) {
+      return this.#failed(batch, error as Error & { code?: string })
+    }
+    this.#admitted(batch, row as Row)
+  }
+
+  #admitted(batch: readonly QueuedItem[], row: Row): void {
+    const { head, isForked, replies, written } = readBatchResult(batch, this.#head, row)
+    if (isForked) {
+      this.#become('lost', 'the database has another chain of this gate than the one that was sent')
+      for (const { answer } of batch) answer(this.#unavailable())
+      return this.#refuseAll()
+    }
+    this.#head = head
+    if (written.length > 0) this.#parts.onWritten?.(written, head)
+    for (const [at, { answer, kind }] of batch.entries()) {
+      const reply = replies[at] as AdmissionReply
+      if (reply.status === 'admitted' && kind === 'i') this.#open.add(reply.sequence)
+      answer(reply)
+    }
+  }
+
+  async #failed(batch: readonly QueuedItem[], error: Error & { code?: string }): Promise<void> {
+    const calls = batch.filter(({ kind }) => kind === 'i')
+    const rows = batch.filter(({ kind }) => kind !== 'i')
+    this.#rows.unshift(...rows)
+    if (error.code === 'SL001') {
+      for (const { answer } of calls) answer({ status: 'changed' })
+      await this.#parts.catchUp().catch(() => {})
+      return
+    }
+    if (error.code === 'SL002') {
+      this.#calls.unshift(...calls)
+      return this.#fence()
+    }
+    if (!(error instanceof StoreError)) {
+      // The database refused the statement: nothing happened.
+      for (const { answer } of calls) answer({ status: 'unavailable', why: error.message })
+      if (rows.length > 0) await new Promise((resolve) => setTimeout(resolve, SHARED_RETRY_MS_MIN))
+      return
+    }
+    this.#unknown = batch
+    this.#rows.splice(0, rows.length)
+    this.#become('unknown', error.message)
+    for (const { answer } of calls) answer(this.#unavailable())
+    this.#refuseCalls()
+    this.#recoverLater()
+  }
+
+  #recoverLater(): void {
+    this.#retry = setTimeout(() => void this.#recover(), this.#pauseMs)
+    this.#retry.unref()
+    this.#pauseMs = Math.min(SHARED_RETRY_MS_MAX, this.#pauseMs * 2)
+  }
+
+  /** The new epoch waits for the statement whose effect is unknown, or prevents it. */
+  async #recover(): Promise<void> {
+    if (this.#state !== 'unknown') return
+    try {
+      const row = await this.#enter(RAISE)
+      if (row === undefined) return this.#fence()
+      await this.#resolve(toHead(row), row)
+      this.#pauseMs = SHARED_RETRY_MS_MIN
+      await this.#parts.catchUp()
+      if (this.#state !== 'unknown') return
+      this.#become('open', '')
+      this.#schedule()
+    } catch (error) {
+      this.#why = (error as Error).message
+      if (this.#state === 'unknown') this.#recoverLater()
+    }
+  }
+
+  async #resolve(head: ChainHead, { batch: number }: Row): Promise<void> {
+    const batch = this.#unknown
+    const before = this.#head
+    if (head.seq === before.seq && head.hash === before.hash) {
+      this.#rows.unshift(...batch.filter(({ kind }) => kind !== 'i'))
+      this.#unknown = []
+      return
+    }
+    const { connections, gate } = this.#parts
+    const found = await connections.query(WRITTEN_SINCE, [gate, before.seq])
+    const { written, last } = readWritten(found, before)
+    if (written.length === 0 || written.at(-1)?.seq !== head.seq || last !== head.hash) {
+      this.#become('lost', 'the database no longer has what it had confirmed to this gate')
+      return this.#refuseAll()
+    }
+    // Their callers were told that the call is not made: it is not, and costs nothing.
+    const isWritten = new Set(written.map(({ id }) => id))
+    const takes = batch
+      .filter(({ id, kind }) => kind === 'i' && isWritten.has(id))
+      .flatMap(({ charges }) => charges)
+    const undo: SharedReceipt = { takes, atMs: 0, at: found[0]?.at, batch: String(number) }
+    await this.giveBack(undo)
+    this.#head = head
+    this.#unknown = []
+    this.#parts.onWritten?.(written, head)
+    const rest = batch.filter(({ kind }) => kind !== 'i')
+    for (const { seq, kind } of written)
+      if (kind === 'i') {
+        this.#open.add(seq)
+        const body = this.#parts.encodeUndone(seq)
+        void this.append({ kind: 'o', id: '', body }, seq).catch(() => {})
+      } else
+        rest.shift()?.answer({
+          status: 'admitted',
+          sequence: seq,
+          receipt: { takes: [], atMs: 0 },
+        })
+  }
+
+  async #enter(statement: string): Promise<Row | undefined> {
+    const { connections, gate } = this.#parts
+    const [row] = await connections.query(statement, [gate, this.#owner])
+    if (row !== undefined) this.#epoch = Number(row.epoch)
+    return row
+  }
+
+  #fence(): void {
+    this.#become('fenced', 'another gate with the same name has started')
+    this.#refuseAll()
+  }
+
+  #refuseCalls(): void {
+    for (const { answer } of this.#calls.splice(0)) answer(this.#unavailable())
+  }
+
+  #refuseAll(): void {
+    this.#refuseCalls()
+    for (const { answer } of this.#rows.splice(0)) answer(this.#unavailable())
+  }
+
+  #unavailable(): AdmissionReply {
+    return { status: 'unavailable', why: this.#why }
+  }
+
+  #become(state: AdmissionState, why: string): void {
+    if (this.#state === 'closed') return
+    const isNew = state !== this.#state
+    this.#state = state
+    this.#why = why
+    if (isNew) this.#parts.onState?.(state, why)
+  }
+}

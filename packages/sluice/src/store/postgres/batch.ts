@@ -1,0 +1,189 @@
+// One batch of the function `admit`: its arguments (flat arrays; texts and keys concatenated as bytes, which
+// `pg` sends in binary), and its answer as replies and records. The database must have chained exactly what
+// was sent. Used by admission.ts.
+
+import { hash } from 'node:crypto'
+import type { LimitCharge, Receipt } from '@sluice/policy/core/counters'
+import { formatDecimal, ONE, parseDecimal, ZERO } from '@sluice/policy/core/decimal'
+import type { AdmissionReply, ApprovalUseRequest } from '../admission.ts'
+import type { Row } from './connections.ts'
+
+/** `i`: intent, `r`: refusal, `o`: outcome, `e`: event. */
+export type RecordKind = 'i' | 'r' | 'o' | 'e'
+
+/** A record for this gate's chain; `body` follows its number. */
+export interface ChainRecord {
+  readonly kind: RecordKind
+  readonly id: string
+  readonly body: string
+}
+
+export interface ChainHead {
+  readonly seq: number
+  /** 32 bytes, latin1. */
+  readonly hash: string
+}
+
+export interface WrittenRecord extends ChainRecord {
+  readonly seq: number
+}
+
+/** Of the database: where the charges of the call are. */
+export interface SharedReceipt extends Receipt {
+  readonly at: unknown
+  readonly batch: string
+}
+
+/** A call, a probe, or a record as it is. */
+export interface QueuedItem extends ChainRecord {
+  readonly isProbe: boolean
+  readonly charges: readonly LimitCharge[]
+  readonly approval: boolean
+  readonly version: number
+  readonly atMs: number
+  readonly answer: (reply: AdmissionReply) => void
+}
+
+/** The hash before the first record. */
+export const FIRST_HASH = '\0'.repeat(32)
+
+export function encodeBatch(batch: readonly QueuedItem[]): unknown[] {
+  let kinds = ''
+  const bodies: Buffer[] = []
+  const lengths: number[] = []
+  const counters = new Map<string, number>()
+  const windows: number[] = []
+  const counts: number[] = []
+  const keys: number[] = []
+  const max: string[] = []
+  const amounts: string[] = []
+  const counterOf = (charge: LimitCharge): number => {
+    const digest = digestCharge(charge)
+    const known = counters.get(digest)
+    if (known !== undefined) return known
+    counters.set(digest, windows.push(charge.windowMs))
+    return windows.length
+  }
+  for (const { body, charges, isProbe, kind } of batch) {
+    kinds += isProbe ? 'p' : kind
+    const bytes = Buffer.from(body)
+    bodies.push(bytes)
+    lengths.push(bytes.length)
+    counts.push(charges.length)
+    for (const charge of charges) {
+      keys.push(counterOf(charge))
+      max.push(formatDecimal(charge.max))
+      amounts.push(formatDecimal(charge.amount))
+    }
+  }
+  return [
+    kinds,
+    batch.map(({ id }) => id),
+    Buffer.concat(bodies),
+    toArray(lengths),
+    Buffer.from([...counters.keys()].join(''), 'latin1'),
+    toArray(windows),
+    ...[toArray(counts), toArray(keys), toArray(max), toArray(amounts)],
+  ]
+}
+
+function toArray(numbers: readonly (number | string)[]): string {
+  return `{${numbers.join(',')}}`
+}
+
+export interface BatchResult {
+  readonly replies: readonly AdmissionReply[]
+  readonly written: readonly WrittenRecord[]
+  readonly head: ChainHead
+  /** The database has another chain than the one that was sent. */
+  readonly isForked: boolean
+}
+
+export function readBatchResult(
+  batch: readonly QueuedItem[],
+  before: ChainHead,
+  row: Row,
+): BatchResult {
+  const misfits = new Map(
+    (JSON.parse(String(row.misfits)) as MisfitRow[]).map((misfit) => [misfit[0] - 1, misfit]),
+  )
+  const written: WrittenRecord[] = []
+  let { seq, hash: last } = before
+  const replies = batch.map((item, at): AdmissionReply => {
+    const misfit = misfits.get(at)
+    if (misfit !== undefined) return toMisfit(item, misfit)
+    if (item.isProbe) return { status: 'fits' }
+    seq++
+    last = chainHash(last, `[1,${seq}${item.body}`)
+    written.push({ kind: item.kind, id: item.id, body: item.body, seq })
+    const receipt: SharedReceipt = {
+      ...{ takes: item.charges, atMs: item.atMs, at: row.at, batch: String(row.batch) },
+    }
+    return { status: 'admitted', sequence: seq, receipt }
+  })
+  const head = toHead(row)
+  return { replies, written, head, isForked: head.seq !== seq || head.hash !== last }
+}
+
+/** Records as the database has them, and the hash after the last. */
+export function readWritten(
+  rows: readonly Row[],
+  before: ChainHead,
+): { readonly written: readonly WrittenRecord[]; readonly last: string } {
+  let last = before.hash
+  const written = rows.map((row): WrittenRecord => {
+    const [seq, text] = [Number(row.seq), (row.body as Buffer).toString('utf8')]
+    last = chainHash(last, text)
+    const body = text.slice(`[1,${seq}`.length)
+    return { seq, kind: row.kind as RecordKind, id: String(row.id), body }
+  })
+  return { written, last }
+}
+
+/** The number of the item, from 1; the charge that did not fit; room and wait of each charge. */
+type MisfitRow = readonly [number, number, readonly (readonly [string, number])[]]
+
+/** Longer than any approval lasts. */
+const APPROVAL_WINDOW_MS = 400 * 86_400_000
+
+/** The use of an approval is a charge: once, or as often as a standing one says. */
+export function approvalCharges(
+  { id }: ApprovalUseRequest,
+  uses: number | undefined,
+): LimitCharge[] {
+  if (uses === undefined) return []
+  const max = { units: BigInt(uses), scale: 0 }
+  return [{ key: `approval ${id}`, kind: 'rate', windowMs: APPROVAL_WINDOW_MS, max, amount: ONE }]
+}
+
+/** The counter of a charge: 32 bytes (latin1), whatever its name is. */
+export function digestCharge({ key, windowMs }: LimitCharge): string {
+  return hash('sha256', `${windowMs} ${key}`, 'binary')
+}
+
+function toMisfit({ approval, charges }: QueuedItem, [, refused, room]: MisfitRow): AdmissionReply {
+  if (approval && refused === charges.length - 1 && charges.at(-1)?.key.startsWith('approval '))
+    return { status: 'approval-used' }
+  const told = room.slice(0, approval ? charges.length - 1 : charges.length)
+  return {
+    status: 'misfit',
+    refused,
+    room: told.map(([left, waitMs], at) => {
+      const remaining = parseDecimal(left) ?? ZERO
+      const retryAfterMs = waitMs < 0 ? Number.POSITIVE_INFINITY : waitMs
+      return { passes: waitMs === 0 && at !== refused, remaining, retryAfterMs }
+    }),
+  }
+}
+
+export function toHead(row: Row): ChainHead {
+  return { seq: Number(row.seq), hash: (row.head as Buffer).toString('latin1') }
+}
+
+/** As in ledger/chain/block.ts, and as `admit` computes it. */
+export function chainHash(previous: string, text: string): string {
+  const record = Buffer.from(text)
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(record.length)
+  return hash('sha256', Buffer.concat([Buffer.from(previous, 'latin1'), length, record]), 'binary')
+}

@@ -1,0 +1,28 @@
+// The part of the library `pg` that this driver uses. It has no types of its own.
+
+declare module 'pg' {
+  export interface ClientConfig {
+    readonly host: string
+    readonly port: number
+    readonly user: string
+    readonly password?: string
+    readonly database: string
+    readonly ssl: false | Readonly<Record<string, unknown>>
+    readonly application_name?: string
+    readonly connectionTimeoutMillis: number
+    readonly keepAlive: boolean
+  }
+
+  export interface QueryResult {
+    readonly rows: readonly Readonly<Record<string, unknown>>[]
+  }
+
+  export class Client {
+    constructor(config: ClientConfig)
+    connect(): Promise<void>
+    query(text: string, values?: readonly unknown[]): Promise<QueryResult>
+    end(): Promise<void>
+    on(event: 'error' | 'end', listener: (error?: Error) => void): this
+    readonly connection: { readonly stream: { destroy(): void } }
+  }
+}

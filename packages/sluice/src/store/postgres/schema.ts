@@ -1,0 +1,265 @@
+// The tables and functions of a shared store, in the schema `sluice`. `admit` is the admission of calls:
+// one statement, one transaction, no client between its steps, so that a stopped gate holds no lock.
+// Migrations only add: gates of this version and of the next run side by side. Applied by migrate.ts.
+
+/**
+ * `counter` and `charge`: sliding windows; a charge is one row for each counter and batch. `ledger`: one
+ * hash chain for each gate. `shared`: rows that all gates have a copy of (freezes, policies). `control`:
+ * its `version` rises with every change of `shared`; `root` authenticates all of them together.
+ */
+const TABLES = `
+  CREATE TABLE sluice.control (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    version bigint NOT NULL DEFAULT 0,
+    root bytea NOT NULL DEFAULT ''
+  );
+  INSERT INTO sluice.control DEFAULT VALUES;
+  CREATE TABLE sluice.gates (
+    gate text PRIMARY KEY,
+    epoch bigint NOT NULL,
+    owner text NOT NULL DEFAULT '',
+    seq bigint NOT NULL DEFAULT 0,
+    head bytea NOT NULL DEFAULT decode(repeat('00', 32), 'hex'),
+    batch bigint NOT NULL DEFAULT 0,
+    open_from bigint NOT NULL DEFAULT 1,
+    started_at timestamptz NOT NULL DEFAULT now(),
+    beat_at timestamptz NOT NULL DEFAULT now(),
+    version bigint NOT NULL DEFAULT 0,
+    state text NOT NULL DEFAULT '',
+    release text NOT NULL DEFAULT '',
+    config text NOT NULL DEFAULT '',
+    address text NOT NULL DEFAULT '',
+    key text NOT NULL DEFAULT ''
+  ) WITH (fillfactor = 50);
+  CREATE TABLE sluice.counter (
+    key bytea PRIMARY KEY,
+    sum numeric NOT NULL DEFAULT 0,
+    last_at timestamptz NOT NULL DEFAULT '-infinity',
+    until timestamptz NOT NULL DEFAULT 'infinity'
+  ) WITH (fillfactor = 50);
+  CREATE TABLE sluice.charge (
+    key bytea NOT NULL,
+    at timestamptz NOT NULL,
+    gate text NOT NULL,
+    batch bigint NOT NULL,
+    amount numeric NOT NULL,
+    PRIMARY KEY (key, at, gate, batch)
+  );
+  CREATE TABLE sluice.ledger (
+    gate text NOT NULL,
+    seq bigint NOT NULL,
+    epoch bigint NOT NULL,
+    at timestamptz NOT NULL,
+    kind text NOT NULL,
+    id text NOT NULL,
+    body bytea NOT NULL,
+    hash bytea NOT NULL,
+    PRIMARY KEY (gate, seq)
+  );
+  CREATE TABLE sluice.shared (
+    kind text NOT NULL,
+    key text NOT NULL,
+    body text,
+    version bigint NOT NULL,
+    mac bytea NOT NULL,
+    PRIMARY KEY (kind, key)
+  );
+  CREATE INDEX shared_version ON sluice.shared (version);
+`
+
+/**
+ * The arguments are flat: \`kinds\` has one letter for each item (i: call, p: probe, r o e: a record as
+ * it is), \`charge_*\` has one element for each charge in the order of the items, and names its counter by
+ * position. \`bodies\` and \`keys\` are concatenated, because an array of bytes would be sent as text.
+ * A record is \`[1,seq\` and its body, so that its bytes are those of an embedded ledger.
+ *
+ * Order of locks: shared control lock, the gate's own row, counters by key. Nothing is decided before all
+ * of them are held; the time is taken after that and never runs backwards for a counter.
+ */
+const ADMIT = `
+  CREATE FUNCTION sluice.admit(
+    my_gate text, my_epoch bigint, my_version bigint, my_open_from bigint,
+    kinds text, ids text[], bodies bytea, lengths int[],
+    keys bytea, windows bigint[],
+    charge_counts int[], charge_keys int[], charge_max numeric[], charge_amount numeric[],
+    OUT at timestamptz, OUT batch bigint, OUT seq bigint, OUT head bytea, OUT misfits text
+  ) LANGUAGE plpgsql
+  SET search_path = sluice, pg_temp
+  SET lock_timeout = '800ms'
+  SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+  AS $$
+  DECLARE
+    n int := length(kinds);
+    k int := coalesce(array_length(windows, 1), 0);
+    all_keys bytea[] := '{}';
+    sums numeric[];
+    used numeric[];
+    trial numeric[];
+    first_charge int := 1;
+    offset_ int := 1;
+    item_kind text;
+    refused int;
+    body bytea;
+    room text;
+    first_seq bigint;
+    seqs bigint[] := '{}';
+    row_kinds text[] := '{}';
+    row_ids text[] := '{}';
+    row_bodies bytea[] := '{}';
+    hashes bytea[] := '{}';
+    told text[] := '{}';
+    need numeric;
+    wait bigint;
+    past record;
+  BEGIN
+    PERFORM pg_advisory_xact_lock_shared(1936487785, 1);
+    IF (SELECT version FROM control) IS DISTINCT FROM my_version AND kinds ~ '[ip]' THEN
+      RAISE EXCEPTION 'the shared state has changed' USING ERRCODE = 'SL001';
+    END IF;
+    UPDATE gates g SET batch = g.batch + 1, open_from = my_open_from
+      WHERE g.gate = my_gate AND g.epoch = my_epoch
+      RETURNING g.seq, g.head, g.batch INTO admit.seq, admit.head, admit.batch;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'another gate has this name' USING ERRCODE = 'SL002';
+    END IF;
+    first_seq := admit.seq;
+    admit.at := clock_timestamp();
+    IF k > 0 THEN
+      FOR i IN 1..k LOOP all_keys[i] := substring(keys FROM (i - 1) * 32 + 1 FOR 32); END LOOP;
+      INSERT INTO counter(key) SELECT unnest(all_keys) ORDER BY 1 ON CONFLICT DO NOTHING;
+      PERFORM 1 FROM (SELECT c.key FROM counter c WHERE c.key = ANY(all_keys) ORDER BY c.key FOR UPDATE) locked;
+      SELECT greatest(clock_timestamp(), max(c.last_at)) INTO admit.at FROM counter c WHERE c.key = ANY(all_keys);
+      WITH expired AS (
+        DELETE FROM charge c USING unnest(all_keys, windows) AS w(key, ms)
+        WHERE c.key = w.key AND c.at <= admit.at - w.ms * interval '1 ms'
+        RETURNING c.key, c.amount
+      ), freed AS (SELECT e.key, sum(e.amount) AS amount FROM expired e GROUP BY e.key)
+      SELECT array_agg(c.sum - coalesce(f.amount, 0) ORDER BY w.place) INTO sums
+        FROM unnest(all_keys) WITH ORDINALITY AS w(key, place)
+        JOIN counter c ON c.key = w.key LEFT JOIN freed f ON f.key = w.key;
+      used := array_fill(0::numeric, ARRAY[k]);
+    END IF;
+    FOR i IN 1..n LOOP
+      item_kind := substr(kinds, i, 1);
+      body := substring(bodies FROM offset_ FOR lengths[i]);
+      offset_ := offset_ + lengths[i];
+      refused := -1;
+      IF charge_counts[i] > 0 THEN
+        trial := used;
+        FOR j IN first_charge..first_charge + charge_counts[i] - 1 LOOP
+          trial[charge_keys[j]] := trial[charge_keys[j]] + charge_amount[j];
+          IF refused < 0 AND sums[charge_keys[j]] + trial[charge_keys[j]] > charge_max[j] THEN
+            refused := j - first_charge;
+          END IF;
+        END LOOP;
+        IF refused >= 0 THEN
+          room := '';
+          FOR j IN first_charge..first_charge + charge_counts[i] - 1 LOOP
+            need := sums[charge_keys[j]] + used[charge_keys[j]] + charge_amount[j] - charge_max[j];
+            wait := 0;
+            IF charge_amount[j] > charge_max[j] THEN
+              wait := -1;
+            ELSIF need > 0 THEN
+              wait := windows[charge_keys[j]];
+              FOR past IN SELECT c.at, c.amount FROM charge c
+                WHERE c.key = all_keys[charge_keys[j]] ORDER BY c.at LOOP
+                need := need - past.amount;
+                IF need <= 0 THEN
+                  wait := ceil(extract(epoch FROM past.at - admit.at) * 1000) + windows[charge_keys[j]];
+                  EXIT;
+                END IF;
+              END LOOP;
+            END IF;
+            room := room || CASE WHEN room = '' THEN '' ELSE ',' END || '["'
+              || (charge_max[j] - sums[charge_keys[j]] - used[charge_keys[j]])::text || '",' || wait || ']';
+          END LOOP;
+          told := told || ('[' || i || ',' || refused || ',[' || room || ']]');
+        ELSIF item_kind = 'i' THEN
+          used := trial;
+        END IF;
+        first_charge := first_charge + charge_counts[i];
+      END IF;
+      IF refused < 0 AND item_kind <> 'p' THEN
+        admit.seq := admit.seq + 1;
+        body := convert_to('[1,' || admit.seq, 'UTF8') || body;
+        admit.head := sha256(admit.head || int4send(length(body)) || body);
+        seqs := seqs || admit.seq;
+        row_kinds := row_kinds || item_kind;
+        row_ids := row_ids || ids[i];
+        row_bodies := row_bodies || body;
+        hashes := hashes || admit.head;
+      END IF;
+    END LOOP;
+    INSERT INTO ledger SELECT my_gate, r.seq, my_epoch, admit.at, r.kind, r.id, r.body, r.hash
+      FROM unnest(seqs, row_kinds, row_ids, row_bodies, hashes) AS r(seq, kind, id, body, hash);
+    IF admit.seq > first_seq THEN
+      UPDATE gates g SET seq = admit.seq, head = admit.head WHERE g.gate = my_gate;
+    END IF;
+    IF k > 0 THEN
+      INSERT INTO charge SELECT w.key, admit.at, my_gate, admit.batch, w.amount
+        FROM unnest(all_keys, used) AS w(key, amount) WHERE w.amount <> 0;
+      UPDATE counter c SET sum = w.sum + w.used, last_at = admit.at,
+          until = admit.at + w.ms * interval '1 ms'
+        FROM unnest(all_keys, sums, used, windows) AS w(key, sum, used, ms) WHERE c.key = w.key;
+    END IF;
+    misfits := '[' || array_to_string(told, ',') || ']';
+  END $$;
+`
+
+/** Undoes charges of a batch: of one call, by its counters, or of all if \`keys\` is null. */
+const GIVE_BACK = `
+  CREATE FUNCTION sluice.give_back(
+    my_gate text, my_batch bigint, my_at timestamptz, keys bytea, amounts numeric[]
+  ) RETURNS void LANGUAGE plpgsql
+  SET search_path = sluice, pg_temp SET lock_timeout = '800ms' SET enable_seqscan = off
+  AS $$
+  DECLARE
+    all_keys bytea[] := '{}';
+  BEGIN
+    FOR i IN 1..coalesce(array_length(amounts, 1), 0) LOOP
+      all_keys[i] := substring(keys FROM (i - 1) * 32 + 1 FOR 32);
+    END LOOP;
+    PERFORM 1 FROM (SELECT c.key FROM counter c WHERE c.key = ANY(all_keys) ORDER BY c.key FOR UPDATE) locked;
+    WITH back AS (
+      SELECT w.key, sum(w.amount) AS amount FROM unnest(all_keys, amounts) AS w(key, amount) GROUP BY w.key
+    ), undone AS (
+      UPDATE charge c SET amount = c.amount - b.amount FROM back b
+      WHERE c.key = b.key AND c.at = my_at AND c.gate = my_gate AND c.batch = my_batch
+        AND c.amount >= b.amount
+      RETURNING c.key, b.amount
+    )
+    UPDATE counter c SET sum = c.sum - u.amount FROM undone u WHERE c.key = u.key;
+    DELETE FROM charge c WHERE c.key = ANY(all_keys) AND c.at = my_at AND c.gate = my_gate
+      AND c.batch = my_batch AND c.amount = 0;
+  END $$;
+`
+
+/**
+ * Changes rows of \`shared\`. The lock waits for every admission under way and keeps the next ones out: no
+ * call is admitted by a state that another gate has already replaced.
+ */
+const CHANGE = `
+  CREATE FUNCTION sluice.change(
+    my_gate text, my_epoch bigint, my_version bigint,
+    kinds text[], keys text[], bodies text[], macs bytea[], my_root bytea
+  ) RETURNS bigint LANGUAGE plpgsql
+  SET search_path = sluice, pg_temp SET lock_timeout = '1800ms'
+  AS $$
+  BEGIN
+    PERFORM pg_advisory_xact_lock(1936487785, 1);
+    IF NOT EXISTS (SELECT 1 FROM gates g WHERE g.gate = my_gate AND g.epoch = my_epoch) THEN
+      RAISE EXCEPTION 'another gate has this name' USING ERRCODE = 'SL002';
+    END IF;
+    UPDATE control SET version = version + 1, root = my_root WHERE version = my_version;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the shared state has changed' USING ERRCODE = 'SL001';
+    END IF;
+    INSERT INTO shared SELECT r.kind, r.key, r.body, my_version + 1, r.mac
+      FROM unnest(kinds, keys, bodies, macs) AS r(kind, key, body, mac)
+      ON CONFLICT (kind, key) DO UPDATE SET body = excluded.body, version = excluded.version, mac = excluded.mac;
+    RETURN my_version + 1;
+  END $$;
+`
+
+/** In order; the position of the last one is the version of the tables. */
+export const MIGRATIONS: readonly string[] = [TABLES + ADMIT + GIVE_BACK + CHANGE]

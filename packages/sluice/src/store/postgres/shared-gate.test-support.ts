@@ -1,0 +1,36 @@
+// A gate's part of a shared store for tests: connections, tables and admission, with the encoding of the
+// ledger and without a gate around it.
+
+import { encodeBody } from '../../ledger/records/encoding.ts'
+import { type DecisionEntry, outcomeEntry } from '../../ledger/records/record.ts'
+import type { ApprovalUseRequest } from '../admission.ts'
+import { parsePostgresUrl } from './address.ts'
+import { type PostgresAdmissionParts, PostgresAdmissionStore } from './admission.ts'
+import { PostgresConnections } from './connections.ts'
+import { migrate } from './migrate.ts'
+
+export async function openSharedGate(
+  url: string,
+  gate: string,
+  more: Partial<PostgresAdmissionParts<DecisionEntry>> = {},
+) {
+  const connections = new PostgresConnections(parsePostgresUrl(url))
+  await migrate(connections)
+  const store = new PostgresAdmissionStore<DecisionEntry>({
+    connections,
+    gate,
+    encodeIntent: (entry) => encodeBody({ ...entry, kind: 'intent' }),
+    encodeUndone: (intent) =>
+      encodeBody(outcomeEntry(intent, { atMs: 1, status: 'cancelled', givenBack: true })),
+    usesOf: ({ isStanding }: ApprovalUseRequest) => (isStanding ? 10 : 1),
+    version: () => 0,
+    catchUp: async () => {},
+    ...more,
+  })
+  await store.start()
+  const close = async (): Promise<void> => {
+    await store.close()
+    await connections.close()
+  }
+  return { connections, store, close }
+}

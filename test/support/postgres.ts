@@ -1,0 +1,248 @@
+// A PostgreSQL of its own for a test file: a fresh cluster in a temporary directory on a free port of the
+// loopback interface, durable as in production. PostgreSQL refuses to run as root, so as root it runs as
+// `postgres` or `nobody`. Also PgBouncer in transaction mode in front of it.
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import {
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { createConnection, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { findProgram, nameSuite, type Program } from './programs.ts'
+import { until } from './start-gate.ts'
+
+const POSTGRES: Program = {
+  title: 'PostgreSQL',
+  neededBy: "the shared store's tests need",
+  package: 'postgresql',
+  variable: 'SLUICE_TEST_POSTGRES',
+  names: ['postgres'],
+  folders: [18, 17, 16, 15, 14].map((version) => `/usr/lib/postgresql/${version}/bin`),
+}
+const PGBOUNCER: Program = {
+  title: 'PgBouncer',
+  neededBy: "the shared store's tests need",
+  package: 'pgbouncer',
+  variable: 'SLUICE_TEST_PGBOUNCER',
+  names: ['pgbouncer'],
+  folders: ['/usr/sbin'],
+}
+
+export function findPostgres(): string | undefined {
+  return findProgram(POSTGRES)
+}
+
+export function findPgBouncer(): string | undefined {
+  return findProgram(PGBOUNCER)
+}
+
+export function namePostgresSuite(suite: string, file: string | undefined): string {
+  return nameSuite(suite, POSTGRES, file)
+}
+
+export function namePgBouncerSuite(suite: string, file: string | undefined): string {
+  return nameSuite(suite, PGBOUNCER, file)
+}
+
+export class RunningPostgres {
+  readonly port: number
+  readonly folder: string
+  readonly #file: string
+  #process: ChildProcess | undefined
+
+  constructor(file: string, folder: string, port: number) {
+    this.#file = file
+    this.folder = folder
+    this.port = port
+  }
+
+  /** The address of a database; `postgres` unless one is named. */
+  url(database = 'postgres'): string {
+    return `postgres://sluice@127.0.0.1:${this.port}/${database}`
+  }
+
+  get pid(): number {
+    return this.#process?.pid as number
+  }
+
+  /** Resolves when it accepts connections. */
+  async start(): Promise<void> {
+    this.#process = spawnAs(this.#file, ['-D', join(this.folder, 'data')], this.folder)
+    await until(() => canConnect(join(this.folder, `.s.PGSQL.${this.port}`)))
+    await until(() => readLog(this.folder).includes('ready to accept connections'))
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
+    const running = this.#process
+    this.#process = undefined
+    if (running === undefined || running.exitCode !== null) return
+    const exited = new Promise((resolve) => running.once('exit', resolve))
+    running.kill(signal)
+    await exited
+    rmSync(join(this.folder, 'log'), { force: true })
+  }
+
+  async end(): Promise<void> {
+    await this.stop()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+export async function startPostgres(file: string): Promise<RunningPostgres> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'))
+  give(folder)
+  const port = await freePort()
+  const initdb = join(dirname(realpathSync(file)), 'initdb')
+  const data = join(folder, 'data')
+  const how = ['-D', data, '-U', 'sluice', '-A', 'trust', '-E', 'UTF8', '--no-sync']
+  const [program, args] = asUser(initdb, [...how, '--locale=C'])
+  execFileSync(program, args, { cwd: folder, stdio: 'ignore' })
+  const settings = [
+    `port = ${port}`,
+    "listen_addresses = '127.0.0.1'",
+    `unix_socket_directories = '${folder}'`,
+    'max_connections = 60',
+    'shared_buffers = 32MB',
+    'wal_level = replica',
+  ]
+  writeFileSync(join(data, 'postgresql.auto.conf'), `${settings.join('\n')}\n`)
+  give(join(data, 'postgresql.auto.conf'))
+  const server = new RunningPostgres(file, folder, port)
+  await server.start()
+  return server
+}
+
+export interface RunningPgBouncer {
+  readonly port: number
+  url(database?: string): string
+  end(): Promise<void>
+}
+
+/** Transaction mode with few connections to the server. */
+export async function startPgBouncer(
+  file: string,
+  server: RunningPostgres,
+): Promise<RunningPgBouncer> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-pgbouncer-'))
+  give(folder)
+  const port = await freePort()
+  const lines = [
+    '[databases]',
+    `* = host=127.0.0.1 port=${server.port}`,
+    '[pgbouncer]',
+    'listen_addr = 127.0.0.1',
+    `listen_port = ${port}`,
+    'unix_socket_dir =',
+    'auth_type = any',
+    'pool_mode = transaction',
+    'default_pool_size = 5',
+    'max_client_conn = 200',
+    'ignore_startup_parameters = extra_float_digits',
+  ]
+  const config = join(folder, 'pgbouncer.ini')
+  // `auth_type = any` ignores the client's name, so the server's has to be given.
+  lines[1] += ' user=sluice'
+  writeFileSync(config, `${lines.join('\n')}\n`)
+  give(config)
+  const child = spawnAs(file, [config], folder)
+  await until(() => canConnect(port))
+  return {
+    port,
+    url: (database = 'postgres') => `postgres://sluice@127.0.0.1:${port}/${database}`,
+    end: async () => {
+      const exited = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGINT')
+      await exited
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+function spawnAs(file: string, args: readonly string[], folder: string): ChildProcess {
+  mkdirSync(folder, { recursive: true })
+  const [program, all] = asUser(file, args)
+  const script = `exec "$0" "$@" >'${join(folder, 'log')}' 2>&1`
+  return spawn('/bin/sh', ['-c', script, program, ...all], { cwd: folder, stdio: 'ignore' })
+}
+
+/** Without root there is nobody to change to. */
+function asUser(file: string, args: readonly string[]): [string, string[]] {
+  const user = unprivilegedUser()
+  if (user === undefined) return [file, [...args]]
+  return ['setpriv', [...setUser(user), file, ...args]]
+}
+
+function give(path: string): void {
+  const user = unprivilegedUser()
+  if (user !== undefined) chownSync(path, user.uid, user.gid)
+}
+
+interface User {
+  readonly uid: number
+  readonly gid: number
+}
+
+let foundUser: User | undefined
+function unprivilegedUser(): User | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const lines = readFileSync('/etc/passwd', 'utf8').split('\n')
+  foundUser ??= ['postgres', 'nobody']
+    .map((name) => lines.find((line) => line.startsWith(`${name}:`))?.split(':') ?? [])
+    .map(([, , uid, gid]) => ({ uid: Number(uid), gid: Number(gid) }))
+    .find(knowsItself)
+  if (foundUser === undefined)
+    throw new Error('PostgreSQL refuses root, and there is no other user that it could run as')
+  return foundUser
+}
+
+/** PostgreSQL looks its own user up, which fails if that user may not read the list of users. */
+function knowsItself(user: User): boolean {
+  try {
+    execFileSync('setpriv', [...setUser(user), 'id', '-un'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function setUser({ uid, gid }: User): string[] {
+  return [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups']
+}
+
+function readLog(folder: string): string {
+  try {
+    return readFileSync(join(folder, 'log'), 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function canConnect(to: number | string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const where = typeof to === 'number' ? { host: '127.0.0.1', port: to } : { path: to }
+    const socket = createConnection(where)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
