@@ -3,6 +3,7 @@
 
 import { compile } from '@sluice/policy/compile/compile'
 import type { ServerPlace } from '@sluice/policy/core/call'
+import { DATA_KINDS } from '@sluice/policy/core/data-kinds'
 import { parseDecimal } from '@sluice/policy/core/decimal'
 import { readsOnly } from '@sluice/policy/core/sql-reads'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
@@ -48,6 +49,7 @@ import { findInjections } from '../../packages/sluice/src/guard/injections.ts'
 import { holdsSecret, inspectAnswer } from '../../packages/sluice/src/guard/inspect-answer.ts'
 import { inspectDefinition } from '../../packages/sluice/src/guard/inspect-definition.ts'
 import { ANSWER_CHARS_MAX, BINARY_CHARS_MAX } from '../../packages/sluice/src/guard/limits.ts'
+import { holdsData, locateData } from '../../packages/sluice/src/guard/locate-data.ts'
 import { findSecrets } from '../../packages/sluice/src/guard/secrets.ts'
 import { parseJson } from '../../packages/sluice/src/init/files/json-entries.ts'
 import { parseToml } from '../../packages/sluice/src/init/files/toml-entries.ts'
@@ -62,6 +64,7 @@ import { UriTemplate } from '../../packages/sluice/src/protocol/uri-template.ts'
 import { printable, toJson } from '../../packages/sluice/src/terminal/output.ts'
 import type { TextReader } from './search.ts'
 
+const ALL_KINDS = new Set(DATA_KINDS)
 const KB = 1_024
 const MB = 1_048_576
 /** What the guard is given of one definition or answer: more is not looked through, and counts as found. */
@@ -94,6 +97,8 @@ export const TEXT_READERS: readonly TextReader[] = [
   reader('guard: findInjections', GUARDED, findInjections),
   reader('guard: findInAnswer', GUARDED, findInAnswer),
   reader('guard: findSecrets', GUARDED, findSecrets),
+  reader('guard: locateData', GUARDED, (text) => locateData(text, ALL_KINDS)),
+  reader('guard: holdsData', MESSAGE, (text) => holdsData({ a: strings(text) }, 'iban')),
   reader('guard: inspectDefinition, one text', MESSAGE, (text) => inspectDefinition({ text })),
   reader('guard: inspectDefinition, many texts', MESSAGE, (text) =>
     inspectDefinition(strings(text)),

@@ -86,6 +86,8 @@ const CASE: Shape = {
     ...factFields({ count: 1_000_000, list: 10_000 }),
     category: field(words(CATEGORIES), 'the class of this very call'),
     secret: field({ kind: 'boolean' }, 'the arguments hold a key or password'),
+    card: field({ kind: 'boolean' }, 'the arguments hold the number of a card'),
+    iban: field({ kind: 'boolean' }, 'the arguments hold an IBAN'),
     at: field(text, 'when, as `2026-01-01T12:00:00Z`'),
     repeat: field(
       { kind: 'integer', min: 1, max: 100_000 },
@@ -189,6 +191,8 @@ function readFacts(map: LocatedMap): SampleFacts {
     ...part('agent'),
     ...(typeof category === 'string' ? { callCategory: category as Category } : {}),
     ...(scalar(map, 'secret') === true ? { holdsSecret: true } : {}),
+    ...(scalar(map, 'card') === true ? { holdsCard: true } : {}),
+    ...(scalar(map, 'iban') === true ? { holdsIban: true } : {}),
   }
 }
 

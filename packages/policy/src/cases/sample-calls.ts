@@ -223,6 +223,13 @@ function factPlace(
         options: [undefined, true],
         set: (draft, held) => Object.assign(draft.facts, { holdsSecret: held }),
       }
+    case 'call.card':
+    case 'call.iban':
+      return {
+        options: [undefined, true],
+        set: (draft, held) =>
+          Object.assign(draft.facts, { [name === 'card' ? 'holdsCard' : 'holdsIban']: held }),
+      }
     case 'now.':
       return {
         options: Array.from({ length: 24 }, (_, hour) => hour * HOUR_MS + WEDNESDAY_MS),

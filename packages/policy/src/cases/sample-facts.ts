@@ -12,6 +12,8 @@ export interface SampleFacts {
   readonly agent?: Partial<AgentFacts> | null
   readonly callCategory?: Category
   readonly holdsSecret?: boolean
+  readonly holdsCard?: boolean
+  readonly holdsIban?: boolean
   readonly transport?: string
 }
 
@@ -29,6 +31,7 @@ export function sampleFacts(tool: KnownTool | undefined, said: SampleFacts = {})
     ...(tool === undefined ? {} : { tool }),
     ...(said.callCategory === undefined ? {} : { callCategory: said.callCategory }),
     holdsSecret: () => said.holdsSecret ?? false,
+    holds: (kind) => (kind === 'card' ? said.holdsCard : said.holdsIban) ?? false,
     transport: said.transport ?? 'stdio',
     principal: { id: 'local', kind: 'local', groups: [], claims: {}, ...said.principal },
     agent: said.agent

@@ -1,6 +1,7 @@
 // A call as the engine decides on it, and the facts about its caller. The gate fills in the facts
 // from what it knows itself; none of them is taken from the client.
 
+import type { NumberKind } from './data-kinds.ts'
 import type { JsonObject } from './json.ts'
 import type { Category, KnownTool } from './tools.ts'
 
@@ -80,6 +81,8 @@ export interface Facts {
   readonly callCategory?: Category
   /** Whether the arguments contain a key or password. Called only if a rule reads it. */
   readonly holdsSecret?: () => boolean
+  /** Whether the arguments contain the number of a card, or an IBAN. Called only if a rule reads it. */
+  readonly holds?: (kind: NumberKind) => boolean
   /** The server lists this resource in exactly this spelling. */
   readonly isListed?: boolean
   readonly transport: string

@@ -140,7 +140,11 @@ function toKnownTool(tool: string, category: Category | undefined): KnownTool {
 /** Without a check for secrets, their absence is unknown. */
 function toFacts(call: ToolCall, tool: KnownTool): Facts {
   const { principal, session, agent, holdsSecret } = call
-  const { holdsSecret: _, ...facts } = sampleFacts(tool, {
+  const {
+    holdsSecret: _,
+    holds: __,
+    ...facts
+  } = sampleFacts(tool, {
     ...(principal === undefined ? {} : { principal }),
     ...(session === undefined ? {} : { session }),
     ...(agent === undefined ? {} : { agent }),

@@ -22,7 +22,7 @@ export class ExpressionError extends Error {
 
 /** Root -> the names below it with their CEL types. `args` and claims are open. */
 const NAMES: Record<Exclude<Root, 'args' | 'now'>, Record<string, string>> = {
-  call: { category: 'string', secret: 'bool' },
+  call: { category: 'string', secret: 'bool', card: 'bool', iban: 'bool' },
   tool: { name: 'string', category: 'string', risk: 'string' },
   server: { name: 'string', transport: 'string' },
   principal: { id: 'string', kind: 'string', groups: 'list<string>', claims: 'dyn' },

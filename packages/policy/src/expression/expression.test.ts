@@ -86,6 +86,9 @@ describe('what an expression reads', () => {
 
   test('a key in the arguments; if unknown, it cannot be decided', () => {
     expect(comesTo('call.secret', {}, { holdsSecret: () => true })).toBe('true')
+    expect(comesTo('call.card', {}, { holds: (kind: string) => kind === 'card' })).toBe('true')
+    expect(comesTo('call.iban', {}, { holds: (kind: string) => kind === 'card' })).toBe('false')
+    expect(comesTo('call.iban', {}, {})).not.toBe('false')
     expect(comesTo('call.secret', {}, { holdsSecret: undefined as never })).not.toBe('false')
   })
 

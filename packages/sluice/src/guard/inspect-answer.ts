@@ -12,9 +12,10 @@ import { decodeRun, encodedRuns } from './encoded-runs.ts'
 import { findHidden } from './hidden-text.ts'
 import { findInjections } from './injections.ts'
 import { ANSWER_CHARS_MAX, BINARY_CHARS_MAX, DEPTH_MAX, STRINGS_MAX } from './limits.ts'
+import { isSplit } from './locate-data.ts'
 import { newScanBudget, type ScanBudget, spend } from './patterns.ts'
 import { isNamedSecret } from './secret-names.ts'
-import { findSecrets, plainSecretIn } from './secrets.ts'
+import { findSecrets, plainDataIn } from './secrets.ts'
 import { readingsOf } from './views.ts'
 
 export type ScanTarget = 'injection' | 'secret'
@@ -64,9 +65,9 @@ export function* inspectAnswerSteps(
   return walk.found
 }
 
-/** Whether arguments hold a secret. */
+/** Whether arguments hold a secret, also one that is split over several of them. */
 export function holdsSecret(args: JsonValue): boolean {
-  return inspectAnswer(args, ['secret']).length > 0
+  return inspectAnswer(args, ['secret']).length > 0 || isSplit(args, 'secret')
 }
 
 /** What is too large to be parsed and looked at, as found. */
@@ -185,7 +186,7 @@ function* lookAtBinary(text: string, bytes: Uint8Array, walk: AnswerScan): Steps
   if (walk.binaryChars > BINARY_CHARS_MAX || !spend(walk.budget, text.length))
     return beyond(TOO_LARGE, walk)
   if (walk.left.has('secret') && PLAIN_KEY.test(text)) {
-    const kind = plainSecretIn(text)
+    const kind = plainDataIn(text, 'secret')
     if (kind !== undefined) addFinding('secret', kind, walk)
   }
   for (const said of printedTexts(text, bytes)) {

@@ -23,3 +23,6 @@ export const MESSAGE_CHARS_MAX = 4 * 1_048_576
 /** Strings that are base64 as a whole, such as pictures, of one answer; and from what length on. */
 export const BINARY_CHARS_MAX = 2 * 1_048_576
 export const BINARY_CHARS_MIN = 4_096
+/** Texts of one call that are joined to find a value that was split over them, and how many at once. */
+export const SPLIT_LEAVES_MAX = 200
+export const SPLIT_PARTS_MAX = 4

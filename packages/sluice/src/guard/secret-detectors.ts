@@ -19,7 +19,13 @@ import {
 const NAMES =
   'passw(?:or)?d|pwd|secret|api[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|private[_-]?key|secret[_-]?key|client[_-]?secret'
 
-type SecretCheck = (match: string, group: string) => boolean
+/** What stands beside a match, some characters of it. */
+export interface Surroundings {
+  readonly before: string
+  readonly after: string
+}
+
+type SecretCheck = (match: string, group: string, beside: Surroundings) => boolean
 
 export interface SecretDetector {
   /** What it is, such as `GitHub token`. */
@@ -30,6 +36,12 @@ export interface SecretDetector {
   readonly lenient?: SecretCheck
   /** Sticky: what belongs to it behind the match. */
   readonly rest?: RegExp
+  /** In place of `check`: where what begins at `start` ends; undefined if it is none. */
+  readonly measure?: (text: string, start: number) => number | undefined
+  /** Of two parts of the match only the group is sensitive. */
+  readonly hides?: boolean
+  /** Characters at its end that approvers are shown. */
+  readonly shown?: number
   /** What of it an approver is not shown; `pattern` if absent. Whoever writes the text must not be able to
    * hide words behind it, so it takes bounded many characters, and only those that a secret of the kind
    * has. Of two groups the first is shown. Exports find it too. */
@@ -43,7 +55,7 @@ export const always = () => true
 /** A shape begins with one of these, so that most texts are settled in one pass. */
 export const SECRET_BEGINNINGS = new RegExp(
   `${OWN_TOKEN_BEGINNING}|${
-    /-----BEGIN|(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|npm_|glpat-|AKIA|ASIA|sk-|[rsp]k_(?:live|test)_|whsec_|xox[abeoprs]-|AIza|ya29\.|eyJ|hf_|SG\.|dop_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|sbp_|pypi-|AGE-SECRET|glsa_|dckr_pat_|figd_|PMAK-|NRAK-|\d{8,10}:AA)|:\/\/[^\s/:@]{0,255}:[^\s/@]|AccountKey=|(?<![A-Za-z0-9])bearer\s/
+    /-----BEGIN|(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|npm_|glpat-|AKIA|ASIA|sk-|[rsp]k_(?:live|test)_|whsec_|xox[abeoprs]-|AIza|ya29\.|eyJ|hf_|SG\.|dop_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|sbp_|pypi-|AGE-SECRET|glsa_|dckr_pat_|figd_|PMAK-|NRAK-|\d{8,10}:AA|SK[0-9a-f]{32}|hvs\.|dapi[0-9a-f]|ATATT3|dp\.pt\.|gsk_|pplx-|xai-|r8_|rubygems_|sntrys_|HRKU-|key-[0-9a-f]|sq0(?:atp|csp)-|pat[A-Za-z0-9]{14}\.|gl(?:ptt|dt|rt|cbt)-|cio[A-Za-z0-9]{32}|bkua_|xprv)|hooks\.slack\.com|discord(?:app)?\.com\/api|:\/\/[^\s/:@]{0,255}:[^\s/@]|AccountKey=|(?<![A-Za-z0-9])bearer\s/
       .source
   }|(?:${NAMES})["']?\\s{0,4}[:=]`,
   'i',
@@ -153,6 +165,62 @@ export const SECRET_DETECTORS: readonly SecretDetector[] = [
     pattern: /(?<![A-Za-z0-9])figd_[\w-]{38,60}(?![A-Za-z0-9])/g,
     check: isMixed,
   },
+  {
+    kind: 'Twilio key',
+    pattern: /(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![A-Za-z0-9])/g,
+    check: isMixed,
+  },
+  {
+    kind: 'Postman key',
+    pattern: /(?<![A-Za-z0-9])PMAK-[0-9a-f]{24}-[0-9a-f]{34}(?![A-Za-z0-9])/g,
+  },
+  { kind: 'New Relic key', pattern: /(?<![A-Za-z0-9])NRAK-[A-Z0-9]{27}(?![A-Za-z0-9])/g },
+  { kind: 'Vault token', pattern: /(?<![A-Za-z0-9])hvs\.[\w-]{24,120}/g, check: isMixed },
+  { kind: 'Databricks token', pattern: /(?<![A-Za-z0-9])dapi[0-9a-f]{32}(?![A-Za-z0-9])/g },
+  { kind: 'Atlassian token', pattern: /(?<![A-Za-z0-9])ATATT3[\w=-]{60,250}/g, check: isMixed },
+  { kind: 'Doppler token', pattern: /(?<![A-Za-z0-9])dp\.pt\.[A-Za-z0-9]{40,44}(?![A-Za-z0-9])/g },
+  {
+    kind: 'model provider key',
+    pattern:
+      /(?<![A-Za-z0-9])(?:gsk_[A-Za-z0-9]{48,56}|pplx-[A-Za-z0-9]{44,56}|xai-[A-Za-z0-9]{70,90}|r8_[A-Za-z0-9]{37})(?![A-Za-z0-9])/g,
+    check: isMixed,
+  },
+  {
+    kind: 'package registry token',
+    pattern: /(?<![A-Za-z0-9])(?:rubygems_[0-9a-f]{48}|cio[A-Za-z0-9]{32})(?![A-Za-z0-9])/g,
+    check: isMixed,
+  },
+  { kind: 'Sentry token', pattern: /(?<![A-Za-z0-9])sntrys_[\w+/=.-]{60,400}/g, check: isMixed },
+  {
+    kind: 'Heroku key',
+    pattern: /(?<![A-Za-z0-9])HRKU-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![A-Za-z0-9])/g,
+  },
+  {
+    kind: 'Mailgun key',
+    pattern: /(?<![A-Za-z0-9])key-[0-9a-f]{32}(?![A-Za-z0-9])/g,
+    check: isMixed,
+  },
+  { kind: 'Square token', pattern: /(?<![A-Za-z0-9])sq0(?:atp|csp)-[\w-]{22,43}(?![A-Za-z0-9])/g },
+  {
+    kind: 'Airtable token',
+    pattern: /(?<![A-Za-z0-9])pat[A-Za-z0-9]{14}\.[0-9a-f]{64}(?![A-Za-z0-9])/g,
+  },
+  { kind: 'Buildkite token', pattern: /(?<![A-Za-z0-9])bkua_[0-9a-f]{40}(?![A-Za-z0-9])/g },
+  {
+    kind: 'GitLab token',
+    pattern: /(?<![A-Za-z0-9])gl(?:ptt|dt|rt|cbt)-[\w-]{20,64}(?![A-Za-z0-9])/g,
+    check: isMixed,
+  },
+  {
+    kind: 'extended private key',
+    pattern: /(?<![A-Za-z0-9])xprv[1-9A-HJ-NP-Za-km-z]{107}(?![A-Za-z0-9])/g,
+  },
+  {
+    kind: 'webhook address',
+    pattern:
+      /hooks\.slack\.com\/services\/T[A-Z0-9]{8,12}\/B[A-Z0-9]{8,12}\/[A-Za-z0-9]{24}|discord(?:app)?\.com\/api\/webhooks\/\d{17,20}\/[\w-]{60,72}/g,
+    check: notExample,
+  },
   { kind: 'Telegram bot token', pattern: /(?<![A-Za-z0-9])\d{8,10}:AA[\w-]{33}(?![A-Za-z0-9])/g },
   { kind: 'Azure storage key', pattern: /AccountKey=[A-Za-z0-9+/]{86}==/g },
   {
@@ -184,7 +252,7 @@ export const SECRET_DETECTORS: readonly SecretDetector[] = [
 ]
 
 /** What stands behind a name without quotes in a program: a call, a variable, a name in capitals. */
-function looksLikeCode(value: string): boolean {
+export function looksLikeCode(value: string): boolean {
   if (/[(){}[\]<>$`|]/.test(value)) return true
   const isName = /^[_A-Za-z]?[a-z]+(?:[A-Z][a-z]{2,}|[._][a-z]+(?:[A-Z][a-z]{2,})*)*[:?!]?$/
   return isName.test(value) || /^[A-Z]+(?:[_.][A-Z]+)+$/.test(value)

@@ -18,6 +18,11 @@ export function isNamedSecret(name: string, value: string): boolean {
   )
 }
 
+/** Whether the value of a member is a password by its name alone. */
+export function isPasswordName(name: string): boolean {
+  return name.length <= 200 && /(?:passw(?:or)?d|passphrase|passcode)$/i.test(name)
+}
+
 /** Whether texts under this name are masked: nobody needs to see them in order to decide. */
 export function isMaskedName(name: string): boolean {
   return MASKED_NAME.test(name) && !ABOUT_SECRET.test(name)

@@ -1,10 +1,12 @@
-// Finds secrets in a text (A20) by the detectors of secret-detectors.ts, also below layers of base64 or
+// Finds secrets (A20) and other kinds of data in a text by the one list of detectors, also below layers of base64 or
 // hex: for verdicts, for exports and for the masks of approvers. Linear: a text costs no more than its
 // length. What has no shape (a password in plain prose) is not found. Pure.
 
+import { BLOCKING_KINDS, type DataKind } from '@sluice/policy/core/data-kinds'
+import { type DetectorGroup, groupsOf } from './data-detectors.ts'
 import { decodeRun, type EncodedRun, encodedRuns } from './encoded-runs.ts'
 import { FINDINGS_MAX } from './limits.ts'
-import { always, SECRET_BEGINNINGS, SECRET_DETECTORS } from './secret-detectors.ts'
+import { always, type SecretDetector, type Surroundings } from './secret-detectors.ts'
 import { newViewBudget, type ViewBudget } from './views.ts'
 
 export interface SecretMatch {
@@ -14,73 +16,127 @@ export interface SecretMatch {
   readonly end: number
 }
 
+export interface DataMatch extends SecretMatch {
+  readonly group: DataKind
+}
+
+const SECRETS = groupsOf(['secret'])
+const EXPORTED = groupsOf(BLOCKING_KINDS)
+/** Not IBANs: an approver decides by the account that a payment goes to. */
+const MASKED = groupsOf(['secret', 'card'])
+
 /** In the order of the text, without overlaps; the first FINDINGS_MAX. Linear: some 100 ns a character at
  * worst. */
 export function findSecrets(text: string, budget = newViewBudget()): SecretMatch[] {
-  return find(text, budget, { max: FINDINGS_MAX, isLenient: false })
+  return find(text, budget, { max: FINDINGS_MAX, isLenient: false, groups: SECRETS })
+}
+
+/** The same for the kinds that a policy names, all of them. */
+export function findData(
+  text: string,
+  kinds: Iterable<DataKind>,
+  budget = newViewBudget(),
+): DataMatch[] {
+  return find(text, budget, {
+    max: Number.POSITIVE_INFINITY,
+    isLenient: false,
+    groups: groupsOf(kinds),
+  })
 }
 
 /** All of them, also what only looks like one by its shape or by the name that it stands under, and what
  * is masked: for texts that are to be rid of secrets. An encoded run that the budget does not allow to look into is
  * one too. */
 export function findSecretShapes(text: string, budget = newViewBudget()): SecretMatch[] {
-  return find(text, budget, { max: Number.POSITIVE_INFINITY, isLenient: true })
+  return find(text, budget, { max: Number.POSITIVE_INFINITY, isLenient: true, groups: EXPORTED })
 }
 
 /** What an approver is not shown of a text, in its order and without overlaps. Encoded runs are not looked
  * into: whoever wrote one could hide anything beside the secret in it. */
 export function findMaskedSpans(text: string): SecretMatch[] {
   const found = new Spans()
-  if (SECRET_BEGINNINGS.test(text)) matchMasks(text, found)
+  for (const group of MASKED) if (group.beginnings.test(text)) matchMasks(text, found, group)
   return found.inOrder
 }
 
-/** The kind of a secret that stands in the text itself, for whoever decodes it alone. */
-export function plainSecretIn(text: string, isLenient = false): string | undefined {
-  if (!SECRET_BEGINNINGS.test(text)) return undefined
-  const found = new Spans()
-  match(text, found, { max: 1, isLenient })
-  return found.inOrder[0]?.kind
+/** What stands in the text itself, for whoever decodes it alone. */
+export function plainDataIn(text: string, group: DataKind): string | undefined {
+  return firstIn(text, { max: 1, isLenient: false, groups: groupsOf([group]) })?.kind
 }
 
 interface FindOptions {
   readonly max: number
   readonly isLenient: boolean
+  readonly groups: readonly DetectorGroup[]
 }
 
-function find(text: string, budget: ViewBudget, options: FindOptions): SecretMatch[] {
+function find(text: string, budget: ViewBudget, options: FindOptions): DataMatch[] {
   const found = new Spans()
-  if (SECRET_BEGINNINGS.test(text)) match(text, found, options)
+  match(text, found, options)
   for (const run of encodedRuns(text)) {
     if (found.inOrder.length >= options.max) break
-    const kind = secretIn(run, budget, options.isLenient)
-    if (kind !== undefined) found.add({ kind, start: run.start, end: run.end })
+    const inside = dataIn(run, budget, options)
+    if (inside !== undefined) found.add({ ...inside, start: run.start, end: run.end })
   }
   return found.inOrder
 }
 
-function match(text: string, found: Spans, { max, isLenient }: FindOptions): void {
-  for (const { kind, pattern, check, lenient, rest } of SECRET_DETECTORS) {
-    const isOne = (isLenient && lenient) || check || always
-    pattern.lastIndex = 0
-    for (let one = pattern.exec(text); one !== null; one = pattern.exec(text)) {
-      if (!isOne(one[0], one[1] ?? '')) continue
-      if (rest !== undefined) pattern.lastIndex = endOf(rest, text, pattern.lastIndex)
-      found.add({ kind, start: one.index, end: pattern.lastIndex })
-      if (found.inOrder.length >= max) return
+function match(text: string, found: Spans, options: FindOptions): void {
+  for (const group of options.groups) {
+    if (!group.beginnings.test(text)) continue
+    for (const detector of group.detectors) {
+      if (found.inOrder.length >= options.max) return
+      matchOne(text, found, { ...options, group: group.name, detector })
     }
+    if (options.isLenient) matchMasks(text, found, group)
   }
-  if (isLenient) matchMasks(text, found)
 }
 
-function matchMasks(text: string, found: Spans): void {
-  for (const { kind, pattern, check, lenient, mask, maskCheck } of SECRET_DETECTORS) {
+function matchOne(
+  text: string,
+  found: Spans,
+  options: FindOptions & { readonly group: DataKind; readonly detector: SecretDetector },
+): void {
+  const { detector, group, isLenient, max } = options
+  const { kind, pattern, check, lenient, rest, measure, hides } = detector
+  const isOne = (isLenient && lenient) || check || always
+  pattern.lastIndex = 0
+  for (let one = pattern.exec(text); one !== null; one = pattern.exec(text)) {
+    const { index } = one
+    if (measure !== undefined) {
+      const end = measure(text, index)
+      if (end === undefined) continue
+      pattern.lastIndex = end
+    } else if (!isOne(one[0], one[1] ?? '', besideOf(text, one))) continue
+    if (rest !== undefined) pattern.lastIndex = endOf(rest, text, pattern.lastIndex)
+    const end = pattern.lastIndex
+    const start = hides === true ? end - (one[1] ?? '').length : index
+    found.add({ kind, group, start, end })
+    if (found.inOrder.length >= max) return
+  }
+}
+
+/** What a check sees of the text in front of a match, and behind it. */
+const BESIDE_CHARS = 40
+
+function besideOf(text: string, { 0: found, index }: RegExpExecArray): Surroundings {
+  const end = index + found.length
+  return {
+    before: text.slice(Math.max(0, index - BESIDE_CHARS), index),
+    after: text.slice(end, end + BESIDE_CHARS),
+  }
+}
+
+function matchMasks(text: string, found: Spans, { name, detectors }: DetectorGroup): void {
+  for (const { kind, pattern, check, lenient, mask, maskCheck, measure, shown = 0 } of detectors) {
+    if (measure !== undefined) continue
     const isOne = mask === undefined ? (lenient ?? check ?? always) : always
     for (const one of text.matchAll(mask ?? pattern)) {
       const hidden = mask === undefined ? one[0] : (one[2] ?? one[0])
-      if (!isOne(one[0], one[1] ?? '') || maskCheck?.(hidden) === false) continue
+      if (!isOne(one[0], one[1] ?? '', besideOf(text, one)) || maskCheck?.(hidden) === false)
+        continue
       const end = one.index + one[0].length
-      found.add({ kind, start: end - hidden.length, end })
+      found.add({ kind, group: name, start: end - hidden.length, end: end - shown })
     }
   }
 }
@@ -92,14 +148,14 @@ function endOf(rest: RegExp, text: string, from: number): number {
 
 /** Found places, sorted. Of two that overlap the one that came first stays, up to where the other ends. */
 class Spans {
-  readonly inOrder: SecretMatch[] = []
+  readonly inOrder: DataMatch[] = []
 
-  add(secret: SecretMatch): void {
+  add(secret: DataMatch): void {
     let low = 0
     let high = this.inOrder.length
     while (low < high) {
       const middle = (low + high) >> 1
-      if ((this.inOrder[middle] as SecretMatch).end <= secret.start) low = middle + 1
+      if ((this.inOrder[middle] as DataMatch).end <= secret.start) low = middle + 1
       else high = middle
     }
     const next = this.inOrder[low]
@@ -111,15 +167,28 @@ class Spans {
   }
 }
 
+type FoundInside = Pick<DataMatch, 'kind' | 'group'>
+
+function firstIn(text: string, options: FindOptions): FoundInside | undefined {
+  const found = new Spans()
+  match(text, found, { ...options, max: 1 })
+  return found.inOrder[0]
+}
+
 /** In base64, hex or binary digits, also several times over. */
-function secretIn(run: EncodedRun, budget: ViewBudget, isLenient: boolean): string | undefined {
+function dataIn(
+  run: EncodedRun,
+  budget: ViewBudget,
+  options: FindOptions,
+): FoundInside | undefined {
   for (const inside of decodeRun(run, budget)) {
-    if (inside === undefined) return `${run.encoding}, too large to look into`
-    const kind = plainSecretIn(inside, isLenient)
-    if (kind !== undefined) return `${kind}, in ${run.encoding}`
+    const group = options.groups[0]?.name as DataKind
+    if (inside === undefined) return { kind: `${run.encoding}, too large to look into`, group }
+    const plain = firstIn(inside, options)
+    if (plain !== undefined) return { ...plain, kind: `${plain.kind}, in ${run.encoding}` }
     for (const deeper of encodedRuns(inside)) {
-      const below = secretIn(deeper, budget, isLenient)
-      if (below !== undefined) return `${below}, in ${run.encoding}`
+      const below = dataIn(deeper, budget, options)
+      if (below !== undefined) return { ...below, kind: `${below.kind}, in ${run.encoding}` }
     }
   }
   return undefined

@@ -45,6 +45,8 @@ export function readingsOf(text: string, budget: ViewBudget): (string | undefine
       const undone = undo(plain)
       if (undone !== plain) budget.charsLeft -= plain.length
       if (budget.charsLeft < 0) return [...readings, undefined]
+      // `q=%34%31` says `q=41`, and only mail would read that on as `qA`.
+      if (undo === undoQuotedPrintable && undone !== plain && plain !== before) readings.push(plain)
       plain = undone
     }
     if (plain === before) return readings

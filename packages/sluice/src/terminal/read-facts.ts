@@ -18,6 +18,8 @@ const FACTS: Shape = {
     ...factFields({ count: Number.MAX_SAFE_INTEGER, list: 1_000 }),
     callCategory: { shape: { kind: 'word', words: CATEGORIES }, doc: '' },
     holdsSecret: { shape: { kind: 'boolean' }, doc: '' },
+    holdsCard: { shape: { kind: 'boolean' }, doc: '' },
+    holdsIban: { shape: { kind: 'boolean' }, doc: '' },
     transport: { shape: { kind: 'word', words: ['stdio', 'http'] }, doc: '' },
   },
 }

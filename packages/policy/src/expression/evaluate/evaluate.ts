@@ -3,6 +3,7 @@
 
 import type { Call, Facts } from '../../core/call.ts'
 import type { Instant } from '../../core/clock.ts'
+import type { NumberKind } from '../../core/data-kinds.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import type { Category } from '../../core/tools.ts'
 import { timestamp } from '../functions/text.ts'
@@ -111,7 +112,8 @@ function factValue(
     case 'now':
       return timestamp(now.wallMs)
     case 'call':
-      return name === 'secret' ? facts.holdsSecret?.() : (facts.callCategory ?? category)
+      if (name === 'category') return facts.callCategory ?? category
+      return name === 'secret' ? facts.holdsSecret?.() : facts.holds?.(name as NumberKind)
     case 'tool':
       if (facts.tool === undefined) return undefined
       if (name === 'name') return call.name

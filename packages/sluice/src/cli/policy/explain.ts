@@ -13,6 +13,7 @@ import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '@sluice/policy/language/me
 import type { Command } from 'commander'
 import { classifyCall } from '../../catalogue/classify/classify-call.ts'
 import { holdsSecret } from '../../guard/inspect-answer.ts'
+import { holdsData } from '../../guard/locate-data.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Explanation } from '../../terminal/explanation.ts'
@@ -42,7 +43,7 @@ Examples:
   sluice policy explain notes/file:///a.md --method resources/read
 
 --facts takes "principal" {id, kind, groups, claims}, "session" {id, calls, saw}, "agent" {id, owner,
-template, depth, turn}, "callCategory", "holdsSecret", "transport". Exit code 0 where the call may go on, 1 where not.`
+template, depth, turn}, "callCategory", "holdsSecret", "holdsCard", "holdsIban", "transport". Exit code 0 where the call may go on, 1 where not.`
 
 export function addPolicyExplain(parent: Command, answer: SetExitCode): void {
   parent
@@ -82,6 +83,8 @@ async function explain(target: string, options: Options, output: Output): Promis
   const settled = tool === undefined ? undefined : classifyCall(tool, args)
   const facts = sampleFacts(tool, {
     holdsSecret: holdsSecret(args),
+    holdsCard: holdsData(args, 'card'),
+    holdsIban: holdsData(args, 'iban'),
     ...(settled === undefined ? {} : { callCategory: settled }),
     ...readFacts(options.facts, output),
   })

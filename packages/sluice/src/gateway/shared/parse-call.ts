@@ -9,6 +9,7 @@ import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '@sluice/policy/language/me
 import { classifyCall } from '../../catalogue/classify/classify-call.ts'
 import { SERVER_REQUESTS } from '../../core/call-title.ts'
 import { holdsSecret } from '../../guard/inspect-answer.ts'
+import { holdsData } from '../../guard/locate-data.ts'
 import { findCaseVariant, findTwinKeys } from '../../protocol/check-arguments.ts'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
 
@@ -106,6 +107,7 @@ export function factsOf(
     ...known,
     // What is beside the arguments goes to the server too.
     holdsSecret: () => holdsSecret([args, params?.value._meta ?? null]),
+    holds: (kind) => holdsData([args, params?.value._meta ?? null], kind),
   }
   if (tool === undefined) return facts
   facts.tool = tool

@@ -1,0 +1,111 @@
+import { DATA_KINDS, type DataKind } from '@sluice/policy/core/data-kinds'
+import { expect, test } from 'vitest'
+import { DETECTOR_FILES, scoreDetectors } from '../../../../test/support/score-detectors.ts'
+import { holdsSecret } from './inspect-answer.ts'
+import { holdsData, locateData } from './locate-data.ts'
+import { findMaskedSpans } from './secrets.ts'
+import { sha256OfBlock } from './sha256.ts'
+
+const ALL = new Set(DATA_KINDS)
+const CARD = '4111 1111 1111 1111'
+const IBAN = 'DE89 3704 0044 0532 0130 00'
+const KEY = `AK${'IA'}QZXW2RTY7UIOPLKJ`
+
+test('false alarms of kinds that may deny are at most 1 %, and recall holds by kind', () => {
+  const { recall, harmless } = scoreDetectors(DETECTOR_FILES)
+  expect(harmless.map(({ of }) => of)).toEqual([2060, 700, 2760])
+  expect(harmless.every(({ bound }) => bound <= 0.01)).toBe(true)
+  expect(recall.reduce((sum, { of }) => sum + of, 0)).toBeGreaterThanOrEqual(500)
+  for (const { kind, found, of } of recall) expect([kind, found / of > 0.75]).toEqual([kind, true])
+})
+
+test('each kind is located where it stands, and nothing beside it', () => {
+  const cases: readonly (readonly [DataKind, string])[] = [
+    ['card', CARD],
+    ['card', '5555-5555-5555-4444'],
+    ['iban', IBAN],
+    ['iban', 'GB82WEST12345698765432'],
+    ['secret', KEY],
+    ['ssn', '219-09-9999'],
+    ['email', 'ann.lee+x@mail.example.org'],
+    ['phone', '+49 170 1234567'],
+    ['phone', '(415) 555-2671'],
+  ]
+  for (const [kind, written] of cases) {
+    const text = `see ${written} there`
+    const [found, ...more] = locateData(text, ALL) ?? []
+    expect([written, found?.group, more]).toEqual([written, kind, []])
+    expect(text.slice(found?.start, found?.end)).toBe(written)
+  }
+  const password = locateData('password=hunter2 ok', ALL) ?? []
+  expect(password.map(({ start, end }) => 'password=hunter2 ok'.slice(start, end))).toEqual([
+    'hunter2',
+  ])
+})
+
+test.each([
+  'order 4539578763621486 is on its way',
+  '1234 5678 9012 3456',
+  'DE88 3704 0044 0532 0130 00',
+  'EAN 4006381333931',
+  'tokens: 1,111,111,111,111,111',
+  'password: string',
+  '2026-11-15 10:20:30.123456',
+])('%s is nothing', (text) => {
+  expect(locateData(text, ALL)).toEqual([])
+})
+
+test('an escaped value is located as the word it stands in', () => {
+  const escaped = [...CARD].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('')
+  const text = `see q=${escaped} there`
+  const [found] = locateData(text, ALL) ?? []
+  expect(text.slice(found?.start, found?.end)).toBe(`q=${escaped}`)
+  const base64 = Buffer.from(`card ${CARD}`).toString('base64')
+  expect(locateData(`see ${base64} there`, ALL)?.[0]?.group).toBe('card')
+  // No word holds it, so nothing of the text is shown.
+  const wide = `AK&#73;A QZXW`.replace(' QZXW', `&NewLine;`)
+  expect(locateData(wide, ALL)).toEqual([])
+})
+
+test('values in numbers, names and pieces of arguments', () => {
+  expect(holdsData({ n: 4111111111111111 }, 'card')).toBe(true)
+  expect(holdsData({ [`x ${CARD}`]: 1 }, 'card')).toBe(true)
+  expect(holdsData({ cardNumber: '4539578763621486' }, 'card')).toBe(true)
+  expect(holdsData({ order: '4539578763621486' }, 'card')).toBe(false)
+  expect(holdsData({ db_password: 'abcd' }, 'password')).toBe(true)
+  expect(holdsData({ a: 'DE89 3704 0044', b: ' 0532 0130 00' }, 'iban')).toBe(true)
+  expect(holdsData({ a: 1, b: [null, true] }, 'iban')).toBe(false)
+  expect(holdsSecret({ a: KEY.slice(0, 9), b: KEY.slice(9) })).toBe(true)
+  expect(holdsSecret([KEY.slice(0, 5), KEY.slice(5, 10), KEY.slice(10, 15), KEY.slice(15)])).toBe(
+    true,
+  )
+  expect(holdsSecret({ a: 'plain', b: 'words' })).toBe(false)
+  let deep: unknown = 'x'
+  for (let level = 0; level < 80; level++) deep = [deep]
+  expect(holdsData(deep as never, 'card')).toBe(true)
+})
+
+test('approvers see the last four digits of a card, and IBANs whole', () => {
+  const text = `pay ${CARD} to ${IBAN}`
+  const spans = findMaskedSpans(text)
+  expect(spans.map(({ start, end }) => text.slice(start, end))).toEqual(['4111 1111 1111 '])
+})
+
+test('a seed phrase is found by its checksum, and words without it are not', () => {
+  const phrase = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
+  const text = `Keep it safe: ${phrase}.`
+  const [found] = locateData(text, ALL) ?? []
+  expect(text.slice(found?.start, found?.end)).toBe(phrase)
+  expect(found?.kind).toBe('seed phrase')
+  const long = `${'zoo '.repeat(23)}vote`
+  expect(locateData(long, ALL)?.[0]?.end).toBe(long.length)
+  expect(locateData(phrase.replace('yellow', 'zebra'), ALL)).toEqual([])
+  // Nobody writes so many words of the list that pass no checksum.
+  expect(locateData('zoo '.repeat(180), ALL)?.length).toBeGreaterThan(0)
+  expect(() => sha256OfBlock(new Uint8Array(56))).toThrow('longer than a block')
+})
+
+test('what the budget does not allow is not located', () => {
+  expect(locateData('x'.repeat(100), ALL, { charsLeft: 50 })).toBeUndefined()
+  expect(locateData('%41%42 '.repeat(100), ALL, { charsLeft: 6_000 })).toBeUndefined()
+})

@@ -1,0 +1,157 @@
+// Where data of the kinds that a policy names stands in a text: as written, in base64 or hex, and behind
+// escapes (percent, entities, backslashes, characters without width). An escaped secret is located as the
+// word it stands in, because its decoded places are not those of the text. Linear, under a budget. Pure.
+
+import type { DataKind } from '@sluice/policy/core/data-kinds'
+import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { DEPTH_MAX, SPLIT_LEAVES_MAX, SPLIT_PARTS_MAX } from './limits.ts'
+import { isCard } from './number-checks.ts'
+import { newScanBudget, type ScanBudget, spend } from './patterns.ts'
+import { isNamedSecret, isPasswordName } from './secret-names.ts'
+import { type DataMatch, findData, plainDataIn } from './secrets.ts'
+import { readingsOf } from './views.ts'
+
+/** In the order of the text, without overlaps; undefined if the budget does not allow to look. */
+export function locateData(
+  text: string,
+  kinds: ReadonlySet<DataKind>,
+  budget: ScanBudget = newScanBudget(),
+): readonly DataMatch[] | undefined {
+  if (!spend(budget, TEXT_COST + kinds.size * text.length)) return undefined
+  const found = findData(text, kinds, budget)
+  if (budget.charsLeft < 0) return undefined
+  const [, ...readings] = readingsOf(text, budget)
+  if (readings.length === 0) return found
+  const hidden = found.length === 0 ? readings : readingsOf(blank(text, found), budget).slice(1)
+  for (const reading of hidden) {
+    if (reading === undefined || !spend(budget, kinds.size * reading.length)) return undefined
+    const [first] = findData(reading, kinds, budget)
+    if (first === undefined) continue
+    const words = locateWords(text, kinds, budget)
+    if (words === undefined) return undefined
+    // Over several words: nothing of the text can be shown.
+    if (words.length === 0) return [{ ...first, start: 0, end: text.length }]
+    return merge([...found, ...words])
+  }
+  return found
+}
+
+/** What a text costs however short it is, in characters that are searched. */
+const TEXT_COST = 100
+
+/** Words that hold data once their escapes are undone. */
+function locateWords(
+  text: string,
+  kinds: ReadonlySet<DataKind>,
+  budget: ScanBudget,
+): DataMatch[] | undefined {
+  const words: DataMatch[] = []
+  for (const { 0: word, index } of text.matchAll(/\S+/g)) {
+    if (!spend(budget, TEXT_COST)) return undefined
+    for (const reading of readingsOf(word, budget).slice(1)) {
+      if (reading === undefined || !spend(budget, kinds.size * reading.length)) return undefined
+      const [first] = findData(reading, kinds, budget)
+      if (first === undefined) continue
+      words.push({ ...first, start: index, end: index + word.length })
+      break
+    }
+  }
+  return words
+}
+
+function blank(text: string, found: readonly DataMatch[]): string {
+  let left = ''
+  let next = 0
+  for (const { start, end } of found) {
+    left += text.slice(next, start) + ' '.repeat(end - start)
+    next = end
+  }
+  return left + text.slice(next)
+}
+
+function merge(found: DataMatch[]): DataMatch[] {
+  const merged: DataMatch[] = []
+  for (const each of found.sort((one, other) => one.start - other.start)) {
+    const last = merged.at(-1)
+    if (last === undefined || each.start >= last.end) merged.push(each)
+    else merged[merged.length - 1] = { ...last, end: Math.max(last.end, each.end) }
+  }
+  return merged
+}
+
+/** The same for a member of an object, whose name may say what its value is. */
+export function locateInMember(
+  name: string,
+  text: string,
+  options: { readonly kinds: ReadonlySet<DataKind>; readonly budget: ScanBudget },
+): readonly DataMatch[] | undefined {
+  const { kinds, budget } = options
+  const whole = { start: 0, end: text.length }
+  if (kinds.has('secret') && isNamedSecret(name, text))
+    return [{ kind: 'named secret', group: 'secret', ...whole }]
+  if (kinds.has('password') && isPasswordName(name) && text.length >= PASSWORD_CHARS_MIN)
+    return [{ kind: 'password', group: 'password', ...whole }]
+  const found = locateData(text, kinds, budget)
+  if (found === undefined || found.length > 0 || !kinds.has('card')) return found
+  return text.length <= CARD_CHARS_MAX && isCard(text.trim(), { before: name, after: '' })
+    ? [{ kind: 'card number', group: 'card', ...whole }]
+    : found
+}
+
+const PASSWORD_CHARS_MIN = 4
+/** Nineteen digits with separators. */
+const CARD_CHARS_MAX = 30
+
+/** Whether a value holds data of a kind, in a text, a long number or the name of a member, or split over
+ * adjacent texts. What is too large to look through counts as found. */
+export function holdsData(value: JsonValue, kind: Exclude<DataKind, 'secret'>): boolean {
+  const kinds = new Set([kind])
+  const budget = newScanBudget()
+  for (const { text, name } of leavesOf(value, 0, '')) {
+    const found =
+      text === undefined ? undefined : locateInMember(name ?? '', text, { kinds, budget })
+    if (found === undefined || found.length > 0) return true
+  }
+  return kind !== 'card' && isSplit(value, kind)
+}
+
+interface Leaf {
+  /** Undefined if it is nested too deeply. */
+  readonly text: string | undefined
+  /** Of the member that holds it; undefined if it is a name itself. */
+  readonly name: string | undefined
+}
+
+function* leavesOf(value: JsonValue, depth: number, name: string): Generator<Leaf> {
+  if (typeof value === 'string') yield { text: value, name }
+  else if (typeof value === 'number') yield { text: String(value), name }
+  else if (depth > DEPTH_MAX) yield { text: undefined, name }
+  else if (Array.isArray(value))
+    for (const item of value as readonly JsonValue[]) yield* leavesOf(item, depth + 1, name)
+  else if (isObject(value))
+    for (const key of Object.keys(value)) {
+      yield { text: key, name: undefined }
+      yield* leavesOf(value[key] as JsonValue, depth + 1, key)
+    }
+}
+
+/** Whether a value of the kind was cut into pieces, one for each argument. Not for cards: two order numbers in a
+ * row would pass the checksum of a card one time in ten. */
+export function isSplit(value: JsonValue, kind: DataKind): boolean {
+  const pieces: string[] = []
+  for (const { text, name } of leavesOf(value, 0, '')) {
+    if (name === undefined || text === undefined || text.length > JOINED_CHARS_MAX) continue
+    if (pieces.push(text) > SPLIT_LEAVES_MAX) break
+  }
+  for (let from = 0; from + 1 < pieces.length; from++) {
+    let joined = pieces[from] as string
+    for (const next of pieces.slice(from + 1, from + SPLIT_PARTS_MAX)) {
+      joined += next
+      if (plainDataIn(joined, kind) !== undefined) return true
+    }
+  }
+  return false
+}
+
+/** No secret that is worth cutting up is longer. */
+const JOINED_CHARS_MAX = 2_048

@@ -1,0 +1,92 @@
+// Scores the guard's detectors on labelled texts: recall by kind, and false alarms of the kinds that may
+// deny. Files of texts have a broken bar inside of long words, so that no file holds a whole secret.
+
+import { readFileSync } from 'node:fs'
+import { BLOCKING_KINDS, type DataKind } from '@sluice/policy/core/data-kinds'
+import { locateData } from '../../packages/sluice/src/guard/locate-data.ts'
+
+interface LabelledText {
+  readonly kind: string
+  readonly group?: DataKind
+  readonly text: string
+}
+
+interface KindRecall {
+  readonly kind: string
+  found: number
+  of: number
+}
+
+interface HarmlessScore {
+  readonly name: string
+  readonly of: number
+  /** The kind that was found, and the beginning of the text. */
+  readonly alarms: readonly string[]
+  /** Upper 95 % bound of the rate, by Clopper and Pearson. */
+  readonly bound: number
+}
+
+export interface DetectorScore {
+  readonly recall: readonly KindRecall[]
+  readonly harmless: readonly HarmlessScore[]
+}
+
+const FOLDER = new URL('../cases/detectors/', import.meta.url)
+
+export const DETECTOR_FILES = {
+  sensitive: 'sensitive.jsonl',
+  harmless: ['harmless.jsonl', 'harmless-held-out.jsonl'],
+}
+
+export function scoreDetectors(files: typeof DETECTOR_FILES): DetectorScore {
+  const recall = new Map<string, KindRecall>()
+  for (const { kind, group, text } of readTexts(files.sensitive)) {
+    const row = recall.get(kind) ?? { kind, found: 0, of: 0 }
+    row.of++
+    const found = locateData(text, new Set([group as DataKind]))
+    if (found === undefined || found.length > 0) row.found++
+    recall.set(kind, row)
+  }
+  const harmless = files.harmless.map((name) => scoreHarmless(name, readTexts(name)))
+  harmless.push(scoreHarmless('all', files.harmless.flatMap(readTexts)))
+  return { recall: [...recall.values()].sort((a, b) => (a.kind < b.kind ? -1 : 1)), harmless }
+}
+
+function scoreHarmless(name: string, texts: readonly LabelledText[]): HarmlessScore {
+  const alarms = texts.flatMap(({ text }) => {
+    const [first] = locateData(text, new Set(BLOCKING_KINDS)) ?? [{ kind: 'too large' }]
+    return first === undefined ? [] : [`${first.kind}: ${text.slice(0, 80)}`]
+  })
+  return { name, of: texts.length, alarms, bound: upperBound(alarms.length, texts.length) }
+}
+
+function readTexts(file: string): LabelledText[] {
+  return readFileSync(new URL(file, FOLDER), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => {
+      const labelled = JSON.parse(line) as LabelledText
+      return { ...labelled, text: labelled.text.replaceAll('¦', '') }
+    })
+}
+
+/** The largest rate at which so few alarms, or fewer, still have a chance of 5 %. */
+export function upperBound(alarms: number, of: number): number {
+  let [low, high] = [0, 1]
+  for (let step = 0; step < 60; step++) {
+    const rate = (low + high) / 2
+    if (chanceOfAtMost(alarms, of, rate) > 0.05) low = rate
+    else high = rate
+  }
+  return high
+}
+
+function chanceOfAtMost(alarms: number, of: number, rate: number): number {
+  let term = of * Math.log1p(-rate)
+  let sum = Math.exp(term)
+  for (let count = 1; count <= alarms; count++) {
+    term += Math.log(((of - count + 1) / count) * (rate / (1 - rate)))
+    sum += Math.exp(term)
+  }
+  return sum
+}
