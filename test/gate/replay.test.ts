@@ -54,4 +54,24 @@ tools:
   expect(stdout).toContain('5 calls: 3 the same, 1 change, 1 unknown')
   writeFileSync(tried, policy)
   expect((await sluice(['policy', 'replay', ...place])).code).toBe(0)
+
+  const suggest = ['policy', 'suggest', '--from', 'ledger', '--data', gate.data]
+  const fitted = await sluiceJson([...suggest, '--out', tried])
+  expect(fitted).toMatchObject({ calls: 4, kept: 4, stopped: [], unknown: 0, validation: null })
+  expect(fitted.policy).toContain('args.amount <= 50')
+  const again = await sluiceJson(['policy', 'replay', ...place])
+  expect(again.flips).toMatchObject([{ tool: 'office/create_payment', from: 'deny' }])
+  const seq = recordsOf(gate).findIndex(
+    (one) => 'judged' in one && one.judged['args.amount'] === 50,
+  )
+  const bad = String(recordsOf(gate)[seq]?.seq)
+  const stops = await sluiceJson([...suggest, '--against', bad])
+  expect(stops.tool).toBe('office/create_payment')
+  expect(stops.suggestions[0]).toMatchObject({ when: 'args.amount > 5', hits: [], unknown: 0 })
+  expect(stops.suggestions.at(-1)).toMatchObject({ hits: [expect.any(Number)] })
+  const printed = await sluice([...suggest, '--against', bad])
+  expect(printed.stdout).toMatch(/when: "args.amount > 5"\n {2}action: deny\n.*0 legitimate calls/)
+  expect((await sluice([...suggest, '--against', '1'])).stderr).toContain(
+    'record 1 is no tool call',
+  )
 })

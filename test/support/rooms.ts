@@ -102,8 +102,10 @@ const ROOMS: Readonly<Record<string, Room>> = {
     kind: 'node',
     imports: [
       'policy/cases',
+      'policy/compile',
       'policy/core',
       'policy/counters',
+      'policy/decide',
       'policy/document',
       'policy/language',
       'policy/model',

@@ -3,15 +3,15 @@
 // called by `policy replay`.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type RecordedCall, replayCall } from '@sluice/policy/cases/replay-call'
+import { replayCall } from '@sluice/policy/cases/replay-call'
 import type { Decision } from '@sluice/policy/core/decision'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
-import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { type CompiledPolicy, longestWindowMs } from '@sluice/policy/model/policy'
 import { REPLAY_EXAMPLES_MAX, REPLAY_ROWS_MAX } from '../gateway/shared/limits.ts'
 import { recordsFrom } from '../ledger/chain/read.ts'
 import type { DecisionRecord, LedgerRecord } from '../ledger/records/record.ts'
+import { isDecided, RecordedCalls } from './recorded-calls.ts'
 
 /** A verdict that becomes another, for all calls of one tool that it holds for. */
 export interface DecisionChange {
@@ -36,7 +36,7 @@ export interface Replay {
 }
 
 /** The four words, and `limited` where only a limit said no. */
-type ReplayAction = Decision['action'] | 'limited'
+export type ReplayAction = Decision['action'] | 'limited'
 
 export interface ReplayOptions {
   readonly policy: CompiledPolicy
@@ -52,64 +52,31 @@ export function replay(ledger: DatabaseSync, options: ReplayOptions): Replay {
   return walk.found
 }
 
-interface ReplaySession {
-  calls: number
-  readonly saw: Set<string>
-  sawKnown: boolean
-}
-
 class ReplayWalk {
   readonly found: Replay = { calls: 0, same: 0, unknown: 0, flips: [], reasons: new Map() }
   readonly #options: ReplayOptions
   readonly #counters = new MemoryCounters()
   readonly #countsFromMs: number
-  readonly #sessions = new Map<string, ReplaySession>()
-  readonly #open = new Map<number, string>()
-  readonly #tools = new Map<string, KnownTool>()
+  readonly #past: RecordedCalls
   readonly #flips = new Map<string, DecisionChange>()
 
   constructor(options: ReplayOptions) {
     this.#options = options
+    this.#past = new RecordedCalls(options.tools)
     this.#countsFromMs = options.sinceMs - longestWindowMs(options.policy)
   }
 
   take(record: LedgerRecord): void {
-    if (record.kind === 'intent' || record.kind === 'refusal') {
-      if (record.atMs >= this.#countsFromMs && this.#isMeant(record)) this.#judge(record)
-      this.#went(record)
-    } else if (record.kind === 'outcome') {
-      const past = this.#sessions.get(this.#open.get(record.intent) ?? '')
-      this.#open.delete(record.intent)
-      for (const label of record.labels) past?.saw.add(label)
-      if (record.status === 'unknown' && past !== undefined) past.sawKnown = false
-    }
-  }
-
-  #isMeant({ policy, decision, method, category }: DecisionRecord): boolean {
-    if (!policy.startsWith(`${this.#options.name} `)) return false
-    // Refused whatever a document says, or a tool that no server listed.
-    if (decision.code === 'FROZEN' || decision.code === 'POLICY_FAULT') return false
-    return decision.rule !== 'built-in' && !(method === TOOL_CALL && category === null)
-  }
-
-  #went(record: DecisionRecord): void {
-    if (record.kind !== 'intent') return
-    const past = this.#session(record.session)
-    this.#open.set(record.seq, record.session)
-    if (!OF_SERVERS.has(record.method)) past.calls++
-  }
-
-  #session(id: string): ReplaySession {
-    const past = this.#sessions.get(id) ?? { calls: 0, saw: new Set<string>(), sawKnown: true }
-    this.#sessions.set(id, past)
-    return past
+    if (isDecided(record, this.#options.name) && record.atMs >= this.#countsFromMs)
+      this.#judge(record)
+    this.#past.follow(record)
   }
 
   #judge(record: DecisionRecord): void {
     const now = { wallMs: record.atMs, monotonicMs: record.atMs }
     const { found } = this
     const counts = record.atMs >= this.#options.sinceMs
-    const said = replayCall(this.#options.policy, this.#past(record), this.#counters, now)
+    const said = replayCall(this.#options.policy, this.#past.recall(record), this.#counters, now)
     if (counts) found.calls++
     if (said.unknown !== undefined) {
       if (!counts) return
@@ -123,48 +90,6 @@ class ReplayWalk {
     const [from, to] = [wordThen(record), wordNow(decision)]
     if (from === to) found.same++
     else this.#flip(record, from, to, decision)
-  }
-
-  #past(record: DecisionRecord): RecordedCall {
-    const { server, method, name, principal, agent, session, judged } = record
-    const past = this.#session(session)
-    const { tool, schemaKnown } = this.#tool(record)
-    return {
-      call: { server, method, name },
-      judged,
-      schemaKnown,
-      sawKnown: past.sawKnown,
-      facts: {
-        ...(tool === undefined ? {} : { tool }),
-        transport: '',
-        principal: { ...principal, groups: [], claims: {} },
-        agent: agent === null ? null : { id: agent, owner: '', template: '', depth: 0, turn: 0 },
-        session: {
-          ...{ id: session, calls: past.calls, saw: [...past.saw] },
-          startedAtMs: Number(session.slice(session.lastIndexOf('@') + 1)) || 0,
-        },
-      },
-    }
-  }
-
-  /** By the class it had then, and the newest definition that was seen. */
-  #tool({ server, name, method, category }: DecisionRecord): {
-    tool: KnownTool | undefined
-    schemaKnown: boolean
-  } {
-    if (method !== TOOL_CALL || category === null) return { tool: undefined, schemaKnown: true }
-    const kept = this.#options.tools.find(
-      ({ definition }) => definition.server === server && definition.name === name,
-    )
-    const key = `${server}\n${name}\n${category}`
-    const tool = this.#tools.get(key) ?? {
-      definition: kept?.definition ?? { server, name },
-      category,
-      risk: kept?.risk ?? 'low',
-      ...(kept?.unknown === true && kept.category === category ? { unknown: true } : {}),
-    }
-    this.#tools.set(key, tool)
-    return { tool, schemaKnown: kept !== undefined }
   }
 
   #flip(
@@ -186,22 +111,22 @@ class ReplayWalk {
   }
 }
 
-const OF_SERVERS: ReadonlySet<string> = new Set([
-  'sampling/createMessage',
-  'elicitation/create',
-  'roots/list',
-])
-
 /** How records end that were made before people could be asked. */
 const NOBODY_TO_ASK = '; nobody can be asked yet, so it is denied'
 
-function wordThen({ decision }: DecisionRecord): ReplayAction {
+export function wordThen({ decision }: DecisionRecord): ReplayAction {
   const { code, reason } = decision
   if (code === 'APPROVED' || code.startsWith('APPROVAL_')) return 'require_approval'
   if (reason.endsWith(NOBODY_TO_ASK)) return 'require_approval'
   return wordNow(decision)
 }
 
-function wordNow({ action, code }: { action: Decision['action']; code: string }): ReplayAction {
+export function wordNow({
+  action,
+  code,
+}: {
+  action: Decision['action']
+  code: string
+}): ReplayAction {
   return code === 'RATE_LIMITED' || code === 'SPEND_LIMITED' ? 'limited' : action
 }

@@ -37,6 +37,10 @@ export const POLICY_COMMANDS: LazyCommands = {
     summary: 'what another policy would have said to past calls',
     load: async () => (await import('./replay.ts')).addPolicyReplay,
   },
+  suggest: {
+    summary: 'a policy from past calls, or what would stop one',
+    load: async () => (await import('./suggest.ts')).addPolicySuggest,
+  },
 }
 
 export async function addPolicy(
@@ -61,6 +65,7 @@ Examples:
   sluice policy coverage cases.yaml                      # which rules has no case tried?
   sluice policy import intercept.yaml --server github    # bring a PolicyLayer policy along
   sluice policy replay --policy stricter.yaml            # what would it have said to past calls?
+  sluice policy suggest --from ledger                    # what is the least that past calls need?
   sluice policy apply --dry-run                          # what would the changed policy let through?
 
 A tools file is a JSON array of tool definitions, each with "server".`

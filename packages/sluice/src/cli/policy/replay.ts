@@ -1,19 +1,16 @@
 // `sluice policy replay`: what would another policy have said to the calls on record? Shows every
 // verdict that changes, and says where the record does not hold enough to tell.
 
-import type { KnownTool } from '@sluice/policy/core/tools'
 import type { Command } from 'commander'
 import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
-import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
-import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
 import { type Replay, replay } from '../../operations/replay.ts'
-import { StoreError } from '../../store/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { loadBasePolicy, loadPolicy } from '../../terminal/read-input.ts'
 import { readTools } from '../../terminal/read-tools.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { readTime, withLedger } from '../ledger/source.ts'
+import { readSeenTools } from './seen-tools.ts'
 
 interface Options extends DataOptions {
   readonly policy: string
@@ -52,7 +49,7 @@ async function run(options: Options, output: Output): Promise<0 | 1> {
   const { data } = findData(options)
   const house = loadBasePolicy(options.house, output)
   const { policy } = loadPolicy(options.policy, { ...house, name: options.for }, output)
-  const tools = options.tools === undefined ? seenTools(data) : await readTools(options.tools)
+  const tools = options.tools === undefined ? readSeenTools(data) : await readTools(options.tools)
   const sinceMs = readTime(options.since, '--since') ?? 0
   const found = withLedger(data, (ledger) =>
     replay(ledger, { policy, name: options.for, sinceMs, tools }),
@@ -60,20 +57,6 @@ async function run(options: Options, output: Output): Promise<0 | 1> {
   output.value({ ...found, reasons: Object.fromEntries(found.reasons) })
   printReplay(found, output)
   return found.flips.length > 0 ? 1 : 0
-}
-
-function seenTools(data: string): KnownTool[] {
-  try {
-    const store = openGateStoreReadOnly(data)
-    try {
-      return readKeptTools(store)
-    } finally {
-      store.close()
-    }
-  } catch (error) {
-    if (error instanceof StoreError && error.code === 'STORE_MISSING') return []
-    throw error
-  }
 }
 
 function printReplay({ calls, same, unknown, flips, reasons }: Replay, output: Output): void {

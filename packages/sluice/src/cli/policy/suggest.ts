@@ -1,0 +1,173 @@
+// `sluice policy suggest --from ledger`: the tightest policy that keeps past traffic, and how it does
+// on days it has not seen; or, with `--against`, the smallest change that stops a bad call.
+
+import { writeFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
+import {
+  type DayValidation,
+  fitPolicy,
+  isToolCall,
+  toolOf,
+  validateByDay,
+} from '../../operations/fit-policy.ts'
+import { collectTraffic, judgeTraffic, type PastCall } from '../../operations/past-traffic.ts'
+import { type StopSuggestion, suggestStops } from '../../operations/stop-call.ts'
+import { CliError } from '../../terminal/errors.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { Output, plural, printable } from '../../terminal/output.ts'
+import { readTools } from '../../terminal/read-tools.ts'
+import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
+import { readCount, readTime, withLedger } from '../ledger/source.ts'
+import { readSeenTools } from './seen-tools.ts'
+
+interface Options extends DataOptions {
+  readonly from: string
+  readonly for: string
+  readonly tools?: string
+  readonly since: string
+  readonly margin: string
+  readonly against?: readonly string[]
+  readonly out?: string
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice policy suggest --from ledger --since 30d --out tight.yaml
+  sluice policy suggest --from ledger --since 30d --margin 0.5
+  sluice policy suggest --from ledger --against 1207        stop this call and its kin
+  sluice policy suggest --from ledger --against 1207 --against 1311
+
+A rule for each tool that was called: what was recorded of its arguments as bounds, what goes beyond
+them asks a person, and the busiest minute of a session as its rate. What was never called is denied.
+Guardrails, labels and classes of the policy in force are not part of it: keep yours.
+False blocks are measured by leaving days out: a policy made of the other days decides them.
+With --against, a guardrail on the tool of the call (its number as \`sluice ledger query\` shows it):
+of the conditions that were true of it the ones that hit the fewest legitimate calls, all listed.
+The ledger holds no answers, and of arguments only what rules in force at the time read: numbers,
+booleans and words of an enum, texts with \`ledger: { record: judged }\`. What is missing is said.`
+
+export function addPolicySuggest(parent: Command, answer: SetExitCode): void {
+  addDataOptions(
+    parent.command('suggest').description('a policy from past calls, or what would stop one'),
+  )
+    .option('--from <source>', 'what to learn from: `ledger`', 'ledger')
+    .option('--for <name>', 'only calls that the document of this name judged', LOCAL_POLICY)
+    .option('--tools <file>', 'tool definitions, in place of those the gate has seen')
+    .option('--since <time>', 'how far back: `15m`, `2h`, `7d`, or a time', '30d')
+    .option('--margin <share>', 'how far beyond what was seen numbers and rates may go', '0')
+    .option(
+      '--against <record>',
+      'a bad call, by the number of its record; more than once',
+      collect,
+    )
+    .option('--out <file>', 'write the policy there')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options) => answer(await run(options, new Output(options))))
+}
+
+const collect = (value: string, before: readonly string[] = []) => [...before, value]
+
+async function run(options: Options, output: Output): Promise<0 | 1> {
+  if (options.from !== 'ledger')
+    throw new CliError('CLI_ARGUMENT', `--from is \`${options.from}\``, 'it takes `ledger`')
+  const margin = readMargin(options.margin)
+  const { data } = findData(options)
+  const tools = options.tools === undefined ? readSeenTools(data) : await readTools(options.tools)
+  const sinceMs = readTime(options.since, '--since') ?? 0
+  const { calls, left } = withLedger(data, (ledger) =>
+    collectTraffic(ledger, { name: options.for, sinceMs, tools }),
+  )
+  if (left > 0)
+    output.remark(`note: ${plural(left, 'older call')} left out, the newest ${calls.length} count`)
+  if (options.against !== undefined) return stop(options.against, calls, output)
+  return fit(calls, { margin, out: options.out }, output)
+}
+
+function readMargin(text: string): number {
+  const margin = Number(text)
+  if (text.trim() !== '' && margin >= 0 && margin <= 10) return margin
+  throw new CliError('CLI_ARGUMENT', `--margin is \`${text}\``, 'a number from 0 to 10')
+}
+
+function fit(
+  calls: readonly PastCall[],
+  { margin, out }: { readonly margin: number; readonly out: string | undefined },
+  output: Output,
+): 0 | 1 {
+  const passed = calls.filter((call) => call.passed)
+  if (passed.length === 0)
+    throw new CliError(
+      'CLI_ARGUMENT',
+      'no call on record passed in that time',
+      'go further back with --since, or name another document with --for',
+    )
+  const { yaml, policy, unbounded } = fitPolicy(calls, margin)
+  const kept = judgeTraffic(policy, passed)
+  const days = validateByDay(calls, margin)
+  const text = `# Fitted to ${plural(passed.length, 'call')} on record. ${rateText(days)}\n${yaml}`
+  if (out !== undefined) writeFileSync(out, text)
+  output.value({
+    policy: text,
+    calls: passed.length,
+    kept: passed.length - kept.stopped.length - kept.unknown.length,
+    stopped: kept.stopped.map(({ seq }) => seq),
+    unknown: kept.unknown.length,
+    validation: days ?? null,
+    unbounded,
+  })
+  if (out === undefined) for (const line of text.split('\n')) output.line(printable(line))
+  for (const { tool, why } of unbounded)
+    output.line(`${output.paint('yellow', 'no bound')}  ${printable(tool)}: ${printable(why)}`)
+  const known = passed.length - kept.stopped.length - kept.unknown.length
+  output.line(`${plural(passed.length, 'call')}: ${known} kept, ${kept.unknown.length} unknown`)
+  output.line(rateText(days))
+  return 0
+}
+
+function rateText(days: DayValidation | undefined): string {
+  if (days === undefined)
+    return 'False blocks on unseen days: not measured, all calls are of one day.'
+  const { calls, stopped, unknown } = days
+  const known = calls - unknown
+  const share = known === 0 ? 0 : (100 * stopped) / known
+  return `False blocks on unseen days: ${stopped} of ${known} (${share.toFixed(1)} %), ${days.days} days left out in ${days.folds} parts, ${unknown} unknown.`
+}
+
+const SHOWN_MAX = 5
+
+function stop(against: readonly string[], calls: readonly PastCall[], output: Output): 0 | 1 {
+  const numbers = against.map((text) => readCount(text, '--against', 2 ** 50))
+  const bad = numbers.map((seq) => findCall(seq, calls))
+  if (new Set(bad.map(toolOf)).size > 1)
+    throw new CliError(
+      'CLI_ARGUMENT',
+      'the calls are of several tools',
+      'ask for one tool at a time',
+    )
+  const found = suggestStops(bad, calls)
+  output.value({ tool: toolOf(bad[0] as PastCall), against: numbers, suggestions: found })
+  for (const one of found.slice(0, SHOWN_MAX)) printStop(one, output)
+  return 0
+}
+
+function findCall(seq: number, calls: readonly PastCall[]): PastCall {
+  const found = calls.find(({ record }) => record.seq === seq)
+  if (found !== undefined && isToolCall(found)) return found
+  throw new CliError(
+    'CLI_ARGUMENT',
+    `record ${seq} is no tool call that the document decided in that time`,
+    '`sluice ledger query` shows the numbers; --since goes further back, --for names the document',
+  )
+}
+
+function printStop({ guardrail, hits, unknown }: StopSuggestion, output: Output): void {
+  for (const line of guardrail.trimEnd().split('\n')) output.line(printable(line))
+  const list = hits.length === 0 ? '' : `: records ${hits.join(', ')}`
+  const more = unknown === 0 ? '' : `, ${unknown} unknown`
+  output.line(
+    output.paint('dim', `  stops ${plural(hits.length, 'legitimate call')} as well${list}${more}`),
+  )
+}

@@ -1,0 +1,215 @@
+// The tightest document that keeps the calls on record: a rule for each tool that was called, with
+// the bounds of the arguments that were recorded and the busiest minute of a session; all else is
+// denied. How often it would stop calls of days it has not seen is measured by leaving days out.
+
+import { compile } from '@sluice/policy/compile/compile'
+import { compareDecimal, formatDecimal, parseDecimal, toDecimal } from '@sluice/policy/core/decimal'
+import { type DecisionInput, isOmittedInput } from '@sluice/policy/core/decision-inputs'
+import { ExactNumber } from '@sluice/policy/core/json'
+import { UNDECLARED } from '@sluice/policy/decide/collect-inputs'
+import { TOOL_CALL } from '@sluice/policy/language/methods'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { SUGGEST_FOLDS_MAX, SUGGEST_WORDS_MAX } from './limits.ts'
+import { judgeTraffic, type PastCall } from './past-traffic.ts'
+import { wordThen } from './replay.ts'
+
+const DAY_MS = 86_400_000
+const MINUTE_MS = 60_000
+
+export interface FittedPolicy {
+  readonly yaml: string
+  readonly policy: CompiledPolicy
+  /** Arguments that no bound was made of, and why, by `<server>/<tool>`. */
+  readonly unbounded: readonly { readonly tool: string; readonly why: string }[]
+}
+
+/** `margin`: how far beyond what was seen numbers and rates may go, 0.5 for half as much again. */
+export function fitPolicy(calls: readonly PastCall[], margin: number): FittedPolicy {
+  const passed = calls.filter((call) => call.passed)
+  const byTool = groupBy(passed.filter(isToolCall), toolOf)
+  const unbounded: { tool: string; why: string }[] = []
+  const lines = ['version: 1', 'default: deny']
+  if (byTool.size > 0) lines.push('', 'tools:')
+  for (const [tool, own] of [...byTool].sort(byKey)) {
+    const { rule, why } = fitRule(own, margin)
+    const days = new Set(own.map(dayOf)).size
+    const category = own[0]?.record.category ?? ''
+    lines.push(`  # ${category}, ${own.length} calls on ${days} ${days === 1 ? 'day' : 'days'}`)
+    lines.push(`  ${JSON.stringify(tool)}: ${rule}`)
+    unbounded.push(...why.map((one) => ({ tool, why: one })))
+  }
+  const byMethod = groupBy(
+    passed.filter((call) => !isToolCall(call)),
+    ({ record }) => record.method,
+  )
+  if (byMethod.size > 0) lines.push('', 'methods:')
+  for (const [method, own] of [...byMethod].sort(byKey))
+    lines.push(`  ${JSON.stringify(method)}: ${own.some(isFree) ? 'allow' : 'require_approval'}`)
+  const yaml = `${lines.join('\n')}\n`
+  return { yaml, policy: compileSuggestion(yaml), unbounded }
+}
+
+export interface DayValidation {
+  /** How many days there were, and in how many parts they were left out. */
+  readonly days: number
+  readonly folds: number
+  /** Calls of the days left out, how many of them would have been stopped, and how many are unknown. */
+  readonly calls: number
+  readonly stopped: number
+  readonly unknown: number
+}
+
+/** Undefined with calls of one day only: there is nothing to leave out. */
+export function validateByDay(
+  calls: readonly PastCall[],
+  margin: number,
+): DayValidation | undefined {
+  const passed = calls.filter((call) => call.passed)
+  const days = [...new Set(passed.map(dayOf))].sort((a, b) => a - b)
+  if (days.length < 2) return undefined
+  const folds = Math.min(days.length, SUGGEST_FOLDS_MAX)
+  const foldOf = new Map(days.map((day, index) => [day, index % folds]))
+  let [stopped, unknown] = [0, 0]
+  for (let fold = 0; fold < folds; fold++) {
+    const isOut = (call: PastCall) => foldOf.get(dayOf(call)) === fold
+    const { policy } = fitPolicy(
+      passed.filter((call) => !isOut(call)),
+      margin,
+    )
+    const judged = judgeTraffic(policy, passed.filter(isOut))
+    stopped += judged.stopped.length
+    unknown += judged.unknown.length
+  }
+  return { days: days.length, folds, calls: passed.length, stopped, unknown }
+}
+
+export function compileSuggestion(yaml: string): CompiledPolicy {
+  const { policy, problems } = compile({ file: 'suggested policy', text: yaml })
+  if (policy === undefined)
+    throw new Error(`the suggested policy does not compile: ${problems[0]?.message}`)
+  return policy
+}
+
+function fitRule(
+  calls: readonly PastCall[],
+  margin: number,
+): { readonly rule: string; readonly why: readonly string[] } {
+  const free = calls.filter(isFree)
+  if (free.length === 0) return { rule: 'require_approval', why: [] }
+  const max = Math.ceil(busiestMinute(calls) * (1 + margin))
+  const rate = `rate_limit: { max: ${max}, window: 60 }`
+  const paths = [...new Set(free.flatMap(({ record }) => Object.keys(record.judged)))]
+  const bounds = paths
+    .filter((path) => path.startsWith('args'))
+    .sort()
+    .map((path) => fitBound(path, free, margin))
+  const why = bounds.flatMap((bound) => bound.why ?? [])
+  const conditions = bounds.flatMap((bound) => bound.condition ?? [])
+  const when = conditions.join(' && ')
+  if (when === '' || !fits(calls[0] as PastCall, when))
+    return { rule: `{ action: allow, ${rate} }`, why }
+  const extra = free.some(({ record }) => record.judged[UNDECLARED] === true)
+  const fields = ['action: allow', `when: ${JSON.stringify(when)}`, 'otherwise: require_approval']
+  return {
+    rule: `{ ${[...fields, ...(extra ? ['extra_args: allow'] : []), rate].join(', ')} }`,
+    why,
+  }
+}
+
+/** Whether the condition can be decided for the tool as it is declared now. */
+function fits({ past }: PastCall, when: string): boolean {
+  const { tool } = past.facts
+  if (tool === undefined || !past.schemaKnown) return false
+  const id = JSON.stringify(`${tool.definition.server}/${tool.definition.name}`)
+  const text = `version: 1\ndefault: deny\ntools:\n  ${id}: { action: allow, when: ${JSON.stringify(when)} }\n`
+  const { policy, problems } = compile({ file: 'rule', text }, { tools: [tool] })
+  return policy !== undefined && problems.length === 0
+}
+
+interface Bound {
+  readonly condition?: string
+  readonly why?: string
+}
+
+/** A condition that all of these values meet. */
+function fitBound(path: string, calls: readonly PastCall[], margin: number): Bound {
+  const values = calls.map(({ record }) => record.judged[path])
+  const given = values.filter((value) => value !== undefined && !isMissing(value))
+  if (values.includes(undefined))
+    return { why: `\`${path}\` is recorded only since a rule reads it` }
+  if (given.some((value) => isOmittedInput(value as DecisionInput)))
+    return { why: `the text of \`${path}\` is not recorded (ledger: { record: judged } does)` }
+  if (given.length === 0) return { condition: `!has(${path})` }
+  const condition = boundOf(path, given as Exclude<DecisionInput, undefined>[], margin)
+  if (condition === undefined) return { why: `\`${path}\` had too many values, or several kinds` }
+  return { condition: given.length < values.length ? `(!has(${path}) || ${condition})` : condition }
+}
+
+function boundOf(
+  path: string,
+  values: readonly DecisionInput[],
+  margin: number,
+): string | undefined {
+  if (values.every(isNumber)) return numberBound(path, values, margin)
+  if (!values.every((value) => typeof value === 'string' || typeof value === 'boolean'))
+    return undefined
+  const words = [...new Set(values)]
+  // Few words that come again are a choice; many, or words seen once, are free text.
+  if (words.length > SUGGEST_WORDS_MAX || words.length * 2 > values.length) return undefined
+  if (words.length === 1) return `${path} == ${JSON.stringify(words[0])}`
+  return `${path} in ${JSON.stringify(words.sort())}`
+}
+
+const isNumber = (value: DecisionInput): value is number | ExactNumber =>
+  typeof value === 'number' || value instanceof ExactNumber
+
+/** At most the largest, and not below zero if none was. */
+function numberBound(
+  path: string,
+  values: readonly (number | ExactNumber)[],
+  margin: number,
+): string | undefined {
+  const numbers = values.map((value) => toDecimal(value))
+  if (numbers.some((number) => number === undefined)) return undefined
+  const sorted = (numbers as NonNullable<(typeof numbers)[number]>[]).sort(compareDecimal)
+  const [least, most] = [sorted[0], sorted.at(-1)]
+  if (least === undefined || most === undefined) return undefined
+  const whole = sorted.every(({ scale }) => scale <= 0)
+  const beyond = Number(formatDecimal(most)) * (1 + margin)
+  const top = margin === 0 ? most : parseDecimal(String(whole ? Math.ceil(beyond) : beyond))
+  const bound = `${path} <= ${formatDecimal(top ?? most)}`
+  return formatDecimal(least).startsWith('-') ? bound : `${path} >= 0 && ${bound}`
+}
+
+const isMissing = (value: DecisionInput) => isOmittedInput(value) && value.is !== 'withheld'
+
+/** The most calls of one session within a minute. */
+function busiestMinute(calls: readonly PastCall[]): number {
+  let busiest = 1
+  for (const own of groupBy(calls, ({ record }) => record.session).values()) {
+    let first = 0
+    for (const [index, { record }] of own.entries()) {
+      while (record.atMs - (own[first] as PastCall).record.atMs >= MINUTE_MS) first++
+      busiest = Math.max(busiest, index - first + 1)
+    }
+  }
+  return busiest
+}
+
+export const isToolCall = ({ record }: PastCall) => record.method === TOOL_CALL
+export const toolOf = ({ record }: PastCall) => `${record.server}/${record.name}`
+/** No person was asked. */
+const isFree = ({ record }: PastCall) => wordThen(record) !== 'require_approval'
+const dayOf = ({ record }: PastCall) => Math.floor(record.atMs / DAY_MS)
+const byKey = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return groups
+}

@@ -1,0 +1,75 @@
+// The calls of the ledger that `policy suggest` learns from, and how a document would have decided
+// them. Reads only.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { type RecordedCall, replayCall } from '@sluice/policy/cases/replay-call'
+import { ACTIONS, isStronger } from '@sluice/policy/core/actions'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { recordsFrom } from '../ledger/chain/read.ts'
+import type { DecisionRecord } from '../ledger/records/record.ts'
+import { SUGGEST_CALLS_MAX } from './limits.ts'
+import { isDecided, RecordedCalls } from './recorded-calls.ts'
+import { wordThen } from './replay.ts'
+
+export interface PastCall {
+  readonly record: DecisionRecord
+  readonly past: RecordedCall
+  /** The call was forwarded. */
+  readonly passed: boolean
+}
+
+export interface TrafficOptions {
+  /** Only calls that the document of this name judged. */
+  readonly name: string
+  readonly sinceMs: number
+  readonly tools: readonly KnownTool[]
+}
+
+/** Oldest first. `left`: older ones beyond the number that is kept. */
+export function collectTraffic(
+  ledger: DatabaseSync,
+  { name, sinceMs, tools }: TrafficOptions,
+): { readonly calls: readonly PastCall[]; readonly left: number } {
+  const past = new RecordedCalls(tools)
+  const calls: PastCall[] = []
+  let left = 0
+  for (const record of recordsFrom(ledger)) {
+    if (isDecided(record, name) && record.atMs >= sinceMs) {
+      calls.push({ record, past: past.recall(record), passed: record.kind === 'intent' })
+      // Dropped in bulk: removing one at a time from the front would be quadratic.
+      if (calls.length >= 2 * SUGGEST_CALLS_MAX) left += calls.splice(0, SUGGEST_CALLS_MAX).length
+    }
+    past.follow(record)
+  }
+  left += calls.splice(0, Math.max(0, calls.length - SUGGEST_CALLS_MAX)).length
+  return { calls, left }
+}
+
+export interface Judgement {
+  /** Calls that would have been decided more strictly than they were, by record. */
+  readonly stopped: readonly DecisionRecord[]
+  /** Calls of which the ledger does not hold enough to tell. */
+  readonly unknown: readonly DecisionRecord[]
+}
+
+/** Decides the calls again in their order, limits counted from these calls alone. */
+export function judgeTraffic(policy: CompiledPolicy, calls: readonly PastCall[]): Judgement {
+  const counters = new MemoryCounters()
+  const stopped: DecisionRecord[] = []
+  const unknown: DecisionRecord[] = []
+  for (const { record, past } of calls) {
+    const now = { wallMs: record.atMs, monotonicMs: record.atMs }
+    const said = replayCall(policy, past, counters, now)
+    if (said.unknown !== undefined) {
+      unknown.push(record)
+      continue
+    }
+    const { action, limits } = said.decision
+    if (action === 'allow') counters.consume(limits, now)
+    const before = ACTIONS.find((word) => word === wordThen(record)) ?? 'allow'
+    if (isStronger(action, before)) stopped.push(record)
+  }
+  return { stopped, unknown }
+}

@@ -1,0 +1,101 @@
+// Calls on record as the engine needs them to decide again: with the tool as it was classified then,
+// and what their session had seen and made by that moment. Records are followed in their order.
+
+import type { RecordedCall } from '@sluice/policy/cases/replay-call'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import { TOOL_CALL } from '@sluice/policy/language/methods'
+import type { DecisionRecord, LedgerRecord } from '../ledger/records/record.ts'
+
+interface RecordedSession {
+  calls: number
+  readonly saw: Set<string>
+  sawKnown: boolean
+}
+
+/** A call that the document of this name decided, not the gate itself. */
+export function isDecided(record: LedgerRecord, name: string): record is DecisionRecord {
+  if (record.kind !== 'intent' && record.kind !== 'refusal') return false
+  const { policy, decision, method, category } = record
+  if (!policy.startsWith(`${name} `)) return false
+  // Refused whatever a document says, or a tool that no server listed.
+  if (decision.code === 'FROZEN' || decision.code === 'POLICY_FAULT') return false
+  return decision.rule !== 'built-in' && !(method === TOOL_CALL && category === null)
+}
+
+export class RecordedCalls {
+  readonly #known: readonly KnownTool[]
+  readonly #sessions = new Map<string, RecordedSession>()
+  readonly #open = new Map<number, string>()
+  readonly #tools = new Map<string, KnownTool>()
+
+  constructor(tools: readonly KnownTool[]) {
+    this.#known = tools
+  }
+
+  /** The call of a record, before `follow` has counted it. */
+  recall(record: DecisionRecord): RecordedCall {
+    const { server, method, name, principal, agent, session, judged } = record
+    const past = this.#session(session)
+    const { tool, schemaKnown } = this.#tool(record)
+    return {
+      call: { server, method, name },
+      judged,
+      schemaKnown,
+      sawKnown: past.sawKnown,
+      facts: {
+        ...(tool === undefined ? {} : { tool }),
+        transport: '',
+        principal: { ...principal, groups: [], claims: {} },
+        agent: agent === null ? null : { id: agent, owner: '', template: '', depth: 0, turn: 0 },
+        session: {
+          ...{ id: session, calls: past.calls, saw: [...past.saw] },
+          startedAtMs: Number(session.slice(session.lastIndexOf('@') + 1)) || 0,
+        },
+      },
+    }
+  }
+
+  follow(record: LedgerRecord): void {
+    if (record.kind === 'intent') {
+      this.#open.set(record.seq, record.session)
+      if (!OF_SERVERS.has(record.method)) this.#session(record.session).calls++
+    } else if (record.kind === 'outcome') {
+      const past = this.#sessions.get(this.#open.get(record.intent) ?? '')
+      this.#open.delete(record.intent)
+      for (const label of record.labels) past?.saw.add(label)
+      if (record.status === 'unknown' && past !== undefined) past.sawKnown = false
+    }
+  }
+
+  #session(id: string): RecordedSession {
+    const past = this.#sessions.get(id) ?? { calls: 0, saw: new Set<string>(), sawKnown: true }
+    this.#sessions.set(id, past)
+    return past
+  }
+
+  /** By the class it had then, and the newest definition that was seen. */
+  #tool({ server, name, method, category }: DecisionRecord): {
+    tool: KnownTool | undefined
+    schemaKnown: boolean
+  } {
+    if (method !== TOOL_CALL || category === null) return { tool: undefined, schemaKnown: true }
+    const kept = this.#known.find(
+      ({ definition }) => definition.server === server && definition.name === name,
+    )
+    const key = `${server}\n${name}\n${category}`
+    const tool = this.#tools.get(key) ?? {
+      definition: kept?.definition ?? { server, name },
+      category,
+      risk: kept?.risk ?? 'low',
+      ...(kept?.unknown === true && kept.category === category ? { unknown: true } : {}),
+    }
+    this.#tools.set(key, tool)
+    return { tool, schemaKnown: kept !== undefined }
+  }
+}
+
+const OF_SERVERS: ReadonlySet<string> = new Set([
+  'sampling/createMessage',
+  'elicitation/create',
+  'roots/list',
+])
