@@ -30,19 +30,6 @@ const DIALECT: readonly (readonly [RegExp, string])[] = [
   [/\bstands for itself\b/i, 'is literal'],
 ]
 
-/** Folders whose comments are still to be rewritten. Remove them when they are; never add one. */
-const DIALECT_TO_DO: readonly string[] = [
-  'packages/sluice/src/admin/',
-  'packages/sluice/src/agents/',
-  'packages/sluice/src/catalogue/',
-  'packages/sluice/src/cli/',
-  'packages/sluice/src/gateway/',
-  'packages/sluice/src/guard/',
-  'packages/sluice/src/import-policylayer/',
-  'packages/sluice/src/init/',
-  'packages/sluice/src/operations/',
-]
-
 /** Left as it is: the bundle's text is the identity of an agent's core. */
 const DIALECT_FROZEN = 'packages/sluice/src/guest/'
 
@@ -107,18 +94,7 @@ describe('comments', () => {
     )
 
   test('are in plain technical English', () => {
-    const done = commented.filter(
-      ({ path }) => !DIALECT_TO_DO.some((folder) => path.startsWith(folder)),
-    )
-    expect(done.flatMap(findDialect)).toEqual([])
-  })
-
-  test('are listed as still to be rewritten only if they are', () => {
-    const clean = DIALECT_TO_DO.filter(
-      (folder) =>
-        !commented.some((file) => file.path.startsWith(folder) && findDialect(file).length > 0),
-    )
-    expect(clean.map((folder) => `${folder} is done: remove it from DIALECT_TO_DO`)).toEqual([])
+    expect(commented.flatMap(findDialect)).toEqual([])
   })
 })
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import type { Person } from '../core/person.ts'
 import { SoftwareKey } from '../identity/people/software-key.test-support.ts'
 
-/** Cheap enough for tests; the real cost is for whoever guesses. */
+/** Cheap enough for tests; the real cost slows down guessing. */
 export const TEST_PIN_COST = 2 ** 4
 
 export interface Reply {

@@ -136,8 +136,8 @@ export class Gate {
     }
   }
 
-  /** How a server is reached; undefined where there is none of this name. All of them together are
-   * processes where one is. */
+  /** How a server is reached; undefined if there is none of this name. All of them together count as
+   * processes if one of them is. */
   kindOf(name: string): ServerConfig['kind'] | undefined {
     const { servers } = this.#parts
     if (name === ALL_SERVERS)

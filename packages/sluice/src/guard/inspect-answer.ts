@@ -129,7 +129,7 @@ function* lookAt(text: string, walk: AnswerScan): Steps<void> {
   walk.chars += text.length
   if (walk.chars > ANSWER_CHARS_MAX || !spend(walk.budget, TEXT_COST + text.length))
     return beyond(TOO_LARGE, walk)
-  // What is hidden is so for whoever reads the text as it stands, not for whoever decodes it.
+  // Hidden text is hidden from a reader of the text as it is, not from a reader that decodes it.
   const [hidden] = walk.left.has('injection') ? findHidden(text, walk.budget) : []
   if (hidden !== undefined) addFinding('injection', `${hidden.kind}: ${hidden.text}`, walk)
   if (walk.budget.charsLeft < 0) return beyond(TOO_LARGE, walk)

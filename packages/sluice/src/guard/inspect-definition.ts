@@ -15,7 +15,7 @@ export interface LocatedFinding extends Finding {
 }
 
 export interface Inspection {
-  /** The most severe of the findings; undefined where there is none. */
+  /** The most severe of the findings; undefined if there are none. */
   readonly severity: FindingSeverity | undefined
   readonly findings: readonly LocatedFinding[]
 }

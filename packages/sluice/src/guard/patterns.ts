@@ -1,4 +1,4 @@
-// Patterns of words held against a text, under a budget: what a text may cost is known before it is
+// Patterns of words matched against a text, under a budget: what a text may cost is known before it is
 // looked at, and what does not fit counts as found. Shared by the finders of orders. Pure.
 
 import { type Chain, findChains, type Gap, LINK_CHARS_MAX, type Link, type Span } from './chain.ts'

@@ -42,7 +42,7 @@ export interface SecretDetector {
   readonly hides?: boolean
   /** Characters at its end that approvers are shown. */
   readonly shown?: number
-  /** What of it an approver is not shown; `pattern` if absent. Whoever writes the text must not be able to
+  /** What of it an approver is not shown; `pattern` if absent. The author of the text must not be able to
    * hide words behind it, so it takes bounded many characters, and only those that a secret of the kind
    * has. Of two groups the first is shown. Exports find it too. */
   readonly mask?: RegExp

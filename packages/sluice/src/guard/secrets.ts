@@ -52,14 +52,14 @@ export function findSecretShapes(text: string, budget = newViewBudget()): Secret
 }
 
 /** What an approver is not shown of a text, in its order and without overlaps. Encoded runs are not looked
- * into: whoever wrote one could hide anything beside the secret in it. */
+ * into: its author could hide anything next to the secret in it. */
 export function findMaskedSpans(text: string): SecretMatch[] {
   const found = new Spans()
   for (const group of MASKED) if (group.beginnings.test(text)) matchMasks(text, found, group)
   return found.inOrder
 }
 
-/** What stands in the text itself, for whoever decodes it alone. */
+/** The kind of data in the text itself, for callers that decode it themselves. */
 export function plainDataIn(text: string, group: DataKind): string | undefined {
   return firstIn(text, { max: 1, isLenient: false, groups: groupsOf([group]) })?.kind
 }

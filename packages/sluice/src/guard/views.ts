@@ -63,7 +63,7 @@ function undoControls(text: string): string {
 /** `\\u005f`, `\\x5f`, `\\137`, `\\n`, `\\u{5f}`, and a backslash before a line break, as programs write them. */
 function undoBackslash(text: string): string {
   if (!text.includes('\\')) return text
-  // Without a function where there is nothing to work out: texts of programs are full of these.
+  // Without a function if there is nothing to decode: texts of programs are full of these.
   const bare = text
     .replace(/\\(?:\r?\n|([\\/"'_.:-]))/g, '$1')
     .replaceAll('\\n', '\n')

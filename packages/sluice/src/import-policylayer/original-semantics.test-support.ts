@@ -1,5 +1,5 @@
 // Test support: judges calls as the original does, from its documentation and observed behaviour.
-// Written apart from the importer, on plain objects, so that the two can be held against each
+// Written apart from the importer, on plain objects, so that the two can be compared with each
 // other. Takes a document that the original accepts.
 
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'

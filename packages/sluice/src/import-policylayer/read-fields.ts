@@ -41,7 +41,7 @@ export function readList(
   return []
 }
 
-/** A text, or undefined where there is none. */
+/** A text, or undefined if it is missing. */
 export function readText(map: LocatedMap, key: string, report: ImportReport): string | undefined {
   const node = findEntry(map, key)
   if (node === undefined || isNothing(node)) return undefined

@@ -21,7 +21,7 @@ export interface OperationParts {
   readonly prove: VerifyPerson
   /** Wall clock, for the audit log. */
   readonly nowMs: () => number
-  /** A warning in the log: whoever reads it is to see who may decide from now on. */
+  /** A warning in the log: its reader must see who may decide from now on. */
   readonly tell: (what: string) => void
   readonly freezes: FreezeStore
   /** Names of the configured servers; undefined if they are not known. */

@@ -1,4 +1,4 @@
-// `sluice approvers`: who may decide. Whoever comes first sets the first PIN without a proof, since there
+// `sluice approvers`: who may decide. The first approver sets the first PIN without a proof, since there
 // is nothing yet to prove it by; so that this is never silent it is recorded, in `sluice status` and in
 // the log of every start. What cannot be recorded is not done: the event comes first everywhere.
 
@@ -30,7 +30,7 @@ const LIST: Operation = operation({
   run: (parts) => listPeople(parts),
 })
 
-/** The first of all: whoever the system says runs this, with all roles. Refused from then on. */
+/** The first approver: the user that the operating system names, with all roles. Refused from then on. */
 const SET_FIRST_PIN: Operation = operation({
   name: 'people.set-first-pin',
   summary: 'set the first PIN: its owner has all roles',

@@ -1,4 +1,4 @@
-// The calls on record under another policy: each is judged anew, in the order they came, with limits
+// The recorded calls under another policy: each is decided again, in their order, with limits
 // counted as they would have been. Says which verdicts change, and what cannot be told. Reads only;
 // called by `policy replay`.
 

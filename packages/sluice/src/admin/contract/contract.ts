@@ -1,4 +1,4 @@
-// The words of the admin API, for whoever speaks it: the console imports its types from here and from
+// Types and schemas of the admin API for its clients: the console imports its types from here and from
 // nowhere else. Pure types. What each address takes and needs stands in the tables `*-endpoints.ts`;
 // `/api/openapi.json` is written from the same tables. Every request but those of sign-in carries
 // `Authorization: Bearer TOKEN`, with the token of `POST /api/sign-in` that stays in the tab's memory,
@@ -106,7 +106,7 @@ export interface NewPasskey {
 }
 
 /** `POST /api/proofs`: what is going to be asked for. `path` has its query with it; `body` is the very text that will be sent, empty
- * where there is none: one proof, one request.
+ * if the request has none: one proof, one request.
  *
  *   const { challenge } = await post('/api/proofs', { method, path, body: text })
  *   const assertion = await startAuthentication({ optionsJSON: challenge })

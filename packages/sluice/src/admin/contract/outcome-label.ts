@@ -1,5 +1,5 @@
 // What became of a call in the console's five words: a limit and a held call are denials to the
-// caller, and something of their own to whoever looks.
+// caller, and a label of its own in the console.
 
 import type { OutcomeLabel } from './contract-console.ts'
 

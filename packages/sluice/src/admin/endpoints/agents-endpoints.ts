@@ -1,6 +1,6 @@
 // The WASM agents for the console: the list for everybody who may look; what an agent says and holds
 // only for its owner and admins, and so is prompting, stopping, forking, exporting and importing. What
-// an agent calls goes through the gate, whoever prompted it.
+// an agent calls goes through the gate, regardless of who prompted it.
 
 import { z } from 'zod'
 import type { Service } from '../../agents/service/service.ts'
@@ -30,7 +30,7 @@ export function agentsEndpoints(service: () => Service | undefined): Endpoint[] 
       'add `agents: { builtin: agents }`',
     )
   }
-  /** Acts as the agent's owner, for whoever may. */
+  /** Acts as the agent's owner, if the role of the person allows it. */
   const own = async <Result>(
     person: Person,
     id: string,

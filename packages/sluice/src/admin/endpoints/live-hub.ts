@@ -73,7 +73,7 @@ export class LiveHub implements CallTap {
     return String(this.#id)
   }
 
-  /** On the way of every call: nothing is made where there is no room for a row. */
+  /** On the path of every call: allocates nothing if the buffer has no room for a row. */
   decided(watched: CallWithFacts, decision: Decision, callId: string): TappedCall | undefined {
     const isUrgent = decision.action !== 'allow'
     const rows = isUrgent ? this.#urgent : this.#plain
@@ -116,7 +116,7 @@ export class LiveHub implements CallTap {
       if (this.#kept.length > LIVE_TICKS_KEPT) this.#kept.shift()
       for (const feed of [...this.#feeds]) if (!feed.sendBytes(bytes)) this.#feeds.delete(feed)
     }
-    // For a while after the last has gone: whoever lost a stream comes back within seconds.
+    // Kept for some time after the last client left: a client that lost its stream reconnects within seconds.
     this.#quietTicks = this.#feeds.size === 0 ? this.#quietTicks + 1 : 0
     if (this.#quietTicks > LIVE_TICKS_KEPT) this.close()
   }

@@ -19,7 +19,7 @@ import { isVersioned, type SavePolicyParts, savePolicy } from './save-policy.ts'
 
 export interface PolicyEndpointParts extends SavePolicyParts {
   readonly reader: LedgerReader
-  /** Writes down what was learnt of tools, for whoever reads them elsewhere. */
+  /** Stores the known tools, for processes that read them from the data directory. */
   readonly flushTools: () => void
 }
 

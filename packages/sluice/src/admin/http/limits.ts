@@ -9,7 +9,7 @@ export const SIGN_INS_MAX = 1_000
 export const CODE_MS = 2 * 60_000
 /** A one-time code for somebody who was added and has nothing yet. */
 export const INVITATION_MS = 24 * 60 * 60_000
-/** How long a sign-in at an authorisation server lasts here: then its groups are asked for anew. */
+/** How long a sign-in at an authorisation server is valid: then its groups are requested again. */
 export const GUEST_MS = 60 * 60_000
 /** Codes of authorisation servers that are being exchanged at once. */
 export const EXCHANGES_MAX = 16

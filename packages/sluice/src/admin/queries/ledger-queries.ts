@@ -271,7 +271,7 @@ export class LedgerQueries {
     return policy === undefined ? [] : [...boardOf(policy, this.#known()).tools]
   }
 
-  /** What a text would mean, held against what is in force. */
+  /** What a policy text would change, compared with the policy in force. */
   draft({ documents, name, text, replaySinceMs }: DraftRequest): PolicyDraft {
     const before = new Map(documents)
     const { file } = before.get(name) as PolicyDocument

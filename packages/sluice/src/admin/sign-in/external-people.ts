@@ -46,7 +46,7 @@ export function personOf(issuer: Issuer, subject: string, claim: JsonValue | und
       `\`${id}\` has no role here: ${whyNone(issuer.groups, claim, groups)}`,
       `sluice.yaml gives roles to groups under \`auth.issuers.${issuer.name}.roles\`, and \`groups\` there names the claim`,
     )
-  // Whoever signs in here also calls under this id, with agents or without.
+  // A person who signs in here also calls under this id, with agents or without.
   return { name: id, kind: 'person', roles, groups, owns: [id], proof: 'oauth' }
 }
 

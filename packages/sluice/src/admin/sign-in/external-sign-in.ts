@@ -50,7 +50,7 @@ export class ExternalSignIn {
     if (typeof begun === 'string')
       throw new ApiError('API_SIGN_IN', begun, 'begin again on this page')
     const flow = await this.#flowOf(begun.issuer)
-    // Whoever knocks with codes that are none must not make the gate flood that server.
+    // Requests with made-up codes must not make the gate flood that server.
     if (this.#exchanging >= EXCHANGES_MAX)
       throw new ApiError('API_LIMIT', 'too many sign in just now', 'try again')
     this.#exchanging++

@@ -1,4 +1,4 @@
-// Signing in and out, and the passkeys of whoever is signed in. A code of `sluice console` or an
+// Signing in and out, and the passkeys of the person who is signed in. A code of `sluice console` or an
 // invitation lets a page in once; a passkey at any time; an authorisation server, or a token of one,
 // where its claims give a role. Adding a passkey needs more than a page's token: PIN, or another passkey.
 
@@ -206,7 +206,7 @@ async function begin(
   return signIns.begin(person, untilMs)
 }
 
-/** A page's token alone adds no key: whoever got hold of it would be that person for good. */
+/** A page's token alone adds no key: a stolen token would give permanent access. */
 async function mayAdd(
   { people, passkeys, provePin, nowMs }: SignInParts,
   { person, sinceMs }: ActiveSignIn,

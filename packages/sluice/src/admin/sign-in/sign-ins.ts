@@ -1,5 +1,5 @@
 // Who is signed in: one-time codes, and the tokens that pages hold in their memory. Only hashes are
-// kept, in memory; a restart of the gate signs everybody out. Whoever was removed is out at once.
+// kept, in memory; a restart of the gate signs everybody out. A person who is removed is signed out at once.
 
 import { hash } from 'node:crypto'
 import type { Person } from '../../core/person.ts'

@@ -1,5 +1,5 @@
-// Rows of agents that are being made, put together alike by whoever commits them and by whoever asked
-// for them: so only what the second cannot know crosses the thread. Pure.
+// Rows of agents that are being made, built in the same way by the thread that commits them and by the
+// caller, so that only what the caller cannot know crosses the thread. Pure.
 
 import type { JournalEvent, Limits, Price, Summary } from '../../guest/protocol.ts'
 import type { AgentRow, FamilyRow } from './rows.ts'
@@ -20,7 +20,7 @@ export interface NewAgent {
   readonly grants: readonly string[]
   readonly limits: Limits
   readonly price: Price | null
-  /** What whoever made it has seen; its family has seen it from now on. */
+  /** Labels of its creator; its family has them from now on. */
   readonly labels?: readonly string[]
 }
 

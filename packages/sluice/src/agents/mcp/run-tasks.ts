@@ -98,7 +98,7 @@ export class RunTasks {
     return this.get(taskId)
   }
 
-  /** Whoever reads of a run has seen what the agent's family has. */
+  /** A caller that reads a run gets the labels of the agent's family. */
   async #see(agent: string): Promise<void> {
     this.#labels?.see(await this.#service.steps.labelsOf(this.#owner, [agent]))
   }

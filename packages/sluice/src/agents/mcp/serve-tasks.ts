@@ -88,7 +88,7 @@ async function endOf(tasks: RunTasks, task: RunTask, answerOf: AnswerOf): Promis
   return { error: { code: ProtocolErrorCode.InternalError, message } }
 }
 
-/** A refusal of ours as an error of the protocol, where there is no tool's answer to carry it. */
+/** A refusal as an error of the protocol, for methods that have no tool result. */
 export async function asProtocol<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work()

@@ -1,6 +1,6 @@
 // The agents' MCP server: every tool of the table with its schemas and annotations, answers as one
 // JSON text and the same as structured content, failures with `isError`. One server is one caller:
-// who that is was decided by whoever connects it. Used over stdio and, in the gate, in process.
+// the connecting side has authenticated that principal. Used over stdio and, in the gate, in process.
 
 import {
   McpServer,
@@ -212,7 +212,7 @@ function failure(error: unknown) {
 }
 
 function addResources(server: McpServer, service: Service, { owner, labels }: AgentsCaller): void {
-  /** Whoever reads something of an agent has seen what its family has: before, as a refusal tells
+  /** A caller that reads something of an agent gets its family's labels: before, as a refusal tells
    * something too, and after, as the family may have seen more meanwhile. */
   const see = async (id: string): Promise<void> =>
     labels?.see(await service.steps.labelsOf(owner, [id]))

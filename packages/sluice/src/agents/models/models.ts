@@ -110,7 +110,7 @@ export async function callModel(
 ): Promise<ModelAnswer> {
   const { provider, model } = checkModel(request.model, settings)
   if (provider === 'script') return playScript(model, request, settings.scripts)
-  // Loaded here: only whoever asks a model pays for it.
+  // Loaded here: only processes that call a model pay for it.
   const { generateText, jsonSchema, tool, wrapLanguageModel } = await import('ai')
   const { middleware, refused } = uniqueCalls()
   const tools = Object.fromEntries(

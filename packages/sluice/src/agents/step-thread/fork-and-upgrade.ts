@@ -59,7 +59,7 @@ export function forkAgent(
 /** What forks begin with, and what the first of them said to that; the others say the same. */
 interface Origin {
   readonly image: string
-  /** The row of the memory that they share, or the memory where there is none yet. */
+  /** The row of the memory that they share, or the memory if it has no row yet. */
   readonly memory: number | undefined
   readonly saved?: Buffer
   readonly said: string

@@ -109,8 +109,8 @@ export class Operations {
     return held
   }
 
-  /** What the families of these agents have seen together. That an agent is not there may be somebody's
-   * doing: it has the labels of whoever removed agents of this owner. */
+  /** The labels of the families of these agents. That an agent is missing may be the doing of a caller:
+   * it has the labels of the callers that removed agents of this owner. */
   labelsOf(owner: string, ids: readonly string[]): string[] {
     const { journal } = this.#stepper
     const found = ids.flatMap((id) => {
@@ -120,7 +120,7 @@ export class Operations {
     return [...new Set(found)]
   }
 
-  /** What all agents of an owner have seen, and whoever removed some: how many there are, and which. */
+  /** The labels of all agents of an owner and of the callers that removed some: a list of agents has them. */
   ownerLabels(owner: string): string[] {
     const sql =
       "SELECT DISTINCT labels FROM families WHERE owner = ? AND labels <> '[]' AND members > 0"
@@ -164,7 +164,7 @@ export class Operations {
     return this.#stepper.journal.agents(owner, page)
   }
 
-  /** Of every owner, the newest first: for whoever looks after the gate. */
+  /** Of every owner, the newest first: for the console. */
   listAll(limit: number): AgentRow[] {
     const sql = 'SELECT * FROM agents ORDER BY agent DESC LIMIT ?'
     return this.#stepper.journal.all(sql, limit).map(toAgent)

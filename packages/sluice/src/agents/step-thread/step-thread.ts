@@ -94,7 +94,7 @@ function tidy(): void {
   pause = undefined
 }
 
-// Also where nobody has asked for anything in a long time.
+// Also after a long idle time.
 setInterval(() => {
   pause ??= setInterval(tidy, TIDY_PAUSE_MS)
 }, SWEEP_EVERY_MS).unref()

@@ -54,7 +54,7 @@ export class WakeTimer {
       }
       if (!this.#closed) await this.arm()
     } catch {
-      // The thread is gone: whoever started it hears of it.
+      // The thread has ended: its owner gets the error.
     }
   }
 }

@@ -1,7 +1,7 @@
-// What a core says to the event that creates an agent, kept by everything that decides it: image and
-// config. Name, seed and time of an agent do not enter that answer, so the next agent with the same
-// config is committed without being run; who needs it first runs the event, and the answer is held
-// against the one that was committed. Owned by the stepper.
+// Cache of the core's answer to the event that creates an agent, by what determines it: image and config.
+// Name, seed and time of an agent do not enter that answer, so the next agent with the same config is
+// committed without being run; the first use runs the event, and its answer is compared with the
+// committed one. Owned by the stepper.
 
 import { LruMap } from '../../core/lru-map.ts'
 import type { JournalEvent, StepResult } from '../../guest/protocol.ts'

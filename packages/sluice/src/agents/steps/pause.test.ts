@@ -26,7 +26,7 @@ test('a run that a limit stopped goes on where it stood when the limit is raised
   const stopped = await made.model('a', asked, 'I begin', calls)
   expect(stopped.ended).toMatchObject([{ runId: 'r1', stop: { reason: 'max_turns' } }])
   expect(stopped.effects).toEqual([])
-  // Whole for whoever takes it along meanwhile.
+  // Complete for an export in the meantime.
   const closed = messagesOf(made, 'a')
   expect(closed.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool'])
   await expect(made.send('a', { kind: 'resume', limits: {}, runId: 'r2' })).rejects.toThrow(

@@ -1,6 +1,6 @@
-// The agents that are in memory. Waking one is its newest checkpoint and the events after it; each
-// replayed answer is held against the hash in the journal. What a query or a failed step did to a
-// memory is thrown away. Owned by the step thread.
+// The agents that are in memory. Waking one loads its newest checkpoint and replays the events after it;
+// each replayed answer is compared with the hash in the journal. What a query or a failed step did to a
+// memory is discarded. Owned by the step thread.
 
 import { createHash } from 'node:crypto'
 import type { AgentQuery } from '../../guest/protocol.ts'
@@ -323,7 +323,7 @@ export class Residents {
     resident.pollsSince = 0
   }
 
-  /** Gets memories ready for the next who is made, and for whoever was here last. */
+  /** Prepares memories for the next agent that is created, and for the one that was used last. */
   tidy(): void {
     this.#last?.tidy()
     for (const { pool } of this.#images.values()) pool.tidy()

@@ -272,7 +272,7 @@ describe('what is committed', () => {
           (id) => b.operations.standing(null, id, 0).agent,
         )
         expect(predicted?.summary).toEqual(ran?.summary)
-        // Woken, its answer is held against the one that was committed.
+        // Woken, its answer is compared with the one that was committed.
         expect(residents.memory(predicted as AgentRow).length).toBeGreaterThan(0)
         expect(b.ask(second, { ask: 'summary' })).toEqual(predicted?.summary)
       }),

@@ -9,7 +9,7 @@ import type { ToolSetting } from './tool-table.ts'
 
 export interface LabelFlow {
   /** Who has seen what the caller has seen, from before the call on. `made` is the agent it makes;
-   * `removed` is the rest of the agent's family, and whoever finds out that the agent is gone. */
+   * `removed` is the rest of the agent's family, and every caller that finds out that the agent is gone. */
   readonly into: 'agent' | 'made' | 'removed' | 'gallery' | 'nothing'
   /** Whose labels the caller has with the answer, refusals included. `owner` is all agents of the owner
    * and those that are gone; `gone` the latter alone. */

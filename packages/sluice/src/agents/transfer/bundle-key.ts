@@ -1,5 +1,5 @@
 // The key that bundles of this installation are signed with: made once, kept in the data directory
-// for its owner only. Whoever has it can make memories that are taken in here without question.
+// for its owner only. Anyone who has it can make memories that this installation trusts.
 
 import { type KeyObject, randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -49,7 +49,7 @@ export function isBundle(bytes: Uint8Array): boolean {
   return MAGIC.every((byte, at) => bytes[at] === byte)
 }
 
-/** Whole and signed by whoever it names, or an error. */
+/** Complete and signed by the signer it names, or an error. */
 export function readBundle(bytes: Buffer): Bundle {
   const fixed = MAGIC.length + LENGTHS_BYTES + KEY_BYTES + SIGNATURE_BYTES
   if (!isBundle(bytes) || bytes.length < fixed || bytes.length > IMPORT_BYTES_MAX) throw damaged()

@@ -28,7 +28,7 @@ export interface AgentImportOptions {
   readonly prices: Readonly<Record<string, Price>>
   /** The agent that brings it in: it joins that family, whatever the file says. */
   readonly parent?: string | undefined
-  /** What whoever brings it in has seen. */
+  /** Labels of the caller that imports it. */
   readonly labels?: readonly string[] | undefined
 }
 

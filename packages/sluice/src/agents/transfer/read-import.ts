@@ -23,7 +23,7 @@ export interface ImportFacts {
   readonly turnCount: number
   readonly toolCallCount: number
   readonly usage: TokenUsage
-  /** Who signed the memory, hex; undefined where there is none. */
+  /** The key that signed the memory, in hex; undefined if there is no memory. */
   readonly signer: string | undefined
 }
 

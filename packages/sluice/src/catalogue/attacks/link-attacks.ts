@@ -79,7 +79,7 @@ export function linkAttacks(
   })
 }
 
-/** What whoever steers the agent can do with this tool, in terms of its arguments. */
+/** What an attacker who steers the agent can do with this tool, in terms of its arguments. */
 function lets(category: Category, definition: ToolDefinition): string {
   const names = argumentsOf(definition)
     .filter((name) => !PAGING.test(name))

@@ -20,7 +20,7 @@ export function skeletonOf(name: string): string {
 }
 
 /** Without `_v1`, `-new`, `v2` and their like at the end. From behind, each letter once: an expression
- * with `$` would begin anew at every one of them. */
+ * with `$` would start again at each of them. */
 function withoutTail(name: string): string {
   let end = name.length
   for (;;) {
@@ -36,7 +36,7 @@ function withoutTail(name: string): string {
   }
 }
 
-/** Where `v1v2` at the end of a word begins; its end where there is none. */
+/** Where `v1v2` at the end of a word begins; its end if there is no version. */
 function beforeVersion(name: string, start: number, end: number): number {
   for (let before = end; ; ) {
     let at = before

@@ -84,7 +84,7 @@ export function toEvidence(
   return { at, start, end, text, says: describeSignal(feature), weight: rounded }
 }
 
-/** The value a JSON Pointer names; undefined where there is none. */
+/** The value that a JSON Pointer refers to; undefined if it refers to nothing. */
 export function readPointer(value: unknown, pointer: string): JsonValue | undefined {
   let here = value as JsonValue | undefined
   for (const part of pointer.split('/').slice(1)) {

@@ -69,7 +69,7 @@ export function flowsOf(definition: ToolDefinition, category: Category): Flows {
   return { reads, sends: sendsOf(category, takesUrl, has(OUT)) }
 }
 
-/** Whoever wrote a file, its text comes in with it: `read_file`, `read_text_file`, not `list_files`. */
+/** A file's text comes in with it, and anyone may have written it: `read_file`, `read_text_file`, not `list_files`. */
 function readsFiles(words: readonly string[]): boolean {
   return words.some((word) => READ.has(word)) && words.some((word) => FILES.has(word))
 }

@@ -1,6 +1,6 @@
 // The grammar of tool names. The act is the first plain verb (`create_issue`, `db_cluster_delete`);
-// where there is none, a word that may be a verb at the head or the end (`log_event`, `agent_prompt`);
-// where there is none either, the noun tells (`server_status`). Pure; called by gather-signals.
+// if it has no verb, a word that may be a verb at the head or the end (`log_event`, `agent_prompt`);
+// otherwise the noun tells (`server_status`). Pure; called by gather-signals.
 
 import { classOf, verbAt } from './lexicon.ts'
 import { type Noun, nounsAt, OTHER_DEALS, worksOut } from './nouns.ts'

@@ -128,7 +128,7 @@ function asks(words: readonly WordSpan[], head: WordSpan): string | undefined {
   if (act === 'test')
     return near.some((word) => /^connect(?:ion|ivity)$/.test(word)) ? 'judge' : undefined
   const isQuestion = near.some((word) => /^(?:prompt|query|question)$/.test(word))
-  // Whoever acts on what it is told is driven by the question.
+  // A tool that acts on an instruction is classified by the instruction.
   if (words.some(({ text }) => nounsAt(text).includes('agent'))) return 'run'
   const answered = words.slice(from).some(({ text }) => /^(?:get|gets|return|returns)$/.test(text))
   return isQuestion && answered ? 'look' : undefined

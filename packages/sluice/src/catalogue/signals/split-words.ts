@@ -15,7 +15,7 @@ const PART = /[A-Z]+(?![a-z])|[A-Z]?[a-zß-ÿ]+|\d+|[\p{Lo}\u0400-\u04ff]+|[À-�
 export function splitNameWords(name: string): WordSpan[] {
   const words: WordSpan[] = []
   PART.lastIndex = 0
-  // Not `matchAll`, which makes a pattern anew for every name: there are dozens in a definition.
+  // Not `matchAll`, which copies the pattern for every name: there are dozens in a definition.
   for (;;) {
     const found = PART.exec(name)
     if (found === null) return words

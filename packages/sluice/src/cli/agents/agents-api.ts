@@ -1,4 +1,4 @@
-// How the commands of agents reach them, whoever runs them: a gate (over-gate.ts), or the command itself
+// How the agent commands reach the agents, in either process: a gate (over-gate.ts), or the command itself
 // (source.ts).
 
 import type { Service } from '../../agents/service/service.ts'

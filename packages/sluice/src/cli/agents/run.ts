@@ -1,5 +1,5 @@
 // `sluice agents create` and `prompt`: make an agent, give it something to do. While it works, each
-// turn is a line on stderr, and the todo list is drawn anew when it changes.
+// turn is a line on stderr, and the todo list is printed again when it changes.
 
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'

@@ -1,5 +1,5 @@
 // The proof that loosening commands carry: the PIN of a person, asked for at the terminal device and
-// sent to the owner of the data directory beside the request. Where nobody has a PIN yet the first use
+// sent with the request to the process that owns the data directory. If no approver has a PIN yet, the first use
 // sets it, there and then, so that a first approval takes a minute.
 
 import { userInfo } from 'node:os'
@@ -31,7 +31,7 @@ export async function provePerson(data: string, { as }: ProofOptions): Promise<J
   return proofFrom((request) => runOnOwner(data, request, () => peopleOffline(data, request)), as)
 }
 
-/** The same for whoever holds the data directory's lock. */
+/** The same for the process that has the lock of the data directory. */
 export async function provePersonAlone(data: string, { as }: ProofOptions): Promise<JsonObject> {
   return proofFrom((request) => peopleOffline(data, request), as)
 }

@@ -133,7 +133,7 @@ function writerTo(file: string | undefined) {
   }
 }
 
-/** A ledger of years must not wait in memory for whoever reads the pipe. */
+/** A ledger of years must not wait in memory for a slow reader of the pipe. */
 async function toStdout(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain')
 }

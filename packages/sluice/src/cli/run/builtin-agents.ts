@@ -13,7 +13,7 @@ import type { StartAgents } from '../../gateway/start/run-agents.ts'
 export function agentsFor(
   config: GateConfig,
   log: Log,
-  /** For whoever looks at agents from outside: the console. */
+  /** For the console, which shows the agents. */
   onStarted: (service: Service) => void = () => {},
 ): StartAgents {
   return async (gate) => {

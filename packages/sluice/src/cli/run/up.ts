@@ -121,7 +121,7 @@ async function confirmData(data: string): Promise<void> {
   trustDataFolder(data)
 }
 
-/** Before an agent can reach the gate, and its shell the command line. Whoever starts it without a
+/** Before an agent can reach the gate, and its shell the command line. A user who starts it without a
  * terminal, or would rather not, is told how to do it later. */
 async function offerFirstPin(data: string): Promise<void> {
   if (!process.stdin.isTTY || !process.stderr.isTTY || !hasTerminal()) return

@@ -142,7 +142,7 @@ export class AggregateSession {
     for (const kind of LISTING) this.#talk.listChanged(`${kind}/list`)
   }
 
-  /** Whoever answers the request waits, or everybody where the client has one stream for all. */
+  /** Pauses the server that answers the request, or all of them if the client has one stream for all. */
   #pressed(isFull: boolean, request: RequestId | undefined): void {
     if (request === undefined) {
       for (const member of this.#members.values()) member.pressed(isFull, undefined)

@@ -1,6 +1,6 @@
-// One of the servers behind a client of all servers: begun when it is needed, begun anew after it
-// ended, never sooner than a server that keeps ending may be. While it is not there the others do
-// not notice; whoever needs it is told why.
+// One of the servers behind a client of all servers: started when it is needed, started again after it
+// ended, never sooner than the restart delay allows. While it is away the others are not affected, and
+// requests to it are answered with the reason.
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
@@ -48,7 +48,7 @@ export class AggregateMember {
   #beginning: Promise<ServerProfile> | undefined
   #why = 'it was not begun yet'
   #beganMs = 0
-  /** Not begun anew before. */
+  /** Not started again before this time. */
   #restUntilMs = 0
   #restMs: number | undefined
   /** Why it ended, where a tool had been called and no call was told of the end since. */
@@ -86,8 +86,8 @@ export class AggregateMember {
     return this.#beginning
   }
 
-  /** Once, where the calls before went to a run of the server that ended: what it kept is gone, and
-   * whoever calls must know. */
+  /** Once, if earlier calls went to a run of the server that has ended: its state is lost, and the caller
+   * must know. */
   takeLoss(): string | undefined {
     const lost = this.#lost
     this.#lost = undefined

@@ -65,7 +65,7 @@ export class MergedLists {
     return Object.hasOwn(KINDS, method)
   }
 
-  /** The text of a page. Throws where there is no such page. */
+  /** The text of a page. Throws if the page does not exist. */
   async list(method: string, cursor: unknown): Promise<string> {
     const from = cursor === undefined ? 0 : offsetOf(method, cursor)
     const { key } = KINDS[method] as ListKind

@@ -118,8 +118,8 @@ export function withMember(
   return { value: { ...value, [key]: member }, text: new Map(text).set(key, memberText) }
 }
 
-/** The text of an object with one member of it, named by its path, changed; as it is where there is
- * no such member. */
+/** The text of an object with one member of it, named by its path, changed; unchanged if the member is
+ * missing. */
 export function edit(
   text: string,
   [key = '', ...rest]: readonly string[],

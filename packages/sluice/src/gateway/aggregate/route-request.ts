@@ -15,7 +15,7 @@ interface ServerRoute {
   readonly params: ParsedMembers
 }
 
-/** What nobody has, by the method that would have got it and the name it was asked for by. */
+/** The request of a name that no server has: the method and the name. */
 interface NoRoute {
   readonly member?: undefined
   readonly method: string

@@ -1,6 +1,6 @@
 // What servers say by themselves to a client of all of them, and what the client answers: each under
 // names that say which server is meant. A changed list is told once, until the client lists again;
-// in the stateless era to whoever has subscribed to it.
+// in the stateless generation to the clients that have subscribed to it.
 
 import type {
   JsonRpcMessage,

@@ -84,7 +84,7 @@ export class AggregateSubscriptions {
     for (const [id, listen] of this.#open) void this.#ask(id, listen, member)
   }
 
-  /** To whoever wants to hear of it. */
+  /** To its subscribers. */
   changed(method: string): void {
     for (const [id, listen] of this.#open)
       if (listen.wishes.includes(LIST_CHANGES.get(method) ?? '')) this.#tell(id, listen, method, {})

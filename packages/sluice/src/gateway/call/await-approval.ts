@@ -38,7 +38,7 @@ export interface ApprovalParts {
   readonly pinOf: (tool: KnownTool) => string
   /** Where a person decides over a request; undefined where no page is served. */
   readonly urlOf: (id: string) => string | undefined
-  /** The command that shows what waits, for where there is no page. */
+  /** The command that shows pending approvals, if there is no console. */
   readonly command: string
 }
 
@@ -99,8 +99,8 @@ export type ApprovalWaitResult =
   | ({ readonly status: 'misfit' } & Misfit)
   | { readonly status: 'approved'; readonly passing: PassingCall }
 
-/** Why a call cannot be put to a person: whoever could not read it could not decide either, and to
- * mask and to order that many values would hold everybody else. */
+/** Why a call cannot be submitted for approval: an approver could not read it, and masking and ordering
+ * that many values would block every other call. */
 function tooLong(params: ApprovalWaitOptions['params']): string | undefined {
   let length = 0
   for (const text of params?.values() ?? []) {
@@ -242,14 +242,14 @@ function approve({ pipeline, wait }: ApprovalOptions, passing: PassingCall): App
 /** Why the changed call may not pass by the approval of the one that was asked for. */
 function explainEditRefused(
   { objection, waits }: CallRequest,
-  anew: Decision,
+  edited: Decision,
   was: Decision,
 ): string | undefined {
   if (waits !== undefined || objection !== undefined) return waits ?? objection
-  if (anew.action === 'allow') return undefined
-  if (anew.action !== 'require_approval') return anew.reason || 'the policy denies it'
+  if (edited.action === 'allow') return undefined
+  if (edited.action !== 'require_approval') return edited.reason || 'the policy denies it'
   const satisfied = new Set(was.approvals.map(({ says }) => says))
-  const more = anew.approvals.find(({ says }) => !satisfied.has(says))
+  const more = edited.approvals.find(({ says }) => !satisfied.has(says))
   return more === undefined ? undefined : 'another rule asks as well, and was not asked for'
 }
 

@@ -84,7 +84,7 @@ export function clientVerdict(result: JsonValue | undefined): 'approve' | 'deny'
   return result.content.approve ? 'approve' : 'deny'
 }
 
-/** Whoever answers a form, as far as anybody knows. */
+/** The name recorded for the answer to a form: who is at the client is not known. */
 export function clientPerson(principal: string): Person {
   const none = { roles: [], groups: [], owns: [] }
   return { name: `the client of ${principal}`, kind: 'system', ...none, proof: 'client' }

@@ -51,7 +51,7 @@ test('the rounds of an approved call are that call: nobody is asked twice', asyn
   const back = { ...CALL, requestState, inputResponses: ANSWERS }
   await made.ask('tools/call', back)
   expect([arrived(made).length, requests(made).length]).toEqual([2, 1])
-  // A state is good for one return: whoever comes twice makes a call of its own, and is held.
+  // A state is good for one return: a second return is a call of its own, and is held.
   await made.ask('tools/call', back)
   expect([arrived(made).length, requests(made).length]).toEqual([2, 2])
 })

@@ -260,8 +260,8 @@ export class PendingRequests {
     this.#options.to.send(oneLine(writeNotification('notifications/cancelled', members)))
   }
 
-  /** Nothing goes on: whoever waits is told at once, and the other side that nobody does. Returns what
-   * had been forwarded. */
+  /** Ends all requests: each gets its reply at once, and the other side is told of the cancellation.
+   * Returns what had been forwarded. */
   interrupt(why: string, toReply: (id: RequestId, isSent: boolean) => string): SentRequest[] {
     const interrupted: SentRequest[] = []
     for (const pending of this.#all()) {

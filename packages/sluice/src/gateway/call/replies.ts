@@ -100,7 +100,7 @@ export function noTasksAnswer(id: RequestId, method: string): RpcReply {
   return buildErrorReply(id, RPC.missingCapability, text, data)
 }
 
-/** To a name that nobody has. `doubt`: why it may be there after all. */
+/** To a name that is not found. `doubt`: why it may exist all the same. */
 export function buildNotFoundReply(
   id: RequestId,
   method: string,

@@ -1,5 +1,5 @@
-// How a request waits for a person: as long as its sender does, looked at anew afterwards, and with the
-// arguments of an approver where one wrote them. Made only where a rule asks for a person.
+// How a request waits for an approval: as long as its sender waits, looked up again afterwards, and with the
+// arguments that an approver edited, if any. Made only if a rule requires approval.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { readJson } from '../../protocol/json/read-json.ts'

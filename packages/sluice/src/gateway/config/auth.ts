@@ -279,7 +279,7 @@ function consoleOf(
   const [clientId = '', clientSecret] = ['client_id', 'client_secret'].map(given)
   if (Object.keys(roles).length === 0 && admins.length === 0)
     wrong('console', 'nobody could sign in: there are no `roles`', 'name groups for a role')
-  // Whoever signs in to the page would hold a token to call with, and the other way round.
+  // A person who signs in to the console would have a token for calls, and the other way round.
   const audience = findEntry(node, 'audience')
   if (audience !== undefined && values.text(audience) === clientId)
     wrong(

@@ -1,6 +1,6 @@
-// sluice.env beside sluice.yaml: the values of `${NAME}` that are no business of whoever reads the
-// configuration. A line a name: `NAME=value` to the end of the line, or `NAME="…"` as JSON where the
-// value has line breaks or the like. The process's own environment stands over it. Pure.
+// sluice.env next to sluice.yaml: the values of `${NAME}` that readers of the configuration must not
+// see. One name per line: `NAME=value` to the end of the line, or `NAME="…"` as JSON if the value has
+// line breaks or similar. The environment of the process overrides it. Pure.
 
 import { dirname, join, resolve } from 'node:path'
 import { type Problem, Problems } from '@sluice/policy/document/problem'

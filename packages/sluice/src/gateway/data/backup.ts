@@ -111,7 +111,7 @@ function copyOne(from: string, to: string, name: string): BackupFile {
   return describeFile(to, name)
 }
 
-/** One state of the whole file, whoever writes to it meanwhile. */
+/** A consistent snapshot of the file, also if it is written meanwhile. */
 function copyDatabase(from: string, to: string): void {
   const database = new DatabaseSync(from, { readOnly: true, timeout: 5_000 })
   try {

@@ -1,6 +1,6 @@
 // The version of a data directory as a whole: which files it has and how they belong together. Each
-// database has a version of its own beside. Looked at by whoever takes the directory's lock: an older
-// one is brought up to date after a copy was made, a newer one is left alone.
+// database also has a version of its own. Checked by the process that takes the directory's lock: an older
+// directory is migrated after a copy was made, a newer one is left alone.
 
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 // The file `gate.db` of the data directory: what the gate itself has to know again after a restart.
-// Opened by whoever holds the directory's lock: the running gate, or a command where none runs.
+// Opened by the process that has the directory's lock: the running gate, or a command if none runs.
 
 import type { DatabaseSync } from 'node:sqlite'
 import {
@@ -28,7 +28,7 @@ const DOCUMENTS = `
     at INTEGER NOT NULL
   ) STRICT;`
 
-/** Definitions of tools as they were last seen, for `replay` and whoever asks offline. */
+/** Definitions of tools as they were last seen, for `replay` and commands without a running gate. */
 const TOOLS = `
   CREATE TABLE tools (
     server TEXT NOT NULL,
@@ -53,7 +53,7 @@ const PINS = `
     PRIMARY KEY (server, name)
   ) STRICT;`
 
-/** The lock file in force; null where there is none. */
+/** The lock file in force; null if there is none. */
 const LOCK = 'CREATE TABLE lock (id INTEGER PRIMARY KEY CHECK (id = 1), pins TEXT) STRICT;'
 
 /** Definitions of tools that a person does not want, each by its digest. */

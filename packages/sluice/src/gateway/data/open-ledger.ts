@@ -81,7 +81,7 @@ async function openPlaces(
   })
 }
 
-/** Whoever cut the record and its checkpoints short could not cut those. */
+/** An attacker who truncates the ledger and its checkpoints cannot truncate these. */
 function compare(data: string, file: string, key: string, log: Log): void {
   const placed = lastCheckpoint(file)
   if (placed === undefined) return

@@ -28,7 +28,7 @@ export function restoreState(
     const longestMs = Math.max(0, ...policies.all.map(longestWindowMs))
     const behind = restoreLimits(database, now.wallMs, longestMs, noted?.seq)
     for (const { takes, ageMs } of behind) counters.restore(takes, ageMs, now)
-    // Whoever called may be bound by another document now: what any of them labels is seen.
+    // The caller may be bound to another document now: the labels of every document count as seen.
     const labels = (call: Parameters<typeof labelsOf>[1]) =>
       policies.all.flatMap((policy) => labelsOf(policy, call))
     restoreSessions(sessions, database, now.wallMs, labels, noted)

@@ -26,7 +26,7 @@ import {
 } from './backup.ts'
 import { DATA_VERSION } from './data-version.ts'
 
-/** Without these it is no data directory: the keys would be made anew, and the record begin again. */
+/** Without these it is not a data directory: keys would be created again, and the ledger would restart. */
 const REQUIRED = ['identity.key', LEDGER]
 
 export interface RestoreResult {

@@ -62,7 +62,7 @@ export function writeState(
   return true
 }
 
-/** Undefined where there is none, or none that is to be believed for this record. */
+/** Undefined if it is missing, or does not belong to this ledger. */
 export function readState(
   data: string,
   key: SigningKey,

@@ -22,7 +22,7 @@ export interface CallSpan {
   settled(outcome: CallOutcome): void
 }
 
-/** Whoever looks on while calls pass. Asked on the way of every call, so it does next to nothing. */
+/** Observer of calls. Called on the path of every call, so it does next to nothing. */
 export interface CallTap {
   /** What it gives is told how the call ended. */
   decided(watched: CallWithFacts, decision: Decision, callId: string): TappedCall | undefined

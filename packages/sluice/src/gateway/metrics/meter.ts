@@ -55,7 +55,7 @@ export class Meter {
       series.value++
       return
     }
-    // A server that lists new names all day must not fill the memory, nor whoever reads the figures.
+    // A server that lists new names all day must not fill the memory of the gate or of the metrics server.
     const isFull = this.#decisions.length >= DECISION_SERIES_MAX
     if (isFull && tool !== OTHER) return this.decision(server, OTHER, action, code)
     const made = { labels: { server, tool, action, code }, value: 1 }

@@ -3,7 +3,7 @@
 
 import type { ClientTransport } from '../shared/transport.ts'
 
-/** Whoever may have to go. */
+/** A candidate for eviction. */
 export type Evictable = Pick<ClientTransport, 'spare' | 'close'>
 
 export interface EvictionCandidate {

@@ -15,7 +15,7 @@ export interface OrphanGroup {
 }
 
 interface LeftoversFile {
-  /** Start times and pids begin anew with every boot. */
+  /** Start times and pids restart with every boot. */
   readonly boot: string
   readonly mark: string
   readonly groups: readonly OrphanGroup[]

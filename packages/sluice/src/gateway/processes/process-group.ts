@@ -9,7 +9,7 @@ import { KILL_WAIT_MS, TERM_GRACE_MS } from '../shared/limits.ts'
 const POLL_FIRST_MS = 5
 const POLL_LAST_MS = 100
 
-/** False where there is no such group, or none that we may signal. */
+/** False if there is no such group, or it may not be signalled. */
 export function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   // To the system, group 1 is everybody and group 0 is us.
   if (!Number.isSafeInteger(leader) || leader <= 1) return false
@@ -60,7 +60,7 @@ interface Stat {
   /** 0 for the first process of a pid namespace. */
   readonly parent: number
   readonly group: number
-  /** Of the controlling terminal; 0 where there is none. */
+  /** Of the controlling terminal; 0 without one. */
   readonly terminal: number
   /** The process group in the foreground of that terminal. */
   readonly foreground: number

@@ -1,6 +1,6 @@
-// How many server processes there may be at once, over every front. Where all places are taken, a
-// session that can do without its process gives it up (the session stays), and whoever needs a place
-// waits for one, in order, for a stated time. Asked by the links before they start a process.
+// Quota of server processes, over every front. If it is used up, a session that can do without its
+// process gives it up (the session stays), and the next one waits in order, for a stated time. Used by
+// the upstreams before they start a process.
 
 import { totalmem } from 'node:os'
 import {

@@ -74,7 +74,7 @@ export class Watcher {
   #start(): void {
     const file = join(import.meta.dirname, `watcher-process${extname(import.meta.filename)}`)
     // A group of its own: a signal to the gate's group must not reach it. Its output goes nowhere,
-    // or whoever reads the gate's output would wait for the watcher too.
+    // or a reader of the gate's output would wait for the watcher too.
     const child = spawn(process.execPath, [...SMALL, file], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],

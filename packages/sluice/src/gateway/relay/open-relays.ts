@@ -8,7 +8,7 @@ import type { OpenSession } from '../session/open-sessions.ts'
 import type { ServerChange } from '../state/servers.ts'
 import type { Relay } from './relay.ts'
 
-/** Ends that a client or a person brought about: nobody has to look for the reason. */
+/** Ends that a client or a person brought about: no warning is needed. */
 export const EXPECTED_ENDS: ReadonlySet<string> = new Set([
   'the client ended the session',
   'the client went away',

@@ -1,6 +1,6 @@
 // One client session and one server, with the gate between them. Requests of either side take the path
 // of a call (call/handle-call.ts); the relay routes everything else: answers, notifications, time limits
-// and the end. A fault in here ends with an answer to whoever waits, never with the gate.
+// and the end. A fault in here ends with an answer to the open requests, never with the gate.
 
 import type {
   JsonRpcMessage,

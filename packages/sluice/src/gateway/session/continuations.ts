@@ -1,6 +1,6 @@
 // Which requests only go on with a call that was counted already. A client of the stateless era
 // comes back with the answers a server wanted: that is the same call, and its limits were taken.
-// Each is good for one return; whoever comes twice makes a call of its own.
+// Each is good for one return; a second return is a call of its own.
 
 import { LruMap } from '../../core/lru-map.ts'
 import { CONTINUATIONS_MAX, INPUT_HELD_MS } from '../shared/limits.ts'

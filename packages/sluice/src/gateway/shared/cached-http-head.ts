@@ -44,7 +44,7 @@ export class CachedHead {
     }
     const count = at - from
     if (count === 0) return -1
-    // A needless zero is for whoever reads it anew to judge.
+    // A leading zero is left to the full parser.
     if (count > 1 && bytes[from] === ZERO) return -1
     const head = this.#headOf(count)
     if (head.length > end) return -1

@@ -1,6 +1,6 @@
 // What the gate's thread is doing just now, by name: set where a heavy step begins, so that a stall of
 // the event loop can be told with the step that caused it (watch-stalls.ts). One clock reading a step;
-// nobody says when a step ends, as the watch itself begins anew with every look.
+// the end of a step is not noted, as the stall detector starts again with every check.
 
 export const STEPS_NAMED = [
   'other',

@@ -103,7 +103,7 @@ export const HTTP_FAREWELL_MS_MAX = 2_000
 // A client.
 
 /** Connections at once, over all clients: each takes a file of the process, and without one there is no
- * record either. Past it whoever has said nothing for the longest makes room. */
+ * record either. Past it the connection that was silent for the longest is closed. */
 export const CLIENT_CONNECTIONS_MAX = 2_000
 
 /** How long a connection is kept that says nothing. */
@@ -124,7 +124,7 @@ export const BODY_BYTES_MAX = 16 * 1_048_576
 export const STREAM_FULL_BYTES = 1_048_576
 export const STREAM_STUCK_MS = 30_000
 export const STREAM_BUFFER_BYTES_MAX = 32 * 1_048_576
-/** Answers that nobody has read yet, over all connections. */
+/** Answers that are not read yet, over all connections. */
 export const UNREAD_BYTES_MAX = 128 * 1_048_576
 /** Messages for a client kept until it opens a stream, and for one that comes back for them; in
  * number, and in UTF-16 code units. */
@@ -162,8 +162,8 @@ export const PROCESSES_MAX_MIN = 4
 export const PROCESSES_MAX_MAX = 256
 /** What the setting may say. */
 export const PROCESSES_SETTING_MAX = 1_000
-/** A process ends so long after the last request or stream of its session; how long whoever needs one
- * waits for a place; and what either setting may say. */
+/** A process ends so long after the last request or stream of its session; how long a session
+ * waits for one; and the largest value of either setting. */
 export const PROCESS_IDLE_MS = 60_000
 export const PROCESS_WAIT_MS = 20_000
 export const PROCESS_IDLE_SECONDS_MAX = 86_400
@@ -297,7 +297,7 @@ export const MEMBER_WAIT_MS_MAX = 20_000
 export const MEMBER_LIST_LENGTH_MAX = 16 * 1_048_576
 /** A page of the list of all servers: so many, and the entry that passes it. */
 export const MERGED_PAGE_LENGTH_MAX = 4 * 1_048_576
-/** Templates of one server that a URI is held against. */
+/** Templates of one server that a URI is matched against. */
 export const MEMBER_TEMPLATES_MAX = 100
 /** A resource that nobody listed makes the servers list theirs again, no sooner than so long after
  * the last time. */

@@ -1,6 +1,6 @@
 // When a server that ended is started again: after 1 s, then twice as long each time up to 60 s, and
 // from the beginning once it was up for 60 s. The policy is a pure function; the class runs it with
-// a clock and a timer for whoever owns the link.
+// a clock and a timer for the owner of the upstream.
 
 import { RESTART_FIRST_MS, RESTART_HEALTHY_MS, RESTART_LAST_MS } from './limits.ts'
 

@@ -1,6 +1,6 @@
-// A map that mostly has one or two in it and is empty again a moment later, as what is open for a
-// session: a `Map` makes its table anew whenever it has emptied. Keeps their order; where there are many
-// it is a `Map`. Pure; few.ts is the set.
+// Map optimised for 0 to 2 entries, such as the open requests of a session: a `Map` reallocates its table
+// whenever it has emptied. Keeps insertion order; with many entries it is a `Map`. Pure; small-set.ts is
+// the set.
 
 /** So many are looked through one by one. */
 const FEW_MAX = 16
@@ -64,7 +64,7 @@ export class SmallMap<Key, Value> {
     this.#many = undefined
   }
 
-  /** As they were when it was asked, like all three: whoever goes through them may take some out. */
+  /** A snapshot, like all three: the caller may delete entries while it iterates. */
   keys(): Key[] {
     return this.#many === undefined ? [...this.#keys] : [...this.#many.keys()]
   }

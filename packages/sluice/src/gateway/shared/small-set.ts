@@ -27,7 +27,7 @@ export class SmallSet<T> {
     this.#map.clear()
   }
 
-  /** As they were when it was asked: whoever goes through them may take some out. */
+  /** A snapshot: the caller may delete entries while it iterates. */
   [Symbol.iterator](): Iterator<T> {
     return this.#map.keys()[Symbol.iterator]()
   }

@@ -39,7 +39,7 @@ export interface MessageContext {
 export interface Transport {
   /** Carries one message, given as text on one line. Returns false where the link is closed. */
   send(text: string, related?: MessageContext): boolean
-  /** Set by whoever listens, before anything arrives. */
+  /** Set by the receiver, before anything arrives. */
   onMessage: (message: JsonRpcMessage, related?: MessageContext) => void
   /** Once, with the reason in words. */
   onClose: (why: string) => void
@@ -75,8 +75,8 @@ export interface ClientTransport extends Transport {
   readonly era: ProtocolGeneration
   /** The revision that `initialize` settled; empty until then. */
   revision: string
-  /** Set by whoever is behind it: told where the client does not read what it was told on the way to
-   * an answer (or, where there is one stream for all, anything), and when it has. */
+  /** Back-pressure, set by the receiver: called if the client does not read the messages of a request (or,
+   * with one stream for all, any message), and when it has read them. */
   onPressure: (isFull: boolean, request: RequestId | undefined) => void
   /** This request will get no answer: it was cancelled. */
   drop(request: RequestId): void

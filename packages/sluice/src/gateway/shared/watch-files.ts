@@ -36,7 +36,7 @@ export function watchFiles(
   }
 }
 
-/** The folder, since a file that is replaced takes its watch with it. None where there is no notice. */
+/** The folder, since a file that is replaced takes its watch with it. None if the system gives no notice. */
 function watcherOf(folder: string, onNotice: () => void): FSWatcher[] {
   try {
     const watcher = watch(folder, { persistent: false }, onNotice)

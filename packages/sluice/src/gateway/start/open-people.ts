@@ -1,5 +1,5 @@
-// Who may decide, as a gate finds it when it starts: opened, and told to whoever reads the log, so
-// that nobody can have become an approver without the person seeing it. Called by run-gate.ts.
+// Who may decide, as a gate finds it when it starts: opened, and written to the log, so that no one can
+// have become an approver unnoticed. Called by run-gate.ts.
 
 import { canProve, People, type StoredPerson } from '../../identity/people/people.ts'
 import type { Log } from '../shared/log.ts'

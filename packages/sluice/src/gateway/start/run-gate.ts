@@ -79,7 +79,7 @@ export interface RunningGate {
   readonly url: string
   /** Resolves where it was started for pipes and the last has been gone for a while. */
   readonly idle: Promise<string>
-  /** Held calls, for whoever shows them to people. */
+  /** Pending approvals, for the parts that show them to people. */
   readonly approvals: ApprovalService
   /** Lets open calls finish, then ends everything. */
   stop(): Promise<void>

@@ -49,16 +49,15 @@ interface PendingPolicyChange {
 
 export class Policies {
   readonly #options: PoliciesOptions
-  /** What callers may see has changed; set by whoever has callers. */
+  /** What callers may see has changed; set by the gate. */
   onChange: () => void = () => {}
-  /** Set by whoever knows tools. */
+  /** The known tools; set by the gate. */
   tools: () => readonly KnownTool[] = () => []
   #now: CompiledDocuments
   #set: PolicySet
   #waiting: PendingPolicyChange | undefined
   #broken: string | undefined
-  /** At this start nothing was known that the policy could be compared with, and nobody has applied
-   * another one since. */
+  /** At this start there was no earlier policy to compare with, and no other one was applied since. */
   #isFirst: boolean
   /** Long documents are being read; and a change came meanwhile. */
   #reloading: Promise<void> | undefined

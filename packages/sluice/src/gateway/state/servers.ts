@@ -47,7 +47,7 @@ interface ActiveServer {
 
 export class Servers {
   readonly #options: ServersOptions
-  /** Set by whoever has sessions with servers. */
+  /** Set by the gate, which has the sessions with servers. */
   onChange: (change: ServerChange) => void = () => {}
   #now: ReadonlyMap<string, ActiveServer>
   readonly #pending = new Map<string, PendingServer>()
@@ -55,7 +55,7 @@ export class Servers {
   readonly #goneByEdit = new Map<string, { readonly digest: string; readonly atMs: number }>()
   #broken = ''
 
-  /** `given` at a start is taken as it is: whoever starts the gate says what it runs. */
+  /** `given` at a start is taken as it is: the user who starts the gate decides what it runs. */
   constructor(given: ServersConfig, options: ServersOptions) {
     this.#options = options
     this.#now = new Map(

@@ -1,5 +1,5 @@
 // The documents in force, as gate.db keeps them: so that a file that was changed while no gate ran is
-// held against what a person last put in force, and not taken for it. Used by policies.ts.
+// compared with what a person last put in force, and not taken for it. Used by policies.ts.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { type Documents, makeDocument, type PolicyDocument } from './documents.ts'

@@ -31,7 +31,7 @@ export class ActiveLockFile {
   #now: LockPins
   #waiting: { readonly pins: LockPins; readonly digest: string } | undefined
   #broken: string | undefined
-  /** The pins are others now; set by whoever goes by them. */
+  /** The pins have changed; set by their user. */
   onChange: (pins: LockPins) => void = () => {}
 
   /** Throws where the file is none the first time: without it the gate would trust what somebody

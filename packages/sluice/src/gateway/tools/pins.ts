@@ -19,7 +19,7 @@ import { type DefinitionRefusal, RefusedDefinitions } from './refused-definition
 
 export interface PinsOptions {
   readonly store: DatabaseSync
-  /** The lock file's pins; undefined where there is no such file. */
+  /** The lock file's pins; undefined if there is no such file. */
   readonly lock: readonly Pin[] | undefined
   readonly firstSight: 'trust' | 'hold'
   readonly ignore: readonly string[]
@@ -118,7 +118,7 @@ export class Pins {
     return pinOf(definition, sha256, { instructions, ignore: this.#options.ignore })
   }
 
-  /** Where nobody has asked the server yet, those it had when it was accepted. */
+  /** If the server was not listed yet, those it had when it was accepted. */
   #instructionsFor({ definition, instructions }: KnownTool): string | undefined {
     if (this.#options.ignore.includes('/instructions')) return ''
     const known = this.#accepted.get(toToolKey(definition.server, definition.name))
@@ -168,7 +168,7 @@ export class Pins {
     }
   }
 
-  /** A person's word, too: it stays held, and whoever calls it is told by whom. */
+  /** A person's decision, too: it stays held, and its callers are told by whom. */
   refuse(held: readonly PendingDefinition[], by: string, why: string): void {
     const refused: DefinitionRefusal = { by, why, atMs: this.#options.nowMs() }
     for (const one of held) {
@@ -236,7 +236,7 @@ export class Pins {
     return hold(because, changes.map(describeChange))
   }
 
-  /** Why a definition nobody has seen is not trusted. */
+  /** Why a new definition is not trusted. */
   #objectionTo(
     tool: KnownTool,
     whole: ToolDefinition,
@@ -294,7 +294,7 @@ export class Pins {
   }
 }
 
-/** The definition together with what its server says, for whoever compares or keeps both. */
+/** The definition together with its server's instructions, for callers that compare or store both. */
 function withInstructions(
   definition: ToolDefinition,
   instructions: string | undefined,

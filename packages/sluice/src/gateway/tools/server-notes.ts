@@ -19,7 +19,7 @@ export class ServerNotes {
     this.#log = log
   }
 
-  /** Whoever listens to the link has set its callback before. */
+  /** The relay has set its callback before. */
   watch(name: string, server: Upstream): void {
     const carryOn = server.onFailure
     server.onFailure = (failure) => {

@@ -63,7 +63,7 @@ export class Asker {
     })
   }
 
-  /** The parsed result; throws where there is none. */
+  /** The parsed result; throws if there is none. */
   async result(
     method: string,
     params: object = {},

@@ -6,7 +6,7 @@ import type { ParsedMembers, RequestId } from '../../protocol/message.ts'
 import type { GatewayErrorCode } from '../shared/errors.ts'
 import type { MessageContext, TraceContext, Transport } from '../shared/transport.ts'
 
-/** A request as it goes over, parsed: for links that have to write it anew. */
+/** A request as it is sent, parsed: for upstreams that have to write it again. */
 export interface OutboundRequest {
   readonly id: RequestId
   readonly method: string
@@ -37,7 +37,7 @@ export interface UpstreamFailure {
 
 export interface Upstream extends Transport {
   send(text: string, carried?: UpstreamSendOptions): boolean
-  /** Set at once by whoever made the link. */
+  /** Set at once by the receiver. */
   onFailure: (failure: UpstreamFailure) => void
   /** The server ended the stream of a request before its answer; it is asked for the rest later. */
   onSuspended?: (request: RequestId) => void
@@ -50,7 +50,7 @@ export interface Upstream extends Transport {
   readonly pausesApart: boolean
   /** Nobody waits for this answer any more. HTTP ends the exchange; a process is told by message. */
   abort(request: RequestId): void
-  /** What it takes to go on with this session over a link made anew; undefined where that cannot be:
+  /** What it takes to resume this session over a new link; undefined if that is impossible:
    * the memory of a process is gone with it. */
   readonly handle: string | undefined
   /** A request has no answer yet. Undefined where the link does not say. */

@@ -1,6 +1,6 @@
 // Changes a file that another program owns and may be writing this very moment: read, change, write
-// beside it, look whether it is still what was read, rename. Whoever writes in between makes it begin
-// anew, with their text. Links are followed and kept, the mode stays.
+// beside it, look whether it is still what was read, rename. If another program writes in between, it starts
+// again with that text. Links are followed and kept, the mode stays.
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -24,7 +24,7 @@ import { basename, dirname, join } from 'node:path'
 import { ClientError } from './errors.ts'
 import { CLIENT_FILE_BYTES_MAX, LOCK_STALE_MS, WRITE_PAUSE_MS, WRITE_TRIES_MAX } from './limits.ts'
 
-/** What is in a file, once its owner has written it whole. Undefined where there is none. */
+/** What is in a file, once its owner has written it whole. Undefined if there is no file. */
 export async function readClientFile(
   file: string,
   check: (text: string) => void,

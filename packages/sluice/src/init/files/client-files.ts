@@ -10,7 +10,7 @@ export interface Machine {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Folders whose own files are looked at. */
   readonly projects: readonly string[]
-  /** What is in a folder; empty where there is none. */
+  /** What is in a folder; empty if it is missing. */
   list(folder: string): readonly string[]
 }
 
@@ -51,7 +51,7 @@ function userFiles(machine: Machine): ClientFile[] {
   ]
 }
 
-/** What a project brings along for whoever opens it. */
+/** Client files that a project brings along for everyone who opens it. */
 export function projectFiles(folder: string, machine: Machine): ClientFile[] {
   const { join } = pathsOf(machine)
   const own = (client: McpClientId, ...names: string[]): ClientFile => ({

@@ -3,10 +3,10 @@
 
 /** A client's configuration; Claude Code keeps its whole state in one and it grows to megabytes. */
 export const CLIENT_FILE_BYTES_MAX = 64 * 1_048_576
-/** How often a file that somebody else writes meanwhile is begun anew, and the pause between. */
+/** How often a change is tried again if another program writes the file meanwhile, and the pause between. */
 export const WRITE_TRIES_MAX = 160
 export const WRITE_PAUSE_MS = 25
-/** A lock that nobody has touched for so long belongs to a program that is gone. */
+/** A lock that was not touched for so long belongs to a program that has ended. */
 export const LOCK_STALE_MS = 10_000
 /** Projects of Claude Code whose folders are looked into. */
 export const PROJECTS_MAX = 2_000

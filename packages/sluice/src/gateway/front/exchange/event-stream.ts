@@ -1,6 +1,6 @@
-// Server-sent events towards a client, one message an event. Where the client does not read, whoever
-// is behind it is told to say no more for now. What waits all the same is bounded, and so is how long
-// nothing of it is read: past that the stream is ended, and the client comes back for the rest.
+// Server-sent events to a client, one message per event, with back-pressure: if the client does not read,
+// the sender is paused. What is buffered all the same is bounded, and so is how long none of it is read:
+// past that the stream is ended, and the client reconnects for the rest.
 
 import { encodeEvent } from '../../../protocol/sse.ts'
 import { STREAM_BUFFER_BYTES_MAX, STREAM_FULL_BYTES, STREAM_STUCK_MS } from '../../shared/limits.ts'

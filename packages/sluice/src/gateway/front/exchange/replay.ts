@@ -1,6 +1,6 @@
 // Events of POST streams, kept for a client whose stream broke and that comes back for the rest with
-// `Last-Event-ID`. Bounded over all sessions, the oldest stream gives way first; whoever comes back for
-// what is gone is told so and never gets the rest with a gap. Held by the sessions of the HTTP front.
+// `Last-Event-ID`. Bounded over all sessions, the oldest stream is evicted first; a client that asks for
+// evicted events gets an error, never the rest with a gap. Held by the sessions of the HTTP front.
 
 import { REPLAY_EVENTS_MAX, REPLAY_LENGTH_MAX } from '../../shared/limits.ts'
 
@@ -71,7 +71,7 @@ export class ReplayBuffer {
     return this.#last
   }
 
-  /** False where there is none. */
+  /** False if there is no such stream. */
   dropOldest(): boolean {
     const text = this.#texts.shift()
     if (text !== undefined) this.#owner.grow(-text.length)

@@ -1,6 +1,6 @@
 // Where the answer to one request over HTTP goes: whole and at once, or as a stream that goes on. The
-// front knows its clients by this alone, whoever reads their requests: `node:http`, or the gate's own
-// reader of plain ones (plain-connection.ts).
+// front knows its clients by this alone, with either reader of requests: `node:http`, or the fast path
+// (front/fast-path).
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { UnreadResponses } from './unread-answers.ts'
@@ -22,7 +22,7 @@ export interface ResponseWriter {
   readonly isOver: boolean
   /** What the client has not read yet. */
   readonly waitingBytes: number
-  /** Tells once when nothing waits any more; asked by whoever finds that much does. */
+  /** Calls once when the buffer is empty; used by a sender that finds it full. */
   whenRead(told: () => void): void
   /** The client takes events and no JSON. */
   readsOnlyEvents: boolean

@@ -65,7 +65,7 @@ export class FastPathConnection implements FastPathPeer {
     return this.#reply === undefined && this.#held === undefined
   }
 
-  /** For how many looks nobody has waited for an answer; -1 where somebody does. */
+  /** How many checks ago the last answer was sent; -1 while a request waits for its answer. */
   get idleLooks(): number {
     return this.#reply === undefined ? this.#looks : -1
   }
@@ -76,8 +76,8 @@ export class FastPathConnection implements FastPathPeer {
     if (this.isIdle) this.socket.end()
   }
 
-  /** Ends it where it is idle, or its request has been on its way, for too long. Every
-   * CLIENT_LOOK_EVERY_MS: nobody has to ask what time it is for every request. */
+  /** Ends it if it is idle, or its request has been arriving, for too long. Called every
+   * CLIENT_LOOK_EVERY_MS, so that no request has to read the clock. */
   look(): void {
     if (this.#reply !== undefined) return
     const forMs = this.#looks++ * CLIENT_LOOK_EVERY_MS

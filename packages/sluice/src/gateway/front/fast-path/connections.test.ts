@@ -1,6 +1,6 @@
 // Connections that are read by the gate itself before a real server of `node:http`, over real
 // sockets: requests of both kinds cut and joined anyhow are answered once each and in order, and
-// whoever is slow, goes away or sends too much hurts nobody.
+// a client that is slow, goes away or sends too much does not affect others.
 
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'

@@ -233,7 +233,7 @@ describe('is not plain', () => {
     expect(read(bytesOf([...HEAD, `x-a: ${'a'.repeat(PLAIN_HEAD_BYTES_MAX)}`]))).toBe('not plain')
     const endless = Buffer.from(`${HEAD[0]}\r\nx-a: ${'a'.repeat(PLAIN_HEAD_BYTES_MAX)}`)
     expect(read(endless)).toBe('not plain')
-    // By its length alone: nobody has to send it first.
+    // By its length alone: it is refused before it is sent.
     expect(read(bytesOf(HEAD, '', PLAIN_REQUEST_BYTES_MAX))).toBe('not plain')
   })
 })

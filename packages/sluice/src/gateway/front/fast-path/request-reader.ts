@@ -105,7 +105,7 @@ export class FastPathReader {
 function mayBegin(text: string): boolean {
   if (text.length > PLAIN_HEAD_BYTES_MAX) return false
   if (!START.startsWith(text.slice(0, START.length)) || STRAY.test(text)) return false
-  // Whoever sends line after line has the head looked at for each: so there are not many.
+  // A client that sends line by line has the head scanned for each line: their number is bounded.
   return linesIn(text) <= PLAIN_HEADERS_MAX + 1
 }
 

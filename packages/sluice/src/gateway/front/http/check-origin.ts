@@ -12,7 +12,7 @@ export interface GateHostNames {
   /** As it listens. */
   readonly host: string
   readonly publicUrl?: string | undefined
-  /** As it is now; undefined where there is no TLS. */
+  /** The current certificate; undefined without TLS. */
   readonly certificate: () => X509Certificate | undefined
 }
 

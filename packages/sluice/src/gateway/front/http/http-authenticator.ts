@@ -1,6 +1,6 @@
 // Who sends a request over HTTP: the bearer token of its Authorization header, or nothing and a
-// connection from this machine. Whoever is not let in is told how (RFC 6750, RFC 9728): a 401 that
-// names where the metadata of this resource is.
+// connection from this machine. A refused client is told how to authenticate (RFC 6750, RFC 9728): a 401
+// that names where the metadata of this resource is.
 
 import type { ServerResponse } from 'node:http'
 import type { Authenticator } from '../../../identity/callers/authenticator.ts'
@@ -97,8 +97,7 @@ export function audiencesOf(base: string, path: string): string[] {
   return [`${base}${path}`, `${base}/mcp`]
 }
 
-/** Undefined only where there is no such header at all: a wrong one lets nobody in as the local
- * user. */
+/** Undefined only if the header is missing: a malformed one must not authenticate as the local user. */
 function bearerOf({ headers: { authorization } }: FrontRequest): string | undefined {
   if (authorization === undefined) return undefined
   const token = /^bearer +([\w~+/.=-]+) *$/i.exec(authorization)?.[1]

@@ -102,7 +102,7 @@ export class HttpFront {
     this.#server.on(event, (socket: Socket) => this.#mcp.lookAt(socket))
   }
 
-  /** Whoever is connected stays so, with the certificate that was there. */
+  /** Open connections stay open, with the certificate they began with. */
   #createTls(own: TlsCertificate, take: RequestListener): Server {
     const settings = (pair: TlsPair) => ({ ...pair, minVersion: 'TLSv1.2' }) as const
     const server = createTlsServer(settings(own.pair), take)

@@ -32,7 +32,7 @@ import type { BodyResult } from './read-body.ts'
 import { traceOf } from './trace-of.ts'
 
 export interface McpFrontOptions {
-  /** Undefined where there is no such server. */
+  /** Undefined if there is no such server. */
   readonly kindOf: (server: string) => ServerConfig['kind'] | undefined
   /** Puts the gate behind a new session; the link is ready for messages when it returns. */
   readonly open: (
@@ -131,7 +131,7 @@ export class McpFront {
     reply.send(200, {})
   }
 
-  /** The session that a request names; also one from before the gate was started anew. */
+  /** The session that a request names; also one from before a restart of the gate. */
   #use(server: string, caller: Caller, request: FrontRequest): ClientSession | undefined {
     const id = sessionIdOf(request)
     const there = this.#sessions.use(server, id, caller)

@@ -1,5 +1,5 @@
-// `/metrics` over HTTP: only for whoever has the token that the configuration names for it. Figures
-// tell which tools there are and how they are used, so a grant to call is not enough.
+// `/metrics` over HTTP: only with the token that the configuration names for it. The figures show which
+// tools there are and how they are used, so a grant to call is not enough.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'

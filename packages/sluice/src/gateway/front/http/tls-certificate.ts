@@ -20,7 +20,7 @@ export class TlsCertificate {
   #pair: TlsPair
   #certificate: X509Certificate
   #broken: string | undefined
-  /** Set by whoever serves with it. */
+  /** Set by the HTTP server that uses it. */
   onChange: (pair: TlsPair) => void = () => {}
 
   /** Throws where it cannot be used. */

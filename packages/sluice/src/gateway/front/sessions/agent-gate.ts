@@ -51,8 +51,8 @@ interface HeldCallTicket {
   readonly call: AgentCall
 }
 
-/** One agent's link to one server. Its family's agents have each their own: a call is judged by the
- * facts of whoever makes it, also where two of them call at once. */
+/** One agent's link to one server. Each agent of a family has its own: a call is decided by the facts of
+ * its caller, also if two of them call at once. */
 interface AgentConnection {
   readonly link: MemberTransport
   readonly begun: Promise<void>
@@ -140,7 +140,7 @@ export class AgentGate {
       const outcome = await this.call({ ...call, labels: await labels(), signal })
       if (outcome.kind !== 'held')
         return outcome
-        // The rule or the definition changed meanwhile: it is asked for anew.
+        // The rule or the definition changed meanwhile: approval is requested again.
       ;({ approval, call } = JSON.parse(outcome.ticket) as HeldCallTicket)
     }
     return { kind: 'unknown', reason: 'nobody waits for it any more' }

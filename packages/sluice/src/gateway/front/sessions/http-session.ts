@@ -202,7 +202,7 @@ export class HttpSession implements ClientSession, SessionHeaders {
   close(why: string): void {
     if (this.#closing) return
     this.#closing = true
-    // Whoever listens may still answer what is open, in better words.
+    // The receiver may still answer open requests, with a better message.
     this.onClose(why)
     this.#closed = true
     for (const [id, exchange] of this.#exchanges.entries())

@@ -88,7 +88,7 @@ export class SessionRegistry {
     this.#byId.set(id, session)
   }
 
-  /** A session that began before the gate was started anew: its name says how to go on. */
+  /** A session from before a restart of the gate: its sealed id says how to resume it. */
   resume(
     server: string,
     id: string | undefined,

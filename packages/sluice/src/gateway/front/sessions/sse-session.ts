@@ -1,7 +1,7 @@
 // A client's session over the HTTP+SSE transport of 2024-11-05, as a link: a GET opens one stream
 // that first says where to POST and then carries everything; POSTs are only acknowledged. The session
-// lasts as long as its stream. The server is connected by `initialize`, not by the GET: whoever only
-// opens a stream starts no process.
+// lasts as long as its stream. The server is connected by `initialize`, not by the GET: a client that
+// only opens a stream starts no process.
 
 import type { Caller } from '../../../identity/callers/caller.ts'
 import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
@@ -66,7 +66,7 @@ export class SseSession implements ClientSession {
     return this.#open.size
   }
 
-  /** Its client cannot come back to it, but can begin anew: last of those that only listen. */
+  /** Its client cannot resume it, but can initialize again: evicted after other sessions that only listen. */
   get spare(): number | undefined {
     return this.#open.size > 0 ? undefined : this.lastUsedMs + Number.MAX_SAFE_INTEGER / 2
   }
@@ -118,7 +118,7 @@ export class SseSession implements ClientSession {
     if (this.#closing) return
     this.#closing = true
     clearTimeout(this.#patience)
-    // Whoever listens may still answer what is open, in better words.
+    // The receiver may still answer open requests, with a better message.
     this.onClose(why)
     this.#closed = true
     for (const id of this.#open) this.#stream.write(writeError(id, RPC.internal, why))

@@ -99,7 +99,7 @@ export class StatelessClient implements ClientTransport {
   close(why: string): void {
     if (this.#closing) return
     this.#closing = true
-    // Whoever listens may still answer what is open, in better words.
+    // The receiver may still answer open requests, with a better message.
     this.onClose(why)
     this.#closed = true
     for (const [name, { id, exchange }] of this.#open)

@@ -49,7 +49,7 @@ describe('which era a POST is of', () => {
     expect(isStatelessPost({ 'mcp-protocol-version': STATELESS_REVISION }, [older])).toBe(true)
     expect(isStatelessPost({ 'mcp-protocol-version': 'nonsense' }, [notification])).toBe(true)
     expect(isStatelessPost({}, [call()])).toBe(true)
-    // The mark of one era in the header and of the other in the body: held against each other then.
+    // The mark of one era in the header and of the other in the body: they are compared then.
     expect(isStatelessPost({ 'mcp-protocol-version': '2025-11-25' }, [notification, call()])).toBe(
       true,
     )

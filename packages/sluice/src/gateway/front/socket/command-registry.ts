@@ -11,7 +11,7 @@ export class CommandRegistry {
   readonly #words: ReadonlyMap<string, CommandHandler>
   readonly #more: () => Readonly<Record<string, CommandHandler>>
 
-  /** `more`: words of whoever is there only once the gate is. */
+  /** `more`: commands of parts that exist only once the gate runs. */
   constructor(
     words: Readonly<Record<string, CommandHandler>>,
     more: () => Readonly<Record<string, CommandHandler>> = () => ({}),

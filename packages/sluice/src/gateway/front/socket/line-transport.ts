@@ -60,7 +60,7 @@ export class LineConnection {
     this.#stream.once('end', () => this.#endInput())
   }
 
-  /** Whoever closes its output right behind its requests still reads the answers: they come first. */
+  /** A client that closes its output right after its requests still gets the answers first. */
   #endInput(): void {
     this.#isInputEnded = true
     if (this.#open.size === 0) return this.close('the client ended the session')
@@ -89,7 +89,7 @@ export class LineConnection {
   close(why: string): void {
     if (this.#closing) return
     this.#closing = true
-    // Whoever listens may still answer what is open.
+    // The receiver may still answer open requests.
     this.#side?.end(why)
     this.#closed = true
     this.#stream.end()
@@ -171,7 +171,7 @@ export class LineConnection {
 class LineTransport implements ClientTransport {
   readonly era: ProtocolGeneration
   revision = ''
-  /** A client behind a pipe cannot begin anew. */
+  /** A client behind a pipe cannot initialize again. */
   readonly spare = undefined
   onMessage: ClientTransport['onMessage'] = () => {}
   onClose: ClientTransport['onClose'] = () => {}

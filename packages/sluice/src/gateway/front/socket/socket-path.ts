@@ -42,8 +42,8 @@ export function makeSocketPath(directory: string): { path: string; dispose: () =
   return { path: far, dispose: remove }
 }
 
-/** Where a command connects; undefined where there is no socket. Throws where another user could be
- * the one who listens there: nothing may be sent then. */
+/** Where a command connects; undefined if there is no socket. Throws if another user could be listening
+ * there: nothing may be sent then. */
 export function findSocketPath(directory: string): string | undefined {
   if (process.platform === 'win32') return pipeOf(directory)
   checkPrivateFolder(directory)

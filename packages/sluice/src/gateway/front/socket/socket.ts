@@ -35,7 +35,7 @@ export interface SocketFrontOptions {
   readonly identify: (token: string | undefined, server: string) => Caller | Promise<Caller>
   /** Does what a command asks; what it throws is the answer too. */
   readonly command: (word: string, request: JsonObject) => Promise<JsonObject>
-  /** What whoever connects should know, in words; empty where nothing. */
+  /** What a connecting client should know, as text; may be empty. */
   readonly notice: () => string
   readonly peers: ChildPeers
   /** Told how many clients there are whenever that changes. */
@@ -58,7 +58,7 @@ export class SocketFront {
     this.#server = createServer({ allowHalfOpen: true }, (socket) => void this.#greet(socket))
   }
 
-  /** Whoever holds the data directory's lock may take over a socket that was left. */
+  /** The process that has the data directory's lock may replace a stale socket. */
   async listen(): Promise<void> {
     const { path } = this.#options
     if (process.platform !== 'win32') rmSync(path, { force: true })

@@ -1,6 +1,6 @@
 // What a client with a session hears of by itself, from a server of the stateless era: one
 // subscription for the lists that may change and the resources that the client subscribed to. It is
-// opened anew where that changes, and where the server ends it.
+// opened again if that changes, and if the server ends it.
 
 import type { JsonValue } from '@sluice/policy/core/json'
 import { withMembers } from '../../../protocol/members.ts'

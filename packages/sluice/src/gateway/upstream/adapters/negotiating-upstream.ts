@@ -132,7 +132,7 @@ export class NegotiatingUpstream implements Upstream {
       eras.stateless === undefined ? undefined : eras.stateless ? 'stateless' : 'session'
     const found: ProbeResult = known ?? (await this.#probe())
     if (this.#closed) return
-    // Whoever cannot be reached shows no era: the next message finds out.
+    // A server that cannot be reached shows no generation: the next message finds out.
     if (typeof found === 'object') return this.#failWaiting(found)
     if (found !== 'silent') {
       eras.stateless = found === 'stateless'
@@ -207,7 +207,7 @@ export class NegotiatingUpstream implements Upstream {
     const there = this.#started.get(era)
     if (there !== undefined) return there
     const link = start(era, handle)
-    // What comes beside the answer that shows the era is for whoever listens, too.
+    // Messages besides the answer that shows the generation are for the receiver, too.
     link.onMessage = (message, related) => this.onMessage(message, related)
     link.onFailure = (failure) => this.onFailure(failure)
     link.onSuspended = (request) => this.onSuspended(request)
@@ -260,7 +260,7 @@ export class NegotiatingUpstream implements Upstream {
     if (isBoth && code === 'UPSTREAM_STATUS' && status < 500) this.#forget()
   }
 
-  /** The next message finds out anew. */
+  /** The next message finds out again. */
   #forget(): void {
     delete this.#options.eras[this.#options.clientEra]
     this.#link = undefined

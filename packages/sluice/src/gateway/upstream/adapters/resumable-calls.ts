@@ -53,7 +53,7 @@ export class ResumableCalls {
   readonly #events: LeggedCallsEvents
   readonly #byId = new Map<RequestId, ResumableCall>()
   readonly #byHandle = new Map<string, ResumableCall>()
-  /** What is kept of answers that nobody has come back for. */
+  /** Buffered answers that no client has come back for. */
   #keptLength = 0
   #lastKey = 0
 
@@ -98,7 +98,7 @@ export class ResumableCalls {
     return true
   }
 
-  /** The client is back with answers; false where there is nothing to go on with. */
+  /** The client is back with answers; false if there is no call to continue. */
   goOn(leg: RequestId, handle: string, responses: ReadonlyMap<string, string>): boolean {
     const call = this.#byHandle.get(handle)
     if (call === undefined) return false

@@ -347,7 +347,7 @@ describe('subscriptions', () => {
     expect(heard(bridge, two).map(({ params }) => params?.value.uri)).toEqual([
       ...[undefined, 'a:/x', 'a:/x/part'],
     ])
-    // The gate hears of it too, whoever subscribed.
+    // The gate gets it too, regardless of who subscribed.
     const unrelated = bridge.told.filter(
       ({ message, related }) => message.kind === 'notification' && related?.request === undefined,
     )

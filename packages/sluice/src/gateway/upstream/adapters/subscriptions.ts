@@ -50,7 +50,7 @@ export class StatelessSubscriptions {
     return listen !== undefined
   }
 
-  /** Tells whoever wanted to hear of it. */
+  /** Tells its subscribers. */
   tellOf(method: string, params: ParsedMembers | undefined): void {
     const wish = LIST_CHANGES.get(method)
     if (wish === undefined && method !== 'notifications/resources/updated') return

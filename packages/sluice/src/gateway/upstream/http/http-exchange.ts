@@ -1,5 +1,5 @@
-// One HTTP request and its response: told piece by piece, paused by whoever receives, ended at any
-// time, and known to be unwritten where it is. Never follows a redirect and never sends twice. Used by
+// One HTTP request and its response: delivered piece by piece, paused by the receiver, ended at any time,
+// and known to be unsent if no byte was written. Never follows a redirect and never sends twice. Used by
 // the HTTP transports of this folder.
 
 import { Buffer } from 'node:buffer'

@@ -212,7 +212,7 @@ function knownHead(text: string, status: number, headers: ResponseHeaders): Know
   return { status, headers, same: new CachedHead(`${text}\r\n\r\n`, at, length.length) }
 }
 
-/** Those that somebody reads. Any other is only held against what a header may be. */
+/** Headers that are used. Any other is only checked for valid syntax. */
 export interface ResponseHeaders {
   'content-type'?: string
   'content-length'?: string

@@ -20,14 +20,14 @@ import type { ResponseHeaders } from './http-response.ts'
 /** Refusals that are about this request and not about the transport. */
 const NOT_THE_TRANSPORT = new Set([401, 403, 407, 408, 429])
 
-/** A session that is begun anew, and what waits for it. */
+/** A session that is being initialized again, and what waits for it. */
 interface SessionRestart {
   readonly waiting: OutgoingMessage[]
   begun(): void
   failed(failure: UpstreamFailure): void
 }
 
-/** Id of the request that begins a session anew. */
+/** Id of the request that initializes a session again. */
 const AGAIN = 'sluice-again'
 
 export class StreamableHttpTransport implements HttpTransport {
@@ -244,7 +244,7 @@ export class StreamableHttpTransport implements HttpTransport {
       ...this.#listening,
       onOver: (failure) => {
         if (failure === undefined) return
-        // The next request finds out, and begins anew.
+        // The next request finds out, and initializes again.
         if (failure.code === 'UPSTREAM_SESSION_GONE') this.#listener = undefined
         else this.#host.log('warn', `no stream of its own: ${failure.message}`)
       },

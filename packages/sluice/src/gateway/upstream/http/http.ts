@@ -1,6 +1,6 @@
 // A link to a server over HTTP: Streamable HTTP, or the transport of 2024-11-05 where the server has
 // only that. Sends what the configuration says and nothing of the client's but its trace context.
-// Called by whoever owns the sessions.
+// Owned by the relay.
 
 import { performance } from 'node:perf_hooks'
 import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'

@@ -43,7 +43,7 @@ export class ServerLogin {
     this.#options = options
   }
 
-  /** What a person runs where there is no login that works. */
+  /** The command for a person to run if no login works. */
   get command(): string {
     const { server, principal } = this.#of
     return `sluice login ${server}${principal === '' ? '' : ` --principal ${principal}`}`
@@ -61,7 +61,7 @@ export class ServerLogin {
     const nowMs = this.#options.nowMs()
     if (login?.refreshToken === undefined || !isDue(login, nowMs, RENEW_AHEAD_MS)) return undefined
     const renewed = this.#renew(login)
-    // While the old one still holds nobody has to wait for the new one.
+    // While the old one is still valid, no request has to wait for the new one.
     return isDue(login, nowMs, 0) ? renewed : undefined
   }
 
@@ -97,7 +97,7 @@ export class ServerLogin {
     const { server } = this.#of
     try {
       const newer = await refreshLogin(login, nowMs())
-      // Somebody may have logged in anew meanwhile: that one holds.
+      // A new login may have happened meanwhile: that one is used.
       if (logins.get(this.#of)?.accessToken === login.accessToken)
         logins.put(this.#of, newer, nowMs())
       return true

@@ -1,7 +1,7 @@
-// A session's link to a server that is a process, where the process may end before the session does:
-// when nobody uses it, or another session needs its place. The next message starts it again and begins
-// the protocol session anew, with what the client said at first; the client does not notice. What the
-// gate knows of the session (labels, counters, tools) is not in the process and stays.
+// A session's link to a server that is a process, and whose process may end before the session does: when
+// it is idle, or another session needs its place. The next message starts it again and repeats the
+// handshake of the client; the client does not notice. What the gate knows of the session (labels,
+// counters, tools) is not in the process and stays.
 
 import type { JsonRpcMessage, ParsedMembers, RequestId } from '../../../protocol/message.ts'
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
@@ -27,7 +27,7 @@ export interface ResumableOptions {
   readonly name: string
   /** Starts the process. */
   readonly start: () => Upstream
-  /** Waits for a place for one more process; rejects where there is none in time. */
+  /** Waits for the quota of processes; rejects if it stays used up for too long. */
   readonly enter: (user: Evictable) => Promise<ProcessSlot>
   /** How easily the session can do without its process; undefined: not now. */
   readonly spare: () => number | undefined

@@ -46,7 +46,7 @@ export class SharedServers {
         kept.lastUsedMs = performance.now()
         kept.idleTimer = setTimeout(() => server.close('idle for too long'), this.#idleMs).unref()
       },
-      // At once, and not when its process has exited: whoever comes in between gets another.
+      // At once, and not when its process has exited: a session that connects in between gets another.
       onClose: forget,
     })
     const kept: SharedProcess = { server, spares, lastUsedMs: performance.now() }

@@ -1,5 +1,5 @@
-// Links to the servers of the configuration, in the era of whoever asks: over HTTP with the login the
-// server needs, or as a process. One for the gate, which knows what each server has shown of itself.
+// Connects to the servers of the configuration, in the protocol generation of the client: over HTTP with the
+// login that the server needs, or as a process. One per gate; knows the generation of each server.
 
 import type { SessionLabels } from '../../../core/agent-calls.ts'
 import type { ProtocolGeneration } from '../../../protocol/protocol-generation.ts'

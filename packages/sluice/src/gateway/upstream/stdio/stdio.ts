@@ -1,6 +1,6 @@
 // A link to a server that is a process: spawned in a group of its own with a reduced environment,
 // spoken to over stdin and stdout, a message a line, read strictly. Whatever the process does, only
-// this link notices. Called by whoever owns the sessions; restart.ts says when to start it again.
+// this link notices. Owned by the relay; restart.ts says when to start it again.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { DecodedLine } from '../../../protocol/lines.ts'
