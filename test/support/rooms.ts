@@ -164,6 +164,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       ...DECIDING,
       'policy/cases',
+      'policy/change',
       'policy/compile',
       'policy/counters',
       'policy/decide',

@@ -34,6 +34,10 @@ const GROUPS: Readonly<Record<string, LazyCommands>> = {
       summary: 'write, check, explain, test and prove policies',
       load: async () => (await import('./policy/commands.ts')).addPolicy,
     },
+    ci: {
+      summary: 'check, test and prove a policy, and show which decisions change',
+      load: async () => (await import('./ci/ci.ts')).addCi,
+    },
     scan: {
       summary: 'list the tools of servers and say what each can do',
       load: async () => (await import('./catalogue/scan.ts')).addScan,

@@ -64,6 +64,21 @@ export function addPolicyProve(parent: Command, answer: SetExitCode): void {
 }
 
 async function run(file: string, options: Options, output: Output): Promise<0 | 1> {
+  const { policy, proofs } = await proveFile(file, options, output)
+  output.value({
+    proved: proofs.every((proof) => proof.result === 'proved'),
+    proofs: proofs.map(toProofView),
+  })
+  for (const proof of proofs) print(proof, policy, options, output)
+  return proofs.every((proof) => proof.result === 'proved') ? 0 : 1
+}
+
+/** Reads one file of properties with the policy and the tools, and proves it. */
+export async function proveFile(
+  file: string,
+  options: Pick<Options, 'policy' | 'house' | 'tools'>,
+  output: Output,
+): Promise<{ readonly policy: CompiledPolicy; readonly proofs: readonly PropertyProof[] }> {
   const properties = loadProperties(file, output)
   const tools = await readTools(options.tools)
   for (const property of properties) checkNames(property, tools, file, options.tools)
@@ -73,13 +88,7 @@ async function run(file: string, options: Options, output: Output): Promise<0 | 
     checkLabels(property, policy, file)
     checkArguments(property, listCovered(policy, property, tools), file)
   }
-  const proofs = properties.map((property) => prove(policy, property, tools))
-  output.value({
-    proved: proofs.every((proof) => proof.result === 'proved'),
-    proofs: proofs.map(toProofView),
-  })
-  for (const proof of proofs) print(proof, policy, options, output)
-  return proofs.every((proof) => proof.result === 'proved') ? 0 : 1
+  return { policy, proofs: properties.map((property) => prove(policy, property, tools)) }
 }
 
 function loadProperties(file: string, output: Output): Property[] {

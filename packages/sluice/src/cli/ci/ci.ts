@@ -1,0 +1,188 @@
+// `sluice ci`: everything that a policy has to pass before it is merged, in one command: check, test,
+// prove, coverage, and which decisions change against a base revision. Writes JUnit, SARIF and Markdown.
+
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { readPackageVersion } from '../../gateway/shared/package-version.ts'
+import { CliError } from '../../terminal/errors.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { Output, plural, printable, type Style } from '../../terminal/output.ts'
+import { readTools } from '../../terminal/read-tools.ts'
+import type { CiReport, CiStep } from './ci-report.ts'
+import { compareWithBase } from './compare-base.ts'
+import {
+  type CiInputs,
+  checkPolicy,
+  measurePolicy,
+  provePolicy,
+  skip,
+  testPolicy,
+  toFailures,
+} from './run-steps.ts'
+import { writeJunit } from './write-junit.ts'
+import { writeMarkdown } from './write-markdown.ts'
+import { writeSarif } from './write-sarif.ts'
+
+interface Options {
+  readonly policy?: string
+  readonly house?: string
+  readonly tools?: string
+  readonly cases?: readonly string[]
+  readonly properties?: string
+  readonly coverage: string
+  readonly base?: string
+  readonly failOnLooser?: boolean
+  readonly junit?: string
+  readonly sarif?: string
+  readonly markdown?: string
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice ci                                    # the files of this folder
+  sluice ci policies --coverage 80             # and at least 80 percent of the branches tried
+  sluice ci --base origin/main --markdown summary.md
+  sluice ci --junit report.xml --sarif report.sarif
+
+In the folder: policy.yaml, and where they exist tools.json, cases.yaml, properties.yaml. A step without
+its file is skipped, which is said. With --base, git is asked for the policy of that revision. Exit code 0
+where every step passed or was skipped, 1 where one failed.`
+
+export function addCi(parent: Command, answer: SetExitCode): void {
+  parent
+    .command('ci')
+    .description('check, test and prove a policy, and show which decisions change')
+    .argument('[folder]', 'where the files are', '.')
+    .option('--policy <file>', 'another policy than policy.yaml')
+    .option('--house <file>', 'the document whose guardrails lie over it')
+    .option('--tools <file>', 'known tools, if not tools.json')
+    .option('--cases <files...>', 'files of cases, if not cases.yaml')
+    .option('--properties <file>', 'a file of properties, if not properties.yaml')
+    .option('--coverage <percent>', 'fail below this', '0')
+    .option('--base <revision>', 'the git revision to compare decisions with')
+    .option('--fail-on-looser', 'fail if something is looser than in the base revision')
+    .option('--junit <file>', 'write the results as JUnit XML')
+    .option('--sarif <file>', 'write the problems as SARIF 2.1.0')
+    .option('--markdown <file>', 'write a summary as Markdown')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(async (folder: string, options: Options) => {
+      const output = new Output(options)
+      const report = await run(folder, options)
+      output.value(report)
+      print(report, output)
+      if (options.junit !== undefined) writeFileSync(options.junit, writeJunit(report))
+      if (options.sarif !== undefined)
+        writeFileSync(options.sarif, writeSarif(report, readPackageVersion()))
+      if (options.markdown !== undefined) writeFileSync(options.markdown, writeMarkdown(report))
+      answer(report.ok ? 0 : 1)
+    })
+}
+
+async function run(folder: string, options: Options): Promise<CiReport> {
+  const inputs = findInputs(folder, options)
+  // Problems become checks of the report; nothing is printed twice.
+  const silent = new Output({ json: true })
+  const tools = inputs.tools === undefined ? undefined : await readTools(inputs.tools)
+  const { step, policy } = checkPolicy(inputs, tools, silent)
+  if (policy === undefined) {
+    const rest = (['test', 'prove', 'coverage'] as const).map((name) =>
+      skip(name, 'the policy has errors'),
+    )
+    return { ok: false, steps: [step, ...rest] }
+  }
+  const tested = await testPolicy(inputs, silent)
+  const steps = [
+    ...[step, tested.step, await provePolicy(inputs, silent)],
+    measurePolicy(inputs, tested.runs),
+  ]
+  const { base } = options
+  if (base === undefined) return toReport(steps)
+  try {
+    const caseFiles = tested.runs.map(({ file }) => file)
+    const files = { policyFile: inputs.policy, houseFile: inputs.house, caseFiles }
+    const changes = await compareWithBase({ base, policy, tools: tools ?? [], ...files })
+    if (changes === undefined)
+      return toReport([...steps, skip('compare', `\`${base}\` has no such policy`)])
+    return toReport([...steps, toCompareStep(changes, options, inputs.policy)], {
+      base,
+      ...changes,
+    })
+  } catch (error) {
+    const checks = toFailures('compare', inputs.policy, error)
+    const summary = checks[0]?.message ?? 'could not run'
+    return toReport([...steps, { name: 'compare', status: 'failed', summary, checks }])
+  }
+}
+
+function toReport(steps: readonly CiStep[], changes?: CiReport['changes']): CiReport {
+  const ok = steps.every(({ status }) => status !== 'failed')
+  return { ok, steps, ...(changes === undefined ? {} : { changes }) }
+}
+
+function toCompareStep(
+  { tools, cases, looser }: Omit<NonNullable<CiReport['changes']>, 'base'>,
+  { base = '', failOnLooser }: Options,
+  file: string,
+): CiStep {
+  const count = tools.length + cases.length
+  const isFailure = failOnLooser === true && looser.length > 0
+  return {
+    name: 'compare',
+    status: isFailure ? 'failed' : 'passed',
+    summary: `${plural(count, 'decision')} changed since \`${base}\`, ${plural(looser.length, 'place')} looser`,
+    checks: isFailure
+      ? looser.map(({ where, what }) => ({
+          ...{ rule: 'compare', name: where, level: 'failed' },
+          ...{ file, line: 1, message: `${where} ${what}` },
+        }))
+      : [],
+  }
+}
+
+/** Files that are named must exist; those with the usual names are used if they do. */
+function findInputs(folder: string, options: Options): CiInputs {
+  const usual = (name: string) => {
+    const file = join(folder, name)
+    return existsSync(file) ? file : undefined
+  }
+  const { policy = join(folder, 'policy.yaml'), house } = options
+  const tools = options.tools ?? usual('tools.json')
+  const properties = options.properties ?? usual('properties.yaml')
+  const cases = options.cases ?? [usual('cases.yaml')].filter((file) => file !== undefined)
+  const coverageMin = /^\d{1,3}(\.\d+)?$/.test(options.coverage) ? Number(options.coverage) : 101
+  if (coverageMin > 100)
+    throw new CliError('CLI_ARGUMENT', `--coverage is \`${options.coverage}\``, 'from 0 to 100')
+  return {
+    ...{ policy, cases, coverageMin },
+    ...(house === undefined ? {} : { house }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(properties === undefined ? {} : { properties }),
+  }
+}
+
+const STYLES = { passed: 'green', failed: 'red', skipped: 'dim' } as const satisfies Record<
+  CiStep['status'],
+  Style
+>
+
+function print({ steps, changes }: CiReport, output: Output): void {
+  for (const { name, status, summary, checks } of steps) {
+    output.line(
+      `${output.paint(STYLES[status], status.padEnd(7))}  ${name.padEnd(8)}  ${printable(summary)}`,
+    )
+    for (const { level, file, line, name: what, message = '', help } of checks) {
+      if (level !== 'failed') continue
+      output.line(`         ${printable(`${file}:${line}: ${what}: ${message}`)}`)
+      if (help !== undefined)
+        output.line(output.paint('dim', `           help: ${printable(help)}`))
+    }
+  }
+  if (changes === undefined) return
+  for (const { name, before, now, direction } of [...changes.tools, ...changes.cases])
+    output.line(`  ${printable(name)}: ${before} -> ${now} (${direction})`)
+  for (const { where, what } of changes.looser)
+    output.line(output.paint('yellow', `  looser: ${printable(`${where} ${what}`)}`))
+}
