@@ -27,6 +27,7 @@ import { readImport } from '../../packages/sluice/src/agents/transfer/read-impor
 import { EMPTY, readRvf, writeRvf } from '../../packages/sluice/src/agents/transfer/rvf.ts'
 import { Redactor } from '../../packages/sluice/src/agents/transfer/secrets.ts'
 import { toCanonicalJsonText } from '../../packages/sluice/src/approvals/json-text.ts'
+import { ARGS_LENGTH_MAX } from '../../packages/sluice/src/approvals/limits.ts'
 import { maskText } from '../../packages/sluice/src/approvals/mask-text.ts'
 import { skeletonOf } from '../../packages/sluice/src/catalogue/attacks/look-alike.ts'
 import { classify } from '../../packages/sluice/src/catalogue/classify/classify.ts'
@@ -190,7 +191,9 @@ export const TEXT_READERS: readonly TextReader[] = [
   reader('gateway: stripOwnTokens, many texts (in slices)', MESSAGE, (text) =>
     stripOwnTokens(resultOf(text, 80)),
   ),
-  reader('approvals: maskText', MB, (text) => maskText(jsonWithin(text, MB))),
+  reader('approvals: maskText', ARGS_LENGTH_MAX, (text) =>
+    maskText(jsonWithin(text, ARGS_LENGTH_MAX)),
+  ),
   reader('admin: a body', MB, (text) => {
     const body = jsonWithin(text, MB)
     return readJson(body).ok && JSON.parse(body)

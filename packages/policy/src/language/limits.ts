@@ -71,7 +71,7 @@ export const SEARCHED_CHARS_MAX = 8 * 1_048_576
  * Characters of one call's texts that are read backwards from a name of the gate's files, or
  * resolved as a path, which counts four times; at most 10 ns each. More count as naming them.
  */
-export const PATH_STEPS_MAX = 2 * 1_048_576
+export const PATH_STEPS_MAX = 1_048_576
 /**
  * Characters of a text with `..` that is searched for climbs, at about 5 ns each, if the server's
  * directory is within the gate's files. A longer text counts as leading to them.
