@@ -150,6 +150,19 @@ test(
     const parent = rows.find(({ id }) => id === agent.id)
     const child = rows.find(({ depth }) => depth === 1)
     expect(child).toMatchObject({ family: parent?.family })
+    // Under another name the commands find them too, unless a wrong one is given.
+    const named = { 'claude-flow': servers.agents, office: servers.office }
+    gate = await startGate({ servers: named, policy: POLICY, folder: gate.folder })
+    const at = ['--data', gate.data]
+    expect((await sluice(['agents', 'ls', ...at])).stdout).toContain(agent.id)
+    const wrong = await sluice(['agents', 'ls', '--server', 'helpers', ...at])
+    expect(wrong.stderr).toContain('--server with one of: claude-flow')
+    // The words of the model come through the gate before the run has ended.
+    const follow = ['agents', 'prompt', child?.id, 'go', '--follow', ...at] as string[]
+    const followed = await sluice(follow)
+    expect(followed).toMatchObject({ code: 0, stdout: 'done\n' })
+    expect(followed.stderr).toMatch(/^done$/m)
+    expect(followed.stderr).toMatch(/turn 6: 12 tokens so far/)
   },
   TIMEOUT_MS,
 )

@@ -69,9 +69,19 @@ describe('a run over HTTP', () => {
     ])
     const { id } = await service.create('me', { model: name, instructions: 'be brief' })
     const seen: string[] = []
-    const answer = await service.prompt('me', id, { input: 'go' }, ({ message }) =>
-      seen.push(message),
+    const texts: string[] = []
+    const answer = await service.prompt(
+      'me',
+      id,
+      { input: 'go' },
+      {
+        onEvent: ({ message }) => void seen.push(message),
+        onText: (text) => void texts.push(text),
+      },
     )
+    // As they came, in more than one piece; the answer is the same as a whole.
+    expect(texts.length).toBeGreaterThan(1)
+    expect(texts.join('')).toBe('it says hello')
     expect(answer).toMatchObject({
       state: 'ended',
       response: 'it says hello',

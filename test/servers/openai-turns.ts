@@ -27,6 +27,7 @@ interface Turn {
 
 interface Request {
   readonly model: string
+  readonly stream?: boolean
   readonly messages: readonly { readonly role: string }[]
 }
 
@@ -41,7 +42,7 @@ const server = createServer((request, response) => {
   })
   request.on('end', () => {
     count += 1
-    const { messages, model } = JSON.parse(body) as Request
+    const { messages, model, stream } = JSON.parse(body) as Request
     appendFileSync(join(directory, `${model}.log`), `${body}\n`)
     const text = readFileSync(join(directory, `${model}.json`), 'utf8')
     const turns = JSON.parse(text.replaceAll('{{n}}', String(count))) as Turn[]
@@ -60,13 +61,31 @@ const server = createServer((request, response) => {
     // What it would send a bill for, whoever is there to hear the answer.
     appendFileSync(join(directory, `${model}.spent`), `${JSON.stringify(usage)}\n`)
     setTimeout(() => {
-      response.writeHead(200, { 'content-type': 'application/json' })
-      response.end(JSON.stringify(completion(turn, at, usage)))
+      const type = stream === true ? 'text/event-stream' : 'application/json'
+      response.writeHead(200, { 'content-type': type })
+      const whole = completion(turn, at, usage)
+      response.end(stream === true ? toStream(whole) : JSON.stringify(whole))
     }, turn.delayMs ?? 0)
   })
 })
 
-function completion(turn: Turn, at: number, { input, output }: Record<string, number>): object {
+/** The same word by word, as events; usage comes last. */
+function toStream({ choices, usage, ...head }: ReturnType<typeof completion>): string {
+  const [{ message, finish_reason }] = choices
+  const deltas = [
+    ...(message.content ?? '').split(/(?<= )/).map((content) => ({ content })),
+    ...(message.tool_calls ?? []).map((call, index) => ({ tool_calls: [{ index, ...call }] })),
+  ]
+  const chunks = [
+    ...deltas.map((delta) => ({ choices: [{ index: 0, delta }] })),
+    { choices: [{ index: 0, delta: {}, finish_reason }] },
+    { choices: [], usage },
+  ]
+  const events = chunks.map((chunk) => JSON.stringify({ ...head, ...chunk }))
+  return [...events, '[DONE]'].map((data) => `data: ${data}\n\n`).join('')
+}
+
+function completion(turn: Turn, at: number, { input, output }: Record<string, number>) {
   const calls = (turn.toolCalls ?? []).map(({ name, input, id, json }, index) => ({
     id: id ?? `call_${at}_${index}`,
     type: 'function',
@@ -87,7 +106,7 @@ function completion(turn: Turn, at: number, { input, output }: Record<string, nu
           ...(calls.length > 0 ? { tool_calls: calls } : {}),
         },
       },
-    ],
+    ] as const,
     usage: {
       prompt_tokens: input,
       completion_tokens: output,

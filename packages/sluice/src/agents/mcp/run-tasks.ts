@@ -6,7 +6,7 @@ import type { SessionLabels } from '../../core/agent-calls.ts'
 import type { RunEnd } from '../../guest/protocol.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { RunRow } from '../journal/rows.ts'
-import type { Progress } from '../runs/run-watch.ts'
+import type { ProgressListener } from '../runs/run-watch.ts'
 import type { Service } from '../service/service.ts'
 import type { PromptAnswer, PromptArguments } from '../service/service-types.ts'
 import { AgentError } from '../shared/errors.ts'
@@ -44,7 +44,7 @@ export class RunTasks {
   async begin(
     agent: string,
     given: PromptArguments,
-    onProgress: ((progress: Progress) => void) | undefined,
+    onProgress: ProgressListener | undefined,
   ): Promise<RunTask> {
     const begun = await this.#service.prompt(this.#owner, agent, { ...given, waitMs: 0 })
     const runId = begun.runId

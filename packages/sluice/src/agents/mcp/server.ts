@@ -12,7 +12,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { SessionLabels } from '../../core/agent-calls.ts'
-import type { Progress } from '../runs/run-watch.ts'
+import type { ProgressListener } from '../runs/run-watch.ts'
 import type { Service } from '../service/service.ts'
 import { AgentError } from '../shared/errors.ts'
 import { LIST_PAGE_MAX } from '../shared/limits.ts'
@@ -23,6 +23,7 @@ import type { ToolCategory, ToolSetting } from '../tools/tool-table.ts'
 import { promptView, todoView } from '../tools/views.ts'
 import { RunTasks } from './run-tasks.ts'
 import { asHandle, asProtocol, serveTasks, takesTasks } from './serve-tasks.ts'
+import { STREAM_META, TEXT_META, TextPieces } from './text-pieces.ts'
 
 export interface AgentsCaller {
   /** The principal's name; agents belong to it. */
@@ -170,14 +171,26 @@ function cancellationOf(signal: AbortSignal): AbortSignal {
 }
 
 /** Undefined where nobody asked to be told. */
-function progressOf(mcpReq: ServerContext['mcpReq']): ((progress: Progress) => void) | undefined {
-  const progressToken = mcpReq._meta?.progressToken
+function progressOf(mcpReq: ServerContext['mcpReq']): ProgressListener | undefined {
+  const { _meta } = mcpReq
+  const progressToken = _meta?.progressToken
   if (progressToken === undefined) return undefined
   let progress = 0
-  return ({ message, turn }) => {
+  const tell = (about: { message: string; _meta?: Record<string, unknown> }): void => {
     progress += 1
-    const params = { progressToken, progress, message: `turn ${turn}: ${message}` }
+    const params = { progressToken, progress, ...about }
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
+  }
+  const texts = new TextPieces((text) =>
+    tell({ message: 'the model writes', _meta: { [TEXT_META]: text } }),
+  )
+  return {
+    onEnd: () => texts.flush(),
+    onEvent: ({ message, turn }) => {
+      texts.flush()
+      tell({ message: `turn ${turn}: ${message}` })
+    },
+    ...(_meta?.[STREAM_META] === true ? { onText: (text) => texts.add(text) } : {}),
   }
 }
 

@@ -24,6 +24,8 @@ export interface AskOptions {
   readonly signal: AbortSignal
   /** The caller releases it when what the answer led to is in the journal. */
   onReserved(reservation: Reservation): void
+  /** Text of an answer as it comes; an attempt that fails may have sent some. */
+  readonly onText?: ((text: string) => void) | undefined
 }
 
 interface CachedConversation {
@@ -63,7 +65,7 @@ export class ModelCaller {
   async ask(
     agent: AgentRow,
     effect: Extract<Effect, { kind: 'model' | 'compact' }>,
-    { signal, onReserved }: AskOptions,
+    { signal, onReserved, onText }: AskOptions,
   ): Promise<ModelAnswer> {
     const { id, model } = agent
     const all = await this.#conversation(id, effect)
@@ -72,7 +74,7 @@ export class ModelCaller {
     const isTurn = effect.kind === 'model'
     const asked: ChatMessage = { role: 'user', content: SUM_UP }
     const request = isTurn
-      ? { model, instructions, messages: all, tools, turn }
+      ? { model, instructions, messages: all, tools, turn, onText }
       : { model, instructions, messages: [...all.slice(0, effect.until), asked], tools: [], turn }
     const size = { characters: charactersOf(request), isTurn }
     const reservation = await this.#budgets.reserve(agent, size, signal)

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { MODEL_ANSWER_BYTES_MAX } from '../shared/limits.ts'
-import { boundedFetch } from './bounded-fetch.ts'
+import { boundedEventFetch, boundedFetch } from './bounded-fetch.ts'
 
 async function serve(answer: RequestListener): Promise<string> {
   const server = createServer(answer).listen(0, '127.0.0.1')
@@ -41,6 +41,23 @@ test('F9: an answer of a million values is given up, and not parsed', async () =
   const url = await serve((_, response) => response.end(`[${'1,'.repeat(1_000_000)}1]`))
   const answer = await boundedFetch(url)
   await expect(answer.json()).rejects.toThrow(/more than \d+ values/)
+})
+
+test('of a stream every event is bounded by itself, an error as a whole', async () => {
+  const event = (values: number) => `data: [${'1,'.repeat(values)}1]\r\n\r\n`
+  const url = await serve((request, response) => {
+    const { pathname: path } = new URL(request.url ?? '', 'http://x')
+    response.writeHead(path === '/error' ? 500 : 200, { 'content-type': 'text/event-stream' })
+    const isOne = path === '/one'
+    response.end(isOne ? event(60_000).replaceAll('1,1,', '1,\r\n1,') : event(20_000).repeat(5))
+  })
+  expect((await (await boundedEventFetch(url)).text()).length).toBeGreaterThan(200_000)
+  for (const path of ['one', 'error']) {
+    const answer = await boundedEventFetch(`${url}${path}`)
+    await expect(answer.text()).rejects.toThrow(/more than \d+ values/)
+  }
+  // The type that a server gives its answer changes nothing: this one is parsed whole.
+  await expect((await boundedFetch(url)).text()).rejects.toThrow(/more than \d+ values/)
 })
 
 test('a redirect is not followed: the conversation stays where it was sent', async () => {

@@ -6,7 +6,7 @@ import type { ToolSet } from 'ai'
 import type { ChatMessage, ModelTool, ModelUsage, Price, ToolCall } from '../../guest/protocol.ts'
 import { AgentError } from '../shared/errors.ts'
 import { MODEL_OUTPUT_LENGTH_MAX } from '../shared/limits.ts'
-import { boundedFetch } from './bounded-fetch.ts'
+import { boundedEventFetch, boundedFetch } from './bounded-fetch.ts'
 import { playScript } from './script-model.ts'
 import { uniqueCalls } from './unique-calls.ts'
 
@@ -18,6 +18,8 @@ export interface ModelRequest {
   /** Answered calls so far; what a script plays next. */
   readonly turn: number
   readonly signal: AbortSignal
+  /** Somebody follows: the answer is streamed, and text is handed on as it comes. */
+  readonly onText?: ((text: string) => void) | undefined
 }
 
 export interface ModelAnswer {
@@ -112,7 +114,7 @@ export async function callModel(
   if (provider === 'script') return playScript(model, request, settings.scripts)
   // Loaded here: only processes that call a model pay for it.
   const { generateText, jsonSchema, tool, wrapLanguageModel } = await import('ai')
-  const { middleware, refused } = uniqueCalls()
+  const { middleware, refused } = uniqueCalls(request.onText)
   const tools = Object.fromEntries(
     request.tools.map(({ name, description, inputSchema }) => [
       name,
@@ -121,7 +123,11 @@ export async function callModel(
   ) as ToolSet
   const result = await generateText({
     model: wrapLanguageModel({
-      model: await languageModel(provider, model, settings),
+      model: await languageModel(
+        { provider, model },
+        settings,
+        request.onText === undefined ? boundedFetch : boundedEventFetch,
+      ),
       middleware,
     }),
     messages: toModelMessages(request.messages),
@@ -148,7 +154,11 @@ export async function callModel(
   }
 }
 
-async function languageModel(provider: string, model: string, settings: ModelSettings) {
+async function languageModel(
+  { provider, model }: ModelName,
+  settings: ModelSettings,
+  fetch: typeof boundedFetch,
+) {
   const { environment } = settings
   const compatible = compatibleOf(provider, settings)
   if (compatible !== undefined) {
@@ -158,17 +168,17 @@ async function languageModel(provider: string, model: string, settings: ModelSet
       name: provider,
       baseURL: compatible.url,
       includeUsage: true,
-      fetch: boundedFetch,
+      fetch,
     }
     return createOpenAICompatible({ ...options, ...(apiKey ? { apiKey } : {}) })(model)
   }
   const apiKey = environment[KEYS[provider as keyof typeof KEYS]] ?? ''
   if (provider === 'anthropic') {
     const { createAnthropic } = await import('@ai-sdk/anthropic')
-    return createAnthropic({ apiKey, fetch: boundedFetch })(model)
+    return createAnthropic({ apiKey, fetch })(model)
   }
   const { createOpenAI } = await import('@ai-sdk/openai')
-  return createOpenAI({ apiKey, fetch: boundedFetch })(model)
+  return createOpenAI({ apiKey, fetch })(model)
 }
 
 type ModelMessages = NonNullable<Parameters<typeof import('ai').generateText>[0]['messages']>

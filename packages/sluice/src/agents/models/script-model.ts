@@ -45,6 +45,7 @@ export async function playScript(
       `the script \`${name}\` has ended after ${turns.length} turns`,
     )
   if (turn.delayMs > 0) await pause(turn.delayMs, request.signal)
+  if (turn.text !== '') request.onText?.(turn.text)
   return {
     text: turn.text,
     toolCalls: turn.toolCalls.map(({ name: tool, input }, at) => ({

@@ -5,6 +5,7 @@
 
 import { saysExactly } from '@sluice/policy/core/is-exact-double'
 import type { LanguageModelMiddleware } from 'ai'
+import { gatherStream } from './gather-stream.ts'
 
 type Part = { readonly type: string; readonly toolCallId?: string; readonly input?: unknown }
 
@@ -17,11 +18,15 @@ export interface UniqueCalls {
   readonly refused: ReadonlyMap<string, string>
 }
 
-/** For one turn. */
-export function uniqueCalls(): UniqueCalls {
+/** For one turn; with `onText` the model is asked for a stream. */
+export function uniqueCalls(onText?: (text: string) => void): UniqueCalls {
   const refused = new Map<string, string>()
-  const wrapGenerate: LanguageModelMiddleware['wrapGenerate'] = async ({ doGenerate }) => {
-    const answer = await doGenerate()
+  const wrapGenerate: LanguageModelMiddleware['wrapGenerate'] = async ({
+    doGenerate,
+    doStream,
+  }) => {
+    const answer =
+      onText === undefined ? await doGenerate() : await gatherStream(await doStream(), onText)
     return { ...answer, content: withUniqueIds(answer.content, refused) }
   }
   return { middleware: { specificationVersion: 'v4', wrapGenerate }, refused }

@@ -29,6 +29,8 @@ export interface PerformOptions {
   readonly signal: AbortSignal
   /** The caller releases it when the result is in the journal. */
   onReserved(reservation: Reservation): void
+  /** Text of the model as it comes, if somebody follows. */
+  readonly onText?: ((text: string) => void) | undefined
   /** What the agent waits for is committed; an empty text ends the wait. */
   onWaiting(on: string): Promise<void>
 }

@@ -101,7 +101,8 @@ async function runEffect(
     await runTurn(turns, { owner: null, id: agent.id, whose: agent.owner, event })
   }
   try {
-    const options = { before, signal, onReserved, onWaiting }
+    const onText = turns.watch.textSink(agent.id, agent.summary.runId)
+    const options = { before, signal, onReserved, onWaiting, onText }
     const result = await turns.performer.perform(agent, effect, options)
     if (signal.aborted) return
     turns.running.beginCommit(name)

@@ -12,10 +12,19 @@ export interface Progress {
   readonly todos: Readonly<Record<string, number>>
 }
 
+/** Somebody who waits for a run and wants to see it go on. */
+export interface ProgressListener {
+  onEvent(progress: Progress): void
+  /** Text of the model as it comes; what is in the journal is the whole answer. */
+  onText?(text: string): void
+  /** Nothing more is told. */
+  onEnd?(): void
+}
+
 interface Waiter {
   readonly agent: string
   readonly end: (result: RunEnd | undefined) => void
-  readonly progress: ((progress: Progress) => void) | undefined
+  readonly listener: ProgressListener | undefined
 }
 
 /** What a call that was made directly came to. */
@@ -33,7 +42,7 @@ export class RunWatch {
     agent: string,
     runId: string,
     ms: number,
-    progress?: (progress: Progress) => void,
+    listener?: ProgressListener,
     signal?: AbortSignal,
   ): Promise<RunEnd | undefined> {
     return new Promise((resolve) => {
@@ -41,14 +50,27 @@ export class RunWatch {
         clearTimeout(timer)
         this.#runs.get(runId)?.delete(waiter)
         if (this.#runs.get(runId)?.size === 0) this.#runs.delete(runId)
+        listener?.onEnd?.()
         resolve(result)
       }
-      const waiter: Waiter = { agent, end, progress }
+      const waiter: Waiter = { agent, end, listener }
       const timer = setTimeout(() => end(undefined), ms)
       signal?.addEventListener('abort', () => end(undefined), { once: true })
       const waiters = this.#runs.get(runId) ?? new Set()
       this.#runs.set(runId, waiters.add(waiter))
     })
+  }
+
+  /** Where the text of the model goes as it comes; undefined if nobody wants it. */
+  textSink(agent: string, runId: string | null): ((text: string) => void) | undefined {
+    const listeners = (): ProgressListener[] =>
+      [...(this.#runs.get(runId ?? '') ?? [])].flatMap(({ agent: id, listener }) =>
+        id === agent && listener?.onText !== undefined ? [listener] : [],
+      )
+    if (listeners().length === 0) return undefined
+    return (text) => {
+      for (const listener of listeners()) listener.onText?.(text)
+    }
   }
 
   forget(runId: string): void {
@@ -62,9 +84,9 @@ export class RunWatch {
   note({ agent, step }: AppliedStep, event: JournalEvent): void {
     const { runId, turnCount, todos } = step.summary
     const message = describeEvent(event)
-    for (const { agent: id, progress } of this.#runs.get(runId ?? '') ?? [])
+    for (const { agent: id, listener } of this.#runs.get(runId ?? '') ?? [])
       if (id === agent.id)
-        progress?.({ runId: runId ?? '', turn: turnCount, kind: event.kind, message, todos })
+        listener?.onEvent({ runId: runId ?? '', turn: turnCount, kind: event.kind, message, todos })
     for (const ended of step.ended)
       for (const { agent: id, end } of this.#runs.get(ended.runId) ?? [])
         if (id === agent.id) end(ended)

@@ -15,7 +15,7 @@ import type { AgentRow } from '../journal/rows.ts'
 import { checkModel, checkModelName, type ModelSettings } from '../models/models.ts'
 import { EffectPerformer } from '../runs/perform-effect.ts'
 import { recoverEffects, runTurn, type TurnContext } from '../runs/run-turn.ts'
-import { type Progress, RunWatch, type ToolResult } from '../runs/run-watch.ts'
+import { type ProgressListener, RunWatch, type ToolResult } from '../runs/run-watch.ts'
 import { RunningEffects } from '../runs/running-effects.ts'
 import { AgentError } from '../shared/errors.ts'
 import {
@@ -170,7 +170,7 @@ export class Service {
     owner: string,
     id: string,
     given: PromptArguments,
-    onProgress?: (progress: Progress) => void,
+    onProgress?: ProgressListener,
     signal?: AbortSignal,
   ): Promise<PromptAnswer> {
     const { input, maxTurns = null, waitMs, requestId } = given
@@ -205,7 +205,7 @@ export class Service {
     id: string,
     runId: string | undefined,
     waitMs?: number,
-    onProgress?: (progress: Progress) => void,
+    onProgress?: ProgressListener,
     signal?: AbortSignal,
   ): Promise<PromptAnswer> {
     const found = await this.steps.run(owner, id, runId ?? null)
@@ -219,7 +219,7 @@ export class Service {
     id: string,
     runId: string,
     waitMs: number | undefined,
-    onProgress?: (progress: Progress) => void,
+    onProgress?: ProgressListener,
     signal?: AbortSignal,
   ): () => Promise<PromptAnswer> {
     const ms = Math.min(waitMs ?? WAIT_MS_DEFAULT, WAIT_MS_MAX)

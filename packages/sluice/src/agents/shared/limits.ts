@@ -150,3 +150,7 @@ export const LOOKED_MESSAGES_MAX = 1_000
  * owner: an import within that time continues the budget. */
 export const REMOVED_FAMILY_KEPT_MS = 30 * 24 * 3_600_000
 export const REMOVED_FAMILIES_MAX = 1_000
+
+/** Text of a model that somebody follows is sent in pieces: after so long, or at so many characters. */
+export const TEXT_PIECE_MS = 100
+export const TEXT_PIECE_LENGTH_MAX = 4_096

@@ -3,7 +3,7 @@
 
 import { z } from 'zod'
 import type { SessionLabels } from '../../core/agent-calls.ts'
-import type { Progress } from '../runs/run-watch.ts'
+import type { ProgressListener } from '../runs/run-watch.ts'
 import type { Service } from '../service/service.ts'
 import type { Gallery } from './gallery.ts'
 
@@ -18,7 +18,7 @@ export interface ToolSetting {
   /** What an agent that the call makes has seen from its beginning. */
   readonly madeLabels?: readonly string[]
   readonly signal: AbortSignal
-  readonly onProgress: ((progress: Progress) => void) | undefined
+  readonly onProgress: ProgressListener | undefined
 }
 
 export type ToolCategory = 'Read' | 'Write' | 'Execute' | 'Destructive'

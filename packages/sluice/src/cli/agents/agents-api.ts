@@ -5,6 +5,8 @@ import type { Service } from '../../agents/service/service.ts'
 
 export interface ProgressWatch {
   onProgress(message: string): void
+  /** Text of the model as it comes. */
+  onText?(text: string): void
   readonly signal: AbortSignal
 }
 

@@ -5,8 +5,9 @@
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { STREAM_META, TEXT_META } from '../../agents/mcp/text-pieces.ts'
 import { CliError } from '../../terminal/errors.ts'
-import { connectGate, greet } from '../connect/gate-socket.ts'
+import { askGate, connectGate, greet } from '../connect/gate-socket.ts'
 import type { AgentsApi, ProgressWatch } from './agents-api.ts'
 
 interface PendingCall {
@@ -14,6 +15,8 @@ interface PendingCall {
   readonly watch: ProgressWatch | undefined
 }
 
+/** As `--server` is if it is left out. */
+export const DEFAULT_SERVER = 'agents'
 const NO_SUCH_SERVER = /no server is called/
 
 export async function agentsOfGate(
@@ -27,12 +30,29 @@ export async function agentsOfGate(
     await greet(socket, { do: 'pipe', server, ...(token ? { token } : {}) })
   } catch (error) {
     socket.destroy()
-    if (NO_SUCH_SERVER.test((error as Error).message)) return undefined
-    throw error
+    if (!NO_SUCH_SERVER.test((error as Error).message)) throw error
+    const other = await findOtherName(directory, server)
+    return other === undefined ? undefined : agentsOfGate(directory, other)
   }
   const door = new GateAgentsApi(socket)
   await door.begin()
   return door
+}
+
+/** What the agents are called in this gate, if it runs any: it owns agents.db, so nobody else can open it. */
+async function findOtherName(directory: string, server: string): Promise<string | undefined> {
+  const said = await askGate(directory, { do: 'server-list' }).catch(() => undefined)
+  const servers = Array.isArray(said?.servers) ? said.servers.filter(isObject) : []
+  const names = servers.flatMap(({ name, entry }) =>
+    isObject(entry) && entry.builtin === 'agents' ? [String(name)] : [],
+  )
+  const [only] = names
+  if (only === undefined || (server === DEFAULT_SERVER && names.length === 1)) return only
+  throw new CliError(
+    'CLI_AGENTS',
+    `the gate that runs has no agents called \`${server}\``,
+    `pass --server with one of: ${names.join(', ')}`,
+  )
 }
 
 class GateAgentsApi implements AgentsApi {
@@ -78,7 +98,8 @@ class GateAgentsApi implements AgentsApi {
 
   async #ask(method: string, params: object, watch?: ProgressWatch): Promise<JsonObject> {
     const id = this.#next++
-    const meta = watch === undefined ? {} : { _meta: { progressToken: id } }
+    const stream = watch?.onText === undefined ? {} : { [STREAM_META]: true }
+    const meta = watch === undefined ? {} : { _meta: { progressToken: id, ...stream } }
     watch?.signal.addEventListener('abort', () =>
       this.#write({ method: 'notifications/cancelled', params: { requestId: id } }),
     )
@@ -97,8 +118,11 @@ class GateAgentsApi implements AgentsApi {
     const message = parseResponseLine(line)
     if (!isObject(message)) return
     if (message.method === 'notifications/progress' && isObject(message.params)) {
-      const { progressToken, message: text } = message.params
-      this.#waiting.get(Number(progressToken))?.watch?.onProgress(String(text ?? ''))
+      const { progressToken, message: text, _meta: meta } = message.params
+      const watch = this.#waiting.get(Number(progressToken))?.watch
+      const piece = isObject(meta) ? meta[TEXT_META] : undefined
+      if (typeof piece === 'string') watch?.onText?.(piece)
+      else watch?.onProgress(String(text ?? ''))
       return
     }
     const waiting = this.#waiting.get(Number(message.id))

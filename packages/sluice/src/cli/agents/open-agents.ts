@@ -4,6 +4,7 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import type { ProgressListener } from '../../agents/runs/run-watch.ts'
 import type { Service } from '../../agents/service/service.ts'
 import { LOCAL_USER } from '../../identity/names.ts'
 import { CliError } from '../../terminal/errors.ts'
@@ -109,8 +110,10 @@ async function workHere<T>(service: Service, work: (agents: AgentsApi) => Promis
     service,
     close: async () => {},
     call: async <View>(tool: string, args: object, watch?: ProgressWatch) => {
-      const onProgress = ({ turn, message }: { turn: number; message: string }): void =>
-        watch?.onProgress(`turn ${turn}: ${message}`)
+      const onProgress: ProgressListener = {
+        onEvent: ({ turn, message }) => watch?.onProgress(`turn ${turn}: ${message}`),
+        ...(watch?.onText === undefined ? {} : { onText: (text) => watch.onText?.(text) }),
+      }
       const signal = watch?.signal ?? new AbortController().signal
       const setting = { service, gallery, owner: OWNER, parent: undefined, signal, onProgress }
       return (await callTool(tool, args, setting)) as View
@@ -138,9 +141,8 @@ function toAgentsCliError(error: unknown): unknown {
   const { code, message } = error as { code?: string; message?: string }
   if (!/^(AGENT|MODEL|TOOL|TEMPLATE|RVF|OUTCOME|PROGRAM|SANDBOX|STORE)_/.test(code ?? ''))
     return error
-  const help =
-    message?.includes('STORE_LOCKED') === true
-      ? 'another process runs the agents of this directory: ask it, or stop it'
-      : 'docs/reference/errors.md says what to do about each code'
+  const help = /STORE_LOCKED|database is locked/.test(message ?? '')
+    ? 'another process runs the agents of this directory: stop it, or name the agents of the gate with --server'
+    : 'docs/reference/errors.md says what to do about each code'
   return new CliError('CLI_AGENTS', `${message} (${code})`, help)
 }

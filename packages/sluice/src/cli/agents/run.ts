@@ -98,7 +98,10 @@ export function addAgentsPrompt(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('prompt <agent> <text>'))
     .description('give an agent something to do and wait for its answer')
     .option('--max-turns <n>', 'turns of this run')
-    .option('--follow', 'show every event, with tokens and cost so far, on stderr')
+    .option(
+      '--follow',
+      'show the text of the model as it comes and every event, with tokens and cost so far, on stderr',
+    )
     .option('--json', 'answer as JSON')
     .addHelpText('after', PROMPT_EXAMPLES)
     .action(async (agent: string, text: string, options: PromptOptions) => {
@@ -121,9 +124,10 @@ async function prompt(
     if (list.join('\n') !== drawn && list.length > 0) output.remark(list.join('\n'))
     drawn = list.join('\n')
   }
+  const live = new LiveText((text) => process.stderr.write(text))
   const following =
     options.follow === true
-      ? await startFollowing(agents, agentId, (line) => output.remark(line))
+      ? await startFollowing(agents, agentId, (line) => live.line(line))
       : undefined
   let drawing = Promise.resolve()
   const cancel = new AbortController()
@@ -134,6 +138,7 @@ async function prompt(
       if (following === undefined) output.remark(printable(message))
       drawing = drawing.then(following?.drain ?? draw).catch(() => undefined)
     },
+    ...(following === undefined ? {} : { onText: (text: string) => live.text(text) }),
   }
   const maxTurns =
     options.maxTurns === undefined
@@ -146,7 +151,7 @@ async function prompt(
   await drawing
   if (following !== undefined) {
     await following.drain()
-    output.remark(`in all: ${await following.total()}`)
+    live.line(`in all: ${await following.total()}`)
   }
   output.value(view)
   const { response = '', stop } = view
@@ -154,6 +159,26 @@ async function prompt(
   if (stop !== undefined && stop.reason !== 'answered')
     output.remark(`stopped: ${stop.reason} ${printable(stop.detail)}`)
   return stop?.reason === 'answered' ? 0 : 1
+}
+
+/** The words of a model as they come, between lines of events. */
+class LiveText {
+  readonly #write: (text: string) => void
+  #isInLine = false
+
+  constructor(write: (text: string) => void) {
+    this.#write = write
+  }
+
+  text(text: string): void {
+    this.#write(printableLines(text))
+    this.#isInLine = !text.endsWith('\n')
+  }
+
+  line(text: string): void {
+    this.#write(`${this.#isInLine ? '\n' : ''}${text}\n`)
+    this.#isInLine = false
+  }
 }
 
 interface TodosView {
