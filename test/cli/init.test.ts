@@ -104,12 +104,32 @@ test('what is moved works behind the gate, its policy holds, and undo leaves all
     await once(gate, 'exit')
   }
 
+  const report = await sluiceJson(['doctor', '--config', config])
+  const linesOf = (status: string) =>
+    report.checks.flatMap((each: { check: string; status: string; message: string }) =>
+      each.status === status ? [`${each.check}: ${each.message}`] : [],
+    )
+  expect(report.ok).toBe(true)
+  expect(linesOf('ok')).toContain('client: Claude Code: notes goes through this gate')
+  expect(linesOf('warn')).toContain('client: Claude Code: dead does not go through a gate')
+  expect(linesOf('warn').join()).toContain('nobody can approve')
+  expect(linesOf('fail')).toEqual([])
+
   // A second run finds nothing to do, and says why.
   const again = await init('--yes', 'files', '--json').catch(() => undefined)
   expect(again?.code).toBe(2)
   const undone = await sluiceJson(['init', '--undo', '--config', config])
   expect(undone.undone.map(({ fate }: { fate: string }) => fate)).toEqual(['restored', 'restored'])
   expect(readFileSync(join(home, '.claude.json'), 'utf8')).toBe(before)
+  const broken = before.replace(
+    /"dead": \{[^}]*\}/,
+    '"dead": { "command": "/gone/node", "args": ["/gone/sluice.js", "stdio", "--server", "x"] }',
+  )
+  writeFileSync(join(home, '.claude.json'), broken)
+  const sick = await sluice(['doctor', '--config', join(root, 'none.yaml')])
+  expect(sick.code).toBe(1)
+  expect(sick.stdout).toMatch(/fail {2}config .*none\.yaml is missing\n.*sluice init/)
+  expect(sick.stdout).toContain('Claude Code: dead cannot start: /gone/node is gone')
 })
 
 test('F4: without --config the gate’s files go where no server is rooted, and undo finds them', async () => {

@@ -8,7 +8,6 @@ import { OperationError } from '../core/operation-error.ts'
 import type { Person } from '../core/person.ts'
 import { toActor } from '../core/person.ts'
 import type { AdminSite } from '../gateway/front/http/site.ts'
-import { peopleBase } from '../gateway/start/people-base.ts'
 import type { AdminParts } from '../gateway/start/run-admin.ts'
 import type { AccessTokenVerifier } from '../identity/callers/access-token-verifier.ts'
 import { ApprovalLinks } from '../identity/keys/approval-links.ts'
@@ -49,7 +48,7 @@ export function startAdmin(
     await ledger.event({ atMs: nowMs(), name: 'approver', detail })
   }
   const invite = async (name: string, by: Person): Promise<string> => {
-    const base = consoleUrl(parts)
+    const base = await consoleUrl(parts)
     await record('invited', name, by)
     return `${base}/#code=${signIns.makeCode(name, 'client', INVITATION_MS)}`
   }
@@ -123,7 +122,7 @@ export function startAdmin(
       /** A person at the terminal, who wants to look at the page. */
       console: async (request: JsonObject) => {
         const person = await prove(request, 'viewer', 'console')
-        const base = consoleUrl(parts)
+        const base = await consoleUrl(parts)
         await record('console opened', person.name, person)
         const code = signIns.makeCode(person.name, person.proof, CODE_MS)
         return { url: `${base}/#code=${code}`, name: person.name, seconds: CODE_MS / 1_000 }
@@ -135,16 +134,17 @@ export function startAdmin(
     },
   }
 
-  function consoleUrl({ url }: AdminParts): string {
-    const base = peopleBase(config.publicUrl, url())
+  async function consoleUrl({ openPage }: AdminParts): Promise<string> {
+    const base = await openPage()
     if (base !== undefined) return base
-    throw new OperationError('this gate serves pipes only', 'run `sluice up` for the console')
+    throw new OperationError('this gate serves no page yet', 'try again in a moment')
   }
 }
 
 /** The Host has been found to be the gate's own. */
-function relyingParty({ config }: AdminParts, { headers }: IncomingMessage): RelyingParty {
-  const scheme = config.tls === undefined ? 'http' : 'https'
-  const { hostname, origin } = new URL(config.publicUrl ?? `${scheme}://${headers.host}`)
+function relyingParty({ config, isPiped }: AdminParts, { headers }: IncomingMessage): RelyingParty {
+  const { tls, publicUrl } = isPiped ? { tls: undefined, publicUrl: undefined } : config
+  const scheme = tls === undefined ? 'http' : 'https'
+  const { hostname, origin } = new URL(publicUrl ?? `${scheme}://${headers.host}`)
   return { id: hostname, origin }
 }

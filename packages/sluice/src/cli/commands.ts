@@ -20,6 +20,10 @@ const GROUPS: Readonly<Record<string, LazyCommands>> = {
       summary: 'the gate around one stdio server, without configuration',
       load: async () => (await import('./run/wrap.ts')).addWrap,
     },
+    stop: {
+      summary: 'end the gate, however it was started',
+      load: async () => (await import('./run/stop.ts')).addStop,
+    },
     server: {
       summary: 'add, change and remove servers while the gate runs',
       load: async () => (await import('./admin/server.ts')).addServer,
@@ -96,6 +100,14 @@ const GROUPS: Readonly<Record<string, LazyCommands>> = {
     },
   },
   'Operate it:': {
+    doctor: {
+      summary: 'check what a gate needs, and say what to do',
+      load: async () => (await import('./admin/doctor.ts')).addDoctor,
+    },
+    logs: {
+      summary: 'the log of a gate that clients started',
+      load: async () => (await import('./admin/logs.ts')).addLogs,
+    },
     freeze: {
       summary: 'let nothing pass any more, until a person thaws it',
       load: async () => (await import('./admin/freeze.ts')).addFreeze,

@@ -1,7 +1,8 @@
 // `sluice status` and `sluice status --metrics` of a running gate.
 
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
 import { APPROVALS_TOLD_MAX } from '../gateway/shared/limits.ts'
+import { readPackageVersion } from '../gateway/shared/package-version.ts'
 import type { CommandParts } from '../gateway/start/run-admin.ts'
 import type { ServerFailure } from '../gateway/tools/server-notes.ts'
 import { listFreezes } from './freeze.ts'
@@ -31,18 +32,38 @@ export function createStatusOperations(parts: CommandParts): readonly Operation[
       input: {},
       run: async () => ({ text: (await parts.metrics.write()).text }),
     }),
+    operation({
+      name: 'stop',
+      summary: 'end the gate: open calls are answered first',
+      role: 'viewer',
+      // A user who can reach the socket can end the process, too; a stopped gate lets nothing pass.
+      proof: 'none',
+      socket: 'stop',
+      command: 'stop',
+      input: {},
+      run: () => {
+        const { pid, url, isPiped, sessions } = describeGate(parts)
+        setImmediate(() => parts.stop('sluice stop'))
+        return { pid, url, isPiped, sessions }
+      },
+    }),
   ]
 }
 
-function describeGate(parts: CommandParts): JsonObject {
-  const { config, gate, ledger, policies, ready, url } = parts
+function describeGate(
+  parts: CommandParts,
+): JsonObject & Record<'pid' | 'url' | 'isPiped' | 'sessions', JsonValue> {
+  const { config, gate, ledger, policies, ready, url, isPiped } = parts
   const { ok, why } = ready()
   const { commits, seq, open, kept } = ledger.figures
   return {
     running: true,
     pid: process.pid,
+    version: readPackageVersion(),
     upSeconds: Math.round(process.uptime()),
     url: url(),
+    page: parts.page() ?? null,
+    isPiped,
     data: config.data,
     ready: ok,
     why,

@@ -21,6 +21,12 @@ export const BRIEF_CHARS_MAX = 2_000
 export const WAIT_TOLD_AFTER_MS = 5_000
 /** A longer log of a gate that clients started is put aside before the next gate writes to it. */
 export const GATE_LOG_BYTES_MAX = 8 * 1_048_576
+/** The end of the log that `sluice logs` reads. */
+export const LOG_TAIL_BYTES_MAX = 4 * 1_048_576
+/** `sluice doctor` fails if the disk of the data directory has less than this. */
+export const DOCTOR_FREE_BYTES_MIN = 64 * 1_048_576
+/** How long a gate may take to answer open calls and end. */
+export const GATE_STOP_MS_MAX = 60_000
 
 /** How long a start waits for the first PIN to be typed before it continues without. */
 export const FIRST_PIN_MS_MAX = 60_000

@@ -27,11 +27,11 @@ export function settingsEndpoints(parts: AdminParts): Endpoint[] {
       ...{ method: 'GET', path: '/api/settings', role: 'viewer' },
       summary: 'the gate itself: where it is, how it is, what it keeps where',
       handle: async (): Promise<SettingsView> => {
-        const { config, freezes, policies, url, ledger } = parts
+        const { config, freezes, policies, ledger } = parts
         const status = (await parts.control('status', {})) as JsonObject
         return {
           version: readPackageVersion(),
-          url: url(),
+          url: (parts.isPiped ? await parts.openPage() : undefined) ?? parts.url(),
           config: config.file,
           data: config.data,
           files: filesOf(config.data),

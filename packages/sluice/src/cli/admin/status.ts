@@ -60,7 +60,7 @@ function resting(data: string): JsonObject {
 }
 
 /** Looks only: a status makes no files. */
-function peopleIn(data: string): JsonObject {
+export function peopleIn(data: string): JsonObject {
   if (!existsSync(join(data, 'identity.db'))) return { people: [], anybody: false }
   const people = People.open(data)
   try {
@@ -93,6 +93,8 @@ function printStatus(said: JsonObject, output: Output): void {
     const why = said.why === '' ? '' : `: ${printable(String(said.why))}`
     output.line(`${state}${why}`)
     output.line(`at ${printable(String(said.url))}, process ${said.pid}`)
+    if (typeof said.page === 'string' && said.isPiped === true)
+      output.line(`page ${printable(said.page)}: \`sluice console\` signs in`)
     const { documents, isFirstPolicy } = isObject(said.policy) ? said.policy : {}
     for (const { name, file, digest } of objects(documents))
       output.line(`policy ${printable(String(name))}: ${printable(String(file))} ${digest}`)

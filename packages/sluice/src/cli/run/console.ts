@@ -1,14 +1,18 @@
 // `sluice console`: opens the page, signed in. The PIN at the terminal shows who it is; the address
-// carries a one-time code in its fragment, which no server log sees.
+// carries a one-time code in its fragment, which no server log sees. Where no gate runs, one is started as
+// for a client; it stays as long as the page is open.
 
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { askGate } from '../connect/gate-socket.ts'
+import { loadConfig } from '../connect/load-config.ts'
 import { addProofOption, provePerson } from '../connect/prove-person.ts'
+import { startGate } from '../connect/start-gate.ts'
 
 interface Options extends DataOptions {
   readonly as?: string
@@ -22,7 +26,9 @@ Examples:
   sluice console --no-open       only prints the address, for a browser elsewhere
   ssh -L 7433:localhost:7433 gate.example.com     then \`sluice console --no-open\` there
 
-The address works once, within two minutes. On the page add a passkey: decisions need one.`
+The address works once, within two minutes. On the page add a passkey: decisions need one.
+A gate that clients or this command started serves the page at a free port of this machine, to you
+alone; one of \`sluice up\` serves it at its own address.`
 
 export function addConsole(parent: Command, answer: SetExitCode): void {
   addProofOption(addDataOptions(parent.command('console').description('open the page, signed in')))
@@ -31,9 +37,8 @@ export function addConsole(parent: Command, answer: SetExitCode): void {
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
       const output = new Output(options)
-      const { data } = findData(options)
-      if ((await askGate(data, { do: 'people' })) === undefined)
-        throw new CliError('CLI_GATE', 'no gate runs', 'start it with `sluice up`')
+      const { data } = findData(options, { mayBeMissing: true })
+      if ((await askGate(data, { do: 'people' })) === undefined) await start(data, options, output)
       const proof = await provePerson(data, options)
       const said = await askGate(data, { do: 'console', proof })
       if (said === undefined) throw new CliError('CLI_GATE', 'the gate is gone', 'start it again')
@@ -43,6 +48,14 @@ export function addConsole(parent: Command, answer: SetExitCode): void {
       if (options.open && !output.json) openBrowser(String(url))
       answer(0)
     })
+}
+
+async function start(data: string, options: Options, output: Output): Promise<void> {
+  if (!existsSync(options.config))
+    throw new CliError('CLI_GATE', 'no gate runs', 'name its configuration with --config')
+  output.remark('no gate runs: starting one, which ends a minute after the page is closed')
+  const { file } = loadConfig(options, output)
+  ;(await startGate(data, file)).destroy()
 }
 
 /** Where there is one. Other programs of this user can read the command line of a browser: the code in

@@ -40,7 +40,12 @@ export async function pipe({ data, server, ...options }: PipeOptions): Promise<0
   process.stdin.pipe(socket)
   socket.pipe(process.stdout, { end: false })
   return new Promise((resolve) => {
-    socket.once('close', () => resolve(process.stdin.readableEnded ? 0 : 1))
+    socket.once('close', () => {
+      const isOver = process.stdin.readableEnded
+      if (!isOver)
+        process.stderr.write(`sluice: the gate ended the session; log: ${gateLog(data)}\n`)
+      resolve(isOver ? 0 : 1)
+    })
     socket.once('error', () => resolve(1))
   })
 }

@@ -13,18 +13,22 @@ import { FIRST_PIN_MS_MAX } from '../../terminal/limits.ts'
 import { LOG_FORMATS, type LogFormat, makeLog } from '../../terminal/log-lines.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { hasTerminal, terminal } from '../../terminal/terminal.ts'
+import { askGate } from '../connect/gate-socket.ts'
 import {
   type ConfigOptions,
   loadConfig,
   loadDocuments,
   parseConfigFor,
 } from '../connect/load-config.ts'
+import { stopGate } from '../connect/stop-gate.ts'
 import { adminSite } from './admin-site.ts'
+import { openSessions } from './stop.ts'
 
 interface Options extends ConfigOptions {
   readonly piped?: boolean
   readonly pin: boolean
   readonly trustData?: boolean
+  readonly takeOver?: boolean
   readonly log?: LogFormat
 }
 
@@ -51,6 +55,7 @@ export function addUp(parent: Command, answer: SetExitCode): void {
     .option('--port <n>', 'another port than the configuration says; 0 takes a free one')
     .option('--data <dir>', 'another data directory than the configuration says')
     .addOption(new Option('--log <form>', 'the log on stderr').choices(LOG_FORMATS))
+    .option('--take-over', 'stop a gate that clients started and take its place')
     .option('--no-pin', 'do not ask for the first PIN, on a terminal either')
     .option('--trust-data', 'confirm in a terminal that an existing data directory is yours')
     .addOption(new Option('--piped', 'only for pipes; ends with its last client').hideHelp())
@@ -70,6 +75,7 @@ async function up(options: Options): Promise<void> {
   const documents = loadDocuments(config, output, log)
   const piped = options.piped === true
   if (options.trustData === true) await confirmData(config.data)
+  if (!piped) await makeWay(config.data, options.takeOver === true)
   if (!piped && options.pin) await offerFirstPin(config.data)
   // Loaded here: the other commands start in half the time without the gate.
   const { createCommands } = await import('../../operations/commands.ts')
@@ -107,6 +113,25 @@ function adviseStart(error: Error & { readonly help?: string; readonly code?: st
   if (error.code === 'EACCES')
     return 'ports below 1024 need rights of their own: pass another --port'
   return '`sluice up --help` shows the options'
+}
+
+/** A gate that clients started has the data directory: where nobody uses it, it ends; else the person
+ * decides, since its clients lose their servers. */
+async function makeWay(data: string, takesOver: boolean): Promise<void> {
+  if (!existsSync(data)) return
+  const status = await askGate(data, { do: 'status' })
+  if (status?.isPiped !== true) return
+  const clients = openSessions(status)
+  if (clients.length > 0 && !takesOver)
+    throw new CliError(
+      'CLI_START',
+      `clients have started a gate on ${data} (process ${status.pid}) and use it`,
+      `close them, or run \`sluice up --take-over\` and restart them afterwards: ${clients.map(({ name }) => String(name)).join('; ')}`,
+    )
+  process.stderr.write(
+    `taking the place of the gate that clients started (process ${status.pid})\n`,
+  )
+  await stopGate(data)
 }
 
 /** At the terminal itself: a script or a file of the project cannot say it. */

@@ -26,7 +26,7 @@ function takeElsewhere(then = ''): string {
 describe('the lock of a data directory', () => {
   test('is held by one, who is named', () => {
     const lock = DataLock.take(directory)
-    const refused = `process ${process.pid} uses ${directory}: stop it, or say another --data`
+    const refused = `process ${process.pid} uses ${directory}: stop it with \`sluice stop\`, or use another --data`
     expect(() => DataLock.take(directory)).toThrow(refused)
     expect(takeElsewhere()).toBe(refused)
     lock.release()

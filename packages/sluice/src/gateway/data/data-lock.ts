@@ -36,7 +36,7 @@ export class DataLock {
       database.close()
       if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
       throw new DataInUseError(
-        `process ${ownerOf(pidFile)} uses ${directory}: stop it, or say another --data`,
+        `process ${ownerOf(pidFile)} uses ${directory}: stop it with \`sluice stop\`, or use another --data`,
       )
     }
     const lock = new DataLock(database, pidFile)

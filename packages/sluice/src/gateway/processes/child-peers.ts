@@ -68,6 +68,16 @@ export class ChildPeers {
     return true
   }
 
+  /** Whether another user than the gate's, root excepted, is at the other end of a connection over loopback.
+   * False where the system does not tell; a peer that cannot be found counts as another. */
+  async isOtherUser(ends: Ends): Promise<boolean> {
+    if (process.platform !== 'linux') return false
+    const holders = await holdersOf(ends)
+    return (
+      holders.length === 0 || holders.some(({ uid }) => uid !== 0 && uid !== process.getuid?.())
+    )
+  }
+
   /** A name that the process at the other end has to take as its own title: no other process can give
    * it one. (An open file would not do: descriptors can be handed to a process that never asked.)
    * Undefined if the system has no such titles. */

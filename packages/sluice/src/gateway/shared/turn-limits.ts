@@ -11,3 +11,6 @@ export const CLIENT_BLANK_LINES_MAX = 100_000
 /** Steps of comparing one URI with templates, each a part of a template at a place of the URI: past
  * that it fits none. */
 export const TEMPLATE_STEPS_MAX = 4_000_000
+
+/** Connections of browsers to the page of a gate that clients started. */
+export const PAGE_CONNECTIONS_MAX = 64

@@ -1,5 +1,5 @@
-// The end of a gate that pipes have started: a while after its last client is gone, and never for a
-// gate that a person started.
+// The end of a gate: for one that pipes have started a while after its last client and the last open page
+// are gone; for any when somebody asks for it.
 
 import { PIPED_GATE_IDLE_MS } from '../shared/limits.ts'
 
@@ -8,18 +8,35 @@ export class IdleShutdown {
   readonly #isPiped: boolean
   #resolve: (why: string) => void = () => {}
   #timer: NodeJS.Timeout | undefined
+  #clients = 0
+  #pages = 0
 
   constructor(isPiped: boolean) {
     this.#isPiped = isPiped
     this.end = new Promise((resolve) => {
       this.#resolve = resolve
     })
-    this.clients(0)
+    this.#look()
   }
 
   clients(count: number): void {
+    this.#clients = count
+    this.#look()
+  }
+
+  /** Connections of browsers. */
+  pages(count: number): void {
+    this.#pages = count
+    this.#look()
+  }
+
+  stop(why: string): void {
+    this.#resolve(why)
+  }
+
+  #look(): void {
     clearTimeout(this.#timer)
-    if (!this.#isPiped || count > 0) return
+    if (!this.#isPiped || this.#clients + this.#pages > 0) return
     const why = 'no client for a while'
     this.#timer = setTimeout(() => this.#resolve(why), PIPED_GATE_IDLE_MS).unref()
   }

@@ -50,6 +50,10 @@ export interface AdminParts {
   readonly reload: () => void
   /** Where clients reach the gate; empty until it serves. */
   readonly url: () => string
+  /** Where people reach the page; a gate that clients started begins to serve it. */
+  readonly openPage: () => Promise<string | undefined>
+  /** Clients started it: it is reached by them over its socket, and by people on loopback only. */
+  readonly isPiped: boolean
   readonly log: Log
 }
 
@@ -79,4 +83,9 @@ export interface CommandParts {
   readonly ready: () => { readonly ok: boolean; readonly why: string }
   /** Where clients reach it; empty until it serves. */
   readonly url: () => string
+  /** Where people reach the page; undefined while it is not served. */
+  readonly page: () => string | undefined
+  readonly isPiped: boolean
+  /** Ends the gate as a signal does. */
+  readonly stop: (why: string) => void
 }

@@ -28,6 +28,7 @@ import { restoreState } from '../data/restore-state.ts'
 import { startSnapshots } from '../data/snapshot-state.ts'
 import { StoredSessions } from '../data/stored-sessions.ts'
 import { HttpFront } from '../front/http/http.ts'
+import { PageFront } from '../front/http/page-front.ts'
 import { MetricsFront } from '../front/http/serve-metrics.ts'
 import { TlsCertificate } from '../front/http/tls-certificate.ts'
 import { createSessionIds } from '../front/sessions/sealed-session-ids.ts'
@@ -186,7 +187,11 @@ export async function runGate(
     const builtins = { agents: agents.connect }
     const kept = { ...restored, builtins, seals, tokens, ledger, freezes, tools, watch, pins }
     let url = ''
-    const base = (): string | undefined => peopleBase(config.publicUrl, url)
+    const idle = new IdleShutdown(piped)
+    const onConnections = (count: number) => idle.pages(count)
+    const page = piped ? new PageFront({ site: () => site, peers, onConnections }) : undefined
+    const base = (): string | undefined =>
+      page === undefined ? peopleBase(config.publicUrl, url) : peopleBase(undefined, page.url)
     const asking = {
       approvals: approvals.engine,
       approvalUrl: (id: string) => approvalUrl(base(), id),
@@ -246,7 +251,6 @@ export async function runGate(
     const opening = { config, policies: () => policies.now, gate, ledger, log }
     const { door, grants } = await openAuthenticator(opening, undo)
     undo.push(await agents.start(servers, gate, door, approvals.engine))
-    const idle = new IdleShutdown(piped)
     const { path, dispose } = makeSocketPath(config.data)
     undo.push(dispose)
     const ready = () => readiness(record, { policies, servers, freezes, tls })
@@ -258,7 +262,8 @@ export async function runGate(
         processes: () => watcher.size,
       }),
     )
-    const reached = { ready, reload, metrics, url: () => url }
+    const stopGate = (why: string) => idle.stop(why)
+    const reached = { ready, reload, metrics, url: () => url, page: base, stop: stopGate }
     const held = { approvals: approvals.engine }
     const parts = {
       config,
@@ -274,6 +279,7 @@ export async function runGate(
       grants,
       door,
       log,
+      isPiped: piped,
       ...held,
     }
     const control: CommandRegistry = controlOf({
@@ -285,8 +291,13 @@ export async function runGate(
     const site = startAdmin?.({
       ...{ ...parts, key, meter, watch, tools },
       ...{ reload, url: () => url, control: run },
+      openPage: async () => {
+        await page?.open()
+        return base()
+      },
     })
     undo.push(() => site?.close())
+    undo.push(() => page?.close())
     const socket = new SocketFront({
       peers,
       path,

@@ -118,7 +118,7 @@ export class HttpFront {
     const { host, port } = this.#options
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', (error: NodeJS.ErrnoException) => {
-        const inUse = `port ${port} is in use: stop what listens there, or say another --port`
+        const inUse = `port ${port} is in use: stop what listens there, or pass another --port`
         reject(error.code === 'EADDRINUSE' ? new Error(inUse) : error)
       })
       this.#server.listen(port, host, resolve)

@@ -1,0 +1,295 @@
+// The checks of `sluice doctor`, one function for each subject. A check never throws: what cannot be looked
+// at is a finding too.
+
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { delimiter, join, resolve } from 'node:path'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { type GateConfig, readConfig, type ServerConfig } from '../../gateway/config/config.ts'
+import { readPackageVersion } from '../../gateway/shared/package-version.ts'
+import { compileDocuments, readDocuments } from '../../gateway/state/documents.ts'
+import { inspectClients } from '../../init/inspect-clients.ts'
+import { checkDataFolder } from '../../store/files/private-folder.ts'
+import { DOCTOR_FREE_BYTES_MIN } from '../../terminal/limits.ts'
+import { listServerTools } from '../../terminal/list-server-tools.ts'
+import { plural } from '../../terminal/output.ts'
+import { readText } from '../../terminal/read-input.ts'
+import { askGate } from '../connect/gate-socket.ts'
+import { loadEnvironment } from '../connect/load-environment.ts'
+import { peopleIn } from './status.ts'
+
+export interface Finding {
+  readonly check:
+    | 'node'
+    | 'config'
+    | 'policy'
+    | 'data'
+    | 'gate'
+    | 'port'
+    | 'pin'
+    | 'server'
+    | 'client'
+  readonly status: 'ok' | 'warn' | 'fail'
+  readonly message: string
+  /** What to do. */
+  readonly help?: string
+}
+
+export interface DoctorOptions {
+  readonly config: string
+  readonly data?: string
+  readonly start?: boolean
+}
+
+const NODE_MAJOR_MIN = 24
+
+export async function runChecks(options: DoctorOptions): Promise<Finding[]> {
+  const findings: Finding[] = [checkNode()]
+  const config = checkConfig(options, findings)
+  const data = resolve(options.data ?? config?.data ?? join(options.config, '..', '.sluice'))
+  const status = await checkGate(data, findings)
+  if (config !== undefined) checkPolicy(config, findings)
+  checkData(data, findings)
+  checkPin(data, status, findings)
+  if (config !== undefined) {
+    await checkPort(config, status, findings)
+    await checkServers(config, status, options.start === true, findings)
+  }
+  await checkClients(options.config, config, status, findings)
+  return findings
+}
+
+function checkNode(): Finding {
+  const message = `Node ${process.versions.node} at ${process.execPath}, sluice ${readPackageVersion()}`
+  if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_MIN)
+    return { check: 'node', status: 'ok', message }
+  return {
+    ...{ check: 'node', status: 'fail', message },
+    help: `install Node ${NODE_MAJOR_MIN} or newer from https://nodejs.org`,
+  }
+}
+
+function checkConfig({ config: file }: DoctorOptions, findings: Finding[]): GateConfig | undefined {
+  const add = (status: Finding['status'], message: string, help?: string) =>
+    findings.push({ check: 'config', status, message, ...(help === undefined ? {} : { help }) })
+  if (!existsSync(file)) {
+    add('fail', `${resolve(file)} is missing`, 'run `sluice init`, or name another with --config')
+    return undefined
+  }
+  try {
+    const { config, problems } = readConfig(
+      { file, text: readText(file) },
+      loadEnvironment(file, undefined),
+    )
+    for (const { severity, message, line, help } of problems)
+      add(severity === 'error' ? 'fail' : 'warn', `${file}:${line}: ${message}`, help)
+    if (config !== undefined)
+      add('ok', `${config.file}, ${plural(Object.keys(config.servers).length, 'server')}`)
+    return config
+  } catch (error) {
+    const { message, help } = error as Error & { readonly help?: string }
+    add('fail', message, help)
+    return undefined
+  }
+}
+
+function checkPolicy(config: GateConfig, findings: Finding[]): void {
+  const add = (status: Finding['status'], message: string, help: string | undefined) =>
+    findings.push({ check: 'policy', status, message, ...(help === undefined ? {} : { help }) })
+  if (config.policy === undefined)
+    return void add('warn', 'there is none: everything is denied', 'add `policy:` to sluice.yaml')
+  try {
+    const { compiled, problems } = compileDocuments(readDocuments(config))
+    for (const { problem } of problems)
+      if (problem.severity === 'error')
+        add('fail', `${problem.file}:${problem.line}: ${problem.message}`, problem.help)
+    const shadow = [...(compiled?.policies ?? [])].filter(([, policy]) => policy.shadow)
+    for (const [name] of shadow)
+      add(
+        'warn',
+        `\`${name}\` only observes: nothing of it is enforced`,
+        '`sluice enforce` turns it on, and lists first what will change',
+      )
+    if (compiled !== undefined && shadow.length === 0) add('ok', config.policy, undefined)
+  } catch (error) {
+    add('fail', (error as Error).message, 'name another file under `policy:`')
+  }
+}
+
+async function checkGate(data: string, findings: Finding[]): Promise<JsonObject | undefined> {
+  const add = (status: Finding['status'], message: string, help?: string) =>
+    findings.push({ check: 'gate', status, message, ...(help === undefined ? {} : { help }) })
+  try {
+    const status = await askGate(data, { do: 'status' })
+    if (status === undefined) {
+      add('ok', 'none runs: a client starts one when it needs it, `sluice up` starts one for URLs')
+      return undefined
+    }
+    const how = status.isPiped === true ? 'started by clients' : `at ${status.url}`
+    const why = status.why === '' ? '' : `: ${status.why}`
+    if (status.ready === true) add('ok', `process ${status.pid} is ready, ${how}${why}`)
+    else add('fail', `process ${status.pid} is not ready${why}`, '`sluice logs` shows its log')
+    if (status.version !== readPackageVersion())
+      add(
+        'warn',
+        `the gate has version ${status.version ?? 'unknown'}, this command ${readPackageVersion()}`,
+        'run `sluice stop`, then start it again',
+      )
+    return status
+  } catch (error) {
+    const { message, help } = error as Error & { readonly help?: string }
+    add('fail', message, help)
+    return undefined
+  }
+}
+
+function checkData(data: string, findings: Finding[]): void {
+  const add = (status: Finding['status'], message: string, help?: string) =>
+    findings.push({ check: 'data', status, message, ...(help === undefined ? {} : { help }) })
+  if (!existsSync(data)) return void add('ok', `${data} is made by the first start`)
+  try {
+    checkDataFolder(data)
+    accessSync(data, constants.R_OK | constants.W_OK)
+    const { bavail, bsize } = statfsSync(data)
+    const free = bavail * bsize
+    const text = `${data}, ${Math.round(free / 1_048_576)} MB free`
+    if (free >= DOCTOR_FREE_BYTES_MIN) add('ok', text)
+    else add('fail', text, 'free some space: a call that cannot be recorded is refused')
+  } catch (error) {
+    const { message, help } = error as Error & { readonly help?: string }
+    add('fail', message, help ?? 'give it to the user who runs the gate, with mode 700')
+  }
+}
+
+function checkPin(data: string, status: JsonObject | undefined, findings: Finding[]): void {
+  const { anybody } = status ?? (existsSync(data) ? peopleIn(data) : { anybody: false })
+  if (anybody === true)
+    findings.push({ check: 'pin', status: 'ok', message: 'somebody can approve' })
+  else
+    findings.push({
+      ...{ check: 'pin', status: 'warn', message: 'nobody can approve: held calls wait in vain' },
+      help: 'set your PIN before you run agents: `sluice approvers pin`',
+    })
+}
+
+async function checkPort(
+  { host, port }: GateConfig,
+  status: JsonObject | undefined,
+  findings: Finding[],
+): Promise<void> {
+  if (status !== undefined && status.isPiped !== true) return
+  const why = await new Promise<string | undefined>((done) => {
+    const probe = createServer()
+    probe.once('error', ({ code }: NodeJS.ErrnoException) => done(code ?? 'unknown'))
+    probe.listen(port, host, () => probe.close(() => done(undefined)))
+  })
+  const message = `${host}:${port} is ${why === undefined ? 'free' : `not free (${why})`} for \`sluice up\``
+  findings.push(
+    why === undefined
+      ? { check: 'port', status: 'ok', message }
+      : { check: 'port', status: 'warn', message, help: 'set `listen:`, or pass --port' },
+  )
+}
+
+async function checkServers(
+  config: GateConfig,
+  status: JsonObject | undefined,
+  starts: boolean,
+  findings: Finding[],
+): Promise<void> {
+  const known = objects(status?.servers)
+  const checked = Object.entries(config.servers).map(async ([name, server]): Promise<Finding> => {
+    const failing = known.find((each) => each.name === name)?.fails
+    const about = `${name}: ${describeServer(server)}`
+    if (failing !== undefined)
+      return {
+        ...{ check: 'server', status: 'fail', message: `${about}: ${String(failing)}` },
+        help: `\`sluice server restart ${name}\` after the cause is gone`,
+      }
+    const missing = missingProgram(server)
+    if (missing !== undefined)
+      return {
+        ...{ check: 'server', status: 'fail', message: `${about}: no program \`${missing}\`` },
+        help: 'install it, or write its whole path under `command:`',
+      }
+    if (!starts || server.kind === 'builtin')
+      return { check: 'server', status: 'ok', message: about }
+    try {
+      const count = (await listServerTools(name, server)).length
+      return { check: 'server', status: 'ok', message: `${about}, ${plural(count, 'tool')}` }
+    } catch (error) {
+      const { message, help } = error as Error & { readonly help?: string }
+      const said = { check: 'server', status: 'fail', message } as const
+      return help === undefined ? said : { ...said, help }
+    }
+  })
+  findings.push(...(await Promise.all(checked)))
+}
+
+function describeServer(server: ServerConfig): string {
+  if (server.kind === 'stdio') return server.command.slice(0, 3).join(' ')
+  return server.kind === 'http' ? new URL(server.url).origin : `builtin ${server.builtin}`
+}
+
+/** The program of a command, if neither its path nor `PATH` has it. */
+function missingProgram(server: ServerConfig): string | undefined {
+  if (server.kind !== 'stdio' || process.platform === 'win32') return undefined
+  const [program = ''] = server.command
+  const path = server.env.PATH ?? process.env.PATH ?? ''
+  const places = program.includes('/')
+    ? [resolve(server.cwd, program)]
+    : path.split(delimiter).map((folder) => join(folder, program))
+  return places.some(isExecutable) ? undefined : program
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function checkClients(
+  file: string,
+  config: GateConfig | undefined,
+  status: JsonObject | undefined,
+  findings: Finding[],
+): Promise<void> {
+  const { host, port, publicUrl, tls } = config ?? { host: '127.0.0.1', port: 7433 }
+  const url = publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
+  const { entries, broken } = await inspectClients(file, url)
+  const add = (status: Finding['status'], message: string, help?: string) =>
+    findings.push({ check: 'client', status, message, ...(help === undefined ? {} : { help }) })
+  for (const { client, name, through, missing, isUrl, isProject, off } of entries) {
+    const entry = `${client}: ${name}`
+    if (off !== undefined) continue
+    if (missing !== undefined)
+      add(
+        'fail',
+        `${entry} cannot start: ${missing} is gone`,
+        'run `sluice init --undo`, then `sluice init --move` with the sluice that is to stay',
+      )
+    else if (
+      through === 'gate' &&
+      isUrl === true &&
+      (status === undefined || status.isPiped === true)
+    )
+      add('fail', `${entry} needs the gate at ${url}`, 'start it: `sluice up`')
+    else if (through === 'gate') add('ok', `${entry} goes through this gate`)
+    else if (through === 'other') add('ok', `${entry} goes through another gate`)
+    else
+      add(
+        'warn',
+        `${entry} does not go through a gate`,
+        isProject ? `\`sluice init --yes ${name} --move\`` : '`sluice init --move`',
+      )
+  }
+  for (const each of broken) add('warn', each.message, `the client may not read it: ${each.file}`)
+  if (entries.length === 0) add('ok', 'no MCP client of this user has a server')
+}
+
+function objects(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}

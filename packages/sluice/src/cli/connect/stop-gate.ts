@@ -1,0 +1,40 @@
+// Ends the gate of a data directory and waits until it has let go of it: open calls are answered first.
+// Used by `sluice stop`, and by `sluice up` in place of a gate that clients started.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { JsonObject } from '@sluice/policy/core/json'
+import { CliError } from '../../terminal/errors.ts'
+import { GATE_STOP_MS_MAX } from '../../terminal/limits.ts'
+import { askGate } from './gate-socket.ts'
+
+const LOOK_EVERY_MS = 50
+
+/** What the gate said when it was asked to end; undefined where none runs. */
+export async function stopGate(data: string): Promise<JsonObject | undefined> {
+  const said = await askGate(data, { do: 'stop' })
+  if (said === undefined) return undefined
+  const deadline = performance.now() + GATE_STOP_MS_MAX
+  // Removed when the lock is given up.
+  while (existsSync(join(data, 'gate.pid')) && isThere(data)) {
+    if (performance.now() > deadline)
+      throw new CliError(
+        'CLI_GATE',
+        `process ${said.pid} does not end within ${GATE_STOP_MS_MAX / 1_000} s`,
+        `look at its log, then end it yourself: kill ${said.pid}`,
+      )
+    await sleep(LOOK_EVERY_MS)
+  }
+  return said
+}
+
+/** The process that wrote the file, or another one that took its place, is alive. */
+function isThere(data: string): boolean {
+  try {
+    process.kill(Number(readFileSync(join(data, 'gate.pid'), 'utf8')), 0)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,49 @@
+// `sluice stop`: ends the gate of a data directory, however it was started.
+
+import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import type { Command } from 'commander'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { Output, printable } from '../../terminal/output.ts'
+import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
+import { stopGate } from '../connect/stop-gate.ts'
+
+interface Options extends DataOptions {
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice stop
+  sluice stop --data ./.sluice
+
+Open calls are answered first. A client that is still open starts the gate again with its next session:
+close it, or take the gate out of its way with \`sluice init --undo\`.
+Exit code 0 if a gate was stopped, 1 if none ran.`
+
+export function addStop(parent: Command, answer: SetExitCode): void {
+  addDataOptions(parent.command('stop').description('end the gate, however it was started'))
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options) => {
+      const output = new Output(options)
+      const { data } = findData(options)
+      const said = await stopGate(data)
+      if (said === undefined) {
+        output.value({ stopped: false, data })
+        output.line(`no gate runs on ${printable(data)}`)
+        return answer(1)
+      }
+      const clients = openSessions(said)
+      output.value({ stopped: true, data, pid: said.pid, clients: clients.map(({ name }) => name) })
+      output.line(`stopped process ${said.pid}`)
+      for (const { name } of clients)
+        output.line(`lost its servers: ${printable(String(name))}; restart it to get them back`)
+      answer(0)
+    })
+}
+
+/** The sessions of clients that are connected. */
+export function openSessions({ sessions }: JsonObject): JsonObject[] {
+  const all = Array.isArray(sessions) ? sessions.filter(isObject) : []
+  return all.filter(({ connections }) => Number(connections) > 0)
+}
