@@ -141,3 +141,45 @@ test('a configuration is scanned with its built-in server; what is left out is s
   writeFileSync(broken, '{"tools":7}')
   expect((await sluice(['scan', '--tools', broken])).stderr).toContain('is not an array')
 })
+
+test('a PolicyLayer policy is checked as its import would be, bare names for the only server', async () => {
+  const folder = scratchDirectory()
+  const tools = join(folder, 'tools.json')
+  const named = ['get_row', 'drop_table', 'export'].map((name) => ({ server: 'db', name }))
+  writeFileSync(tools, JSON.stringify(named))
+  const pages = join(folder, 'pages.yaml')
+  const limit = 'rate_limit: { max: 10, window: 60 }'
+  const rules = `default: deny\ntools:\n  export: { ${limit} }\n  drop_table: { action: deny, reason: no }\n`
+  writeFileSync(pages, rules)
+  const hosted = join(folder, 'hosted.json')
+  const deny_if = [{ conditions: [{ path: 'args.n', op: 'gt', value: 3 }], on_deny: 'too much' }]
+  const limits = [{ scope: 'session', window: 'minute', max: 3 }]
+  const document = {
+    ...{ version: '1', default: 'deny' },
+    tools: { get_row: { deny_if, limits }, export: { rate_limit: { max: 10, window: 60 } } },
+  }
+  writeFileSync(hosted, JSON.stringify(document))
+  for (const [file, expected] of [
+    [pages, { allow: 1, deny: 2 }],
+    [hosted, { deny: 1 }],
+  ] as const) {
+    // The document means the only server there is; without one it has to be named.
+    const checked = await sluiceJson(['policy', 'check', file, '--tools', tools])
+    expect(checked).toMatchObject({
+      ok: true,
+      format: 'policylayer',
+      server: 'db',
+      tools: expected,
+    })
+    const alone = await sluice(['policy', 'check', file])
+    expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining('pass --server') })
+    const said = await sluice(['policy', 'check', file, '--server', 'shop'])
+    expect(said).toMatchObject({ code: 0, stdout: expect.stringContaining('server `shop`') })
+  }
+  writeFileSync(pages, rules.replace('deny, reason', 'perhaps, reason'))
+  const wrong = await sluice(['policy', 'check', pages, '--server', 'shop'])
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('IMPORT_INVALID') })
+  // A document of this make keeps its own problems.
+  writeFileSync(pages, 'version: 1\ndefault: deny\ncategories: { Read: perhaps }\n')
+  expect((await sluice(['policy', 'check', pages])).stderr).not.toContain('IMPORT')
+})

@@ -3,9 +3,10 @@
 // conditions are read with Intercept's operators, and a field nobody documented is an error.
 
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
-import { composeGuardrails, composeTool } from './compose.ts'
+import { composeGuardrails, composeTool, type ImportTarget } from './compose.ts'
 import { type Check, EMPTY_CHECK, type ImportDraft, type ImportLimitScope } from './draft.ts'
 import { notImported } from './intercept.ts'
+import { PAGE_KEYS, readBody } from './pages.ts'
 import {
   readDefault,
   readDescription,
@@ -14,7 +15,7 @@ import {
   type ServerScope,
   toolKey,
 } from './read-document-head.ts'
-import { keyAt, readList, readMap, readText } from './read-fields.ts'
+import { isNothing, keyAt, readList, readMap, readText } from './read-fields.ts'
 import { readReason } from './read-rule.ts'
 import type { ImportReport } from './report.ts'
 import { translateCondition } from './translate-condition.ts'
@@ -31,6 +32,7 @@ const SCOPES: Readonly<Record<string, ImportLimitScope>> = {
   server: 'everyone',
   global: 'everyone',
 }
+const TOOL_KEYS = ['require', 'deny_if', 'limits']
 const LIMIT_KEYS = [
   'scope',
   'conditions',
@@ -82,8 +84,7 @@ export function importHosted(
     }
     const rule = toolKey(name, key.at, scope, report)
     if (rule === undefined) continue
-    const checks = readChecks(value, `\`${name}\``, ['require', 'deny_if', 'limits'], report)
-    composeTool(draft, { key: rule, title: name, comments: [], at: key.at }, checks)
+    readTool(value, { key: rule, title: name, comments: [], at: key.at }, draft, report)
   }
   const all = findEntry(root, 'all_tools')
   if (all !== undefined) {
@@ -94,6 +95,37 @@ export function importHosted(
       checks,
     )
   }
+}
+
+/** A tool with `require`, `deny_if` and `limits`, or in the words of the pages, or with both. */
+function readTool(
+  node: LocatedNode,
+  target: ImportTarget,
+  draft: ImportDraft,
+  report: ImportReport,
+): void {
+  const what = `\`${target.title}\``
+  const isWord = node.kind === 'scalar' && !isNothing(node)
+  const has = (key: string) => node.kind === 'map' && findEntry(node, key) !== undefined
+  if (!isWord && !PAGE_KEYS.some(has))
+    return composeTool(draft, target, readChecks(node, what, TOOL_KEYS, report))
+  const body = readBody(node, what, report, TOOL_KEYS)
+  const checks = isWord ? [] : readChecks(node, what, [...TOOL_KEYS, ...PAGE_KEYS], report)
+  const { key, at } = target
+  const isOff = body?.action === 'deny' || body?.action === 'hide'
+  if (isOff && checks.length > 0)
+    report.warn(
+      'IMPORT_UNREACHABLE',
+      at,
+      `\`${body.action}\` lets no call through, so that the other rules of ${what} change nothing`,
+      'take one of the two out',
+    )
+  const denied = {
+    action: 'deny',
+    reason: 'this rule was not imported and needs a person',
+  } as const
+  draft.tools.push({ key, comments: [], body: body ?? denied, at })
+  if (body !== undefined && !isOff) composeGuardrails(draft, target, checks)
 }
 
 function readChecks(

@@ -70,6 +70,12 @@ export function importPolicy(text: string, { file, server }: ImportOptions): Pol
   return { yaml: emitDocument(draft), warnings: report.warnings(), errors: report.errors() }
 }
 
+/** Whether a document of this kind is read at all: for a command that was given one of another make. */
+export function isPolicyLayer(text: string): boolean {
+  const root = readDocument(text, new Problems('', text))
+  return root?.kind === 'map' && formatOf(root, text) !== undefined
+}
+
 type Format = 'intercept' | 'hosted' | 'pages'
 
 const FORMATS: Readonly<Record<Format, string>> = {
@@ -91,9 +97,9 @@ function formatOf(root: LocatedMap, text: string): Format | undefined {
   const intercept = under(['rules'])
   const isWord = values.some((value) => value.kind === 'scalar' && value.value !== null)
   const pages = isWord || under(['action', 'rate_limit', 'reason'])
-  if ([hosted, intercept, pages].filter(Boolean).length > 1) return undefined
-  if (pages) return 'pages'
+  if (intercept && (hosted || pages)) return undefined
   if (hosted || intercept) return hosted ? 'hosted' : 'intercept'
+  if (pages) return 'pages'
   return /^\s*\{/.test(text) ? 'hosted' : 'intercept'
 }
 

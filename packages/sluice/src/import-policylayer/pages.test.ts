@@ -80,6 +80,48 @@ describe('hosted JSON with scope, conditions and on_deny', () => {
     expect(rules).toContain('reason: slow down')
   })
 
+  it('takes the words of the pages for some tools, and beside its own rules', () => {
+    const text = JSON.stringify({
+      version: '1',
+      default: 'deny',
+      tools: {
+        look: {},
+        export: { rate_limit: { max: 10, window: 60 } },
+        drop: { action: 'deny', reason: 'not by an agent' },
+        wipe: 'hide',
+        pay: {
+          rate_limit: { max: 2, window: 60 },
+          deny_if: [{ path: 'args.amount', op: 'gt', value: 100 }],
+        },
+        gone: { action: 'deny', limits: [{ window: 'day', max: 1 }] },
+      },
+    })
+    expect(rulesOf(text)).toBe(`tools:
+  shop/look: allow
+  shop/export:
+    action: allow
+    rate_limit: { max: 10, window: 60, per: session }
+  shop/drop:
+    action: deny
+    reason: not by an agent
+  shop/wipe: hide
+  shop/pay:
+    action: allow
+    rate_limit: { max: 2, window: 60, per: session }
+  shop/gone: deny
+guardrails:
+  - name: "pay: deny_if 1"
+    match: { tools: [ shop/pay ] }
+    action: deny
+    when: has(args.amount) && args.amount > 100
+    extra_args: allow
+`)
+    expect(told(text, 'errors')).toEqual([])
+    expect(told(text, 'warnings').join()).toContain('IMPORT_UNREACHABLE')
+    const odd = document({ action: 'perhaps', limits: [] })
+    expect(told(odd, 'errors').join()).toContain('IMPORT_INVALID')
+  })
+
   it('names what it counts differently, and refuses what it cannot mean', () => {
     const conditions = [{ path: 'args.a', op: 'eq', value: 1 }]
     const limit = { scope: 'grant', window: 'day', max: 1 }

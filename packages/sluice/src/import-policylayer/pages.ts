@@ -71,12 +71,21 @@ export function importPages(
   }
 }
 
-function readBody(node: LocatedNode, what: string, report: ImportReport): RuleBody | undefined {
+/** Fields of a tool in this form. */
+export const PAGE_KEYS = ['action', 'reason', 'message', 'on_deny', 'rate_limit'] as const
+
+/** `others`: fields that another reader reads. Undefined after an error. */
+export function readBody(
+  node: LocatedNode,
+  what: string,
+  report: ImportReport,
+  others: readonly string[] = [],
+): RuleBody | undefined {
   if (node.kind === 'scalar' && !isNothing(node)) {
     const action = readAction(node.text.trim(), node.at, report)
     return action && { action }
   }
-  const map = readMap(node, ['action', 'reason', 'message', 'on_deny', 'rate_limit'], what, report)
+  const map = readMap(node, [...PAGE_KEYS, ...others], what, report)
   if (map === undefined) return undefined
   const written = readText(map, 'action', report)
   const action = written === undefined ? 'allow' : readAction(written, keyAt(map, 'action'), report)

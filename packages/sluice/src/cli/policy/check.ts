@@ -21,12 +21,14 @@ Examples:
   sluice policy check policy.yaml --tools tools.json     # rules are held against these tools
   sluice policy check policy.yaml --house house.yaml     # with the guardrails that lie over all
   sluice policy check --config sluice.yaml               # every policy it names, with the base policy over them
+  sluice policy check hosted.json --server shop          # a PolicyLayer policy, as its import would be
   sluice policy check policy.yaml --json`
 
 interface Options {
   readonly config?: string
   readonly tools?: string
   readonly house?: string
+  readonly server?: string
   readonly json?: boolean
 }
 
@@ -38,6 +40,7 @@ export function addPolicyCheck(parent: Command, answer: SetExitCode): void {
     .option('--config <file>', 'every policy that a configuration names, as a gate would take them')
     .option('--tools <file>', 'known tools, as `sluice tools export` writes them')
     .option('--house <file>', 'the document whose guardrails lie over this one')
+    .option('--server <name>', 'of a PolicyLayer policy: which server its tools are of')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, options: Options) => {
@@ -54,6 +57,10 @@ async function check(file: string, options: Options, output: Output): Promise<0 
   const house = loadBasePolicy(options.house, output)
   const text = readText(file)
   const { policy, problems } = compile({ file, text }, { ...(tools ? { tools } : {}), ...house })
+  if (policy === undefined && (await isForeign(text))) {
+    const { checkImported } = await import('./check-imported.ts')
+    return checkImported({ file, text, server: options.server, tools }, output)
+  }
   for (const problem of problems) output.problem(problem, text)
   if (policy !== undefined && tools === undefined)
     output.remark('note: no --tools, so names of tools and arguments are not held against any')
@@ -91,6 +98,12 @@ async function check(file: string, options: Options, output: Output): Promise<0 
   if (verdicts) output.line(`${plural(tools?.length ?? 0, 'tool')}: ${summarizeVerdicts(verdicts)}`)
   if (guesses !== undefined && guesses.length > 0) tellGuesses(guesses, output)
   return 0
+}
+
+/** A document that only an import can read. */
+async function isForeign(text: string): Promise<boolean> {
+  const { isPolicyLayer } = await import('../../import-policylayer/import-policy.ts')
+  return isPolicyLayer(text)
 }
 
 /** Of the configuration beside the policy, which servers can reach the gate's own files. */
