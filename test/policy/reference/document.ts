@@ -51,6 +51,7 @@ export interface RefDocument {
   guardrails?: RefGuardrail[]
   labels?: Record<string, string[]>
   classify?: Record<string, Category>
+  egress?: Record<string, string[]>
   methods?: RefRules
   resources?: RefRules
   prompts?: RefRules

@@ -16,6 +16,7 @@ import type {
   RefRules,
   RefVerdict,
 } from './document.ts'
+import { egressDenial } from './egress.ts'
 import type { Ast, Env } from './expression.ts'
 import { judge } from './expression.ts'
 import { isGlob, isWider, matchesKey, matchesPart } from './globs.ts'
@@ -110,6 +111,8 @@ function decideByRules(document: RefDocument, moment: Moment, category?: Categor
   for (const { pointer, rule } of laidOver) {
     if (rule.action) words.push({ pointer, word: rule.action })
   }
+  const egress = egressDenial(document, call)
+  if (egress !== undefined) words.push({ pointer: egress, word: 'deny' })
   const strongest = words.map(({ word }) => word).reduce(pickStronger)
   const pointer = words.find(({ word }) => word === strongest)?.pointer ?? ''
 
@@ -117,7 +120,10 @@ function decideByRules(document: RefDocument, moment: Moment, category?: Categor
   const settled = settle(strongest, pointer, [...counting, ...laidOver], moment)
   return {
     ...settled,
-    guardrails: laidOver.map(({ key }) => key),
+    guardrails: [
+      ...laidOver.map(({ key }) => key),
+      ...(egress === undefined ? [] : ['egress']),
+    ].sort(),
     shadow: shadowVerdicts().sort((a, b) => compareText(a.rule, b.rule)),
     notes,
   }

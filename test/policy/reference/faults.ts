@@ -10,6 +10,18 @@ export interface Fault {
 
 export const FAULTS: readonly Fault[] = [
   {
+    name: 'one list of hosts is enough where several hold',
+    file: 'policy/src/decide/egress.ts',
+    find: 'for (const [key, listed] of lists)',
+    put: 'for (const [key, listed] of lists.slice(0, 1))',
+  },
+  {
+    name: 'a host below a listed one passes',
+    file: 'policy/src/model/answer-rule.ts',
+    find: "each.startsWith('*.') ? host.endsWith(each.slice(1)) : host === each",
+    put: "host.endsWith(each.replace('*.', ''))",
+  },
+  {
     name: 'a guess is taken for a class',
     file: 'policy/src/decide/resolve.ts',
     find: 'tool.unknown === true && word === undefined',

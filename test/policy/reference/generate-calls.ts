@@ -7,6 +7,7 @@ import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
 import { ExactNumber } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { CATEGORIES } from '@sluice/policy/core/tools'
+import { ADDRESS_TEXTS } from './egress.ts'
 import { PLUMBING } from './evaluate.ts'
 import type { Random } from './random.ts'
 import { between, chance, pick, some, weighted } from './random.ts'
@@ -191,7 +192,9 @@ function goodValue(random: Random, name: string): JsonValue {
     case 's':
       return chance(random, 0.02)
         ? 'x'.repeat(40_000)
-        : pick(random, ['', 'x', 'xy', 'yx', 'yyy', 'x\u{1f600}'])
+        : chance(random, 0.3)
+          ? pick(random, [...ADDRESS_TEXTS.keys()])
+          : pick(random, ['', 'x', 'xy', 'yx', 'yyy', 'x\u{1f600}'])
     case 'b':
       return chance(random, 0.5)
     case 'tags': {

@@ -7,6 +7,7 @@ import type { Category, KnownTool } from '@sluice/policy/core/tools'
 import { CATEGORIES } from '@sluice/policy/core/tools'
 import { stringify } from 'yaml'
 import type { RefDocument, RefRule } from './document.ts'
+import { HOSTS } from './egress.ts'
 import type { Ast } from './expression.ts'
 import { render } from './expression.ts'
 import type { GeneratedCall } from './generate-calls.ts'
@@ -84,6 +85,7 @@ function generateDocument(random: Random, tools: KnownTool[]): RefDocument {
     guardrails: generateGuardrails(random, tools, classify),
     labels: { [pick(random, generateGlobs(random, toolNames(tools)))]: ['red', 'blue'] },
     classify,
+    ...(chance(random, 0.3) ? { egress: generateEgress(random, tools) } : {}),
     methods,
     resources: generateNamedRules(random, RESOURCES, ruled.includes('Read') && !anyRead(methods)),
     prompts: generateNamedRules(random, PROMPTS, ruled.includes('Read') && !anyRead(methods)),
@@ -94,6 +96,12 @@ function generateDocument(random: Random, tools: KnownTool[]): RefDocument {
     ([, value]) => !isEmpty(value) || chance(random, 0.2),
   )
   return Object.fromEntries(shuffled(random, kept)) as unknown as RefDocument
+}
+
+function generateEgress(random: Random, tools: KnownTool[]): Record<string, string[]> {
+  const names = toolNames(tools)
+  const keys = [...some(random, names, 0.2), ...generateGlobs(random, names)]
+  return Object.fromEntries(keys.map((key) => [key, some(random, HOSTS, 0.7)]))
 }
 
 /** Where one of these has a rule of its own, `over: [Read]` might do nothing. */

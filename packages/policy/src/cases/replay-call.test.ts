@@ -192,3 +192,10 @@ describe('replay', () => {
     expect(replayCall(denied, past, used, NOW)).toMatchObject({ decision: { action: 'deny' } })
   })
 })
+
+test('where hosts count, a call that nothing else stops is unknown', () => {
+  const policy = compiled({ version: 1, default: 'allow', egress: { 'bank/*': ['a.example'] } })
+  const past = { call: callOf({}), judged: {}, facts: sampleFacts(tool), schemaKnown: true }
+  const replayed = replayCall(policy, { ...past, sawKnown: true }, usageOfNothing, NOW)
+  expect(replayed).toEqual({ unknown: 'the hosts in its arguments are not recorded' })
+})

@@ -17,6 +17,7 @@ import {
   UNDECLARED,
 } from '../decide/collect-inputs.ts'
 import { decide, decideAssuming } from '../decide/decide.ts'
+import { hasEgressLists } from '../decide/egress.ts'
 import { resolveRules } from '../decide/resolve.ts'
 import { COMPLETION, hasOtherReadings, RESOURCE_METHODS, readsUris } from '../decide/weigh-uri.ts'
 import type { BoundExpression } from '../expression/evaluate/bind-expression.ts'
@@ -81,6 +82,8 @@ export function replayCall(
     return { unknown: `${open.length} conditions read values that are not recorded` }
   if (words.some(({ action }) => action !== first.action)) return { unknown: why }
   if (first.action === 'deny' || first.action === 'hide') return { decision: first }
+  if (hasEgressLists(policy, call))
+    return { unknown: 'the hosts in its arguments are not recorded' }
   const limited = bearing.some(({ rule }) => rule.limits.length > 0)
   if (limited && open.length > 0) return { unknown: why }
   if (lost !== undefined) return { unknown: `\`${pathText(lost.path)}\` is not recorded` }

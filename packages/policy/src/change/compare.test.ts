@@ -281,3 +281,26 @@ describe('sound', () => {
     expect(tightened).toBeGreaterThan(20)
   })
 })
+
+test('answers, egress and canaries: only what was not there before tightens', () => {
+  const bare = { version: 1, default: 'allow' }
+  const where = (old: object, now: object) =>
+    loosenings(compiled({ ...bare, ...old }), compiled({ ...bare, ...now })).map(
+      (each) => each.where,
+    )
+  const egress = { egress: { 'a/*': ['x.example'] } }
+  const answers = { answers: { 'a/*': { redact: ['secret'] } } }
+  const canaries = { canaries: { key: 'ab12-cd34-ef56' } }
+  for (const part of [egress, answers, canaries]) {
+    expect(where({}, part)).toEqual([])
+    expect(where(part, part)).toEqual([])
+    expect(where(part, {})).toEqual([`/${Object.keys(part)[0]}`])
+  }
+  expect(where({}, { answers: { 'a/*': { redact: ['secret'], seal: ['b/x'] } } })).toEqual([
+    '/answers',
+  ])
+  const house = compiled({ ...bare, ...egress })
+  const under = compiled(bare, { house })
+  expect(loosenings(under, compiled(bare)).map((each) => each.where)).toEqual(['house:/egress'])
+  expect(loosenings(under, under)).toEqual([])
+})

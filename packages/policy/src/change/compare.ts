@@ -8,7 +8,7 @@ import type { Action } from '../core/actions.ts'
 import { runSteps, type Steps } from '../core/steps.ts'
 import { type Glob, globMatches, parseGlob } from '../language/glob.ts'
 import { CONTENT_METHODS } from '../language/methods.ts'
-import type { CompiledPolicy, NameSection } from '../model/policy.ts'
+import { type CompiledPolicy, NameMap, type NameSection } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import {
   guardrailLoosens,
@@ -41,7 +41,7 @@ export function* compareSteps(old: CompiledPolicy, now: CompiledPolicy): Steps<L
       found.push({ where: `/${part}`, what: 'is another, which may open something elsewhere' })
   if (old.labelScope !== now.labelScope)
     found.push({ where: '/label_scope', what: 'is another, which may open something elsewhere' })
-  found.push(...ofHouse(old.house, now.house))
+  found.push(...ofData(old, now), ...ofHouse(old.house, now.house))
   // A document in shadow enforces nothing.
   if (old.shadow) return found
   if (now.shadow) return [...found, { where: '/mode', what: 'nothing is enforced any longer' }]
@@ -51,6 +51,33 @@ export function* compareSteps(old: CompiledPolicy, now: CompiledPolicy): Steps<L
   for (const section of ['tools', 'resources', 'prompts'] as const)
     found.push(...(yield* ofNames(section, old, now)))
   found.push(...(yield* ofCategories(old, now)), ...(yield* ofMethods(old, now)))
+  return found
+}
+
+const NO_DATA: Pick<CompiledPolicy, DataSection> = {
+  answers: new NameMap([]),
+  egress: new NameMap([]),
+  canaries: new Map(),
+}
+
+type DataSection = 'answers' | 'egress' | 'canaries'
+
+/** Answers, egress and canaries. A document that had none of them is only tightened by them, but for
+ * sealed values, which leave the gate. */
+function ofData(
+  old: Pick<CompiledPolicy, DataSection>,
+  now: Pick<CompiledPolicy, DataSection>,
+): Loosening[] {
+  const found: Loosening[] = []
+  const what = 'is another, which may let more through'
+  const seals = now.answers.values().some(({ seal }) => seal !== undefined)
+  const isNew = (part: { readonly size: number }) => part.size === 0
+  if (!isSame(old.answers.entries(), now.answers.entries()) && (seals || !isNew(old.answers)))
+    found.push({ where: '/answers', what })
+  if (!isSame(old.egress.entries(), now.egress.entries()) && !isNew(old.egress))
+    found.push({ where: '/egress', what })
+  if (!isSame([...old.canaries], [...now.canaries]) && !isNew(old.canaries))
+    found.push({ where: '/canaries', what })
   return found
 }
 
@@ -65,7 +92,9 @@ function ofHouse(
 ): readonly Loosening[] {
   const laid = (house: CompiledPolicy | undefined) =>
     house === undefined || house.shadow ? [] : enforced(house.guardrails)
-  return ofGuardrails(laid(old), laid(now), 'house:')
+  const data = old === undefined || old.shadow ? [] : ofData(old, now ?? { ...old, ...NO_DATA })
+  const prefixed = data.map(({ where, what }) => ({ where: `house:${where}`, what }))
+  return [...ofGuardrails(laid(old), laid(now), 'house:'), ...prefixed]
 }
 
 function ofGuardrails(

@@ -61,7 +61,7 @@ export function checkAgainstTools(
 
 /** Everything in the document that names tools. */
 function writtenNames(document: LocatedMap): LocatedScalar[] {
-  const keys = ['tools', 'labels', 'classify'].flatMap((section) =>
+  const keys = ['tools', 'labels', 'classify', 'egress'].flatMap((section) =>
     asMap(findEntry(document, section)).entries.map(({ key }) => key),
   )
   return [...keys, ...matchEntries(document, 'tools')]

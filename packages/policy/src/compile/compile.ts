@@ -3,6 +3,7 @@
 // problems.
 
 import type { Action } from '../core/actions.ts'
+import { DATA_KINDS } from '../core/data-kinds.ts'
 import { runSteps, type Steps } from '../core/steps.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
 import { asMap, checkShape } from '../document/check-shape.ts'
@@ -21,6 +22,7 @@ import { DOCUMENT_PATTERN_STEPS_MAX } from '../language/limits.ts'
 import { type CompiledPolicy, NameMap } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import { checkAgainstTools } from './check-tools.ts'
+import { parseAnswers, parseCanaries, parseEgress } from './parse-data-rules.ts'
 import { parseGuardrail } from './parse-guardrail.ts'
 import { parseRule, type RuleSection } from './parse-rule.ts'
 import type { RuleContext } from './parse-rule-fields.ts'
@@ -74,7 +76,7 @@ export interface CompileResult {
   readonly problems: readonly Problem[]
 }
 
-export const LABELS_ALWAYS: readonly string[] = ['private', 'untrusted', 'injection', 'secret']
+export const LABELS_ALWAYS: readonly string[] = ['private', 'untrusted', 'injection', ...DATA_KINDS]
 
 /**
  * Compiles a policy document, once for any number of decisions. Never throws: what is wrong with the
@@ -150,6 +152,9 @@ function* build(
     guardrails,
     labels,
     labelScope: parseLabelScope(document, options.house),
+    answers: parseAnswers(document, problems),
+    egress: parseEgress(document, problems),
+    canaries: parseCanaries(document, problems),
     classify: classifyMap(document),
     ...(options.house === undefined ? {} : { house: options.house }),
     scopes: new WeakMap(),

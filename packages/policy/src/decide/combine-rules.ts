@@ -14,6 +14,7 @@ import { DEFAULT_SAYS, toCanonicalRuleText } from '../model/canonical-rule.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import { APPROVAL_DEFAULT } from '../model/rule.ts'
+import { findEgressDenial } from './egress.ts'
 import { mentionsProtectedFile, OWN_FILES } from './protected-files.ts'
 import type { TraceStep } from './trace.ts'
 
@@ -108,6 +109,27 @@ export function applyProtectedFiles(
   laid.pointer = rule
   laid.reason = "an argument names the gate's own configuration, policy or data"
 }
+
+/** The lists of hosts under `egress`. A list of tools is made without arguments, and without this. */
+export function applyEgress(
+  laid: DecisionDraft,
+  policy: CompiledPolicy | undefined,
+  { call, args }: EvaluationContext,
+  trace: TraceStep[] | undefined,
+): void {
+  if (policy === undefined || policy.egress.size === 0 || args === undefined) return
+  const denial = findEgressDenial(policy, call)
+  if (denial === undefined) return
+  const { pointer: rule, reason } = denial
+  laid.guardrails.push({ name: EGRESS, rule, action: 'deny', undecided: false })
+  trace?.push({ step: 'guardrail', name: EGRESS, rule, laid: true, action: 'deny' })
+  if (!isStronger('deny', laid.action)) return
+  laid.action = 'deny'
+  laid.pointer = rule
+  laid.reason = reason
+}
+
+const EGRESS = 'egress'
 
 /** Evaluates a rule or guardrail as if it were the only one; undefined if it does not apply. */
 export function evaluateAlone(

@@ -12,6 +12,7 @@ import type { ApplicableRules } from '../model/applicable-rules.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import { applyLimits, type LimitedDecision } from './apply-limits.ts'
 import {
+  applyEgress,
   applyGuardrails,
   applyProtectedFiles,
   combineRules,
@@ -184,12 +185,14 @@ function weighScope(
 
   let laid = combineRules(policy, scope, situation, trace)
   applyGuardrails(laid, scope.guardrails, situation, trace)
+  applyEgress(laid, policy, situation, trace)
   const shadow = weighShadow(scope, situation, usage)
   if (policy.shadow) {
     shadow.push(asShadow(applyLimits(laid, situation, usage, trace, true)))
     laid = startDraft('allow', '/mode')
   }
   applyGuardrails(laid, scope.house, situation, trace)
+  if (policy.house?.shadow !== true) applyEgress(laid, policy.house, situation, trace)
   applyProtectedFiles(laid, situation, trace)
 
   const settled = applyLimits(laid, situation, usage, trace, false)

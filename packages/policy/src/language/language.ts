@@ -2,15 +2,20 @@
 // Combinations of fields are checked in parse-rule.ts.
 
 import { ACTIONS } from '../core/actions.ts'
+import { BLOCKING_KINDS, DATA_KINDS } from '../core/data-kinds.ts'
 import { CHANNELS } from '../core/decision.ts'
 import { CATEGORIES } from '../core/tools.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import type { Field, KeyShape, Shape, ShapeFields } from '../document/shape.ts'
 import {
+  ANSWER_BYTES_MAX,
+  ANSWER_TOKENS_MAX,
   APPROVAL_TIMEOUT_SECONDS_MAX,
   APPROVAL_WAIT_SECONDS_MAX,
+  CANARY_LENGTH_MAX,
   EXPRESSION_LENGTH_MAX,
   GUARDRAILS_MAX,
+  HOSTS_MAX,
   LIMITS_PER_RULE_MAX,
   QUORUM_MAX,
   RATE_MAX,
@@ -183,6 +188,46 @@ const GUARDRAIL: Shape = {
   },
 }
 
+const HOSTS = list(text(253, '`*.example.com`'), HOSTS_MAX)
+const KINDS = someOf(word(DATA_KINDS), DATA_KINDS.length)
+
+const ANSWER: Shape = {
+  kind: 'object',
+  noun: 'a rule for answers',
+  elsewhere: { action: 'answers have no action: write `deny`, `redact` or `mark`' },
+  fields: {
+    deny: {
+      shape: someOf(
+        {
+          kind: 'word',
+          words: BLOCKING_KINDS,
+          note: 'what is only a shape may be redacted or marked',
+        },
+        BLOCKING_KINDS.length,
+      ),
+      doc: 'kinds of data: an answer with one of them is not passed on',
+    },
+    redact: { shape: KINDS, doc: 'kinds of data that are replaced, as by `[card ****1111]`' },
+    mark: { shape: KINDS, doc: 'kinds of data that pass, and label the session with their name' },
+    seal: {
+      shape: someOf(text(KEY_LENGTH_MAX), 100),
+      doc: 'tools that the agent may pass a redacted secret on to, by its placeholder',
+    },
+    max_bytes: {
+      shape: { kind: 'integer', min: 1_024, max: ANSWER_BYTES_MAX },
+      doc: 'texts of an answer are cut at so many bytes, with a handle to read on',
+    },
+    max_tokens: {
+      shape: { kind: 'integer', min: 256, max: ANSWER_TOKENS_MAX },
+      doc: 'the same in estimated tokens',
+    },
+    links: {
+      shape: HOSTS,
+      doc: 'hosts whose links and images in Markdown stay; others are removed',
+    },
+  },
+}
+
 const names = (noun: string): KeyShape => ({ kind: 'name', noun })
 
 export const DOCUMENT: Shape & { kind: 'object' } = {
@@ -216,6 +261,27 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
     label_scope: {
       shape: word(['session', 'principal']),
       doc: '`principal`: rules see the labels of all sessions of the principal (`session`)',
+    },
+    answers: {
+      shape: { kind: 'record', keys: names('tool'), of: ANSWER },
+      doc: 'what comes back, by `<server>/<name>` or glob; all that match add up',
+    },
+    egress: {
+      shape: { kind: 'record', keys: names('tool'), of: HOSTS },
+      doc: 'hosts that arguments of this tool may name; any other denies the call',
+    },
+    canaries: {
+      shape: {
+        kind: 'record',
+        keys: {
+          kind: 'form',
+          noun: 'canary',
+          form: /^[a-z0-9][a-z0-9_-]{0,49}$/i,
+          help: 'letters, digits, `-` and `_`',
+        },
+        of: text(CANARY_LENGTH_MAX),
+      },
+      doc: 'planted values by name: a call that carries one is denied, and its session frozen',
     },
     classify: {
       shape: { kind: 'record', keys: names('tool'), of: word(CATEGORIES) },

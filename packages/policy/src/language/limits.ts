@@ -92,6 +92,16 @@ export const REPLAY_UNKNOWNS_MAX = 5
 /** Nesting of a declared input schema that is followed. */
 export const SCHEMA_DEPTH_MAX = 16
 
+/** Hosts that the arguments of one call may name where `egress` has a list for it. */
+export const EGRESS_HOSTS_MAX = 1_000
+/** Hosts of one list, planted values of a document, and the length of one. */
+export const HOSTS_MAX = 1_000
+export const CANARIES_MAX = 100
+export const CANARY_LENGTH_MAX = 200
+/** What `max_bytes` and `max_tokens` of answers may say. */
+export const ANSWER_BYTES_MAX = 16 * 1_048_576
+export const ANSWER_TOKENS_MAX = 8 * 1_048_576
+
 /** Combinations of branches that `prove` enumerates for one tool. */
 export const PROVE_BRANCHES_MAX = 4_096
 /** Calls that `prove` tries to reach one branch. */

@@ -4,6 +4,7 @@
 import type { Action } from '../core/actions.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
 import { type Glob, globMatches, isGlob, isWider, parseGlob } from '../language/glob.ts'
+import type { AnswerRule } from './answer-rule.ts'
 import type { ApplicableRules } from './applicable-rules.ts'
 import type { Guardrail, Rule } from './rule.ts'
 
@@ -35,6 +36,12 @@ export interface CompiledPolicy {
   /** Whose labels rules see. */
   readonly labelScope: 'session' | 'principal'
   readonly classify: NameMap<Category>
+  /** What comes back. */
+  readonly answers: NameMap<AnswerRule>
+  /** Hosts that arguments may name. */
+  readonly egress: NameMap<readonly string[]>
+  /** Planted values by name. */
+  readonly canaries: ReadonlyMap<string, string>
   readonly house?: CompiledPolicy
   readonly scopes: WeakMap<KnownTool, ApplicableRules>
 }

@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest'
+import { compiled } from '../../../../test/support/arbitrary-policies.ts'
+import { sampleFacts } from '../cases/sample-facts.ts'
+import { compile } from '../compile/compile.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { KnownTool } from '../core/tools.ts'
+import { MemoryCounters } from '../counters/memory-counters.ts'
+import type { CompiledPolicy } from '../model/policy.ts'
+import { decide, isVisible } from './decide.ts'
+import type { TraceStep } from './trace.ts'
+
+const NOW = { wallMs: 0, monotonicMs: 0 }
+const TOOL: KnownTool = {
+  definition: { server: 'web', name: 'fetch' },
+  category: 'Read',
+  risk: 'low',
+}
+const open = (egress: object, more: object = {}) =>
+  compiled({ version: 1, default: 'allow', egress, ...more })
+
+function ask(policy: CompiledPolicy, args: JsonObject, trace?: TraceStep[]) {
+  const call = { server: 'web', name: 'fetch', method: 'tools/call', args }
+  return decide(policy, call, sampleFacts(TOOL), new MemoryCounters(), NOW, trace)
+}
+
+describe('egress', () => {
+  const policy = open({ 'web/*': ['a.example', '*.b.example', '[2001:db9::1]', '10.0.0.7'] })
+
+  test.each([
+    { url: 'https://a.example/x' },
+    { url: 'http://x.b.example:8080' },
+    { url: 'a.example/path' },
+    { text: 'see https://a.example, and (https://y.b.example).' },
+    { text: 'evil.example is a word here, 1.5 too', n: 3 },
+    { list: [{ deep: 'https://a.example' }] },
+    { path: 'file:///etc/hosts' },
+    { host: '[2001:db9::1]:80' },
+    { targetHost: '10.0.0.7' },
+  ])('%j passes', (args) => {
+    expect(ask(policy, args as JsonObject).action).toBe('allow')
+  })
+
+  test.each([
+    [{ url: 'https://evil.example/x' }, 'evil.example'],
+    [{ url: 'https://b.example' }, 'b.example'],
+    [{ url: 'https://notb.example' }, 'notb.example'],
+    [{ url: 'https://a.example.evil.example' }, 'a.example.evil.example'],
+    [{ text: 'x https://a.example https://EVIL.example.' }, 'evil.example'],
+    [{ 'https://evil.example': 1 }, 'evil.example'],
+    [{ callbackUrl: 'evil.example' }, 'evil.example'],
+    [{ webhook: '169.254.169.254/latest' }, '169.254.169.254'],
+    [{ remote: 'git@evil.example:x.git' }, 'evil.example'],
+    [{ any: '//evil.example/x' }, 'evil.example'],
+    [{ any: 's3://bucket/x' }, 'bucket'],
+  ])('%j is denied', (args, host) => {
+    const decision = ask(policy, args as JsonObject)
+    expect(decision).toMatchObject({ action: 'deny', code: 'DENIED', rule: '/egress/web~1*' })
+    expect(decision.reason).toContain(`\`${host}\``)
+  })
+
+  test.each([
+    'https:evil.example',
+    'https:/evil.example',
+    'https:\\\\evil.example',
+    'https:///evil.example',
+    'https://a.example@evil.example',
+    'https://a.example\\@evil.example',
+    'http://0x7f000001/',
+    'http://xn--e1afmkfd.example',
+  ])('%s is read differently by URL parsers, and denied', (text) => {
+    const { action, reason } = ask(policy, { text })
+    expect([action, reason]).toEqual(['deny', expect.stringContaining('read differently')])
+  })
+
+  test('an exact name counts alone, of globs the narrowest, all of them', () => {
+    const lists = {
+      '*/*': ['z.example'],
+      'web/*': ['a.example', 'b.example'],
+      '*/fetch': ['b.example', 'c.example'],
+    }
+    const many = open(lists)
+    expect(ask(many, { url: 'https://b.example' }).action).toBe('allow')
+    expect(ask(many, { url: 'https://a.example' }).rule).toBe('/egress/*~1fetch')
+    expect(ask(many, { url: 'https://c.example' }).rule).toBe('/egress/web~1*')
+    const exact = open({ ...lists, 'web/fetch': ['a.example'] })
+    expect(ask(exact, { url: 'https://a.example' }).action).toBe('allow')
+    expect(ask(exact, { url: 'https://b.example' }).rule).toBe('/egress/web~1fetch')
+  })
+
+  test('holds with the base policy, and for the URI of a resource; a list of tools shows the tool', () => {
+    const house = open({ '*/*': [] })
+    const under = compiled({ version: 1, default: 'allow' }, { house })
+    expect(ask(under, { url: 'https://a.example' }).action).toBe('deny')
+    const shadow = compiled(
+      { version: 1, default: 'allow' },
+      { house: open({ '*/*': [] }, { mode: 'shadow' }) },
+    )
+    expect(ask(shadow, { url: 'https://a.example' }).action).toBe('allow')
+    const read = {
+      server: 'web',
+      name: 'https://evil.example/x',
+      method: 'resources/read',
+      args: {},
+    }
+    const facts = sampleFacts(undefined)
+    expect(decide(house, read, facts, new MemoryCounters(), NOW).rule).toBe('/egress/*~1*')
+    const target = { server: 'web', name: 'fetch', method: 'tools/call' }
+    expect(isVisible(house, target, sampleFacts(TOOL), NOW)).toBe(true)
+  })
+
+  test('is in the trace, and yields to what is stronger', () => {
+    const trace: TraceStep[] = []
+    const hidden = open({ 'web/*': [] }, { tools: { 'web/fetch': 'hide' } })
+    expect(ask(hidden, { url: 'https://a.example' }, trace)).toMatchObject({
+      action: 'hide',
+      guardrails: [{ name: 'egress', action: 'deny' }],
+    })
+    expect(trace).toContainEqual(expect.objectContaining({ step: 'guardrail', name: 'egress' }))
+  })
+
+  test('too many hosts are denied', () => {
+    const text = Array.from({ length: 1_001 }, (_, at) => `https://h${at}.b.example`).join(' ')
+    expect(ask(policy, { text }).action).toBe('deny')
+  })
+})
+
+test('what would do nothing is an error of the document', () => {
+  const problems = (section: object) =>
+    compile({
+      file: 'p',
+      text: JSON.stringify({ version: 1, default: 'deny', ...section }),
+    }).problems.map(({ message }) => message)
+  expect(
+    problems({ egress: { 'web/*': ['https://a.example', 'A.example', 'a.example/x'] } }),
+  ).toEqual([
+    '`https://a.example` is no host that an address can have',
+    '`A.example` is no host that an address can have',
+    '`a.example/x` is no host that an address can have',
+  ])
+  expect(problems({ answers: { 'a/*': {} } })).toEqual(['`a/*` says nothing about answers'])
+  expect(problems({ answers: { 'a/*': { seal: ['b/*'] } } })[0]).toContain('nothing is sealed')
+  expect(problems({ answers: { 'a/*': { redact: ['secret'], seal: ['*/*'] } } })[0]).toContain(
+    'any server',
+  )
+  expect(problems({ answers: { 'a/*': { deny: ['email'] } } })[0]).toContain('email')
+  expect(problems({ canaries: { key: 'short' } })[0]).toContain('by chance')
+  const many = Object.fromEntries(
+    Array.from({ length: 101 }, (_, at) => [`c${at}`, `value-${at}-1234567`]),
+  )
+  expect(problems({ canaries: many })[0]).toContain('more than 100')
+  expect(
+    problems({
+      answers: { 'a/*': { redact: ['secret', 'email'], seal: ['b/x'], links: ['*.a.example'] } },
+      canaries: { key: 'ab12-cd34-ef56' },
+    }),
+  ).toEqual([])
+})
