@@ -3,6 +3,8 @@
 
 import type {
   LiveRow,
+  LiveRows,
+  LiveSecond,
   LiveSnapshot,
   LiveTick,
   OutcomeLabel,
@@ -14,7 +16,7 @@ export const WINDOW_S = 300
 const ROWS_MAX = 1_000
 
 export interface Second {
-  /** Calls by server and label; calls from before the page was opened have no server. */
+  /** Calls by server and label. */
   readonly words: Map<string, Record<OutcomeLabel, number>>
   /** What to subtract from the sums by tool once this second is no longer shown. */
   readonly tools: Map<Tool, number>
@@ -34,6 +36,8 @@ export interface LiveState {
   readonly seconds: ReadonlyMap<number, Second>
   readonly tools: ReadonlyMap<string, Tool>
   readonly boundsMs: readonly number[]
+  /** Nothing is known of before. */
+  readonly sinceS: number
   readonly state: 'loading' | 'open' | 'lost'
   /** The gate's reason if the stream is lost. */
   readonly why: string
@@ -48,6 +52,7 @@ export class LiveStore {
     seconds: new Map(),
     tools: new Map(),
     boundsMs: [],
+    sinceS: Number.POSITIVE_INFINITY,
     left: 0,
     version: 0,
     state: 'loading',
@@ -61,6 +66,7 @@ export class LiveStore {
   #left = 0
   #connection: Pick<LiveState, 'state' | 'why'> = { state: 'loading', why: '' }
   #boundsMs: readonly number[] = []
+  #sinceS = Number.POSITIVE_INFINITY
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
@@ -68,6 +74,22 @@ export class LiveStore {
   }
 
   readonly now = (): LiveState => this.#state
+
+  /** As it is now, whatever comes later: for a page that is paused. */
+  pause(): LiveState {
+    const seconds = new Map(
+      [...this.#seconds].map(([at, { words, tools, latency }]) => [
+        at,
+        {
+          words: new Map([...words].map(([server, counts]) => [server, { ...counts }])),
+          tools,
+          latency,
+        },
+      ]),
+    )
+    const tools = new Map([...this.#tools].map(([key, tool]) => [key, { ...tool }]))
+    return { ...this.#state, seconds, tools }
+  }
 
   open(): () => void {
     return listen('/live', {
@@ -78,35 +100,38 @@ export class LiveStore {
       },
       onEvent: ({ event, data }) => {
         if (event === 'hello') this.#hello(JSON.parse(data) as LiveSnapshot)
+        else if (event === 'rows') this.#addPast(JSON.parse(data) as LiveRows)
         else if (event === 'tick') this.#tick(JSON.parse(data) as LiveTick)
         this.#soon()
       },
     })
   }
 
-  #hello({ boundsMs, rows, past, stretchMs }: LiveSnapshot): void {
+  /** Everything up to now: what was counted before is counted there too. */
+  #hello({ boundsMs, sinceMs, seconds }: LiveSnapshot): void {
     this.#boundsMs = boundsMs
-    const known = new Set(this.#rows.map(({ callId }) => callId))
-    this.#rows = [...rows.filter(({ callId }) => !known.has(callId)), ...this.#rows]
-    const told = new Set(this.#seconds.keys())
-    // A past interval is spread over its seconds; what ticks have counted already is not counted
-    // twice.
-    for (const { atMs, counts } of past) {
-      const first = Math.floor(atMs / 1_000)
-      const length = stretchMs / 1_000
-      for (let second = first; second < first + length; second++) {
-        if (told.has(second)) continue
-        for (const [word, n] of Object.entries(counts))
-          this.#second(second, '')[word as OutcomeLabel] += (n as number) / length
-      }
-    }
+    this.#sinceS = Math.ceil(sinceMs / 1_000)
+    this.#seconds.clear()
+    this.#tools.clear()
+    for (const second of seconds) this.#count(second)
   }
 
-  #tick({ atMs, counts, latency, rows, settled, left }: LiveTick): void {
+  #addPast({ rows }: LiveRows): void {
+    const known = new Set(this.#rows.map(({ callId }) => callId))
+    this.#rows = [...rows.filter(({ callId }) => !known.has(callId)), ...this.#rows]
+  }
+
+  #count({ atMs, counts, latency }: LiveSecond): void {
     const second = Math.floor(atMs / 1_000)
     for (const [server, tool, word, n] of counts) this.#add(second, server, tool, word, n)
     const kept = this.#at(second)
     kept.latency = latency.map((n, at) => n + (kept.latency[at] ?? 0))
+  }
+
+  #tick(tick: LiveTick): void {
+    this.#count(tick)
+    const { atMs, rows, settled, left } = tick
+    const second = Math.floor(atMs / 1_000)
     this.#left += left
     const ended = new Map(settled.map(([callId, status, ms]) => [callId, { status, ms }]))
     if (ended.size > 0)
@@ -171,6 +196,7 @@ export class LiveStore {
         seconds: this.#seconds,
         tools: this.#tools,
         boundsMs: this.#boundsMs,
+        sinceS: this.#sinceS,
         ...this.#connection,
         left: this.#left,
         version: this.#state.version + 1,
@@ -194,11 +220,28 @@ export function fits(filter: Filter, row: LiveRow): boolean {
   return text.toLowerCase().includes(filter.q.toLowerCase())
 }
 
-/** Calls per second by label, and the tools that were called and refused most. */
-export function computeFigures({ seconds, tools }: LiveState, nowS: number, server: string) {
+/** A tool with its calls by outcome. */
+export interface ToolCount {
+  readonly name: string
+  readonly n: number
+  readonly words: Readonly<Partial<Record<OutcomeLabel, number>>>
+}
+
+/** Calls per second by label, null where nothing is known, and the tools that were called and refused
+ * most. A held call is not refused. */
+export function computeFigures(
+  { seconds, sinceS, tools }: LiveState,
+  nowS: number,
+  server: string,
+): {
+  readonly times: readonly number[]
+  readonly words: Readonly<Record<OutcomeLabel, readonly (number | null)[]>>
+  readonly called: readonly ToolCount[]
+  readonly refused: readonly ToolCount[]
+} {
   const from = nowS - WINDOW_S
   const times: number[] = []
-  const words: Record<OutcomeLabel, number[]> = {
+  const words: Record<OutcomeLabel, (number | null)[]> = {
     allow: [],
     ask: [],
     deny: [],
@@ -210,21 +253,35 @@ export function computeFigures({ seconds, tools }: LiveState, nowS: number, serv
     const sums = { allow: 0, ask: 0, deny: 0, hide: 0, limited: 0 }
     for (const [of, counts] of seconds.get(at)?.words ?? [])
       if (server === '' || of === server) for (const word of WORDS) sums[word] += counts[word]
-    for (const word of WORDS) words[word].push(sums[word])
+    const isKnown = at >= sinceS || seconds.has(at)
+    for (const word of WORDS) words[word].push(isKnown ? sums[word] : null)
   }
-  const called = new Map<string, number>()
-  const refused = new Map<string, number>()
+  const called = new Map<string, Partial<Record<OutcomeLabel, number>>>()
   for (const { server: of, tool, word, n } of tools.values()) {
-    if (server !== '' && of !== server) continue
+    if ((server !== '' && of !== server) || tool === '') continue
     const name = `${of}/${tool}`
-    called.set(name, (called.get(name) ?? 0) + n)
-    if (word !== 'allow') refused.set(name, (refused.get(name) ?? 0) + n)
+    const counts = called.get(name) ?? {}
+    counts[word] = (counts[word] ?? 0) + n
+    called.set(name, counts)
   }
-  return { times, words, called: pickTop(called), refused: pickTop(refused) }
+  return { times, words, called: pickTop(called, WORDS), refused: pickTop(called, REFUSALS) }
 }
 
-function pickTop(counts: ReadonlyMap<string, number>): [string, number][] {
-  return [...counts].sort(([, a], [, b]) => b - a).slice(0, 8)
+const REFUSALS: readonly OutcomeLabel[] = ['deny', 'limited', 'hide']
+
+function pickTop(
+  counts: ReadonlyMap<string, Partial<Record<OutcomeLabel, number>>>,
+  counted: readonly OutcomeLabel[],
+): ToolCount[] {
+  return [...counts]
+    .map(([name, words]) => {
+      const shown = counted.map((word) => [word, words[word] ?? 0] as const)
+      const n = shown.reduce((sum, [, count]) => sum + count, 0)
+      return { name, n, words: Object.fromEntries(shown) }
+    })
+    .filter(({ n }) => n > 0)
+    .sort((one, other) => other.n - one.n)
+    .slice(0, 6)
 }
 
 /** Percentiles of each second, interpolated within their bucket; null without calls. */

@@ -21,6 +21,7 @@ import {
   fits,
   type LiveState,
   LiveStore,
+  type ToolCount,
   WINDOW_S,
 } from './live-store.ts'
 import { Plot } from './plot.tsx'
@@ -40,8 +41,8 @@ export function Live(): JSX.Element {
   const [store] = useState(() => new LiveStore())
   useEffect(() => store.open(), [store])
   const live = useSyncExternalStore(store.subscribe, store.now)
-  const [frozen, setFrozen] = useState<LiveState>()
-  const state = frozen ?? live
+  const [paused, setPaused] = useState<{ readonly state: LiveState; readonly atS: number }>()
+  const state = paused?.state ?? live
   const { query } = useRoute()
   const filter = useMemo(
     () => ({
@@ -52,7 +53,8 @@ export function Live(): JSX.Element {
     [query],
   )
   const [open, setOpen] = useState<LiveRow>()
-  const nowS = Math.floor(useNow() / 1_000)
+  const clockS = Math.floor(useNow() / 1_000)
+  const nowS = paused?.atS ?? clockS
   const figures = useMemo(
     () => ({ of: state.version, ...computeFigures(state, nowS, filter.server) }),
     [state, nowS, filter.server],
@@ -72,7 +74,7 @@ export function Live(): JSX.Element {
       SHARES.map((share, at) => ({
         says: `p${share * 100}`,
         values: lists[at] ?? [],
-        colour: (['--allow-line', '--accent', '--limited-line'] as const)[at] ?? '--accent',
+        colour: (['--accent', '--text', '--muted'] as const)[at] ?? '--accent',
       })),
     [lists],
   )
@@ -89,11 +91,13 @@ export function Live(): JSX.Element {
       <PageHead title="Live">
         <span className="row small muted" role="status">
           <span className={`dot ${live.state === 'open' ? 'up' : 'failing'}`} />
-          {live.state === 'open'
-            ? 'connected'
-            : live.state === 'lost'
-              ? `connection lost${live.why === '' ? '' : `: ${live.why}`}`
-              : 'connecting'}
+          {paused !== undefined
+            ? `paused at ${clock(paused.atS * 1_000)}`
+            : live.state === 'open'
+              ? 'connected'
+              : live.state === 'lost'
+                ? `connection lost${live.why === '' ? '' : `: ${live.why}`}`
+                : 'connecting'}
         </span>
         <Chips
           label="Which calls"
@@ -120,27 +124,33 @@ export function Live(): JSX.Element {
         />
         <Button
           icon
-          aria-label={frozen === undefined ? 'Pause' : 'Go on'}
-          onPress={() => setFrozen(frozen === undefined ? live : undefined)}
+          aria-label={paused === undefined ? 'Pause' : 'Resume'}
+          onPress={() =>
+            setPaused(paused === undefined ? { state: store.pause(), atS: clockS } : undefined)
+          }
         >
-          <Icon name={frozen === undefined ? 'pause' : 'play'} />
+          <Icon name={paused === undefined ? 'pause' : 'play'} />
         </Button>
       </PageHead>
       <div className="page-body live-body">
         <div className="live-plots">
-          <section className="card" aria-label="Calls a second">
-            <Legend words={figures.words} />
+          <section className="card" aria-label="Calls per second">
+            <Legend
+              words={figures.words}
+              sinceS={Math.max(state.sinceS, nowS - WINDOW_S)}
+              nowS={nowS}
+            />
             <Plot
-              label="Calls a second by decision"
+              label="Calls per second by decision"
               stacked
               times={figures.times}
               lines={byWord}
               unit={short}
             />
           </section>
-          <section className="card" aria-label="How long calls took">
+          <section className="card" aria-label="Latency">
             <div className="plot-head">
-              <h2 className="small-head">Time a call</h2>
+              <h2 className="small-head">Latency</h2>
               {SHARES.map((share, at) => (
                 <span key={share} className="row small">
                   <span className={`swatch p${share * 100}`} aria-hidden="true" />p{share * 100}{' '}
@@ -149,16 +159,16 @@ export function Live(): JSX.Element {
               ))}
             </div>
             <Plot
-              label="Percentiles of the time a call takes"
+              label="Percentiles of the latency of calls, without waiting for a person"
               times={figures.times}
               lines={byShare}
               unit={millis}
             />
           </section>
-          <Tops title="Most called" list={figures.called} word="allow" />
-          <Tops title="Most refused" list={figures.refused} word="deny" />
+          <Tops title="Most called" list={figures.called} />
+          <Tops title="Most refused" list={figures.refused} />
         </div>
-        <Rows rows={rows} onOpen={setOpen} left={state.left} />
+        <Rows rows={rows} isFiltered={state.rows.length > 0} onOpen={setOpen} left={state.left} />
       </div>
       {open !== undefined && <CallExplanationDrawer at={open} onClose={() => setOpen(undefined)} />}
     </div>
@@ -172,52 +182,52 @@ function timeOr(ms: number | null | undefined): string {
 
 function Legend({
   words,
+  sinceS,
+  nowS,
 }: {
-  words: Readonly<Record<OutcomeLabel, readonly number[]>>
+  words: Readonly<Record<OutcomeLabel, readonly (number | null)[]>>
+  sinceS: number
+  nowS: number
 }): JSX.Element {
-  const total = (list: readonly number[]) => Math.round(list.reduce((sum, n) => sum + n, 0))
+  const total = (list: readonly (number | null)[]) =>
+    list.reduce<number>((sum, n) => sum + (n ?? 0), 0)
   return (
     <div className="plot-head">
-      <h2 className="small-head">Calls a second</h2>
+      <h2 className="small-head">Calls per second</h2>
       {WORDS.map((word) => (
         <span key={word} className="row small">
           <OutcomeBadge word={word} bare says={word} />{' '}
           <b className="num">{count(total(words[word]))}</b>
         </span>
       ))}
-      <span className="muted small">in {WINDOW_S / 60} min</span>
+      <span className="muted small">
+        {nowS - sinceS >= WINDOW_S || !Number.isFinite(sinceS)
+          ? `in ${WINDOW_S / 60} min`
+          : `since ${clock(sinceS * 1_000)}`}
+      </span>
     </div>
   )
 }
 
-function Tops({
-  title,
-  list,
-  word,
-}: {
-  title: string
-  list: readonly [string, number][]
-  word: OutcomeLabel
-}): JSX.Element {
-  const most = list[0]?.[1] ?? 1
+/** A click shows the calls of that tool. */
+function Tops({ title, list }: { title: string; list: readonly ToolCount[] }): JSX.Element {
+  const most = list[0]?.n ?? 1
   return (
     <section className="card tops" aria-label={title}>
       <h2 className="small-head">{title}</h2>
-      {list.length === 0 && (
-        <p className="muted small">
-          nothing in the last {WINDOW_S / 60} min since this page was opened
-        </p>
-      )}
+      {list.length === 0 && <p className="muted small">None in the last {WINDOW_S / 60} min.</p>}
       <ol>
-        {list.slice(0, 6).map(([name, n]) => (
-          <li key={name} className="top">
-            <span
-              className={`bar ${word}`}
-              style={{ width: `${(n / most) * 100}%` }}
-              aria-hidden="true"
-            />
-            <SaidLine text={name} className="top-name" />
-            <b className="num small">{count(n)}</b>
+        {list.map(({ name, n, words }) => (
+          <li key={name}>
+            <button type="button" className="top" onClick={() => setQuery({ q: name })}>
+              <span className="bars" style={{ width: `${(n / most) * 100}%` }} aria-hidden="true">
+                {WORDS.filter((word) => (words[word] ?? 0) > 0).map((word) => (
+                  <span key={word} className={`bar ${word}`} style={{ flexGrow: words[word] }} />
+                ))}
+              </span>
+              <SaidLine text={name} className="top-name" />
+              <b className="num small">{count(n)}</b>
+            </button>
           </li>
         ))}
       </ol>
@@ -248,13 +258,25 @@ const Row = memo(function Row({ item: row, onOpen }: RowOf<LiveRow>): JSX.Elemen
 /** The newest first. */
 function Rows({
   rows,
+  isFiltered,
   onOpen,
   left,
 }: {
   rows: readonly LiveRow[]
+  /** There are others that the filters leave out. */
+  isFiltered: boolean
   onOpen: (row: LiveRow) => void
   left: number
 }): JSX.Element {
+  if (rows.length === 0 && isFiltered)
+    return (
+      <section className="card live-rows" aria-label="Calls">
+        <Empty icon="live" title="No matching calls">
+          None of the latest calls match the filters.{' '}
+          <Button onPress={() => setQuery({ q: '', word: '', server: '' })}>Clear filters</Button>
+        </Empty>
+      </section>
+    )
   if (rows.length === 0)
     return (
       <section className="card live-rows" aria-label="Calls">
@@ -273,7 +295,7 @@ function Rows({
         <span>Tool</span>
         <span>Who</span>
         <span>Reason</span>
-        <span>Took</span>
+        <span>Latency</span>
       </div>
       <VirtualList
         items={rows}

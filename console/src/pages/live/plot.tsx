@@ -1,7 +1,8 @@
 // A plot over time with a fixed size and fixed colours: lines or stacked areas, drawn by uPlot on a
-// canvas. Next to it a table for screen readers.
+// canvas, with the values under the pointer. What is not known is a gap. The newest values are in its
+// label for screen readers.
 
-import { type JSX, memo, useEffect, useMemo, useRef } from 'react'
+import { type JSX, memo, useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 
@@ -36,6 +37,7 @@ export const Plot = memo(function Plot({
   )
   const latest = useRef(data)
   latest.current = data
+  const [hover, setHover] = useState<{ readonly at: number; readonly leftPx: number }>()
   const names = lines.map(({ says, colour }) => `${says}${colour}`).join()
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: rebuilt only for other lines
@@ -45,7 +47,14 @@ export const Plot = memo(function Plot({
     const make = () => {
       plot.current?.destroy()
       plot.current = new uPlot(
-        createOptions(element.clientWidth, height, lines, stacked, unit),
+        createOptions({
+          width: element.clientWidth,
+          height,
+          lines,
+          stacked,
+          unit,
+          onHover: setHover,
+        }),
         latest.current as uPlot.AlignedData,
         element,
       )
@@ -74,28 +83,56 @@ export const Plot = memo(function Plot({
   return (
     <figure className="plot">
       <div ref={place} role="img" aria-label={`${label}: now ${said}`} />
+      {hover !== undefined && (
+        <div
+          className={`plot-tip${hover.leftPx > 160 ? ' before' : ''}`}
+          style={{ left: hover.leftPx }}
+          aria-hidden="true"
+        >
+          <b className="num">{clock(times[hover.at] ?? 0)}</b>
+          {lines.map(({ says, colour, values }) => (
+            <span key={says} className="row small">
+              <span className="swatch" style={{ background: `var(${colour})` }} />
+              {says} <b className="num">{formatValue(values[hover.at], unit)}</b>
+            </span>
+          ))}
+        </div>
+      )}
     </figure>
   )
 })
+
+function formatValue(value: number | null | undefined, unit: (value: number) => string): string {
+  return value === null || value === undefined ? '–' : unit(value)
+}
 
 function stack(lines: readonly PlotLine[]): (number | null)[][] {
   const sums: number[] = []
   const stacked = [...lines].reverse().map(({ values }) =>
     values.map((value, at) => {
-      sums[at] = (sums[at] ?? 0) + (value ?? 0)
+      if (value === null) return null
+      sums[at] = (sums[at] ?? 0) + value
       return sums[at] ?? 0
     }),
   )
   return stacked.reverse()
 }
 
-function createOptions(
-  width: number,
-  height: number,
-  lines: readonly PlotLine[],
-  stacked: boolean,
-  unit: (value: number) => string,
-): uPlot.Options {
+function createOptions({
+  width,
+  height,
+  lines,
+  stacked,
+  unit,
+  onHover,
+}: {
+  readonly width: number
+  readonly height: number
+  readonly lines: readonly PlotLine[]
+  readonly stacked: boolean
+  readonly unit: (value: number) => string
+  readonly onHover: (hover: { at: number; leftPx: number } | undefined) => void
+}): uPlot.Options {
   const style = getComputedStyle(document.documentElement)
   const colour = (name: string) => style.getPropertyValue(name).trim()
   const font = `11px ${style.getPropertyValue('--font')}`
@@ -110,13 +147,23 @@ function createOptions(
     height,
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
     legend: { show: false },
-    padding: [8, 18, 0, 0],
+    hooks: {
+      setCursor: [
+        ({ bbox, cursor: { idx, left } }) =>
+          onHover(
+            idx == null || left === undefined || left < 0
+              ? undefined
+              : { at: idx, leftPx: left + bbox.left / devicePixelRatio },
+          ),
+      ],
+    },
+    padding: [8, 30, 0, 0],
     scales: {
       x: { range: (plot) => [plot.data[0][0] ?? 0, plot.data[0].at(-1) ?? 1] },
       y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
     },
     axes: [
-      { ...axis, size: 24, values: (_: uPlot, splits: number[]) => splits.map(clock) },
+      { ...axis, size: 24, space: 90, values: (_: uPlot, splits: number[]) => splits.map(clock) },
       { ...axis, size: 52, values: (_: uPlot, splits: number[]) => splits.map(unit) },
     ],
     series: [

@@ -12,7 +12,9 @@ export const LIVE_TICKS_KEPT = 240
 /** Read when Live opens, on the gate's own thread: a few milliseconds. */
 export const LIVE_PAST_RECORDS_MAX = 2_000
 export const LIVE_PAST_MS = 10 * 60_000
-export const LIVE_PAST_STRETCH_MS = 5_000
+/** Counted second by second, in seconds; and series of one second that keep the name of their tool. */
+export const LIVE_HISTORY_S = 300
+export const LIVE_HISTORY_COUNTS_MAX = 200
 export const LIVE_PAST_ROWS = 100
 
 /** How long a question waits for the index of the ledger, and how many records that takes in at a time:

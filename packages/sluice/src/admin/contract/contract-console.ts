@@ -28,18 +28,25 @@ export interface LiveRow {
   readonly durationMs: number | null
 }
 
-/** Exact for its quarter of a second: every call is counted, whatever rows are left out. */
-export interface LiveTick {
+/** Calls by server, tool and outcome. */
+export type LiveCounts = readonly (readonly [
+  server: string,
+  tool: string,
+  word: OutcomeLabel,
+  n: number,
+])[]
+
+/** Exact: every call is counted, whatever rows are left out. */
+export interface LiveSecond {
   readonly atMs: number
-  /** Calls by server, tool and word since the last tick. */
-  readonly counts: readonly (readonly [
-    server: string,
-    tool: string,
-    word: OutcomeLabel,
-    n: number,
-  ])[]
-  /** Calls that took at most the bound of the same place in `LiveSnapshot.boundsMs`. */
+  readonly counts: LiveCounts
+  /** Calls that took at most the bound of the same place in `LiveSnapshot.boundsMs`; waiting for a person
+   * is not counted. */
   readonly latency: readonly number[]
+}
+
+/** What came since the last tick, a quarter of a second. */
+export interface LiveTick extends LiveSecond {
   readonly rows: readonly LiveRow[]
   /** How rows that were sent before have ended. */
   readonly settled: readonly (readonly [callId: string, status: string, durationMs: number])[]
@@ -49,14 +56,15 @@ export interface LiveTick {
 
 export interface LiveSnapshot {
   readonly boundsMs: readonly number[]
-  /** The newest calls on record, the newest last. */
+  /** The gate started then, or five minutes ago: nothing is known of before. */
+  readonly sinceMs: number
+  /** Up to now, the newest last; seconds without calls are left out. */
+  readonly seconds: readonly LiveSecond[]
+}
+
+/** The newest calls on record, the newest last. */
+export interface LiveRows {
   readonly rows: readonly LiveRow[]
-  /** Before now: calls by word in stretches of `stretchMs`, the newest last. */
-  readonly past: readonly {
-    readonly atMs: number
-    readonly counts: Partial<Record<OutcomeLabel, number>>
-  }[]
-  readonly stretchMs: number
 }
 
 // ---- Calls on record

@@ -2,8 +2,7 @@
 // events, verify. Everything here only looks; reading is done in a thread of its own.
 
 import { z } from 'zod'
-import { BOUNDS_MS } from '../../gateway/metrics/meter.ts'
-import type { CallExplanation, LiveSnapshot } from '../contract/contract-console.ts'
+import type { CallExplanation } from '../contract/contract-console.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { EventStreamResponse } from '../http/events.ts'
@@ -43,18 +42,15 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
   return [
     endpoint({
       ...{ method: 'GET', path: '/api/live', role: 'viewer' },
-      summary: 'calls as they pass: events `hello` (LiveHello), then `tick` (LiveTick)',
+      summary:
+        'calls as they pass: events `hello` (LiveSnapshot), `rows` (LiveRows), then `tick` (LiveTick)',
       handle: ({ lastEventId }) =>
         new EventStreamResponse((feed) => {
           let isHere = true
           const { resumed, leave } = hub.join(feed, lastEventId)
-          const id = hub.lastId
           if (!resumed)
             void reader.ask('past', nowMs()).then(
-              (past) => {
-                const hello: LiveSnapshot = { ...past, boundsMs: BOUNDS_MS }
-                if (isHere) feed.send('hello', hello, id)
-              },
+              (rows) => isHere && feed.send('rows', rows, hub.lastId),
               () => {},
             )
           return () => {

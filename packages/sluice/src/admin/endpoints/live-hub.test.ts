@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { CallInstrumentation, type CallWithFacts } from '../../gateway/metrics/instrument-calls.ts'
 import { Meter } from '../../gateway/metrics/meter.ts'
 import { LIVE_ROWS_A_TICK, LIVE_TICK_MS, LIVE_TICKS_KEPT } from '../contract/console-limits.ts'
-import type { LiveTick } from '../contract/contract-console.ts'
+import type { LiveSecond, LiveSnapshot, LiveTick } from '../contract/contract-console.ts'
 import { LiveHub } from './live-hub.ts'
 
 const ALLOWED = { action: 'allow', code: 'ALLOWED' } as const
@@ -34,8 +34,9 @@ function look() {
   const viewer = (last?: string) => {
     const ticks: LiveTick[] = []
     const ids: string[] = []
+    const hellos: LiveSnapshot[] = []
     const feed = {
-      send: () => true,
+      send: (_: string, data: unknown) => hellos.push(structuredClone(data) as LiveSnapshot) > 0,
       sendBytes: (bytes: Uint8Array) => {
         const [, id = '', data = ''] =
           /^id: (.*)\nevent: tick\ndata: (.*)\n\n$/.exec(`${bytes}`) ?? []
@@ -44,7 +45,7 @@ function look() {
         return true
       },
     }
-    return { ticks, ids, ...hub.join(feed, last) }
+    return { ticks, ids, hellos, ...hub.join(feed, last) }
   }
   return { hub, watch, pass, viewer }
 }
@@ -75,6 +76,45 @@ test('counters are exact however many calls pass; rows are few, refusals first',
   expect(tick?.rows.length).toBe(LIVE_ROWS_A_TICK)
   expect(tick?.rows.filter(({ word }) => word === 'deny').length).toBe(5)
   expect(tick?.left).toBe(305 - LIVE_ROWS_A_TICK)
+})
+
+test('A1: the last five minutes are counted exactly, whenever somebody comes to look', () => {
+  const { pass, viewer } = look()
+  const sum = (seconds: readonly LiveSecond[] = []) =>
+    seconds.flatMap(({ counts }) => counts).reduce((all, [, , , n]) => all + n, 0)
+  const startMs = Date.now()
+  for (let second = 0; second < 400; second++) {
+    for (let at = 0; at < 20; at++) pass(ALLOWED, `c${second}-${at}`)
+    vi.advanceTimersByTime(1_000)
+  }
+  pass(DENIED, 'of this second')
+  const first = viewer()
+  expect(sum(first.hellos[0]?.seconds)).toBe(20 * 300 + 1)
+  expect(first.hellos[0]?.sinceMs).toBe(Date.now() - 300_000)
+  // Somebody else comes in the middle of a tick: no call is counted twice, none is left out.
+  pass(ALLOWED, 'before')
+  vi.advanceTimersByTime(LIVE_TICK_MS / 2)
+  const second = viewer()
+  pass(ALLOWED, 'after')
+  vi.advanceTimersByTime(LIVE_TICK_MS)
+  expect([first, second].map(({ hellos, ticks }) => sum(hellos[0]?.seconds) + sum(ticks))).toEqual([
+    20 * 300 + 3,
+    20 * 300 + 3,
+  ])
+  expect(look().viewer().hellos[0]?.sinceMs).toBe(Date.now())
+  expect(startMs).toBeLessThan(Date.now() - 300_000)
+})
+
+test('A6: waiting for a person is no latency', () => {
+  const meter = new Meter()
+  const call = new CallInstrumentation(meter, undefined).begin(watched, undefined)
+  call.step('decide')
+  vi.advanceTimersByTime(23_000)
+  call.waited()
+  call.step('limits')
+  call.settled({ status: 'answered' } as never)
+  expect(meter.steps.total.sumMs).toBeLessThan(1_000)
+  expect(meter.steps.limits.sumMs).toBeLessThan(1_000)
 })
 
 test('more refusals than fit are counted as left out, and told calls have no rows beside them', () => {

@@ -1,6 +1,6 @@
-// Calls as they pass, for those who look: exact counters four times a second, and the few rows a
-// person can read, refusals and held calls first. Gathered only while somebody looks; made into text
-// once for all of them; kept for a while, so that a page that lost its stream misses nothing.
+// Calls as they pass, for those who look: the last five minutes, exact counters four times a second, and
+// the few rows a person can read, refusals and held calls first. Rows are gathered only while somebody
+// looks; made into text once for all; kept for a while, so that a page that lost its stream misses nothing.
 
 import type { Decision } from '@sluice/policy/core/decision'
 import { displayName } from '../../core/display-name.ts'
@@ -10,16 +10,17 @@ import type {
   CallWithFacts,
   TappedCall,
 } from '../../gateway/metrics/instrument-calls.ts'
-import type { Meter } from '../../gateway/metrics/meter.ts'
+import { BOUNDS_MS, type Meter } from '../../gateway/metrics/meter.ts'
 import {
   LIVE_ENDS_A_TICK,
   LIVE_ROWS_A_TICK,
   LIVE_TICK_MS,
   LIVE_TICKS_KEPT,
 } from '../contract/console-limits.ts'
-import type { LiveRow, LiveTick, OutcomeLabel } from '../contract/contract-console.ts'
+import type { LiveRow, LiveSnapshot, LiveTick } from '../contract/contract-console.ts'
 import { toOutcomeLabel } from '../contract/outcome-label.ts'
 import { eventBytes, type Feed } from '../http/events.ts'
+import { CountsSince, LiveHistory } from './live-history.ts'
 
 export interface LiveParts {
   readonly meter: Pick<Meter, 'decisions' | 'steps'>
@@ -38,9 +39,8 @@ export class LiveHub implements CallTap {
   readonly #feeds = new Set<Feed>()
   /** The last ticks, the newest last. */
   readonly #kept: Tick[] = []
-  /** What each series of the meter, which are only ever added to, had counted by the last tick. */
-  #counted = new Float64Array(256)
-  #latency: Float64Array
+  readonly #since: CountsSince
+  readonly #history: LiveHistory
   #urgent: LiveCall[] = []
   #plain: LiveCall[] = []
   #ended: LiveCall[] = []
@@ -51,16 +51,20 @@ export class LiveHub implements CallTap {
 
   constructor(parts: LiveParts) {
     this.#parts = parts
-    this.#latency = new Float64Array(parts.meter.steps.total.counts.length)
+    this.#since = new CountsSince(parts.meter)
+    this.#history = new LiveHistory(parts.meter, parts.nowMs)
     // Numbers of an earlier run of the gate must not be taken for this one's.
     this.#id = parts.nowMs()
   }
 
-  /** What came after `last` is sent at once; undefined where that is no longer known. */
+  /** What came after `last` is sent at once; where that is no longer known, the last five minutes. What
+   * was counted up to this moment goes to those who look already: nothing is counted twice. */
   join(feed: Feed, last: string | undefined): { readonly resumed: boolean; leave(): void } {
     if (this.#timer === undefined) this.#start()
-    const since = this.#since(last)
-    for (const { bytes } of since ?? []) feed.sendBytes(bytes)
+    else this.#tick()
+    const since = this.#ticksAfter(last)
+    if (since === undefined) feed.send('hello', this.#hello(), this.lastId)
+    else for (const { bytes } of since) feed.sendBytes(bytes)
     this.#feeds.add(feed)
     return { resumed: since !== undefined, leave: () => this.#feeds.delete(feed) }
   }
@@ -93,14 +97,23 @@ export class LiveHub implements CallTap {
   }
 
   close(): void {
+    this.#pause()
+    this.#history.close()
+  }
+
+  #pause(): void {
     clearInterval(this.#timer)
     this.#timer = undefined
     this.#parts.watch.tap = undefined
   }
 
+  #hello(): LiveSnapshot {
+    return { ...this.#history.read(), boundsMs: BOUNDS_MS }
+  }
+
   #start(): void {
-    this.#counts()
-    this.#latencies()
+    this.#since.counts()
+    this.#since.latency()
     this.#quietTicks = 0
     this.#kept.length = 0
     this.#parts.watch.tap = this
@@ -118,12 +131,12 @@ export class LiveHub implements CallTap {
     }
     // Kept for some time after the last client left: a client that lost its stream reconnects within seconds.
     this.#quietTicks = this.#feeds.size === 0 ? this.#quietTicks + 1 : 0
-    if (this.#quietTicks > LIVE_TICKS_KEPT) this.close()
+    if (this.#quietTicks > LIVE_TICKS_KEPT) this.#pause()
   }
 
   #take(): LiveTick | undefined {
-    const counts = this.#counts()
-    const latency = this.#latencies()
+    const counts = this.#since.counts()
+    const latency = this.#since.latency()
     const room = LIVE_ROWS_A_TICK - this.#urgent.length
     const told = [...this.#urgent, ...this.#plain.slice(0, room)]
     const tick = {
@@ -142,34 +155,7 @@ export class LiveHub implements CallTap {
     return isEmpty ? undefined : tick
   }
 
-  /** From the gate's own counters, which count every call anyway. */
-  #counts(): [string, string, OutcomeLabel, number][] {
-    const counts: [string, string, OutcomeLabel, number][] = []
-    const series = this.#parts.meter.decisions
-    if (series.length > this.#counted.length) {
-      const wider = new Float64Array(series.length * 2)
-      wider.set(this.#counted)
-      this.#counted = wider
-    }
-    for (let at = 0; at < series.length; at++) {
-      const { value, labels } = series[at] as (typeof series)[number]
-      const before = this.#counted[at] as number
-      if (value === before) continue
-      this.#counted[at] = value
-      const { server = '', tool = '', action = '', code = '' } = labels
-      counts.push([server, tool, toOutcomeLabel(action, code), value - before])
-    }
-    return counts
-  }
-
-  #latencies(): number[] {
-    const now = this.#parts.meter.steps.total.counts
-    const came = Array.from(now, (count, at) => count - (this.#latency[at] as number))
-    this.#latency.set(now)
-    return came
-  }
-
-  #since(last: string | undefined): Tick[] | undefined {
+  #ticksAfter(last: string | undefined): Tick[] | undefined {
     const id = Number(last)
     if (last === undefined || !Number.isSafeInteger(id)) return undefined
     if (id === this.#id) return []

@@ -43,15 +43,13 @@ import {
   LIVE_PAST_MS,
   LIVE_PAST_RECORDS_MAX,
   LIVE_PAST_ROWS,
-  LIVE_PAST_STRETCH_MS,
 } from '../contract/console-limits.ts'
 import type {
   BoardTool,
   CallRecord,
   LedgerEvents,
   LedgerPage,
-  LiveSnapshot,
-  OutcomeLabel,
+  LiveRows,
   PolicyDraft,
   VerificationView,
 } from '../contract/contract-console.ts'
@@ -232,24 +230,18 @@ export class LedgerQueries {
     return { events }
   }
 
-  past(nowMs: number): Pick<LiveSnapshot, 'rows' | 'past' | 'stretchMs'> {
+  past(nowMs: number): LiveRows {
     const outcomes = new Map<number, OutcomeRecord>()
     const rows: CallRecord[] = []
-    const stretches = new Map<number, Partial<Record<OutcomeLabel, number>>>()
     let seen = 0
     for (const record of recordsBackwards(this.#ledger)) {
       if (record.atMs < nowMs - LIVE_PAST_MS || ++seen > LIVE_PAST_RECORDS_MAX) break
       if (record.kind === 'outcome') outcomes.set(record.intent, record)
       if (record.kind !== 'intent' && record.kind !== 'refusal') continue
-      const row = callRecord({ record, outcome: outcomes.get(record.seq) ?? null })
-      if (rows.length < LIVE_PAST_ROWS) rows.push(row)
-      const at = record.atMs - (record.atMs % LIVE_PAST_STRETCH_MS)
-      const counts = stretches.get(at) ?? {}
-      counts[row.word] = (counts[row.word] ?? 0) + 1
-      stretches.set(at, counts)
+      rows.push(callRecord({ record, outcome: outcomes.get(record.seq) ?? null }))
+      if (rows.length === LIVE_PAST_ROWS) break
     }
-    const past = [...stretches].map(([atMs, counts]) => ({ atMs, counts })).reverse()
-    return { rows: rows.reverse(), past, stretchMs: LIVE_PAST_STRETCH_MS }
+    return { rows: rows.reverse() }
   }
 
   /** A stretch of an export. */

@@ -38,6 +38,7 @@ export async function admitCall(options: AdmitOptions): Promise<CallVerdict> {
       action === 'allow'
         ? { status: 'approved', passing: decided }
         : await awaitApproval({ pipeline, passing: decided, usage, wait, tracked })
+    if (action !== 'allow') tracked.watched.waited()
     if (held.status === 'refused')
       return refuse(pipeline, { ...decided, decision: held.decision }, tracked, held.pending)
     if (held.status === 'again') {

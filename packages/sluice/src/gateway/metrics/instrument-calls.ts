@@ -63,6 +63,8 @@ export class InstrumentedCall {
   #tapped: TappedCall | undefined
   readonly #beganMs = performance.now()
   #lastMs = this.#beganMs
+  /** For a person. */
+  #waitedMs = 0
 
   constructor(
     meter: Meter,
@@ -94,6 +96,13 @@ export class InstrumentedCall {
     this.#lastMs = now
   }
 
+  /** Since the last step a person was waited for: that is no step, and no latency. */
+  waited(): void {
+    const now = performance.now()
+    this.#waitedMs += now - this.#lastMs
+    this.#lastMs = now
+  }
+
   decided(decision: Decision, callId: string): void {
     const { call, facts } = this.#watched
     const isTool = call.method === TOOL_CALL
@@ -108,11 +117,11 @@ export class InstrumentedCall {
     this.step('upstream')
     this.#meter.outcome(this.#watched.call.server, outcome.status)
     this.#span?.settled(outcome)
-    this.#tapped?.settled(outcome.status, this.#lastMs - this.#beganMs)
+    this.#tapped?.settled(outcome.status, this.#lastMs - this.#beganMs - this.#waitedMs)
     this.#end(this.#lastMs)
   }
 
   #end(nowMs: number): void {
-    this.#meter.steps.total.observe(nowMs - this.#beganMs)
+    this.#meter.steps.total.observe(nowMs - this.#beganMs - this.#waitedMs)
   }
 }
