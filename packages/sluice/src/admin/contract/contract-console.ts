@@ -3,69 +3,7 @@
 // Texts of servers, tools and agents in here are untrusted; the console shows them as text.
 
 import type { Action } from '@sluice/policy/core/actions'
-
-/** What became of a call, in one word: a limit is a denial with a colour of its own. */
-export type OutcomeLabel = 'allow' | 'ask' | 'deny' | 'hide' | 'limited'
-
-// ---- Live
-
-export interface LiveRow {
-  readonly callId: string
-  readonly atMs: number
-  readonly principal: string
-  readonly agent: string | null
-  readonly session: string
-  readonly server: string
-  readonly method: string
-  readonly name: string
-  readonly category: string | null
-  readonly word: OutcomeLabel
-  readonly code: string
-  readonly rule: string
-  readonly reason: string
-  /** Null while it is open. */
-  readonly status: string | null
-  readonly durationMs: number | null
-}
-
-/** Calls by server, tool and outcome. */
-export type LiveCounts = readonly (readonly [
-  server: string,
-  tool: string,
-  word: OutcomeLabel,
-  n: number,
-])[]
-
-/** Exact: every call is counted, whatever rows are left out. */
-export interface LiveSecond {
-  readonly atMs: number
-  readonly counts: LiveCounts
-  /** Calls that took at most the bound of the same place in `LiveSnapshot.boundsMs`; waiting for a person
-   * is not counted. */
-  readonly latency: readonly number[]
-}
-
-/** What came since the last tick, a quarter of a second. */
-export interface LiveTick extends LiveSecond {
-  readonly rows: readonly LiveRow[]
-  /** How rows that were sent before have ended. */
-  readonly settled: readonly (readonly [callId: string, status: string, durationMs: number])[]
-  /** Calls that have no row because there were too many. */
-  readonly left: number
-}
-
-export interface LiveSnapshot {
-  readonly boundsMs: readonly number[]
-  /** The gate started then, or five minutes ago: nothing is known of before. */
-  readonly sinceMs: number
-  /** Up to now, the newest last; seconds without calls are left out. */
-  readonly seconds: readonly LiveSecond[]
-}
-
-/** The newest calls on record, the newest last. */
-export interface LiveRows {
-  readonly rows: readonly LiveRow[]
-}
+import type { LiveRow, OutcomeLabel } from './contract-live.ts'
 
 // ---- Calls on record
 

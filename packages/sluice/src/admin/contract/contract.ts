@@ -17,6 +17,7 @@ export type {
 } from '../../core/approval.ts'
 export type { Role } from '../../core/person.ts'
 export type * from './contract-console.ts'
+export type * from './contract-live.ts'
 
 import type { ApprovalBlock, ApprovalRequest, StandingApproval } from '../../core/approval.ts'
 import type { Person, Role } from '../../core/person.ts'

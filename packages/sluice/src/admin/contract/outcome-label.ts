@@ -1,7 +1,7 @@
 // What became of a call in the console's five words: a limit and a held call are denials to the
 // caller, and a label of its own in the console.
 
-import type { OutcomeLabel } from './contract-console.ts'
+import type { OutcomeLabel } from './contract-live.ts'
 
 export function toOutcomeLabel(action: string, code: string): OutcomeLabel {
   if (code === 'RATE_LIMITED' || code === 'SPEND_LIMITED') return 'limited'

@@ -3,7 +3,7 @@
 
 import type { Meter } from '../../gateway/metrics/meter.ts'
 import { LIVE_HISTORY_COUNTS_MAX, LIVE_HISTORY_S } from '../contract/console-limits.ts'
-import type { LiveCounts, LiveSecond } from '../contract/contract-console.ts'
+import type { LiveCounts, LiveSecond } from '../contract/contract-live.ts'
 import { toOutcomeLabel } from '../contract/outcome-label.ts'
 
 /** What was counted since it was asked last. */

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { CallInstrumentation, type CallWithFacts } from '../../gateway/metrics/instrument-calls.ts'
 import { Meter } from '../../gateway/metrics/meter.ts'
 import { LIVE_ROWS_A_TICK, LIVE_TICK_MS, LIVE_TICKS_KEPT } from '../contract/console-limits.ts'
-import type { LiveSecond, LiveSnapshot, LiveTick } from '../contract/contract-console.ts'
+import type { LiveSecond, LiveSnapshot, LiveTick } from '../contract/contract-live.ts'
 import { LiveHub } from './live-hub.ts'
 
 const ALLOWED = { action: 'allow', code: 'ALLOWED' } as const

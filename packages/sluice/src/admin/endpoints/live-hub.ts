@@ -17,7 +17,7 @@ import {
   LIVE_TICK_MS,
   LIVE_TICKS_KEPT,
 } from '../contract/console-limits.ts'
-import type { LiveRow, LiveSnapshot, LiveTick } from '../contract/contract-console.ts'
+import type { LiveRow, LiveSnapshot, LiveTick } from '../contract/contract-live.ts'
 import { toOutcomeLabel } from '../contract/outcome-label.ts'
 import { eventBytes, type Feed } from '../http/events.ts'
 import { CountsSince, LiveHistory } from './live-history.ts'

@@ -7,7 +7,8 @@ import type { AdminParts } from '../../gateway/start/run-admin.ts'
 import { withoutValues } from '../../gateway/state/servers.ts'
 import type { ServerFailure } from '../../gateway/tools/server-notes.ts'
 import type { PendingServerView } from '../contract/contract.ts'
-import type { OutcomeLabel, ServerView } from '../contract/contract-console.ts'
+import type { ServerView } from '../contract/contract-console.ts'
+import type { OutcomeLabel } from '../contract/contract-live.ts'
 import { toOutcomeLabel } from '../contract/outcome-label.ts'
 
 export function serverViews(parts: AdminParts): ServerView[] {

@@ -49,10 +49,10 @@ import type {
   CallRecord,
   LedgerEvents,
   LedgerPage,
-  LiveRows,
   PolicyDraft,
   VerificationView,
 } from '../contract/contract-console.ts'
+import type { LiveRows } from '../contract/contract-live.ts'
 import { boardOf } from './board.ts'
 import { callRecord } from './call-views.ts'
 
