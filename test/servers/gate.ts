@@ -10,12 +10,18 @@ import { writeRequest } from '../../packages/sluice/src/protocol/write-message.t
 const log = (): void => {}
 const watcher = new Watcher({ file: process.argv[2], log })
 const command = [process.execPath, join(import.meta.dirname, 'stubborn.ts')]
-const link = startStdioServer({ name: 'stubborn', command, log, watcher })
-link.onMessage = (message) => {
-  if (message.kind !== 'answer') return
-  const result = JSON.parse(message.result ?? '') as { content: { text: string }[] }
-  const pids = JSON.parse(result.content[0]?.text ?? '[]') as number[]
-  console.log(JSON.stringify([watcher.pid, ...pids]))
-}
+const link = startStdioServer(
+  { name: 'stubborn', command, log, watcher },
+  {
+    onMessage(message) {
+      if (message.kind !== 'answer') return
+      const result = JSON.parse(message.result ?? '') as { content: { text: string }[] }
+      const pids = JSON.parse(result.content[0]?.text ?? '[]') as number[]
+      console.log(JSON.stringify([watcher.pid, ...pids]))
+    },
+    onFailure() {},
+    onClose() {},
+  },
+)
 link.send(writeRequest(1, 'tools/call', new Map([['name', '"pid"']])))
 setInterval(() => {}, 1_000)

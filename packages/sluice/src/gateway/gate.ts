@@ -51,6 +51,7 @@ import { type ServerFailure, ServerNotes } from './tools/server-notes.ts'
 import type { StoredTools } from './tools/stored-tools.ts'
 import { RestingProcesses } from './upstream/servers/resting-processes.ts'
 import { type ServerLinksParts, UpstreamConnector } from './upstream/servers/upstream-connector.ts'
+import type { UpstreamEvents } from './upstream/upstream.ts'
 
 /** Idle times of sessions: setting the machine's clock makes none forget what it saw. */
 const { steadyMs } = processClock
@@ -236,10 +237,12 @@ export class Gate {
         spare: () => (relay.openRequests === 0 ? client.spare : undefined),
       },
     }
-    const server = this.#servers.connect(name, serverConfig, to)
+    const connect = (events: UpstreamEvents) =>
+      this.#servers.connect(name, serverConfig, to, events)
+    const watched = (events: UpstreamEvents) => this.#notes.watch(name, connect, events)
     // In the stateless era nobody need tell the gate that its tools have changed.
     const freshMs = link.era === 'stateless' ? TOOLS_FRESH_MS : undefined
-    const relay: Relay = new Relay(link, server, {
+    const relay: Relay = new Relay(link, watched, {
       pipeline: { ...this.#pipeline, policy: bound, record },
       send,
       server: name,
@@ -293,16 +296,16 @@ export class Gate {
       },
       log: (text) => log('warn', text),
     })
-    this.#notes.watch(name, server)
     this.#relays.add(relay, session, () => {
       const why = own.renew()
       if (why !== undefined) relay.close(why)
     })
-    void server.ended.then(() => this.#relays.delete(relay))
+    const { upstream } = relay
+    void upstream.ended.then(() => this.#relays.delete(relay))
     if (serverConfig.kind === 'stdio') {
       const { idleMs = config.processes.idleMs } = serverConfig
       const openRequests = () => relay.openRequests
-      this.#resting.add({ link: server, client, openRequests, idleMs }, performance.now())
+      this.#resting.add({ link: upstream, client, openRequests, idleMs }, performance.now())
     }
   }
 

@@ -121,7 +121,8 @@ test('servers come off the list when they end, and a watcher that dies is starte
   const watcher = new Watcher({ file, log })
   const groups = (): unknown[] =>
     (JSON.parse(readFileSync(file, 'utf8')) as { groups: unknown[] }).groups
-  const link = startStdioServer({ name: 'echo', command: fixture('echo'), log, watcher })
+  const options = { name: 'echo', command: fixture('echo'), log, watcher }
+  const link = startStdioServer(options, { onMessage() {}, onFailure() {}, onClose() {} })
   expect(groups()).toEqual([{ pid: link.pid, started: readStat(link.pid!)!.started }])
   const first = watcher.pid!
   process.kill(first, 'SIGKILL')

@@ -35,7 +35,7 @@ import type { ClientTransport, MessageContext } from '../shared/transport.ts'
 import type { Freeze } from '../state/freezes.ts'
 import { KnownTools } from '../tools/known-tools.ts'
 import { ScriptedLink, type Sent, settled } from '../upstream/scripted-link.test-support.ts'
-import type { Upstream } from '../upstream/upstream.ts'
+import type { Upstream, UpstreamEvents } from '../upstream/upstream.ts'
 import { Relay } from './relay.ts'
 
 export const TOOLS = ['ask', 'other', 'hidden'].map((name) => ({
@@ -54,7 +54,7 @@ interface PlayOptions {
   readonly era?: ProtocolGeneration
   readonly rules?: string
   readonly principal?: string
-  readonly link?: (server: ScriptedLink) => Upstream
+  readonly link?: (events: UpstreamEvents) => Upstream
   readonly continuations?: Continuations
   readonly freshMs?: number
   /** What the client takes; everything where nothing is said. */
@@ -143,7 +143,7 @@ export class Play {
       onPressure() {},
     }
     this.server.answers = ({ method }) => (method === 'tools/list' ? { tools: TOOLS } : undefined)
-    const link = options.link?.(this.server) ?? this.server
+    const link = options.link ?? ((events: UpstreamEvents) => this.server.connect(events))
     const { inspectAhead, onDelivery, withLabels, settleLabels } = labelSession({
       ...{ server: 's', policy: () => bound.policy, slot: this.slot },
       hasOpenCalls: () => this.relay.hasOpenCalls,

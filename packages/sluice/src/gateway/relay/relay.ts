@@ -29,7 +29,7 @@ import { notificationPassage } from '../shared/parse-call.ts'
 import { declaredBefore } from '../shared/session-handle.ts'
 import type { ClientEnd, MessageContext } from '../shared/transport.ts'
 import { type Freeze, frozenReason } from '../state/freezes.ts'
-import type { Upstream, UpstreamFailure } from '../upstream/upstream.ts'
+import type { Upstream, UpstreamEvents, UpstreamFailure } from '../upstream/upstream.ts'
 import type { RelayContext } from './relay-context.ts'
 import { noticesOfChange } from './route-notifications.ts'
 import { ServerNotifications } from './server-notifications.ts'
@@ -49,10 +49,26 @@ export class Relay {
   #deferred = 0
   #closed = false
 
-  constructor(client: ClientEnd, server: Upstream, context: RelayContext) {
+  constructor(
+    client: ClientEnd,
+    connect: (events: UpstreamEvents) => Upstream,
+    context: RelayContext,
+  ) {
     this.#client = client
-    this.#server = server
     this.#context = context
+    const server = connect({
+      onMessage: (message, related) =>
+        this.#inOrder(message.kind, () =>
+          this.#guard(() => this.#fromServer(message, related), message),
+        ),
+      onFailure: (failure) => this.#inOrder('answer', () => this.#serverFailed(failure)),
+      onSuspended: (request) => {
+        const sent = this.#down.find(request)
+        if (sent !== undefined) client.suspend?.(sent.id)
+      },
+      onClose: (why) => this.close(`the server ended the connection: ${why}`),
+    })
+    this.#server = server
     // A session that goes on after a restart: its server may still know the low ones.
     if (client.revision !== '') this.#lastId = Date.now()
     const newId = (): number => ++this.#lastId
@@ -114,16 +130,10 @@ export class Relay {
       this.#guard(() => this.#fromClient(message, related), message)
     client.onClose = (why) => this.close(why)
     client.onPressure = new BackPressure(server, era, (request) => this.#down.oursOf(request)).told
-    server.onMessage = (message, related) =>
-      this.#inOrder(message.kind, () =>
-        this.#guard(() => this.#fromServer(message, related), message),
-      )
-    server.onFailure = (failure) => this.#inOrder('answer', () => this.#serverFailed(failure))
-    server.onSuspended = (request) => {
-      const sent = this.#down.find(request)
-      if (sent !== undefined) client.suspend?.(sent.id)
-    }
-    server.onClose = (why) => this.close(`the server ended the connection: ${why}`)
+  }
+
+  get upstream(): Upstream {
+    return this.#server
   }
 
   get server(): string {

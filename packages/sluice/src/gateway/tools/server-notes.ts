@@ -2,7 +2,7 @@
 // its lists met. Kept by the gate; shown by `sluice status` and the console.
 
 import type { Log } from '../shared/log.ts'
-import type { Upstream, UpstreamFailure } from '../upstream/upstream.ts'
+import type { Upstream, UpstreamEvents, UpstreamFailure } from '../upstream/upstream.ts'
 
 export interface ServerFailure extends Pick<UpstreamFailure, 'code' | 'message' | 'help'> {
   readonly atMs: number
@@ -19,17 +19,23 @@ export class ServerNotes {
     this.#log = log
   }
 
-  /** The relay has set its callback before. */
-  watch(name: string, server: Upstream): void {
-    const carryOn = server.onFailure
-    server.onFailure = (failure) => {
-      this.#failures.set(name, { atMs: Date.now(), ...failure })
-      carryOn(failure)
+  /** Connects to a server, and notes what it fails with. */
+  watch(
+    name: string,
+    connect: (events: UpstreamEvents) => Upstream,
+    events: UpstreamEvents,
+  ): Upstream {
+    const note = (failure: UpstreamFailure) =>
+      void this.#failures.set(name, { atMs: Date.now(), ...failure })
+    const onFailure = (failure: UpstreamFailure): void => {
+      note(failure)
+      events.onFailure(failure)
     }
+    const server = connect({ ...events, onFailure })
     void server.ended.then(() => {
-      const { failure } = server
-      if (failure !== undefined) this.#failures.set(name, { atMs: Date.now(), ...failure })
+      if (server.failure !== undefined) note(server.failure)
     })
+    return server
   }
 
   answered(server: string): void {

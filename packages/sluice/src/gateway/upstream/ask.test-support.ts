@@ -7,7 +7,7 @@ import { writeNotification, writeRequest } from '../../protocol/write-message.ts
 import { readStat } from '../processes/process-group.ts'
 import type { Log } from '../shared/log.ts'
 import type { MessageContext } from '../shared/transport.ts'
-import type { Upstream, UpstreamFailure, UpstreamSendOptions } from './upstream.ts'
+import type { Upstream, UpstreamEvents, UpstreamFailure, UpstreamSendOptions } from './upstream.ts'
 
 export const SERVERS = join(import.meta.dirname, '../../../../../test/servers')
 
@@ -23,27 +23,33 @@ export function keepLog(): { log: Log; entries: Logged[] } {
   return { log, entries }
 }
 
-export class Asker {
-  readonly link: Upstream
+export class Asker<Link extends Upstream = Upstream> {
+  readonly link: Link
+  /** Set to count messages instead of handling them. */
+  onEvery: (() => void) | undefined
   readonly others: { message: JsonRpcMessage; related: MessageContext | undefined }[] = []
   readonly failures: UpstreamFailure[] = []
   readonly closed: Promise<string>
   readonly #waiting = new Map<RequestId, (answer: JsonRpcResponse | UpstreamFailure) => void>()
   #nextId = 1
 
-  constructor(link: Upstream) {
-    this.link = link
+  constructor(connect: (events: UpstreamEvents) => Link) {
+    let onClose = (_why: string): void => {}
     this.closed = new Promise((resolve) => {
-      link.onClose = resolve
+      onClose = resolve
     })
-    link.onMessage = (message, related) => {
-      if (message.kind !== 'answer') this.others.push({ message, related })
-      else this.#settle(message.id as RequestId, message)
-    }
-    link.onFailure = (failure) => {
-      this.failures.push(failure)
-      if (failure.request !== undefined) this.#settle(failure.request, failure)
-    }
+    this.link = connect({
+      onClose: (why) => onClose(why),
+      onMessage: (message, related) => {
+        if (this.onEvery !== undefined) this.onEvery()
+        else if (message.kind !== 'answer') this.others.push({ message, related })
+        else this.#settle(message.id as RequestId, message)
+      },
+      onFailure: (failure) => {
+        this.failures.push(failure)
+        if (failure.request !== undefined) this.#settle(failure.request, failure)
+      },
+    })
   }
 
   get lastId(): number {

@@ -3,10 +3,9 @@
 // root knows.
 
 import type { SessionLabels } from '../../core/agent-calls.ts'
-import type { JsonRpcMessage, RequestId } from '../../protocol/message.ts'
-import { toFailureResponse } from './failure-response.ts'
+import type { RequestId } from '../../protocol/message.ts'
 import { readUpstreamMessages } from './read-upstream-messages.ts'
-import type { Upstream, UpstreamFailure } from './upstream.ts'
+import type { Upstream, UpstreamEvents } from './upstream.ts'
 
 export interface InProcessPeer {
   receive(message: object): void
@@ -27,20 +26,16 @@ export type StartInProcess = (
 ) => InProcessPeer
 
 export class InProcessUpstream implements Upstream {
-  onMessage: (message: JsonRpcMessage) => void = () => {}
-  onClose: (why: string) => void = () => {}
-  onFailure: (failure: UpstreamFailure) => void = (failure) => {
-    const answer = toFailureResponse(failure)
-    if (answer !== undefined) this.onMessage(answer)
-  }
   readonly failure = undefined
   readonly handle = undefined
   readonly ended: Promise<void>
+  readonly #events: UpstreamEvents
   readonly #peer: InProcessPeer
   #settleEnded: () => void = () => {}
   #closed = false
 
-  constructor(start: StartInProcess, caller: InProcessCaller) {
+  constructor(start: StartInProcess, caller: InProcessCaller, events: UpstreamEvents) {
+    this.#events = events
     this.ended = new Promise((resolve) => {
       this.#settleEnded = resolve
     })
@@ -62,13 +57,13 @@ export class InProcessUpstream implements Upstream {
   close(why: string): void {
     if (this.#closed) return
     this.#closed = true
-    this.onClose(why)
+    this.#events.onClose(why)
     void this.#peer.close().finally(this.#settleEnded)
   }
 
   #hear(message: object): void {
     if (this.#closed) return
     const said = readUpstreamMessages(JSON.stringify(message), false)
-    if (said.ok) for (const each of said.messages) this.onMessage(each)
+    if (said.ok) for (const each of said.messages) this.#events.onMessage(each)
   }
 }

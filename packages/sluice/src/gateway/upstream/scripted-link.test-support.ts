@@ -4,7 +4,7 @@
 import type { RequestId } from '../../protocol/message.ts'
 import { readMessages } from '../../protocol/read-message.ts'
 import type { MessageContext } from '../shared/transport.ts'
-import type { Upstream, UpstreamFailure } from './upstream.ts'
+import type { Upstream, UpstreamEvents, UpstreamFailure } from './upstream.ts'
 
 export interface Sent {
   id?: RequestId
@@ -17,9 +17,7 @@ export interface Sent {
 }
 
 export class ScriptedLink implements Upstream {
-  onMessage: Upstream['onMessage'] = () => {}
-  onClose: Upstream['onClose'] = () => {}
-  onFailure: Upstream['onFailure'] = () => {}
+  events: UpstreamEvents = { onMessage() {}, onFailure() {}, onClose() {} }
   readonly failure = undefined
   readonly handle = undefined
   pausesApart = true
@@ -30,6 +28,12 @@ export class ScriptedLink implements Upstream {
   closed: string | undefined
   /** Answers at once, where it gives a result. */
   answers: (sent: Sent) => object | undefined = () => undefined
+
+  /** As its owner gets it. */
+  readonly connect = (events: UpstreamEvents): this => {
+    this.events = events
+    return this
+  }
 
   send(text: string): boolean {
     if (this.closed !== undefined) return false
@@ -57,7 +61,7 @@ export class ScriptedLink implements Upstream {
       typeof message === 'string' ? message : JSON.stringify({ jsonrpc: '2.0', ...message })
     const read = readMessages(text, { batches: false })
     if (!read.ok) throw new Error(`the strict reader refuses it: ${read.message}`)
-    for (const each of read.messages) this.onMessage(each, related)
+    for (const each of read.messages) this.events.onMessage(each, related)
   }
 
   fail(
@@ -65,7 +69,7 @@ export class ScriptedLink implements Upstream {
     code: UpstreamFailure['code'] = 'UPSTREAM_OUTCOME_UNKNOWN',
     status = 0,
   ): void {
-    this.onFailure({ code, message: `failed: ${code}`, request, repeatable: false, status })
+    this.events.onFailure({ code, message: `failed: ${code}`, request, repeatable: false, status })
   }
 
   pause(request?: RequestId): void {
@@ -83,7 +87,7 @@ export class ScriptedLink implements Upstream {
   close(why: string): void {
     if (this.closed !== undefined) return
     this.closed = why
-    this.onClose(why)
+    this.events.onClose(why)
   }
 }
 

@@ -1,10 +1,10 @@
-// A link to a server, as both transports make it: what a Link can do, and what only a server's side
-// has. A request that fails gets onFailure; a request still open at onClose has an unknown outcome.
+// A connection to a server, and what it reports to its owner. A request that fails is reported by onFailure;
+// a request still open at onClose has an unknown outcome.
 
 import type { KnownTool } from '@sluice/policy/core/tools'
-import type { ParsedMembers, RequestId } from '../../protocol/message.ts'
+import type { JsonRpcMessage, ParsedMembers, RequestId } from '../../protocol/message.ts'
 import type { GatewayErrorCode } from '../shared/errors.ts'
-import type { MessageContext, TraceContext, Transport } from '../shared/transport.ts'
+import type { MessageContext, TraceContext } from '../shared/transport.ts'
 
 /** A request as it is sent, parsed: for upstreams that have to write it again. */
 export interface OutboundRequest {
@@ -35,12 +35,21 @@ export interface UpstreamFailure {
   readonly challenge?: string
 }
 
-export interface Upstream extends Transport {
-  send(text: string, carried?: UpstreamSendOptions): boolean
-  /** Set at once by the receiver. */
-  onFailure: (failure: UpstreamFailure) => void
+/** What an upstream reports. Its owner passes it when it connects, and nothing is reported before that
+ * call returns. */
+export interface UpstreamEvents {
+  readonly onMessage: (message: JsonRpcMessage, related?: MessageContext) => void
+  readonly onFailure: (failure: UpstreamFailure) => void
   /** The server ended the stream of a request before its answer; it is asked for the rest later. */
-  onSuspended?: (request: RequestId) => void
+  readonly onSuspended?: (request: RequestId) => void
+  /** Once, with the reason. */
+  readonly onClose: (why: string) => void
+}
+
+export interface Upstream {
+  /** Sends one message, given as text on one line. Returns false if the upstream is closed. */
+  send(text: string, carried?: UpstreamSendOptions): boolean
+  close(why: string): void
   /** Why the link closed by itself; set before onClose. */
   readonly failure: UpstreamFailure | undefined
   /** The receiver is slow: read no further, on all streams or (HTTP) on that of one request. */

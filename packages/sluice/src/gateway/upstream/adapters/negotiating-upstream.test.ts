@@ -12,7 +12,7 @@ import {
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
 import { ERA_PROBE_PROCESS_MS_MAX, STDIN_QUEUE_MESSAGES_MAX } from '../../shared/limits.ts'
 import { ScriptedLink, type Sent, settled } from '../scripted-link.test-support.ts'
-import type { UpstreamFailure } from '../upstream.ts'
+import type { UpstreamEvents, UpstreamFailure } from '../upstream.ts'
 import { NegotiatingUpstream } from './negotiating-upstream.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
@@ -39,23 +39,20 @@ class Server {
     eras: Partial<Record<ProtocolGeneration, boolean>> = {},
   ) {
     this.eras = eras
-    this.link = new NegotiatingUpstream({
-      clientEra,
-      eras,
-      isProcess,
-      log: () => {},
-      start: (era) => {
-        const link = new ScriptedLink()
-        link.answers = answers
-        this.started.push({ era, link })
-        return link
+    const start = (era: ProtocolGeneration, events: UpstreamEvents) => {
+      const link = new ScriptedLink().connect(events)
+      link.answers = answers
+      this.started.push({ era, link })
+      return link
+    }
+    const options = { clientEra, eras, isProcess, log: () => {}, start }
+    this.link = new NegotiatingUpstream(options, {
+      onMessage: (message) => void this.told.push(message),
+      onFailure: (failure) => void this.failures.push(failure),
+      onClose: (why) => {
+        this.closed = why
       },
     })
-    this.link.onMessage = (message) => void this.told.push(message)
-    this.link.onFailure = (failure) => void this.failures.push(failure)
-    this.link.onClose = (why) => {
-      this.closed = why
-    }
   }
 
   get last(): ScriptedLink {

@@ -3,20 +3,18 @@
 // `server/discover`; a stateless one the other way round. What was found is remembered for the next
 // link, and forgotten where it turns out to be no longer so.
 
-import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
+import type { RequestId } from '../../../protocol/message.ts'
 import type { ProtocolGeneration } from '../../../protocol/protocol-generation.ts'
 import { writeRequest } from '../../../protocol/write-message.ts'
 import { ERA_PROBE_HTTP_MS_MAX, ERA_PROBE_PROCESS_MS_MAX } from '../../shared/limits.ts'
-import type { MessageContext } from '../../shared/transport.ts'
-import { toFailureResponse } from '../failure-response.ts'
-import type { Upstream, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
+import type { Upstream, UpstreamEvents, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
 import {
   isAboutEra,
   isOfNewerServer,
   isProbeAnswer,
   type ProbeResult,
   probeGeneration,
-  sendTrial,
+  TrialRequests,
 } from './probe-generation.ts'
 import { SessionOverStateless } from './session-over-stateless.ts'
 import { StatelessOverSession } from './stateless-over-session.ts'
@@ -27,7 +25,7 @@ export interface EitherEraOptions {
   /** What is known of the server, and learnt: which eras it does or does not speak. */
   readonly eras: Partial<Record<ProtocolGeneration, boolean>>
   /** A process speaks both eras over one link; over HTTP each has its own. */
-  readonly start: (era: ProtocolGeneration, handle?: string) => Upstream
+  readonly start: (era: ProtocolGeneration, events: UpstreamEvents, handle?: string) => Upstream
   /** Of a session that began over another link. */
   readonly handle?: string | undefined
   readonly isProcess: boolean
@@ -35,15 +33,14 @@ export interface EitherEraOptions {
 }
 
 export class NegotiatingUpstream implements Upstream {
-  onMessage: (message: JsonRpcMessage, related?: MessageContext) => void = () => {}
-  onClose: (why: string) => void = () => {}
-  onFailure: (failure: UpstreamFailure) => void = (failure) => {
-    const answer = toFailureResponse(failure)
-    if (answer !== undefined) this.onMessage(answer)
-  }
-  onSuspended: (request: RequestId) => void = () => {}
   readonly ended: Promise<void>
   readonly #options: EitherEraOptions
+  readonly #events: UpstreamEvents
+  /** Where messages of the started link go: to the client, or into the adapter around the link. */
+  #receiver: UpstreamEvents
+  readonly #trials = new TrialRequests()
+  /** The answer to the probe did not arrive in time, and still counts. */
+  #expectsProbe = false
   readonly #waiting = new MessageQueue()
   /** What was started and is not closed; a process stands for both. */
   readonly #started = new Map<ProtocolGeneration, Upstream>()
@@ -54,8 +51,11 @@ export class NegotiatingUpstream implements Upstream {
   #closed = false
   #settleEnded: () => void = () => {}
 
-  constructor(options: EitherEraOptions) {
+  constructor(options: EitherEraOptions, events: UpstreamEvents) {
     this.#options = options
+    this.#events = events
+    const { onMessage, onFailure } = events
+    this.#receiver = { onMessage, onFailure, onClose: (why) => this.close(why) }
     this.ended = new Promise((resolve) => {
       this.#settleEnded = resolve
     })
@@ -86,7 +86,7 @@ export class NegotiatingUpstream implements Upstream {
       const message = 'too much waits for the server already'
       const request = carried?.passing?.id
       queueMicrotask(() =>
-        this.onFailure({ code: 'UPSTREAM_BUSY', message, request, repeatable: true }),
+        this.#events.onFailure({ code: 'UPSTREAM_BUSY', message, request, repeatable: true }),
       )
     } else if (!this.#isDeciding)
       this.#decide(text, carried).catch((error: Error) => this.close(error.message))
@@ -114,7 +114,7 @@ export class NegotiatingUpstream implements Upstream {
     if (this.#closed) return
     this.#closed = true
     for (const link of [this.#link, ...this.#started.values()]) link?.close(why)
-    this.onClose(why)
+    this.#events.onClose(why)
     void Promise.all(this.#allEnded).then(() => this.#settleEnded())
   }
 
@@ -140,12 +140,7 @@ export class NegotiatingUpstream implements Upstream {
     }
     // It may know no such question, or not be there yet: then its answer comes late, and counts.
     this.#take('session')
-    const inner = this.#start('session')
-    const { onMessage } = inner
-    inner.onMessage = (message, related) => {
-      if (isProbeAnswer(message)) this.#probedLate(isOfNewerServer(message))
-      else onMessage(message, related)
-    }
+    this.#expectsProbe = true
   }
 
   /** The server was slow: where it is of the newer era, nothing has reached it in the other. */
@@ -164,7 +159,7 @@ export class NegotiatingUpstream implements Upstream {
     if (passing?.method !== 'initialize' || eras.session === false)
       return this.#take(eras.session === false ? 'stateless' : 'session')
     const sent = { ...carried, passing }
-    const first = await sendTrial(this.#start('session'), text, sent, this.#patienceMs)
+    const first = await this.#trials.send(this.#start('session'), text, sent, this.#patienceMs)
     if (this.#closed) return
     const mayBeNewer =
       first.answer?.error !== undefined ||
@@ -175,12 +170,12 @@ export class NegotiatingUpstream implements Upstream {
     }
     this.#waiting.withdraw(passing.id)
     this.#take('session')
-    if (first.answer !== undefined) this.onMessage(first.answer)
-    else if (first.failure !== undefined) this.onFailure(first.failure)
+    if (first.answer !== undefined) this.#events.onMessage(first.answer)
+    else if (first.failure !== undefined) this.#events.onFailure(first.failure)
   }
 
   #probe(): Promise<ProbeResult> {
-    return probeGeneration(this.#start('stateless'), this.#patienceMs)
+    return probeGeneration(this.#trials, this.#start('stateless'), this.#patienceMs)
   }
 
   /** Silence of a process is a server that knows no such question, or is not there yet, and what it
@@ -192,7 +187,7 @@ export class NegotiatingUpstream implements Upstream {
   #failWaiting(failure: UpstreamFailure): void {
     for (const { carried } of this.#waiting.takeAll())
       if (carried?.passing !== undefined)
-        this.onFailure({ ...failure, request: carried.passing.id })
+        this.#events.onFailure({ ...failure, request: carried.passing.id })
   }
 
   #goOn(handle: string): void {
@@ -206,12 +201,29 @@ export class NegotiatingUpstream implements Upstream {
     const { isProcess, start } = this.#options
     const there = this.#started.get(era)
     if (there !== undefined) return there
-    const link = start(era, handle)
-    // Messages besides the answer that shows the generation are for the receiver, too.
-    link.onMessage = (message, related) => this.onMessage(message, related)
-    link.onFailure = (failure) => this.onFailure(failure)
-    link.onSuspended = (request) => this.onSuspended(request)
-    link.onClose = (why) => this.close(why)
+    const link: Upstream = start(
+      era,
+      {
+        // Messages besides the answer that shows the generation are for the receiver, too.
+        onMessage: (message, related) => {
+          if (this.#trials.takeAnswer(message)) return
+          if (this.#expectsProbe && isProbeAnswer(message))
+            this.#probedLate(isOfNewerServer(message))
+          else this.#receiver.onMessage(message, related)
+        },
+        onFailure: (failure) => {
+          if (!this.#trials.takeFailure(failure)) this.#receiver.onFailure(failure)
+        },
+        onSuspended: (request) => this.#events.onSuspended?.(request),
+        onClose: (why) => {
+          // A link of the other generation was closed on purpose.
+          if (![...this.#started.values()].includes(link)) return
+          this.#trials.end(link.failure)
+          this.#receiver.onClose(why)
+        },
+      },
+      handle,
+    )
     this.#allEnded.push(link.ended)
     this.#started.set(era, link)
     if (isProcess) this.#started.set(era === 'session' ? 'stateless' : 'session', link)
@@ -225,23 +237,30 @@ export class NegotiatingUpstream implements Upstream {
     const inner = this.#start(era)
     for (const [of, other] of this.#started) {
       if (other === inner) continue
-      other.onClose = () => {}
-      other.close('another era is spoken')
       this.#started.delete(of)
+      other.close('another era is spoken')
+    }
+    const { onMessage } = this.#events
+    const events: UpstreamEvents = {
+      onMessage,
+      onFailure: (failure) => {
+        this.#doubt(era, failure)
+        this.#events.onFailure(failure)
+      },
+      onClose: (why) => this.close(why),
     }
     const onBegun = (hasBegun: boolean): void => this.#begun(hasBegun)
+    const adapt = (inside: UpstreamEvents): Upstream => {
+      this.#receiver = inside
+      return inner
+    }
+    this.#expectsProbe = false
     const link =
       era === clientEra
-        ? inner
+        ? adapt(events)
         : era === 'session'
-          ? new StatelessOverSession(inner, { log, onBegun })
-          : new SessionOverStateless(inner, { log, onBegun })
-    link.onMessage = (message, related) => this.onMessage(message, related)
-    link.onFailure = (failure) => {
-      this.#doubt(era, failure)
-      this.onFailure(failure)
-    }
-    link.onClose = (why) => this.close(why)
+          ? new StatelessOverSession(adapt, { log, onBegun }, events)
+          : new SessionOverStateless(adapt, { log, onBegun }, events)
     this.#link = link
     this.#taken = era
     for (const { text, carried } of this.#waiting.takeAll()) link.send(text, carried)

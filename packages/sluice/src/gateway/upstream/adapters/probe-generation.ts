@@ -2,7 +2,7 @@
 // of that era shows it as well; another answer shows a server with sessions; silence shows nothing.
 
 import { withMembers } from '../../../protocol/members.ts'
-import type { JsonRpcMessage, JsonRpcResponse } from '../../../protocol/message.ts'
+import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
 import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { writeRequest } from '../../../protocol/write-message.ts'
@@ -35,7 +35,11 @@ export interface TrialResult {
 
 export type ProbeResult = 'stateless' | 'session' | 'silent' | UpstreamFailure
 
-export async function probeGeneration(link: Upstream, patienceMs: number): Promise<ProbeResult> {
+export async function probeGeneration(
+  trials: TrialRequests,
+  link: Upstream,
+  patienceMs: number,
+): Promise<ProbeResult> {
   const meta = {
     [META.version]: STATELESS_REVISION,
     [META.client]: { name: 'sluice', version: '1' },
@@ -44,7 +48,7 @@ export async function probeGeneration(link: Upstream, patienceMs: number): Promi
   const params = withMembers(undefined, { _meta: JSON.stringify(meta) })
   const passing = { id: PROBE, method: 'server/discover', params }
   const text = writeRequest(PROBE, passing.method, params.text)
-  const { answer, failure } = await sendTrial(link, text, { passing }, patienceMs)
+  const { answer, failure } = await trials.send(link, text, { passing }, patienceMs)
   if (answer !== undefined) return isOfNewerServer(answer) ? 'stateless' : 'session'
   if (failure === undefined) return 'silent'
   return isAboutEra(failure) ? 'session' : failure
@@ -64,36 +68,49 @@ export function isOfNewerServer({ error, result }: JsonRpcResponse): boolean {
   return result?.includes(`"${STATELESS_REVISION}"`) === true
 }
 
-/** Sends one request; whatever else comes meanwhile goes where it went before. */
-export function sendTrial(
-  link: Upstream,
-  text: string,
-  carried: UpstreamSendOptions & { readonly passing: OutboundRequest },
-  patienceMs: number,
-): Promise<TrialResult> {
-  const { id } = carried.passing
-  return new Promise((resolve) => {
-    const { onMessage, onFailure, onClose } = link
-    const settle = (tried: TrialResult): void => {
-      clearTimeout(timer)
-      Object.assign(link, { onMessage, onFailure, onClose })
-      resolve(tried)
-    }
-    const timer = setTimeout(() => settle({}), patienceMs)
-    timer.unref()
-    link.onMessage = (message, related) => {
-      if (message.kind === 'answer' && message.id === id) settle({ answer: message })
-      else onMessage(message, related)
-    }
-    link.onFailure = (failure) => {
-      if (failure.request === id) settle({ failure })
-      else onFailure(failure)
-    }
-    link.onClose = (why) => {
-      const { failure } = link
-      settle(failure === undefined ? {} : { failure: { ...failure, request: id } })
-      onClose(why)
-    }
-    if (!link.send(text, carried)) settle({})
-  })
+/** Requests of the gate's own over a link, whose results do not reach the receiver of the link. The owner of
+ * the link offers it every message, failure and the close first. */
+export class TrialRequests {
+  readonly #open = new Map<RequestId, (result: TrialResult) => void>()
+
+  send(
+    link: Upstream,
+    text: string,
+    carried: UpstreamSendOptions & { readonly passing: OutboundRequest },
+    patienceMs: number,
+  ): Promise<TrialResult> {
+    const { id } = carried.passing
+    return new Promise((resolve) => {
+      const settle = (result: TrialResult): void => {
+        clearTimeout(timer)
+        this.#open.delete(id)
+        resolve(result)
+      }
+      const timer = setTimeout(() => settle({}), patienceMs)
+      timer.unref()
+      this.#open.set(id, settle)
+      if (!link.send(text, carried)) settle({})
+    })
+  }
+
+  /** Whether the message was the answer to one of them. */
+  takeAnswer(message: JsonRpcMessage): boolean {
+    if (this.#open.size === 0 || message.kind !== 'answer') return false
+    const settle = this.#open.get(message.id as RequestId)
+    settle?.({ answer: message })
+    return settle !== undefined
+  }
+
+  takeFailure(failure: UpstreamFailure): boolean {
+    if (this.#open.size === 0 || failure.request === undefined) return false
+    const settle = this.#open.get(failure.request)
+    settle?.({ failure })
+    return settle !== undefined
+  }
+
+  /** The link has closed, because of this failure if there is one. */
+  end(failure: UpstreamFailure | undefined): void {
+    for (const [request, settle] of [...this.#open])
+      settle(failure === undefined ? {} : { failure: { ...failure, request } })
+  }
 }

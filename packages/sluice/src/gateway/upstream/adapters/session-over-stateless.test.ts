@@ -25,7 +25,7 @@ import {
 } from '../../shared/limits.ts'
 import type { MessageContext } from '../../shared/transport.ts'
 import { ScriptedLink, settled } from '../scripted-link.test-support.ts'
-import type { UpstreamFailure } from '../upstream.ts'
+import type { UpstreamEvents, UpstreamFailure } from '../upstream.ts'
 import { SessionOverStateless } from './session-over-stateless.ts'
 
 afterEach(() => vi.useRealTimers())
@@ -47,16 +47,21 @@ class Bridge {
   readonly told: { message: JsonRpcMessage; related: MessageContext | undefined }[] = []
   readonly failures: UpstreamFailure[] = []
   readonly begun: boolean[] = []
-  readonly link = new SessionOverStateless(this.server, {
-    log: () => {},
-    onBegun: (hasBegun) => void this.begun.push(hasBegun),
-  })
+  hear: UpstreamEvents['onMessage'] = (message, related) =>
+    void this.told.push({ message, related })
+  readonly link = new SessionOverStateless(
+    this.server.connect,
+    { log: () => {}, onBegun: (hasBegun) => void this.begun.push(hasBegun) },
+    {
+      onMessage: (message, related) => this.hear(message, related),
+      onFailure: (failure) => void this.failures.push(failure),
+      onClose() {},
+    },
+  )
   #lastId = 0
 
   constructor() {
     this.server.answers = ({ method }) => (method === 'server/discover' ? DISCOVERED : undefined)
-    this.link.onMessage = (message, related) => void this.told.push({ message, related })
-    this.link.onFailure = (failure) => void this.failures.push(failure)
   }
 
   async ask(method: string, params: Record<string, unknown> = {}): Promise<RequestId> {
@@ -232,9 +237,9 @@ describe('a call that wants input', () => {
     const bridge = new Bridge()
     await bridge.begin()
     await bridge.call()
-    const { onMessage } = bridge.link
-    bridge.link.onMessage = (message, related) => {
-      onMessage(message, related)
+    const { hear } = bridge
+    bridge.hear = (message, related) => {
+      hear(message, related)
       if (message.kind === 'request')
         bridge.link.send(writeError(message.id, -31001, 'denied by policy'))
     }

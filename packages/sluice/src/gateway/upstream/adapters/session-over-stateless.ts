@@ -36,9 +36,9 @@ export class SessionOverStateless extends UpstreamAdapter {
   #opening: { readonly id: RequestId; readonly revision: string } | undefined
   readonly #rounds = new InputRounds({
     ask: (passing) => this.#ask(passing),
-    put: (question, call) => this.onMessage(question, { request: call }),
-    withdraw: (question) => this.onMessage(cancelled(question, 'the call is over')),
-    answer: (answer) => this.onMessage(answer),
+    put: (question, call) => this.events.onMessage(question, { request: call }),
+    withdraw: (question) => this.events.onMessage(cancelled(question, 'the call is over')),
+    answer: (answer) => this.events.onMessage(answer),
   })
   readonly #changes = new ChangeStream({
     ask: (passing) => this.#ask(passing),
@@ -145,7 +145,7 @@ export class SessionOverStateless extends UpstreamAdapter {
     if (message.method === 'notifications/cancelled' && cancelled !== undefined)
       return this.#changes.ended(cancelled, false)
     const call = this.#rounds.callOf(related?.request)
-    this.onMessage(withoutSubscription(message), call === undefined ? {} : { request: call })
+    this.events.onMessage(withoutSubscription(message), call === undefined ? {} : { request: call })
   }
 
   protected override failed(failure: UpstreamFailure): void {
@@ -157,7 +157,7 @@ export class SessionOverStateless extends UpstreamAdapter {
     const call = this.#rounds.callOf(request) ?? request
     if (call !== undefined) this.#rounds.forget(call)
     if (call !== undefined && call === this.#opening?.id) this.options.onBegun(false)
-    this.onFailure({ ...failure, request: call })
+    this.events.onFailure({ ...failure, request: call })
   }
 
   protected override over(): void {
@@ -171,14 +171,14 @@ export class SessionOverStateless extends UpstreamAdapter {
       return this.#changes.ended(id, answer.error !== undefined)
     if (id === this.#opening?.id) return this.#opened(answer, this.#opening?.revision ?? '')
     const call = this.#rounds.callOf(id as RequestId)
-    if (call === undefined) return this.onMessage(answer)
+    if (call === undefined) return this.events.onMessage(answer)
     const isPlain =
       result === undefined || (IS_COMPLETE.test(result) && !MAY_WANT_INPUT.test(result))
     const members = isPlain ? undefined : splitMembers(result)
     const type: unknown = JSON.parse(members?.get('resultType') ?? '"complete"')
     if (members !== undefined && type === 'input_required') return this.#rounds.wants(call, members)
     this.#rounds.forget(call)
-    if (type === 'complete') return this.onMessage({ ...answer, id: call })
+    if (type === 'complete') return this.events.onMessage({ ...answer, id: call })
     const text = `the server answered with \`${String(type).slice(0, 40)}\`, which a session does not have`
     this.refuseHere(call, RPC.internal, text)
   }
@@ -187,7 +187,7 @@ export class SessionOverStateless extends UpstreamAdapter {
     const { id } = answer
     this.#opening = undefined
     this.options.onBegun(answer.result !== undefined)
-    if (answer.result === undefined) return this.onMessage(answer)
+    if (answer.result === undefined) return this.events.onMessage(answer)
     const found = splitMembers(answer.result)
     const server = splitMembers(found.get('_meta') ?? '{}').get(META.server)
     const capabilities = withoutTasks(found.get('capabilities'))
@@ -198,7 +198,7 @@ export class SessionOverStateless extends UpstreamAdapter {
       serverInfo: server ?? found.get('serverInfo') ?? '{"name":"unknown","version":"0"}',
       instructions: found.get('instructions'),
     })
-    this.onMessage({ ...answer, result, source: writeResult(id as RequestId, result) })
+    this.events.onMessage({ ...answer, result, source: writeResult(id as RequestId, result) })
   }
 }
 

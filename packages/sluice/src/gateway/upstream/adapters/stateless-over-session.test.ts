@@ -15,7 +15,7 @@ import {
 } from '../../shared/limits.ts'
 import type { MessageContext } from '../../shared/transport.ts'
 import { ScriptedLink, settled } from '../scripted-link.test-support.ts'
-import type { UpstreamFailure } from '../upstream.ts'
+import type { UpstreamEvents, UpstreamFailure } from '../upstream.ts'
 import { StatelessOverSession } from './stateless-over-session.ts'
 
 afterEach(() => vi.useRealTimers())
@@ -38,16 +38,21 @@ class Bridge {
   readonly told: { message: JsonRpcMessage; related: MessageContext | undefined }[] = []
   readonly failures: UpstreamFailure[] = []
   readonly begun: boolean[] = []
-  readonly link = new StatelessOverSession(this.server, {
-    log: () => {},
-    onBegun: (hasBegun) => void this.begun.push(hasBegun),
-  })
+  hear: UpstreamEvents['onMessage'] = (message, related) =>
+    void this.told.push({ message, related })
+  readonly link = new StatelessOverSession(
+    this.server.connect,
+    { log: () => {}, onBegun: (hasBegun) => void this.begun.push(hasBegun) },
+    {
+      onMessage: (message, related) => this.hear(message, related),
+      onFailure: (failure) => void this.failures.push(failure),
+      onClose() {},
+    },
+  )
   #lastId = 0
 
   constructor(begins = true) {
     if (begins) this.server.answers = ({ method }) => (method === 'initialize' ? BEGUN : undefined)
-    this.link.onMessage = (message, related) => void this.told.push({ message, related })
-    this.link.onFailure = (failure) => void this.failures.push(failure)
   }
 
   async ask(method: string, params: Record<string, unknown> = {}, meta = {}): Promise<RequestId> {

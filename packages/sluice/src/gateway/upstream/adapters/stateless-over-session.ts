@@ -37,15 +37,15 @@ export class StatelessOverSession extends UpstreamAdapter {
       this.options.onBegun(false)
     },
     onFailed: (waiting, failure) => {
-      for (const { id } of waiting) this.onFailure({ ...failure, request: id })
+      for (const { id } of waiting) this.events.onFailure({ ...failure, request: id })
     },
   })
   readonly #calls = new ResumableCalls({
     answerLeg: (leg, result) => this.answerHere(leg, result),
     refuseLeg: (leg, why) => this.refuseHere(leg, RPC.internal, why),
     endLeg: (leg, end) => {
-      if ('kind' in end) this.onMessage({ ...statelessAnswer(end), id: leg })
-      else this.onFailure({ ...end, request: leg })
+      if ('kind' in end) this.events.onMessage({ ...statelessAnswer(end), id: leg })
+      else this.events.onFailure({ ...end, request: leg })
     },
     answerServer: (question, result) => this.inner.send(writeResult(question, result)),
     refuseServer: (question, why) => this.inner.send(writeError(question, RPC.internal, why)),
@@ -127,7 +127,7 @@ export class StatelessOverSession extends UpstreamAdapter {
 
   protected override failed(failure: UpstreamFailure): void {
     if (this.#session.failed(failure)) this.options.log(failure.message)
-    else if (!this.#calls.end(failure.request, failure)) this.onFailure(failure)
+    else if (!this.#calls.end(failure.request, failure)) this.events.onFailure(failure)
   }
 
   protected override over(): void {
@@ -140,12 +140,12 @@ export class StatelessOverSession extends UpstreamAdapter {
     if (method !== 'notifications/progress') {
       // Also where nobody subscribed: the gate itself has to know that definitions are no longer so.
       const request = this.#calls.legOf(related?.request)
-      return this.onMessage(notification, request === undefined ? {} : { request })
+      return this.events.onMessage(notification, request === undefined ? {} : { request })
     }
     const leg = this.#calls.legOf(params?.value.progressToken as RequestId)
     if (leg === undefined) return
     const renamed = withMembers(params, { progressToken: JSON.stringify(leg) })
-    this.onMessage({ ...notification, params: renamed }, { request: leg })
+    this.events.onMessage({ ...notification, params: renamed }, { request: leg })
   }
 
   #cancel(text: string): void {
@@ -161,7 +161,7 @@ export class StatelessOverSession extends UpstreamAdapter {
     const params = withMembers(undefined, { ...texts, _meta: meta })
     const source = writeNotification(method, params.text)
     const message: JsonRpcNotification = { kind: 'notification', method, params, source }
-    this.onMessage(message, { request: listen })
+    this.events.onMessage(message, { request: listen })
   }
 }
 

@@ -4,8 +4,7 @@
 import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
 import { writeError, writeResult } from '../../../protocol/write-message.ts'
 import type { MessageContext } from '../../shared/transport.ts'
-import { toFailureResponse } from '../failure-response.ts'
-import type { Upstream, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
+import type { Upstream, UpstreamEvents, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
 
 export interface AdaptedOptions {
   readonly log: (text: string) => void
@@ -14,24 +13,25 @@ export interface AdaptedOptions {
 }
 
 export abstract class UpstreamAdapter implements Upstream {
-  onMessage: (message: JsonRpcMessage, related?: MessageContext) => void = () => {}
-  onClose: (why: string) => void = () => {}
-  onFailure: (failure: UpstreamFailure) => void = (failure) => {
-    const answer = toFailureResponse(failure)
-    if (answer !== undefined) this.onMessage(answer)
-  }
   protected readonly inner: Upstream
+  protected readonly events: UpstreamEvents
   protected readonly options: AdaptedOptions
 
-  constructor(inner: Upstream, options: AdaptedOptions) {
-    this.inner = inner
+  constructor(
+    connect: (events: UpstreamEvents) => Upstream,
+    options: AdaptedOptions,
+    events: UpstreamEvents,
+  ) {
     this.options = options
-    inner.onMessage = (message, related) => this.fromServer(message, related)
-    inner.onFailure = (failure) => this.failed(failure)
-    inner.onClose = (why) => {
-      this.over()
-      this.onClose(why)
-    }
+    this.events = events
+    this.inner = connect({
+      onMessage: (message, related) => this.fromServer(message, related),
+      onFailure: (failure) => this.failed(failure),
+      onClose: (why) => {
+        this.over()
+        events.onClose(why)
+      },
+    })
   }
 
   abstract send(text: string, carried?: UpstreamSendOptions): boolean
@@ -86,7 +86,7 @@ export abstract class UpstreamAdapter implements Upstream {
   }
 
   #later(answer: JsonRpcResponse): true {
-    queueMicrotask(() => this.onMessage(answer))
+    queueMicrotask(() => this.events.onMessage(answer))
     return true
   }
 }

@@ -27,7 +27,7 @@ export interface HttpHost {
   /** Sends a message once more that cannot have had an effect; false where it was that already. */
   sendAgain(message: OutgoingMessage, failure: UpstreamFailure): boolean
   /** The server ended the stream of this request; it is asked for the rest later. */
-  onSuspended: (request: RequestId) => void
+  onSuspended(request: RequestId): void
   /** The link cannot go on. */
   giveUp(failure: UpstreamFailure, why?: string): void
   /** How long to read no further, after so many bytes. */

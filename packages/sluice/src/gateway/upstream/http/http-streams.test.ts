@@ -109,7 +109,7 @@ describe('streams', () => {
       },
     })
     let received = 0
-    flooding.link.onMessage = () => {
+    flooding.asker.onEvery = () => {
       received += 1
     }
     const began = performance.now()

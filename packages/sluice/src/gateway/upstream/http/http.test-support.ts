@@ -20,16 +20,11 @@ afterEach(async () => {
 
 export function connect(url: string, more: Partial<HttpServerOptions> = {}) {
   const kept = keepLog()
-  const link = startHttpServer({
-    name: 'fixture',
-    era: 'session',
-    url,
-    pools,
-    log: kept.log,
-    ...more,
-  })
+  const options = { name: 'fixture', era: 'session', url, pools, log: kept.log, ...more } as const
+  const asker = new Asker((events) => startHttpServer(options, events))
+  const { link } = asker
   links.push(link)
-  return { asker: new Asker(link), link, ...kept }
+  return { asker, link, ...kept }
 }
 
 export async function serve(behaviour: Partial<Behaviour> = {}): Promise<HttpFixture> {

@@ -3,7 +3,7 @@
 // Owned by the relay.
 
 import { performance } from 'node:perf_hooks'
-import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
+import type { RequestId } from '../../../protocol/message.ts'
 import type { ProtocolGeneration } from '../../../protocol/protocol-generation.ts'
 import {
   HTTP_AGAIN_MS,
@@ -15,10 +15,8 @@ import {
 } from '../../shared/limits.ts'
 import type { Log } from '../../shared/log.ts'
 import { TokenBucket } from '../../shared/token-bucket.ts'
-import type { MessageContext } from '../../shared/transport.ts'
-import { toFailureResponse } from '../failure-response.ts'
 import type { UpstreamMessages } from '../read-upstream-messages.ts'
-import type { Upstream, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
+import type { Upstream, UpstreamEvents, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
 import { readMessageHead, UpstreamState } from '../upstream-state.ts'
 import type { HttpHost, HttpTransport, OutgoingMessage } from './http-host.ts'
 import type { HttpPools, OriginPools } from './http-pools.ts'
@@ -43,19 +41,12 @@ export interface HttpServerOptions {
   readonly log: Log
 }
 
-/** Connects with the first message; set the callbacks before it. */
-export function startHttpServer(options: HttpServerOptions): HttpUpstream {
-  return new HttpUpstream(options)
+/** Connects with the first message. */
+export function startHttpServer(options: HttpServerOptions, events: UpstreamEvents): HttpUpstream {
+  return new HttpUpstream(options, events)
 }
 
 export class HttpUpstream implements Upstream, HttpHost {
-  onMessage: (message: JsonRpcMessage, related?: MessageContext) => void = () => {}
-  onClose: (why: string) => void = () => {}
-  onFailure: (failure: UpstreamFailure) => void = (failure) => {
-    const answer = toFailureResponse(failure)
-    if (answer !== undefined) this.onMessage(answer, { request: answer.id as RequestId })
-  }
-  onSuspended: (request: RequestId) => void = () => {}
   failure: UpstreamFailure | undefined
   readonly ended: Promise<void>
   readonly name: string
@@ -66,6 +57,7 @@ export class HttpUpstream implements Upstream, HttpHost {
   paused = false
 
   readonly #options: HttpServerOptions
+  readonly #events: UpstreamEvents
   readonly #budget = new TokenBucket(STDOUT_UNITS_PER_SECOND, performance.now(), STDOUT_CREDIT_MAX)
   readonly #strayBudget = new TokenBucket(STRAY_LINES_LOGGED_PER_SECOND, performance.now())
   readonly #settleEnded: () => void
@@ -79,8 +71,9 @@ export class HttpUpstream implements Upstream, HttpHost {
     | undefined
   #closed = false
 
-  constructor(options: HttpServerOptions) {
+  constructor(options: HttpServerOptions, events: UpstreamEvents) {
     this.#options = options
+    this.#events = events
     this.name = options.name
     this.url = new URL(options.url)
     this.pools = options.pools.to(this.url.origin)
@@ -151,9 +144,14 @@ export class HttpUpstream implements Upstream, HttpHost {
     const { unwritten, over } = this.#transport.close()
     for (const request of unwritten) {
       if (!this.conversation.open.delete(request)) continue
-      this.onFailure({ code: 'UPSTREAM_UNREACHABLE', message: why, request, repeatable: true })
+      this.#events.onFailure({
+        code: 'UPSTREAM_UNREACHABLE',
+        message: why,
+        request,
+        repeatable: true,
+      })
     }
-    this.onClose(why)
+    this.#events.onClose(why)
     void over.then(this.#settleEnded)
   }
 
@@ -177,7 +175,7 @@ export class HttpUpstream implements Upstream, HttpHost {
       if (this.#transport.takes?.(message)) continue
       this.conversation.received(message)
       if (!this.#budget.takeCredit()) this.#budget.spend(1, performance.now())
-      if (!this.#closed) this.onMessage(message, request === undefined ? {} : { request })
+      if (!this.#closed) this.#events.onMessage(message, request === undefined ? {} : { request })
     }
   }
 
@@ -188,7 +186,11 @@ export class HttpUpstream implements Upstream, HttpHost {
       this.log('warn', failure.message, { server: this.name, code: failure.code })
     // Nobody waits for it: answered, or given up.
     else if (!this.conversation.open.delete(request)) return
-    this.onFailure(failure)
+    this.#events.onFailure(failure)
+  }
+
+  onSuspended(request: RequestId): void {
+    this.#events.onSuspended?.(request)
   }
 
   sendAgain(message: OutgoingMessage, failure: UpstreamFailure): boolean {

@@ -4,8 +4,7 @@
 
 import type { RequestId } from '../../../protocol/message.ts'
 import { OPEN_REQUESTS_MAX } from '../../shared/limits.ts'
-import type { Transport } from '../../shared/transport.ts'
-import type { Upstream, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
+import type { Upstream, UpstreamEvents, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
 import { readMessageHead } from '../upstream-state.ts'
 import type { ServerLogin } from './login-tokens.ts'
 
@@ -18,9 +17,7 @@ interface RetriableMessage {
 }
 
 export class OAuthUpstream implements Upstream {
-  onMessage: Transport['onMessage'] = () => {}
-  onClose: Transport['onClose'] = () => {}
-  onFailure: (failure: UpstreamFailure) => void = () => {}
+  readonly #events: UpstreamEvents
   readonly #inner: Upstream
   readonly #login: ServerLogin
   readonly #kept = new Map<RequestId, RetriableMessage>()
@@ -28,22 +25,26 @@ export class OAuthUpstream implements Upstream {
   #waiting: (() => void)[] | undefined
   #closed = false
 
-  onSuspended: (request: RequestId) => void = () => {}
-
-  constructor(inner: Upstream, login: ServerLogin) {
-    this.#inner = inner
+  constructor(
+    connect: (events: UpstreamEvents) => Upstream,
+    login: ServerLogin,
+    events: UpstreamEvents,
+  ) {
+    this.#events = events
     this.#login = login
-    inner.onMessage = (message, related) => {
-      if (message.kind === 'answer' && message.id !== null) this.#kept.delete(message.id)
-      this.onMessage(message, related)
-    }
-    inner.onClose = (why) => {
-      this.#closed = true
-      this.#kept.clear()
-      this.onClose(why)
-    }
-    inner.onSuspended = (request) => this.onSuspended(request)
-    inner.onFailure = (failure) => void this.#failed(failure)
+    this.#inner = connect({
+      onMessage: (message, related) => {
+        if (message.kind === 'answer' && message.id !== null) this.#kept.delete(message.id)
+        events.onMessage(message, related)
+      },
+      onFailure: (failure) => void this.#failed(failure),
+      onSuspended: (request) => events.onSuspended?.(request),
+      onClose: (why) => {
+        this.#closed = true
+        this.#kept.clear()
+        events.onClose(why)
+      },
+    })
   }
 
   get handle(): string | undefined {
@@ -117,6 +118,6 @@ export class OAuthUpstream implements Upstream {
     }
     if (request !== undefined) this.#kept.delete(request)
     const help = `run \`${this.#login.command}\``
-    this.onFailure(failure.code === 'UPSTREAM_NEEDS_LOGIN' ? { ...failure, help } : failure)
+    this.#events.onFailure(failure.code === 'UPSTREAM_NEEDS_LOGIN' ? { ...failure, help } : failure)
   }
 }

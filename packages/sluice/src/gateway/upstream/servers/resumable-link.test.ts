@@ -8,7 +8,7 @@ import { SERVER_DRAIN_MS } from '../../config/limits.ts'
 import type { Evictable } from '../../processes/evict-idle.ts'
 import type { ProcessSlot } from '../../processes/process-quota.ts'
 import { ScriptedLink, settled } from '../scripted-link.test-support.ts'
-import type { UpstreamFailure } from '../upstream.ts'
+import type { UpstreamEvents, UpstreamFailure } from '../upstream.ts'
 import { ResumableLink } from './resumable-link.ts'
 import { SharedServers } from './shared-servers.ts'
 
@@ -40,8 +40,8 @@ function make(
 ) {
   const runs: Process[] = []
   const users: Evictable[] = []
-  const start = () => {
-    const run = new Process()
+  const start = (events: UpstreamEvents) => {
+    const run = new Process().connect(events)
     runs.push(run)
     onStart(run, runs.length)
     return run
@@ -53,13 +53,14 @@ function make(
       return enter(user)
     },
   }
-  const link = new ResumableLink(options)
   const heard: JsonRpcMessage[] = []
   const failures: UpstreamFailure[] = []
   const closed: string[] = []
-  link.onMessage = (message) => void heard.push(message)
-  link.onFailure = (failure) => void failures.push(failure)
-  link.onClose = (why) => void closed.push(why)
+  const link = new ResumableLink(options, {
+    onMessage: (message) => void heard.push(message),
+    onFailure: (failure) => void failures.push(failure),
+    onClose: (why) => void closed.push(why),
+  })
   let lastId = 0
   const ask = (method: string, texts: Record<string, string> = {}) => {
     const id = ++lastId
@@ -167,24 +168,27 @@ test('the end of the process by itself ends the session, as without a gate', asy
 test('suites F1: a session that comes while a shared process is ending gets another at once', async () => {
   const runs: Process[] = []
   const shared = new SharedServers(1_000)
-  const start = () => {
-    const run = new Process()
+  const start = (_spare: unknown, events: UpstreamEvents) => {
+    const run = new Process().connect(events)
     runs.push(run)
     return run
   }
-  const attach = () => shared.attach('key', () => 1, start)
+  const quiet = { onMessage() {}, onFailure() {}, onClose() {} }
+  const attach = (onMessage: UpstreamEvents['onMessage'] = () => {}) =>
+    shared.attach('key', { spare: () => 1, start }, { ...quiet, onMessage })
   const first = attach()
   expect(attach()).not.toBe(first)
   expect(runs).toHaveLength(1)
   await settled()
   // Told to end, and still there for seconds.
   runs[0]?.close('does not read what it is sent')
-  const next = attach()
+  let hear: UpstreamEvents['onMessage'] = () => {}
+  const answered = new Promise((resolve) => {
+    hear = resolve
+  })
+  const next = attach((message) => hear(message))
   expect(runs).toHaveLength(2)
   await settled()
-  const answered = new Promise((resolve) => {
-    next.onMessage = resolve
-  })
   const params = withMembers(undefined, {})
   next.send(writeRequest(7, 'ping', params.text), { passing: { id: 7, method: 'ping', params } })
   expect(await answered).toMatchObject({ kind: 'answer', id: 7 })

@@ -12,12 +12,12 @@ import type { ProcessSlot } from '../../processes/process-quota.ts'
 import { MEMBER_BEGIN_MS_MAX } from '../../shared/limits.ts'
 import { SmallSet } from '../../shared/small-set.ts'
 import type { MessageContext } from '../../shared/transport.ts'
-import { sendTrial } from '../adapters/probe-generation.ts'
+import { TrialRequests } from '../adapters/probe-generation.ts'
 import { MessageQueue } from '../adapters/waiting-messages.ts'
-import { toFailureResponse } from '../failure-response.ts'
 import type {
   OutboundRequest,
   Upstream,
+  UpstreamEvents,
   UpstreamFailure,
   UpstreamSendOptions,
 } from '../upstream.ts'
@@ -26,7 +26,7 @@ import { readMessageHead } from '../upstream-state.ts'
 export interface ResumableOptions {
   readonly name: string
   /** Starts the process. */
-  readonly start: () => Upstream
+  readonly start: (events: UpstreamEvents) => Upstream
   /** Waits for the quota of processes; rejects if it stays used up for too long. */
   readonly enter: (user: Evictable) => Promise<ProcessSlot>
   /** How easily the session can do without its process; undefined: not now. */
@@ -40,16 +40,12 @@ const INITIALIZED = 'notifications/initialized'
 const TOOLS_CHANGED = 'notifications/tools/list_changed'
 
 export class ResumableLink implements Upstream {
-  onMessage: (message: JsonRpcMessage, related?: MessageContext) => void = () => {}
-  onClose: (why: string) => void = () => {}
-  onFailure: (failure: UpstreamFailure) => void = (failure) => {
-    const answer = toFailureResponse(failure)
-    if (answer !== undefined) this.onMessage(answer)
-  }
   readonly handle = undefined
   readonly pausesApart = false
   readonly ended: Promise<void>
   readonly #options: ResumableOptions
+  readonly #events: UpstreamEvents
+  readonly #trials = new TrialRequests()
   readonly #waiting = new MessageQueue()
   #state: State = 'asleep'
   #inner: Upstream | undefined
@@ -76,8 +72,9 @@ export class ResumableLink implements Upstream {
   #settleEnded: () => void = () => {}
 
   /** Starts the process at once, as it would be without a gate. */
-  constructor(options: ResumableOptions) {
+  constructor(options: ResumableOptions, events: UpstreamEvents) {
     this.#options = options
+    this.#events = events
     this.ended = new Promise((resolve) => {
       this.#settleEnded = resolve
     })
@@ -106,7 +103,7 @@ export class ResumableLink implements Upstream {
       const message = `too much waits for the server \`${this.#options.name}\` to be started`
       const request = carried?.passing?.id
       queueMicrotask(() =>
-        this.onFailure({ code: 'UPSTREAM_BUSY', message, request, repeatable: true }),
+        this.#events.onFailure({ code: 'UPSTREAM_BUSY', message, request, repeatable: true }),
       )
     } else this.#wake()
     return true
@@ -179,7 +176,7 @@ export class ResumableLink implements Upstream {
     // Known never to have been sent.
     this.#failWaiting({ code: 'UPSTREAM_UNREACHABLE', message: why, repeatable: true })
     this.#letGo(why)
-    this.onClose(why)
+    this.#events.onClose(why)
     if (this.#runs === 0) this.#settleEnded()
   }
 
@@ -231,23 +228,26 @@ export class ResumableLink implements Upstream {
       place.ended()
       return this.#runEnded()
     }
-    const inner = this.#options.start()
+    const inner: Upstream = this.#options.start({
+      onMessage: (message, related) => {
+        // What a process says after it was let go is for no one.
+        if (this.#inner !== inner || this.#trials.takeAnswer(message)) return
+        this.#received(message, related)
+      },
+      onFailure: (failure) => {
+        // At the end of the session, requests that were never written are known not to have been made.
+        if (this.#inner !== inner && !this.#closed) return
+        if (this.#trials.takeFailure(failure)) return
+        this.#events.onFailure(failure)
+        this.#settle(failure.request)
+      },
+      onClose: (why) => {
+        if (this.#inner !== inner) return
+        this.#trials.end(inner.failure)
+        this.close(why)
+      },
+    })
     this.#inner = inner
-    inner.onMessage = (message, related) => {
-      if (!this.#isBegun && message.kind === 'answer' && message.id === this.#opening?.id)
-        this.#isBegun = message.error === undefined
-      if (this.#listens.size > 0 && message.kind === 'answer')
-        this.#listens.delete(message.id as RequestId)
-      this.onMessage(message, related)
-      if (message.kind !== 'answer') return
-      if (message.error !== undefined) this.#forgetSubscription(message.id as RequestId)
-      this.#settle(message.id as RequestId)
-    }
-    inner.onFailure = (failure) => {
-      this.onFailure(failure)
-      this.#settle(failure.request)
-    }
-    inner.onClose = (why) => this.close(why)
     void inner.ended.then(() => {
       place.ended()
       this.#runEnded()
@@ -263,7 +263,18 @@ export class ResumableLink implements Upstream {
     }
     for (const { text, carried } of this.#waiting.takeAll()) this.#pass(text, carried)
     // It may be another version of the server by now: what is known of its tools is looked at again.
-    if (again) this.onMessage(notification(TOOLS_CHANGED))
+    if (again) this.#events.onMessage(notification(TOOLS_CHANGED))
+  }
+
+  #received(message: JsonRpcMessage, related: MessageContext | undefined): void {
+    if (!this.#isBegun && message.kind === 'answer' && message.id === this.#opening?.id)
+      this.#isBegun = message.error === undefined
+    if (this.#listens.size > 0 && message.kind === 'answer')
+      this.#listens.delete(message.id as RequestId)
+    this.#events.onMessage(message, related)
+    if (message.kind !== 'answer') return
+    if (message.error !== undefined) this.#forgetSubscription(message.id as RequestId)
+    this.#settle(message.id as RequestId)
   }
 
   async #beginAgain(inner: Upstream): Promise<boolean> {
@@ -271,7 +282,7 @@ export class ResumableLink implements Upstream {
     const ask = (passing: OutboundRequest) => {
       const own = { ...passing, id: `again-${++this.#lastId}` }
       const text = writeRequest(own.id, own.method, own.params?.text)
-      return sendTrial(inner, text, { passing: own }, MEMBER_BEGIN_MS_MAX)
+      return this.#trials.send(inner, text, { passing: own }, MEMBER_BEGIN_MS_MAX)
     }
     const { answer, failure } = await ask(opening)
     if (this.#closed) return false
@@ -296,17 +307,14 @@ export class ResumableLink implements Upstream {
     this.#inner = undefined
     this.#open.clear()
     if (inner === undefined) return
-    inner.onMessage = () => {}
-    inner.onClose = () => {}
-    // Requests that were never written are known not to have been made.
-    if (!this.#closed) inner.onFailure = () => {}
+    this.#trials.end(undefined)
     inner.close(why)
   }
 
   #failWaiting(failure: Omit<UpstreamFailure, 'request'>): void {
     for (const { carried } of this.#waiting.takeAll())
       if (carried?.passing !== undefined)
-        this.onFailure({ ...failure, request: carried.passing.id })
+        this.#events.onFailure({ ...failure, request: carried.passing.id })
   }
 
   #runEnded(): void {

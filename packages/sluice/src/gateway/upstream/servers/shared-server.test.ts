@@ -23,8 +23,9 @@ beforeEach(async () => {
     if (method === 'initialize') return { protocolVersion: '2025-11-25', capabilities: {} }
     return method === 'tools/list' ? { tools: TOOLS } : undefined
   }
-  const shared = new SharedServer(inner, { onIdle() {}, onClose() {} })
-  const session = () => play({ era: 'session', rules: RULES, link: () => shared.attach() })
+  const shared = new SharedServer(inner.connect, { onIdle() {}, onClose() {} })
+  const session = () =>
+    play({ era: 'session', rules: RULES, link: (events) => shared.attach(events) })
   a = session()
   b = session()
   for (const each of [a, b]) {

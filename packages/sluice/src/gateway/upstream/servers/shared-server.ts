@@ -21,7 +21,7 @@ import {
   writeRequest,
   writeResult,
 } from '../../../protocol/write-message.ts'
-import type { OutboundRequest, Upstream, UpstreamFailure } from '../upstream.ts'
+import type { OutboundRequest, Upstream, UpstreamEvents, UpstreamFailure } from '../upstream.ts'
 import { SharedUpstream } from './shared-upstream.ts'
 
 interface SharedRequest {
@@ -54,15 +54,19 @@ export class SharedServer {
 
   /** `onIdle` is told when the last link is gone, `onClose` when the process is to end: from then on
    * nobody may be attached. */
-  constructor(inner: Upstream, { onIdle, onClose }: SharedServerEvents) {
-    this.#inner = inner
+  constructor(
+    connect: (events: UpstreamEvents) => Upstream,
+    { onIdle, onClose }: SharedServerEvents,
+  ) {
     this.#onIdle = onIdle
-    inner.onMessage = (message) => this.#fromServer(message)
-    inner.onFailure = (failure) => this.#failed(failure)
-    inner.onClose = (why) => {
-      onClose()
-      for (const link of [...this.#links]) link.close(why)
-    }
+    this.#inner = connect({
+      onMessage: (message) => this.#fromServer(message),
+      onFailure: (failure) => this.#failed(failure),
+      onClose: (why) => {
+        onClose()
+        for (const link of [...this.#links]) link.close(why)
+      },
+    })
     const texts = {
       protocolVersion: JSON.stringify(negotiateRevision(undefined)),
       capabilities: '{}',
@@ -83,8 +87,8 @@ export class SharedServer {
     return this.#links.size
   }
 
-  attach(): Upstream {
-    const link = new SharedUpstream(this)
+  attach(events: UpstreamEvents): Upstream {
+    const link = new SharedUpstream(this, events)
     this.#links.add(link)
     return link
   }
@@ -188,7 +192,7 @@ export class SharedServer {
     if (open !== undefined) {
       this.#open.delete(answer.id as RequestId)
       this.#settleSubscription(open, answer.result !== undefined)
-      return open.link.onMessage({ ...answer, id: open.id })
+      return open.link.events.onMessage({ ...answer, id: open.id })
     }
     if (this.#begun !== undefined) return
     if (answer.result === undefined) {
@@ -207,7 +211,7 @@ export class SharedServer {
       if (open?.progressToken === undefined) return
       const token = JSON.stringify(open.progressToken)
       const renamed = withMembers(params, { progressToken: token })
-      return open.link.onMessage({ ...notification, params: renamed }, { request: open.id })
+      return open.link.events.onMessage({ ...notification, params: renamed }, { request: open.id })
     }
     const isUpdate = method === 'notifications/resources/updated'
     if (!isUpdate && !LIST_CHANGES.has(method)) return
@@ -217,14 +221,14 @@ export class SharedServer {
     const told = isUpdate ? withMembers(undefined, { uri: JSON.stringify(uri) }) : undefined
     const source = writeNotification(method, told?.text)
     for (const link of heard?.keys() ?? [])
-      link.onMessage({ kind: 'notification', method, params: told, source })
+      link.events.onMessage({ kind: 'notification', method, params: told, source })
   }
 
   #failed(failure: UpstreamFailure): void {
     const open = this.#open.get(failure.request as RequestId)
     this.#open.delete(failure.request as RequestId)
     if (open !== undefined) this.#settleSubscription(open, false)
-    if (open !== undefined) return open.link.onFailure({ ...failure, request: open.id })
+    if (open !== undefined) return open.link.events.onFailure({ ...failure, request: open.id })
     if (this.#begun === undefined) this.close(failure.message)
   }
 

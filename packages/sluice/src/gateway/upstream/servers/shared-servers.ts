@@ -1,11 +1,13 @@
 // Processes that sessions share, by server and, where the configuration says so, by principal. Each
 // ends when no session has used it for a while; the next that needs it starts another.
 
-import type { Upstream } from '../upstream.ts'
+import type { Upstream, UpstreamEvents } from '../upstream.ts'
 import { SharedServer } from './shared-server.ts'
 
 /** How easily a process can be done without; undefined: not now. */
 export type Spare = () => number | undefined
+
+type StartShared = (spare: Spare, events: UpstreamEvents) => Upstream
 
 interface SharedProcess {
   readonly server: SharedServer
@@ -25,23 +27,27 @@ export class SharedServers {
     this.#idleMs = idleMs
   }
 
-  attach(key: string, spare: Spare, start: (spare: Spare) => Upstream): Upstream {
+  attach(
+    key: string,
+    { spare, start }: { readonly spare: Spare; readonly start: StartShared },
+    events: UpstreamEvents,
+  ): Upstream {
     const kept = this.#kept.get(key) ?? this.#start(key, start)
     clearTimeout(kept.idleTimer)
-    const link = kept.server.attach()
+    const link = kept.server.attach(events)
     kept.spares.set(link, spare)
     void link.ended.then(() => kept.spares.delete(link))
     return link
   }
 
-  #start(key: string, start: (spare: Spare) => Upstream): SharedProcess {
+  #start(key: string, start: StartShared): SharedProcess {
     const spares = new Map<Upstream, Spare>()
     const forget = (): void => {
       clearTimeout(kept.idleTimer)
       if (this.#kept.get(key) === kept) this.#kept.delete(key)
     }
-    const inner = start(() => sparedBy([...spares.values()], kept.lastUsedMs))
-    const server = new SharedServer(inner, {
+    const spare = () => sparedBy([...spares.values()], kept.lastUsedMs)
+    const server = new SharedServer((events) => start(spare, events), {
       onIdle: () => {
         kept.lastUsedMs = performance.now()
         kept.idleTimer = setTimeout(() => server.close('idle for too long'), this.#idleMs).unref()

@@ -2,31 +2,26 @@
 // sends and hears is renamed and sorted by shared-server.ts.
 
 import { splitMembers } from '../../../protocol/json/raw-members.ts'
-import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
+import type { RequestId } from '../../../protocol/message.ts'
 import { writeResult } from '../../../protocol/write-message.ts'
-import type { MessageContext } from '../../shared/transport.ts'
-import { toFailureResponse } from '../failure-response.ts'
-import type { Upstream, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
+import type { Upstream, UpstreamEvents, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
 import { readMessageHead } from '../upstream-state.ts'
 import type { SharedServer } from './shared-server.ts'
 
 export class SharedUpstream implements Upstream {
-  onMessage: (message: JsonRpcMessage, related?: MessageContext) => void = () => {}
-  onClose: (why: string) => void = () => {}
-  onFailure: (failure: UpstreamFailure) => void = (failure) => {
-    const answer = toFailureResponse(failure)
-    if (answer !== undefined) this.onMessage(answer)
-  }
   readonly handle = undefined
   readonly pausesApart = false
   /** The process stays for the others. */
   readonly ended: Promise<void>
+  /** Of the session; the process's messages for it go there. */
+  readonly events: UpstreamEvents
   readonly #server: SharedServer
   #settleEnded: () => void = () => {}
   #closed = false
 
-  constructor(server: SharedServer) {
+  constructor(server: SharedServer, events: UpstreamEvents) {
     this.#server = server
+    this.events = events
     this.ended = new Promise((resolve) => {
       this.#settleEnded = resolve
     })
@@ -48,7 +43,8 @@ export class SharedUpstream implements Upstream {
 
   answer(id: RequestId, result: string): void {
     const source = writeResult(id, result)
-    queueMicrotask(() => this.onMessage({ kind: 'answer', id, result, error: undefined, source }))
+    const answer = { kind: 'answer', id, result, error: undefined, source } as const
+    queueMicrotask(() => this.events.onMessage(answer))
   }
 
   /** One slow reader must not stop the others: what it does not take is bounded at its own front. */
@@ -67,7 +63,7 @@ export class SharedUpstream implements Upstream {
     if (this.#closed) return
     this.#closed = true
     this.#server.detach(this)
-    this.onClose(why)
+    this.events.onClose(why)
     this.#settleEnded()
   }
 }

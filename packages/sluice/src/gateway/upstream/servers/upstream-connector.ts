@@ -16,7 +16,7 @@ import { startHttpServer } from '../http/http.ts'
 import type { HttpPools } from '../http/http-pools.ts'
 import { InProcessUpstream, type StartInProcess } from '../in-process.ts'
 import { startStdioServer } from '../stdio/stdio.ts'
-import type { Upstream } from '../upstream.ts'
+import type { Upstream, UpstreamEvents } from '../upstream.ts'
 import type { LoginTokens } from './login-tokens.ts'
 import { OAuthUpstream } from './oauth-upstream.ts'
 import { ResumableLink } from './resumable-link.ts'
@@ -70,19 +70,30 @@ export class UpstreamConnector {
     this.#shared = new SharedServers(options.idleMs)
   }
 
-  connect(name: string, config: ServerConfig, to: ConnectOptions): Upstream {
-    if (config.kind !== 'stdio') return this.#link(name, config, to)
+  connect(
+    name: string,
+    config: ServerConfig,
+    to: ConnectOptions,
+    events: UpstreamEvents,
+  ): Upstream {
+    if (config.kind !== 'stdio') return this.#link(name, config, to, events)
     const { clientEra, principal, spare, log } = to
     if (config.share === undefined)
-      return this.#process(name, config, to, { owner: principal, spare })
+      return this.#process(name, config, to, { owner: principal, spare, events })
     const owner = config.share === 'all' ? '' : principal
     // Another client's keys are in the environment of its process.
     const key = JSON.stringify([name, owner, environmentKey(to.environment)])
-    const link = this.#shared.attach(key, spare, (all) =>
-      this.#process(name, config, { ...to, clientEra: 'session' }, { owner, spare: all }),
-    )
-    if (clientEra === 'session') return link
-    return new StatelessOverSession(link, { log: (text) => log('warn', text), onBegun() {} })
+    const start = (all: Spare, inside: UpstreamEvents) =>
+      this.#process(
+        name,
+        config,
+        { ...to, clientEra: 'session' },
+        { owner, spare: all, events: inside },
+      )
+    const attach = (outside: UpstreamEvents) => this.#shared.attach(key, { spare, start }, outside)
+    if (clientEra === 'session') return attach(events)
+    const options = { log: (text: string) => log('warn', text), onBegun() {} }
+    return new StatelessOverSession(attach, options, events)
   }
 
   /** Somebody may wait for a place that can be had by now. */
@@ -94,14 +105,21 @@ export class UpstreamConnector {
     name: string,
     config: ServerConfig,
     to: ConnectOptions,
-    { owner, spare }: { readonly owner: string; readonly spare: Spare },
-  ): Upstream {
-    const link = new ResumableLink({
-      name,
+    {
+      owner,
       spare,
-      start: () => this.#link(name, this.#parts.serverOf(name) ?? config, to),
-      enter: (user) => this.#room.enter(user, owner),
-    })
+      events,
+    }: { readonly owner: string; readonly spare: Spare; readonly events: UpstreamEvents },
+  ): Upstream {
+    const link = new ResumableLink(
+      {
+        name,
+        spare,
+        start: (inside) => this.#link(name, this.#parts.serverOf(name) ?? config, to, inside),
+        enter: (user) => this.#room.enter(user, owner),
+      },
+      events,
+    )
     const links = this.#processes.get(name) ?? new Set()
     this.#processes.set(name, links.add(link))
     void link.ended.then(() => {
@@ -135,17 +153,22 @@ export class UpstreamConnector {
     name: string,
     config: ServerConfig,
     { clientEra, handle, ...to }: ConnectOptions,
+    events: UpstreamEvents,
   ): Upstream {
     const eras = this.#eras.get(name) ?? {}
     this.#eras.set(name, eras)
-    return new NegotiatingUpstream({
-      clientEra,
-      eras,
-      handle: handle === undefined ? undefined : readSessionHandle(handle).server,
-      start: (era, kept) => this.#start(name, config, era, to, kept),
-      isProcess: config.kind !== 'http',
-      log: (text) => to.log('warn', text),
-    })
+    return new NegotiatingUpstream(
+      {
+        clientEra,
+        eras,
+        handle: handle === undefined ? undefined : readSessionHandle(handle).server,
+        start: (era, inside, kept) =>
+          this.#start(name, config, { era, handle: kept, ...to }, inside),
+        isProcess: config.kind !== 'http',
+        log: (text) => to.log('warn', text),
+      },
+      events,
+    )
   }
 
   /** From now on sessions of servers over HTTP are left as they are: they go on after a restart. */
@@ -156,30 +179,29 @@ export class UpstreamConnector {
   #start(
     name: string,
     config: ServerConfig,
-    era: ProtocolGeneration,
-    { principal, agent, labels, log, environment }: Omit<ConnectOptions, 'clientEra' | 'handle'>,
-    handle: string | undefined,
+    to: Omit<ConnectOptions, 'clientEra'> & { readonly era: ProtocolGeneration },
+    events: UpstreamEvents,
   ): Upstream {
+    const { era, handle, principal, agent, labels, log, environment } = to
     const { builtins, pools, tokens, watcher } = this.#parts
     if (config.kind === 'builtin') {
       const start = builtins[config.builtin]
       if (start === undefined) throw new Error(`\`builtin: ${config.builtin}\` does not run here`)
-      return new InProcessUpstream(start, { owner: principal, agent, labels })
+      return new InProcessUpstream(start, { owner: principal, agent, labels }, events)
     }
     if (config.kind === 'stdio') {
       const { command, env, clientVariables: listed, cwd } = config
       const client = environment
-      return startStdioServer({ name, command, env, listed, client, cwd, log, watcher })
+      const options = { name, command, env, listed, client, cwd, log, watcher }
+      return startStdioServer(options, events)
     }
     const { url, headers, login } = config
     const isLeaving = () => this.#leaving
     const options = { name, url, era, headers, handle, isLeaving, log, pools }
-    if (login === undefined) return startHttpServer(options)
+    if (login === undefined) return startHttpServer(options, events)
     const own = login.per === 'principal' ? principal : ''
     const token = tokens.of({ server: name, principal: own }, url)
-    return new OAuthUpstream(
-      startHttpServer({ ...options, authorization: () => token.header }),
-      token,
-    )
+    const withToken = { ...options, authorization: () => token.header }
+    return new OAuthUpstream((inside) => startHttpServer(withToken, inside), token, events)
   }
 }

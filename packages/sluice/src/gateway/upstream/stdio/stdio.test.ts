@@ -9,15 +9,19 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { writeRequest } from '../../../protocol/write-message.ts'
 import { STDIN_QUEUE_LENGTH_MAX, STDOUT_UNITS_PER_SECOND } from '../../shared/limits.ts'
 import { Asker, fixture, isRunning, keepLog, until } from '../ask.test-support.ts'
+import { toFailureResponse } from '../failure-response.ts'
+import type { UpstreamFailure } from '../upstream.ts'
 import { type StdioServerOptions, type StdioUpstream, startStdioServer } from './stdio.ts'
 
 const links: StdioUpstream[] = []
 
 function start(command: string[], more: Partial<StdioServerOptions> = {}) {
   const kept = keepLog()
-  const link = startStdioServer({ name: 'fixture', command, log: kept.log, ...more })
+  const options = { name: 'fixture', command, log: kept.log, ...more }
+  const asker = new Asker((events) => startStdioServer(options, events))
+  const { link } = asker
   links.push(link)
-  return { asker: new Asker(link), link, ...kept }
+  return { asker, link, ...kept }
 }
 
 async function up(command: string[], more: Partial<StdioServerOptions> = {}) {
@@ -147,16 +151,12 @@ describe('a server that ends', () => {
     await Promise.all([missing.link.ended, elsewhere.link.ended, impossible.link.ended])
   })
 
-  test('whoever does not treat failures gets an answer that names the code', async () => {
-    const command = ['no-such-program-anywhere']
-    const link = startStdioServer({ name: 'fixture', command, log: () => {} })
-    const answer = new Promise((resolve) => {
-      link.onMessage = resolve
-    })
-    link.send(writeRequest(5, 'tools/list', undefined))
-    expect(await answer).toMatchObject({
+  test('a failure as an answer names the code', async () => {
+    const { asker } = start(['no-such-program-anywhere'])
+    const failure = (await asker.ask('tools/list')) as UpstreamFailure
+    expect(toFailureResponse(failure)).toMatchObject({
       kind: 'answer',
-      id: 5,
+      id: 1,
       error: { data: { 'sluice/upstream': { code: 'UPSTREAM_UNREACHABLE', repeatable: true } } },
     })
   })
@@ -205,7 +205,7 @@ describe('a server that floods', () => {
       let received = 0
       const other = await up(fixture('echo'))
       await flooded.asker.call('echo', { flood: true })
-      flooded.link.onMessage = () => {
+      flooded.asker.onEvery = () => {
         received += 1
       }
       await sleep(500)

@@ -4,7 +4,7 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { DecodedLine } from '../../../protocol/lines.ts'
-import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
+import type { RequestId } from '../../../protocol/message.ts'
 import { oneLine } from '../../../protocol/write-message.ts'
 import { CHILD_VARIABLE, environmentFor } from '../../processes/environment.ts'
 import { endGroup } from '../../processes/process-group.ts'
@@ -21,9 +21,8 @@ import {
 import { type Log, shorten } from '../../shared/log.ts'
 import { TokenBucket } from '../../shared/token-bucket.ts'
 import type { ClientEnvironment } from '../../shared/transport.ts'
-import { toFailureResponse } from '../failure-response.ts'
 import { readUpstreamMessages } from '../read-upstream-messages.ts'
-import type { Upstream, UpstreamFailure } from '../upstream.ts'
+import type { Upstream, UpstreamEvents, UpstreamFailure } from '../upstream.ts'
 import { readMessageHead, UpstreamState } from '../upstream-state.ts'
 import { StderrLog } from './stderr-log.ts'
 import { StdioReader } from './stdio-reader.ts'
@@ -46,18 +45,15 @@ export interface StdioServerOptions {
   readonly termGraceMs?: number
 }
 
-/** Spawns at once; set the callbacks before the turn ends. */
-export function startStdioServer(options: StdioServerOptions): StdioUpstream {
-  return new StdioUpstream(options)
+/** Spawns at once. */
+export function startStdioServer(
+  options: StdioServerOptions,
+  events: UpstreamEvents,
+): StdioUpstream {
+  return new StdioUpstream(options, events)
 }
 
 export class StdioUpstream implements Upstream {
-  onMessage: (message: JsonRpcMessage) => void = () => {}
-  onClose: (why: string) => void = () => {}
-  onFailure: (failure: UpstreamFailure) => void = (failure) => {
-    const answer = toFailureResponse(failure)
-    if (answer !== undefined) this.onMessage(answer)
-  }
   failure: UpstreamFailure | undefined
   readonly handle = undefined
   readonly pausesApart = false
@@ -66,6 +62,7 @@ export class StdioUpstream implements Upstream {
   strayLines = 0
 
   readonly #options: StdioServerOptions
+  readonly #events: UpstreamEvents
   readonly #conversation = new UpstreamState()
   readonly #strayBudget = new TokenBucket(STRAY_LINES_LOGGED_PER_SECOND, performance.now())
   readonly #settleEnded: () => void
@@ -79,7 +76,8 @@ export class StdioUpstream implements Upstream {
   #lastDeed: string | undefined
   #outputEnded = false
 
-  constructor(options: StdioServerOptions) {
+  constructor(options: StdioServerOptions, events: UpstreamEvents) {
+    this.#events = events
     this.#options = options
     let settle = (): void => {}
     this.ended = new Promise((resolve) => {
@@ -134,7 +132,7 @@ export class StdioUpstream implements Upstream {
     this.#closed = true
     this.#reader?.stop()
     for (const line of this.#writer?.end() ?? []) this.#neverSent(line, why)
-    this.onClose(why)
+    this.#events.onClose(why)
     void this.#end()
   }
 
@@ -201,7 +199,7 @@ export class StdioUpstream implements Upstream {
     }
     for (const message of said.messages) {
       this.#conversation.received(message)
-      if (!this.#closed) this.onMessage(message)
+      if (!this.#closed) this.#events.onMessage(message)
     }
   }
 
@@ -253,7 +251,7 @@ export class StdioUpstream implements Upstream {
     const message = `the server ${name} reads more slowly than it is sent: ${length} characters do not fit beside what waits (at most ${STDIN_QUEUE_LENGTH_MAX} characters, ${STDIN_QUEUE_MESSAGES_MAX} messages)`
     const help = 'nothing was sent: call again when other calls are answered'
     queueMicrotask(() =>
-      this.onFailure({ code: 'UPSTREAM_BUSY', message, help, request, repeatable: true }),
+      this.#events.onFailure({ code: 'UPSTREAM_BUSY', message, help, request, repeatable: true }),
     )
   }
 
@@ -270,14 +268,19 @@ export class StdioUpstream implements Upstream {
 
   #fail(code: UpstreamFailure['code'], what: string, request: RequestId | undefined): void {
     const message = `the server \`${this.#options.name}\` ${what}`
-    this.onFailure({ code, message, request, repeatable: false })
+    this.#events.onFailure({ code, message, request, repeatable: false })
   }
 
   #neverSent(line: string, why: string): void {
     const { id, method } = readMessageHead(line)
     if (id === undefined || method === undefined) return
     this.#conversation.open.delete(id)
-    this.onFailure({ code: 'UPSTREAM_UNREACHABLE', message: why, request: id, repeatable: true })
+    this.#events.onFailure({
+      code: 'UPSTREAM_UNREACHABLE',
+      message: why,
+      request: id,
+      repeatable: true,
+    })
   }
 
   async #end(): Promise<void> {
