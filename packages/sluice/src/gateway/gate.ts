@@ -228,21 +228,14 @@ export class Gate {
       onUnrecorded: (brought) => record.labels(slot.id, name, brought),
       onSeen: () => this.#tellListsChanged(session, policy().labelScope),
     })
-    const to = {
-      ...{ clientEra: link.era, principal: principal.id, agent: agent()?.id, labels },
-      ...{
-        handle,
-        environment,
-        log,
-        spare: () => (relay.openRequests === 0 ? client.spare : undefined),
-      },
-    }
+    const spare = () => (relay.openRequests === 0 ? client.spare : undefined)
+    const whose = { principal: principal.id, agent: agent()?.id, labels, handle, environment }
+    const to = { clientEra: link.era, ...whose, spare, log }
     const connect = (events: UpstreamEvents) =>
-      this.#servers.connect(name, serverConfig, to, events)
-    const watched = (events: UpstreamEvents) => this.#notes.watch(name, connect, events)
+      this.#servers.connect(name, serverConfig, to, this.#notes.watch(name, events))
     // In the stateless era nobody need tell the gate that its tools have changed.
     const freshMs = link.era === 'stateless' ? TOOLS_FRESH_MS : undefined
-    const relay: Relay = new Relay(link, watched, {
+    const relay: Relay = new Relay(link, connect, {
       pipeline: { ...this.#pipeline, policy: bound, record },
       send,
       server: name,
@@ -301,7 +294,10 @@ export class Gate {
       if (why !== undefined) relay.close(why)
     })
     const { upstream } = relay
-    void upstream.ended.then(() => this.#relays.delete(relay))
+    void upstream.ended.then(() => {
+      this.#notes.ended(name, upstream.failure)
+      this.#relays.delete(relay)
+    })
     if (serverConfig.kind === 'stdio') {
       const { idleMs = config.processes.idleMs } = serverConfig
       const openRequests = () => relay.openRequests

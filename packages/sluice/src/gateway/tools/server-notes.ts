@@ -2,7 +2,7 @@
 // its lists met. Kept by the gate; shown by `sluice status` and the console.
 
 import type { Log } from '../shared/log.ts'
-import type { Upstream, UpstreamEvents, UpstreamFailure } from '../upstream/upstream.ts'
+import type { UpstreamEvents, UpstreamFailure } from '../upstream/upstream.ts'
 
 export interface ServerFailure extends Pick<UpstreamFailure, 'code' | 'message' | 'help'> {
   readonly atMs: number
@@ -19,23 +19,18 @@ export class ServerNotes {
     this.#log = log
   }
 
-  /** Connects to a server, and notes what it fails with. */
-  watch(
-    name: string,
-    connect: (events: UpstreamEvents) => Upstream,
-    events: UpstreamEvents,
-  ): Upstream {
-    const note = (failure: UpstreamFailure) =>
-      void this.#failures.set(name, { atMs: Date.now(), ...failure })
+  /** Notes what a server fails with, on the way to its receiver. */
+  watch(server: string, events: UpstreamEvents): UpstreamEvents {
     const onFailure = (failure: UpstreamFailure): void => {
-      note(failure)
+      this.ended(server, failure)
       events.onFailure(failure)
     }
-    const server = connect({ ...events, onFailure })
-    void server.ended.then(() => {
-      if (server.failure !== undefined) note(server.failure)
-    })
-    return server
+    return { ...events, onFailure }
+  }
+
+  /** A connection to a server ended, because of this failure if there is one. */
+  ended(server: string, failure: UpstreamFailure | undefined): void {
+    if (failure !== undefined) this.#failures.set(server, { atMs: Date.now(), ...failure })
   }
 
   answered(server: string): void {
