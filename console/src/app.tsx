@@ -2,8 +2,10 @@
 // are loaded when they are opened.
 
 import { type ComponentType, type JSX, lazy, Suspense, useEffect } from 'react'
+import type { SettingsView } from '../../packages/sluice/src/admin/contract/contract.ts'
 import { Approvals } from './pages/approvals/approvals.tsx'
 import { listPending, openInbox, useInbox } from './pages/approvals/inbox.ts'
+import { useResource } from './resource.ts'
 import { useRoute } from './route.ts'
 import { signOut, useSession } from './session.ts'
 import { SignIn } from './sign-in.tsx'
@@ -65,6 +67,7 @@ function Console(): JSX.Element {
       <Navigation current={current?.path} />
       <main className="main" id="main" tabIndex={-1}>
         <Lost />
+        <Observed />
         <Suspense fallback={<Loading />}>
           {current === undefined ? (
             <Empty icon="search" title="Nothing is here">
@@ -94,6 +97,27 @@ function Lost(): JSX.Element {
               No news come: <SaidByGate text={why} />. What you see may be old.
             </span>
           )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+const LOOK_EVERY_MS = 15_000
+
+/** Shown on every page: calls pass that the policy would have stopped. */
+function Observed(): JSX.Element {
+  const { value } = useResource<SettingsView>('/settings', LOOK_EVERY_MS)
+  const names = value?.observed ?? []
+  return (
+    <div role="status">
+      {names.length > 0 && (
+        <div className="lost">
+          <Icon name="warn" />
+          <span>
+            Nothing is enforced: {names.join(', ')} only observes, and every call passes. Run{' '}
+            <code>sluice enforce</code> to turn it on.
+          </span>
         </div>
       )}
     </div>

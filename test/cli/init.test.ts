@@ -5,7 +5,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import { compile } from '@sluice/policy/compile/compile'
 import type { Category, Risk, ToolDefinition } from '@sluice/policy/core/tools'
@@ -23,6 +26,8 @@ let root: string
 let home: string
 let config: string
 let before: string
+/** As editors leave files behind: byte order mark, CRLF, tabs, comments, commas, no end of line. */
+let odd: string
 
 beforeEach(() => {
   root = scratchDirectory()
@@ -42,6 +47,10 @@ beforeEach(() => {
   }
   before = `${JSON.stringify({ numStartups: 1, mcpServers }, null, 2)}\n`
   writeFileSync(join(home, '.claude.json'), before)
+  const [, ...memory] = published('memory').command.map((word) => JSON.stringify(word))
+  odd = `\uFEFF{\r\n\t// mine\r\n\t"mcpServers": {\r\n\t\t"odd": { "command": ${JSON.stringify(NODE)},\t"args": [${memory.join(', ')},], "env": { "MEMORY_FILE_PATH": ${JSON.stringify(join(root, 'odd.json'))} } /* keep */ },\r\n\t},\r\n}`
+  mkdirSync(join(home, '.cursor'))
+  writeFileSync(join(home, '.cursor', 'mcp.json'), odd)
   const evil = { mcpServers: { evil: { command: 'touch', args: [join(root, 'started')] } } }
   writeFileSync(join(root, 'project', '.mcp.json'), JSON.stringify(evil))
   const { HOME } = process.env
@@ -77,13 +86,14 @@ test('what is moved works behind the gate, its policy holds, and undo leaves all
   const told = await init('--yes', '--move', '--json')
   expect(told.code, told.stderr).toBe(0)
   const { moved, left, tools } = JSON.parse(told.stdout)
-  expect(moved.map(({ server }: { server: string }) => server)).toEqual(['notes', 'files'])
+  expect(moved.map(({ server }: { server: string }) => server)).toEqual(['notes', 'files', 'odd'])
   expect(left.map(({ name }: { name: string }) => name).sort()).toEqual(['asked', 'dead'])
   expect(existsSync(join(root, 'started'))).toBe(false)
   expect(statSync(join(root, 'sluice.env')).mode & 0o777).toBe(0o600)
   expect(readFileSync(config, 'utf8')).not.toContain('a-secret-value')
 
-  holds(tools, readFileSync(join(root, 'policy.yaml'), 'utf8'))
+  const own = tools.filter(({ server }: Known) => server !== 'odd')
+  holds(own, readFileSync(join(root, 'policy.yaml'), 'utf8'))
 
   const gate = await up()
   const { mcpServers } = JSON.parse(readFileSync(join(home, '.claude.json'), 'utf8'))
@@ -119,8 +129,10 @@ test('what is moved works behind the gate, its policy holds, and undo leaves all
   const again = await init('--yes', 'files', '--json').catch(() => undefined)
   expect(again?.code).toBe(2)
   const undone = await sluiceJson(['init', '--undo', '--config', config])
-  expect(undone.undone.map(({ fate }: { fate: string }) => fate)).toEqual(['restored', 'restored'])
-  expect(readFileSync(join(home, '.claude.json'), 'utf8')).toBe(before)
+  const fates = undone.undone.map(({ fate }: { fate: string }) => fate)
+  expect(fates).toEqual(['restored', 'restored', 'restored'])
+  expect(readFileSync(join(home, '.claude.json'))).toEqual(Buffer.from(before))
+  expect(readFileSync(join(home, '.cursor', 'mcp.json'))).toEqual(Buffer.from(odd))
   const broken = before.replace(
     /"dead": \{[^}]*\}/,
     '"dead": { "command": "/gone/node", "args": ["/gone/sluice.js", "stdio", "--server", "x"] }',
@@ -163,6 +175,58 @@ test('F4: without --config the gate’s files go where no server is rooted, and 
   expect(inside.stderr).not.toContain("the gate's files go to")
 })
 
+test('observed first: everything passes and is recorded, until it is enforced', async () => {
+  const said = await init('--yes', 'notes', '--move', '--observe')
+  expect(said.code, said.stderr).toBe(0)
+  expect(said.stderr).toContain('1/1 notes: 9 tools')
+  expect(said.stdout).toMatch(/^observed:\n {2}Claude Code: notes\nnot observed:\n/m)
+  expect(said.stdout).toContain('Claude Code: asked: the environment has no `UNSET_FOR_INIT`')
+  expect(said.stdout).toMatch(/evil.*: it came with the project; `sluice init --yes evil --move/)
+  expect(said.stdout).toContain('nothing is enforced yet')
+  expect(said.stdout).toContain('the clients run Sluice from this clone')
+  const again = await init('--yes', 'odd', '--observe')
+  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('for a new policy')])
+  // Its keys are in sluice.env, which a second run reads.
+  expect(await init('--yes', 'odd')).toMatchObject({ code: 0 })
+  const { mcpServers } = JSON.parse(readFileSync(join(home, '.claude.json'), 'utf8'))
+  const { command, args } = mcpServers.notes
+  const { client, close } = await straight([command, ...args])
+  const call = { name: 'delete_entities', arguments: { entityNames: ['x'] } }
+  try {
+    expect((await client.callTool(call)).isError).not.toBe(true)
+    const status = await sluiceJson(['status', '--config', config])
+    expect([status.observed, status.isPiped]).toEqual([['policy'], true])
+    expect((await sluice(['status', '--config', config])).stdout).toContain('observing: nothing')
+    await client.listTools()
+    const enforce = () => sluiceJson(['enforce', '--config', config])
+    // The definitions are stored a little later.
+    await vi.waitFor(async () => expect((await enforce()).tools).toHaveLength(3), {
+      timeout: 20_000,
+    })
+    const preview = await enforce()
+    expect(preview).toMatchObject({
+      enforced: false,
+      calls: [{ tool: 'notes/delete_entities', count: 1 }],
+    })
+    expect(preview.tools.map(({ tool }: { tool: string }) => tool)).toContain(
+      'notes/delete_entities',
+    )
+    expect(readFileSync(join(root, 'policy.yaml'), 'utf8')).toContain('mode: shadow')
+    const turned = await sluice(['enforce', '--config', config, '--yes'])
+    expect([turned.code, turned.stdout]).toEqual([0, expect.stringContaining('enforced: ')])
+    await vi.waitFor(
+      async () => expect((await sluiceJson(['status', '--config', config])).observed).toEqual([]),
+      { timeout: 20_000 },
+    )
+    void client.callTool(call).catch(() => {})
+    const waiting = () => sluiceJson(['status', '--config', config])
+    await vi.waitFor(async () => expect((await waiting()).waiting).toBe(1), { timeout: 20_000 })
+  } finally {
+    await close()
+    await sluice(['stop', '--config', config])
+  }
+})
+
 test('a configuration that is there keeps its lines, and gets the new servers', async () => {
   writeFileSync(
     config,
@@ -177,6 +241,46 @@ test('a configuration that is there keeps its lines, and gets the new servers', 
   expect(text).toMatch(/policy: \.\/p\.yaml\n$/)
   expect(existsSync(join(root, 'policy.yaml'))).toBe(false)
 })
+
+test('with --via url the entry is the address of a gate that a client reaches, and doctor says if not', async () => {
+  const port = await freePort()
+  const listen = `listen: 127.0.0.1:${port}`
+  writeFileSync(config, `version: 1\n${listen}\nservers: {}\npolicy: ./policy.yaml\n`)
+  writeFileSync(join(root, 'policy.yaml'), 'version: 1\ndefault: allow\n')
+  const said = await init('--yes', 'odd', '--move', '--via', 'url')
+  expect(said.code, said.stderr).toBe(0)
+  expect(said.stdout).toContain('since the entries are addresses')
+  const doctor = () => sluice(['doctor', '--config', config])
+  const url = /"url": "([^"]+)"/.exec(readFileSync(join(home, '.cursor', 'mcp.json'), 'utf8'))?.[1]
+  const down = await doctor()
+  expect(down.code).toBe(1)
+  expect(down.stdout).toContain(`Cursor: odd needs the gate at http://127.0.0.1:${port}`)
+  const gate = await up([])
+  try {
+    expect((await doctor()).stdout).toContain('Cursor: odd goes through this gate')
+    const transport = new StreamableHTTPClientTransport(new URL(url as string))
+    const client = new Client({ name: 'Cursor', version: '1' }, { capabilities: {} })
+    await client.connect(transport as never)
+    const graph = await client.callTool({ name: 'read_graph', arguments: {} })
+    expect(JSON.stringify(graph)).toContain('entities')
+    const { sessions } = await sluiceJson(['status', '--config', config])
+    expect(sessions).toMatchObject([{ kind: 'token', client: 'Cursor 1', servers: ['odd'] }])
+    await client.close()
+  } finally {
+    gate.kill('SIGTERM')
+    await once(gate, 'exit')
+  }
+  expect((await sluiceJson(['init', '--undo', '--config', config])).undone).toHaveLength(1)
+  expect(readFileSync(join(home, '.cursor', 'mcp.json'))).toEqual(Buffer.from(odd))
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
 
 /** Every tool of the two servers, by the policy that was written for them. */
 function holds(tools: readonly Known[], text: string): void {
@@ -200,8 +304,8 @@ interface Known extends ToolDefinition {
   readonly risk: Risk
 }
 
-async function up(): Promise<ChildProcess> {
-  const args = [SLUICE, 'up', '--config', config, '--port', '0']
+async function up(more = ['--port', '0']): Promise<ChildProcess> {
+  const args = [SLUICE, 'up', '--config', config, ...more]
   const gate = spawn(NODE, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const exited = once(gate, 'exit').then(() => {
     throw new Error('the gate ended')

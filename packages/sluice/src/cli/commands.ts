@@ -42,6 +42,10 @@ const GROUPS: Readonly<Record<string, LazyCommands>> = {
       summary: 'check, test and prove a policy, and show which decisions change',
       load: async () => (await import('./ci/ci.ts')).addCi,
     },
+    enforce: {
+      summary: 'turn on a policy that only observes, after showing what will change',
+      load: async () => (await import('./policy/enforce.ts')).addEnforce,
+    },
     scan: {
       summary: 'list the tools of servers and say what each can do',
       load: async () => (await import('./catalogue/scan.ts')).addScan,

@@ -1,7 +1,9 @@
 // The composition root of the command line: which commands there are, and what becomes of their
 // exit codes: 0 yes, 1 no (denied, invalid, not found), 2 could not run.
 
+import { existsSync } from 'node:fs'
 import { Command } from 'commander'
+import { findUserConfig } from '../gateway/config/user-folders.ts'
 import { readPackageVersion } from '../gateway/shared/package-version.ts'
 import type { SetExitCode } from '../terminal/exit-code.ts'
 import { printFailure } from '../terminal/failure.ts'
@@ -38,8 +40,18 @@ async function build(argv: readonly string[], answer: SetExitCode): Promise<Comm
     .configureOutput({ outputError: () => {} })
     .exitOverride()
     .addHelpText('after', EXAMPLES)
+    .hook('preAction', (_, asked) => useUserConfig(asked))
   await addLazyCommands(program, COMMANDS, answer, argv)
   return program
+}
+
+/** In a folder without a sluice.yaml commands use the user's own, where `sluice init` put one. */
+function useUserConfig(asked: Command): void {
+  // `init` chooses a place for it.
+  if (asked.getOptionValueSource('config') !== 'default' || asked.name() === 'init') return
+  const isHere = ['sluice.yaml', '.sluice'].some((name) => existsSync(name))
+  const file = isHere ? undefined : findUserConfig(process.env)
+  if (file !== undefined) asked.setOptionValue('config', file)
 }
 
 /** The arguments up to a word that is no command: `sluice nope --help` is a mistake and not a request for

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { readConfig, readDataLocation } from '../gateway/config/config.ts'
 import { describeEntry, putServers, type WrittenServer } from '../gateway/config/edit-servers.ts'
+import { keysPath, readKeys } from '../gateway/config/keys.ts'
 import { checkDataFolder } from '../store/files/private-folder.ts'
 import { CliError } from '../terminal/errors.ts'
 import { readText } from '../terminal/read-input.ts'
@@ -53,6 +54,16 @@ function describe(servers: readonly NamedServer[], indent: string): string[] {
 
 /** As the gate reads it, whatever the keys are. */
 function readShape(file: string, text: string, servers: readonly NamedServer[]) {
-  const keys = servers.flatMap((server) => [...server.keys])
-  return readConfig({ file, text }, { ...process.env, ...Object.fromEntries(keys) })
+  return readConfig({ file, text }, environmentWith(file, servers))
+}
+
+/** The variables that the gate will see: new keys, those of sluice.env, and the process's own. */
+export function environmentWith(
+  file: string,
+  servers: readonly NamedServer[],
+): Record<string, string | undefined> {
+  const own = keysPath(file)
+  const stored = existsSync(own) ? readKeys({ file: own, text: readText(own) }).keys : []
+  const fresh = servers.flatMap((server) => [...server.keys])
+  return { ...Object.fromEntries(stored), ...Object.fromEntries(fresh), ...process.env }
 }

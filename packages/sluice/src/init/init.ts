@@ -13,27 +13,34 @@ import { suggestPolicy } from '../catalogue/pages/suggest-policy.ts'
 import { readConfig } from '../gateway/config/config.ts'
 import { readWrittenServers } from '../gateway/config/edit-servers.ts'
 import { keysPath, writeKeys } from '../gateway/config/keys.ts'
-import { clientVariables } from '../gateway/processes/environment.ts'
+import { homeOf } from '../gateway/config/user-folders.ts'
+import { addObserveMode } from '../gateway/state/observe-mode.ts'
 import { looksRandom } from '../guard/secret-checks.ts'
 import { findSecrets } from '../guard/secrets.ts'
 import { CliError } from '../terminal/errors.ts'
 import type { SetExitCode } from '../terminal/exit-code.ts'
-import { listServerTools, type ServerAddress } from '../terminal/list-server-tools.ts'
-import { Output, plural, printable } from '../terminal/output.ts'
+import { Output, plural } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
 import { type Asker, askerFor } from './ask.ts'
-import { addServers, checkDataOf, newConfig } from './config.ts'
+import { type AskedServers, askServers } from './ask-servers.ts'
+import { showClosing } from './closing.ts'
+import { addServers, checkDataOf, environmentWith, newConfig } from './config.ts'
 import { changeFile } from './files/change-file.ts'
 import { CLIENTS } from './files/client.ts'
 import { ClientError } from './files/errors.ts'
-import type { TextTemplate } from './files/read-server.ts'
 import { ClientTokens } from './move/client-tokens.ts'
 import { type DiscoveredServer, type DiscoveryResult, findServers } from './move/find-servers.ts'
 import { gateEntry } from './move/gate-entry.ts'
 import { type EntryMove, moveAll, moveEntries } from './move/move-entries.ts'
 import type { MovedEntry } from './move/move-log.ts'
 import { type NamedServer, nameServers } from './move/name-servers.ts'
-import { type ConfigPlace, findRecord, homeOf, placeConfig, thisMachine } from './place.ts'
+import {
+  type ConfigPlace,
+  findRecord,
+  isFoundByCommands,
+  placeConfig,
+  thisMachine,
+} from './place.ts'
 import { type Change, mask, showChanges, showFound, startOf } from './show.ts'
 import { undoInit } from './undo.ts'
 
@@ -43,6 +50,7 @@ interface Options {
   readonly yes?: true | readonly string[]
   readonly move?: boolean
   readonly via: 'stdio' | 'url'
+  readonly observe?: boolean
   readonly dryRun?: boolean
   readonly undo?: boolean
   readonly reveal?: boolean
@@ -54,6 +62,7 @@ Examples:
   sluice init --dry-run              what is there, and every line that would change; starts nothing
   sluice init                        asks for each server before it is started, and before files change
   sluice init --yes --move           all servers of your own files, without questions
+  sluice init --observe              everything passes; \`sluice enforce\` turns the policy on later
   sluice init --yes notes            this one; the only way for a server that came with a project
   sluice init --undo                 the clients' entries as they were; later changes stay
 
@@ -72,6 +81,7 @@ export function addInit(parent: Command, answer: SetExitCode): void {
     .addOption(
       new Option('--via <way>', 'what entries become').choices(['stdio', 'url']).default('stdio'),
     )
+    .option('--observe', 'enforce nothing yet: record what the policy would say about each call')
     .option('--dry-run', 'show every line that would change, and change nothing')
     .option('--undo', 'take the entries of the clients back')
     .option('--reveal', 'with --dry-run: show keys too')
@@ -106,18 +116,22 @@ class Init {
   readonly #record: string
   readonly #output: Output
   readonly #config: string
+  /** What commands need to find the configuration. */
+  readonly #option: string
   readonly #left: { readonly name: string; readonly file: string; readonly because: string }[] = []
 
   constructor(options: Options, output: Output) {
     this.#options = options
     this.#output = output
     this.#config = resolve(options.config)
+    this.#option = isFoundByCommands(this.#config) ? '' : ` --config ${this.#config}`
     this.#record = join(dirname(this.#config), 'sluice.moved.json')
   }
 
   async run(found: DiscoveryResult): Promise<0 | 1> {
     checkDataOf(this.#config)
     const before = existsSync(this.#config) ? readText(this.#config) : undefined
+    if (this.#options.observe === true) this.#checkObserve()
     const taken = new Map(Object.entries(readWrittenServers(before ?? '')))
     const named = nameServers(found.servers, taken, process.env, holdsSecret)
     showFound(found, named, this.#output)
@@ -131,6 +145,18 @@ class Init {
     } finally {
       asker?.close()
     }
+  }
+
+  /** An enforced policy is not made to observe by a command that needs no proof. */
+  #checkObserve(): void {
+    const policy = join(dirname(this.#config), 'policy.yaml')
+    const there = [this.#config, policy].find((file) => existsSync(file))
+    if (there === undefined) return
+    throw new CliError(
+      'CLI_FILE',
+      `--observe is for a new policy, and \`${there}\` is there`,
+      'add `mode: shadow` to the policy by hand and run `sluice policy apply`, or name another --config',
+    )
   }
 
   #leave({ servers, broken }: DiscoveryResult): void {
@@ -163,29 +189,14 @@ class Init {
     return agreed
   }
 
-  /** A server that does not list its tools to the gate would not work behind it. */
-  async #scan(
-    agreed: readonly NamedServer[],
-  ): Promise<{ servers: NamedServer[]; tools: ToolDefinition[] }> {
+  async #scan(agreed: readonly NamedServer[]): Promise<Pick<AskedServers, 'servers' | 'tools'>> {
     // Without a word nothing is started: a dry run then knows the servers and not their tools.
     if (this.#options.dryRun === true && this.#options.yes === undefined)
-      return { servers: [...agreed], tools: [] }
-    const servers: NamedServer[] = []
-    const tools: ToolDefinition[] = []
-    for (const one of agreed) {
-      try {
-        this.#output.remark(`asking \`${one.name}\` for its tools`)
-        tools.push(...(await listServerTools(one.name, addressOf(one))))
-        servers.push(one)
-      } catch (error) {
-        const because = wantsLogin(error as Error)
-          ? 'it wants a login, which the client holds: `auth: login` in sluice.yaml and `sluice login` give the gate one'
-          : (error as Error).message
-        this.#output.remark(`\`${one.name}\` stays: ${printable(because)}`)
-        for (const { entry, from } of one.found)
-          this.#left.push({ name: entry.name, file: from.file, because })
-      }
-    }
+      return { servers: agreed, tools: [] }
+    const { servers, tools, failed } = await askServers(agreed, this.#output)
+    for (const { server, because } of failed)
+      for (const { entry, from } of server.found)
+        this.#left.push({ name: entry.name, file: from.file, because })
     return { servers, tools }
   }
 
@@ -242,8 +253,7 @@ class Init {
       this.#output.remark(
         `${policy} was there and stays: \`sluice scan --config\` suggests another`,
       )
-    else if (before === undefined)
-      changes.push({ file: policy, after: tools.length > 0 ? suggestPolicy(tools).yaml : PLAIN })
+    else if (before === undefined) changes.push({ file: policy, after: this.#policyFor(tools) })
     const keys = new Map(servers.flatMap((server) => [...server.keys]))
     const file = keysPath(this.#config)
     const own = existsSync(file) ? readText(file) : undefined
@@ -252,11 +262,16 @@ class Init {
         ...{ file, after: writeKeys(own ?? '', keys), mode: 0o600 },
         ...(own === undefined ? {} : { before: own }),
       })
-    const environment = { ...Object.fromEntries(keys), ...process.env }
+    const environment = environmentWith(this.#config, servers)
     const { problems } = readConfig({ file: this.#config, text: config }, environment)
     for (const { severity, message, help } of problems)
       if (severity === 'warning') this.#output.remark(`${message}; ${help}, see --config`)
     return { changes, config, secrets: [...keys.values()] }
+  }
+
+  #policyFor(tools: readonly ToolDefinition[]): string {
+    const suggested = tools.length > 0 ? suggestPolicy(tools).yaml : PLAIN
+    return this.#options.observe === true ? addObserveMode(suggested) : suggested
   }
 
   #moves(servers: readonly NamedServer[], config: string): EntryMove[] {
@@ -280,8 +295,8 @@ class Init {
   }
 
   #gateAddress(text: string, servers: readonly NamedServer[]): { url: string; data: string } {
-    const keys = Object.fromEntries(servers.flatMap((server) => [...server.keys]))
-    const { config } = readConfig({ file: this.#config, text }, { ...keys, ...process.env })
+    const environment = environmentWith(this.#config, servers)
+    const { config } = readConfig({ file: this.#config, text }, environment)
     const { host, port, publicUrl, tls } = config ?? { host: '127.0.0.1', port: 7433 }
     const url = publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
     return { url, data: config?.data ?? join(dirname(this.#config), '.sluice') }
@@ -318,15 +333,15 @@ class Init {
     if (isDry) return this.#output.line('nothing was changed')
     for (const { file } of changes) this.#output.line(`wrote ${file}`)
     this.#output.line(summaryOf(countTools(tools)))
-    for (const { client, path, server } of moved)
-      this.#output.line(
-        `${this.#output.paint('green', 'moved')}  ${CLIENTS[client]}: ${printable(path.at(-1) ?? '')} is behind the gate as \`${server}\``,
-      )
-    const next =
-      moved.length > 0
-        ? 'restart the clients; `sluice init --undo` takes it back\nwhat a rule holds waits for you: `sluice approvers pin` sets your PIN, `sluice console` opens the page'
-        : 'the clients are as they were; `sluice init --move` puts the gate in front'
-    this.#output.line(next)
+    showClosing(
+      {
+        ...{ found: found.servers, moved, left: this.#left },
+        isObserved: this.#options.observe === true,
+        isUrl: this.#options.via === 'url',
+        option: this.#option,
+      },
+      this.#output,
+    )
   }
 }
 
@@ -338,24 +353,6 @@ const PLAIN = suggestPolicy([]).yaml.replace(
 
 function holdsSecret(text: string): boolean {
   return looksRandom(text) || findSecrets(text).length > 0
-}
-
-function addressOf({ read }: NamedServer): ServerAddress {
-  const text = (parts: TextTemplate): string =>
-    parts.map((part) => (typeof part === 'string' ? part : process.env[part.variable])).join('')
-  const texts = (values: Readonly<Record<string, TextTemplate>>) =>
-    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, text(value)]))
-  return read.kind === 'http'
-    ? { url: text(read.url), headers: texts(read.headers) }
-    : {
-        ...{ command: read.command.map(text), env: texts(read.env), cwd: read.cwd },
-        // As its client would start it.
-        client: { variables: clientVariables(process.env, undefined), isWhole: true },
-      }
-}
-
-function wantsLogin({ message }: Error): boolean {
-  return /HTTP 40[13]/.test(message)
 }
 
 /** All moves of each file, on what it says now. */

@@ -4,8 +4,8 @@
 // `init` sees the machine.
 
 import { existsSync, readdirSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { findUserConfig, homeOf, userFolders } from '../gateway/config/user-folders.ts'
 import { directoriesOf, isBelow, withReal } from '../gateway/config/work-directory.ts'
 import type { Machine } from './files/client-files.ts'
 import type { TextTemplate } from './files/read-server.ts'
@@ -30,33 +30,43 @@ export function placeConfig(
 ): ConfigPlace {
   const config = resolve(named)
   if (existsSync(config)) return { config }
+  const own = findUserConfig(user.environment)
+  if (own !== undefined) return { config: own, because: 'your gate is there already' }
   const roots = servers.flatMap((server) => rootsOf(server, user))
   const around = (folder: string) =>
     roots.find(({ root }) => withReal(folder).some((path) => isBelow(path, root)))
   const found = around(dirname(config))
-  if (found === undefined) return { config }
-  const folder = foldersOf(user).find((each) => around(each) === undefined)
+  const clone = cloneRoot()
+  const isClone = clone !== undefined && isBelow(dirname(config), clone)
+  if (found === undefined && !isClone) return { config }
+  const folder = userFolders(user.home, user.environment).find((each) => around(each) === undefined)
   if (folder === undefined) return { config }
-  const file = join(folder, 'sluice.yaml')
-  const because = `\`${found.root}\` is a directory of \`${found.name}\`, whose tools could read and write them there; start the gate with \`sluice up --config ${file}\``
-  return { config: file, because }
+  const because =
+    found === undefined
+      ? 'the current folder is a clone of Sluice'
+      : `\`${found.root}\` is a directory of \`${found.name}\`, whose tools could read and write them there`
+  return { config: join(folder, 'sluice.yaml'), because }
+}
+
+/** Whether commands in this folder use it without `--config`. */
+export function isFoundByCommands(config: string): boolean {
+  const here = resolve('sluice.yaml')
+  return config === (existsSync(here) ? here : (findUserConfig(process.env) ?? here))
+}
+
+/** The folder of the package: of the sources in a clone, or as it was installed. */
+export const PACKAGE = resolve(import.meta.dirname, '../..')
+
+/** The clone whose sources run; undefined for an installed package. */
+export function cloneRoot(): string | undefined {
+  return existsSync(join(PACKAGE, 'src', 'cli', 'main.ts')) ? resolve(PACKAGE, '../..') : undefined
 }
 
 /** The record of moves to take back: beside the file that was named, or where placeConfig puts it. */
 export function findRecord(named: string, user: User): string {
-  const folders = [dirname(resolve(named)), ...foldersOf(user)]
+  const folders = [dirname(resolve(named)), ...userFolders(user.home, user.environment)]
   const records = folders.map((folder) => join(folder, 'sluice.moved.json'))
   return records.find((file) => existsSync(file)) ?? (records[0] as string)
-}
-
-/** Of the user's, by the XDG base directories or what Windows has for them. */
-function foldersOf({ home, environment }: User): string[] {
-  const { APPDATA, LOCALAPPDATA, XDG_CONFIG_HOME, XDG_STATE_HOME } = environment
-  const folders =
-    process.platform === 'win32'
-      ? [APPDATA, LOCALAPPDATA]
-      : [XDG_CONFIG_HOME || join(home, '.config'), XDG_STATE_HOME || join(home, '.local', 'state')]
-  return folders.flatMap((folder) => (folder ? [join(resolve(folder), 'sluice')] : []))
 }
 
 /** The directories among a server's arguments. */
@@ -84,9 +94,4 @@ export function thisMachine(projects: readonly string[]): Machine {
       }
     },
   }
-}
-
-/** As shells and clients see it. */
-export function homeOf({ HOME }: NodeJS.ProcessEnv): string {
-  return process.platform !== 'win32' && HOME ? HOME : homedir()
 }

@@ -66,6 +66,7 @@ function describeGate(
     isPiped,
     data: config.data,
     ready: ok,
+    observed: policies.now.all.flatMap(({ name, shadow }) => (shadow ? [name] : [])),
     why,
     policy: { ...policies.describe(), isFirstPolicy: policies.isFirst },
     frozen: listFreezes(parts),

@@ -335,6 +335,8 @@ export interface SettingsView {
   readonly pid: number
   readonly upSeconds: number
   readonly ready: boolean
+  /** Policies in shadow mode: nothing of them is enforced. */
+  readonly observed: readonly string[]
   readonly why: string
   readonly ledger: { readonly state: string; readonly records: number }
   readonly frozen: readonly { readonly what: string; readonly why: string; readonly atMs: number }[]

@@ -39,6 +39,7 @@ export function settingsEndpoints(parts: AdminParts): Endpoint[] {
           pid: process.pid,
           upSeconds: Math.round(process.uptime()),
           ready: status.ready === true,
+          observed: policies.now.all.flatMap(({ name, shadow }) => (shadow ? [name] : [])),
           why: String(status.why ?? ''),
           ledger: { state: ledger.state, records: ledger.figures.seq },
           frozen: freezes.list.map((frozen) => ({

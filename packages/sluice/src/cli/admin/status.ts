@@ -95,6 +95,10 @@ function printStatus(said: JsonObject, output: Output): void {
     output.line(`at ${printable(String(said.url))}, process ${said.pid}`)
     if (typeof said.page === 'string' && said.isPiped === true)
       output.line(`page ${printable(said.page)}: \`sluice console\` signs in`)
+    if (Array.isArray(said.observed) && said.observed.length > 0)
+      output.line(
+        `${word('yellow', 'observing')}: nothing of ${said.observed.map((name) => `\`${printable(String(name))}\``).join(', ')} is enforced, every call passes; \`sluice enforce\` turns it on`,
+      )
     const { documents, isFirstPolicy } = isObject(said.policy) ? said.policy : {}
     for (const { name, file, digest } of objects(documents))
       output.line(`policy ${printable(String(name))}: ${printable(String(file))} ${digest}`)

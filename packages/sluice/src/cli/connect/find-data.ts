@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { readDataLocation } from '../../gateway/config/config.ts'
+import { findUserConfig } from '../../gateway/config/user-folders.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { loadEnvironment } from './load-environment.ts'
@@ -34,7 +35,8 @@ export function addDirectoryOptions(command: Command): Command {
     .hook('preAction', (_, asked) => {
       const { config, data } = asked.opts<Partial<DataOptions>>()
       if (data !== undefined) return
-      const named = config ?? (existsSync(CONFIG) ? CONFIG : undefined)
+      const own = existsSync('./.sluice') ? undefined : findUserConfig(process.env)
+      const named = config ?? (existsSync(CONFIG) ? CONFIG : own)
       const found =
         named === undefined ? './.sluice' : findData({ config: named }, { mayBeMissing: true }).data
       asked.setOptionValue('data', found)

@@ -22,7 +22,7 @@ export function readiness(
   const why = [
     ledger.fault?.message,
     placesWhy(),
-    shadowOf(policies.now),
+    describeObserved(policies.now),
     policies.why === '' ? undefined : policies.why,
     servers.why === '' ? undefined : servers.why,
     tls?.why,
@@ -33,8 +33,9 @@ export function readiness(
   return { ok: ledger.state === 'writing', why: why.join('; ') }
 }
 
-function shadowOf(policies: PolicySet): string | undefined {
+/** Undefined where all of it is enforced. */
+export function describeObserved(policies: PolicySet): string | undefined {
   const names = policies.all.filter(({ shadow }) => shadow).map(({ name }) => `\`${name}\``)
   if (names.length === 0) return undefined
-  return `in shadow mode, so nothing of it is enforced: ${names.join(', ')}`
+  return `observing only, nothing is enforced (\`mode: shadow\`): ${names.join(', ')}`
 }

@@ -68,7 +68,7 @@ import {
   readServers,
 } from './open-servers.ts'
 import { peopleBase } from './people-base.ts'
-import { readiness } from './readiness.ts'
+import { describeObserved, readiness } from './readiness.ts'
 import type { CommandParts, StartAdmin } from './run-admin.ts'
 import { BuiltinAgents, type StartAgents } from './run-agents.ts'
 import { warnOfClock } from './warn-of-clock.ts'
@@ -307,7 +307,8 @@ export async function runGate(
       identify: (token, server) =>
         door.admit({ token, isLocal: true, audiences: () => pipeAudiences(config, server) }),
       command: run,
-      notice: () => [policies.why, servers.why].filter(Boolean).join('; '),
+      notice: () =>
+        [describeObserved(policies.now), policies.why, servers.why].filter(Boolean).join('; '),
       onClients: (count) => idle.clients(count),
     })
     undo.push(() => socket.close())

@@ -12,6 +12,9 @@ import {
 } from './expand-variables.ts'
 import type { DiscoveredEntry } from './read-entries.ts'
 
+/** Why an entry stays that goes through a gate. */
+export const BEHIND = 'it is behind the gate already'
+
 export type TextTemplate = readonly TextPart[]
 
 export type ParsedServer =
@@ -100,7 +103,7 @@ class EntryReader {
     const words = [value.command, ...(args as readonly JsonValue[])]
     const command = words.map((word) => this.#text(word as JsonValue, 'command'))
     if (words.includes('stdio') && words.includes('--server') && words.some(isSluice))
-      throw new NotMovableError('it is behind the gate already')
+      throw new NotMovableError(BEHIND)
     const { project } = this.#entry
     const { resolve } = pathsOf(this.#here)
     const cwd = value.cwd === undefined ? undefined : this.#literal(value.cwd, 'cwd')
