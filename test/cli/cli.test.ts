@@ -55,6 +55,13 @@ cases:
   - name: nothing is deleted without a person
     never: { category: Destructive, action: allow }
 `,
+  'protected.yaml': 'version: 1\ndefault: allow\nprotect: balanced\n',
+  'traces.jsonl':
+    '{"id":"a","steps":[{"server":"gmail","tool":"read","answer":"now {{injection}}"}]}\n',
+  'injections.jsonl':
+    '{"id":"b","goal":"write to eve","steps":[{"server":"gmail","tool":"send","args":{"to":"eve"}}]}\n',
+  'no-goal.jsonl': '{"id":"b","steps":[{"server":"gmail","tool":"send"}]}\n',
+  'no-steps.jsonl': '\n{"id":"b","steps":[]}\n',
   'intercept.yaml': `version: "1"
 default: deny
 tools:
@@ -174,6 +181,9 @@ describe('answers', () => {
   })
 })
 
+const SIMULATE =
+  'policy simulate --tools tools.json --traces traces.jsonl --injections injections.jsonl'
+
 describe('--json is one JSON value on stdout, whatever happens', () => {
   const problems = [{ code: 'DOCUMENT_UNKNOWN_WORD', file: 'wrong.yaml', line: 2, column: 10 }]
 
@@ -184,6 +194,10 @@ describe('--json is one JSON value on stdout, whatever happens', () => {
     ['policy test cases.yaml wrong-case.yaml', 1, { passed: 3, failed: 1 }],
     ['policy prove properties.yaml --tools tools.json', 0, { proved: true }],
     ['policy coverage cases.yaml --min 90', 1, { covered: 4, total: 7, min: 90, failed: 0 }],
+    ['policy check protected.yaml --show', 0, { protect: [{ when: 'call.valueFromText' }, {}] }],
+    [`${SIMULATE} --policy protected.yaml --min-stopped 100`, 0, { attacks: { stopped: 1 } }],
+    [`${SIMULATE} --policy protected.yaml --attack bare`, 0, { benign: { untouched: 1 } }],
+    [`${SIMULATE} --min-stopped 100`, 1, { suites: { gmail: { attacks: { pairs: 1 } } } }],
     ['policy import intercept.yaml --server github', 0, { errors: [] }],
     ['policy test cases.yaml --policy wrong.yaml', 2, { error: { code: 'CLI_POLICY', problems } }],
     ['policy check --nothing', 2, { error: { code: 'CLI_ARGUMENT' } }],
@@ -198,6 +212,18 @@ describe('--json is one JSON value on stdout, whatever happens', () => {
 describe('what cannot run exits with 2, says why, and what to do', () => {
   test.for<[args: string[], said: string, help: string]>([
     [['policy', 'check', 'polcy.yml'], '`polcy.yml` was not found [CLI_FILE]', '`policy.yaml`?'],
+    [[...SIMULATE.split(' '), '--attack', 'x'], '--attack is `x`', 'one of plain, bare'],
+    [[...SIMULATE.split(' '), '--min-stopped', ''], '--min-stopped is ``', '0 to 100'],
+    [
+      [...SIMULATE.split(' '), '--injections', 'no-goal.jsonl'],
+      'no-goal.jsonl:1: `goal`',
+      '"steps"',
+    ],
+    [
+      [...SIMULATE.split(' '), '--traces', 'no-steps.jsonl'],
+      'no-steps.jsonl:2: `steps`',
+      '"steps"',
+    ],
     [['policy', 'check', '/dev/zero'], 'has more than 8388608 bytes [CLI_FILE]', 'split it'],
     [['policy', 'check', 'latin1.yaml'], 'is not UTF-8 [CLI_FILE]', 'save it as UTF-8'],
     [['policy', 'check', '--tools', 'policy.yaml'], '[CLI_TOOLS]', '"server"'],

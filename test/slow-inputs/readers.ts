@@ -17,6 +17,8 @@ import { parseEmail } from '@sluice/policy/expression/functions/email'
 import { parsePolicyPath } from '@sluice/policy/expression/functions/path'
 import { parseUrl } from '@sluice/policy/expression/functions/url'
 import { wildcardMatches } from '@sluice/policy/language/glob'
+import { checkValues } from '@sluice/policy/provenance/check-call'
+import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import { INSTRUCTIONS_LENGTH_MAX } from '../../packages/sluice/src/agents/shared/limits.ts'
 import {
   BUILTIN_TEMPLATES,
@@ -144,6 +146,18 @@ export const TEXT_READERS: readonly TextReader[] = [
   reader('policy: wildcardMatches', URI_LENGTH_MAX, (text) =>
     wildcardMatches('file:///a*a*b*/?x*', text),
   ),
+  reader('policy: provenance, an answer', MESSAGE, (text) => remember([text])),
+  reader('policy: provenance, many fields', MESSAGE, (text) => remember([], strings(text))),
+  reader('policy: provenance, a prompt', MESSAGE, (text) =>
+    new SessionProvenance(SEED).addPrompt(text),
+  ),
+  reader('policy: provenance, arguments', MESSAGE, (text) =>
+    checkValues(
+      { name: 'send', category: 'Write', args: { to: text, body: text, list: strings(text) } },
+      new SessionProvenance(SEED),
+      'strict',
+    ),
+  ),
   reader('policy: parseCel', 4_096, parseCel),
   reader('policy: compile', DOCUMENT_LENGTH_MAX, (text) => compile({ file: 'p', text })),
   reader('policy: compile, a condition', DOCUMENT_LENGTH_MAX, (text) =>
@@ -218,6 +232,12 @@ export const TEXT_READERS: readonly TextReader[] = [
 
 function reader(name: string, charsMax: number, run: (text: string) => unknown): TextReader {
   return { name, charsMax, run }
+}
+
+const SEED = { low: 1, high: 2 }
+
+function remember(texts: string[], structured?: string[]): void {
+  new SessionProvenance(SEED).remember({ texts, structured })
 }
 
 let lastStrings: { readonly text: string; readonly strings: string[] } | undefined

@@ -17,8 +17,9 @@ const POLICY = {
   'policy/core': [],
   'policy/document': ['policy/core'],
   'policy/counters': ['policy/core'],
+  'policy/provenance': ['policy/core'],
   'policy/language': ['policy/core', 'policy/document'],
-  'policy/expression': ['policy/core', 'policy/document', 'policy/language'],
+  'policy/expression': ['policy/core', 'policy/document', 'policy/language', 'policy/provenance'],
   'policy/model': ['policy/core', 'policy/language', 'policy/expression'],
   'policy/decide': ['policy/core', 'policy/language', 'policy/expression', 'policy/model'],
   'policy/compile': [
@@ -31,6 +32,7 @@ const POLICY = {
   ],
   'policy/cases': [
     'policy/core',
+    'policy/provenance',
     'policy/document',
     'policy/language',
     'policy/expression',

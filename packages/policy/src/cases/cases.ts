@@ -189,6 +189,8 @@ function readFacts(map: LocatedMap): SampleFacts {
     ...part('principal'),
     ...part('session'),
     ...part('agent'),
+    ...part('prompt'),
+    ...part('answers'),
     ...(typeof category === 'string' ? { callCategory: category as Category } : {}),
     ...(scalar(map, 'secret') === true ? { holdsSecret: true } : {}),
     ...(scalar(map, 'card') === true ? { holdsCard: true } : {}),

@@ -145,6 +145,7 @@ function isKnown({ root, path, presence }: ExpressionSlot, past: RecordedCall): 
       return value !== undefined && (presence || !isOmittedInput(value) || value.is !== 'withheld')
     }
     case 'call':
+    case 'origin':
       return false
     case 'server':
       return name === 'name'

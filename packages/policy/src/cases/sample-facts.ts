@@ -2,9 +2,11 @@
 // that a case states only what it is about.
 
 import type { AgentFacts, Facts, Principal, SessionFacts } from '../core/call.ts'
+import type { JsonValue } from '../core/json.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import type { Shape, ShapeFields } from '../document/shape.ts'
+import { SessionProvenance } from '../provenance/session-provenance.ts'
 
 export interface SampleFacts {
   readonly principal?: Partial<Principal>
@@ -15,6 +17,10 @@ export interface SampleFacts {
   readonly holdsCard?: boolean
   readonly holdsIban?: boolean
   readonly transport?: string
+  /** What the user asked for. */
+  readonly prompt?: string
+  /** Answers that the session has read: text, or structured content. */
+  readonly answers?: readonly JsonValue[]
 }
 
 /**
@@ -38,8 +44,21 @@ export function sampleFacts(tool: KnownTool | undefined, said: SampleFacts = {})
       ? { id: 'agent', owner: 'local', template: '', depth: 0, turn: 0, ...said.agent }
       : null,
     session: { id: 'session', startedAtMs: 0, calls: 0, saw: [], ...said.session },
+    provenance: sampleProvenance(said),
   }
 }
+
+function sampleProvenance({ prompt, answers = [] }: SampleFacts): SessionProvenance {
+  const memory = new SessionProvenance(SAMPLE_SEED)
+  if (prompt !== undefined) memory.addPrompt(prompt)
+  for (const answer of answers)
+    memory.remember(
+      typeof answer === 'string' ? { texts: [answer] } : { texts: [], structured: answer },
+    )
+  return memory
+}
+
+const SAMPLE_SEED = { low: 1, high: 2 }
 
 /** `server/name` at the first slash. */
 export function splitServerAndName(text: string): { server: string; name: string } | undefined {
@@ -58,6 +77,11 @@ export function factFields(bounds: { readonly count: number; readonly list: numb
     return { shape: { kind: 'object', noun, fields: Object.fromEntries(fields) }, doc } as const
   }
   return {
+    prompt: { shape: { kind: 'text', max: 10_000 }, doc: 'what the user asked for' },
+    answers: {
+      shape: { kind: 'list', of: { kind: 'any' }, max: 100 },
+      doc: 'answers that the session has read: text, or structured content',
+    },
     principal: object('a principal', 'who calls', {
       id: text,
       kind: text,

@@ -4,6 +4,7 @@
 
 import type { Action } from '../core/actions.ts'
 import { DATA_KINDS } from '../core/data-kinds.ts'
+import type { ProtectionLevel } from '../core/provenance.ts'
 import { runSteps, type Steps } from '../core/steps.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
 import { asMap, checkShape } from '../document/check-shape.ts'
@@ -26,6 +27,7 @@ import { parseAnswers, parseCanaries, parseEgress } from './parse-data-rules.ts'
 import { parseGuardrail } from './parse-guardrail.ts'
 import { parseRule, type RuleSection } from './parse-rule.ts'
 import type { RuleContext } from './parse-rule-fields.ts'
+import { buildProtectionGuardrails, PROTECTION_PARTS } from './protection-guardrails.ts'
 
 /**
  * A document as it was read. `file` is what problems name.
@@ -132,7 +134,8 @@ function* build(
     budget: { patternSteps: DOCUMENT_PATTERN_STEPS_MAX },
     document: name,
   }
-  const guardrails = yield* parseGuardrails(document, context)
+  const protect = scalar(document, 'protect') as ProtectionLevel | undefined
+  const guardrails = yield* parseGuardrails(document, context, protect)
   const categories = yield* parseRules('categories', document, context)
   const methods = yield* parseRules('methods', document, context)
   const tools = yield* parseRules('tools', document, context)
@@ -150,6 +153,7 @@ function* build(
     resources: new NameMap<Rule>(resourceRules(resources, problems)),
     prompts: byName(prompts),
     guardrails,
+    ...(protect === undefined ? {} : { protect }),
     labels,
     labelScope: parseLabelScope(document, options.house),
     answers: parseAnswers(document, problems),
@@ -213,14 +217,18 @@ function* parseRules(
   return rules
 }
 
-function* parseGuardrails(document: LocatedMap, context: RuleContext): Steps<Guardrail[]> {
+function* parseGuardrails(
+  document: LocatedMap,
+  context: RuleContext,
+  protect: ProtectionLevel | undefined,
+): Steps<Guardrail[]> {
   const node = findEntry(document, 'guardrails')
   const guardrails: Guardrail[] = []
   for (const item of node?.kind === 'list' ? node.items : []) {
     guardrails.push(parseGuardrail(item, guardrails.length, context))
     yield
   }
-  const seen = new Set<string>()
+  const seen = new Set<string>(PROTECTION_PARTS.map(({ name }) => name))
   for (const [index, { name, at }] of guardrails.entries()) {
     const item = node?.kind === 'list' ? asMap(node.items[index]) : undefined
     const place = item && findEntry(item, 'name')?.at
@@ -233,6 +241,8 @@ function* parseGuardrails(document: LocatedMap, context: RuleContext): Steps<Gua
       )
     seen.add(name)
   }
+  if (protect !== undefined)
+    guardrails.push(...buildProtectionGuardrails(protect, findEntry(document, 'protect')?.at ?? 0))
   return guardrails.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 

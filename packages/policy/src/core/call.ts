@@ -3,6 +3,7 @@
 
 import type { NumberKind } from './data-kinds.ts'
 import type { JsonObject } from './json.ts'
+import type { ProvenanceLookup } from './provenance.ts'
 import type { Category, KnownTool } from './tools.ts'
 
 /**
@@ -83,6 +84,8 @@ export interface Facts {
   readonly holdsSecret?: () => boolean
   /** Whether the arguments contain the number of a card, or an IBAN. Called only if a rule reads it. */
   readonly holds?: (kind: NumberKind) => boolean
+  /** Where values of the arguments came from. Absent: a condition that reads it is undecidable. */
+  readonly provenance?: ProvenanceLookup
   /** The server lists this resource in exactly this spelling. */
   readonly isListed?: boolean
   readonly transport: string

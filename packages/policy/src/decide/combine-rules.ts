@@ -8,6 +8,7 @@ import {
   type EvaluationContext,
   evaluate,
 } from '../expression/evaluate/evaluate.ts'
+import { findProtection, PROTECTIONS } from '../expression/evaluate/protection.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import type { ApplicableRules, PreparedRule } from '../model/applicable-rules.ts'
 import { DEFAULT_SAYS, toCanonicalRuleText } from '../model/canonical-rule.ts'
@@ -60,7 +61,7 @@ export function combineRules(
     const truth = evaluateCondition(ready, situation)
     const action = pickAction(ready.rule, truth)
     trace?.push({ step: 'rule', rule: ready.pointer, ...traceWhen(ready, truth), action })
-    put(laid, ready, action, truth, ready === first)
+    put(laid, ready, action, { truth, situation }, ready === first)
   }
   return laid
 }
@@ -82,7 +83,7 @@ export function applyGuardrails(
     const undecided = truth.is === 'undecidable'
     laid.guardrails.push(action ? { name, rule, action, undecided } : { name, rule, undecided })
     laid.owners = [...laid.owners, ready]
-    if (action !== undefined) put(laid, ready, action, truth, false)
+    if (action !== undefined) put(laid, ready, action, { truth, situation }, false)
   }
 }
 
@@ -142,7 +143,7 @@ export function evaluateAlone(
   const action = 'key' in rule ? pickAction(rule, truth) : (rule.action ?? 'allow')
   const laid = startDraft(action, ready.pointer)
   laid.owners = [ready]
-  put(laid, ready, action, truth, true)
+  put(laid, ready, action, { truth, situation }, true)
   return laid
 }
 
@@ -150,14 +151,15 @@ function put(
   laid: DecisionDraft,
   ready: PreparedRule<Rule | Guardrail>,
   action: Action,
-  truth: ConditionResult,
+  came: EvaluatedCondition,
   first: boolean,
 ): void {
-  if (action === 'require_approval') laid.asking.push(ask(ready))
+  const found = describeProtection(ready.rule, came)
+  if (action === 'require_approval') laid.asking.push(ask(ready, found))
   if (!first && !isStronger(action, laid.action)) return
   laid.action = action
   laid.pointer = ready.pointer
-  laid.reason = getReason(ready.rule, truth)
+  laid.reason = found === '' ? getReason(ready.rule, came.truth) : found
 }
 
 /** While a list is built, a guardrail that reads arguments may still let the call pass. */
@@ -189,14 +191,37 @@ function pickAction({ action, otherwise }: Rule, truth: ConditionResult): Action
   }
 }
 
+interface EvaluatedCondition {
+  readonly truth: ConditionResult
+  readonly situation: EvaluationContext
+}
+
 function getReason(rule: Rule | Guardrail, truth: ConditionResult): string {
   if (rule.reason !== '') return rule.reason
   if (truth.is === 'undecidable') return `its condition cannot be decided: ${truth.why}`
   return truth.is === 'false' ? 'its condition does not hold' : ''
 }
 
-function ask({ rule, pointer }: PreparedRule<Rule | Guardrail>): ApprovalRequirement {
-  return { rule: pointer, reason: rule.reason, ...rule.approval, says: toCanonicalRuleText(rule) }
+/** What of the call a condition on its origin found, if the rule gives no reason itself. */
+function describeProtection(
+  { when, reason }: Rule | Guardrail,
+  { truth, situation }: EvaluatedCondition,
+): string {
+  if (reason !== '' || truth.is !== 'true' || situation.assumed !== undefined) return ''
+  for (const { root, path } of when?.expression.slots ?? []) {
+    const name = PROTECTIONS.find((one) => root === 'call' && one === path[0])
+    const found = name && findProtection(name, situation)
+    if (found !== undefined) return found.reason
+  }
+  return ''
+}
+
+function ask(
+  { rule, pointer }: PreparedRule<Rule | Guardrail>,
+  found: string,
+): ApprovalRequirement {
+  const reason = found === '' ? rule.reason : found
+  return { rule: pointer, reason, ...rule.approval, says: toCanonicalRuleText(rule) }
 }
 
 function traceWhen({ rule }: PreparedRule<Rule | Guardrail>, truth: ConditionResult) {

@@ -5,7 +5,16 @@ import { didYouMean, nearest } from '../document/nearest.ts'
 import type { PolicyErrorCode } from '../language/errors.ts'
 import { type CelNode, getRoot } from './cel.ts'
 
-export type Root = 'args' | 'call' | 'tool' | 'server' | 'principal' | 'agent' | 'session' | 'now'
+export type Root =
+  | 'args'
+  | 'origin'
+  | 'call'
+  | 'tool'
+  | 'server'
+  | 'principal'
+  | 'agent'
+  | 'session'
+  | 'now'
 
 /** Thrown while an expression is loaded; `at` is an offset into its text. */
 export class ExpressionError extends Error {
@@ -21,15 +30,24 @@ export class ExpressionError extends Error {
 }
 
 /** Root -> the names below it with their CEL types. `args` and claims are open. */
-const NAMES: Record<Exclude<Root, 'args' | 'now'>, Record<string, string>> = {
-  call: { category: 'string', secret: 'bool', card: 'bool', iban: 'bool' },
+const NAMES: Record<Exclude<Root, 'args' | 'origin' | 'now'>, Record<string, string>> = {
+  call: {
+    category: 'string',
+    secret: 'bool',
+    card: 'bool',
+    iban: 'bool',
+    valueFromText: 'bool',
+    valueUnproven: 'bool',
+    destroysUnasked: 'bool',
+    actsUnasked: 'bool',
+  },
   tool: { name: 'string', category: 'string', risk: 'string' },
   server: { name: 'string', transport: 'string' },
   principal: { id: 'string', kind: 'string', groups: 'list<string>', claims: 'dyn' },
   agent: { id: 'string', owner: 'string', template: 'string', depth: 'int', turn: 'int' },
   session: { id: 'string', startedAt: 'google.protobuf.Timestamp', calls: 'int', saw: 'dyn' },
 }
-const ROOTS = ['args', 'now', ...Object.keys(NAMES)]
+const ROOTS = ['args', 'origin', 'now', ...Object.keys(NAMES)]
 
 export interface InspectedPath {
   readonly root: Root
@@ -56,7 +74,7 @@ export function inspectPath(
   const staticParts = staticPrefix(node, base)
   const names = staticParts.map((part) => part.name)
   const end = staticParts.at(-1)?.node.end ?? base.end
-  if (root === 'args') return argsPath(node, names, end)
+  if (root === 'args' || (root === 'origin' && !presence)) return argsPath(root, node, names, end)
   if (presence && !(root === 'principal' && names[0] === 'claims' && names.length > 1)) {
     const help =
       root === 'agent'
@@ -72,15 +90,20 @@ export function inspectPath(
   return namedPath(root as Root, staticParts, base, labels, presence)
 }
 
-function argsPath(node: CelNode, names: readonly string[], end: number): InspectedPath {
+function argsPath(
+  root: 'args' | 'origin',
+  node: CelNode,
+  names: readonly string[],
+  end: number,
+): InspectedPath {
   if (names.length === 0)
     throw new ExpressionError(
       'POLICY_EXPRESSION',
       node.start,
-      '`args` is read as a whole, or by a computed name',
-      'read arguments by name: `args.x`, `args["x-y"]`',
+      `\`${root}\` is read as a whole, or by a computed name`,
+      `read arguments by name: \`${root}.x\`, \`${root}["x-y"]\``,
     )
-  return { root: 'args', path: names, end }
+  return { root, path: names, end }
 }
 
 function namedPath(
@@ -162,6 +185,7 @@ function listed(names: readonly string[]): string {
 /** The CEL type of a slot that is not an argument. */
 export function namedType(root: Root, path: readonly string[]): string {
   if (root === 'now') return 'google.protobuf.Timestamp'
+  if (root === 'origin') return 'string'
   if (root === 'args' || path.length === 0) return 'dyn'
   if (path[0] === 'saw') return 'bool'
   return path.length > 1 ? 'dyn' : (NAMES[root as keyof typeof NAMES][path[0] as string] as string)

@@ -48,7 +48,9 @@ export function parseExpression(
     edits: inspector.edits,
     slotOf: inspector.slotOf,
     readsArgs: slots.some((slot) => slot.root === 'args'),
-    dependsOnCall: slots.some((slot) => slot.root === 'args' || slot.root === 'call'),
+    dependsOnCall: slots.some(
+      ({ root }) => root === 'args' || root === 'call' || root === 'origin',
+    ),
     macros: inspector.macros,
   }
 }

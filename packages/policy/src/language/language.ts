@@ -4,6 +4,7 @@
 import { ACTIONS } from '../core/actions.ts'
 import { BLOCKING_KINDS, DATA_KINDS } from '../core/data-kinds.ts'
 import { CHANNELS } from '../core/decision.ts'
+import { PROTECTION_LEVELS } from '../core/provenance.ts'
 import { CATEGORIES } from '../core/tools.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import type { Field, KeyShape, Shape, ShapeFields } from '../document/shape.ts'
@@ -242,6 +243,10 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
     },
     default: { shape: ACTION, doc: 'what nothing below names', required: true },
     mode: { shape: MODE, doc: '`shadow`: nothing is enforced, every verdict is recorded' },
+    protect: {
+      shape: word(PROTECTION_LEVELS),
+      doc: "holds calls whose values come from a stranger's text; `policy check --show` lists its guardrails",
+    },
     categories: {
       shape: { kind: 'record', keys: { kind: 'word', words: CATEGORIES }, of: RULE },
       doc: 'rules by what a tool can do',

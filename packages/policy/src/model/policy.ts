@@ -2,6 +2,7 @@
 // which caches the applicable rules of each tool definition.
 
 import type { Action } from '../core/actions.ts'
+import type { ProtectionLevel } from '../core/provenance.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
 import { type Glob, globMatches, isGlob, isWider, parseGlob } from '../language/glob.ts'
 import type { AnswerRule } from './answer-rule.ts'
@@ -32,6 +33,8 @@ export interface CompiledPolicy {
   readonly prompts: NameMap<Rule>
   /** By name. */
   readonly guardrails: readonly Guardrail[]
+  /** Its guardrails are among `guardrails`. */
+  readonly protect?: ProtectionLevel
   readonly labels: NameMap<readonly string[]>
   /** Whose labels rules see. */
   readonly labelScope: 'session' | 'principal'

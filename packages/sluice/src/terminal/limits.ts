@@ -5,6 +5,9 @@
 export const TEXT_FILE_BYTES_MAX = 8 * 1_048_576
 /** A file of tool definitions; 4,358 real ones take 5 MB. */
 export const TOOLS_FILE_BYTES_MAX = 256 * 1_048_576
+/** A file of recorded sessions, and the calls of one session in it. */
+export const TRACE_FILE_BYTES_MAX = 256 * 1_048_576
+export const TRACE_STEPS_MAX = 10_000
 /** The size of a gate's response to a command, and its timeout: a backup copies everything. */
 export const GATE_ANSWER_BYTES_MAX = 64 * 1_048_576
 export const GATE_ANSWER_MS_MAX = 600_000

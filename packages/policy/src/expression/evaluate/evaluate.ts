@@ -6,10 +6,12 @@ import type { Instant } from '../../core/clock.ts'
 import type { NumberKind } from '../../core/data-kinds.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import type { Category } from '../../core/tools.ts'
+import { originOfArgument } from '../../provenance/check-call.ts'
 import { timestamp } from '../functions/text.ts'
 import { UndecidableError } from '../functions/undecidable-error.ts'
 import type { BoundExpression } from './bind-expression.ts'
 import type { BoundSlot } from './bound-slot.ts'
+import { findProtection, isProtectionName } from './protection.ts'
 import { ArgumentWalk } from './walk-arguments.ts'
 
 /** Result of an expression. `either`: it depends on the call, which is not known yet (a list). */
@@ -73,6 +75,7 @@ function nameSlots(text: string, program: BoundExpression): string {
 }
 
 function slotValue(slot: BoundSlot, situation: EvaluationContext, walk: ArgumentWalk): unknown {
+  if (slot.root === 'origin') return originValue(slot, situation)
   if (slot.root !== 'args') return factValue(slot, situation, walk)
   const value = lookUp(situation.args as JsonObject, slot, 0)
   return slot.presence || value === undefined ? value : walk.convert(slot, value)
@@ -100,12 +103,18 @@ function lookUp(from: JsonObject, slot: BoundSlot, start: number): JsonValue | u
   return place
 }
 
+/** The worst origin of the texts and ids of an argument; undefined if it is not known. */
+function originValue(slot: BoundSlot, { facts, args }: EvaluationContext): string | undefined {
+  if (facts.provenance === undefined)
+    throw new UndecidableError('where values came from is not known')
+  const value = lookUp(args as JsonObject, slot, 0)
+  const name = slot.path.at(-1) as string
+  return value === undefined ? undefined : originOfArgument(value, name, facts.provenance)
+}
+
 /** Undefined without an agent or a tool: then reading it fails, as in CEL. */
-function factValue(
-  slot: BoundSlot,
-  { call, facts, now, category }: EvaluationContext,
-  walk: ArgumentWalk,
-): unknown {
+function factValue(slot: BoundSlot, situation: EvaluationContext, walk: ArgumentWalk): unknown {
+  const { call, facts, now, category } = situation
   const [name, below] = slot.path
   const { principal, agent, session } = facts
   switch (slot.root) {
@@ -113,7 +122,9 @@ function factValue(
       return timestamp(now.wallMs)
     case 'call':
       if (name === 'category') return facts.callCategory ?? category
-      return name === 'secret' ? facts.holdsSecret?.() : facts.holds?.(name as NumberKind)
+      if (name === 'secret') return facts.holdsSecret?.()
+      if (isProtectionName(name)) return findProtection(name, situation) !== undefined
+      return facts.holds?.(name as NumberKind)
     case 'tool':
       if (facts.tool === undefined) return undefined
       if (name === 'name') return call.name

@@ -4,6 +4,10 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { compile } from '@sluice/policy/compile/compile'
+import {
+  listProtectionParts,
+  type ProtectionPart,
+} from '@sluice/policy/compile/protection-guardrails'
 import type { Category, KnownTool, Risk } from '@sluice/policy/core/tools'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { PROBLEMS_MAX } from '@sluice/policy/document/limits'
@@ -29,6 +33,7 @@ interface Options {
   readonly tools?: string
   readonly house?: string
   readonly server?: string
+  readonly show?: boolean
   readonly json?: boolean
 }
 
@@ -41,6 +46,7 @@ export function addPolicyCheck(parent: Command, answer: SetExitCode): void {
     .option('--tools <file>', 'known tools, as `sluice tools export` writes them')
     .option('--house <file>', 'the document whose guardrails lie over this one')
     .option('--server <name>', 'of a PolicyLayer policy: which server its tools are of')
+    .option('--show', 'print the guardrails that `protect` stands for')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, options: Options) => {
@@ -77,6 +83,7 @@ async function check(file: string, options: Options, output: Output): Promise<0 
     problems,
     ...(verdicts ? { tools: verdicts } : {}),
     ...(guesses ? { unknown: guesses } : {}),
+    ...(options.show === true && policy ? { protect: listParts(policy) } : {}),
   })
   if (policy === undefined) {
     output.line(
@@ -97,6 +104,7 @@ async function check(file: string, options: Options, output: Output): Promise<0 
     output.line(output.paint('yellow', 'the document is in shadow mode: nothing is enforced'))
   if (verdicts) output.line(`${plural(tools?.length ?? 0, 'tool')}: ${summarizeVerdicts(verdicts)}`)
   if (guesses !== undefined && guesses.length > 0) tellGuesses(guesses, output)
+  if (options.show === true) showProtection(policy, output)
   return 0
 }
 
@@ -104,6 +112,31 @@ async function check(file: string, options: Options, output: Output): Promise<0 
 async function isForeign(text: string): Promise<boolean> {
   const { isPolicyLayer } = await import('../../import-policylayer/import-policy.ts')
   return isPolicyLayer(text)
+}
+
+/** What `protect` of the document, or of the base policy over it, stands for. */
+function listParts({ protect, house }: CompiledPolicy): ProtectionPart[] {
+  const level = protect === 'strict' || house?.protect === 'strict' ? 'strict' : protect
+  const stronger = level ?? house?.protect
+  return stronger === undefined ? [] : listProtectionParts(stronger)
+}
+
+/** As the guardrails that a document would write itself. */
+function showProtection(policy: CompiledPolicy, output: Output): void {
+  const parts = listParts(policy)
+  output.line()
+  if (parts.length === 0)
+    return output.line('the document has no `protect`; `protect: balanced` is a good start')
+  output.line(`# what \`protect\` stands for`)
+  output.line('guardrails:')
+  for (const { name, when, stops, costs } of parts) {
+    output.line(`  # stops: ${stops}`)
+    output.line(`  # costs: ${costs}`)
+    output.line(`  - name: "${name}"`)
+    output.line('    match: { methods: [tools/call] }')
+    output.line(`    when: ${when}`)
+    output.line('    action: require_approval')
+  }
 }
 
 /** Of the configuration beside the policy, which servers can reach the gate's own files. */

@@ -25,6 +25,10 @@ export const POLICY_COMMANDS: LazyCommands = {
     summary: 'show which rules and branches no case has tried',
     load: async () => (await import('./coverage.ts')).addPolicyCoverage,
   },
+  simulate: {
+    summary: 'play recorded sessions, and attacks on them, under a policy',
+    load: async () => (await import('./simulate.ts')).addPolicySimulate,
+  },
   import: {
     summary: 'translate a PolicyLayer policy',
     load: async () => (await import('../../import-policylayer/import-command.ts')).addPolicyImport,
@@ -63,6 +67,7 @@ Examples:
   sluice policy test cases.yaml                          # do all my cases still come out?
   sluice policy prove properties.yaml --tools tools.json # can this ever happen?
   sluice policy coverage cases.yaml                      # which rules has no case tried?
+  sluice policy simulate --tools tools.json --traces traces.jsonl # what would it hold?
   sluice policy import intercept.yaml --server github    # bring a PolicyLayer policy along
   sluice policy replay --policy stricter.yaml            # what would it have said to past calls?
   sluice policy suggest --from ledger                    # what is the least that past calls need?

@@ -1,0 +1,47 @@
+// Where values of a call came from, as the engine asks for it: the memory of a session behind one
+// small interface. `provenance/` implements it; the gate keeps one for each session.
+
+/**
+ * Where a value stands. `user`: the user named it. `field`: a field of an answer. `shared field`: a
+ * field of a record with some prose, `written field`: with so much that a stranger may have written
+ * the field too. `steered`: a field of an answer to a call whose arguments came only from prose.
+ * `prose`: text of an answer. `nowhere`: none of these.
+ */
+export const ORIGINS = [
+  'user',
+  'field',
+  'shared field',
+  'written field',
+  'steered',
+  'prose',
+  'nowhere',
+] as const
+export type Origin = (typeof ORIGINS)[number]
+
+/** `text` is everything else: names, ids, words. */
+export type ValueKind = 'email' | 'url' | 'account' | 'path' | 'text'
+
+/** A value by its meaning. */
+export interface ValueReading {
+  readonly kind: ValueKind
+  /** The normal form: equal for equal meaning. */
+  readonly whole: string
+  /** Of a URL: its host. */
+  readonly host?: string
+  /** Of a URL: there is nothing but the host. */
+  readonly isBareHost?: boolean
+}
+
+export interface ProvenanceLookup {
+  /** What the user asked for is known. */
+  readonly hasPrompt: boolean
+  /** Text of an answer was read, or something was forgotten. */
+  readonly hasProse: boolean
+  /** The words that the user wrote. */
+  readonly promptWords: ReadonlySet<string>
+  originOf(reading: ValueReading): Origin
+}
+
+export const PROTECTION_LEVELS = ['balanced', 'strict'] as const
+/** What `protect` of a document says. */
+export type ProtectionLevel = (typeof PROTECTION_LEVELS)[number]

@@ -1,0 +1,46 @@
+// The conditions behind `protect`: what of a call came from a stranger's text, and what of it the
+// user did not ask for. One function for the condition and for the reason that is recorded.
+
+import { TOOL_CALL } from '../../language/methods.ts'
+import { checkValues, checkVerb, type ProtectionFinding } from '../../provenance/check-call.ts'
+import { UndecidableError } from '../functions/undecidable-error.ts'
+import type { EvaluationContext } from './evaluate.ts'
+
+/** Names below `call`. */
+export const PROTECTIONS = [
+  'valueFromText',
+  'valueUnproven',
+  'destroysUnasked',
+  'actsUnasked',
+] as const
+export type ProtectionName = (typeof PROTECTIONS)[number]
+
+export function isProtectionName(name: string | undefined): name is ProtectionName {
+  return PROTECTIONS.some((one) => one === name)
+}
+
+/** Undefined: nothing stands against the call. */
+export function findProtection(
+  name: ProtectionName,
+  { call, facts, args, category }: EvaluationContext,
+): ProtectionFinding | undefined {
+  if (call.method !== TOOL_CALL || args === undefined) return undefined
+  const { provenance, tool, callCategory } = facts
+  if (provenance === undefined) throw new UndecidableError('where values came from is not known')
+  const checked = {
+    name: call.name,
+    category: callCategory ?? category,
+    args,
+    inputSchema: tool?.definition.inputSchema,
+  }
+  switch (name) {
+    case 'valueFromText':
+      return checkValues(checked, provenance, 'balanced')
+    case 'valueUnproven':
+      return checkValues(checked, provenance, 'strict')
+    case 'destroysUnasked':
+      return checkVerb(checked, provenance, 'balanced')
+    default:
+      return checkVerb(checked, provenance, 'strict')
+  }
+}

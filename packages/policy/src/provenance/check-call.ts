@@ -1,0 +1,309 @@
+// Judges one call by where the values of its arguments came from: the rules behind `protect`. A call
+// that changes something, or a read that sends, is held if a value that decides what it does came
+// from text that a stranger wrote, or from nowhere. Pure, total and bounded.
+
+import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../core/json.ts'
+import {
+  ORIGINS,
+  type Origin,
+  type ProtectionLevel,
+  type ProvenanceLookup,
+  type ValueReading,
+} from '../core/provenance.ts'
+import type { Category } from '../core/tools.ts'
+import { CHECKED_CHARS_MAX, CHECKED_DEPTH_MAX, CHECKED_VALUES_MAX } from './limits.ts'
+import { getRole, type ValueRole } from './names.ts'
+import { isDestinationKind, looksLikeUrl, readValue, splitTokens, trimEdges } from './read-value.ts'
+import type { Answer, SessionProvenance } from './session-provenance.ts'
+import { getToolVerb, isAskedFor } from './verbs.ts'
+
+/** A call as protection sees it. */
+export interface CheckedCall {
+  readonly name: string
+  readonly category: Category
+  readonly args: JsonObject
+  /** The tool's schema, for enums and declared formats. */
+  readonly inputSchema?: JsonValue | undefined
+}
+
+/** Why a call is held. */
+export interface ProtectionFinding {
+  /** `args.recipients[0]`; absent for a verb. */
+  readonly path?: string
+  readonly origin?: Origin
+  readonly reason: string
+}
+
+/**
+ * `address`: an e-mail, URL or account. `recipient`: a person, group or credential by the name of its
+ * argument. `identifier`: any other id or name. `mention`: an address within free text.
+ */
+type ValueUse = 'address' | 'recipient' | 'identifier' | 'mention'
+
+/** Where a value stands in the arguments; made a text only if it is told. */
+interface ArgumentPlace {
+  readonly parent: ArgumentPlace | undefined
+  readonly key: string | number
+}
+
+function toPathText({ parent, key }: ArgumentPlace): string {
+  if (parent === undefined) return String(key)
+  return toPathText(parent) + (typeof key === 'number' ? `[${key}]` : `.${key}`)
+}
+
+const ROOT: ArgumentPlace = { parent: undefined, key: 'args' }
+
+interface CheckedValue {
+  readonly parent: ArgumentPlace
+  readonly key: string | number
+  readonly reading: ValueReading
+  readonly use: ValueUse
+}
+
+/** A read that sends nothing: what it is given decides nothing but what comes back. */
+export function isSink({ category, args, inputSchema }: CheckedCall): boolean {
+  if (category !== 'Read') return true
+  return collectValues(args, inputSchema, true).values.length > 0
+}
+
+/** The first value that stands against the call. Undefined: none does. */
+export function checkValues(
+  call: CheckedCall,
+  memory: ProvenanceLookup,
+  level: ProtectionLevel,
+): ProtectionFinding | undefined {
+  const isRead = call.category === 'Read'
+  const { values, isTooLarge } = collectValues(call.args, call.inputSchema, isRead)
+  if (isTooLarge && !isRead)
+    return { reason: 'it has more or longer arguments than are checked for their origin' }
+  for (const value of values) {
+    const origin = memory.originOf(value.reading)
+    if (isHeld(origin, value.use, memory, level))
+      return { path: toPathText(value), origin, reason: describe(value, origin) }
+  }
+  return undefined
+}
+
+/** A verb that the user did not ask for: `balanced` looks at destructive ones only. */
+export function checkVerb(
+  { name, category }: CheckedCall,
+  memory: ProvenanceLookup,
+  level: ProtectionLevel,
+): ProtectionFinding | undefined {
+  if (category === 'Read') return undefined
+  const { hasPrompt, promptWords } = memory
+  const { verb, isDestructive, words } = getToolVerb(name)
+  const isChecked = category === 'Destructive' || isDestructive || (level === 'strict' && hasPrompt)
+  if (!isChecked || !memory.hasProse || isAskedFor(words, promptWords)) return undefined
+  return {
+    reason: hasPrompt
+      ? `the user did not ask to \`${verb}\` anything`
+      : `it would \`${verb}\`, and what the user asked for is not known`,
+  }
+}
+
+/** The worst origin of the texts and ids of one argument. */
+export function originOfArgument(value: JsonValue, name: string, memory: ProvenanceLookup): Origin {
+  let worst: Origin = 'user'
+  const isTooLarge = visitLeaves({ [name]: value }, undefined, ({ text, role }) => {
+    const origin = memory.originOf(readValue(text, role === 'address'))
+    if (ORIGINS.indexOf(origin) > ORIGINS.indexOf(worst)) worst = origin
+  })
+  return isTooLarge ? 'nowhere' : worst
+}
+
+function isHeld(
+  origin: Origin,
+  use: ValueUse,
+  { hasProse, hasPrompt }: ProvenanceLookup,
+  level: ProtectionLevel,
+): boolean {
+  const isStrict = level === 'strict'
+  switch (origin) {
+    case 'user':
+    case 'field':
+      return false
+    case 'shared field':
+      return isStrict && use === 'address'
+    case 'written field':
+      return use === 'address' || use === 'mention' || (isStrict && use === 'recipient')
+    case 'steered':
+    case 'prose':
+      return true
+    default:
+      // Before a stranger's text was read, what stands nowhere can only be the user's.
+      if (!hasProse) return false
+      if (use === 'address') return true
+      return use === 'recipient' ? hasPrompt || isStrict : use === 'mention' && isStrict
+  }
+}
+
+const DESCRIPTIONS: Readonly<Record<Origin, string>> = {
+  user: 'was named by the user',
+  field: 'is a field of an answer',
+  'shared field': 'is a field of a record that also holds text',
+  'written field': 'is a field of a record that a stranger may have written',
+  steered: 'comes from a call whose arguments stood in text of an answer',
+  prose: 'stands in text of an answer',
+  nowhere: 'was named by nobody and stands in no answer',
+}
+
+const USES: Readonly<Record<ValueUse, string>> = {
+  address: 'the address',
+  recipient: 'the recipient',
+  identifier: 'the value',
+  mention: 'an address in',
+}
+
+function describe(value: CheckedValue, origin: Origin): string {
+  return `${USES[value.use]} \`${toPathText(value)}\` ${DESCRIPTIONS[origin]}`
+}
+
+/** Remembers the answer to a call. */
+export function rememberAnswer(
+  call: CheckedCall,
+  answer: Answer,
+  memory: SessionProvenance,
+  isTrusted = false,
+): void {
+  const known: string[] = []
+  const echoes: string[] = []
+  let isSteered = false
+  visitLeaves(call.args, call.inputSchema, ({ text, role, isEnum: isWord }) => {
+    if (isWord || text === '' || role === 'date') return
+    const origin = memory.originOf(readValue(text, role === 'address'))
+    if (origin === 'user' || origin === 'field') return
+    if (!memory.hasProse) {
+      if (role !== 'free text') known.push(text)
+      return
+    }
+    echoes.push(text)
+    if ((origin === 'prose' || origin === 'steered') && role !== 'free text') isSteered = true
+  })
+  memory.addKnown(known)
+  memory.remember(answer, { isSteered, isTrusted, echoes })
+}
+
+function collectValues(
+  args: JsonObject,
+  schema: JsonValue | undefined,
+  isRead: boolean,
+): { values: CheckedValue[]; isTooLarge: boolean } {
+  const values: CheckedValue[] = []
+  const isTooLarge = visitLeaves(args, schema, ({ text, parent, key, role, isEnum }) => {
+    if (isEnum || text === '') return
+    if (isRead) {
+      const isUrl = role === 'address' ? isAddressLike(text) : looksLikeUrl(text)
+      if (isUrl && role !== 'free text')
+        values.push({ parent, key, reading: readValue(text, true), use: 'address' })
+      return
+    }
+    if (role === 'free text' || isProseLike(text)) {
+      for (const reading of listMentions(text, CHECKED_VALUES_MAX - values.length))
+        values.push({ parent, key, reading, use: 'mention' })
+      return
+    }
+    const reading = readValue(text, role === 'address')
+    if (isDestinationKind(reading.kind)) values.push({ parent, key, reading, use: 'address' })
+    else if (role === 'date' || role === 'place' || isDateText(text)) return
+    else if (role === 'recipient' || role === 'address' || role === 'credential')
+      values.push({ parent, key, reading, use: 'recipient' })
+    else values.push({ parent, key, reading, use: 'identifier' })
+  })
+  return { values, isTooLarge: isTooLarge || values.length >= CHECKED_VALUES_MAX }
+}
+
+function isAddressLike(text: string): boolean {
+  return readValue(text, true).kind === 'url'
+}
+
+/** Too long for a name: what counts as a field of an answer is shorter. */
+function isProseLike(text: string): boolean {
+  return text.length > PROSE_CHARS_MIN && (text.includes('\n') || text.split(' ', 14).length > 12)
+}
+
+const PROSE_CHARS_MIN = 24
+
+function isDateText(text: string): boolean {
+  return /^\d{4}-\d\d(?:-\d\d)?(?:[T ][\d:.]+\S*)?$|^\d{1,2}:\d\d(?::\d\d)?$/.test(text)
+}
+
+/** E-mails, URLs and accounts in free text. */
+function listMentions(text: string, most: number): ValueReading[] {
+  const found: ValueReading[] = []
+  for (const token of splitTokens(text)) {
+    if (token.length < MENTION_CHARS_MIN) continue
+    const reading = readValue(trimEdges(token))
+    if (isDestinationKind(reading.kind)) found.push(reading)
+    if (found.length >= most) break
+  }
+  return found
+}
+
+const MENTION_CHARS_MIN = 6
+
+interface ArgumentLeaf {
+  readonly text: string
+  readonly parent: ArgumentPlace
+  readonly key: string | number
+  readonly role: ValueRole
+  /** The tool declares which words it takes. */
+  readonly isEnum: boolean
+}
+
+/** Every text and id of the arguments. Returns whether there were more than are checked. */
+function visitLeaves(
+  args: JsonObject,
+  schema: JsonValue | undefined,
+  visit: (leaf: ArgumentLeaf) => void,
+): boolean {
+  let values = 0
+  let chars = 0
+  const leaf = (text: string, at: ArgumentPlace, role: ValueRole, isWord: boolean) => {
+    values++
+    chars += text.length
+    if (chars > CHECKED_CHARS_MAX) return
+    const { parent = at, key } = at
+    visit({ text, parent, key, role, isEnum: isWord })
+  }
+  const walk = (
+    value: JsonValue,
+    at: ArgumentPlace,
+    name: string,
+    declared: JsonValue | undefined,
+    depth: number,
+  ): void => {
+    if (values >= CHECKED_VALUES_MAX || chars > CHECKED_CHARS_MAX) return
+    if (typeof value === 'string') leaf(value, at, getRole(name), isEnum(declared))
+    else if (typeof value === 'number') {
+      if (isIdRole(getRole(name))) leaf(String(value), at, getRole(name), false)
+    } else if (value instanceof ExactNumber) leaf(value.text, at, getRole(name), false)
+    else if (value === null || typeof value === 'boolean') return
+    else if (depth > CHECKED_DEPTH_MAX) values = CHECKED_VALUES_MAX
+    else if (Array.isArray(value)) {
+      const items = isObject(declared) ? declared.items : undefined
+      for (let index = 0; index < value.length; index++)
+        walk(value[index] as JsonValue, { parent: at, key: index }, name, items, depth + 1)
+    } else {
+      const properties = isObject(declared) ? declared.properties : undefined
+      const known = isObject(properties) ? properties : {}
+      for (const [key, one] of Object.entries(value as JsonObject)) {
+        const isKnown = Object.hasOwn(known, key)
+        const place = { parent: at, key }
+        // A name that the tool does not declare may be data itself: `{ "ann@example.com": "r" }`.
+        if (depth > 0 && !isKnown) leaf(key, place, getRole(name), false)
+        walk(one, place, key, isKnown ? known[key] : undefined, depth + 1)
+      }
+    }
+  }
+  walk(args, ROOT, '', schema, 0)
+  return values >= CHECKED_VALUES_MAX || chars > CHECKED_CHARS_MAX
+}
+
+function isIdRole(role: ValueRole): boolean {
+  return role === 'id' || role === 'recipient' || role === 'credential'
+}
+
+function isEnum(declared: JsonValue | undefined): boolean {
+  return isObject(declared) && (Array.isArray(declared.enum) || declared.const !== undefined)
+}

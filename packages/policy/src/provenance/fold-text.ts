@@ -1,0 +1,29 @@
+// Folds text so that spellings of one value compare equal: NFKC, lower case, no invisible
+// characters. Linear: a run of combining marks, which NFKC sorts in quadratic time, is cut.
+
+const PLAIN = /^[\t\n\r -~]*$/
+const LONG_MARKS = /(\p{M}{8})\p{M}+/gu
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
+
+export function foldText(text: string): string {
+  if (PLAIN.test(text)) return text.toLowerCase()
+  return text.replace(LONG_MARKS, '$1').normalize('NFKC').replace(INVISIBLE, '').toLowerCase()
+}
+
+/** Of ASCII: letters and digits. */
+const ASCII_WORD = new Uint8Array(128)
+for (const [first, last] of ['09', 'az', 'AZ'])
+  ASCII_WORD.fill(1, (first as string).charCodeAt(0), (last as string).charCodeAt(0) + 1)
+
+/** Letters, digits and everything beyond ASCII that is neither blank nor punctuation. */
+export function isWordUnit(unit: number): boolean {
+  if (unit < 0x80) return ASCII_WORD[unit] === 1
+  if (unit === 0xa0 || unit === 0x85 || unit === 0xab || unit === 0xbb) return false
+  if (unit >= 0x2000 && unit <= 0x206f) return false
+  return !(unit >= 0x3000 && unit <= 0x303f)
+}
+
+/** Scripts that are written without blanks: each character is a word. */
+export function isIdeograph(unit: number): boolean {
+  return (unit >= 0x3040 && unit <= 0x9fff) || (unit >= 0xac00 && unit <= 0xd7a3)
+}

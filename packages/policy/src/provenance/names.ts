@@ -1,0 +1,81 @@
+// What the name of an argument or of a field says of its value, whatever the tool: free text, date,
+// place, address, recipient, credential, id. Names are split into words, so `newStartTime`,
+// `new_start_time` and `NEW-START-TIME` are one.
+
+const FREE_TEXT =
+  set(`body content contents subject title headline description message messages query
+  text comment comments note notes summary caption snippet excerpt abstract bio about review reviews
+  feedback html markdown transcript prompt question answer reply remark remarks memo reason details
+  instructions explanation paragraph quote lyrics story prose`)
+const DATE =
+  set(`date dates time times day days datetime timestamp start end begin until since from_date
+  deadline due duration month year week hour hours minute minutes timezone tz created updated modified
+  scheduled at on when expires`)
+const PLACE =
+  set(`location locations place places venue city street country region state zip zipcode
+  postcode postal town address addr room district`)
+const ADDRESS =
+  set(`url urls uri uris link links href website site webpage page endpoint webhook host
+  hostname domain origin server callback`)
+const RECIPIENT =
+  set(`recipient recipients to cc bcc email emails mail mails participant participants
+  attendee attendees invitee invitees user users username member members receiver payee beneficiary
+  account accounts iban bic wallet card phone telephone mobile number contact contacts person people
+  collaborator collaborators assignee assignees reviewer reviewers owner owners channel channels group
+  groups team teams`)
+const CREDENTIAL =
+  set(`password passwd passphrase secret token apikey key pin credential credentials
+  passcode privatekey`)
+const ID = set('id ids identifier uuid guid sha hash ref number no nr')
+
+/** Free text wins over everything, then dates and places: they are what an agent composes itself. */
+export type ValueRole =
+  | 'free text'
+  | 'date'
+  | 'place'
+  | 'address'
+  | 'recipient'
+  | 'credential'
+  | 'id'
+  | 'name'
+
+const ROLES = new Map<string, ValueRole>()
+const ROLES_MAX = 4_096
+
+/** By the last word that says anything: `email_body` is a body, `body_email` an e-mail. */
+export function getRole(name: string): ValueRole {
+  let role = ROLES.get(name)
+  if (role !== undefined) return role
+  role = findRole(splitName(name))
+  if (ROLES.size >= ROLES_MAX) ROLES.clear()
+  if (name.length <= 100) ROLES.set(name, role)
+  return role
+}
+
+function findRole(words: readonly string[]): ValueRole {
+  const last = words.at(-1) ?? ''
+  if (ID.has(last)) return 'id'
+  for (const word of [...words].reverse()) {
+    if (FREE_TEXT.has(word)) return 'free text'
+    if (CREDENTIAL.has(word)) return 'credential'
+    if (ADDRESS.has(word)) return 'address'
+    if (RECIPIENT.has(word)) return 'recipient'
+    if (DATE.has(word)) return 'date'
+    if (PLACE.has(word)) return 'place'
+  }
+  return 'name'
+}
+
+/** Words of an identifier, in lower case. */
+export function splitName(name: string): string[] {
+  return name
+    .slice(0, 200)
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '')
+}
+
+function set(words: string): ReadonlySet<string> {
+  return new Set(words.trim().split(/\s+/))
+}

@@ -1,0 +1,162 @@
+// Reads a value by its meaning: what kind of value it is and its normal form, so that two spellings
+// of one address, account or path compare equal. The same reading is used for arguments, for fields
+// of answers and for prompts. Linear.
+
+import type { ValueKind, ValueReading } from '../core/provenance.ts'
+import { foldText } from './fold-text.ts'
+
+/** Longer texts are no addresses and no accounts. */
+const ADDRESS_CHARS_MAX = 2_048
+const EDGES = `"'\`‘’“”«»<>()[]{},;:!?*_|`
+
+/** `isAddress`: the argument is known to take a URL or a host, so a bare `example.com` is one. */
+export function readValue(text: string, isAddress = false): ValueReading {
+  if (!isAddress && isSimple(text)) return { kind: 'text', whole: text.toLowerCase() }
+  const folded = foldText(text).trim()
+  const plain = collapse(folded)
+  if (plain.length > ADDRESS_CHARS_MAX) return { kind: 'text', whole: plain }
+  const bare = trimEdges(plain)
+  const email = readEmail(bare)
+  if (email !== undefined) return { kind: 'email', whole: email }
+  const url = bare.includes(' ') ? undefined : readUrl(bare, isAddress)
+  if (url !== undefined) return url
+  const account = readAccount(bare)
+  if (account !== undefined) return { kind: 'account', whole: account }
+  if (isPath(plain)) return { kind: 'path', whole: resolvePath(plain) }
+  return { kind: 'text', whole: bare === '' ? plain : bare }
+}
+
+/**
+ * Letters, digits, `_` and single blanks or hyphens in between: no address and, with few digits, no
+ * account. Most names and ids are such, and reading them closely takes most of the time.
+ */
+function isSimple(text: string): boolean {
+  const { length } = text
+  if (length === 0 || length > 100) return false
+  let digits = 0
+  let isGap = true
+  for (let at = 0; at < length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit >= 48 && unit <= 57) digits++
+    else if (unit === 32 || unit === 45) {
+      if (isGap) return false
+      isGap = true
+      continue
+    } else if (!((unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90))) return false
+    isGap = false
+  }
+  return !isGap && (length < 8 || (digits < 6 && length < 26))
+}
+
+/** Whether a read with this value sends something to an address of the caller's choice. */
+export function looksLikeUrl(text: string): boolean {
+  return readUrl(trimEdges(foldText(text).trim()), false) !== undefined
+}
+
+export function isDestinationKind(kind: ValueKind): boolean {
+  return kind === 'email' || kind === 'url' || kind === 'account'
+}
+
+function collapse(text: string): string {
+  return /\s\s|[\t\n\r]/.test(text) ? text.replace(/\s+/g, ' ') : text
+}
+
+/** Without quotes, brackets and punctuation around it. */
+export function trimEdges(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && EDGES.includes(text[start] as string)) start++
+  while (end > start && (EDGES.includes(text[end - 1] as string) || text[end - 1] === '.')) end--
+  return start === 0 && end === text.length ? text : text.slice(start, end)
+}
+
+/** `ann@example.com`, `mailto:ann@example.com`, `Ann <ann@example.com>`. */
+function readEmail(text: string): string | undefined {
+  const at = text.lastIndexOf('@')
+  if (at <= 0 || at === text.length - 1) return undefined
+  let start = at
+  while (start > 0 && !' <:"\''.includes(text[start - 1] as string)) start--
+  const local = text.slice(start, at)
+  const domain = trimEdges(text.slice(at + 1))
+  if (local === '' || local.includes('/') || local.includes('@')) return undefined
+  return isHostName(domain) ? `${local}@${domain}` : undefined
+}
+
+function isHostName(text: string): boolean {
+  return /^[^\s/@:?#.]+(?:\.[^\s/@:?#.]+)+$/.test(text)
+}
+
+const SCHEME = /^([a-z][a-z0-9+.-]{1,15}):\/\/+/
+
+function readUrl(text: string, isAddress: boolean): ValueReading | undefined {
+  const scheme = SCHEME.exec(text)
+  const rest = scheme === null ? text : text.slice(scheme[0].length)
+  if (scheme !== null && scheme[1] === 'file') return undefined
+  const end = rest.search(/[/?#\\]/)
+  const authority = end === -1 ? rest : rest.slice(0, end)
+  const isWritten = scheme !== null || rest.startsWith('www.') || rest.startsWith('//')
+  const query = end !== -1 && rest.includes('?')
+  const isShaped = isHostName(authority.replace(/:\d+$/, ''))
+  if (!isWritten && !(isShaped && (isAddress || query))) return undefined
+  const name = authority.slice(authority.lastIndexOf('@') + 1).replace(/:\d*$/, '')
+  const host = name.replace(/^www\./, '').replace(/\.$/, '')
+  if (host === '') return undefined
+  const path = end === -1 ? '' : rest.slice(end).replace(/\/+$/, '')
+  return { kind: 'url', whole: host + path, host, isBareHost: path === '' }
+}
+
+const IBAN = /^[a-z]{2}\d{2}[a-z0-9]{10,30}$/
+const WALLET = /^(?:0x[0-9a-f]{40}|bc1[a-z0-9]{25,62}|[13][a-z0-9]{25,34})$/
+
+/** IBAN, card, phone or wallet, without separators. */
+function readAccount(text: string): string | undefined {
+  if (text.length < 8 || text.length > 80) return undefined
+  const compact = text.replace(/[ ().-]/g, '')
+  if (IBAN.test(compact) || WALLET.test(compact)) return compact
+  if (/^\+\d{7,15}$/.test(compact)) return compact.slice(1)
+  return /^\d{12,19}$/.test(compact) && !/^\d{4}-\d\d-\d\d/.test(text) ? compact : undefined
+}
+
+function isPath(text: string): boolean {
+  return (
+    /^(?:\/|~\/|\.\.?\/|[a-z]:[\\/]|file:\/\/)/.test(text) ||
+    /^[^\s/]+(?:\/[^\s/]+)+\/?$/.test(text)
+  )
+}
+
+/** `.` and `..` resolved, one separator. */
+function resolvePath(text: string): string {
+  const parts: string[] = []
+  for (const part of text.replace(/^file:\/\/(?:localhost)?/, '').split(/[\\/]+/)) {
+    if (part === '..' && parts.length > 0 && parts.at(-1) !== '..') parts.pop()
+    else if (part !== '.' && part !== '') parts.push(part)
+  }
+  return parts.join('/')
+}
+
+/** Texts between blanks and brackets: where addresses stand in prose. */
+export function splitTokens(text: string): string[] {
+  return text.split(/[\s<>()[\]{}"'`,;|“”«»]+/)
+}
+
+const ACCOUNT_CHARS_MAX = 40
+
+/** Accounts written in groups, without their separators: `DE89 3704 0044 05` in prose. */
+export function visitGroupedAccounts(folded: string, visit: (compact: string) => void): void {
+  if (!GROUPED.test(folded)) return
+  for (const [run] of folded.matchAll(RUNS)) {
+    const groups = run.split(/[ ().-]+/)
+    for (let from = 0; from < groups.length; from++) {
+      let compact = ''
+      for (let to = from; to < groups.length; to++) {
+        compact += groups[to]
+        if (compact.length > ACCOUNT_CHARS_MAX) break
+        if (to > from && compact.length >= 10) visit(compact)
+      }
+    }
+  }
+}
+
+const GROUPED = /\d[ ().-]{1,2}\d/
+/** At most 10 groups of at most 8 characters, so that a run is cut and the reading stays linear. */
+const RUNS = /[a-z0-9]{2,8}(?:[ ().-]{1,2}[a-z0-9]{1,8}){1,9}/g

@@ -1,0 +1,361 @@
+// What a session remembers of where values came from: hashes of the fields and of the prose of
+// answers, and of what the user named. Answers the question of where a value of the arguments stands.
+// Bounded (limits.ts): what is forgotten counts as prose of a stranger.
+
+import { ExactNumber, isObject, type JsonValue } from '../core/json.ts'
+import type { Origin, ProvenanceLookup, ValueReading } from '../core/provenance.ts'
+import { foldText, isIdeograph, isWordUnit } from './fold-text.ts'
+import { Hasher, type HashSeed } from './hash.ts'
+import { HashTable } from './hash-table.ts'
+import {
+  ANSWER_DEPTH_MAX,
+  ANSWER_REMEMBERED_CHARS_MAX,
+  FIELD_CHARS_MAX,
+  FIELD_WORDS_MAX,
+  PROMPT_CHARS_MAX,
+  RECORD_PROSE_WORDS,
+  WORD_CHARS,
+} from './limits.ts'
+import { getRole } from './names.ts'
+import { readPrompt } from './read-prompt.ts'
+import { readValue, splitTokens, trimEdges, visitGroupedAccounts } from './read-value.ts'
+
+const FIELD = 1
+const SHARED_FIELD = 2
+const WRITTEN_FIELD = 4
+const STEERED = 8
+const PROSE = 16
+
+/** Tags keep hashes of different things apart. */
+const WHOLE = 1
+const WORD = 2
+const PAIR = 3
+const HOST = 4
+const TOKEN = 5
+
+/** One answer as the model gets it. */
+export interface Answer {
+  /** Texts; one that is a JSON document is read as fields. */
+  readonly texts: readonly string[]
+  readonly structured?: JsonValue | undefined
+}
+
+/** Of the call that was answered. */
+export interface AnswerSource {
+  /** Its arguments came only from prose: its fields are no better than prose. */
+  readonly isSteered: boolean
+  /** The document says that the answers of this tool are written by nobody else. */
+  readonly isTrusted: boolean
+  /** Values of its arguments that did not come from the user or a field: an echo proves nothing. */
+  readonly echoes: readonly string[]
+}
+
+const ORDINARY: AnswerSource = { isSteered: false, isTrusted: false, echoes: [] }
+
+export class SessionProvenance implements ProvenanceLookup {
+  readonly #table = new HashTable()
+  readonly #prompt = new HashTable()
+  readonly #hash: Hasher
+  #hasPrompt = false
+  #hasProse = false
+  #verbs: ReadonlySet<string> = new Set()
+  #charsLeft = 0
+
+  constructor(seed: HashSeed) {
+    this.#hash = new Hasher(seed)
+  }
+
+  get hasPrompt(): boolean {
+    return this.#hasPrompt
+  }
+
+  /** The words that the user wrote. */
+  get promptWords(): ReadonlySet<string> {
+    return this.#verbs
+  }
+
+  get bytes(): number {
+    return this.#table.bytes + this.#prompt.bytes
+  }
+
+  get isIncomplete(): boolean {
+    return this.#table.isIncomplete
+  }
+
+  /** What the user asked for, added to what was asked before in this session. */
+  addPrompt(text: string): void {
+    this.#hasPrompt = true
+    const folded = foldText(readPrompt(text.slice(0, PROMPT_CHARS_MAX)))
+    this.#addWords(this.#prompt, folded, PROSE)
+    const words = new Set(this.#verbs)
+    for (const token of splitTokens(folded)) {
+      const bare = trimEdges(token)
+      if (bare === '') continue
+      this.#add(this.#prompt, TOKEN, bare, PROSE)
+      for (const word of bare.split(/[^\p{L}\p{N}]+/u)) words.add(word)
+      const reading = readValue(bare)
+      this.#add(this.#prompt, WHOLE, reading.whole, PROSE)
+      if (reading.isBareHost === true || readValue(bare, true).isBareHost === true)
+        this.#add(this.#prompt, HOST, readValue(bare, true).host as string, PROSE)
+    }
+    visitGroupedAccounts(folded, (compact) => this.#add(this.#prompt, WHOLE, compact, PROSE))
+    this.#verbs = words
+  }
+
+  /** A stranger's text was read, or something was forgotten. */
+  get hasProse(): boolean {
+    return this.#hasProse || this.#table.isIncomplete
+  }
+
+  /** Values of a call that was made before any stranger's text was read: they are the user's. */
+  addKnown(texts: readonly string[]): void {
+    for (const text of texts) {
+      const { whole, kind, host, isBareHost } = readValue(text)
+      this.#add(this.#prompt, WHOLE, whole, PROSE)
+      if (kind === 'url' && isBareHost) this.#add(this.#prompt, HOST, host as string, PROSE)
+    }
+  }
+
+  remember(answer: Answer, source: AnswerSource = ORDINARY): void {
+    this.#table.startAnswer()
+    this.#charsLeft = ANSWER_REMEMBERED_CHARS_MAX
+    const echoes = new Set(source.echoes.map((text) => readValue(text).whole))
+    for (const text of answer.texts) {
+      const document = text.length > this.#charsLeft ? undefined : parseDocument(text)
+      if (document === undefined) this.#addProse(text, source)
+      else this.#addRecord(document, '', 0, source, echoes, 0)
+    }
+    if (answer.structured !== undefined)
+      this.#addRecord(answer.structured, '', 0, source, echoes, 0)
+  }
+
+  originOf(reading: ValueReading): Origin {
+    const { kind, whole, host } = reading
+    if (whole === '') return 'user'
+    // One hash for both tables.
+    this.#hash.hash(WHOLE, whole)
+    const { low, high } = this.#hash
+    if (this.#prompt.get(low, high) !== 0 || this.#isNamedInWords(reading)) return 'user'
+    const flags = this.#table.get(low, high)
+    if ((flags & FIELD) !== 0) return 'field'
+    if (kind === 'path' && this.#isJoined(whole)) return 'field'
+    const field = toFieldOrigin(flags)
+    if (field !== undefined) return field
+    if ((flags & PROSE) !== 0 || this.#table.isIncomplete) return 'prose'
+    return this.#standsIn(this.#table, host ?? whole) ? 'prose' : 'nowhere'
+  }
+
+  /** A path made of a directory and a name that are each known. */
+  #isJoined(whole: string): boolean {
+    const at = whole.lastIndexOf('/')
+    if (at <= 0) return false
+    return [whole.slice(0, at), whole.slice(at + 1)].every((part) => {
+      this.#hash.hash(WHOLE, part)
+      const { low, high } = this.#hash
+      if (this.#prompt.get(low, high) !== 0 || (this.#table.get(low, high) & FIELD) !== 0)
+        return true
+      return this.#isNamedInWords({ kind: 'text', whole: part })
+    })
+  }
+
+  /** Whether the words of the value stand in the prompt, beside other words. */
+  #isNamedInWords({ kind, whole, host }: ValueReading): boolean {
+    if (this.#prompt.size === 0) return false
+    if (kind === 'url') return this.#has(this.#prompt, HOST, host as string)
+    // `15` of a date is not the id 15.
+    if (isNumber(whole)) return this.#has(this.#prompt, TOKEN, whole)
+    return kind !== 'email' && this.#standsIn(this.#prompt, whole)
+  }
+
+  #addRecord(
+    value: JsonValue,
+    key: string,
+    inherited: number,
+    source: AnswerSource,
+    echoes: ReadonlySet<string>,
+    depth: number,
+  ): void {
+    const leaves: string[] = []
+    // Keys of an inner object are rarely a stranger's: permissions by address, members by name.
+    const keys: string[] = []
+    const inner: { value: JsonValue; key: string }[] = []
+    let words = inherited
+    const visit = (one: JsonValue, name: string, inArray: boolean, level: number): void => {
+      if (typeof one === 'string') {
+        if (isProse(one, name)) words = Math.max(words, this.#addProse(one, source))
+        else leaves.push(one)
+      } else if (typeof one === 'number') leaves.push(String(one))
+      else if (one instanceof ExactNumber) leaves.push(one.text)
+      else if (level > ANSWER_DEPTH_MAX) this.#table.markIncomplete()
+      else if (Array.isArray(one)) for (const item of one) visit(item, name, true, level + 1)
+      else if (isObject(one)) {
+        if (inArray) inner.push({ value: one, key: name })
+        else
+          for (const member in one) {
+            if (isProse(member, '')) words = Math.max(words, this.#addProse(member, source))
+            else if (level > depth) keys.push(member)
+            else leaves.push(member)
+            visit(one[member] as JsonValue, member, false, level + 1)
+          }
+      }
+    }
+    visit(value, key, false, depth)
+    const flag = fieldFlag(words, source)
+    for (const leaf of leaves) this.#addField(leaf, flag, echoes)
+    const keyFlag = flag === WRITTEN_FIELD ? SHARED_FIELD : flag
+    for (const key of keys) this.#addField(key, keyFlag, echoes)
+    for (const one of inner) this.#addRecord(one.value, one.key, words, source, echoes, depth + 1)
+  }
+
+  #addField(text: string, flag: number, echoes: ReadonlySet<string>): void {
+    if (!this.#spend(text.length)) return
+    const { whole } = readValue(text)
+    if (whole === '') return
+    this.#add(this.#table, WHOLE, whole, echoes.has(whole) ? PROSE : flag)
+    if (/[,;<]/.test(text))
+      for (const part of text.split(/[,;<>]/)) {
+        const { whole: one } = readValue(part)
+        if (one !== '') this.#add(this.#table, WHOLE, one, echoes.has(one) ? PROSE : flag)
+      }
+  }
+
+  /** Returns how many words it has. */
+  #addProse(text: string, source: AnswerSource): number {
+    if (!this.#spend(text.length)) return RECORD_PROSE_WORDS
+    const folded = foldText(text)
+    if (source.isTrusted) {
+      for (const token of splitTokens(folded))
+        this.#add(this.#table, WHOLE, readValue(token).whole, FIELD)
+      return 0
+    }
+    const count = this.#addWords(this.#table, folded, PROSE)
+    if (count > 0) this.#hasProse = true
+    visitGroupedAccounts(folded, (compact) => this.#add(this.#table, WHOLE, compact, PROSE))
+    return count
+  }
+
+  #spend(chars: number): boolean {
+    this.#charsLeft -= chars
+    if (this.#charsLeft >= 0) return true
+    this.#table.markIncomplete()
+    return false
+  }
+
+  /** Words and adjacent pairs of words. Returns how many words it has. */
+  #addWords(table: HashTable, folded: string, flag: number): number {
+    const hash = this.#hash
+    let count = 0
+    let before = -1
+    let [beforeLow, beforeHigh] = [0, 0]
+    for (let end = 0; ; before = end) {
+      const start = findWord(folded, end)
+      if (start === folded.length) return count
+      end = findWordEnd(folded, start)
+      hash.hash(WORD, folded, start, end)
+      const { low, high } = hash
+      table.add(low, high, flag)
+      if (before !== -1) table.add(pairLow(beforeLow, low), pairHigh(beforeHigh, high), flag)
+      beforeLow = low
+      beforeHigh = high
+      count += end - start <= WORD_CHARS ? 1 : Math.ceil((end - start) / WORD_CHARS)
+    }
+  }
+
+  /** Whether all words of the value stand one after the other; exact for pairs. */
+  #standsIn(table: HashTable, folded: string): boolean {
+    const hash = this.#hash
+    let before = -1
+    let [beforeLow, beforeHigh] = [0, 0]
+    for (let end = 0; ; before = end) {
+      const start = findWord(folded, end)
+      if (start === folded.length) return before !== -1
+      end = findWordEnd(folded, start)
+      hash.hash(WORD, folded, start, end)
+      const { low, high } = hash
+      const flags =
+        before === -1
+          ? table.get(low, high)
+          : table.get(pairLow(beforeLow, low), pairHigh(beforeHigh, high))
+      if (flags === 0) return false
+      beforeLow = low
+      beforeHigh = high
+    }
+  }
+
+  #add(table: HashTable, tag: number, text: string, flag: number): void {
+    this.#hash.hash(tag, text)
+    table.add(this.#hash.low, this.#hash.high, flag)
+  }
+
+  #has(table: HashTable, tag: number, text: string): boolean {
+    this.#hash.hash(tag, text)
+    return table.get(this.#hash.low, this.#hash.high) !== 0
+  }
+}
+
+function isNumber(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit < 48 || unit > 57) return false
+  }
+  return true
+}
+
+/** Of a field in a record with text, or of a steered call. */
+function toFieldOrigin(flags: number): Origin | undefined {
+  if ((flags & SHARED_FIELD) !== 0) return 'shared field'
+  if ((flags & WRITTEN_FIELD) !== 0) return 'written field'
+  return (flags & STEERED) !== 0 ? 'steered' : undefined
+}
+
+/** Where the next word starts; the length if there is none. */
+function findWord(text: string, from: number): number {
+  let at = from
+  while (at < text.length && !isWordUnit(text.charCodeAt(at))) at++
+  return at
+}
+
+function findWordEnd(text: string, start: number): number {
+  let at = start
+  let unit = text.charCodeAt(at)
+  if (isIdeograph(unit)) return at + 1
+  do {
+    at++
+    unit = at < text.length ? text.charCodeAt(at) : 0
+  } while (isWordUnit(unit) && !isIdeograph(unit))
+  return at
+}
+
+function pairLow(before: number, low: number): number {
+  return Math.imul(before ^ PAIR, 0x9e3779b1) + low
+}
+
+function pairHigh(before: number, high: number): number {
+  return Math.imul(before ^ PAIR, 0xc2b2ae3d) ^ high
+}
+
+function fieldFlag(words: number, { isSteered, isTrusted }: AnswerSource): number {
+  if (isTrusted) return FIELD
+  if (isSteered) return STEERED
+  if (words >= RECORD_PROSE_WORDS) return WRITTEN_FIELD
+  return words > 0 ? SHARED_FIELD : FIELD
+}
+
+/** Text that a person wrote, rather than a value. */
+function isProse(text: string, key: string): boolean {
+  if (text.length > FIELD_CHARS_MAX || text.includes('\n')) return true
+  if (key !== '' && getRole(key) === 'free text') return true
+  let blanks = 0
+  for (let at = text.indexOf(' '); at !== -1; at = text.indexOf(' ', at + 1)) blanks++
+  return blanks >= FIELD_WORDS_MAX
+}
+
+/** The text as one JSON document; undefined if it is not one. */
+function parseDocument(text: string): JsonValue | undefined {
+  if (!/^\s*[[{"\d-]/.test(text)) return undefined
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}

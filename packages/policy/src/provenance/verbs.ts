@@ -1,0 +1,84 @@
+// What a tool does to the world, by the verb of its name, and whether a user asked for it in other
+// words. Used where a value alone does not tell: deleting what really exists has a good origin.
+
+import { splitName } from './names.ts'
+
+/** Words that ask for the same. A verb may be in several groups. */
+const SYNONYMS: readonly ReadonlySet<string>[] = [
+  `delete remove erase drop purge wipe clear destroy trash discard uninstall unlink rid clean cleanup prune`,
+  `cancel abort revoke terminate stop end close withdraw unsubscribe kill shut disable deactivate`,
+  `send email mail message forward reply respond answer write notify tell inform contact dm text post
+   deliver share submit invite let ask remind say`,
+  `send pay transfer refund wire remit reimburse settle owe money donate return`,
+  `pay buy purchase order checkout charge spend`,
+  `create make add new set schedule book write generate start open plan put organise organize arrange
+   draft compose prepare register save insert build`,
+  `schedule plan set recurring standing book arrange pay transfer`,
+  `reserve book reservation booking rent order`,
+  `add append include insert put attach extend invite join write`,
+  `update change modify edit adjust set correct fix rename replace reset move amend revise refresh
+   increase decrease raise lower alter`,
+  `reschedule move postpone shift change delay bring`,
+  `share give grant invite send allow access permission`,
+  `post publish upload tweet announce write share put send`,
+  `invite add ask bring include join`,
+  `remove kick exclude ban expel uninvite`,
+  `move rename transfer relocate copy`,
+  `write save store create append put edit overwrite update fix implement change`,
+  `execute run launch start call invoke perform test build compile install`,
+  `merge commit push pull rebase checkout branch tag release deploy`,
+  `get fetch open visit read download browse look see check summarize summarise find show view access`,
+].map((line) => new Set(line.split(/\s+/)))
+
+const DESTRUCTIVE: ReadonlySet<string> = new Set(
+  `delete remove erase drop purge wipe clear destroy trash discard uninstall unlink cancel abort revoke
+   terminate kill kick ban expel close disable deactivate reset truncate prune unsubscribe overwrite
+   archive merge force`.split(/\s+/),
+)
+
+export interface ToolVerb {
+  readonly verb: string
+  readonly isDestructive: boolean
+  /** The verb and every word that asks for the same. */
+  readonly words: ReadonlySet<string>
+}
+
+const VERBS = new Map<string, ToolVerb>()
+const VERBS_MAX = 4_096
+
+/** The first word of the tool's name that is a known verb, else its first word. */
+export function getToolVerb(name: string): ToolVerb {
+  let known = VERBS.get(name)
+  if (known === undefined) {
+    const words = splitName(name)
+    const verb =
+      words.find((word) => SYNONYMS.some((group) => group.has(word)) || DESTRUCTIVE.has(word)) ??
+      words[0] ??
+      ''
+    const groups = SYNONYMS.filter((group) => group.has(verb))
+    known = {
+      verb,
+      isDestructive: words.some((word) => DESTRUCTIVE.has(word)),
+      words: new Set([verb, ...groups.flatMap((group) => [...group])]),
+    }
+    if (VERBS.size >= VERBS_MAX) VERBS.clear()
+    if (name.length <= 200) VERBS.set(name, known)
+  }
+  return known
+}
+
+/** Whether one of the words, or a form of one, is among those of the prompt. */
+export function isAskedFor(words: ReadonlySet<string>, prompt: ReadonlySet<string>): boolean {
+  for (const said of prompt) if (words.has(said) || words.has(getStem(said, words))) return true
+  return false
+}
+
+/** `deleted`, `deletes`, `deleting`, `cancelled`: the form among `words`, if there is one. */
+function getStem(said: string, words: ReadonlySet<string>): string {
+  for (const ending of ['s', 'es', 'd', 'ed', 'ing', 'er', 'ment', 'ation', 'al']) {
+    if (!said.endsWith(ending) || said.length - ending.length < 3) continue
+    const stem = said.slice(0, -ending.length)
+    for (const form of [stem, `${stem}e`, stem.slice(0, -1)]) if (words.has(form)) return form
+  }
+  return said
+}
