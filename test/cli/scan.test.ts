@@ -117,6 +117,13 @@ test('a configuration is scanned with its built-in server; what is left out is s
   )
   expect(names).toEqual(expect.arrayContaining(['echo/echo', 'agents/wasm_gallery_list']))
   expect(leftOut).toMatchObject([{ server: 'gone' }])
+  // The hints of the built-in server are its classes, as they are in the gate.
+  const classOf = (name: string) =>
+    list.find((tool: { server: string; name: string }) => tool.name === name).category
+  expect(['wasm_agent_history', 'wasm_agent_terminate'].map(classOf)).toEqual([
+    'Read',
+    'Destructive',
+  ])
 
   const [out, asScanned] = [join(folder, 'tools.json'), join(folder, 'scan.json')]
   writeFileSync(asScanned, scanned.stdout)

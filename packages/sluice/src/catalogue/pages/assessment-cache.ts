@@ -3,7 +3,7 @@
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { type LinkedAttack, linkAttacks } from '../attacks/link-attacks.ts'
-import { assessTool, type ToolAssessment } from '../classify/classify.ts'
+import { assessTool, classifyOwn, type ToolAssessment } from '../classify/classify.ts'
 
 export interface AssessmentWithAttacks extends ToolAssessment {
   readonly attacks: readonly LinkedAttack[]
@@ -19,4 +19,10 @@ export function getAssessment(definition: ToolDefinition): AssessmentWithAttacks
     TOLD.set(definition, told)
   }
   return told
+}
+
+/** Of a server that is part of Sluice: from now on its own hints are its class, as they are in the gate. */
+export function assessOwnTool(definition: ToolDefinition): void {
+  const found = { ...assessTool(definition), ...classifyOwn(definition), disagreements: [] }
+  TOLD.set(definition, { ...found, attacks: linkAttacks(definition, found) })
 }

@@ -2,6 +2,7 @@
 // built-in server is one of them; a server that cannot be listed is left out, and said.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { assessOwnTool } from '../../catalogue/pages/assessment-cache.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { prepareWorkDirectories } from '../../gateway/config/work-directory.ts'
 import { CliError } from '../../terminal/errors.ts'
@@ -41,5 +42,7 @@ export function remarkLeftOut({ leftOut }: ListedTools, output: Output): void {
 /** What `builtin: agents` lists; no agent is started for it. */
 async function listBuiltinTools(server: string): Promise<ToolDefinition[]> {
   const { listAgentTools } = await import('../../agents/mcp/server.ts')
-  return listAgentTools().map((tool) => ({ ...tool, server }) as unknown as ToolDefinition)
+  const tools = listAgentTools().map((tool) => ({ ...tool, server }) as unknown as ToolDefinition)
+  for (const tool of tools) assessOwnTool(tool)
+  return tools
 }
