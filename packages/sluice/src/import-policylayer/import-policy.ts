@@ -70,10 +70,13 @@ export function importPolicy(text: string, { file, server }: ImportOptions): Pol
   return { yaml: emitDocument(draft), warnings: report.warnings(), errors: report.errors() }
 }
 
-/** Whether a document of this kind is read at all: for a command that was given one of another make. */
+/** Whether a document is of that make: for a command that takes documents of this one. There every tool has
+ * a server in its name. */
 export function isPolicyLayer(text: string): boolean {
   const root = readDocument(text, new Problems('', text))
-  return root?.kind === 'map' && formatOf(root, text) !== undefined
+  if (root?.kind !== 'map' || formatOf(root, text) === undefined) return false
+  const names = asMap(findEntry(root, 'tools')).entries.map(({ key }) => String(key.value))
+  return names.length > 0 && !names.some((name) => name.includes('/'))
 }
 
 type Format = 'intercept' | 'hosted' | 'pages'
