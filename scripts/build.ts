@@ -41,14 +41,18 @@ stage('policy', ['packages/policy/schema'], {
     './*': { types: './dist/*.d.ts', default: './dist/*.js' },
   },
 })
-stage('sluice', ['packages/sluice/bin', 'packages/sluice/schema', 'docs'], {
-  exports: {
-    './schema/config.json': './schema/config.json',
-    './schema/policy.json': './schema/policy.json',
-    './agents': { types: './dist/agents/index.d.ts', default: './dist/agents/index.js' },
-    './catalogue': { types: './dist/catalogue/index.d.ts', default: './dist/catalogue/index.js' },
+stage(
+  'sluice',
+  ['packages/sluice/bin', 'packages/sluice/packs', 'packages/sluice/schema', 'docs'],
+  {
+    exports: {
+      './schema/config.json': './schema/config.json',
+      './schema/policy.json': './schema/policy.json',
+      './agents': { types: './dist/agents/index.d.ts', default: './dist/agents/index.js' },
+      './catalogue': { types: './dist/catalogue/index.d.ts', default: './dist/catalogue/index.js' },
+    },
   },
-})
+)
 // Both schemas in one place, for the `$schema` line of editors.
 cpSync(
   join(ROOT, 'packages/policy/schema/policy.json'),

@@ -175,7 +175,8 @@ function print({ steps, changes }: CiReport, output: Output): void {
     )
     for (const { level, file, line, name: what, message = '', help } of checks) {
       if (level !== 'failed') continue
-      output.line(`         ${printable(`${file}:${line}: ${what}: ${message}`)}`)
+      const about = what === `${file}:${line}` ? '' : `${what}: `
+      output.line(`         ${printable(`${file}:${line}: ${about}${message}`)}`)
       if (help !== undefined)
         output.line(output.paint('dim', `           help: ${printable(help)}`))
     }

@@ -29,6 +29,10 @@ export const POLICY_COMMANDS: LazyCommands = {
     summary: 'play recorded sessions, and attacks on them, under a policy',
     load: async () => (await import('./simulate.ts')).addPolicySimulate,
   },
+  add: {
+    summary: 'add the rules of a pack to a policy, or list the packs',
+    load: async () => (await import('./add.ts')).addPolicyAdd,
+  },
   import: {
     summary: 'translate a PolicyLayer policy',
     load: async () => (await import('../../import-policylayer/import-command.ts')).addPolicyImport,
@@ -68,6 +72,7 @@ Examples:
   sluice policy prove properties.yaml --tools tools.json # can this ever happen?
   sluice policy coverage cases.yaml                      # which rules has no case tried?
   sluice policy simulate --tools tools.json --traces traces.jsonl # what would it hold?
+  sluice policy add github                               # rules that fit a published server
   sluice policy import intercept.yaml --server github    # bring a PolicyLayer policy along
   sluice policy replay --policy stricter.yaml            # what would it have said to past calls?
   sluice policy suggest --from ledger                    # what is the least that past calls need?

@@ -1,0 +1,55 @@
+// The policy packs that come with the product: rules, cases and properties for a published server, with
+// the digests of the definitions that they were tested with. Texts of servers are not part of a pack.
+
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { nearest } from '@sluice/policy/document/nearest'
+import { CliError } from '../../terminal/errors.ts'
+
+const PACKS = fileURLToPath(new URL('../../../packs/', import.meta.url))
+
+export interface Pack {
+  readonly name: string
+  /** What the pack's rules call the server is the pack's name. */
+  readonly policy: string
+  readonly cases: string
+  readonly properties: string
+  readonly definitions: PackDefinitions
+}
+
+/** Of the server that the pack was tested with: each tool by name, and the digest of its definition. */
+export interface PackDefinitions {
+  readonly package: string
+  readonly version: string
+  readonly tools: Readonly<Record<string, string>>
+}
+
+export function listPacks(): string[] {
+  return readdirSync(PACKS).sort()
+}
+
+export function loadPack(name: string): Pack {
+  const names = listPacks()
+  if (!names.includes(name)) {
+    const near = nearest(name, names)
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `there is no pack \`${name}\``,
+      near === undefined ? `there are ${names.join(', ')}` : `did you mean \`${near}\`?`,
+    )
+  }
+  const read = (file: string) => readFileSync(`${PACKS}${name}/${file}`, 'utf8')
+  return {
+    name,
+    policy: read('policy.yaml'),
+    cases: read('cases.yaml'),
+    properties: read('properties.yaml'),
+    definitions: JSON.parse(read('definitions.json')) as PackDefinitions,
+  }
+}
+
+/** The digest that pins use, too. */
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,234 @@
+// `sluice policy add PACK`: adds the rules of a pack to a policy, and says how the server here differs from
+// the one that the pack was tested with. Without a name it lists the packs.
+
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { compile } from '@sluice/policy/compile/compile'
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { Command } from 'commander'
+import { writeWhole } from '../../store/files/write-whole.ts'
+import { CliError } from '../../terminal/errors.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { Output, plural, printable } from '../../terminal/output.ts'
+import { loadPolicy, readText } from '../../terminal/read-input.ts'
+import { readDefinitions } from '../../terminal/read-tools.ts'
+import { addDirectoryOptions, type DataOptions } from '../connect/find-data.ts'
+import {
+  compareDefinitions,
+  isSameServer,
+  type PackDifferences,
+} from '../packs/compare-definitions.ts'
+import { listPacks, loadPack, type Pack, sha256 } from '../packs/load-pack.ts'
+import { type MergedPolicy, mergePack, renameServer } from '../packs/merge-pack.ts'
+import { readSeenTools } from './seen-tools.ts'
+
+interface Options extends Required<DataOptions> {
+  readonly policy: string
+  readonly server?: string
+  readonly tools?: string
+  readonly tests?: string
+  readonly check?: boolean
+  readonly dryRun?: boolean
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  sluice policy add                           # which packs there are
+  sluice policy add github                    # its rules into policy.yaml
+  sluice policy add github --server gh        # the server is called gh here
+  sluice policy add github --tests tests      # and its cases and properties beside them
+  sluice policy add github --check            # is the server still the one it was tested with?
+
+Comments and rules of the policy stay; where it has a rule already, that one stays in place of the pack's.
+The server here is compared by the definitions that the gate has seen of it, or by --tools. Rules for tools
+that it does not have are left out. Exit code 1 with --check where it differs.`
+
+export function addPolicyAdd(parent: Command, answer: SetExitCode): void {
+  addDirectoryOptions(
+    parent.command('add').description('add the rules of a pack to a policy, or list the packs'),
+  )
+    .argument('[pack]', 'the name of the pack')
+    .option('--policy <file>', 'the policy document', 'policy.yaml')
+    .option('--server <name>', 'what the server is called here, if not as the pack')
+    .option('--tools <file>', 'tool definitions, in place of those the gate has seen')
+    .option('--tests <folder>', 'write the cases and properties of the pack there')
+    .option('--check', 'only compare the server with the one that the pack was tested with')
+    .option('--dry-run', 'print the merged policy and write nothing')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action((name: string | undefined, options: Options) => {
+      const output = new Output(options)
+      answer(name === undefined ? list(output) : add(loadPack(name), options, output))
+    })
+}
+
+function list(output: Output): 0 {
+  const packs = listPacks().map((name) => {
+    const { definitions } = loadPack(name)
+    const { package: server, version, tools } = definitions
+    return { name, server, version, tools: Object.keys(tools).length }
+  })
+  output.value({ packs })
+  for (const { name, server, version, tools } of packs)
+    output.line(`${name.padEnd(12)} ${plural(tools, 'tool')} of ${server} ${version}`)
+  return 0
+}
+
+function add(pack: Pack, options: Options, output: Output): 0 | 1 {
+  const server = options.server ?? pack.name
+  if (!/^[\w.-]+$/.test(server))
+    throw new CliError('CLI_ARGUMENT', `--server is \`${server}\``, 'the name in sluice.yaml')
+  const known = findTools(server, options)
+  const differences = known && compareDefinitions(pack.definitions, known, sha256)
+  if (options.check === true) return check(pack, differences, output)
+  const file = options.policy
+  const before = existsSync(file) ? loadPolicy(file, {}, output).text : NEW_POLICY
+  const tools = known && new Set(known.map(({ name }) => name))
+  const merged = merge(before, file, { pack, server, tools })
+  if (options.dryRun === true) process.stdout.write(merged.text)
+  else if (existsSync(file)) writeWhole(file, merged.text)
+  else writeFileSync(file, merged.text, { flag: 'wx' })
+  const { text: _, ...told } = merged
+  output.value({ pack: pack.name, file, ...told, differences })
+  if (options.dryRun !== true) printMerged(pack, file, merged, output)
+  printDifferences(pack, differences, output)
+  if (options.tests !== undefined && options.dryRun !== true)
+    writeTests(pack, server, { folder: options.tests, policy: file }, output)
+  return 0
+}
+
+const NEW_POLICY = `# yaml-language-server: $schema=./node_modules/sluice/schema/policy.json
+version: 1
+default: deny
+`
+
+/** Undefined if nothing is known of the server. */
+function findTools(server: string, options: Options): readonly ToolDefinition[] | undefined {
+  const all =
+    options.tools === undefined
+      ? readSeenTools(options.data).map(({ definition }) => definition)
+      : readDefinitions(options.tools)
+  const own = all.filter((definition) => definition.server === server)
+  if (own.length > 0) return own
+  if (options.tools === undefined) return undefined
+  const names = [...new Set(all.map((definition) => definition.server))]
+  throw new CliError(
+    'CLI_TOOLS',
+    `\`${options.tools}\` has no tools of \`${server}\``,
+    `pass --server: it has ${names.map((name) => `\`${name}\``).join(', ')}`,
+  )
+}
+
+function merge(
+  before: string,
+  file: string,
+  options: Parameters<typeof mergePack>[1],
+): MergedPolicy {
+  let merged: MergedPolicy
+  try {
+    merged = mergePack(before, options)
+  } catch (error) {
+    throw new CliError(
+      'CLI_POLICY',
+      `the pack cannot be added to \`${file}\`: ${(error as Error).message}`,
+      '`sluice policy add PACK --dry-run --policy new.yaml` prints its rules to copy',
+    )
+  }
+  const { policy, problems } = compile({ file, text: merged.text })
+  if (policy !== undefined) return merged
+  throw new CliError(
+    'CLI_POLICY',
+    `\`${file}\` would have errors with the pack: ${problems[0]?.message}`,
+    'nothing was written; fix what the message names, or add the rules by hand',
+    problems,
+  )
+}
+
+function check(pack: Pack, differences: PackDifferences | undefined, output: Output): 0 | 1 {
+  output.value({ pack: pack.name, differences: differences ?? null })
+  printDifferences(pack, differences, output)
+  return differences !== undefined && isSameServer(differences) ? 0 : 1
+}
+
+function printMerged(
+  { name }: Pack,
+  file: string,
+  { added, kept, leftOut }: MergedPolicy,
+  output: Output,
+): void {
+  const counts = Object.entries(added).map(([section, count]) => `${count} under ${section}`)
+  output.line(
+    counts.length === 0
+      ? `${printable(file)} has everything of \`${name}\` already`
+      : `added \`${name}\` to ${printable(file)}: ${counts.join(', ')}`,
+  )
+  if (kept.length > 0) output.line(`yours stay: ${[...new Set(kept)].map(printable).join(', ')}`)
+  if (leftOut.length > 0)
+    output.line(`left out, the server has no such tool: ${[...new Set(leftOut)].join(', ')}`)
+  if (counts.length > 0)
+    output.line(
+      output.paint(
+        'dim',
+        `next: \`sluice policy check ${printable(file)}\`; if a gate runs, \`sluice policy apply\``,
+      ),
+    )
+}
+
+function printDifferences(
+  { name, definitions }: Pack,
+  differences: PackDifferences | undefined,
+  output: Output,
+): void {
+  const tested = `${definitions.package} ${definitions.version}`
+  if (differences === undefined)
+    return output.line(
+      output.paint(
+        'dim',
+        `tested with ${tested}; not compared with your server: connect a client once, or pass --tools`,
+      ),
+    )
+  if (isSameServer(differences))
+    return output.line(`your server is the one it was tested with: ${tested}`)
+  output.line(
+    output.paint('yellow', `your server is not the one \`${name}\` was tested with, ${tested}:`),
+  )
+  const lines: [string, readonly string[]][] = [
+    ['new, no rule of the pack names them', differences.added],
+    ['another definition: look at their rules', differences.changed],
+    ['not there', differences.missing],
+  ]
+  for (const [what, names] of lines)
+    if (names.length > 0) output.line(`  ${what}: ${names.map(printable).join(', ')}`)
+}
+
+function writeTests(
+  pack: Pack,
+  server: string,
+  { folder, policy }: { readonly folder: string; readonly policy: string },
+  output: Output,
+): void {
+  mkdirSync(folder, { recursive: true })
+  for (const part of ['cases', 'properties'] as const) {
+    const file = join(folder, `${server}.${part}.yaml`)
+    // The policy is named with --policy: where it is, seen from the folder, is not known for sure.
+    const text = renameServer(pack[part], pack.name, server).replace(/^policy: .*\n/, '')
+    if (existsSync(file) && readText(file) === text) continue
+    try {
+      writeFileSync(file, text, { flag: 'wx' })
+    } catch (error) {
+      throw new CliError(
+        'CLI_FILE',
+        `\`${file}\` cannot be written: ${(error as Error).message}`,
+        'move it away',
+      )
+    }
+    output.line(`wrote ${printable(file)}`)
+  }
+  output.line(
+    output.paint(
+      'dim',
+      `run them: \`sluice policy test ${printable(join(folder, `${server}.cases.yaml`))} --policy ${printable(policy)}\``,
+    ),
+  )
+}
