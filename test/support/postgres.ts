@@ -72,6 +72,11 @@ export class RunningPostgres {
     return this.#process?.pid as number
   }
 
+  createDatabase(name: string): void {
+    const createdb = join(dirname(realpathSync(this.#file)), 'createdb')
+    execFileSync(createdb, ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'sluice', name])
+  }
+
   /** Resolves when it accepts connections. */
   async start(): Promise<void> {
     this.#process = spawnAs(this.#file, ['-D', join(this.folder, 'data')], this.folder)

@@ -27,19 +27,11 @@ import {
 import { clientObjection, isSatisfied } from './count-votes.ts'
 import { Denials } from './denials.ts'
 import { toCanonicalJsonText } from './json-text.ts'
-import {
-  ARGS_LENGTH_MAX,
-  CLOCK_AHEAD_MS_MAX,
-  DENIALS_MAX,
-  OPEN_MAX,
-  OPEN_PER_SESSION_MAX,
-  OPEN_PER_TOOL_MAX,
-  UNUSED_MS_MAX,
-  USED_TOLD_MS,
-} from './limits.ts'
+import { CLOCK_AHEAD_MS_MAX, UNUSED_MS_MAX, USED_TOLD_MS } from './limits.ts'
 import { ApproverNotifiers, type NotificationResult } from './notify-approvers.ts'
 import { aboutPerson, aboutProposal, aboutRequest, describeTerms } from './record-steps.ts'
 import { type ApprovalUse, recoverUses } from './recover.ts'
+import { whyFull } from './request-limits.ts'
 import { type ApprovalRow, UNDECIDED } from './requests.ts'
 import { StandingApprovals } from './standing.ts'
 import { checkOpen, weighVerdict } from './verdict.ts'
@@ -123,6 +115,22 @@ export class ApprovalEngine implements ApprovalService {
     if (row === undefined || row.expiresAtMs <= nowMs()) return false
     if (!isSatisfied(row.asks, row.votes, row.edited)) return false
     return this.#book.requests.use(id, callId, nowMs(), ledger.figures.seq)
+  }
+
+  /** How often calls may use it, for a store that counts uses itself; undefined for no bound. */
+  usesMax(id: string, isStanding: boolean): number | undefined {
+    const nowMs = this.#book.parts.nowMs()
+    if (isStanding) return this.#standing.usesMax(id, nowMs)
+    const row = this.#book.requests.find(id)
+    if (row?.state !== 'approved' || row.usedBy !== null || row.expiresAtMs <= nowMs) return 0
+    return isSatisfied(row.asks, row.votes, row.edited) ? 1 : 0
+  }
+
+  /** Another gate has changed these requests, or standing approvals. */
+  sharedChanged(requests: readonly string[]): void {
+    this.#standing.reload()
+    for (const id of requests) if (this.#book.requests.find(id)) this.#book.changed(id)
+    this.#book.arm()
   }
 
   /** Claims one use of a standing approval; false if it has expired or is used up. */
@@ -342,7 +350,9 @@ export class ApprovalEngine implements ApprovalService {
     rest: string,
   ): Promise<ApprovalRequestResult> {
     const { before, nameSession, newId, nowMs, warn } = this.#book.parts
-    const full = this.#full(call)
+    const { requests } = this.#book
+    const open = requests.counts(call.session, call.server, call.name)
+    const full = whyFull(call, open, this.#denials.isBarred(call))
     if (full !== undefined) return { is: 'refused', ...full }
     const [id, atMs] = [newId(), nowMs()]
     const timeoutMs = Math.min(...call.asks.map((ask) => ask.timeoutMs))
@@ -375,23 +385,6 @@ export class ApprovalEngine implements ApprovalService {
     }
     void this.#tellers.tell(request, said)
     return { is: 'pending', id, client: row.asks.every((ask) => !clientObjection(ask, row)) }
-  }
-
-  /** Why no further request is accepted. */
-  #full(call: ApprovalSubmission): { why: string; barred: boolean } | undefined {
-    const { session, server, name, args, rest } = call
-    if (this.#denials.isBarred(call))
-      return { why: `people denied it ${DENIALS_MAX} times in this session`, barred: true }
-    const no = (why: string) => ({ why, barred: false })
-    if (args.length + rest.length > ARGS_LENGTH_MAX)
-      return no(`it has more than ${ARGS_LENGTH_MAX} characters, too many to show to a person`)
-    const open = this.#book.requests.counts(session, server, name)
-    if (open.tool >= OPEN_PER_TOOL_MAX)
-      return no(`${open.tool} calls of this tool are pending approval in this session already`)
-    if (open.session >= OPEN_PER_SESSION_MAX)
-      return no(`${open.session} calls of this session are pending approval already`)
-    if (open.every >= OPEN_MAX) return no(`${open.every} calls are pending approval already`)
-    return undefined
   }
 }
 

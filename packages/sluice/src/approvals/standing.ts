@@ -62,7 +62,13 @@ export class StandingApprovals {
     this.#database = database
     this.#vault = vault
     this.#isApprover = isApprover
-    for (const row of database.prepare('SELECT * FROM approvals_standing').all()) {
+    this.reload()
+  }
+
+  /** Reads what is stored; another gate may have written it. */
+  reload(): void {
+    this.#kept.clear()
+    for (const row of this.#database.prepare('SELECT * FROM approvals_standing').all()) {
       const id = String(row.id)
       this.#kept.set(id, {
         id,
@@ -73,7 +79,9 @@ export class StandingApprovals {
         name: String(row.name),
         asked: String(row.asked),
         pin: String(row.pin),
-        terms: JSON.parse(vault.open(`standing ${id}`, row.terms as Uint8Array)) as StoredTerms,
+        terms: JSON.parse(
+          this.#vault.open(`standing ${id}`, row.terms as Uint8Array),
+        ) as StoredTerms,
         by: JSON.parse(String(row.approved_by)) as string[],
         untilMs: Number(row.until),
         used: Number(row.used),
@@ -100,6 +108,12 @@ export class StandingApprovals {
       if (SAME.every((part) => kept[part] === call[part]) && covers(kept.terms, call))
         if (this.#holds(kept, nowMs)) return kept
     return undefined
+  }
+
+  /** How often it may be used; undefined for no bound, 0 if it is over. */
+  usesMax(id: string, nowMs: number): number | undefined {
+    const kept = this.#kept.get(id)
+    return kept === undefined || !this.#holds(kept, nowMs) ? 0 : kept.terms.calls
   }
 
   /** Ends those whose approver was removed; returns their ids. */

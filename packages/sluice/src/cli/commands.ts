@@ -88,6 +88,10 @@ const GROUPS: Readonly<Record<string, LazyCommands>> = {
       summary: 'how the gate is',
       load: async () => (await import('./admin/status.ts')).addStatus,
     },
+    gates: {
+      summary: 'the gates that share a store',
+      load: async () => (await import('./admin/gates.ts')).addGates,
+    },
   },
   'Who may call, who may decide:': {
     grants: {

@@ -3,7 +3,6 @@
 
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import type { Counters, LimitUsage } from '@sluice/policy/core/counters'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { listRuleTexts } from '@sluice/policy/model/canonical-rule'
 import type { ApprovalEngine } from '../approvals/engine.ts'
@@ -12,9 +11,10 @@ import type { HandleSealer } from '../identity/keys/handle-sealer.ts'
 import type { AgentSessions } from '../identity/sessions/agent-sessions.ts'
 import type { LabelScope } from '../identity/sessions/session-lease.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { DecisionEntry } from '../ledger/records/record.ts'
 import { listParamHeaders } from '../protocol/mcp-headers.ts'
 import type { ProtocolGeneration } from '../protocol/protocol-generation.ts'
-import { EmbeddedAdmissionStore } from '../store/memory/admission.ts'
+import type { AdmissionStore } from '../store/admission.ts'
 import { processClock } from '../store/process-clock.ts'
 import { AggregateSession } from './aggregate/aggregate-session.ts'
 import type { CallPipeline } from './call/call-request.ts'
@@ -59,7 +59,6 @@ const { steadyMs } = processClock
 export interface GateParts extends Omit<ServerLinksParts, 'serverOf'> {
   readonly config: GateConfig
   readonly policies: () => PolicySet
-  readonly counters: Counters & LimitUsage
   readonly sessions: AgentSessions
   readonly seals: HandleSealer
   readonly ledger: Ledger
@@ -68,6 +67,7 @@ export interface GateParts extends Omit<ServerLinksParts, 'serverOf'> {
   readonly watch: CallInstrumentation
   readonly pins: Pins
   readonly approvals: ApprovalEngine
+  readonly admission: AdmissionStore<DecisionEntry>
   /** Where a person decides over a request; undefined while no page is served. */
   readonly approvalUrl: (id: string) => string | undefined
   /** The gate's own files, which no argument may name, and where a server would look for them. */
@@ -119,11 +119,7 @@ export class Gate {
     )
     this.#pipeline = {
       frozen: (who) => parts.freezes.of(who),
-      admission: new EmbeddedAdmissionStore({
-        counters: parts.counters,
-        approvals: parts.approvals,
-        log: parts.ledger,
-      }),
+      admission: parts.admission,
       now: () => ({ wallMs: Date.now(), monotonicMs: performance.now() }),
       newId: randomUUID,
       keepsTexts: parts.config.ledger.keepsTexts,

@@ -13,6 +13,7 @@ import { readBase } from './chain/base.ts'
 import { type AppendResult, Chain } from './chain/chain.ts'
 import { toHex } from './chain/checkpoint.ts'
 import { Checkpointer, type CheckpointOptions, checkLast } from './chain/checkpointer.ts'
+import { toCopiedRecords } from './chain/copied-records.ts'
 import { type Reserve, ReserveFile } from './chain/reserve.ts'
 import { findDrop, type RetentionLimits } from './chain/retention.ts'
 import { LedgerError } from './records/errors.ts'
@@ -31,6 +32,7 @@ import {
   type OutcomeInput,
   outcomeEntry,
 } from './records/record.ts'
+import type { SharedLog } from './shared-log.ts'
 import { checkTail, findOpen } from './verify/recover.ts'
 import { RETENTION_EVENT } from './verify/verify-checkpoints.ts'
 
@@ -50,6 +52,8 @@ export interface LedgerOptions {
   readonly reserve?: (database: DatabaseSync) => Reserve
   /** Signed checkpoints; none are created without it. */
   readonly checkpoints?: CheckpointOptions
+  /** Records go there, and this directory has a copy of this gate's chain, see `copy`. */
+  readonly shared?: SharedLog
 }
 
 interface QueuedEntry {
@@ -105,18 +109,20 @@ export class Ledger {
   }
 
   get state(): LedgerState {
-    return this.#state
+    return this.#options.shared?.state ?? this.#state
   }
 
   /** Why it is not `writing`. */
   get fault(): StoreError | undefined {
-    return this.#fault
+    return this.#options.shared?.fault ?? this.#fault
   }
 
   /** For metrics: commits so far, the last record, calls without outcome, buffered outcomes. */
   get figures(): { commits: number; seq: number; open: number; kept: number } {
-    const kept = this.#kept.length
-    return { commits: this.#commits, seq: this.#chain.head.seq, open: this.#open.size, kept }
+    const { seq } = this.#chain.head
+    const { shared } = this.#options
+    if (shared !== undefined) return { ...shared.figures, seq }
+    return { commits: this.#commits, seq, open: this.#open.size, kept: this.#kept.length }
   }
 
   /** The last record, and the hash after it (hex). */
@@ -144,6 +150,7 @@ export class Ledger {
   outcome(intent: number, said: OutcomeInput): void {
     const waiting: QueuedEntry = { entry: outcomeEntry(intent, said) }
     if (this.#state === 'closed') return
+    if (this.#options.shared) return void this.#promise(waiting.entry).catch(() => {})
     if (this.#state === 'failing') return this.#keep(waiting)
     this.#waiting.push(waiting)
     this.#soon ??= setTimeout(() => {
@@ -152,13 +159,30 @@ export class Ledger {
     }, OUTCOME_DELAY_MS_MAX)
   }
 
+  /** Adds records that are durable in the shared store to the copy. A copy that cannot be written has no
+   * gap: it goes on after a restart. */
+  copy(texts: readonly string[]): void {
+    if (this.#state !== 'writing') return
+    try {
+      const records = toCopiedRecords(texts)
+      this.#chain.append(records, this.#openFrom, this.#now())
+      for (const { begins, ends } of records) {
+        if (begins !== undefined) this.#open.add(begins)
+        if (ends !== undefined) this.#open.delete(ends)
+      }
+      this.#checkpointer?.committed(this.#chain.head.seq, this.#chain.fresh)
+    } catch (error) {
+      this.#become('failing', error as StoreError)
+    }
+  }
+
   /**
    * Drops records beyond the configured age or size, up to a signed checkpoint that replaces them,
    * a few at a time. The event is recorded first. Resolves with the number of dropped records.
    */
   async retain(keep: RetentionLimits, neededSinceMs: number, nowMs = this.#now()): Promise<number> {
     const { directory, checkpoints } = this.#options
-    if (checkpoints === undefined || this.#state !== 'writing' || this.#retaining) return 0
+    if (checkpoints === undefined || this.state !== 'writing' || this.#retaining) return 0
     this.#retaining = true
     try {
       const { database } = this.#chain
@@ -179,6 +203,11 @@ export class Ledger {
     } finally {
       this.#retaining = false
     }
+  }
+
+  /** The first record that may be an intent without outcome. */
+  get #openFrom(): number {
+    return this.#open.values().next().value ?? this.#chain.head.seq + 1
   }
 
   get #isOpen(): boolean {
@@ -206,6 +235,7 @@ export class Ledger {
     else checkLast(directory, database)
     const open = findOpen(this.#chain.database, this.#chain.head)
     for (const seq of open) this.#open.add(seq)
+    if (this.#options.shared) return
     const atMs = this.#now()
     for (const intent of open)
       this.#waiting.push({
@@ -220,6 +250,7 @@ export class Ledger {
   }
 
   #promise(entry: LedgerEntry): Promise<number> {
+    if (this.#options.shared) return this.#options.shared.append(entry)
     return new Promise((resolve, reject) => this.#append(entry, resolve, reject))
   }
 
@@ -244,12 +275,10 @@ export class Ledger {
   }
 
   #commit(batch: readonly QueuedEntry[]): boolean {
-    const first = this.#open.values().next()
-    const open = first.done ? this.#chain.head.seq + 1 : first.value
     let appended: AppendResult
     try {
       const entries = batch.map(({ entry }) => entry)
-      appended = this.#chain.append(entries, open, this.#now())
+      appended = this.#chain.append(entries, this.#openFrom, this.#now())
     } catch (error) {
       this.#failed(batch, error as StoreError)
       return false

@@ -3,6 +3,7 @@
 
 import { CommandRegistry } from '../gateway/front/socket/command-registry.ts'
 import type { CommandParts } from '../gateway/start/run-admin.ts'
+import { createListGates } from './gates.ts'
 import type { Operation } from './operation.ts'
 import { createApplyPolicy } from './policy.ts'
 import { runOperation } from './run-operation.ts'
@@ -34,6 +35,7 @@ export function listOperations(parts: CommandParts): readonly Operation[] {
   return [
     ...OPERATIONS,
     ...createStatusOperations(parts),
+    createListGates(parts),
     ...createSessionOperations(parts.gate.sessions),
     createApplyPolicy(parts),
     createTrustKey(parts.config.data),

@@ -56,9 +56,21 @@ export const FREEZE: Operation = operation({
     } catch (error) {
       warnings.push(`it holds until the gate ends and no longer: ${(error as Error).message}`)
     }
+    warnings.push(...(await shareFreeze(parts)))
     return { frozen: toFreezeView(frozen), cancelled, warnings }
   },
 })
+
+/** What other gates do not hold, or have not ended yet. */
+async function shareFreeze({ settle, unconfirmed }: OperationParts): Promise<string[]> {
+  try {
+    await settle?.()
+    const late = (await unconfirmed?.()) ?? []
+    return late.map((gate) => `the gate \`${gate}\` has not confirmed that it ended open calls`)
+  } catch (error) {
+    return [`it holds at this gate, and at no other one yet: ${(error as Error).message}`]
+  }
+}
 
 export const THAW: Operation = operation({
   name: 'thaw',

@@ -38,6 +38,10 @@ export interface OperationParts {
   readonly toolsChanged: () => void
   readonly approvals: ApprovalService
   readonly news: ApprovalNews
+  /** Commits what the operation changed to the store that gates share; rejects if that is not possible. */
+  readonly settle?: (() => Promise<void>) | undefined
+  /** Gates that have not applied it yet. */
+  readonly unconfirmed?: (() => Promise<readonly string[]>) | undefined
 }
 
 /** Who asks, and over which face. */

@@ -25,7 +25,9 @@ export async function runOperation(
 ): Promise<JsonObject> {
   checkInput(row.input, input)
   const by = proofOf(row, input) === 'none' ? NOBODY : await prove(row, parts, input, proof)
-  return row.run(parts, input as never, { by, channel: 'terminal' })
+  const answer = await row.run(parts, input as never, { by, channel: 'terminal' })
+  await parts.settle?.()
+  return answer
 }
 
 /** After sign-in, role, input and passkey have been checked. */
@@ -36,6 +38,7 @@ export async function runProven(
   by: Person,
 ): Promise<JsonObject> {
   const answer = await row.run(parts, input as never, { by, channel: 'console' })
+  await parts.settle?.()
   return row.http?.view === undefined ? answer : row.http.view(answer)
 }
 

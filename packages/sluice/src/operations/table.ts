@@ -3,7 +3,7 @@
 
 import { OperationError } from '../core/operation-error.ts'
 import { policyNames } from '../gateway/config/grants.ts'
-import type { AdminParts, CommandParts } from '../gateway/start/run-admin.ts'
+import type { AdminParts, ClusterOperations, CommandParts } from '../gateway/start/run-admin.ts'
 import { processClock } from '../store/process-clock.ts'
 import { ApprovalNews } from './approval-news.ts'
 import { APPROVAL_OPERATIONS } from './approvals.ts'
@@ -37,6 +37,7 @@ export function toOperationParts(parts: AdminParts | CommandParts): OperationPar
     policies: policyNames(config),
     grantsChanged: () => parts.door.onChange(),
     toolsChanged: () => gate.policyChanged(),
+    ...toClusterParts(parts.cluster),
     get approvals() {
       if (approvals !== undefined) return approvals
       throw new OperationError('this gate holds no calls', 'start it again')
@@ -45,6 +46,15 @@ export function toOperationParts(parts: AdminParts | CommandParts): OperationPar
       news ??= new ApprovalNews(this.approvals)
       return news
     },
+  }
+}
+
+function toClusterParts(cluster: ClusterOperations | undefined) {
+  if (cluster === undefined) return {}
+  const { directory, state } = cluster
+  return {
+    settle: () => state.settle(),
+    unconfirmed: () => directory.unconfirmed(state.version),
   }
 }
 

@@ -17,6 +17,7 @@ export const ERRORS = {
   STORE_UNREACHABLE: 'the shared store does not answer in time',
   STORE_FENCED: 'another gate with the same name uses the shared store',
   STORE_LOST: 'the shared store no longer has what it had confirmed',
+  STORE_CONFLICT: 'another gate changed the same at the same time',
   STORE_KEY: 'a row of the shared store was not written with the key of this cluster',
 } as const
 

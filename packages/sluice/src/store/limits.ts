@@ -41,3 +41,14 @@ export const ADMIT_BYTES_MAX = 4 * 1_048_576
 /** The first pause before the shared store is tried again, and the longest. */
 export const SHARED_RETRY_MS_MIN = 100
 export const SHARED_RETRY_MS_MAX = 1_000
+/** How often a gate looks for changes of other gates while it admits nothing. */
+export const SHARED_POLL_MS = 500
+/** How often a gate says that it is there. */
+export const GATE_BEAT_MS = 2_000
+/** A gate that has not said so for so long counts as gone. */
+export const GATE_GONE_MS = 10_000
+/** Records of a chain in one answer of the shared store. */
+export const CHAIN_PAGE_ROWS = 1_000
+/** How long a freeze waits for the other gates to confirm it, and how often it looks. */
+export const CONFIRM_MS_MAX = 2_000
+export const CONFIRM_LOOK_MS = 50

@@ -1,9 +1,12 @@
 // The configuration and the policies it names, for the commands that run a gate or reach one. What
 // is wrong is shown with its place before the command gives up.
 
+import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { Problem } from '@sluice/policy/document/problem'
+import { whatIsWrong } from '../../gateway/config/cluster.ts'
 import { type GateConfig, readConfig } from '../../gateway/config/config.ts'
+import type { Environment } from '../../gateway/config/values.ts'
 import { withData } from '../../gateway/config/work-directory.ts'
 import type { Log } from '../../gateway/shared/log.ts'
 import {
@@ -20,14 +23,17 @@ export interface ConfigOptions {
   readonly config: string
   readonly port?: string
   readonly data?: string
+  /** The address of a shared store. */
+  readonly store?: string
 }
 
 export function loadConfig(
-  { config: file, port, data }: ConfigOptions,
+  { config: file, port, data, store }: ConfigOptions,
   output: Output,
 ): GateConfig {
   const text = readText(file)
-  const { config, problems } = readConfig({ file, text }, loadEnvironment(file, output))
+  const environment = loadEnvironment(file, output)
+  const { config, problems } = readConfig({ file, text }, environment)
   for (const problem of problems) output.problem(problem, text)
   if (config === undefined)
     throw new CliError('CLI_POLICY', `\`${file}\` has errors`, 'fix the errors shown above')
@@ -35,7 +41,19 @@ export function loadConfig(
   if (!Number.isInteger(number) || number < 0 || number > 65_535)
     throw new CliError('CLI_ARGUMENT', `--port is \`${port}\``, 'a number from 0 to 65535')
   const moved = data === undefined ? config : withData(config, resolve(data))
-  return { ...moved, port: number }
+  return { ...moved, ...withStore(config, store, environment), port: number }
+}
+
+function withStore(
+  { cluster }: GateConfig,
+  store: string | undefined,
+  environment: Environment,
+): Pick<GateConfig, 'cluster'> {
+  if (store === undefined) return {}
+  const key = cluster?.key ?? environment.SLUICE_CLUSTER_KEY
+  const wrong = whatIsWrong(store, key)
+  if (wrong !== undefined) throw new CliError('CLI_ARGUMENT', wrong.what, wrong.help)
+  return { cluster: { name: cluster?.name ?? hostname(), key: key as string, store } }
 }
 
 /** As `loadConfig` reads it, for a gate that reads its configuration again: throws the first mistake. */

@@ -6,6 +6,7 @@ import { OperationError } from '../../core/operation-error.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { policyNames } from '../../gateway/config/grants.ts'
 import { openGateStore } from '../../gateway/data/gate-store.ts'
+import { isSharedCopy } from '../../gateway/data/shared-tables.ts'
 import { FreezeStore } from '../../gateway/state/freezes.ts'
 import { Grants } from '../../identity/callers/grants.ts'
 import { People } from '../../identity/people/people.ts'
@@ -45,6 +46,11 @@ export class OfflineParts implements OperationParts {
 
   constructor(place: DataPlace) {
     this.#place = place
+    if (isSharedCopy(place.data))
+      throw new OperationError(
+        `\`${place.data}\` is a copy of a shared store, and no gate runs on it`,
+        'start the gate, or ask another gate of the cluster',
+      )
     this.ledger = this.#keep(Ledger.open({ directory: place.data }))
     try {
       this.people = this.#keep(People.open(place.data))

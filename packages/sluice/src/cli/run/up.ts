@@ -37,6 +37,7 @@ Examples:
   sluice up                                  runs ./sluice.yaml
   sluice up --config gate/sluice.yaml --port 8080
   sluice up --log json                       a JSON object a line, on stderr
+  sluice up --store postgres://sluice@db/sluice   one of several gates
 
 The smallest sluice.yaml:
   version: 1
@@ -54,6 +55,7 @@ export function addUp(parent: Command, answer: SetExitCode): void {
     .option('--config <file>', 'the configuration', 'sluice.yaml')
     .option('--port <n>', 'another port than the configuration says; 0 takes a free one')
     .option('--data <dir>', 'another data directory than the configuration says')
+    .option('--store <address>', 'share the store at postgres://… with other gates')
     .addOption(new Option('--log <form>', 'the log on stderr').choices(LOG_FORMATS))
     .option('--take-over', 'stop a gate that clients started and take its place')
     .option('--no-pin', 'do not ask for the first PIN, on a terminal either')

@@ -21,6 +21,7 @@ import { PROCESS_IDLE_MS, PROCESS_WAIT_MS } from '../shared/limits.ts'
 import { type AgentsConfig, readAgents } from './agents.ts'
 import { type ListenConfig, readIssuers, readListenConfig } from './auth.ts'
 import { type ChannelsConfig, readChannels } from './channels.ts'
+import { type ClusterConfig, readCluster } from './cluster.ts'
 import { policyNames, readGrants, readPolicies } from './grants.ts'
 import { type LedgerConfig, readLedger } from './ledger.ts'
 import { type LoginConfig, readLogin } from './login.ts'
@@ -75,6 +76,8 @@ export interface ProcessesConfig {
 export interface GateConfig extends ListenConfig, AgentsConfig {
   readonly file: string
   readonly data: string
+  /** Several gates share a database; undefined for the embedded store. */
+  readonly cluster?: ClusterConfig
   readonly servers: Readonly<Record<string, ServerConfig>>
   /** The same as the file has them, variables not filled in: for people and the ledger. */
   readonly writtenServers?: Readonly<Record<string, JsonObject>>
@@ -161,6 +164,7 @@ class ConfigReader {
       file: resolve(file),
       ...readListenConfig(map, this.#values),
       data: this.data(map),
+      ...readCluster(map, this.#values),
       servers: Object.fromEntries(servers),
       writtenServers: Object.fromEntries(written),
       ...policy,

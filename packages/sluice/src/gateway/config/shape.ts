@@ -13,6 +13,7 @@ import {
 import { AGENTS, MODELS } from './agents.ts'
 import { AUTH, TLS } from './auth.ts'
 import { CHANNELS } from './channels.ts'
+import { CLUSTER, STORE } from './cluster.ts'
 import { GRANTS, POLICIES } from './grants.ts'
 import { LEDGER } from './ledger.ts'
 import { LOGIN } from './login.ts'
@@ -161,6 +162,13 @@ export const CONFIG: ObjectShape = {
       doc: 'data directory: ledger, approvals, agents, keys',
       default: './.sluice',
     },
+    store: {
+      shape: STORE,
+      doc: 'a PostgreSQL database that several gates share',
+      unset: 'everything is in the data directory',
+      example: 'postgres://sluice@db.internal/sluice',
+    },
+    cluster: { shape: CLUSTER, doc: 'this gate among those that share a `store`' },
     servers: {
       shape: {
         kind: 'record',

@@ -13,6 +13,7 @@ import type {
 } from '../../ledger/chain/remote-checkpoint-store.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { LedgerError } from '../../ledger/records/errors.ts'
+import type { SharedLog } from '../../ledger/shared-log.ts'
 import type { GateConfig } from '../config/config.ts'
 import type { Log } from '../shared/log.ts'
 
@@ -25,13 +26,18 @@ export interface OpenLedger {
   close(): Promise<void>
 }
 
-export async function openLedger(config: GateConfig, log: Log): Promise<OpenLedger> {
+export async function openLedger(
+  config: GateConfig,
+  log: Log,
+  shared?: SharedLog,
+): Promise<OpenLedger> {
   const { data, ledger: how } = config
   const signer = deriveSigningKey(InstallationKey.at(data))
   const places = await openPlaces(how.places, log)
   const ledger = Ledger.open({
     directory: data,
     sync: how.sync,
+    ...(shared === undefined ? {} : { shared }),
     onState: (state, fault) => {
       if (state === 'closed') return
       const level = state === 'writing' ? 'info' : 'error'

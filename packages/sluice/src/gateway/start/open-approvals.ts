@@ -25,8 +25,11 @@ export function openApprovals({
   log,
   isApprover,
   nameSession,
+  sharedKey,
 }: {
   readonly data: string
+  /** Of the cluster. An approval that a call of another gate has used is not this gate's to recover. */
+  readonly sharedKey?: InstallationKey | undefined
   readonly store: DatabaseSync
   readonly ledger: Ledger
   readonly log: Log
@@ -37,7 +40,7 @@ export function openApprovals({
   try {
     const engine = new ApprovalEngine({
       database: store,
-      key: InstallationKey.at(data).derive('approvals', 32),
+      key: (sharedKey ?? InstallationKey.at(data)).derive('approvals', 32),
       ledger,
       before: (session) => beforeIn(record, session),
       nameSession,
@@ -47,7 +50,7 @@ export function openApprovals({
       newId: () => randomBytes(6).toString('hex'),
       warn: (message, why) => log('warn', message, { why }),
     })
-    engine.recover(record)
+    if (sharedKey === undefined) engine.recover(record)
     // Somebody may have been removed while no gate ran.
     engine.peopleChanged()
     const end = (): void => {

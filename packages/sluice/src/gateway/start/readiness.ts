@@ -13,14 +13,16 @@ interface ReadinessParts {
   readonly servers: Servers
   readonly freezes: FreezeStore
   readonly tls: TlsCertificate | undefined
+  /** Why the shared store admits nothing; undefined if it does, or if there is none. */
+  readonly sharedWhy: string | undefined
 }
 
 export function readiness(
   { ledger, why: placesWhy }: OpenLedger,
-  { policies, servers, freezes, tls }: ReadinessParts,
+  { policies, servers, freezes, tls, sharedWhy }: ReadinessParts,
 ): { ok: boolean; why: string } {
   const why = [
-    ledger.fault?.message,
+    sharedWhy ?? ledger.fault?.message,
     placesWhy(),
     describeObserved(policies.now),
     policies.why === '' ? undefined : policies.why,
@@ -30,7 +32,7 @@ export function readiness(
       ? `frozen: ${freezes.list.map(describeFreezeTarget).join(', ')}`
       : undefined,
   ].filter((part) => part !== undefined)
-  return { ok: ledger.state === 'writing', why: why.join('; ') }
+  return { ok: ledger.state === 'writing' && sharedWhy === undefined, why: why.join('; ') }
 }
 
 /** Undefined where all of it is enforced. */

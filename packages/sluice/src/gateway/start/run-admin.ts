@@ -22,6 +22,10 @@ import type { ActiveLockFile } from '../tools/active-lock-file.ts'
 import type { Pins } from '../tools/pins.ts'
 import type { StoredTools } from '../tools/stored-tools.ts'
 import type { ParseConfig } from './open-servers.ts'
+import type { SharedStore } from './open-shared-store.ts'
+
+/** The gates that share a store, for operations. */
+export type ClusterOperations = Pick<SharedStore, 'state' | 'directory'>
 
 export interface AdminParts {
   readonly config: GateConfig
@@ -55,6 +59,8 @@ export interface AdminParts {
   /** Clients started it: it is reached by them over its socket, and by people on loopback only. */
   readonly isPiped: boolean
   readonly log: Log
+  /** Undefined if this gate shares no store. */
+  readonly cluster?: ClusterOperations | undefined
 }
 
 export type StartAdmin = (parts: AdminParts) => AdminSite
@@ -75,6 +81,8 @@ export interface CommandParts {
   readonly grants: Grants
   readonly door: Pick<Authenticator, 'onChange'>
   readonly log: Log
+  /** The gates that share a store; undefined if this one shares none. */
+  readonly cluster?: ClusterOperations | undefined
   /** Of the admin API, once it is there. */
   readonly words: () => Readonly<Record<string, CommandHandler>>
   /** Looks at the policy files at once. */

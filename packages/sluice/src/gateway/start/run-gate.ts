@@ -56,6 +56,7 @@ import { HttpPools } from '../upstream/http/http-pools.ts'
 import { LoginTokens } from '../upstream/servers/login-tokens.ts'
 import { gaugesOf } from './gauges.ts'
 import { IdleShutdown } from './idle-shutdown.ts'
+import { connectCluster, joinCluster, objectTo, openAdmission } from './join-cluster.ts'
 import { approvalUrl, openApprovals } from './open-approvals.ts'
 import { authenticateFor, openAuthenticator, pipeAudiences } from './open-authenticator.ts'
 import { openChannels } from './open-channels.ts'
@@ -113,17 +114,25 @@ export async function runGate(
     const lock = DataLock.take(config.data)
     undo.push(() => lock.release())
     undo.push(warnOfClock(log))
-    const record = await openLedger(config, log)
+    const shared = await joinCluster(config, documents, log)
+    undo.push(() => shared?.close())
+    const record = await openLedger(config, log, shared?.log)
     const { ledger, signer } = record
     const signedBy = signer.publicKey
     undo.push(() => record.close())
+    undo.push(() => shared?.admission.drain())
+    await shared?.follow(ledger)
     const store = openGateStore(config.data)
     undo.push(() => store.close())
+    await shared?.mirror(store)
     const freezes = new FreezeStore(store)
     for (const frozen of freezes.list) log('warn', `${describeFreezeTarget(frozen)} is frozen`)
     const isFirstPolicy = readStoredDocuments(store).length === 0
     if (isFirstPolicy) warnOfFirstPolicy(config.data, ledger.figures.seq, log)
-    const policies = new Policies(documents, { store, ledger, log, nowMs: Date.now })
+    const policies = new Policies(documents, {
+      ...{ store, ledger, log, nowMs: Date.now },
+      ...(shared === undefined ? {} : { objectTo }),
+    })
     const sessions = new AgentSessions({
       memory: new StoredSessions(store, log, () => Date.now() - processClock.steadyMs()),
       idleMs: config.sessions.idleMs,
@@ -159,7 +168,7 @@ export async function runGate(
       ...filesBeside(config),
       ...files,
     ])
-    const key = InstallationKey.at(config.data)
+    const key = shared?.key ?? InstallationKey.at(config.data)
     const seals = new HandleSealer(key)
     const sessionTokens = new SessionTokens(key)
     const people = openPeople(config.data, log, undo)
@@ -180,6 +189,7 @@ export async function runGate(
       log,
       isApprover,
       nameSession: (id) => sessions.nameOf(id),
+      sharedKey: shared?.key,
     })
     people.onRemove = () => approvals.engine.peopleChanged()
     undo.push(() => approvals.end())
@@ -213,6 +223,7 @@ export async function runGate(
         policies: () => policies.now,
         ...kept,
         ...asking,
+        admission: openAdmission(shared, { ...restored, approvals, ledger }),
         watcher,
         pools,
         ownFiles,
@@ -253,7 +264,8 @@ export async function runGate(
     undo.push(await agents.start(servers, gate, door, approvals.engine))
     const { path, dispose } = makeSocketPath(config.data)
     undo.push(dispose)
-    const ready = () => readiness(record, { policies, servers, freezes, tls })
+    const ready = () =>
+      readiness(record, { policies, servers, freezes, tls, sharedWhy: shared?.why })
     if (piped) url = path
     const metrics = new MetricsWriter(
       meter,
@@ -280,8 +292,11 @@ export async function runGate(
       door,
       log,
       isPiped: piped,
+      cluster: shared,
       ...held,
     }
+    const own = { publicKey: signedBy, url: () => url, isReady: () => ready().ok }
+    await connectCluster(shared, { ...parts, ...own, approvals })
     const control: CommandRegistry = controlOf({
       ...parts,
       ...reached,
@@ -320,7 +335,7 @@ export async function runGate(
     }
     tls = config.tls && new TlsCertificate(config.tls, log)
     if (tls !== undefined) undo.push(tls.watch())
-    const own = tls
+    const certificate = tls
     const scheme = tls === undefined ? 'http' : 'https'
     const front = new HttpFront({
       host: config.host,
@@ -331,7 +346,7 @@ export async function runGate(
       sessionNames: createSessionIds(seals),
       authenticate: authenticateFor(config, door),
       tls,
-      names: { ...config, certificate: () => own?.certificate },
+      names: { ...config, certificate: () => certificate?.certificate },
       metrics: metricsFront(config, metrics),
       site,
       onRead: (ms) => meter.steps.read.observe(ms),

@@ -27,10 +27,19 @@ export interface FreezeTarget {
 export class FreezeStore {
   readonly #store: DatabaseSync
   readonly #held = new Map<string, Freeze>()
+  /** Held, and not stored yet. */
+  readonly #unsaved = new Map<string, Freeze>()
 
   constructor(store: DatabaseSync) {
     this.#store = store
-    for (const frozen of readFreezes(store)) this.#held.set(toFreezeKey(frozen), frozen)
+    this.reload()
+  }
+
+  /** Reads what is stored; another gate may have written it. */
+  reload(): void {
+    this.#held.clear()
+    for (const [key, frozen] of this.#unsaved) this.#held.set(key, frozen)
+    for (const frozen of readFreezes(this.#store)) this.#held.set(toFreezeKey(frozen), frozen)
   }
 
   get list(): readonly Freeze[] {
@@ -56,6 +65,7 @@ export class FreezeStore {
         'freeze everything with `sluice freeze`, or thaw what may go on',
       )
     this.#held.set(toFreezeKey(frozen), frozen)
+    this.#unsaved.set(toFreezeKey(frozen), frozen)
   }
 
   /** Throws where it cannot be written: then a restart would thaw it. */
@@ -63,6 +73,7 @@ export class FreezeStore {
     this.#store
       .prepare('INSERT OR REPLACE INTO freezes VALUES (?, ?, ?, ?)')
       .run(scope, id, atMs, why)
+    this.#unsaved.delete(toFreezeKey({ scope, id }))
   }
 
   find(scope: FreezeScope, id: string): Freeze | undefined {
@@ -74,6 +85,7 @@ export class FreezeStore {
     const { scope, id } = frozen
     this.#store.prepare('DELETE FROM freezes WHERE scope = ? AND id = ?').run(scope, id)
     this.#held.delete(toFreezeKey(frozen))
+    this.#unsaved.delete(toFreezeKey(frozen))
   }
 }
 

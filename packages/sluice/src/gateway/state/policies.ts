@@ -37,6 +37,8 @@ export interface PoliciesOptions {
   readonly ledger: Pick<Ledger, 'event'>
   readonly log: Log
   readonly nowMs: () => number
+  /** Why documents cannot be in force here, though they compile. */
+  readonly objectTo?: (compiled: CompiledDocuments) => string | undefined
 }
 
 /** What the files say. A promise if another thread reads them. */
@@ -162,6 +164,8 @@ export class Policies {
     const { compiled, problems } = yield* compileDocumentsSteps(documents, trees)
     const wrong = problems.find(({ problem }) => problem.severity === 'error')?.problem
     if (compiled === undefined) return this.#report(describeProblem(wrong))
+    const objection = this.#options.objectTo?.(compiled)
+    if (objection !== undefined) return this.#report(objection)
     this.#broken = undefined
     yield* this.#offer(compiled, trees)
   }
@@ -219,6 +223,19 @@ export class Policies {
       loosens: toLooseningViews(waiting.loosens),
       verdicts,
     }
+  }
+
+  /** Another gate has put other documents in force. Throws if they cannot be compiled here. */
+  reloadStored(): void {
+    const stored = new Map(readStoredDocuments(this.#options.store).map((one) => [one.name, one]))
+    if (digestOfSet(stored) === digestOfSet(this.#now.documents)) return
+    const { compiled, problems } = compileDocuments(stored)
+    if (compiled === undefined) throw new Error(describeProblem(problems[0]?.problem))
+    const waiting = this.#waiting
+    this.#put(compiled)
+    this.#isFirst = false
+    if (waiting !== undefined) runSteps(this.#offer(waiting.compiled))
+    this.#options.log('info', 'another gate has changed the policy: it is in force')
   }
 
   *#offer(given: CompiledDocuments, trees?: Trees): Steps<void> {

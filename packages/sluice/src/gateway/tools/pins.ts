@@ -83,6 +83,12 @@ export class Pins {
     }
   }
 
+  /** Reads what is stored; another gate may have written it. */
+  reload(): void {
+    this.#refusals.reload()
+    this.setLock(this.#lock)
+  }
+
   #kept(): Map<string, AcceptedDefinition> {
     const rows = this.#options.store
       .prepare('SELECT server, name, digest, definition FROM pins')

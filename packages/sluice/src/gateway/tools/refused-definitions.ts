@@ -18,7 +18,13 @@ export class RefusedDefinitions {
 
   constructor(store: DatabaseSync) {
     this.#store = store
-    const rows = store.prepare('SELECT * FROM refusals ORDER BY at').all()
+    this.reload()
+  }
+
+  /** Reads what is stored; another gate may have written it. */
+  reload(): void {
+    this.#kept.clear()
+    const rows = this.#store.prepare('SELECT * FROM refusals ORDER BY at').all()
     for (const { server, name, digest, by, why, at } of rows)
       this.#kept.set(toDefinitionKey(String(server), String(name), String(digest)), {
         by: String(by),

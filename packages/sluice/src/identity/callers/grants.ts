@@ -52,6 +52,10 @@ export class Grants {
     return new Grants(openDatabase(options), `${directory}/${options.name}`, fixed)
   }
 
+  get database(): DatabaseSync {
+    return this.#database
+  }
+
   /**
    * True if another process has changed grants. Throws if the file cannot be read: then no caller
    * is authenticated.

@@ -17,6 +17,13 @@ import { BlockWriter } from './block.ts'
 import { type Checkpoint, checkpointText } from './checkpoint.ts'
 import { type Head, readHead } from './read.ts'
 
+/** A record of a shared store: its bytes are copied as they are. */
+export interface EncodedRecord {
+  readonly kind: 'encoded'
+  readonly text: string
+  readonly atMs: number
+}
+
 /** The sequence number of each entry, or why it cannot be stored. */
 export type AppendResult = readonly (number | Error)[]
 
@@ -70,7 +77,11 @@ export class Chain {
    * Durable when it returns; throws a StoreError if nothing was stored. `open` is the first record
    * that may be an intent without outcome.
    */
-  append(entries: readonly LedgerEntry[], open: number, nowMs: number): AppendResult {
+  append(
+    entries: readonly (LedgerEntry | EncodedRecord)[],
+    open: number,
+    nowMs: number,
+  ): AppendResult {
     try {
       if (!this.#certain) this.#recover()
       const anchorDue =
@@ -93,7 +104,7 @@ export class Chain {
     }
   }
 
-  #write(entries: readonly LedgerEntry[], open: number) {
+  #write(entries: readonly (LedgerEntry | EncodedRecord)[], open: number) {
     const block = this.#block
     const appended: (number | Error)[] = []
     const hashes: string[] = []
@@ -106,7 +117,7 @@ export class Chain {
     }
     for (const entry of entries) {
       try {
-        block.append(encode(entry, seq + 1))
+        block.append(entry.kind === 'encoded' ? entry.text : encode(entry, seq + 1))
       } catch (error) {
         appended.push(error as Error)
         continue

@@ -39,6 +39,7 @@ const HELP: Record<StoreErrorCode, string> = {
   STORE_UNREACHABLE: 'see that PostgreSQL runs and is reachable; the gate recovers automatically',
   STORE_FENCED: 'give each gate its own `cluster: { name }`',
   STORE_LOST: 'a failover or a restored backup lost commits: see docs/concepts/scale.md',
+  STORE_CONFLICT: 'look at what holds now, and try again',
   STORE_KEY: 'use the same `cluster: { key }` at every gate',
 }
 

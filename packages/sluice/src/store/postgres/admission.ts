@@ -34,6 +34,8 @@ import {
   readWritten,
   type SharedReceipt,
   toHead,
+  toRowItem,
+  toWrittenReply,
   type WrittenRecord,
 } from './batch.ts'
 import type { PostgresConnections, Row } from './connections.ts'
@@ -52,8 +54,12 @@ export interface PostgresAdmissionParts<Entry> {
   readonly encodeUndone: (intent: number) => string
   /** How often an approval may be used; undefined for no bound. */
   readonly usesOf: (approval: ApprovalUseRequest) => number | undefined
-  /** The version of the shared state that this gate decides by. */
+  /** The version of the shared state that this gate has. */
   readonly version: () => number
+  /** Rises with every change of that state, here and elsewhere. */
+  readonly stamp: () => number
+  /** Commits what this gate has changed of it. */
+  readonly settle: () => Promise<void>
   /** Another gate has changed the shared state: read it. */
   readonly catchUp: () => Promise<void>
   /** Records in the order of the chain, once they are durable. */
@@ -127,24 +133,17 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   append(record: ChainRecord, outcomeOf?: number): Promise<number> {
     if (this.#state === 'closed' || this.#state === 'fenced')
       return Promise.reject(new StoreError('STORE_FENCED', this.#why, 'start the gate again'))
-    if (this.#rows.length >= SHARED_ROWS_WAITING_MAX)
-      return Promise.reject(
-        new StoreError(
-          'STORE_UNREACHABLE',
-          `${SHARED_ROWS_WAITING_MAX} records wait for the shared store`,
-          'see that PostgreSQL runs and is reachable',
-        ),
-      )
+    if (this.#rows.length >= SHARED_ROWS_WAITING_MAX) {
+      const why = `${SHARED_ROWS_WAITING_MAX} records wait for the shared store`
+      return Promise.reject(new StoreError('STORE_UNREACHABLE', why, 'see that PostgreSQL runs'))
+    }
     return new Promise((resolve, reject) => {
-      const answer = (reply: AdmissionReply) => {
+      const item = toRowItem(record, (reply) => {
         if (reply.status !== 'admitted') return reject(new Error('the record was not written'))
         if (outcomeOf !== undefined) this.#open.delete(outcomeOf)
         resolve(reply.sequence)
-      }
-      this.#rows.push({
-        ...record,
-        ...{ isProbe: false, charges: [], approval: false, version: 0, atMs: 0, answer },
       })
+      this.#rows.push(item)
       this.#schedule()
     })
   }
@@ -158,13 +157,18 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     await connections.query(GIVE_BACK, [gate, batch, at, keys, amounts])
   }
 
-  /** Writes what waits, and admits nothing more. */
-  async close(): Promise<void> {
+  /** Writes what waits. */
+  async drain(): Promise<void> {
     while (this.#state === 'open' && (this.#rows.length > 0 || this.#flight !== undefined)) {
       this.#schedule()
       await this.#flight
       await new Promise((resolve) => setImmediate(resolve))
     }
+  }
+
+  /** Writes what waits, and admits nothing more. */
+  async close(): Promise<void> {
+    await this.drain()
     clearTimeout(this.#retry)
     this.#become('closed', 'the gate is stopping')
     this.#refuseAll()
@@ -177,7 +181,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
         status: 'unavailable',
         why: `${ADMIT_WAITING_MAX} calls wait for the shared store`,
       })
-    const { encodeIntent, usesOf, version } = this.#parts
+    const { encodeIntent, stamp, usesOf } = this.#parts
     const isProbe = request.mode === 'probe'
     const approval = isProbe ? undefined : request.approval
     const charges =
@@ -193,7 +197,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     return new Promise((answer) => {
       this.#calls.push({
         ...{ kind: 'i', id: isProbe ? '' : request.callId, body, isProbe, charges },
-        ...{ approval: approval !== undefined, version: version(), answer },
+        ...{ approval: approval !== undefined, stamp: stamp(), answer },
         atMs: request.now.monotonicMs,
       })
       this.#schedule()
@@ -213,7 +217,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   }
 
   #take(): QueuedItem[] {
-    const version = this.#parts.version()
+    const stamp = this.#parts.stamp()
     const batch: QueuedItem[] = []
     let bytes = 0
     // Outcomes first: they are of earlier calls.
@@ -223,7 +227,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
         if (batch.length >= ADMIT_BATCH_MAX || bytes > ADMIT_BYTES_MAX) break
         taken++
         // Decided by a state that is no longer current.
-        if (queue === this.#calls && item.version !== version) item.answer({ status: 'changed' })
+        if (queue === this.#calls && item.stamp !== stamp) item.answer({ status: 'changed' })
         else {
           batch.push(item)
           bytes += item.body.length
@@ -235,6 +239,12 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   }
 
   async #flush(): Promise<void> {
+    try {
+      // What this gate has changed is committed before it admits anything by it.
+      await this.#parts.settle()
+    } catch (error) {
+      this.#refuseCalls((error as Error).message)
+    }
     const batch = this.#take()
     if (batch.length === 0) return
     const { connections, gate, version } = this.#parts
@@ -349,12 +359,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
         this.#open.add(seq)
         const body = this.#parts.encodeUndone(seq)
         void this.append({ kind: 'o', id: '', body }, seq).catch(() => {})
-      } else
-        rest.shift()?.answer({
-          status: 'admitted',
-          sequence: seq,
-          receipt: { takes: [], atMs: 0 },
-        })
+      } else rest.shift()?.answer(toWrittenReply(seq))
   }
 
   async #enter(statement: string): Promise<Row | undefined> {
@@ -369,8 +374,8 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     this.#refuseAll()
   }
 
-  #refuseCalls(): void {
-    for (const { answer } of this.#calls.splice(0)) answer(this.#unavailable())
+  #refuseCalls(why = this.#why): void {
+    for (const { answer } of this.#calls.splice(0)) answer({ status: 'unavailable', why })
   }
 
   #refuseAll(): void {

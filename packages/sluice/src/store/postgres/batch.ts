@@ -39,9 +39,22 @@ export interface QueuedItem extends ChainRecord {
   readonly isProbe: boolean
   readonly charges: readonly LimitCharge[]
   readonly approval: boolean
-  readonly version: number
+  /** Of the shared state, when the call was decided. */
+  readonly stamp: number
   readonly atMs: number
   readonly answer: (reply: AdmissionReply) => void
+}
+
+/** A record without a call: nothing is charged. */
+export function toRowItem(record: ChainRecord, answer: QueuedItem['answer']): QueuedItem {
+  return {
+    ...record,
+    ...{ isProbe: false, charges: [], approval: false, stamp: 0, atMs: 0, answer },
+  }
+}
+
+export function toWrittenReply(sequence: number): AdmissionReply {
+  return { status: 'admitted', sequence, receipt: { takes: [], atMs: 0 } }
 }
 
 /** The hash before the first record. */

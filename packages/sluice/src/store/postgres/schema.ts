@@ -10,6 +10,7 @@
 const TABLES = `
   CREATE TABLE sluice.control (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
     version bigint NOT NULL DEFAULT 0,
     root bytea NOT NULL DEFAULT ''
   );

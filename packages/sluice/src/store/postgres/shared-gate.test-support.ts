@@ -24,6 +24,8 @@ export async function openSharedGate(
       encodeBody(outcomeEntry(intent, { atMs: 1, status: 'cancelled', givenBack: true })),
     usesOf: ({ isStanding }: ApprovalUseRequest) => (isStanding ? 10 : 1),
     version: () => 0,
+    stamp: () => 0,
+    settle: async () => {},
     catchUp: async () => {},
     ...more,
   })

@@ -1,0 +1,92 @@
+// `store:` and `cluster:`: the database that several gates share, the name of this gate and the key of the
+// cluster. Called by config.ts.
+
+import { hostname } from 'node:os'
+import { asMap } from '@sluice/policy/document/check-shape'
+import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
+import type { Shape } from '@sluice/policy/document/shape'
+import { parsePostgresUrl } from '../../store/postgres/address.ts'
+import type { ConfigValues } from './values.ts'
+
+export interface ClusterConfig {
+  /** The address of the database. */
+  readonly store: string
+  /** Of this gate, unique in the cluster. */
+  readonly name: string
+  readonly key: string
+}
+
+const KEY_LENGTH_MIN = 32
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
+
+export const STORE: Shape = { kind: 'text', max: 2_048 }
+
+export const CLUSTER: Shape = {
+  kind: 'object',
+  noun: 'settings of a cluster',
+  fields: {
+    name: {
+      shape: { kind: 'text', max: 63 },
+      doc: 'name of this gate: another one at every gate, and the same after a restart',
+      unset: 'the name of the host',
+      example: 'gate-1',
+    },
+    key: {
+      shape: { kind: 'text', max: 1_024 },
+      doc: 'secret of the cluster, at least 32 characters, the same at every gate; give it by a variable',
+      example: `$\{SLUICE_CLUSTER_KEY}`,
+    },
+  },
+}
+
+export function readCluster(
+  map: LocatedMap,
+  values: ConfigValues,
+): { readonly cluster?: ClusterConfig } {
+  const node = findEntry(map, 'store')
+  const cluster = asMap(findEntry(map, 'cluster'))
+  const keyNode = findEntry(cluster, 'key')
+  const key = keyNode === undefined ? values.variable('SLUICE_CLUSTER_KEY') : values.text(keyNode)
+  const nameNode = findEntry(cluster, 'name')
+  const name = nameNode === undefined ? hostname() : values.text(nameNode)
+  if (node === undefined) {
+    const [first] = cluster.entries
+    if (first !== undefined)
+      values.problems.error(
+        'CONFIG_STORE',
+        first.key.at,
+        '`cluster` does nothing without a shared `store`',
+        'add `store: postgres://…`, or remove `cluster`',
+      )
+    return {}
+  }
+  if (!NAME.test(name))
+    values.problems.error(
+      'CONFIG_STORE',
+      (nameNode ?? node).at,
+      `\`${name}\` cannot be the name of a gate`,
+      'letters, digits, `.`, `_` and `-`, at most 63: set `cluster: { name }`',
+    )
+  const store = values.text(node)
+  const wrong = whatIsWrong(store, key)
+  if (wrong !== undefined) values.problems.error('CONFIG_STORE', node.at, wrong.what, wrong.help)
+  return { cluster: { store, name, key: key ?? '' } }
+}
+
+/** Also for an address that is given on the command line. */
+export function whatIsWrong(
+  store: string,
+  key: string | undefined,
+): { readonly what: string; readonly help: string } | undefined {
+  try {
+    parsePostgresUrl(store)
+  } catch (error) {
+    const { message, help = '' } = error as Error & { help?: string }
+    return { what: message, help }
+  }
+  if ((key ?? '').length >= KEY_LENGTH_MIN) return undefined
+  return {
+    what: `a shared store needs a key of the cluster with at least ${KEY_LENGTH_MIN} characters`,
+    help: 'make one with `openssl rand -hex 32`, and give it to every gate as SLUICE_CLUSTER_KEY or `cluster: { key }`',
+  }
+}

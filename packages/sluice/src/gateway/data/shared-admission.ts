@@ -1,0 +1,42 @@
+// Admission at a gate that shares its store: the database charges and counts, and what it admitted by an
+// approval is noted in the approval here, from where every gate learns of it.
+
+import type { LimitUsage, Receipt } from '@sluice/policy/core/counters'
+import type { AdmissionReply, AdmissionRequest, AdmissionStore } from '../../store/admission.ts'
+import type { ApprovalUses } from '../../store/memory/admission.ts'
+
+export class SharedAdmissionStore<Entry> implements AdmissionStore<Entry> {
+  readonly #inner: AdmissionStore<Entry>
+  readonly #approvals: ApprovalUses
+
+  constructor(inner: AdmissionStore<Entry>, approvals: ApprovalUses) {
+    this.#inner = inner
+    this.#approvals = approvals
+  }
+
+  get usage(): LimitUsage {
+    return this.#inner.usage
+  }
+
+  async admit(batch: readonly AdmissionRequest<Entry>[]): Promise<readonly AdmissionReply[]> {
+    const replies = await this.#inner.admit(batch)
+    for (const [at, request] of batch.entries())
+      if (replies[at]?.status === 'admitted' && request.mode === 'charge') this.#note(request)
+    return replies
+  }
+
+  giveBack(receipt: Receipt): Promise<void> {
+    return this.#inner.giveBack(receipt)
+  }
+
+  /** The database has counted the use: what cannot be noted is still used. */
+  #note({ approval, callId }: AdmissionRequest<Entry> & { readonly mode: 'charge' }): void {
+    if (approval === undefined) return
+    const { argsText, id, isStanding } = approval
+    try {
+      if (isStanding) this.#approvals.takeStanding(id, callId)
+      else this.#approvals.use(id, callId)
+      this.#approvals.executing(id, callId, argsText)
+    } catch {}
+  }
+}

@@ -1,0 +1,119 @@
+// Joins the gates that share a store, at the start of a gate, and connects what they share with the parts of
+// this one: a change of another gate takes effect here before the next call is admitted.
+
+import type { Counters, LimitUsage } from '@sluice/policy/core/counters'
+import { OperationError } from '../../core/operation-error.ts'
+import type { Authenticator } from '../../identity/callers/authenticator.ts'
+import type { Grants } from '../../identity/callers/grants.ts'
+import type { People } from '../../identity/people/people.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { DecisionEntry } from '../../ledger/records/record.ts'
+import type { AdmissionStore } from '../../store/admission.ts'
+import { EmbeddedAdmissionStore } from '../../store/memory/admission.ts'
+import type { MirroredRow } from '../../store/sqlite/mirrored-tables.ts'
+import type { GateConfig } from '../config/config.ts'
+import { SharedAdmissionStore } from '../data/shared-admission.ts'
+import type { Gate } from '../gate.ts'
+import type { Log } from '../shared/log.ts'
+import { clusterObjection } from '../state/cluster-objection.ts'
+import type { CompiledDocuments } from '../state/documents.ts'
+import type { FreezeStore } from '../state/freezes.ts'
+import type { Policies } from '../state/policies.ts'
+import type { Pins } from '../tools/pins.ts'
+import type { OpenedApprovals } from './open-approvals.ts'
+import type { SharedStore } from './open-shared-store.ts'
+
+/** Undefined without a shared store; then nothing of it is loaded. */
+export async function joinCluster(
+  config: GateConfig,
+  documents: CompiledDocuments,
+  log: Log,
+): Promise<SharedStore | undefined> {
+  const { cluster } = config
+  if (cluster === undefined) return undefined
+  const objection = clusterObjection(documents.policies.values())
+  if (objection !== undefined)
+    throw new OperationError(objection, 'see docs/concepts/scale.md for what gates share')
+  const { SharedStore } = await import('./open-shared-store.ts')
+  return SharedStore.open({ ...config, cluster }, log)
+}
+
+/** For the policies of a gate with a shared store. */
+export function objectTo({ policies }: CompiledDocuments): string | undefined {
+  return clusterObjection(policies.values())
+}
+
+export interface AdmissionParts {
+  readonly counters: Counters & LimitUsage
+  readonly approvals: OpenedApprovals
+  readonly ledger: Ledger
+}
+
+/** For the call path: by the shared store, or by the counters of this process and its ledger. */
+export function openAdmission(
+  shared: SharedStore | undefined,
+  { approvals: { engine }, counters, ledger }: AdmissionParts,
+): AdmissionStore<DecisionEntry> {
+  if (shared === undefined)
+    return new EmbeddedAdmissionStore({ counters, approvals: engine, log: ledger })
+  shared.approvals = engine
+  return new SharedAdmissionStore(shared.admission, engine)
+}
+
+export interface ClusterParts {
+  readonly freezes: FreezeStore
+  readonly policies: Policies
+  readonly pins: Pins
+  readonly approvals: OpenedApprovals
+  readonly people: People
+  readonly grants: Grants
+  readonly door: Pick<Authenticator, 'look'>
+  readonly gate: Gate
+  readonly config: GateConfig
+  readonly publicKey: string
+  readonly url: () => string
+  readonly isReady: () => boolean
+}
+
+export async function connectCluster(
+  shared: SharedStore | undefined,
+  parts: ClusterParts,
+): Promise<void> {
+  if (shared === undefined) return
+  const { approvals, door, freezes, gate, grants, people, pins, policies } = parts
+  shared.watchGrants(grants.database)
+  shared.watchPeople(people.database)
+  const apply = (changed: ReadonlySet<string>, rows: readonly MirroredRow[]): void => {
+    if (changed.has('documents')) policies.reloadStored()
+    if (changed.has('freezes')) {
+      freezes.reload()
+      gate.interrupt()
+    }
+    if (changed.has('pins') || changed.has('refusals')) {
+      pins.reload()
+      gate.policyChanged()
+    }
+    if (changed.has('people') || changed.has('passkeys')) approvals.engine.peopleChanged()
+    if (changed.has('grants')) {
+      door.look()
+      gate.sessions.endUnheld()
+    }
+    const requests = rows.filter(({ kind }) => kind === 'approvals')
+    if (requests.length > 0 || changed.has('approvals_standing'))
+      approvals.engine.sharedChanged(requests.map(({ key }) => toText(key)))
+  }
+  shared.state.onApplied = (rows) => apply(new Set(rows.map(({ kind }) => kind)), rows)
+  // Other gates may have changed something while this one was starting.
+  apply(new Set(['documents', 'freezes', 'pins', 'grants', 'approvals_standing']), [])
+  const { toGateReport } = await import('./open-shared-store.ts')
+  const { config, publicKey } = parts
+  await shared.begin(() =>
+    toGateReport(config, { ok: parts.isReady(), url: parts.url(), publicKey }),
+  )
+}
+
+/** The key of a row is a list of SQL literals; that of a request is one text. */
+function toText(key: string): string {
+  const [literal = ''] = JSON.parse(key) as string[]
+  return literal.slice(1, -1).replaceAll("''", "'")
+}

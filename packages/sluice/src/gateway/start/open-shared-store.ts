@@ -1,0 +1,293 @@
+// The shared store of a gate: connections, tables, admission, the state that gates share, and the copy of
+// this gate's chain in its own data directory. Opened by run-gate.ts before anything is served; without
+// `store:` nothing of it is loaded.
+
+import { createHash, hkdfSync } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import type { ApprovalEngine } from '../../approvals/engine.ts'
+import { OperationError } from '../../core/operation-error.ts'
+import { identityFile } from '../../identity/identity-file.ts'
+import { InstallationKey } from '../../identity/keys/installation-key.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { encodeBody } from '../../ledger/records/encoding.ts'
+import { RECORD_BYTES_MAX } from '../../ledger/records/limits.ts'
+import { type DecisionEntry, type LedgerEntry, outcomeEntry } from '../../ledger/records/record.ts'
+import type { SharedLog } from '../../ledger/shared-log.ts'
+import { StoreError } from '../../store/errors.ts'
+import { GATE_BEAT_MS } from '../../store/limits.ts'
+import { parsePostgresUrl } from '../../store/postgres/address.ts'
+import { PostgresAdmissionStore } from '../../store/postgres/admission.ts'
+import type { RecordKind, WrittenRecord } from '../../store/postgres/batch.ts'
+import { PostgresConnections } from '../../store/postgres/connections.ts'
+import { GateDirectory, type GateReport } from '../../store/postgres/gate-directory.ts'
+import { migrate } from '../../store/postgres/migrate.ts'
+import { readChain } from '../../store/postgres/read-chain.ts'
+import { SharedRows } from '../../store/postgres/shared-rows.ts'
+import { SharedState } from '../../store/postgres/shared-state.ts'
+import { openDatabase } from '../../store/sqlite/open.ts'
+import type { ClusterConfig } from '../config/cluster.ts'
+import type { GateConfig } from '../config/config.ts'
+import {
+  SHARED_GATE_TABLES,
+  SHARED_GRANT_TABLES,
+  SHARED_MARK,
+  SHARED_PEOPLE_TABLES,
+} from '../data/shared-tables.ts'
+import type { Log } from '../shared/log.ts'
+import { readPackageVersion } from '../shared/package-version.ts'
+
+const KINDS: Readonly<Record<LedgerEntry['kind'], RecordKind>> = {
+  ...{ intent: 'i', refusal: 'r', outcome: 'o', event: 'e' },
+}
+export class SharedStore {
+  readonly admission: PostgresAdmissionStore<DecisionEntry>
+  readonly state: SharedState
+  readonly directory: GateDirectory
+  /** Of the cluster: what one gate has sealed, another one opens. */
+  readonly key: InstallationKey
+  readonly log: SharedLog
+  /** Set once approvals are there. */
+  approvals: Pick<ApprovalEngine, 'usesMax'> | undefined
+  readonly #connections: PostgresConnections
+  readonly #config: GateConfig & { readonly cluster: ClusterConfig }
+  #identity: DatabaseSync | undefined
+  #ledger: Ledger | undefined
+  #openFrom = 1
+  #timer: NodeJS.Timeout | undefined
+
+  private constructor(config: GateConfig & { readonly cluster: ClusterConfig }, log: Log) {
+    const { key, name: gate, store } = config.cluster
+    this.#config = config
+    const connections = new PostgresConnections(parsePostgresUrl(store))
+    this.#connections = connections
+    this.key = new InstallationKey(deriveKey(key, 'sealing'))
+    this.state = new SharedState(
+      new SharedRows({
+        ...{ connections, gate, key: deriveKey(key, 'rows') },
+        epoch: () => this.admission.epoch,
+      }),
+    )
+    this.state.onFault = (why) =>
+      why === undefined
+        ? log('info', 'changes of other gates are read again')
+        : log('error', 'changes of other gates cannot be read', { why })
+    this.admission = new PostgresAdmissionStore<DecisionEntry>({
+      connections,
+      gate,
+      encodeIntent: (entry) => encodeChecked({ ...entry, kind: 'intent' }),
+      encodeUndone: (intent) =>
+        encodeBody(
+          outcomeEntry(intent, { atMs: Date.now(), status: 'cancelled', givenBack: true }),
+        ),
+      usesOf: ({ id, isStanding }) =>
+        this.approvals === undefined ? 0 : this.approvals.usesMax(id, isStanding),
+      version: () => this.state.version,
+      stamp: () => this.state.stamp,
+      settle: () => this.state.settle(),
+      catchUp: () => this.state.catchUp(),
+      onWritten: (records) => this.#copy(records),
+      onState: (state, why) =>
+        state === 'open'
+          ? log('info', 'calls are admitted by the shared store')
+          : state !== 'closed' && log('error', `no call is admitted: ${why}`),
+    })
+    this.directory = new GateDirectory(connections, gate)
+    this.log = this.#makeLog()
+  }
+
+  static async open(
+    config: GateConfig & { readonly cluster: ClusterConfig },
+    log: Log,
+  ): Promise<SharedStore> {
+    const refused = Object.entries(config.servers).find(([, { kind }]) => kind === 'builtin')
+    if (refused !== undefined)
+      throw new OperationError(
+        `the server \`${refused[0]}\` is \`builtin: agents\`, and agents need the embedded store for now`,
+        'run agents at a gate without `store:`',
+      )
+    const shared = new SharedStore(config, log)
+    try {
+      await migrate(shared.#connections)
+      await shared.#mark()
+      const { openFrom } = await shared.admission.start()
+      shared.#openFrom = openFrom
+      return shared
+    } catch (error) {
+      await shared.close()
+      throw error
+    }
+  }
+
+  /** Puts the shared rows in place of those of the data directory, and follows changes of both. */
+  async mirror(store: DatabaseSync): Promise<void> {
+    const identity = openDatabase(identityFile(this.#config.data))
+    this.#identity = identity
+    const { tables } = this.state
+    tables.add(store, SHARED_GATE_TABLES)
+    tables.add(identity, [...SHARED_GRANT_TABLES, ...SHARED_PEOPLE_TABLES])
+    await this.state.load()
+    tables.watch(
+      store,
+      SHARED_GATE_TABLES.map(({ name }) => name),
+    )
+  }
+
+  watchGrants(database: DatabaseSync): void {
+    this.state.tables.watch(
+      database,
+      SHARED_GRANT_TABLES.map(({ name }) => name),
+    )
+  }
+
+  watchPeople(database: DatabaseSync): void {
+    this.state.tables.watch(
+      database,
+      SHARED_PEOPLE_TABLES.map(({ name }) => name),
+    )
+  }
+
+  /** Brings the copy of the chain up to date; calls that an earlier run left open are unknown. */
+  async follow(ledger: Ledger): Promise<void> {
+    const { name } = this.#config.cluster
+    const own = ledger.head
+    const open = new Set<number>()
+    const from = Math.min(own.seq, this.#openFrom - 1)
+    for await (const row of readChain(this.#connections, name, from)) {
+      const { kind, seq, text, hash } = row
+      if (seq === own.seq && hash !== own.hash) throw this.#differs()
+      if (seq >= this.#openFrom && kind === 'i') open.add(seq)
+      if (kind === 'o') open.delete((JSON.parse(text) as number[])[4] as number)
+      if (seq > own.seq) ledger.copy([text])
+    }
+    const { hash, seq } = this.admission.head
+    if (ledger.head.seq !== seq || ledger.head.hash !== Buffer.from(hash, 'latin1').toString('hex'))
+      throw this.#differs()
+    this.#ledger = ledger
+    for (const intent of open) ledger.outcome(intent, { atMs: Date.now(), status: 'unknown' })
+    if (open.size > 0)
+      void ledger
+        .event({ atMs: Date.now(), name: 'recovery', detail: { unknown: open.size } })
+        .catch(() => {})
+  }
+
+  /** Says that this gate is there, from now on, and looks for changes of others. */
+  async begin(report: () => GateReport): Promise<void> {
+    const beat = async (): Promise<void> => {
+      await this.directory.beat({ ...report(), version: this.state.version })
+    }
+    await this.state.settle()
+    await beat()
+    this.state.onMoved = () => void beat().catch(() => {})
+    this.state.startPolling()
+    this.#timer = setInterval(() => void beat().catch(() => {}), GATE_BEAT_MS).unref()
+  }
+
+  /** Why calls are not admitted, or not by what other gates have changed. */
+  get why(): string | undefined {
+    return this.admission.why || this.state.why
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.state.settle().catch(() => {})
+    this.state.close()
+    await this.admission.close()
+    await this.directory.leave().catch(() => {})
+    await this.#connections.close()
+    this.#identity?.close()
+  }
+
+  #copy(records: readonly WrittenRecord[]): void {
+    this.#ledger?.copy(records.map(({ body, seq }) => `[1,${seq}${body}`))
+  }
+
+  #makeLog(): SharedLog {
+    const { admission } = this
+    return {
+      get state() {
+        if (admission.state === 'closed') return 'closed'
+        return admission.state === 'open' ? 'writing' : 'failing'
+      },
+      get fault() {
+        if (admission.state === 'open') return undefined
+        return new StoreError('STORE_UNREACHABLE', admission.why, 'the gate recovers automatically')
+      },
+      get figures() {
+        const { commits, open, waiting } = admission.figures
+        return { commits, open, kept: waiting }
+      },
+      append: async (entry) => {
+        const id = 'callId' in entry ? entry.callId : ''
+        const record = { kind: KINDS[entry.kind], id, body: encodeChecked(entry) }
+        return admission.append(record, entry.kind === 'outcome' ? entry.intent : undefined)
+      },
+    }
+  }
+
+  /** A directory belongs to one gate of one store, or to none. */
+  async #mark(): Promise<void> {
+    const { cluster, data } = this.#config
+    const file = join(data, SHARED_MARK)
+    const [row] = await this.#connections.query('SELECT id FROM sluice.control')
+    const mine = `${String(row?.id)} ${cluster.name}\n`
+    if (existsSync(file)) {
+      if (readFileSync(file, 'utf8') === mine) return
+      throw new OperationError(
+        `\`${data}\` belongs to another gate, or to another shared store`,
+        'name another data directory: everything that counts is in the shared store',
+      )
+    }
+    if (existsSync(join(data, 'ledger.db')))
+      throw new OperationError(
+        `\`${data}\` was used without a shared store, and moving it there is not possible yet`,
+        'name a new data directory with `data:` or --data; `sluice ledger` still reads the old one',
+      )
+    writeFileSync(file, mine, { mode: 0o600 })
+  }
+
+  #differs(): StoreError {
+    return new StoreError(
+      'STORE_LOST',
+      `the shared store does not have the records of this gate that \`${this.#config.data}\` has`,
+      'a failover or a restored backup lost commits: keep the directory as evidence, and start with a new one',
+    )
+  }
+}
+
+/** What the gate has that is not in the store: gates of one cluster should have the same. */
+function digestConfig({ writtenServers }: GateConfig): string {
+  return createHash('sha256')
+    .update(JSON.stringify(writtenServers ?? {}))
+    .digest('hex')
+    .slice(0, 12)
+}
+
+export function toGateReport(
+  config: GateConfig,
+  state: { readonly ok: boolean; readonly url: string; readonly publicKey: string },
+): Omit<GateReport, 'version'> {
+  return {
+    state: state.ok ? 'ready' : 'not ready',
+    release: readPackageVersion(),
+    config: digestConfig(config),
+    address: state.url,
+    key: state.publicKey,
+  }
+}
+
+function encodeChecked(entry: LedgerEntry): string {
+  const body = encodeBody(entry)
+  if (Buffer.byteLength(body) + 32 > RECORD_BYTES_MAX)
+    throw new StoreError(
+      'STORE_FULL',
+      `a record has more than ${RECORD_BYTES_MAX} bytes`,
+      'shorten what it names',
+    )
+  return body
+}
+
+function deriveKey(key: string, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', `sluice cluster ${purpose} 1`, 32))
+}

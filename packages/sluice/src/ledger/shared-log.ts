@@ -1,0 +1,13 @@
+// The ledger of gates that share a store, as far as one gate writes it. Types only.
+
+import type { StoreError } from '../store/errors.ts'
+import type { LedgerState } from './ledger.ts'
+import type { LedgerEntry } from './records/record.ts'
+
+/** Intents are written there by admission. */
+export interface SharedLog {
+  readonly state: LedgerState
+  readonly fault: StoreError | undefined
+  readonly figures: { readonly commits: number; readonly open: number; readonly kept: number }
+  append(entry: LedgerEntry): Promise<number>
+}

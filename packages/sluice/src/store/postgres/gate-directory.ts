@@ -1,0 +1,80 @@
+// The gates of a shared store: each says every few seconds that it is there, with what it has confirmed.
+
+import { CONFIRM_LOOK_MS, CONFIRM_MS_MAX, GATE_GONE_MS } from '../limits.ts'
+import type { PostgresConnections } from './connections.ts'
+import { BEAT, GATES, LEAVE } from './statements.ts'
+
+/** What a gate says of itself. */
+export interface GateReport {
+  /** Of the shared state that it has applied. */
+  readonly version?: number
+  readonly state: string
+  /** The version of the program. */
+  readonly release: string
+  /** Digest of the servers it has. */
+  readonly config: string
+  readonly address: string
+  /** The key that its checkpoints are signed with. */
+  readonly key: string
+}
+
+export interface ListedGate extends Required<GateReport> {
+  readonly name: string
+  readonly epoch: number
+  readonly records: number
+  readonly startedAt: string
+  readonly seenAt: string
+  readonly isLive: boolean
+  /** It has applied everything. */
+  readonly isCurrent: boolean
+}
+
+export class GateDirectory {
+  readonly #connections: PostgresConnections
+  readonly #gate: string
+
+  constructor(connections: PostgresConnections, gate: string) {
+    this.#connections = connections
+    this.#gate = gate
+  }
+
+  async beat({ version = 0, ...said }: GateReport): Promise<void> {
+    const { address, config, key, release, state } = said
+    await this.#connections.query(BEAT, [
+      ...[this.#gate, version, state, release, config, address, key],
+    ])
+  }
+
+  async leave(): Promise<void> {
+    await this.#connections.query(LEAVE, [this.#gate])
+  }
+
+  /** Live gates that have not applied this version after a while. No call is admitted there by an older
+   * one; what they have not ended yet are calls that were open. */
+  async unconfirmed(version: number): Promise<string[]> {
+    for (const untilMs = performance.now() + CONFIRM_MS_MAX; ; ) {
+      const late = (await this.list()).filter((gate) => gate.isLive && gate.version < version)
+      if (late.length === 0 || performance.now() > untilMs) return late.map(({ name }) => name)
+      await new Promise((resolve) => setTimeout(resolve, CONFIRM_LOOK_MS))
+    }
+  }
+
+  async list(): Promise<ListedGate[]> {
+    const rows = await this.#connections.query(GATES)
+    return rows.map((row) => ({
+      name: String(row.gate),
+      epoch: Number(row.epoch),
+      records: Number(row.seq),
+      version: Number(row.version),
+      state: String(row.state),
+      release: String(row.release),
+      config: String(row.config),
+      address: String(row.address),
+      key: String(row.key),
+      startedAt: (row.started_at as Date).toISOString(),
+      seenAt: (row.beat_at as Date).toISOString(),
+      isLive: row.state !== 'stopped' && Number(row.silent_ms) < GATE_GONE_MS,
+      isCurrent: Number(row.version) === Number(row.current),
+    }))
+  }
+}

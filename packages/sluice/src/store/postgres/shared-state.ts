@@ -1,0 +1,155 @@
+// The state that gates share: rows of SQLite tables at every gate, kept equal through PostgreSQL. A change
+// at this gate is committed there before a call is admitted by it; a change at another gate is applied here
+// before the next call is admitted, because admission compares versions. If two gates change one row at the
+// same time, the first one counts, and the second is told. Opened by gateway/start/open-shared-store.ts.
+
+import { StoreError } from '../errors.ts'
+import { SHARED_POLL_MS } from '../limits.ts'
+import { type MirroredRow, MirroredTables } from '../sqlite/mirrored-tables.ts'
+import type { SharedRows } from './shared-rows.ts'
+
+export class SharedState {
+  readonly tables: MirroredTables
+  /** After rows of other gates were applied; throws if they cannot be used. */
+  onApplied: (rows: readonly MirroredRow[]) => void = () => {}
+  /** After the version has changed. */
+  onMoved: () => void = () => {}
+  onFault: (why: string | undefined) => void = () => {}
+  readonly #rows: SharedRows
+  /** Rows that this gate has changed, and the stamp of the change. */
+  readonly #dirty = new Map<string, number>()
+  #stamp = 0
+  #turn: Promise<unknown> = Promise.resolve()
+  #timer: NodeJS.Timeout | undefined
+  #soon: NodeJS.Immediate | undefined
+  #why: string | undefined
+
+  constructor(rows: SharedRows) {
+    this.#rows = rows
+    this.tables = new MirroredTables((kind, key) => {
+      this.#dirty.set(JSON.stringify([kind, key]), ++this.#stamp)
+      // After the transaction that it is part of.
+      this.#soon ??= setImmediate(() => {
+        this.#soon = undefined
+        void this.settle().catch(() => {})
+      })
+    })
+  }
+
+  /** Of the shared store, as far as this gate knows it. */
+  get version(): number {
+    return this.#rows.version
+  }
+
+  /** Rises with every change, here and elsewhere: a decision is by the state of one stamp. */
+  get stamp(): number {
+    return this.#stamp
+  }
+
+  get isSettled(): boolean {
+    return this.#dirty.size === 0
+  }
+
+  /** Why other gates' changes cannot be applied. */
+  get why(): string | undefined {
+    return this.#why
+  }
+
+  /** Everything that the shared store has, in place of what the tables had. The first gate of an empty
+   * store gives it what it has. */
+  load(): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#rows.readNews((rows) => {
+        this.tables.clear()
+        this.tables.apply(rows)
+      })
+      if (this.version > 0) return
+      for (const { kind, key } of this.tables.readAll())
+        this.#dirty.set(JSON.stringify([kind, key]), ++this.#stamp)
+    })
+  }
+
+  startPolling(): void {
+    this.#timer = setInterval(() => {
+      void this.catchUp()
+        .then(() => this.settle())
+        .catch(() => {})
+    }, SHARED_POLL_MS).unref()
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    clearImmediate(this.#soon)
+  }
+
+  /** Applies what other gates have changed. */
+  catchUp(): Promise<void> {
+    return this.#inTurn(async () => void (await this.#read()))
+  }
+
+  /** Resolves when every change of this gate is committed. Rejects if another gate changed the same. */
+  settle(): Promise<void> {
+    return this.#dirty.size === 0 ? Promise.resolve() : this.#inTurn(() => this.#commit())
+  }
+
+  async #commit(): Promise<void> {
+    const lost: string[] = []
+    while (this.#dirty.size > 0) {
+      const taken = [...this.#dirty]
+      const rows = taken.map(([name]) =>
+        this.tables.read(...(JSON.parse(name) as [string, string])),
+      )
+      try {
+        await this.#rows.change(rows)
+        for (const [name, stamp] of taken)
+          if (this.#dirty.get(name) === stamp) this.#dirty.delete(name)
+        this.onMoved()
+      } catch (error) {
+        if ((error as { code?: string }).code !== 'SL001') throw error
+        lost.push(...(await this.#read()))
+      }
+    }
+    if (lost.length > 0)
+      throw new StoreError(
+        'STORE_CONFLICT',
+        `another gate changed the same at the same time: ${lost.join(', ')}`,
+        'look at what holds now, and try again',
+      )
+  }
+
+  /** The tables whose rows were changed here too: the first change counts. */
+  async #read(): Promise<string[]> {
+    const lost: string[] = []
+    const before = this.version
+    try {
+      await this.#rows.readNews((rows) => {
+        for (const row of rows) {
+          const name = JSON.stringify([row.kind, row.key])
+          if (!this.#dirty.delete(name)) continue
+          if (this.tables.read(row.kind, row.key).body !== row.body) lost.push(row.kind)
+        }
+        this.#stamp++
+        this.tables.apply(rows)
+        this.onApplied(rows)
+      })
+      this.#report(undefined)
+      if (this.version !== before) this.onMoved()
+    } catch (error) {
+      this.#report((error as Error).message)
+      throw error
+    }
+    return lost
+  }
+
+  #report(why: string | undefined): void {
+    if (why === this.#why) return
+    this.#why = why
+    this.onFault(why)
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const mine = this.#turn.then(work)
+    this.#turn = mine.catch(() => {})
+    return mine
+  }
+}

@@ -1,0 +1,179 @@
+// Gates that share one PostgreSQL, from outside: limits, freezes, policies, approvals and grants hold at
+// every gate, a gate that is cut off admits nothing, and the chains of all verify.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
+import { PlainClient } from '../support/plain-client.ts'
+import {
+  findPostgres,
+  namePostgresSuite,
+  type RunningPostgres,
+  startPostgres,
+} from '../support/postgres.ts'
+import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { scratchDirectory } from '../support/scratch.ts'
+import { fixture, type RunningGate, until } from '../support/start-gate.ts'
+import { TcpRelay } from '../support/tcp-relay.ts'
+
+const postgres = findPostgres()
+const KEY = 'a key of the cluster with 32 characters or more'
+const LIMITED = `version: 1
+default: allow
+tools:
+  count/write: { action: allow, rate_limit: { max: 20, window: 1h, per: everyone } }
+  count/slow: { action: require_approval }
+`
+
+describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres), () => {
+  let server: RunningPostgres
+  let relay: TcpRelay
+
+  beforeAll(async () => {
+    server = await startPostgres(postgres as string)
+    relay = await TcpRelay.start(server.port)
+  })
+  afterEach(async () => {
+    relay.mode = 'pass'
+    await endOwnGates()
+  })
+  afterAll(async () => {
+    await relay?.end()
+    await server?.end()
+  })
+
+  let databases = 0
+  function newDatabase(): string {
+    const name = `cluster_${++databases}`
+    server.createDatabase(name)
+    return name
+  }
+
+  async function startCluster(names: readonly string[], policy = LIMITED) {
+    const database = newDatabase()
+    const log = join(scratchDirectory(), 'calls')
+    const gates: OwnGate[] = []
+    for (const name of names) {
+      const port = name === 'cut' ? relay.port : server.port
+      const store = `postgres://sluice@127.0.0.1:${port}/${database}`
+      const config = { store, cluster: { name, key: KEY } }
+      gates.push(await ownGate({ servers: { count: fixture('counter', log) }, policy, config }))
+    }
+    const clients = await Promise.all(
+      gates.map((gate) => PlainClient.open(gate as unknown as RunningGate, 'count')),
+    )
+    for (const client of clients) await client.ask('tools/list')
+    const calls = () => {
+      try {
+        return readFileSync(log, 'utf8').trim().split('\n')
+      } catch {
+        return []
+      }
+    }
+    return { gates, clients, calls, database }
+  }
+
+  test('S1: three gates let exactly as many calls arrive as the limit allows', async () => {
+    const { clients, calls } = await startCluster(['a', 'b', 'c'])
+    const tries = clients.flatMap((client) =>
+      Array.from({ length: 20 }, () => client.call('write')),
+    )
+    const replies = await Promise.all(tries)
+    const passed = replies.filter(({ answer }) => answer.result?.isError !== true)
+    expect(passed.filter(({ answer }) => answer.error === undefined)).toHaveLength(20)
+    expect(calls()).toHaveLength(20)
+  })
+
+  test('S9: a freeze at one gate holds at the others, also at one that is cut off', async () => {
+    const { gates, clients, calls } = await startCluster(['a', 'b', 'cut'])
+    const [a, , cut] = clients as [PlainClient, PlainClient, PlainClient]
+    expect((await cut.call('read')).answer.result).toBeDefined()
+    relay.cut()
+    const frozen = await sluiceJson(['freeze', '--data', gates[0]?.data ?? ''])
+    expect(frozen.warnings.join()).toMatch(/`cut` has not confirmed/)
+    const before = calls().length
+    for (const client of clients)
+      expect(JSON.stringify((await client.call('read')).answer)).toMatch(/FROZEN|shared store/)
+    expect((await fetch(`${gates[2]?.url}/readyz`)).status).toBe(503)
+    expect((await fetch(`${gates[2]?.url}/healthz`)).status).toBe(200)
+    relay.mode = 'pass'
+    await until(async () => (await fetch(`${gates[2]?.url}/readyz`)).status === 200)
+    expect(JSON.stringify((await cut.call('read')).answer)).toContain('FROZEN')
+    expect(JSON.stringify((await a.call('read')).answer)).toContain('FROZEN')
+    expect(calls()).toHaveLength(before)
+  })
+
+  test('a policy that is tightened at one gate is in force at the others', async () => {
+    const { gates, clients } = await startCluster(['a', 'b'])
+    const [, b] = clients as [PlainClient, PlainClient]
+    expect((await b.call('read')).answer.result).toBeDefined()
+    gates[0]?.write(`${LIMITED}  count/read: deny\n`)
+    await until(async () => JSON.stringify((await b.call('read')).answer).includes('DENIED'))
+  })
+
+  test('S5: an approval is asked for at one gate, decided at another and used once', async () => {
+    const { gates, clients, calls } = await startCluster(['a', 'b', 'c'])
+    const [a, b, c] = clients as [PlainClient, PlainClient, PlainClient]
+    const held = a.call('slow', { x: 1 })
+    const engine = gates[1]?.approvals
+    await until(() => engine?.list({ states: ['pending'] }).length === 1)
+    const [request] = engine?.list({ states: ['pending'] }) ?? []
+    await engine?.decide(request?.id ?? '', { verdict: 'approve' }, ADA, 'terminal')
+    expect((await held).answer.result?.isError).not.toBe(true)
+    expect(calls()).toHaveLength(1)
+    await until(() => gates[2]?.approvals.find(request?.id ?? '')?.state === 'executed')
+    const again = await Promise.all([b, c].map((client) => client.call('slow', { x: 1 })))
+    expect(calls()).toHaveLength(1)
+    for (const { answer } of again) expect(JSON.stringify(answer)).toMatch(/APPROVAL_USED/)
+  })
+
+  test('S8: without the database calls are refused with a reason, and it recovers by itself', async () => {
+    const { gates, clients, calls } = await startCluster(['a', 'b'])
+    await server.stop()
+    const replies = await Promise.all(clients.map((client) => client.call('read')))
+    for (const { answer } of replies) expect(JSON.stringify(answer)).toContain('cannot be recorded')
+    expect((await fetch(`${gates[0]?.url}/readyz`)).status).toBe(503)
+    await server.start()
+    for (const [at, client] of clients.entries()) {
+      await until(async () => (await fetch(`${gates[at]?.url}/readyz`)).status === 200)
+      expect((await client.call('read')).answer.result).toBeDefined()
+    }
+    expect(calls()).toHaveLength(2)
+  })
+
+  test('`sluice gates` lists them; a stopped gate leaves, and comes back with its chain', async () => {
+    const { gates, clients, database } = await startCluster(['a', 'b'])
+    await clients[1]?.call('read')
+    const said = await sluiceJson(['gates', '--data', gates[0]?.data ?? ''])
+    expect(said.gates.map(({ name, state, isCurrent }: never) => [name, state, isCurrent])).toEqual(
+      [
+        ['a', 'ready', true],
+        ['b', 'ready', true],
+      ],
+    )
+    const { folder } = gates[1] as OwnGate
+    await gates[1]?.stop()
+    const after = await sluiceJson(['gates', '--data', gates[0]?.data ?? ''])
+    expect(after.gates[1]).toMatchObject({ name: 'b', isLive: false, state: 'stopped' })
+    const offline = await sluice(['freeze', '--data', join(folder, 'data')])
+    expect(offline.stderr).toContain('copy of a shared store')
+    const store = server.url(database)
+    const config = { store, cluster: { name: 'b', key: KEY } }
+    const b = await ownGate({ folder, servers: { count: fixture('counter', '/dev/null') }, config })
+    const verified = await sluice(['ledger', 'verify', '--data', b.data])
+    expect(verified.code).toBe(0)
+    const wrongKey = { store, cluster: { name: 'c', key: `${KEY}, another one` } }
+    await expect(ownGate({ servers: {}, config: wrongKey })).rejects.toThrow('key of this cluster')
+  })
+
+  test('what each gate would count for itself is refused', async () => {
+    const store = server.url(newDatabase())
+    const config = { store, cluster: { name: 'a', key: KEY } }
+    const start = (more: object) => ownGate({ servers: {}, config, ...more })
+    const perSession = LIMITED.replace('per: everyone', 'per: session')
+    await expect(start({ policy: perSession })).rejects.toThrow('needs the embedded store for now')
+    const agents = { agents: { builtin: 'agents' as const } }
+    await expect(start({ servers: agents })).rejects.toThrow('agents need the embedded store')
+  })
+})
