@@ -17,7 +17,7 @@ export interface CiCheck {
 }
 
 export interface CiStep {
-  readonly name: 'check' | 'test' | 'prove' | 'coverage' | 'compare'
+  readonly name: 'check' | 'test' | 'prove' | 'simulate' | 'coverage' | 'compare'
   readonly status: 'passed' | 'failed' | 'skipped'
   /** One line: what was found, or why it was skipped. */
   readonly summary: string

@@ -1,14 +1,14 @@
 // `sluice ci`: everything that a policy has to pass before it is merged, in one command: check, test,
-// prove, coverage, and which decisions change against a base revision. Writes JUnit, SARIF and Markdown.
+// prove, simulate, coverage, and which decisions change against a base revision. Writes JUnit, SARIF and Markdown.
 
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
-import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable, type Style } from '../../terminal/output.ts'
 import { readTools } from '../../terminal/read-tools.ts'
+import { readPercent } from '../policy/simulate.ts'
 import type { CiReport, CiStep } from './ci-report.ts'
 import { compareWithBase } from './compare-base.ts'
 import {
@@ -20,6 +20,7 @@ import {
   testPolicy,
   toFailures,
 } from './run-steps.ts'
+import { type SimulateInputs, simulatePolicy } from './simulate-step.ts'
 import { writeJunit } from './write-junit.ts'
 import { writeMarkdown } from './write-markdown.ts'
 import { writeSarif } from './write-sarif.ts'
@@ -30,6 +31,10 @@ interface Options {
   readonly tools?: string
   readonly cases?: readonly string[]
   readonly properties?: string
+  readonly traces?: string
+  readonly injections?: string
+  readonly minUntouched: string
+  readonly minStopped: string
   readonly coverage: string
   readonly base?: string
   readonly failOnLooser?: boolean
@@ -46,8 +51,8 @@ Examples:
   sluice ci --base origin/main --markdown summary.md
   sluice ci --junit report.xml --sarif report.sarif
 
-In the folder: policy.yaml, and where they exist tools.json, cases.yaml, properties.yaml. A step without
-its file is skipped, which is said. With --base, git is asked for the policy of that revision. Exit code 0
+In the folder: policy.yaml, and where they exist tools.json, cases.yaml, properties.yaml, traces.jsonl,
+injections.jsonl. A step without its file is skipped, which is said. With --base, git is asked for the policy of that revision. Exit code 0
 where every step passed or was skipped, 1 where one failed.`
 
 export function addCi(parent: Command, answer: SetExitCode): void {
@@ -60,7 +65,11 @@ export function addCi(parent: Command, answer: SetExitCode): void {
     .option('--tools <file>', 'known tools, if not tools.json')
     .option('--cases <files...>', 'files of cases, if not cases.yaml')
     .option('--properties <file>', 'a file of properties, if not properties.yaml')
-    .option('--coverage <percent>', 'fail below this', '0')
+    .option('--traces <file>', 'recorded sessions, if not traces.jsonl')
+    .option('--injections <file>', 'attacks to play on them, if not injections.jsonl')
+    .option('--min-untouched <percent>', 'fail if fewer sessions pass untouched', '0')
+    .option('--min-stopped <percent>', 'fail if fewer attacks are stopped', '0')
+    .option('--coverage <percent>', 'fail if cases try fewer branches', '0')
     .option('--base <revision>', 'the git revision to compare decisions with')
     .option('--fail-on-looser', 'fail if something is looser than in the base revision')
     .option('--junit <file>', 'write the results as JUnit XML')
@@ -88,7 +97,7 @@ async function run(folder: string, options: Options): Promise<CiReport> {
   const tools = inputs.tools === undefined ? undefined : await readTools(inputs.tools)
   const { step, policy } = checkPolicy(inputs, tools, silent)
   if (policy === undefined) {
-    const rest = (['test', 'prove', 'coverage'] as const).map((name) =>
+    const rest = (['test', 'prove', 'simulate', 'coverage'] as const).map((name) =>
       skip(name, 'the policy has errors'),
     )
     return { ok: false, steps: [step, ...rest] }
@@ -96,6 +105,7 @@ async function run(folder: string, options: Options): Promise<CiReport> {
   const tested = await testPolicy(inputs, silent)
   const steps = [
     ...[step, tested.step, await provePolicy(inputs, silent)],
+    await simulatePolicy(inputs, policy, tools),
     measurePolicy(inputs, tested.runs),
   ]
   const { base } = options
@@ -143,7 +153,7 @@ function toCompareStep(
 }
 
 /** Files that are named must exist; those with the usual names are used if they do. */
-function findInputs(folder: string, options: Options): CiInputs {
+function findInputs(folder: string, options: Options): CiInputs & SimulateInputs {
   const usual = (name: string) => {
     const file = join(folder, name)
     return existsSync(file) ? file : undefined
@@ -152,14 +162,18 @@ function findInputs(folder: string, options: Options): CiInputs {
   const tools = options.tools ?? usual('tools.json')
   const properties = options.properties ?? usual('properties.yaml')
   const cases = options.cases ?? [usual('cases.yaml')].filter((file) => file !== undefined)
-  const coverageMin = /^\d{1,3}(\.\d+)?$/.test(options.coverage) ? Number(options.coverage) : 101
-  if (coverageMin > 100)
-    throw new CliError('CLI_ARGUMENT', `--coverage is \`${options.coverage}\``, 'from 0 to 100')
+  const traces = options.traces ?? usual('traces.jsonl')
+  const injections = options.injections ?? usual('injections.jsonl')
+  const coverageMin = readPercent('--coverage', options.coverage)
+  const minUntouched = readPercent('--min-untouched', options.minUntouched)
+  const minStopped = readPercent('--min-stopped', options.minStopped)
   return {
-    ...{ policy, cases, coverageMin },
+    ...{ policy, cases, coverageMin, minUntouched, minStopped },
     ...(house === undefined ? {} : { house }),
     ...(tools === undefined ? {} : { tools }),
     ...(properties === undefined ? {} : { properties }),
+    ...(traces === undefined ? {} : { traces }),
+    ...(injections === undefined ? {} : { injections }),
   }
 }
 

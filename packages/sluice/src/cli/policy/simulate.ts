@@ -118,7 +118,8 @@ export async function simulationOptions(
   }
 }
 
-function readPercent(name: string, text: string): number {
+/** Throws if it is no percentage. */
+export function readPercent(name: string, text: string): number {
   // A variable of CI that is not set must not mean "no minimum".
   const value = /^\d{1,3}(\.\d+)?$/.test(text) ? Number(text) : 101
   if (value > 100)
