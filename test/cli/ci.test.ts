@@ -36,7 +36,12 @@ describe('sluice ci', () => {
     expect(ok).toBe(true)
     expect(
       steps.map(({ name, status }: { name: string; status: string }) => [name, status]),
-    ).toEqual(['check', 'test', 'prove', 'coverage', 'compare'].map((name) => [name, 'passed']))
+    ).toEqual(
+      ['check', 'test', 'prove', 'simulate', 'coverage', 'compare'].map((name) => [
+        name,
+        name === 'simulate' ? 'skipped' : 'passed',
+      ]),
+    )
     expect(changes).toMatchObject({ tools: [], cases: [], looser: [] })
   })
 
@@ -68,11 +73,31 @@ describe('sluice ci', () => {
     change('policy.yaml', 'default: deny', 'default: allow')
     change('policy.yaml', 'categories:', 'categories:\n  Execute: deny')
     const low = await sluiceJson(['ci', folder, '--coverage', '90'])
-    expect(low.steps[3]).toMatchObject({ status: 'failed', summary: '83 % (5 of 6 branches)' })
+    expect(low.steps[4]).toMatchObject({ status: 'failed', summary: '83 % (5 of 6 branches)' })
     const looser = await sluiceJson(['ci', folder, '--base', 'HEAD', '--fail-on-looser'])
     expect(looser.steps.at(-1)).toMatchObject({
       ...{ name: 'compare', status: 'failed' },
       checks: expect.arrayContaining([expect.objectContaining({ name: '/default' })]),
+    })
+  })
+
+  test('recorded sessions and attacks on them have thresholds', async () => {
+    const list = { server: 'shop', tool: 'list_orders', args: {}, answer: 'note: {{injection}}' }
+    const refund = { server: 'shop', tool: 'create_refund', args: { amount: 100 }, answer: 'ok' }
+    const remove = { server: 'shop', tool: 'delete_customer', args: {}, answer: 'ok' }
+    const traces = [
+      { id: 'plain', prompt: 'list orders', steps: [list, refund] },
+      { id: 'held', prompt: 'delete them', steps: [list, remove] },
+    ]
+    writeFileSync(file('traces.jsonl'), traces.map((trace) => JSON.stringify(trace)).join('\n'))
+    const injection = { id: 'x', goal: 'delete', steps: [remove] }
+    writeFileSync(file('injections.jsonl'), JSON.stringify(injection))
+    const thresholds = ['--min-untouched', '60', '--min-stopped', '100']
+    const { steps } = await sluiceJson(['ci', folder, ...thresholds])
+    expect(steps[3]).toMatchObject({
+      ...{ name: 'simulate', status: 'failed' },
+      summary: '1 of 2 sessions pass untouched, 2 of 2 attacks are stopped',
+      checks: [{ level: 'failed' }, { level: 'passed' }],
     })
   })
 
