@@ -10,6 +10,11 @@ import type { AgentRow, CheckpointRow } from './rows.ts'
 /** What a guest answered at a checkpoint, by question; JSON as it said it. */
 export type Answers = Readonly<Record<string, string>>
 
+/** As it is stored. */
+export function packMemory(bytes: Uint8Array): Buffer {
+  return zstdCompressSync(bytes)
+}
+
 export class CheckpointStore {
   readonly #database: Database
 
@@ -19,7 +24,11 @@ export class CheckpointStore {
 
   /** `forked` is what every fork of it answers after its first event. */
   put(bytes: Buffer, answers: Answers | null, forked: Answers | null = null): number {
-    const packed = zstdCompressSync(bytes)
+    return this.putPacked(packMemory(bytes), answers, forked)
+  }
+
+  /** A memory that another thread has packed. */
+  putPacked(packed: Uint8Array, answers: Answers | null, forked: Answers | null = null): number {
     const memory = this.#database.run('INSERT INTO memories (bytes) VALUES (?)', packed)
     this.#database.run(
       'INSERT INTO memory_answers (memory, at_rest, forked) VALUES (?, ?, ?)',

@@ -43,14 +43,15 @@ export async function importForOwner(
   const tools: GrantedTool[] = available.map(toGranted)
   const chosen = patterns && grantTools(patterns, available).map(nameOf)
   const options: AgentImportOptions = { ...rest, tools, chosen }
-  const {
-    facts,
-    files,
-    rest: state,
-    bytes: binary,
-    memory,
-  } = await transfers.read(rest.owner, bytes)
-  return steps.import(facts, files, state, binary, memory, options)
+  const read = await transfers.read(rest.owner, bytes)
+  const { facts, files, rest: state, bytes: binary, memory } = read
+  const { config, usesMemory } = await steps.planImport(facts, memory !== undefined, options)
+  if (usesMemory)
+    return steps.import(facts, files, state, binary, memory, { ...options, planned: 'memory' })
+  const first = { id: rest.id, at: rest.nowMs, config }
+  const begun = await transfers.begin(rest.owner, read, first)
+  const { answer, memory: packed } = begun
+  return steps.import(facts, files, state, binary, undefined, options, { answer, config }, packed)
 }
 
 function nameOf({ server, tool }: GrantedTool): string {

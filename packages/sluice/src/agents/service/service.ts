@@ -78,7 +78,7 @@ export class Service {
     const history = toRetention(options.history)
     this.#thread = startStepThread({ directory, image: core, history }, nowMs())
     this.#programs = new Programs(program, CODE_THREADS)
-    this.#transfers = new Transfers(directory)
+    this.#transfers = new Transfers({ directory, core })
     const { steps } = this
     this.#turns = {
       steps,

@@ -16,7 +16,10 @@ import { exportAgent } from '../transfer/export-agent.ts'
 import {
   type AgentImportOptions,
   type AgentImportResult,
+  type BegunImport,
   bringImport,
+  type ImportPlan,
+  planImport,
 } from '../transfer/import-agent.ts'
 import { packFiles } from '../transfer/pack-files.ts'
 import type { ReadImport } from '../transfer/read-import.ts'
@@ -204,7 +207,18 @@ export class Operations {
     return { ...pieces, memory: withMemory ? pieces.memory : undefined }
   }
 
-  /** What was read and checked in the transfer thread; bytes cross beside the rest. */
+  /** What an import would be: a row or two are read. */
+  planImport(
+    facts: ReadImport['facts'],
+    hasMemory: boolean,
+    options: AgentImportOptions,
+  ): ImportPlan {
+    const { config, usesMemory } = planImport(this.#stepper, facts, hasMemory, options)
+    return { config, usesMemory }
+  }
+
+  /** What was read and checked in the transfer thread; bytes cross beside the rest. `begun` and `packed`:
+   * what its first event led to there. */
   import(
     facts: ReadImport['facts'],
     files: Uint8Array,
@@ -212,8 +226,11 @@ export class Operations {
     bytes: Uint8Array | undefined,
     memory: Uint8Array | undefined,
     options: AgentImportOptions,
+    begun?: Omit<BegunImport, 'memory'>,
+    packed?: Uint8Array,
   ): AgentImportResult {
-    return bringImport(this.#stepper, { facts, files, rest, bytes, memory }, options)
+    const run = begun && packed && { ...begun, memory: packed }
+    return bringImport(this.#stepper, { facts, files, rest, bytes, memory }, options, run)
   }
 
   history(owner: string, id: string, from: number, to: number | null): HistoryEntry[] {

@@ -45,6 +45,13 @@ export interface QueryAnswer {
 
 const KEPT: HistoryRetention = { ageMs: null, bytes: HISTORY_MEGABYTES_DEFAULT * 1_048_576 }
 
+/** What the first event of an agent led to, where another thread ran it. */
+export interface BegunAgent {
+  readonly answer: string
+  /** As it is stored. */
+  readonly memory: Uint8Array
+}
+
 export class Stepper {
   readonly journal: Journal
   readonly residents: Residents
@@ -107,18 +114,38 @@ export class Stepper {
     return { agent, step, ...this.journal.getUsage(agent) }
   }
 
-  /** The same of an event that is text already, and may be large. */
+  /** The same of an event that is text already, and may be large; `begun` if another thread ran it. */
   createFrom(
     fresh: NewAgent,
     { text, at }: { readonly text: string; readonly at: number },
     bytes: Uint8Array | undefined,
+    begun?: BegunAgent,
   ): AppliedStep {
+    if (begun !== undefined) return this.#createBegun(fresh, { text, at }, bytes, begun)
     const { instance, answer } = this.residents.begin(fresh.image, text, bytes, at)
     const step = this.#read(answer.text, instance)
     const about = { at, kind: 'create' } as JournalEvent
     const first = rowFor({ seq: 0 }, about, text, bytes, step, hashAnswer(answer.text))
     const agent = this.journal.transact(() => this.journal.insertAgent(fresh, step.summary, first))
     this.residents.adopt({ key: agent.key, image: fresh.image, seq: 1 }, instance)
+    return { agent, step, ...this.journal.getUsage(agent) }
+  }
+
+  #createBegun(
+    fresh: NewAgent,
+    { text, at }: { readonly text: string; readonly at: number },
+    bytes: Uint8Array | undefined,
+    { answer, memory }: BegunAgent,
+  ): AppliedStep {
+    const step = checkStep(unwrap(answer))
+    const about = { at, kind: 'create' } as JournalEvent
+    const first = rowFor({ seq: 0 }, about, text, bytes, step, hashAnswer(answer))
+    const agent = this.journal.transact(() => {
+      const { memories } = this.journal
+      const made = this.journal.insertAgent(fresh, step.summary, first)
+      memories.putCheckpoint(made.key, 1, fresh.image, memories.putPacked(memory, null))
+      return made
+    })
     return { agent, step, ...this.journal.getUsage(agent) }
   }
 

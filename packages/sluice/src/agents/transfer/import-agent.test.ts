@@ -1,10 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { loadImage } from '../../sandbox/load-image.ts'
 import { type Bench, bench, configOf } from '../agents.test-support.ts'
 import { REMOVED_FAMILY_KEPT_MS } from '../shared/limits.ts'
+import { runWhole } from '../shared/sliced.ts'
+import { AgentBeginner } from './begin-agent.ts'
 import { privateKey, publicHex, writeBundle } from './bundle.ts'
-import type { AgentImportOptions } from './import-agent.ts'
+import { type AgentImportOptions, bringImport, writeFirstEvent } from './import-agent.ts'
+import { packFiles } from './pack-files.ts'
 import { withDigest } from './portable.ts'
+import { readImport } from './read-import.ts'
 
 const KEY = privateKey(randomBytes(32))
 const FORGER = privateKey(randomBytes(32))
@@ -36,6 +41,33 @@ test('F8: an export taken early does not give the budget of a removed family bac
   b.operations.remove('me', 'b', 3 + REMOVED_FAMILY_KEPT_MS)
   const kept = b.stepper.journal.all('SELECT family FROM families').map((row) => row.family)
   expect(kept).toEqual([family + 1])
+})
+
+test('a first event that another thread ran is stored as if it had been run here', async () => {
+  const b = await bench()
+  await b.create('a', configOf(), 'me', packFiles([{ path: 'f.txt', content: 'text' }]).files)
+  await b.model('a', await b.prompt('a'), 'said')
+  const read = readImport(Buffer.from(JSON.stringify(b.export('a').exported)))
+  const beginner = new AgentBeginner(await loadImage('main'))
+  const bring = (id: string, prices: AgentImportOptions['prices'] = {}) => {
+    const given = options(b, id)
+    const { config } = b.operations.planImport(read.facts, false, given)
+    const first = { id, at: given.nowMs, config }
+    const text = writeFirstEvent(read, first)
+    const begun = beginner.begin({ text, bytes: read.bytes, atMs: given.nowMs })
+    return bringImport(b.stepper, read, { ...given, prices }, { ...begun, config })
+  }
+  const { agent } = bring('elsewhere')
+  b.import(JSON.stringify(b.export('a').exported), options(b, 'here'))
+  expect(runWhole(b.operations.replay('me', 'elsewhere', null)).difference).toBeNull()
+  const stateOf = (id: string) => b.export(id).exported.agentState
+  expect(stateOf('elsewhere')).toEqual(stateOf('here'))
+  expect(b.export('elsewhere').exported.files).toEqual(b.export('a').exported.files)
+  expect(agent.summary.turnCount).toBe(1)
+  await b.model('elsewhere', await b.prompt('elsewhere'), 'goes on')
+  // What it was run with must still be what it gets.
+  const prices = { 'script:test': { inputMicros: 1, outputMicros: 1 } }
+  expect(() => bring('other', prices)).toThrow(/changed meanwhile/)
 })
 
 test("F5: an import that names another owner's family does not show its labels", async () => {

@@ -9,7 +9,7 @@ import { AgentError } from '../shared/errors.ts'
 import { DEPTH_MAX } from '../shared/limits.ts'
 import { checkStep } from '../steps/check-step.ts'
 import { hashAnswer, LIMITS } from '../steps/residents.ts'
-import { type Stepper, unwrap } from '../steps/stepper.ts'
+import { type BegunAgent, type Stepper, unwrap } from '../steps/stepper.ts'
 import { checkPrice } from './create-config.ts'
 import type { ImportFacts, ReadImport } from './read-import.ts'
 
@@ -28,6 +28,8 @@ export interface AgentImportOptions {
   readonly prices: Readonly<Record<string, Price>>
   /** The agent that brings it in: it joins that family, whatever the file says. */
   readonly parent?: string | undefined
+  /** What a plan said: another result is refused, since it would have to be worked out here. */
+  readonly planned?: 'memory' | 'json'
   /** Labels of the caller that imports it. */
   readonly labels?: readonly string[] | undefined
 }
@@ -39,12 +41,18 @@ export interface AgentImportResult {
   readonly notGranted: readonly string[]
 }
 
-export function bringImport(
+/** What an import would be, checked; nothing is changed. */
+export interface ImportPlan {
+  readonly config: Config
+  readonly usesMemory: boolean
+}
+
+export function planImport(
   stepper: Stepper,
-  read: ReadImport,
+  facts: ImportFacts,
+  hasMemory: boolean,
   options: AgentImportOptions,
-): AgentImportResult {
-  const { facts, memory } = read
+): ImportPlan & { readonly row: NewAgent } {
   const { model, limits } = facts.config
   const price = Object.hasOwn(options.prices, model) ? (options.prices[model] ?? null) : null
   checkPrice(limits, price, model)
@@ -54,13 +62,34 @@ export function bringImport(
   stepper.checkRoom(row)
   if (row.family !== undefined) checkPrice(stepper.journal.family(row.family).limits, price, model)
   const isTrusted = facts.signer !== undefined && options.trusted.includes(facts.signer)
-  const usesMemory = isTrusted && memory !== undefined && fits(stepper, facts, config)
+  return { config, row, usesMemory: isTrusted && hasMemory && fits(stepper, facts, config) }
+}
+
+/** The first event of an import, run in the transfer thread with the config of a plan. */
+export interface BegunImport extends BegunAgent {
+  readonly config: Config
+}
+
+export function bringImport(
+  stepper: Stepper,
+  read: ReadImport,
+  options: AgentImportOptions,
+  begun?: BegunImport,
+): AgentImportResult {
+  const { facts, memory } = read
+  const plan = planImport(stepper, facts, memory !== undefined, options)
+  const { config, row, usesMemory } = plan
+  const isOther = begun !== undefined && JSON.stringify(begun.config) !== JSON.stringify(config)
+  if (isOther || (options.planned === 'memory' && !usesMemory))
+    throw new AgentError('AGENT_BUSY', 'its tools or prices changed meanwhile: import it again')
   const agent = stepper.journal.transact(() => {
-    const made = usesMemory
-      ? fromMemory(stepper, row, Buffer.from(memory), options)
-      : fromJson(stepper, row, read, config)
+    const made =
+      usesMemory && memory !== undefined
+        ? fromMemory(stepper, row, Buffer.from(memory), options)
+        : fromJson(stepper, row, read, config, begun)
     return row.family === undefined ? settleBudget(stepper, made, facts) : made
   })
+  const { tools } = config
   const has = new Set(tools.map(({ name }) => name))
   const notGranted = facts.config.tools.map(({ name }) => name).filter((name) => !has.has(name))
   return { agent, restored: usesMemory ? 'memory' : 'json', notGranted }
@@ -100,15 +129,23 @@ function grantedTools(
 function fromJson(
   stepper: Stepper,
   row: NewAgent,
-  { files, rest, bytes }: ReadImport,
+  read: ReadImport,
   config: Config,
+  begun: BegunImport | undefined,
 ): AgentRow {
   const { id, createdAt: at } = row
-  // Put together as text: what was checked and may be large is not parsed and written once more.
+  const text = writeFirstEvent(read, { id, at, config })
+  return stepper.createFrom(row, { text, at }, read.bytes, begun).agent
+}
+
+/** Put together as text: what was checked and may be large is not parsed and written once more. */
+export function writeFirstEvent(
+  { files, rest }: Pick<ReadImport, 'files' | 'rest'>,
+  { id, at, config }: { readonly id: string; readonly at: number; readonly config: Config },
+): string {
   const head = JSON.stringify({ kind: 'create', at, id, seed: id, config })
   const from = `{"config":${JSON.stringify(config)},${utf8(rest).slice(1)}`
-  const text = `${head.slice(0, -1)},"files":${utf8(files)},"from":${from}}`
-  return stepper.createFrom(row, { text, at }, bytes).agent
+  return `${head.slice(0, -1)},"files":${utf8(files)},"from":${from}}`
 }
 
 function utf8(bytes: Uint8Array): string {

@@ -2,25 +2,35 @@
 // for itself. Started when it is first needed. Owned by the service.
 
 import { extname, join } from 'node:path'
+import type { Config } from '../../guest/protocol.ts'
 import { FairQueue } from '../../sandbox/fair-queue.ts'
 import { Thread } from '../../sandbox/thread.ts'
 import { toAgentError } from '../shared/errors.ts'
 import { TRANSFER_HEAP_MEGABYTES, TRANSFERS_AT_ONCE } from '../shared/limits.ts'
+import type { BegunAgent } from '../steps/stepper.ts'
 import type { ReadImport } from './read-import.ts'
-import type { SealedExport, TransferRequest } from './transfer-thread.ts'
+import type { SealedExport, TransferRequest, TransferThreadData } from './transfer-thread.ts'
+
+type FirstEventFields = { readonly id: string; readonly at: number; readonly config: Config }
 
 export class Transfers {
-  readonly #directory: string
+  readonly #data: TransferThreadData
   readonly #turns = new FairQueue(TRANSFERS_AT_ONCE)
   #thread: Thread | undefined
 
-  constructor(directory: string) {
-    this.#directory = directory
+  constructor(data: TransferThreadData) {
+    this.#data = data
   }
 
   /** `make` is asked when it is its turn: what waits is not in memory yet. */
   read(owner: string, given: Uint8Array): Promise<ReadImport> {
     return this.#run(owner, async () => ({ kind: 'import', given }))
+  }
+
+  /** The first event of an import, run with the config that it gets here. */
+  begin(owner: string, read: ReadImport, first: FirstEventFields): Promise<BegunAgent> {
+    const { files, rest, bytes } = read
+    return this.#run(owner, async () => ({ kind: 'begin', files, rest, bytes, ...first }))
   }
 
   seal(owner: string, make: () => Promise<TransferRequest>): Promise<SealedExport> {
@@ -41,8 +51,7 @@ export class Transfers {
 
   #start(): Thread {
     const file = join(import.meta.dirname, `transfer-thread${extname(import.meta.filename)}`)
-    const data = { directory: this.#directory }
     const heapMegabytes = TRANSFER_HEAP_MEGABYTES
-    return new Thread(file, data, toAgentError, { heapMegabytes })
+    return new Thread(file, this.#data, toAgentError, { heapMegabytes })
   }
 }

@@ -2,18 +2,29 @@
 // is bounded, so that neither the gate nor anybody's agent waits for it or falls with it. Started by
 // transfer-client.ts.
 
+import type { Config } from '../../guest/protocol.ts'
 import { serveThread, threadData } from '../../sandbox/thread-port.ts'
 import { TRANSFER_TIMEOUT_MS } from '../shared/limits.ts'
+import { AgentBeginner } from './begin-agent.ts'
 import type { TakenPieces } from './export-agent.ts'
-import { readImport } from './read-import.ts'
+import { writeFirstEvent } from './import-agent.ts'
+import { type ReadImport, readImport } from './read-import.ts'
 import { bundleExport, type ExportOptions, sealExport } from './seal-export.ts'
 
 export interface TransferThreadData {
   readonly directory: string
+  /** The image of an agent's core. */
+  readonly core: Uint8Array<ArrayBuffer>
 }
 
 export type TransferRequest =
   | { readonly kind: 'import'; readonly given: Uint8Array }
+  | ({
+      readonly kind: 'begin'
+      readonly id: string
+      readonly at: number
+      readonly config: Config
+    } & Pick<ReadImport, 'files' | 'rest' | 'bytes'>)
   | {
       readonly kind: 'export'
       readonly pieces: TakenPieces
@@ -28,11 +39,17 @@ export interface SealedExport {
   readonly bundle: Uint8Array | undefined
 }
 
-const { directory } = threadData<TransferThreadData>()
+const { directory, core } = threadData<TransferThreadData>()
+const beginner = new AgentBeginner(core)
 
 serveThread(
   (request: TransferRequest) => {
     if (request.kind === 'import') return { value: readImport(request.given) }
+    if (request.kind === 'begin') {
+      const { bytes, at } = request
+      const text = writeFirstEvent(request, request)
+      return { value: beginner.begin({ text, bytes, atMs: at }) }
+    }
     const { pieces, options, memory } = request
     const json = Buffer.from(JSON.stringify(sealExport(pieces, options)))
     const bundle = memory && bundleExport(json, memory, options, directory)
