@@ -73,7 +73,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   guest: { kind: 'pure', imports: [] },
   store: { kind: 'node', imports: ['policy/core'] },
   sandbox: { kind: 'node', imports: [] },
-  identity: { kind: 'node', imports: ['policy/core', 'core', 'store'] },
+  identity: { kind: 'node', imports: ['policy/core', 'policy/provenance', 'core', 'store'] },
   ledger: { kind: 'node', imports: ['policy/core', 'core', 'store'] },
   approvals: { kind: 'node', imports: ['policy/core', 'core', 'guard', 'ledger'] },
   gateway: {
@@ -86,6 +86,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'policy/counters',
       'policy/decide',
       'policy/expression',
+      'policy/provenance',
       'approvals',
       'catalogue',
       'core',

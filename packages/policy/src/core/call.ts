@@ -85,7 +85,7 @@ export interface Facts {
   /** Whether the arguments contain the number of a card, or an IBAN. Called only if a rule reads it. */
   readonly holds?: (kind: NumberKind) => boolean
   /** Where values of the arguments came from. Absent: a condition that reads it is undecidable. */
-  readonly provenance?: ProvenanceLookup
+  readonly provenance?: ProvenanceLookup | undefined
   /** The server lists this resource in exactly this spelling. */
   readonly isListed?: boolean
   readonly transport: string

@@ -161,7 +161,7 @@ function describe(value: CheckedValue, origin: Origin): string {
 
 /** Remembers the answer to a call. */
 export function rememberAnswer(
-  call: CheckedCall,
+  call: Pick<CheckedCall, 'args' | 'inputSchema'>,
   answer: Answer,
   memory: SessionProvenance,
   isTrusted = false,

@@ -57,6 +57,8 @@ export class SessionProvenance implements ProvenanceLookup {
   readonly #prompt = new HashTable()
   readonly #hash: Hasher
   #hasPrompt = false
+  /** A client may say the same with every call. */
+  #lastPrompt: string | undefined
   #hasProse = false
   #verbs: ReadonlySet<string> = new Set()
   #charsLeft = 0
@@ -82,8 +84,15 @@ export class SessionProvenance implements ProvenanceLookup {
     return this.#table.isIncomplete
   }
 
+  /** Something was not remembered. */
+  markIncomplete(): void {
+    this.#table.markIncomplete()
+  }
+
   /** What the user asked for, added to what was asked before in this session. */
   addPrompt(text: string): void {
+    if (text === this.#lastPrompt) return
+    this.#lastPrompt = text
     this.#hasPrompt = true
     const folded = foldText(readPrompt(text.slice(0, PROMPT_CHARS_MAX)))
     this.#addWords(this.#prompt, folded, PROSE)

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { listRuleTexts } from '@sluice/policy/model/canonical-rule'
+import { readsProvenance } from '@sluice/policy/model/reads-provenance'
 import type { ApprovalEngine } from '../approvals/engine.ts'
 import type { Caller } from '../identity/callers/caller.ts'
 import type { HandleSealer } from '../identity/keys/handle-sealer.ts'
@@ -218,8 +219,9 @@ export class Gate {
       refuseFrozen(link, send, already)
       return onEnd()
     }
+    const provenance = () => (readsProvenance(policy()) ? slot.provenance() : undefined)
     const { labels, inspectAhead, onDelivery, withLabels, settleLabels } = labelSession({
-      ...{ server: name, policy, slot, log },
+      ...{ server: name, policy, slot, log, provenance },
       hasOpenCalls: () => relay.hasOpenCalls,
       onUnrecorded: (brought) => record.labels(slot.id, name, brought),
       onSeen: () => this.#tellListsChanged(session, policy().labelScope),
@@ -240,6 +242,7 @@ export class Gate {
         principal: who().principal,
         agent: agent(),
         session: slot.facts(steadyMs(), policy().labelScope),
+        provenance: provenance(),
         ...own.facts,
       }),
       nameRoots: (roots) => own.nameRoots(roots),
@@ -261,6 +264,9 @@ export class Gate {
       }),
       onAsked: () => slot.asked(steadyMs()),
       onCall: () => slot.used(),
+      onPrompt: (text) => {
+        if (who().canSayPrompt === true) provenance()?.addPrompt(text)
+      },
       onHello: (result) => hearServer(name, result, { known: this.#known, ...this.#parts }),
       onDelivery,
       inspectAhead,

@@ -20,6 +20,9 @@ export const META = {
   subscription: 'io.modelcontextprotocol/subscriptionId',
 } as const
 
+/** In `_meta` of a request: what the user asked for. For the gate only, it is not forwarded. */
+export const PROMPT_META = 'sluice/prompt'
+
 /** Methods that only one generation has. */
 const OF_SESSIONS: ReadonlySet<string> = new Set([
   'initialize',

@@ -33,6 +33,8 @@ export interface CallContext {
   /** A call of the client's was decided; and one was admitted. */
   readonly onAsked: () => void
   readonly onCall: () => void
+  /** The client says what the user asked for. */
+  readonly onPrompt: (text: string) => void
   /** Looks through a long message before it is sent; returns the labels it looked for. */
   readonly inspectAhead: SessionDeliveries['inspectAhead']
   /** A server introduces itself: what of that may be told. */

@@ -9,15 +9,17 @@ import type { ClientSend, MessageContext, MessageSource } from '../shared/transp
 import type { SentRequest } from './pending-requests.ts'
 
 /** A message before it is sent. `sources` is what it may belong to; empty for the gate's own words.
- * `inspected` are the labels that it was already looked through for. */
+ * `inspected` are the labels that it was already looked through for, `answered` the call that it is the
+ * answer to. */
 export type InspectDelivery = (
   text: string,
   strictness: Strictness,
   sources: () => readonly MessageSource[],
   inspected: readonly string[],
+  answered?: CrossedCall,
 ) => void
 
-type CrossedCall = Pick<SentRequest, 'method' | 'name' | 'params'>
+export type CrossedCall = Pick<SentRequest, 'method' | 'name' | 'params'>
 
 const NOTHING = (): readonly MessageSource[] => []
 const NO_LABELS: readonly string[] = []
@@ -45,7 +47,9 @@ export class Deliveries {
   readonly send: ClientSend = (text, related) => {
     const strictness = related?.isDefinition === true ? 'definition' : 'answer'
     const sources = related?.from === 'gate' ? NOTHING : () => this.#sourcesOf(related)
-    this.#options.inspect(text, strictness, sources, related?.inspected ?? NO_LABELS)
+    const answered = related?.answers === true ? toCall(related.from) : undefined
+    const inspected = related?.inspected ?? NO_LABELS
+    this.#options.inspect(text, strictness, sources, inspected, answered)
     return this.#options.send(text, related)
   }
 
@@ -66,6 +70,11 @@ export class Deliveries {
       return errorCode === undefined && DESCRIPTIONS.has(own.method) ? [] : [own]
     return [ITS_SERVER, own, ...this.#options.open().map(sourceOf), ...this.#abandoned.values()]
   }
+}
+
+/** The call whose answer it is; the gate's own words, and a server's, answer none. */
+function toCall(from: MessageContext['from']): CrossedCall | undefined {
+  return typeof from === 'object' && 'params' in from ? (from as CrossedCall) : undefined
 }
 
 /** A completion belongs to the prompt or resource that it is for. */

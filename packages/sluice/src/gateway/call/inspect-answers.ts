@@ -5,6 +5,7 @@
 import type { JsonValue } from '@sluice/policy/core/json'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { labelsRead } from '@sluice/policy/model/reads-label'
+import type { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import type { SessionLabels } from '../../core/agent-calls.ts'
 import {
   type AnswerFinding,
@@ -24,10 +25,14 @@ import { INSPECTED_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
 import { runInSlices, takeTurn } from '../shared/slices.ts'
+import type { MessageSource } from '../shared/transport.ts'
 import { labelsOf } from '../state/labels-of.ts'
-import type { InspectDelivery } from './deliveries.ts'
+import type { CrossedCall, InspectDelivery } from './deliveries.ts'
+import { rememberMessage } from './remember-answers.ts'
 
 const NONE: readonly ScanTarget[] = []
+/** The label of answers that nobody else writes. */
+const TRUSTED = 'trusted'
 const WANTED: readonly ScanTarget[] = ['injection', 'secret']
 
 export interface LabelledSession {
@@ -40,6 +45,8 @@ export interface LabelledSession {
   readonly onUnrecorded: (labels: readonly string[]) => void
   /** After a message itself: what is hidden from those who have read it is so from now on. */
   readonly onSeen: () => void
+  /** What it remembers of answers; undefined if no rule reads it. */
+  readonly provenance?: () => SessionProvenance | undefined
   readonly log: Log
 }
 
@@ -95,10 +102,26 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
       )
     see(found.map(({ kind }) => kind))
   }
+  const remember = (
+    memory: SessionProvenance,
+    text: string,
+    sources: readonly MessageSource[],
+    answered: CrossedCall | undefined,
+  ): void => {
+    // Descriptions and the gate's own words.
+    if (sources.length === 0) return
+    const bound = policy()
+    const isTrusted = sources.every((source) =>
+      labelsOf(bound, { server, ...source }).includes(TRUSTED),
+    )
+    rememberMessage(memory, { text, params: answered?.params, isTrusted })
+  }
   return {
     labels: { saw, see },
-    onDelivery: (text, strictness, sources, inspected) => {
+    onDelivery: (text, strictness, sources, inspected, answered) => {
       const bound = policy()
+      const memory = session.provenance?.()
+      if (memory !== undefined) remember(memory, text, sources(), answered)
       if (bound.labels.size > 0)
         see(sources().flatMap((source) => labelsOf(bound, { server, ...source })))
       const wanted = listWanted(bound).filter((label) => !inspected.includes(label))

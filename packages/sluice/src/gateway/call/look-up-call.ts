@@ -4,6 +4,7 @@
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
+import { getMeta, PROMPT_META } from '../../protocol/protocol-generation.ts'
 import { factsOf, objectionTo, parseCall } from '../shared/parse-call.ts'
 import { describePending } from '../tools/pins.ts'
 import type { CallRequest } from './call-request.ts'
@@ -53,6 +54,8 @@ function toClientCall(
   const { parsed, pending, session } = options
   const { approvedFor, continues, retry, trace } = parsed
   const { lists, prompts } = session
+  const prompt = getMeta(message.params)[PROMPT_META]
+  if (typeof prompt === 'string') session.onPrompt(prompt)
   const call = parseCall(session.server, message)
   const waiting = tool === undefined ? undefined : lists.heldOf(tool)
   const facts = factsOf(message, { known: session.facts(), tool, args: call.args })

@@ -13,6 +13,7 @@ import type {
   ParsedMembers,
   RequestId,
 } from '../../protocol/message.ts'
+import { getMeta, PROMPT_META } from '../../protocol/protocol-generation.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import {
   oneLine,
@@ -145,10 +146,9 @@ export class PendingRequests {
     const { method, params } = message
     const ours = newId()
     const progressToken = progressTokenOf(params)
+    const own = withoutPrompt(params)
     const renamed =
-      renamesTokens && progressToken !== undefined
-        ? withToken(params as ParsedMembers, ours)
-        : params
+      renamesTokens && progressToken !== undefined ? withToken(own as ParsedMembers, ours) : own
     const outgoing = withTrace(renamed, admission?.watched.ownTrace)
     const trace = admission?.watched.trace ?? options.trace
     const written = writeRequest(ours, method, outgoing?.text)
@@ -331,6 +331,13 @@ function withTrace(
   const written = Object.entries(trace).filter(([, value]) => value !== undefined)
   const said = Object.fromEntries(written.map(([key, value]) => [key, JSON.stringify(value)]))
   return withMembers(params, { _meta: patchObject(params?.text.get('_meta'), said) })
+}
+
+/** What the user asked for is the gate's to know, not the server's. */
+function withoutPrompt(params: ParsedMembers | undefined): ParsedMembers | undefined {
+  if (getMeta(params)[PROMPT_META] === undefined) return params
+  const meta = patchObject(params?.text.get('_meta'), { [PROMPT_META]: undefined })
+  return withMembers(params, { _meta: meta })
 }
 
 function withToken(params: ParsedMembers, token: RequestId): ParsedMembers {

@@ -62,6 +62,11 @@ export const GRANTS: Shape = {
         doc: 'a denial names the rule and what is left of a limit',
         default: false,
       },
+      prompt: {
+        shape: { kind: 'boolean' },
+        doc: 'what its client says in `_meta` under `sluice/prompt` counts as asked for by the user',
+        default: false,
+      },
     },
   },
 }
@@ -115,6 +120,7 @@ export function readGrants(
       windowMs: limit.windowMs,
       groups,
       explain: scalar(grant, 'explain') === true,
+      canSayPrompt: scalar(grant, 'prompt') === true,
     }
   })
 }

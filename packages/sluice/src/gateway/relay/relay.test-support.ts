@@ -5,6 +5,7 @@ import { compile } from '@sluice/policy/compile/compile'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { readsProvenance } from '@sluice/policy/model/reads-provenance'
 import { EngineBench } from '../../approvals/engine.test-support.ts'
 import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
@@ -149,6 +150,7 @@ export class Play {
       hasOpenCalls: () => this.relay.hasOpenCalls,
       onUnrecorded: (labels) => void this.recordedLabels.push(...labels),
       onSeen() {},
+      provenance: () => (readsProvenance(bound.policy) ? this.slot.provenance() : undefined),
       log: (_level, text) => void this.log.push(text),
     })
     this.relay = new Relay(this.client, link, {
@@ -160,6 +162,7 @@ export class Play {
         principal: { id: principal, kind: 'grant', groups: [], claims: {} },
         agent: null,
         session: { id: `${principal}#0@1`, startedAtMs: 1, calls: 0, saw: this.saw },
+        provenance: readsProvenance(bound.policy) ? this.slot.provenance() : undefined,
       }),
       explain: () => false,
       frozen: () => this.frozen,
@@ -176,11 +179,12 @@ export class Play {
       }),
       onAsked() {},
       onCall() {},
+      onPrompt: (text) => this.slot.provenance().addPrompt(text),
       onHello: (result) => result,
       inspectAhead,
-      onDelivery: (text, strictness, sources, inspected) => {
+      onDelivery: (text, strictness, sources, inspected, answered) => {
         this.inspected.push({ text, strictness, told: this.told.length })
-        onDelivery(text, strictness, sources, inspected)
+        onDelivery(text, strictness, sources, inspected, answered)
       },
       record: ({ receipt }, _startedMs, outcome) => {
         this.outcomes.push(withLabels(outcome))

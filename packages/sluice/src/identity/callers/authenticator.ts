@@ -153,13 +153,14 @@ export class Authenticator {
     grants.used(grant, nowMs)
     const known = this.#callers.get(grant.id)
     if (known?.grant === grant) return known.caller
-    const { name: id, groups, policy, slots, explain } = grant
+    const { name: id, groups, policy, slots, explain, canSayPrompt = false } = grant
     const { windowMs = this.#options.sessions.windowMs } = grant
     const caller: Caller = {
       principal: { id, kind: 'grant', groups, claims: {} },
       policy,
       sessions: { max: slots, windowMs },
       explain,
+      canSayPrompt,
       holds: () => grants.holds(grant),
     }
     this.#callers.set(grant.id, { grant, caller })

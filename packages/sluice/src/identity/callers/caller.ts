@@ -13,6 +13,8 @@ export interface Caller {
   readonly sessions: SessionLimit
   /** Its denials name the rule and the remaining quota. */
   readonly explain: boolean
+  /** What it says that the user asked for counts as said by the user. */
+  readonly canSayPrompt?: boolean
   /**
    * False once its grant is revoked, its token has expired, or a grant has replaced the local user.
    */

@@ -17,6 +17,8 @@ export interface FixedGrant {
   readonly groups: readonly string[]
   /** Denials name the rule and the remaining quota. */
   readonly explain: boolean
+  /** Its client may say what the user asked for. */
+  readonly canSayPrompt?: boolean
 }
 
 export interface Grant extends FixedGrant {

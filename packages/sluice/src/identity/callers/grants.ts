@@ -227,6 +227,7 @@ function sameTerms(one: Grant, other: Grant): boolean {
     one.slots === other.slots &&
     one.windowMs === other.windowMs &&
     one.explain === other.explain &&
+    one.canSayPrompt === other.canSayPrompt &&
     one.groups.join(',') === other.groups.join(',')
   )
 }

@@ -125,6 +125,7 @@ export class AgentSessions {
     session.isEnded = true
     session.keys.clear()
     session.saw.clear()
+    session.provenance = undefined
     if (session.connections === 0 && session.isUsed) this.#save(session)
   }
 
@@ -205,6 +206,7 @@ export class AgentSessions {
       isUsed: false,
       isEnded: false,
       connections: 0,
+      provenance: undefined,
     }
   }
 

@@ -2,7 +2,9 @@
 // AgentSessions, which decides which session a connection belongs to.
 
 import type { SessionFacts } from '@sluice/policy/core/call'
+import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import { cleanClient } from './describe-session.ts'
+import { randomSeed } from './random-seed.ts'
 
 export type LabelScope = 'session' | 'principal'
 
@@ -24,6 +26,8 @@ export interface AgentSession {
   isEnded: boolean
   /** Connections that use it now. */
   connections: number
+  /** What it remembers of answers; made when a rule first reads it. */
+  provenance: SessionProvenance | undefined
 }
 
 export interface PrincipalSessions {
@@ -67,6 +71,16 @@ export class SessionLease {
     const principal = this.#context.principal()
     principal.lastUsedMs = Math.max(principal.lastUsedMs, nowMs)
     return { id, startedAtMs, calls, saw: [...new Set([...saw, ...principal.saw])] }
+  }
+
+  /** What the session remembers of answers. What was read before it is asked for counts as forgotten. */
+  provenance(): SessionProvenance {
+    const session = this.#session
+    if (session.provenance === undefined) {
+      session.provenance = new SessionProvenance(randomSeed())
+      if (session.isUsed) session.provenance.markIncomplete()
+    }
+    return session.provenance
   }
 
   /** A call was decided: a denied one counts as use too. */
