@@ -66,6 +66,8 @@ export function suggestPolicy(definitions: readonly ToolDefinition[]): PolicySug
     '# Suggested by sluice from the definitions of your tools. Read it, change it, keep it.',
     'version: 1',
     'default: deny',
+    "# Calls whose values come from a stranger's text wait for you: sluice policy check --show",
+    'protect: balanced',
     '',
     'categories:',
     ...(Object.keys(CATEGORY_RULES) as Category[])
