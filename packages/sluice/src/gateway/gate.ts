@@ -38,9 +38,11 @@ import { CALL_IDLE_MS_MAX, CALL_LOOK_EVERY_MS, TOOLS_FRESH_MS } from './shared/l
 import type { Log } from './shared/log.ts'
 import {
   ALL_SERVERS,
+  type ClientEvents,
   type ClientSend,
   type ClientTransport,
   type ConnectionOrigin,
+  NO_CLIENT_EVENTS,
 } from './shared/transport.ts'
 import type { FreezeStore } from './state/freezes.ts'
 import type { PolicySet } from './state/policy-set.ts'
@@ -48,7 +50,7 @@ import type { Servers } from './state/servers.ts'
 import { hearServer } from './tools/hear-server.ts'
 import { KnownTools } from './tools/known-tools.ts'
 import type { Pins } from './tools/pins.ts'
-import { type ServerFailure, ServerNotes } from './tools/server-notes.ts'
+import { ServerNotes } from './tools/server-notes.ts'
 import type { StoredTools } from './tools/stored-tools.ts'
 import { RestingProcesses } from './upstream/servers/resting-processes.ts'
 import { type ServerLinksParts, UpstreamConnector } from './upstream/servers/upstream-connector.ts'
@@ -95,19 +97,19 @@ export class Gate {
   readonly #servers: UpstreamConnector
   /** Tools that were said to be left out. */
   readonly #leftOut = new WeakSet<KnownTool>()
-  readonly #notes: ServerNotes
+  readonly notes: ServerNotes
 
   constructor(parts: GateParts) {
     this.#parts = parts
     this.sessions = new OpenSessions(parts.sessions)
     this.#sweeper = setInterval(() => this.#expire(), CALL_LOOK_EVERY_MS).unref()
-    this.#notes = new ServerNotes(parts.log)
+    this.notes = new ServerNotes(parts.log)
     const { max = defaultProcessesMax(), ...processes } = parts.config.processes
     const serverOf = (name: string) => parts.servers.find(name)
     this.#servers = new UpstreamConnector({ ...parts, serverOf }, { ...processes, max })
     parts.servers.onChange = (change) => {
       this.#servers.forget(change.name)
-      this.#notes.forget(change.name)
+      this.notes.forget(change.name)
       this.#relays.changed(change)
     }
     this.#known = new KnownTools(
@@ -151,15 +153,16 @@ export class Gate {
     client: ClientTransport,
     who: () => Caller,
     { sessionKey, handle, environment }: ConnectionOrigin,
-  ): void {
+  ): ClientEvents {
     const send = stripOwn(client)
     const { servers, log } = this.#parts
     const session = this.sessions.open(client, who, sessionKey)
     const onEnd = session.release
+    const onName = (said: string) => session.slot.introduce(said, undefined)
     if (name === ALL_SERVERS) {
       const open = (server: string, link: ClientTransport) =>
         this.#relay(server, { link, send: link.send.bind(link), environment }, session, () => {})
-      const onLimit = (server: string, why: string) => this.#notes.limitMet(server, why)
+      const onLimit = (server: string, why: string) => this.notes.limitMet(server, why)
       const all: AggregateSession = new AggregateSession(client, {
         ...{ send, servers: servers.names, open, onLimit, log },
         onEnd: () => {
@@ -168,8 +171,10 @@ export class Gate {
         },
       })
       this.#relays.aggregates.add(all)
-    } else this.#relay(name, { link: client, send, environment }, session, onEnd, handle)
-    observeClient(client, (said) => session.slot.introduce(said, undefined))
+      return observeClient(all.events, onName)
+    }
+    const link = { link: client, send, environment }
+    return observeClient(this.#relay(name, link, session, onEnd, handle), onName)
   }
 
   /** For a family of agents: one session for all of them, as long as they live. */
@@ -178,10 +183,10 @@ export class Gate {
     client: ClientTransport,
     who: () => Caller,
     family: AgentFamilySession,
-  ): void {
+  ): ClientEvents {
     const send = stripOwn(client)
     const session = this.sessions.openFamily(client, who, family)
-    this.#relay(name, { link: client, send }, session, session.release)
+    return this.#relay(name, { link: client, send }, session, session.release)
   }
 
   #relay(
@@ -190,7 +195,7 @@ export class Gate {
     session: OpenSession,
     onEnd: () => void,
     handle?: string,
-  ): void {
+  ): ClientEvents {
     const { client, who, slot, agent } = session
     slot.introduce(undefined, name)
     const { config, freezes, seals } = this.#parts
@@ -199,7 +204,8 @@ export class Gate {
     // It was taken away while the session began.
     if (serverConfig === undefined) {
       link.close(`the server \`${name}\` is no longer there`)
-      return onEnd()
+      onEnd()
+      return NO_CLIENT_EVENTS
     }
     const own = new SessionOwnFiles(() =>
       this.#parts.ownFiles(name, this.#parts.servers.find(name)),
@@ -216,8 +222,8 @@ export class Gate {
     const already = frozen()
     // Not even started: that is an effect too.
     if (already !== undefined) {
-      refuseFrozen(link, send, already)
-      return onEnd()
+      onEnd()
+      return refuseFrozen(link, send, already)
     }
     const provenance = () => (readsProvenance(policy()) ? slot.provenance() : undefined)
     const { labels, inspectAhead, onDelivery, withLabels, settleLabels } = labelSession({
@@ -230,7 +236,7 @@ export class Gate {
     const whose = { principal: principal.id, agent: agent()?.id, labels, handle, environment }
     const to = { clientEra: link.era, ...whose, spare, log }
     const connect = (events: UpstreamEvents) =>
-      this.#servers.connect(name, serverConfig, to, this.#notes.watch(name, events))
+      this.#servers.connect(name, serverConfig, to, this.notes.watch(name, events))
     // In the stateless era nobody need tell the gate that its tools have changed.
     const freshMs = link.era === 'stateless' ? TOOLS_FRESH_MS : undefined
     const relay: Relay = new Relay(link, connect, {
@@ -253,7 +259,7 @@ export class Gate {
         new VisibleLists({
           ...{ server: name, known: this.#known, policy, now, ask, freshMs, heldOf },
           leavesOut: (tool) => this.#leavesOut(tool, link.era, log),
-          onLimit: (why) => this.#notes.limitMet(name, why),
+          onLimit: (why) => this.notes.limitMet(name, why),
         }),
       handles: new SealedHandles({
         era: link.era,
@@ -279,7 +285,7 @@ export class Gate {
               log('error', 'charges were not undone', { why: message }),
             )
         record.outcome(intent, startedMs, outcome)
-        if (outcome.status === 'answered') this.#notes.answered(name)
+        if (outcome.status === 'answered') this.notes.answered(name)
         watched.settled(outcome)
         approval?.settled(outcome)
       },
@@ -297,7 +303,7 @@ export class Gate {
     })
     const { upstream } = relay
     void upstream.ended.then(() => {
-      this.#notes.ended(name, upstream.failure)
+      this.notes.ended(name, upstream.failure)
       this.#relays.delete(relay)
     })
     if (serverConfig.kind === 'stdio') {
@@ -305,6 +311,7 @@ export class Gate {
       const openRequests = () => relay.openRequests
       this.#resting.add({ link: upstream, client, openRequests, idleMs }, performance.now())
     }
+    return relay.events
   }
 
   /** Ends the processes of a server, or its connections, once they have answered what is open; the next
@@ -359,15 +366,6 @@ export class Gate {
     this.#resting.look(now)
     this.#servers.look()
     this.sessions.sweep(now)
-  }
-
-  failureOf(server: string): ServerFailure | undefined {
-    return this.#notes.failureOf(server)
-  }
-
-  /** What of a server's lists is not known, and why; undefined where all is. */
-  limitMetBy(server: string): string | undefined {
-    return this.#notes.limitMetBy(server)
   }
 
   /** How much goes on with one server. */

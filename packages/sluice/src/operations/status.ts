@@ -75,8 +75,8 @@ function describeGate(
     servers: parts.servers.entries.map(([name, { kind }]) => ({
       ...{ name, kind },
       ...gate.figures(name),
-      ...failureOf(gate.failureOf(name)),
-      ...leftOutOf(gate.limitMetBy(name)),
+      ...failureOf(gate.notes.failureOf(name)),
+      ...leftOutOf(gate.notes.limitMetBy(name)),
     })),
     sessions: gate.sessions.list().map(toSessionView),
     pendingServers: parts.servers.pending.map(({ name, how }) => ({ name, how })),

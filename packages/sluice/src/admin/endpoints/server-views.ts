@@ -24,7 +24,7 @@ export function serverViews(parts: AdminParts): ServerView[] {
   return servers.entries.map(([name, server]) => {
     const figures = gate.figures(name)
     const frozen = freezes.of({ server: name, principal: '', agent: null })
-    const failure = gate.failureOf(name)
+    const failure = gate.notes.failureOf(name)
     const tools = known.filter(({ definition }) => definition.server === name).length
     return {
       name,

@@ -5,7 +5,7 @@ import type { JsonRpcMessage, JsonRpcRequest, RequestId } from '../../protocol/m
 import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import { readMessages } from '../../protocol/read-message.ts'
 import { writeError, writeResult } from '../../protocol/write-message.ts'
-import type { ClientTransport } from '../shared/transport.ts'
+import type { ClientEvents, ClientTransport } from '../shared/transport.ts'
 import { AggregateSession } from './aggregate-session.ts'
 
 /** The value of a result; undefined answers nothing, a string is an error. */
@@ -32,6 +32,8 @@ export class AllServersClient {
   /** Servers that were told something: that a request is no longer wanted. */
   readonly cancelled: string[] = []
   readonly link: ClientTransport
+  readonly session: AggregateSession
+  readonly endedServers: string[] = []
   ended = false
   #lastId = 0
 
@@ -45,12 +47,9 @@ export class AllServersClient {
         return true
       },
       drop() {},
-      close: (why) => this.link.onClose(why),
-      onMessage() {},
-      onClose() {},
-      onPressure() {},
+      close: (why) => this.session.events.onClose(why),
     }
-    new AggregateSession(this.link, {
+    this.session = new AggregateSession(this.link, {
       send: (text, related) => this.link.send(text, related),
       servers: Object.keys(servers),
       open: (name, link) => this.#serve(name, servers[name] as Server, link),
@@ -72,27 +71,31 @@ export class AllServersClient {
   say(message: object): void {
     const read = readMessages(JSON.stringify({ jsonrpc: '2.0', ...message }), { batches: false })
     if (!read.ok) throw new Error(read.message)
-    this.link.onMessage(read.messages[0] as JsonRpcMessage)
+    this.session.events.onMessage(read.messages[0] as JsonRpcMessage)
   }
 
   answerTo(id: RequestId): Told | undefined {
     return this.told.find((each) => each.id === id && each.method === undefined)
   }
 
-  #serve(name: string, server: Server, link: ClientTransport): void {
+  #serve(name: string, server: Server, link: ClientTransport): ClientEvents {
     this.links.set(name, link)
-    link.onMessage = (message) => {
-      if (message.kind === 'notification') this.cancelled.push(name)
-      if (message.kind !== 'request') return
-      this.got.push({ server: name, request: message })
-      const { id } = message
-      const answer = server(message.method, { ...message.params?.value })
-      if (answer === undefined) return
-      const text =
-        typeof answer === 'string'
-          ? writeError(id, -32603, answer)
-          : writeResult(id, JSON.stringify(answer))
-      queueMicrotask(() => link.send(text, { request: id, answers: true }))
+    return {
+      onMessage: (message) => {
+        if (message.kind === 'notification') this.cancelled.push(name)
+        if (message.kind !== 'request') return
+        this.got.push({ server: name, request: message })
+        const { id } = message
+        const answer = server(message.method, { ...message.params?.value })
+        if (answer === undefined) return
+        const text =
+          typeof answer === 'string'
+            ? writeError(id, -32603, answer)
+            : writeResult(id, JSON.stringify(answer))
+        queueMicrotask(() => link.send(text, { request: id, answers: true }))
+      },
+      onClose: () => void this.endedServers.push(name),
+      onPressure() {},
     }
   }
 }

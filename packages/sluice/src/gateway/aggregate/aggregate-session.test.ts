@@ -187,11 +187,9 @@ describe('servers that take their time', () => {
 describe('the session', () => {
   test('ends with the client, and all servers with it', async () => {
     const client = await begin({ a: toolServer(['x']), b: toolServer(['x']) })
-    const ended: string[] = []
-    for (const [server, link] of client.links) link.onClose = () => ended.push(server)
-    client.link.onClose('over')
+    client.session.events.onClose('over')
     expect(client.ended).toBe(true)
-    expect(ended).toEqual(['a', 'b'])
+    expect(client.endedServers).toEqual(['a', 'b'])
   })
 
   test('a server that speaks what nobody knows is not there', async () => {

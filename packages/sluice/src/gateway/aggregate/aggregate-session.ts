@@ -22,7 +22,13 @@ import { toStatelessResult } from '../session/stateless-results.ts'
 import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
 import { ALL_LISTENS_MAX, SESSION_REQUESTS_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
-import type { ClientEnd, ClientSend, ClientTransport, MessageContext } from '../shared/transport.ts'
+import type {
+  ClientEnd,
+  ClientEvents,
+  ClientSend,
+  ClientTransport,
+  MessageContext,
+} from '../shared/transport.ts'
 import { helloOf } from './client-hello.ts'
 import { AggregateMember, waitFor } from './member.ts'
 import { MergedLists } from './merge-lists.ts'
@@ -37,7 +43,7 @@ export interface AllServersContext {
   readonly send: ClientSend
   readonly servers: readonly string[]
   /** Puts the gate between the link and a server. */
-  readonly open: (server: string, link: ClientTransport) => void
+  readonly open: (server: string, link: ClientTransport) => ClientEvents
   readonly onEnd: () => void
   /** Something of a server's was left out of a list, by a limit. */
   readonly onLimit: (server: string, why: string) => void
@@ -49,6 +55,7 @@ const INITIALIZED = 'notifications/initialized'
 const NO_PARAMS: ParsedMembers = { value: {}, text: new Map() }
 
 export class AggregateSession {
+  readonly events: ClientEvents
   readonly #client: ClientEnd
   readonly #context: AllServersContext
   readonly #members: Map<string, AggregateMember>
@@ -90,10 +97,11 @@ export class AggregateSession {
       onResources,
       log: (text, server) => this.#log(text, server),
     })
-    client.onMessage = (message, related) =>
-      void this.#guard(() => this.#fromClient(message, related))
-    client.onClose = (why) => this.#end(why)
-    client.onPressure = (isFull, request) => this.#pressed(isFull, request)
+    this.events = {
+      onMessage: (message, related) => void this.#guard(() => this.#fromClient(message, related)),
+      onClose: (why) => this.#end(why),
+      onPressure: (isFull, request) => this.#pressed(isFull, request),
+    }
   }
 
   #member(name: string): AggregateMember {

@@ -20,7 +20,7 @@ import {
 } from '../front/sessions/member-transport.ts'
 import { MEMBER_BEGIN_MS_MAX, MEMBER_WAIT_MS_MAX } from '../shared/limits.ts'
 import { restartDelayMs } from '../shared/restart.ts'
-import type { ClientTransport, MessageContext } from '../shared/transport.ts'
+import type { ClientEvents, ClientTransport, MessageContext } from '../shared/transport.ts'
 import { withTimeout } from '../shared/with-timeout.ts'
 
 /** What a server said of itself. */
@@ -32,7 +32,7 @@ export interface ServerProfile {
 export interface MemberContext extends Omit<MemberLinkContext, 'onEnd'> {
   readonly name: string
   /** Puts the gate between the link and the server. */
-  readonly open: (link: ClientTransport) => void
+  readonly open: (link: ClientTransport) => ClientEvents
   /** `params` of the `initialize` or `server/discover` that the server gets. */
   readonly hello: () => ParsedMembers
   readonly onBegun: () => void
@@ -115,7 +115,7 @@ export class AggregateMember {
 
   /** The client does not read what this server says, or does again. */
   pressed(isFull: boolean, request: RequestId | undefined): void {
-    this.#link?.onPressure(isFull, request)
+    this.#link?.pressed(isFull, request)
   }
 
   end(why: string): void {
@@ -134,10 +134,10 @@ export class AggregateMember {
     const opening = era === 'session' ? 'initialize' : 'server/discover'
     this.#beganMs = performance.now()
     const onEnd = (why: string) => this.#ended(why)
-    const link: MemberTransport = new MemberTransport({ ...this.#context, onEnd })
-    this.#link = link
+    let link: MemberTransport | undefined
     try {
-      open(link)
+      link = new MemberTransport({ ...this.#context, onEnd }, open)
+      this.#link = link
       const { result, error } = await link.ask(opening, hello(), MEMBER_BEGIN_MS_MAX)
       if (result === undefined) throw new Error(error?.message ?? 'it did not begin')
       this.#begun = readBegun(result, era)
@@ -145,7 +145,9 @@ export class AggregateMember {
       return this.#begun
     } catch (error) {
       const { message } = error as Error
-      link.close(message)
+      if (link === undefined) this.#ended(message)
+      link?.close(message)
+      this.#link = undefined
       // Better words than those the end of the connection came with.
       this.#why = message
       if (!this.#over) onGone(message, false)

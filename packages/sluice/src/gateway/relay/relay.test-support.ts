@@ -139,9 +139,6 @@ export class Play {
       close: (why) => {
         this.closed ??= why
       },
-      onMessage() {},
-      onClose() {},
-      onPressure() {},
     }
     this.server.answers = ({ method }) => (method === 'tools/list' ? { tools: TOOLS } : undefined)
     const link = options.link ?? ((events: UpstreamEvents) => this.server.connect(events))
@@ -223,7 +220,7 @@ export class Play {
     const read = readMessages(JSON.stringify({ jsonrpc: '2.0', ...message }), { batches: false })
     if (!read.ok) throw new Error(read.message)
     const related = headers && { headers: new Map(Object.entries(headers)) }
-    for (const each of read.messages) this.client.onMessage(each, related)
+    for (const each of read.messages) this.relay.events.onMessage(each, related)
   }
 
   /** The server's answer to the newest request of a method. */

@@ -308,7 +308,7 @@ describe('a tool', () => {
 
 describe('a client that does not read', () => {
   const press = (made: Play, isFull: boolean, ...requests: (RequestId | undefined)[]): void => {
-    for (const request of requests) made.client.onPressure(isFull, request)
+    for (const request of requests) made.relay.events.onPressure(isFull, request)
   }
 
   test('has the stream of its request paused, and no other', async () => {

@@ -27,7 +27,7 @@ import { UpstreamQueries } from '../session/upstream-queries.ts'
 import { CALL_MS_MAX } from '../shared/limits.ts'
 import { notificationPassage } from '../shared/parse-call.ts'
 import { declaredBefore } from '../shared/session-handle.ts'
-import type { ClientEnd, MessageContext } from '../shared/transport.ts'
+import type { ClientEnd, ClientEvents, MessageContext } from '../shared/transport.ts'
 import { type Freeze, frozenReason } from '../state/freezes.ts'
 import type { Upstream, UpstreamEvents, UpstreamFailure } from '../upstream/upstream.ts'
 import type { RelayContext } from './relay-context.ts'
@@ -35,6 +35,8 @@ import { noticesOfChange } from './route-notifications.ts'
 import { ServerNotifications } from './server-notifications.ts'
 
 export class Relay {
+  /** What the client's transport reports. */
+  readonly events: ClientEvents
   readonly #client: ClientEnd
   readonly #server: Upstream
   readonly #context: RelayContext
@@ -126,10 +128,12 @@ export class Relay {
       close: (why) => this.close(why),
     }
     this.#notifications = new ServerNotifications(this.#session)
-    client.onMessage = (message, related) =>
-      this.#guard(() => this.#fromClient(message, related), message)
-    client.onClose = (why) => this.close(why)
-    client.onPressure = new BackPressure(server, era, (request) => this.#down.oursOf(request)).told
+    this.events = {
+      onMessage: (message, related) =>
+        this.#guard(() => this.#fromClient(message, related), message),
+      onClose: (why) => this.close(why),
+      onPressure: new BackPressure(server, era, (request) => this.#down.oursOf(request)).told,
+    }
   }
 
   get upstream(): Upstream {

@@ -4,18 +4,20 @@
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { JsonRpcMessage } from '../../protocol/message.ts'
 import { getMeta, META } from '../../protocol/protocol-generation.ts'
-import type { ClientTransport } from '../shared/transport.ts'
+import type { ClientEvents } from '../shared/transport.ts'
 
-/** From the first request that says it; then the client's messages take the direct way again. */
-export function observeClient(client: ClientTransport, onName: (name: string) => void): void {
-  const { onMessage } = client
-  const observe: ClientTransport['onMessage'] = (message, related) => {
-    const name = nameIn(message)
-    if (name !== undefined) onName(name)
-    if (name !== undefined && client.onMessage === observe) client.onMessage = onMessage
-    onMessage(message, related)
+/** From the first request that has it. */
+export function observeClient(events: ClientEvents, onName: (name: string) => void): ClientEvents {
+  let isNamed = false
+  const onMessage: ClientEvents['onMessage'] = (message, related) => {
+    const name = isNamed ? undefined : nameIn(message)
+    if (name !== undefined) {
+      isNamed = true
+      onName(name)
+    }
+    events.onMessage(message, related)
   }
-  client.onMessage = observe
+  return { ...events, onMessage }
 }
 
 function nameIn(message: JsonRpcMessage): string | undefined {

@@ -1,5 +1,5 @@
-// One side of a conversation: a client's session or a connection to a server. The gate stands
-// between two links and judges what passes; a link only carries messages.
+// A client's side of a conversation, and what it reports to the relay behind it. A transport only carries
+// messages; the gate between client and server decides what passes.
 
 import type { JsonRpcMessage, RequestId } from '../../protocol/message.ts'
 import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
@@ -36,15 +36,19 @@ export interface MessageContext {
   readonly trace?: TraceContext | undefined
 }
 
-export interface Transport {
-  /** Carries one message, given as text on one line. Returns false where the link is closed. */
-  send(text: string, related?: MessageContext): boolean
-  /** Set by the receiver, before anything arrives. */
-  onMessage: (message: JsonRpcMessage, related?: MessageContext) => void
-  /** Once, with the reason in words. */
-  onClose: (why: string) => void
-  close(why: string): void
+/** What a client's transport reports. It gets them from the function that connects it to the gate, which it
+ * calls when it is made; before that returns, nothing is reported. */
+export interface ClientEvents {
+  readonly onMessage: (message: JsonRpcMessage, related?: MessageContext) => void
+  /** Once, with the reason. */
+  readonly onClose: (why: string) => void
+  /** Back-pressure: the client does not read the messages of a request (or, with one stream for all, any
+   * message), or has read them. */
+  readonly onPressure: (isFull: boolean, request: RequestId | undefined) => void
 }
+
+/** Of a transport that is not connected. */
+export const NO_CLIENT_EVENTS: ClientEvents = { onMessage() {}, onClose() {}, onPressure() {} }
 
 /** What a client behind a pipe has handed over. It is kept in memory for its connection and nowhere else. */
 export interface ClientEnvironment {
@@ -71,13 +75,13 @@ export type ClientSend = (text: string, related?: MessageContext) => boolean
 export const ALL_SERVERS = '*'
 
 /** A client's side. */
-export interface ClientTransport extends Transport {
+export interface ClientTransport {
+  /** Sends one message, given as text on one line. Returns false if the transport is closed. */
+  send(text: string, related?: MessageContext): boolean
+  close(why: string): void
   readonly era: ProtocolGeneration
   /** The revision that `initialize` settled; empty until then. */
   revision: string
-  /** Back-pressure, set by the receiver: called if the client does not read the messages of a request (or,
-   * with one stream for all, any message), and when it has read them. */
-  onPressure: (isFull: boolean, request: RequestId | undefined) => void
   /** This request will get no answer: it was cancelled. */
   drop(request: RequestId): void
   /** This request waits for a person, which may take long. */

@@ -14,7 +14,7 @@ import type { ChildPeers } from '../../processes/child-peers.ts'
 import { enterStep } from '../../shared/current-step.ts'
 import { ANSWER_AT_ONCE_LENGTH_MAX, SESSIONS_MAX, STREAM_PULSE_MS } from '../../shared/limits.ts'
 import { takeTurn } from '../../shared/slices.ts'
-import type { ClientTransport, ConnectionOrigin } from '../../shared/transport.ts'
+import type { ClientEvents, ClientTransport, ConnectionOrigin } from '../../shared/transport.ts'
 import { type FrontRequest, JSON_TYPE, type ResponseWriter } from '../exchange/response-writer.ts'
 import type { ClientSession } from '../sessions/front-session.ts'
 import { type SessionIds, SessionRegistry, toSessionKey } from '../sessions/session-registry.ts'
@@ -40,7 +40,7 @@ export interface McpFrontOptions {
     link: ClientTransport,
     who: () => Caller,
     origin: ConnectionOrigin,
-  ) => void
+  ) => ClientEvents
   readonly sessionNames: SessionIds
   /** What a session token names; undefined if the gate did not make it. */
   readonly readSessionToken: (token: string) => string | undefined
@@ -217,12 +217,13 @@ export class McpFront {
 
   /** The transport of 2024-11-05. */
   #openSse(caller: Caller, { server, path, request, reply }: McpRequest): void {
-    const connect = (made: SseSession): void => {
+    const connect = (made: SseSession): ClientEvents => {
       const sessionKey = this.#tokenKey(request) ?? toSessionKey(made.id)
-      this.#options.open(server, made, () => made.caller, { sessionKey })
+      return this.#options.open(server, made, () => made.caller, { sessionKey })
     }
     const opened = this.#sessions.add(
-      (id, nowMs) => new SseSession({ id, server, caller, nowMs, connect, reply, path }),
+      (id, nowMs, onEnd) =>
+        new SseSession({ id, server, caller, nowMs, connect, onEnd, reply, path }),
     )
     if (opened === undefined) tooMany(reply)
   }

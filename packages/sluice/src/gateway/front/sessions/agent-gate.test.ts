@@ -3,7 +3,11 @@
 
 import { expect, test } from 'vitest'
 import type { Caller } from '../../../identity/callers/caller.ts'
-import type { ClientTransport } from '../../shared/transport.ts'
+import {
+  type ClientEvents,
+  type ClientTransport,
+  NO_CLIENT_EVENTS,
+} from '../../shared/transport.ts'
 import { AgentGate } from './agent-gate.ts'
 
 const inputSchema = { type: 'object' }
@@ -17,12 +21,15 @@ const TOOLS = [
 ]
 
 /** Answers as a server would through the relay. */
-function serve(link: ClientTransport): void {
-  link.onMessage = (message) => {
-    if (message.kind !== 'request') return
-    const result = message.method === 'tools/list' ? { tools: TOOLS } : { capabilities: {} }
-    const { id } = message
-    link.send(JSON.stringify({ jsonrpc: '2.0', id, result }), { request: id, answers: true })
+function serve(link: ClientTransport): ClientEvents {
+  return {
+    ...NO_CLIENT_EVENTS,
+    onMessage(message) {
+      if (message.kind !== 'request') return
+      const result = message.method === 'tools/list' ? { tools: TOOLS } : { capabilities: {} }
+      const { id } = message
+      link.send(JSON.stringify({ jsonrpc: '2.0', id, result }), { request: id, answers: true })
+    },
   }
 }
 

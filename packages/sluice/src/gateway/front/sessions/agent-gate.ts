@@ -25,7 +25,7 @@ import {
   AGENT_LINKS_MAX,
   LIST_PAGES_MAX,
 } from '../../shared/limits.ts'
-import type { ClientTransport } from '../../shared/transport.ts'
+import type { ClientEvents, ClientTransport } from '../../shared/transport.ts'
 import { MemberTransport } from './member-transport.ts'
 
 export interface AgentGateContext {
@@ -42,7 +42,7 @@ export interface AgentGateContext {
     link: ClientTransport,
     who: () => Caller,
     session: AgentFamilySession,
-  ) => void
+  ) => ClientEvents
 }
 
 /** What it takes to make a held call once it may be made. */
@@ -208,19 +208,21 @@ export class AgentGate {
     if (this.#lines.size >= AGENT_LINKS_MAX) oldest?.link.close('made room for another')
     const { callerOf, open } = this.#context
     const last = callerOf(owner) as Caller
-    const link = new MemberTransport({
-      era: 'session',
-      onAnswer: () => {},
-      // Nobody stands behind an agent to be asked.
-      onTold: () => {},
-      onDrop: () => {},
-      onEnd: () => this.#lines.delete(key),
-    })
     const session: AgentFamilySession = {
       family,
       agent: () => this.#lines.get(key)?.agent ?? agent,
     }
-    open(server, link, () => callerOf(owner) ?? last, session)
+    const link = new MemberTransport(
+      {
+        era: 'session',
+        onAnswer: () => {},
+        // No person is behind an agent to be asked.
+        onTold: () => {},
+        onDrop: () => {},
+        onEnd: () => this.#lines.delete(key),
+      },
+      (made) => open(server, made, () => callerOf(owner) ?? last, session),
+    )
     const line: AgentConnection = { link, begun: begin(link), agent }
     line.begun.catch((error: Error) => link.close(error.message))
     this.#lines.set(key, line)

@@ -11,6 +11,7 @@ import {
   REPLAY_STREAMS_MAX,
   REPLAY_WAIT_MS,
 } from '../../shared/limits.ts'
+import { type ClientEvents, NO_CLIENT_EVENTS } from '../../shared/transport.ts'
 import { ReplayStore } from '../exchange/replay.ts'
 import type { ResponseWriter } from '../exchange/response-writer.ts'
 import { callerOf } from '../http/caller.test-support.ts'
@@ -71,14 +72,15 @@ class Browser implements ResponseWriter {
 }
 
 function open(revision = '2025-11-25', replays = new ReplayStore()) {
-  const session = new HttpSession({
-    ...{ id: 's', sessionKey: 'mcp s', server: 'a', caller: callerOf('ann'), nowMs: 0, replays },
-  })
-  session.revision = revision
   const cancelled: unknown[] = []
-  session.onMessage = (message) => {
+  const onMessage: ClientEvents['onMessage'] = (message) => {
     if (message.kind === 'notification') cancelled.push(message.params?.value.requestId)
   }
+  const session = new HttpSession({
+    ...{ id: 's', sessionKey: 'mcp s', server: 'a', caller: callerOf('ann'), nowMs: 0, replays },
+    revision,
+    connect: () => ({ ...NO_CLIENT_EVENTS, onMessage }),
+  })
   const post = (id: RequestId): Browser => {
     const browser = new Browser()
     const call: JsonRpcMessage = {

@@ -7,7 +7,7 @@ import { RPC } from '../../../protocol/rpc-codes.ts'
 import { writeError } from '../../../protocol/write-message.ts'
 import { REPLAY_STREAMS_MAX } from '../../shared/limits.ts'
 import { SmallMap } from '../../shared/small-map.ts'
-import type { ClientTransport, MessageContext, Transport } from '../../shared/transport.ts'
+import { type ClientEvents, type MessageContext, NO_CLIENT_EVENTS } from '../../shared/transport.ts'
 import { EventBuffer } from '../exchange/event-buffer.ts'
 import { EventStream } from '../exchange/event-stream.ts'
 import {
@@ -34,11 +34,19 @@ export interface HttpSessionOptions {
   readonly replays: ReplayStore
   /** Events and streams are numbered from after this. */
   readonly eventsBefore?: number
+  /** Of a session that is resumed. */
+  readonly revision?: string
+  /** Puts the gate behind the session. */
+  readonly connect: (session: HttpSession) => ClientEvents
+  /** Once, before the client knows the id of its session: the id may become another. */
+  readonly onBegun?: (session: HttpSession, handle: string | undefined) => void
+  readonly onEnd?: (why: string) => void
 }
 
 /** Since when clients know events without data, and come back where a stream ends before its answer. */
 const PRIMED_SINCE = '2025-11-25'
 const POST_EVENT = /^p(\d{1,16})-(\d{1,16})$/
+const OVER = 'this session is over: send `initialize` again'
 const NO_REPLAY =
   'what came after this event is no longer kept: whether the call was carried out is in the ledger'
 
@@ -48,15 +56,12 @@ export class HttpSession implements ClientSession, SessionHeaders {
   readonly sessionKey: string
   readonly server: string
   caller: Caller
-  revision = ''
+  revision: string
   lastUsedMs: number
-  onMessage: Transport['onMessage'] = () => {}
-  onClose: Transport['onClose'] = () => {}
-  onPressure: ClientTransport['onPressure'] = () => {}
-  /** Told once, before the client knows its session by name: the name may be another. */
-  onBegun: (handle: string | undefined) => void = () => {}
   streamHeaders: OutgoingHeaders
   answerHeaders: OutgoingHeaders
+  readonly #options: HttpSessionOptions
+  #events: ClientEvents = NO_CLIENT_EVENTS
   readonly #exchanges = new SmallMap<RequestId, ClientExchange>()
   readonly #kept: EventBuffer
   readonly #replays: ReplayStore
@@ -69,7 +74,7 @@ export class HttpSession implements ClientSession, SessionHeaders {
   readonly #ofExchanges: ExchangeEvents = {
     onGone: (open) => this.#abandon(open),
     onFull: (isFull, of) => {
-      for (const id of of) this.onPressure(isFull, id)
+      for (const id of of) this.#events.onPressure(isFull, id)
     },
   }
   #closing = false
@@ -77,6 +82,8 @@ export class HttpSession implements ClientSession, SessionHeaders {
 
   constructor(options: HttpSessionOptions) {
     const { id, sessionKey, server, caller, nowMs, replays, eventsBefore = 0 } = options
+    this.#options = options
+    this.revision = options.revision ?? ''
     this.id = id
     this.sessionKey = sessionKey
     this.#kept = new EventBuffer(eventsBefore)
@@ -87,6 +94,7 @@ export class HttpSession implements ClientSession, SessionHeaders {
     this.server = server
     this.caller = caller
     this.lastUsedMs = nowMs
+    this.#events = options.connect(this)
   }
 
   get openRequests(): number {
@@ -104,7 +112,7 @@ export class HttpSession implements ClientSession, SessionHeaders {
   }
 
   begun(handle: string | undefined): void {
-    this.onBegun(handle)
+    this.#options.onBegun?.(this, handle)
     this.streamHeaders = { 'mcp-session-id': this.id }
     this.answerHeaders = { ...JSON_TYPE, ...this.streamHeaders }
   }
@@ -119,13 +127,14 @@ export class HttpSession implements ClientSession, SessionHeaders {
     related: MessageContext,
     reply: ResponseWriter,
   ): void {
+    if (this.#closed) return reply.send(404, JSON_TYPE, writeError(null, RPC.invalidRequest, OVER))
     const ids = requestIds(messages)
     this.#opening ??= ids[0]
     if (ids.length > 0) {
       const exchange = new ClientExchange(reply, this, ids, batch, this.#ofExchanges)
       for (const id of ids) this.#exchanges.set(id, exchange)
     }
-    for (const message of messages) this.onMessage(message, related)
+    for (const message of messages) this.#events.onMessage(message, related)
     if (ids.length === 0) reply.send(202, this.streamHeaders)
   }
 
@@ -203,7 +212,8 @@ export class HttpSession implements ClientSession, SessionHeaders {
     if (this.#closing) return
     this.#closing = true
     // The receiver may still answer open requests, with a better message.
-    this.onClose(why)
+    this.#options.onEnd?.(why)
+    this.#events.onClose(why)
     this.#closed = true
     for (const [id, exchange] of this.#exchanges.entries())
       exchange.answer(id, writeError(id, RPC.internal, why))
@@ -227,7 +237,7 @@ export class HttpSession implements ClientSession, SessionHeaders {
       const value = { requestId: id, reason: 'the client went away' }
       const text = new Map(Object.entries(value).map(([key, part]) => [key, JSON.stringify(part)]))
       const method = 'notifications/cancelled'
-      this.onMessage({ kind: 'notification', method, params: { value, text }, source: '' })
+      this.#events.onMessage({ kind: 'notification', method, params: { value, text }, source: '' })
     }
     // Nobody else knows its id.
     if (this.revision === '' && open.includes(this.#opening as RequestId))

@@ -12,7 +12,12 @@ import type { ProtocolGeneration } from '../../../protocol/protocol-generation.t
 import { readMessages } from '../../../protocol/read-message.ts'
 import type { RpcReply } from '../../shared/error-reply.ts'
 import { OWN_QUESTION_MS_MAX } from '../../shared/limits.ts'
-import type { ClientTransport, MessageContext } from '../../shared/transport.ts'
+import {
+  type ClientEvents,
+  type ClientTransport,
+  type MessageContext,
+  NO_CLIENT_EVENTS,
+} from '../../shared/transport.ts'
 
 export interface MemberLinkContext {
   readonly era: ProtocolGeneration
@@ -40,9 +45,7 @@ export class MemberTransport implements ClientTransport {
   revision = ''
   /** The session makes room as a whole. */
   readonly spare = undefined
-  onMessage: ClientTransport['onMessage'] = () => {}
-  onClose: ClientTransport['onClose'] = () => {}
-  onPressure: ClientTransport['onPressure'] = () => {}
+  #events: ClientEvents = NO_CLIENT_EVENTS
   readonly #context: MemberLinkContext
   /** Nobody can guess it, so no id of the client's is one of ours. */
   readonly #mark = randomUUID()
@@ -51,9 +54,11 @@ export class MemberTransport implements ClientTransport {
   #lastId = 0
   #closed = false
 
-  constructor(context: MemberLinkContext) {
+  /** `connect` puts the gate between this and the server. */
+  constructor(context: MemberLinkContext, connect: (link: MemberTransport) => ClientEvents) {
     this.#context = context
     this.era = context.era
+    this.#events = connect(this)
   }
 
   get isIdle(): boolean {
@@ -95,7 +100,7 @@ export class MemberTransport implements ClientTransport {
   close(why: string): void {
     if (this.#closed) return
     // The relay may still answer what is open.
-    this.onClose(why)
+    this.#events.onClose(why)
     this.#closed = true
     for (const { failed } of this.#questions.values()) failed(why)
     for (const heard of this.#listens.values()) heard(undefined)
@@ -126,7 +131,7 @@ export class MemberTransport implements ClientTransport {
         timer = setTimeout(() => giveUp(late), patienceMs)
         this.#questions.set(id, { answered, failed })
         if (this.#closed) failed('the connection is closed')
-        else this.onMessage({ kind: 'request', id, method, params, source: '' })
+        else this.#events.onMessage({ kind: 'request', id, method, params, source: '' })
       })
     } finally {
       clearTimeout(timer)
@@ -151,9 +156,14 @@ export class MemberTransport implements ClientTransport {
     this.pass({ kind: 'notification', method, params: membersFrom(value), source: '' })
   }
 
+  /** The client does not read what this server says, or does again. */
+  pressed(isFull: boolean, request: RequestId | undefined): void {
+    this.#events.onPressure(isFull, request)
+  }
+
   /** A message of the client's; false where nobody takes it any more. */
   pass(message: JsonRpcMessage, related?: MessageContext): boolean {
-    if (!this.#closed) this.onMessage(message, related)
+    if (!this.#closed) this.#events.onMessage(message, related)
     return !this.#closed
   }
 

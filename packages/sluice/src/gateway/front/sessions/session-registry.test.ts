@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonRpcMessage } from '../../../protocol/message.ts'
 import { SESSION_IDLE_MS, SESSIONS_MAX } from '../../shared/limits.ts'
+import { NO_CLIENT_EVENTS } from '../../shared/transport.ts'
 import { NodeResponseWriter, type ResponseWriter } from '../exchange/response-writer.ts'
 import { callerOf } from '../http/caller.test-support.ts'
 import type { HttpSession } from './http-session.ts'
@@ -28,8 +29,13 @@ afterEach(() => {
 })
 
 const ANN = callerOf('ann')
+let told: JsonRpcMessage[] = []
+const connect = () => ({
+  ...NO_CLIENT_EVENTS,
+  onMessage: (message: JsonRpcMessage) => void told.push(message),
+})
 const open = (name: string, caller = ANN): HttpSession | undefined =>
-  sessions.open(name, caller, undefined, () => true)
+  sessions.open(name, caller, undefined, connect)
 
 /** A client's request, and where the gate answers it. */
 async function request(): Promise<{ client: Promise<Response>; reply: ResponseWriter }> {
@@ -140,8 +146,7 @@ describe('an open answer', () => {
 
   test('that its client left is cancelled, and a session that never began is over', async () => {
     const session = open('http') as HttpSession
-    const told: JsonRpcMessage[] = []
-    session.onMessage = (message) => told.push(message)
+    told = []
     const { client, reply } = await request()
     session.accept([PING], false, {}, reply)
     reply.destroy()
@@ -153,7 +158,7 @@ describe('an open answer', () => {
 
 describe('clients of the stateless era', () => {
   const of = (caller = ANN, capabilities = '{}', tokenKey?: string) =>
-    sessions.stateless('http', caller, { capabilities, tokenKey }, () => true)
+    sessions.stateless('http', caller, { capabilities, tokenKey }, connect)
   const withToken = (groups: string[], claims = {}) => ({
     ...ANN,
     principal: { ...ANN.principal, groups, claims },

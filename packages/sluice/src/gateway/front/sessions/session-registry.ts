@@ -6,6 +6,7 @@ import { LruMap } from '../../../core/lru-map.ts'
 import { type Caller, getCallerKey } from '../../../identity/callers/caller.ts'
 import { MADE_ROOM, pickEvictable } from '../../processes/evict-idle.ts'
 import { SESSION_IDLE_MS, SESSIONS_MAX, SESSIONS_OVER_MAX } from '../../shared/limits.ts'
+import type { ClientEvents } from '../../shared/transport.ts'
 import { ReplayStore } from '../exchange/replay.ts'
 import type { ClientSession } from './front-session.ts'
 import { HttpSession } from './http-session.ts'
@@ -60,20 +61,18 @@ export class SessionRegistry {
     return this.#over.get(id)
   }
 
-  /** Undefined where all are in use. `connect` sets what the session calls when it ends. */
+  /** Undefined where all are in use. `connect` puts the gate behind the session. */
   open(
     server: string,
     caller: Caller,
     tokenKey: string | undefined,
-    connect: (session: HttpSession) => void,
+    connect: (session: HttpSession) => ClientEvents,
   ): HttpSession | undefined {
-    return this.add((id, nowMs) => {
+    return this.add((id, nowMs, onEnd) => {
       const sessionKey = tokenKey ?? toSessionKey(id)
-      const replays = this.#replays
-      const session = new HttpSession({ id, sessionKey, server, caller, nowMs, replays })
-      session.onBegun = (handle) => this.#rename(session, handle)
-      connect(session)
-      return session
+      const given = { id, sessionKey, server, caller, nowMs, replays: this.#replays }
+      const onBegun = (session: HttpSession, handle?: string) => this.#rename(session, handle)
+      return new HttpSession({ ...given, connect, onBegun, onEnd })
     })
   }
 
@@ -93,35 +92,41 @@ export class SessionRegistry {
     server: string,
     id: string | undefined,
     caller: Caller,
-    connect: (session: HttpSession, handle: string) => void,
+    connect: (session: HttpSession, handle: string) => ClientEvents,
   ): HttpSession | undefined {
     if (id === undefined || this.#over.has(id)) return undefined
     const kept = this.#names.read(server, caller, id)
     if (kept === undefined) return undefined
-    return this.add((_id, nowMs) => {
-      // The client may come back with the number of an event from before.
-      const { sessionKey } = kept
+    const { sessionKey, revision, handle } = kept
+    return this.add((_id, nowMs, onEnd) => {
       const given = { id, sessionKey, server, caller, nowMs, replays: this.#replays }
-      const session = new HttpSession({ ...given, eventsBefore: Date.now() })
-      session.revision = kept.revision
-      connect(session, kept.handle)
-      return session
+      return new HttpSession({
+        ...given,
+        revision,
+        // The client may come back with the number of an event from before.
+        eventsBefore: Date.now(),
+        connect: (session) => connect(session, handle),
+        onEnd,
+      })
     })
   }
 
   /** A session of any transport; undefined, and not made, where all are in use. */
   add<Session extends ClientSession>(
-    make: (id: string, nowMs: number) => Session,
+    make: (id: string, nowMs: number, onEnd: (why: string) => void) => Session,
   ): Session | undefined {
-    const session = this.#hasRoom() ? make(randomUUID(), this.#nowMs()) : undefined
-    if (session === undefined) return undefined
-    const { onClose } = session
-    session.onClose = (why) => {
-      this.#byId.delete(session.id)
-      this.#over.set(session.id, why)
-      onClose(why)
-    }
-    this.#byId.set(session.id, session)
+    if (!this.#hasRoom()) return undefined
+    let made: Session | undefined
+    let isOver = false
+    const session = make(randomUUID(), this.#nowMs(), (why) => {
+      isOver = true
+      if (made === undefined) return
+      this.#byId.delete(made.id)
+      this.#over.set(made.id, why)
+    })
+    made = session
+    // It may have ended while it was connected.
+    if (!isOver) this.#byId.set(session.id, session)
     return session
   }
 
@@ -131,7 +136,7 @@ export class SessionRegistry {
     server: string,
     caller: Caller,
     { capabilities, tokenKey }: { capabilities: string; tokenKey: string | undefined },
-    connect: (client: StatelessClient) => void,
+    connect: (client: StatelessClient) => ClientEvents,
   ): StatelessClient | undefined {
     const common = JSON.stringify([server, getCallerKey(caller), capabilities, tokenKey ?? null])
     const key = createHash('sha256').update(common).digest('hex')
@@ -142,13 +147,8 @@ export class SessionRegistry {
       return there
     }
     if (!this.#hasRoom()) return undefined
-    const client = new StatelessClient(server, caller, this.#nowMs())
-    connect(client)
-    const { onClose } = client
-    client.onClose = (why) => {
-      this.#stateless.delete(key)
-      onClose(why)
-    }
+    const onEnd = (): void => void this.#stateless.delete(key)
+    const client = new StatelessClient({ server, caller, nowMs: this.#nowMs(), connect, onEnd })
     this.#stateless.set(key, client)
     return client
   }

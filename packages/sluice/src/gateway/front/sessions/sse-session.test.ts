@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { JsonRpcMessage } from '../../../protocol/message.ts'
 import { SSE_INITIALIZE_MS } from '../../shared/limits.ts'
+import { NO_CLIENT_EVENTS } from '../../shared/transport.ts'
 import { NodeResponseWriter, type ResponseWriter } from '../exchange/response-writer.ts'
 import { callerOf } from '../http/caller.test-support.ts'
 import { SseSession } from './sse-session.ts'
@@ -32,19 +33,16 @@ afterEach(() => {
   server.close()
 })
 
-async function open(listen: (session: SseSession) => void = () => {}, hasRoom = true) {
+async function open(onClose: (why: string) => void = () => {}) {
   const client = fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
   const response = await arrived
-  const connect = (session: SseSession): boolean => {
-    listen(session)
-    return hasRoom
-  }
-  const caller = callerOf('ann')
-  const reply = new NodeResponseWriter(response)
-  const opening = { id: 'an-id', server: 'a', caller, nowMs: 0, connect, reply, path: '/mcp/a' }
-  const session = new SseSession(opening)
   const ended: string[] = []
-  session.onClose = (why) => ended.push(why)
+  const session = new SseSession({
+    ...{ id: 'an-id', server: 'a', caller: callerOf('ann'), nowMs: 0, path: '/mcp/a' },
+    reply: new NodeResponseWriter(response),
+    connect: () => ({ ...NO_CLIENT_EVENTS, onClose }),
+    onEnd: (why) => void ended.push(why),
+  })
   return { session, ended, text: (await client).text() }
 }
 
@@ -59,9 +57,7 @@ test('a stream on which nobody says `initialize` ends by itself', async () => {
 
 test('what is open when it ends is answered, and both sides of the session learn of the end', async () => {
   const told: string[] = []
-  const { session, ended, text } = await open((made) => {
-    made.onClose = (why) => told.push(why)
-  })
+  const { session, ended, text } = await open((why) => void told.push(why))
   expect(session.isIdle).toBe(true)
   const acknowledged = { send() {} } as unknown as ResponseWriter
   session.accept([INITIALIZE], false, {}, acknowledged)

@@ -8,7 +8,7 @@ import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { writeError } from '../../../protocol/write-message.ts'
 import { SSE_INITIALIZE_MS } from '../../shared/limits.ts'
-import type { ClientTransport, MessageContext, Transport } from '../../shared/transport.ts'
+import { type ClientEvents, type MessageContext, NO_CLIENT_EVENTS } from '../../shared/transport.ts'
 import { EventStream } from '../exchange/event-stream.ts'
 import type { ResponseWriter } from '../exchange/response-writer.ts'
 import { type ClientSession, refusedIds, requestIds } from './front-session.ts'
@@ -19,7 +19,8 @@ export interface SseOpening {
   readonly caller: Caller
   readonly nowMs: number
   /** Puts the gate behind the session; it is ready for messages when that returns. */
-  readonly connect: (session: SseSession) => void
+  readonly connect: (session: SseSession) => ClientEvents
+  readonly onEnd: (why: string) => void
   readonly reply: ResponseWriter
   /** The path of the request, to which the client is to POST. */
   readonly path: string
@@ -32,9 +33,8 @@ export class SseSession implements ClientSession {
   caller: Caller
   revision = ''
   lastUsedMs: number
-  onMessage: Transport['onMessage'] = () => {}
-  onClose: Transport['onClose'] = () => {}
-  onPressure: ClientTransport['onPressure'] = () => {}
+  #events: ClientEvents = NO_CLIENT_EVENTS
+  readonly #onEnd: (why: string) => void
   readonly #stream: EventStream
   readonly #open = new Set<RequestId>()
   readonly #patience: NodeJS.Timeout
@@ -43,18 +43,19 @@ export class SseSession implements ClientSession {
   #closing = false
   #closed = false
 
-  constructor({ id, server, caller, nowMs, connect, reply, path }: SseOpening) {
+  constructor({ id, server, caller, nowMs, connect, onEnd, reply, path }: SseOpening) {
     this.id = id
     this.server = server
     this.caller = caller
     this.lastUsedMs = nowMs
     this.#connect = connect
+    this.#onEnd = onEnd
     this.#stream = new EventStream(
       reply,
       {},
       {
         onEnd: () => this.close('the client went away'),
-        onFull: (isFull) => this.onPressure(isFull, undefined),
+        onFull: (isFull) => this.#events.onPressure(isFull, undefined),
       },
     )
     this.#stream.write(`${path}?session=${id}`, undefined, 'endpoint')
@@ -91,7 +92,7 @@ export class SseSession implements ClientSession {
     this.#begin()
     reply.send(202, { 'content-type': 'text/plain; charset=utf-8' }, 'Accepted')
     for (const id of requestIds(messages)) this.#open.add(id)
-    for (const message of messages) this.onMessage(message)
+    for (const message of messages) this.#events.onMessage(message)
   }
 
   /** The stream it has is the only one of this transport. */
@@ -119,7 +120,8 @@ export class SseSession implements ClientSession {
     this.#closing = true
     clearTimeout(this.#patience)
     // The receiver may still answer open requests, with a better message.
-    this.onClose(why)
+    this.#onEnd(why)
+    this.#events.onClose(why)
     this.#closed = true
     for (const id of this.#open) this.#stream.write(writeError(id, RPC.internal, why))
     this.#open.clear()
@@ -131,12 +133,6 @@ export class SseSession implements ClientSession {
     if (connect === undefined) return
     this.#connect = undefined
     clearTimeout(this.#patience)
-    const forget = this.onClose
-    connect(this)
-    const end = this.onClose
-    this.onClose = (why) => {
-      forget(why)
-      end(why)
-    }
+    this.#events = connect(this)
   }
 }

@@ -9,7 +9,12 @@ import type { JsonRpcRequest, RequestId } from '../../../protocol/message.ts'
 import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { withResponseId, writeError, writeMembers } from '../../../protocol/write-message.ts'
-import type { ClientTransport, MessageContext } from '../../shared/transport.ts'
+import {
+  type ClientEvents,
+  type ClientTransport,
+  type MessageContext,
+  NO_CLIENT_EVENTS,
+} from '../../shared/transport.ts'
 import { ClientExchange, NO_SESSION } from '../exchange/exchange.ts'
 import type { ResponseWriter } from '../exchange/response-writer.ts'
 
@@ -28,6 +33,15 @@ const STATUS: ReadonlyMap<number, number> = new Map([
   [RPC.unsupportedVersion, 400],
 ])
 
+export interface StatelessClientOptions {
+  readonly server: string
+  readonly caller: Caller
+  readonly nowMs: number
+  /** Puts the gate behind the client. */
+  readonly connect: (client: StatelessClient) => ClientEvents
+  readonly onEnd: (why: string) => void
+}
+
 export class StatelessClient implements ClientTransport {
   readonly era = 'stateless'
   readonly server: string
@@ -35,18 +49,19 @@ export class StatelessClient implements ClientTransport {
   caller: Caller
   revision = STATELESS_REVISION
   lastUsedMs: number
-  onMessage: ClientTransport['onMessage'] = () => {}
-  onClose: ClientTransport['onClose'] = () => {}
-  onPressure: ClientTransport['onPressure'] = () => {}
+  #events: ClientEvents = NO_CLIENT_EVENTS
+  readonly #onEnd: (why: string) => void
   readonly #open = new Map<RequestId, OpenRequest>()
   #lastName = 0
   #closing = false
   #closed = false
 
-  constructor(server: string, caller: Caller, nowMs: number) {
+  constructor({ server, caller, nowMs, connect, onEnd }: StatelessClientOptions) {
     this.server = server
     this.caller = caller
     this.lastUsedMs = nowMs
+    this.#onEnd = onEnd
+    this.#events = connect(this)
   }
 
   get openRequests(): number {
@@ -67,10 +82,10 @@ export class StatelessClient implements ClientTransport {
     const listens = request.method === 'subscriptions/listen'
     const exchange = new ClientExchange(reply, NO_SESSION, [name], false, {
       onGone: () => this.#abandon(name),
-      onFull: (isFull) => this.onPressure(isFull, name),
+      onFull: (isFull) => this.#events.onPressure(isFull, name),
     })
     this.#open.set(name, { id: request.id, exchange, listens })
-    this.onMessage({ ...request, id: name }, related)
+    this.#events.onMessage({ ...request, id: name }, related)
   }
 
   send(text: string, { request, answers, errorCode }: MessageContext = {}): boolean {
@@ -100,7 +115,8 @@ export class StatelessClient implements ClientTransport {
     if (this.#closing) return
     this.#closing = true
     // The receiver may still answer open requests, with a better message.
-    this.onClose(why)
+    this.#onEnd(why)
+    this.#events.onClose(why)
     this.#closed = true
     for (const [name, { id, exchange }] of this.#open)
       exchange.answer(name, writeError(id, RPC.internal, why))
@@ -112,7 +128,7 @@ export class StatelessClient implements ClientTransport {
     const value = { requestId: name, reason: 'the client went away' }
     const text = new Map(Object.entries(value).map(([key, part]) => [key, JSON.stringify(part)]))
     const method = 'notifications/cancelled'
-    this.onMessage({ kind: 'notification', method, params: { value, text }, source: '' })
+    this.#events.onMessage({ kind: 'notification', method, params: { value, text }, source: '' })
   }
 }
 

@@ -8,7 +8,7 @@ import { LINE_BYTES_MAX } from '../../../protocol/json/limits.ts'
 import type { JsonRpcMessage } from '../../../protocol/message.ts'
 import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { SOCKET_HELLO_BYTES_MAX } from '../../shared/limits.ts'
-import type { ClientTransport } from '../../shared/transport.ts'
+import { type ClientTransport, NO_CLIENT_EVENTS } from '../../shared/transport.ts'
 import { CLIENT_BLANK_LINES_MAX, CLIENT_LINES_PER_TURN } from '../../shared/turn-limits.ts'
 import { LineConnection } from './line-transport.ts'
 import { readHello } from './socket-handshake.ts'
@@ -18,10 +18,10 @@ function pipeOf() {
   const sides: { got: JsonRpcMessage[] }[] = []
   let isOver = false
   const link = new LineConnection(gate, {
-    open: (side) => {
+    open: () => {
       const got: JsonRpcMessage[] = []
-      side.onMessage = (message) => void got.push(message)
       sides.push({ got })
+      return { ...NO_CLIENT_EVENTS, onMessage: (message) => void got.push(message) }
     },
     onEnd: () => {
       isOver = true
@@ -30,17 +30,27 @@ function pipeOf() {
   return { near, link, sides, isEnded: () => isOver }
 }
 
+interface OpenedSide {
+  readonly side: ClientTransport
+  readonly got: JsonRpcMessage[]
+  readonly ended: string[]
+  readonly pressed: [boolean, unknown][]
+}
+
 function pipe() {
   const [near, far] = duplexPair()
-  const sides: { side: ClientTransport; got: JsonRpcMessage[]; ended: string[] }[] = []
+  const sides: OpenedSide[] = []
   const said: { id?: unknown; error?: { code: number; message: string } }[] = []
   let isEnded = false
   const link = new LineConnection(near, {
     open: (side) => {
-      const opened = { side, got: [] as JsonRpcMessage[], ended: [] as string[] }
-      side.onMessage = (message) => void opened.got.push(message)
-      side.onClose = (reason) => void opened.ended.push(reason)
+      const opened: OpenedSide = { side, got: [], ended: [], pressed: [] }
       sides.push(opened)
+      return {
+        onPressure: (isFull, request) => void opened.pressed.push([isFull, request]),
+        onMessage: (message) => void opened.got.push(message),
+        onClose: (reason) => void opened.ended.push(reason),
+      }
     },
     onEnd: () => {
       isEnded = true
@@ -105,9 +115,7 @@ test('whoever is behind a client that does not read is told, and again when it h
   const { far, link, sides, write } = pipe()
   await write(INITIALIZE)
   far.pause()
-  const told: [boolean, unknown][] = []
-  const { side } = sides[0] as (typeof sides)[0]
-  side.onPressure = (isFull, request) => void told.push([isFull, request])
+  const { pressed: told } = sides[0] as (typeof sides)[0]
   const text = JSON.stringify({ jsonrpc: '2.0', method: 'x', params: { y: 'z'.repeat(400_000) } })
   for (let message = 0; message < 5; message++) expect(link.send(text)).toBe(true)
   expect(told).toEqual([[true, undefined]])

@@ -18,13 +18,13 @@ import {
   STREAM_FULL_BYTES,
 } from '../../shared/limits.ts'
 import { SmallSet } from '../../shared/small-set.ts'
-import type { ClientTransport, MessageContext } from '../../shared/transport.ts'
+import type { ClientEvents, ClientTransport, MessageContext } from '../../shared/transport.ts'
 import { CLIENT_BLANK_LINES_MAX, CLIENT_LINES_PER_TURN } from '../../shared/turn-limits.ts'
 import { rejectWrongGeneration } from '../sessions/stateless-request.ts'
 
 export interface LineLinkEvents {
   /** Puts the gate behind a conversation, once its era is known. */
-  readonly open: (side: ClientTransport) => void
+  readonly open: (side: ClientTransport) => ClientEvents
   readonly onEnd: () => void
 }
 
@@ -100,7 +100,7 @@ export class LineConnection {
   #full(isFull: boolean): void {
     this.#isFull = isFull
     if (isFull) this.#stream.once('drain', () => this.#full(false))
-    this.#side?.onPressure(isFull, undefined)
+    this.#side?.events.onPressure(isFull, undefined)
   }
 
   /** A client that floods waits, and others have their turn. */
@@ -147,7 +147,7 @@ export class LineConnection {
         this.send(writeError(null, RPC.invalidRequest, 'a request with this id is still open'))
       else {
         if (message.kind === 'request' && message.method !== LISTEN) this.#open.add(message.id)
-        side.onMessage(message)
+        side.events.onMessage(message)
       }
     }
   }
@@ -160,9 +160,8 @@ export class LineConnection {
     const begins =
       message.kind === 'request' && message.method === 'initialize' && before?.era === 'stateless'
     if (before !== undefined && (isNewer || !begins)) return before
-    this.#side = new LineTransport(this, isNewer ? 'stateless' : 'session')
     before?.end('the client began a session')
-    this.#events.open(this.#side)
+    this.#side = new LineTransport(this, isNewer ? 'stateless' : 'session', this.#events.open)
     return this.#side
   }
 }
@@ -173,15 +172,14 @@ class LineTransport implements ClientTransport {
   revision = ''
   /** A client behind a pipe cannot initialize again. */
   readonly spare = undefined
-  onMessage: ClientTransport['onMessage'] = () => {}
-  onClose: ClientTransport['onClose'] = () => {}
-  onPressure: ClientTransport['onPressure'] = () => {}
+  readonly events: ClientEvents
   readonly #line: LineConnection
   #ended = false
 
-  constructor(line: LineConnection, era: ProtocolGeneration) {
+  constructor(line: LineConnection, era: ProtocolGeneration, open: LineLinkEvents['open']) {
     this.#line = line
     this.era = era
+    this.events = open(this)
   }
 
   send(text: string, { request, answers }: MessageContext = {}): boolean {
@@ -207,6 +205,6 @@ class LineTransport implements ClientTransport {
   end(why: string): void {
     if (this.#ended) return
     this.#ended = true
-    this.onClose(why)
+    this.events.onClose(why)
   }
 }

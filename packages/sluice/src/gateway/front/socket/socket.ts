@@ -13,6 +13,7 @@ import { type ClientProcess, findClientProcess } from '../../processes/client-pr
 import { SESSIONS_MAX } from '../../shared/limits.ts'
 import type {
   ClientEnvironment,
+  ClientEvents,
   ClientTransport,
   ConnectionOrigin,
 } from '../../shared/transport.ts'
@@ -30,7 +31,7 @@ export interface SocketFrontOptions {
     link: ClientTransport,
     who: () => Caller,
     origin: ConnectionOrigin,
-  ) => void
+  ) => ClientEvents
   /** Throws where this token, or none, lets nobody in. */
   readonly identify: (token: string | undefined, server: string) => Caller | Promise<Caller>
   /** Does what a command asks; what it throws is the answer too. */
