@@ -1,7 +1,6 @@
-// A client of all servers at once: one conversation of its own with each of them, put together. It
-// carries and renames; what is judged, counted and recorded is judged by the relay of the server it
-// is for, as if the client had asked there. Made by the gate for `/mcp` and for pipes that name no
-// server; in the era of its client.
+// A client of all servers at once: one session with each of them, merged. It forwards and renames; the relay of
+// each server decides, counts and records, as if the client had called that server. Made by the gate for
+// `/mcp` and for pipes that name no server, in the protocol generation of its client.
 
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type {
@@ -22,15 +21,9 @@ import { toStatelessResult } from '../session/stateless-results.ts'
 import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
 import { ALL_LISTENS_MAX, SESSION_REQUESTS_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
-import type {
-  ClientEnd,
-  ClientEvents,
-  ClientSend,
-  ClientTransport,
-  MessageContext,
-} from '../shared/transport.ts'
+import type { ClientEnd, ClientEvents, ClientSend, MessageContext } from '../shared/transport.ts'
 import { helloOf } from './client-hello.ts'
-import { AggregateMember, waitFor } from './member.ts'
+import { AggregateMember, type MemberContext, waitFor } from './member.ts'
 import { MergedLists } from './merge-lists.ts'
 import { begunSession, discovered, mergeProfiles } from './merge-profiles.ts'
 import { resultForClient, withMember } from './qualified-handles.ts'
@@ -43,7 +36,7 @@ export interface AllServersContext {
   readonly send: ClientSend
   readonly servers: readonly string[]
   /** Puts the gate between the link and a server. */
-  readonly open: (server: string, link: ClientTransport) => ClientEvents
+  readonly open: (server: string, ...link: Parameters<MemberContext['open']>) => ClientEvents
   readonly onEnd: () => void
   /** Something of a server's was left out of a list, by a limit. */
   readonly onLimit: (server: string, why: string) => void
