@@ -14,6 +14,15 @@ export class ApiError extends Error {
   }
 }
 
+/** The browser's own words for a passkey that was not used are not meant for people. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  const { name, message } = error as Error
+  if (name === 'NotAllowedError' || name === 'AbortError')
+    return new ApiError(0, 'CANCELLED', 'the passkey was not used', 'try again when you are ready')
+  return new ApiError(0, name, message, '')
+}
+
 let token: string | undefined
 let onSignedOut: () => void = () => {}
 

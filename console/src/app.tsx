@@ -3,6 +3,7 @@
 
 import { type ComponentType, type JSX, lazy, Suspense, useEffect } from 'react'
 import type { SettingsView } from '../../packages/sluice/src/admin/contract/contract.ts'
+import { FreezeBanner, FreezeButton, watchFreezes } from './freeze.tsx'
 import { Approvals } from './pages/approvals/approvals.tsx'
 import { listPending, openInbox, useInbox } from './pages/approvals/inbox.ts'
 import { useResource } from './resource.ts'
@@ -58,6 +59,7 @@ export function App(): JSX.Element {
 function Console(): JSX.Element {
   const { page } = useRoute()
   useEffect(() => openInbox(), [])
+  useEffect(() => watchFreezes(), [])
   const current = PAGES.find(({ path }) => path === (page === '' ? 'approvals' : page))
   return (
     <div className="shell">
@@ -68,6 +70,7 @@ function Console(): JSX.Element {
       <main className="main" id="main" tabIndex={-1}>
         <Lost />
         <Observed />
+        <FreezeBanner />
         <Suspense fallback={<Loading />}>
           {current === undefined ? (
             <Empty icon="search" title="Nothing is here">
@@ -91,10 +94,10 @@ function Lost(): JSX.Element {
         <div className="lost">
           <Icon name="warn" />
           {why === undefined ? (
-            'The gate does not answer. What you see is as it was; the page goes on by itself when the gate is back.'
+            'The gate does not answer. This page shows the last known state and reconnects by itself.'
           ) : (
             <span>
-              No news come: <SaidByGate text={why} />. What you see may be old.
+              No live updates: <SaidByGate text={why} />. This page may be out of date.
             </span>
           )}
         </div>
@@ -135,19 +138,19 @@ function Navigation({ current }: { current: string | undefined }): JSX.Element {
         <span>Sluice</span>
       </div>
       {PAGES.map(({ path, says, icon }) => (
-        <Link
-          key={path}
-          to={`/${path}`}
-          className="nav-link"
-          current={path === current}
-          label={path === 'approvals' && waiting > 0 ? `${says}, ${waiting} waiting` : says}
-        >
+        <Link key={path} to={`/${path}`} className="nav-link" current={path === current}>
           <Icon name={icon} />
           <span>{says}</span>
-          {path === 'approvals' && waiting > 0 && <b className="count hot">{waiting}</b>}
+          {path === 'approvals' && waiting > 0 && (
+            <b className="count hot">
+              {waiting}
+              <span className="visually-hidden"> pending</span>
+            </b>
+          )}
         </Link>
       ))}
       <div className="nav-foot">
+        <FreezeButton target={{ scope: 'all', id: '' }} />
         <div className="who">
           <span className="avatar" aria-hidden="true">
             {me?.name.slice(0, 2).toUpperCase()}

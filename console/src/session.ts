@@ -12,7 +12,17 @@ import type {
   SignedIn,
   SignInMethods,
 } from '../../packages/sluice/src/admin/contract/contract.ts'
-import { ApiError, authorised, call, get, holdToken, post, refusal, whenSignedOut } from './api.ts'
+import {
+  ApiError,
+  authorised,
+  call,
+  get,
+  holdToken,
+  post,
+  refusal,
+  toApiError,
+  whenSignedOut,
+} from './api.ts'
 import { leaveFor, takeAnswer } from './elsewhere.ts'
 
 export interface ConsoleSession {
@@ -82,7 +92,7 @@ export async function startSession(): Promise<void> {
     const answer = takeAnswer()
     if (answer !== undefined) return await enter({ answer })
   } catch (error) {
-    change({ error: asFault(error) })
+    change({ error: toApiError(error) })
   }
   await findWays()
   change({ state: 'out' })
@@ -90,7 +100,7 @@ export async function startSession(): Promise<void> {
 
 async function findWays(): Promise<void> {
   const ways = await get<SignInMethods>('/sign-in').catch((error) => {
-    change({ error: asFault(error) })
+    change({ error: toApiError(error) })
     return undefined
   })
   change({ ways })
@@ -101,7 +111,7 @@ export async function signInElsewhere(issuer: string): Promise<void> {
   try {
     await leaveFor(issuer)
   } catch (error) {
-    change({ error: asFault(error) })
+    change({ error: toApiError(error) })
   }
 }
 
@@ -122,7 +132,7 @@ export async function signInWithPasskey(): Promise<void> {
       : post<{ challenge: never }>('/links', { link: wanted }))
     await enter({ assertion: await startAuthentication({ optionsJSON }) })
   } catch (error) {
-    change({ error: asFault(error) })
+    change({ error: toApiError(error) })
   }
 }
 
@@ -189,12 +199,4 @@ export async function decideRequest(
 export async function revealArguments(id: string): Promise<Revealed> {
   const path = `/approvals/${encodeURIComponent(id)}/reveal`
   return sendWithProof<Revealed>('POST', path, {})
-}
-
-function asFault(error: unknown): ApiError {
-  if (error instanceof ApiError) return error
-  const { name, message } = error as Error
-  if (name === 'NotAllowedError' || name === 'AbortError')
-    return new ApiError(0, 'CANCELLED', 'the passkey was not used', 'try again when you are ready')
-  return new ApiError(0, name, message, '')
 }

@@ -114,12 +114,25 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await until(async () => (await refused.count()) > seen)
   })
 
+  test('B1: freeze from any page, a banner on all of them, and thaw with the passkey', async () => {
+    await open('Ledger')
+    await page.getByRole('button', { name: 'Freeze… Everything' }).click()
+    await page.getByLabel('Reason (callers see it)').fill('an incident')
+    await page.getByRole('button', { name: 'Freeze now' }).click()
+    await page.getByText('Everything is frozen').first().waitFor()
+    const { answer } = await office.call('read_note', {})
+    expect(JSON.stringify(answer)).toContain('an incident')
+    await open('Approvals')
+    await page.locator('.frozen-banner').getByRole('button', { name: 'Thaw' }).click()
+    await page.locator('.frozen-banner').waitFor({ state: 'detached' })
+  })
+
   test('an approval by one key and the passkey lets the waiting client go on', async () => {
     await open('Approvals')
     const waiting = office.call('send_mail', { to: 'desk@example.com' })
     await page.getByText('office/send_mail').first().waitFor()
     await until(async () => (await page.title()).startsWith('(1)'))
-    await page.getByText('desk@example.com').waitFor()
+    await page.getByText('desk@example.com', { exact: true }).waitFor()
     await page.keyboard.press('a')
     const { answer } = await waiting
     expect(JSON.stringify(answer)).toContain('send_mail')
@@ -130,7 +143,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
   test('an approver changes the arguments where the rule lets them, and that is what is sent', async () => {
     await open('Approvals')
     const waiting = office.call('send_mail', { to: 'everybody@example.com' })
-    await page.getByText('everybody@example.com').waitFor()
+    await page.getByText('everybody@example.com', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Change the arguments' }).click()
     await page.getByLabel('Arguments to send instead').fill('{ "to": "ada@example.com" }')
     await page.getByRole('button', { name: 'Approve' }).click()
@@ -145,13 +158,13 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await page.getByLabel('How long it holds').selectOption('3600000')
     await page.getByLabel('What amount may be').selectOption('range')
     await page.getByLabel('amount, at most').fill('70')
-    await page.getByLabel('At most so many calls').fill('2')
+    await page.getByLabel('Maximum calls').fill('2')
     await page.getByRole('button', { name: 'Approve' }).click()
     await waiting
     expect(
       JSON.stringify((await office.call('create_payment', { amount: 70, to: 'ann' })).answer),
     ).toContain('create_payment')
-    await page.getByRole('radio', { name: 'For a while' }).click()
+    await page.getByRole('radio', { name: 'Standing approvals' }).click()
     const stands = page.getByRole('article', { name: 'office/create_payment, for a while' })
     await stands.getByText('0 to 70').waitFor()
     await stands.getByText('used 1 of 2 times').waitFor()
@@ -159,7 +172,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await stands.getByRole('button', { name: 'End it' }).click()
     await stands.waitFor({ state: 'detached' })
     const again = office.call('create_payment', { amount: 70, to: 'ann' })
-    await page.getByRole('radio', { name: /^Waiting 1/ }).click()
+    await page.getByRole('radio', { name: /^Pending 1/ }).click()
     await page.getByRole('button', { name: 'Deny' }).click()
     await page.getByText('denied office/create_payment').waitFor()
     await again
@@ -179,7 +192,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
       path: '/approvals',
     })
     const waiting = office.call('send_mail', { to: 'nobody@example.com' })
-    await hers.getByText('nobody@example.com').waitFor({ timeout: 30_000 })
+    await hers.getByText('nobody@example.com', { exact: true }).waitFor({ timeout: 30_000 })
     await hers.getByText('deciding is an approver’s').waitFor()
     expect(await hers.getByRole('button', { name: 'Approve' }).count()).toBe(0)
     // Removed, she is out with the next thing she asks for, and told so.
@@ -188,7 +201,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await hers.getByRole('link', { name: 'Servers' }).click()
     await hers.getByText('your sign-in has ended').waitFor()
     await hers.context().close()
-    await page.getByText('nobody@example.com').waitFor()
+    await page.getByText('nobody@example.com', { exact: true }).waitFor()
     await page.getByLabel('Comment').fill('not today')
     await page.getByRole('button', { name: 'Deny' }).click()
     expect(JSON.stringify((await waiting).answer)).toContain('not today')
@@ -339,9 +352,10 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await open('Settings')
     await page.getByRole('button', { name: 'New grant' }).click()
     await page.getByLabel('Name', { exact: true }).fill('ci-bot')
-    await page.getByRole('button', { name: 'Make it' }).click()
-    await page.getByText('Shown this once').waitFor()
+    await page.getByRole('button', { name: 'Create grant' }).click()
+    await page.getByText('Shown only once').waitFor()
     await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'I have stored it' }).click()
     await page
       .getByRole('row', { name: /ci-bot/ })
       .getByRole('button', { name: 'Revoke' })

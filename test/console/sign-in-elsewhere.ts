@@ -85,7 +85,7 @@ async function decides(page: Page, gate: RunningGate, token: string): Promise<vo
   const office = await PlainClient.open(gate, 'office', '2025-11-25', token)
   const waiting = office.call('send_mail', { to: 'desk@example.com' })
   await page.getByRole('link', { name: /^Approvals/ }).click()
-  await page.getByText('desk@example.com').waitFor()
+  await page.getByText('desk@example.com', { exact: true }).waitFor()
   await page.getByText(`corp:${MACHINE.id}`).first().waitFor()
   await page.keyboard.press('a')
   expect(JSON.stringify((await waiting).answer)).toContain('send_mail')

@@ -25,13 +25,11 @@ export function Link({
   children,
   className,
   current,
-  label,
 }: {
   to: string
   children: ReactNode
   className?: string
   current?: boolean
-  label?: string
 }): JSX.Element {
   const follow = (event: MouseEvent) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
@@ -39,13 +37,7 @@ export function Link({
     go(to)
   }
   return (
-    <a
-      href={to}
-      onClick={follow}
-      className={className}
-      aria-current={current ? 'page' : undefined}
-      aria-label={label}
-    >
+    <a href={to} onClick={follow} className={className} aria-current={current ? 'page' : undefined}>
       {children}
     </a>
   )

@@ -1,4 +1,5 @@
-// A dialog over the page, or a drawer at its side: closes on Escape and on a click outside.
+// A dialog over the page, or a drawer at its side: closes on Escape and on a click outside, unless what
+// it shows would be lost.
 
 import type { JSX, ReactNode } from 'react'
 import { Heading } from 'react-aria-components/Heading'
@@ -12,17 +13,21 @@ export function Dialog({
   children,
   side = false,
   wide = false,
+  isKept = false,
 }: {
   title: ReactNode
   onClose: () => void
   children: ReactNode
   side?: boolean
   wide?: boolean
+  /** Closed only by a button in it. */
+  isKept?: boolean
 }): JSX.Element {
   return (
     <ModalOverlay
       isOpen
-      isDismissable
+      isDismissable={!isKept}
+      isKeyboardDismissDisabled={isKept}
       onOpenChange={(open) => !open && onClose()}
       className={side ? 'scrim side' : 'scrim'}
     >
@@ -33,9 +38,11 @@ export function Dialog({
               <Heading slot="title" level={2}>
                 {title}
               </Heading>
-              <Button kind="quiet" icon aria-label="Close" onPress={onClose}>
-                <Icon name="close" />
-              </Button>
+              {!isKept && (
+                <Button kind="quiet" icon aria-label="Close" onPress={onClose}>
+                  <Icon name="close" />
+                </Button>
+              )}
             </div>
             {children}
           </div>

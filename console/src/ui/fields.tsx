@@ -45,7 +45,14 @@ export function TextField({
   type = 'text',
   className = '',
   min,
-}: Common & { type?: string; className?: string; min?: number }): JSX.Element {
+  onEnter,
+}: Common & {
+  type?: string
+  className?: string
+  min?: number
+  /** The form is sent. */
+  onEnter?: () => void
+}): JSX.Element {
   const id = useId()
   return (
     <Labelled id={id} label={label} quiet={quiet} className={className}>
@@ -59,6 +66,7 @@ export function TextField({
         autoComplete="off"
         spellCheck={false}
         onChange={(event) => onChange(event.target.value)}
+        onKeyDown={(event) => event.key === 'Enter' && onEnter?.()}
       />
     </Labelled>
   )

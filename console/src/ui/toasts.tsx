@@ -1,7 +1,7 @@
 // Short messages at the page's edge, announced by screen readers, removed after a timeout.
 
 import { type JSX, useSyncExternalStore } from 'react'
-import { ApiError } from '../api.ts'
+import { toApiError } from '../api.ts'
 import { Notice } from './page.tsx'
 import { SaidByGate } from './said.tsx'
 
@@ -29,9 +29,8 @@ export function showToast(text: string, kind: Toast['kind'] = 'good'): void {
 }
 
 export function complain(error: unknown): void {
-  const { message } = error as Error
-  const help = error instanceof ApiError && error.help !== '' ? `: ${error.help}` : ''
-  showToast(`${message}${help}`, 'bad')
+  const { message, help } = toApiError(error)
+  showToast(help === '' ? message : `${message}: ${help}`, 'bad')
 }
 
 export function Toasts(): JSX.Element {

@@ -106,7 +106,7 @@ export function Agent({ id }: { id: string }): JSX.Element {
             )}
             {value.waitingFor !== null && (
               <Notice kind="warn">
-                Waits: <UntrustedText text={value.waitingFor} />
+                Waiting: <UntrustedText text={value.waitingFor} />
               </Notice>
             )}
             <Conversation messages={value.messages} />
@@ -209,7 +209,7 @@ function Todos({ todos }: { todos: AgentPage['todos'] }): JSX.Element {
 function Budgets({ agent }: { agent: AgentPage }): JSX.Element {
   return (
     <section className="card card-body stack" aria-label="Budgets">
-      <h2 className="small-head">Used of its budgets</h2>
+      <h2 className="small-head">Budget used</h2>
       {agent.budgets.map(({ name, used, max }) => (
         <div key={name} className="budget">
           <span>{name}</span>

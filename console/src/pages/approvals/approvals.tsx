@@ -14,6 +14,7 @@ import { useNow } from '../../ui/now.ts'
 import { Empty, PageHead } from '../../ui/page.tsx'
 import { SaidLine } from '../../ui/said.tsx'
 import { ago, left } from '../../ui/words.ts'
+import { parseMembers } from './arguments.tsx'
 import { listPending, useInbox } from './inbox.ts'
 import { Request, StateMark } from './request.tsx'
 import { StandingApprovals } from './standing.tsx'
@@ -22,11 +23,11 @@ import './approvals.css'
 export function Approvals(): JSX.Element {
   const inbox = useInbox()
   const me = useMe()
-  const { rest } = useRoute()
-  const [shows, setShows] = useState('waiting')
+  const { rest, query } = useRoute()
+  const shows = query.get('show') ?? 'pending'
   const pending = listPending(inbox)
   const shown =
-    shows === 'waiting' ? pending : inbox.requests.filter((one) => !pending.includes(one))
+    shows === 'pending' ? pending : inbox.requests.filter((one) => !pending.includes(one))
   const open =
     inbox.requests.find(({ id }) => id === rest[0]) ??
     (rest[0] === undefined ? shown[0] : undefined)
@@ -37,11 +38,11 @@ export function Approvals(): JSX.Element {
         <Chips
           label="Which calls"
           value={shows}
-          onChange={setShows}
+          onChange={(show) => go(`/approvals${show === 'pending' ? '' : `?show=${show}`}`)}
           choices={[
-            { value: 'waiting', says: `Waiting ${pending.length}` },
+            { value: 'pending', says: `Pending ${pending.length}` },
             { value: 'decided', says: 'Decided' },
-            { value: 'standing', says: 'For a while' },
+            { value: 'standing', says: 'Standing approvals' },
           ]}
         />
         <NotifyMe />
@@ -53,9 +54,9 @@ export function Approvals(): JSX.Element {
       ) : shown.length === 0 && open === undefined ? (
         <Empty
           icon="approvals"
-          title={shows === 'waiting' ? 'Nothing waits' : 'Nothing was decided yet'}
+          title={shows === 'pending' ? 'Nothing to approve' : 'Nothing was decided yet'}
         >
-          {shows === 'waiting' ? (
+          {shows === 'pending' ? (
             <>
               Calls that a rule with <code>require_approval</code> holds appear here at once.
               {me?.mayProve === false && mayAct(me, 'approver') && (
@@ -84,7 +85,7 @@ export function Approvals(): JSX.Element {
           <div className="split-detail">
             {rest[0] !== undefined && (
               <div className="phone-back">
-                <Button kind="quiet" onPress={() => go('/approvals')}>
+                <Button kind="quiet" onPress={() => go(`/approvals${location.search}`)}>
                   <Icon name="back" /> All
                 </Button>
               </div>
@@ -94,7 +95,7 @@ export function Approvals(): JSX.Element {
                 It may be older than what is kept.
               </Empty>
             ) : (
-              <Request request={open} key={open.id} />
+              <Request request={open} key={open.id} onDecided={() => goOn(open, shown)} />
             )}
           </div>
         </div>
@@ -103,25 +104,58 @@ export function Approvals(): JSX.Element {
   )
 }
 
+/** To the next one, as a mailbox does. */
+function goOn({ id }: ApprovalRequest, shown: readonly ApprovalRequest[]): void {
+  const at = shown.findIndex((one) => one.id === id)
+  const next = shown[at + 1] ?? shown[at - 1]
+  go(next === undefined ? '/approvals' : toEntry(next.id), true)
+}
+
+/** Its list stays chosen. */
+function toEntry(id: string): string {
+  return `${pathTo('approvals', id)}${location.search}`
+}
+
+/** The last minutes are marked. */
+const SOON_MS = 2 * 60_000
+
+/** Enough to tell two requests apart. */
+function summarize(args: string): string {
+  const members = parseMembers(args)
+  if (members === undefined) return args.slice(0, 200)
+  const text = members.map(([name, value]) => `${name} ${asText(value)}`)
+  return text.join(' · ').slice(0, 200)
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
 function Entry({ request, current }: { request: ApprovalRequest; current: boolean }): JSX.Element {
   const now = useNow(5_000)
+  const isSoon = request.state === 'pending' && request.expiresAtMs - now < SOON_MS
   return (
     <button
       type="button"
       className="inbox-entry"
       aria-current={current}
-      onClick={() => go(pathTo('approvals', request.id))}
+      onClick={() => go(toEntry(request.id))}
     >
       <span className="row spread">
         <StateMark request={request} />
-        <span className="muted small num">
-          {request.state === 'pending' ? left(request.expiresAtMs, now) : ago(request.atMs, now)}
+        <span className={`small num ${isSoon ? 'soon' : 'muted'}`}>
+          {request.state === 'pending'
+            ? left(request.expiresAtMs, now)
+            : `asked ${ago(request.atMs, now)}`}
         </span>
       </span>
       <SaidLine text={titleOfCall(request)} className="inbox-name" />
+      {request.args !== '' && request.args !== '{}' && (
+        <SaidLine text={summarize(request.args)} className="mono small inbox-args" />
+      )}
       <span className="row spread">
         <SaidLine
-          text={request.agent === null ? request.principal.id : `${request.principal.id}, an agent`}
+          text={request.agent === null ? request.principal.id : `${request.principal.id} via agent`}
           className="muted small"
         />
         <Risk level={request.risk} unknown={request.unknown} />
@@ -141,7 +175,7 @@ function useListKeys(shown: readonly ApprovalRequest[], open: ApprovalRequest | 
       if (by === undefined || shown.length === 0) return
       const at = shown.findIndex(({ id }) => id === open?.id)
       const next = shown[Math.min(shown.length - 1, Math.max(0, at + by))]
-      if (next !== undefined) go(pathTo('approvals', next.id), true)
+      if (next !== undefined) go(toEntry(next.id), true)
       event.preventDefault()
     }
     window.addEventListener('keydown', press)

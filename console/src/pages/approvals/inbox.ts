@@ -27,8 +27,11 @@ function change(next: Partial<Inbox>): void {
   for (const listener of listeners) listener()
 }
 
+/** The one with the least time left first. */
 export function listPending({ requests }: Inbox): readonly ApprovalRequest[] {
-  return requests.filter(({ state }) => state === 'pending')
+  return requests
+    .filter(({ state }) => state === 'pending')
+    .sort((one, other) => one.expiresAtMs - other.expiresAtMs)
 }
 
 /** Started again with every sign-in. */

@@ -23,9 +23,15 @@ import { complain, showToast } from '../../ui/toasts.tsx'
 import { ago, clock, date, left } from '../../ui/words.ts'
 import { Arguments, hasLongValues } from './arguments.tsx'
 import { upsertRequest } from './inbox.ts'
-import { ONCE, StandingForm, toStandingTerms, WHILES } from './while.tsx'
+import { findFormFault, ONCE, StandingForm, toStandingTerms, WHILES } from './while.tsx'
 
-export function Request({ request }: { request: ApprovalRequest }): JSX.Element {
+export function Request({
+  request,
+  onDecided,
+}: {
+  request: ApprovalRequest
+  onDecided: () => void
+}): JSX.Element {
   const now = useNow()
   const purpose = describeServerRequest(request)
   const [revealed, setRevealed] = useState<Revealed>()
@@ -42,7 +48,9 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
           <Category name={request.category} unknown={request.unknown} />
           <Risk level={request.risk} unknown={request.unknown} />
           <span className="muted small num">
-            {request.state === 'pending' ? left(request.expiresAtMs, now) : ago(request.atMs, now)}
+            {request.state === 'pending'
+              ? left(request.expiresAtMs, now)
+              : `asked ${ago(request.atMs, now)}`}
           </span>
         </div>
         <h2 className="request-name">
@@ -174,6 +182,7 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
           args={args}
           hasMasked={(masked?.count ?? 0) > 0}
           isFolded={isFolded}
+          onDecided={onDecided}
         />
       )}
     </article>
@@ -181,7 +190,7 @@ export function Request({ request }: { request: ApprovalRequest }): JSX.Element 
 }
 
 const STATES = {
-  pending: ['ask', 'Waits'],
+  pending: ['ask', 'Pending'],
   approved: ['allow', 'Approved'],
   executed: ['allow', 'Executed'],
   denied: ['deny', 'Denied'],
@@ -220,6 +229,7 @@ function Verdict({
   args,
   hasMasked,
   isFolded,
+  onDecided,
 }: {
   request: ApprovalRequest
   /** As shown: masked parts cannot be edited. */
@@ -227,6 +237,7 @@ function Verdict({
   hasMasked: boolean
   /** A part of them is not shown: then approving is disabled. */
   isFolded: boolean
+  onDecided: () => void
 }): JSX.Element {
   const me = useMe()
   const [comment, setComment] = useState('')
@@ -237,6 +248,8 @@ function Verdict({
   const may = me?.roles.includes('approver') === true || me?.roles.includes('admin') === true
   const decide = async (verdict: 'approve' | 'deny') => {
     if (busy || (isFolded && verdict === 'approve')) return
+    const fault = verdict === 'approve' ? findFormFault(wish) : undefined
+    if (fault !== undefined) return showToast(fault, 'bad')
     setBusy(true)
     try {
       const isYes = verdict === 'approve'
@@ -253,6 +266,7 @@ function Verdict({
           ? `approved ${titleOfCall(request)}`
           : `denied ${titleOfCall(request)}`,
       )
+      onDecided()
     } catch (error) {
       complain(error)
     } finally {

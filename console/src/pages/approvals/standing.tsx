@@ -28,7 +28,7 @@ export function StandingApprovals(): JSX.Element {
   const { standing, barred } = value
   if (standing.length === 0 && barred.length === 0)
     return (
-      <Empty icon="approvals" title="Nothing holds without asking">
+      <Empty icon="approvals" title="No standing approvals">
         An approval “for a while” stands here, with its bounds, until it ends.
       </Empty>
     )
@@ -63,7 +63,7 @@ function Stands({
     <article className="card card-body stack" aria-label={`${server}/${name}, for a while`}>
       <div className="row spread">
         <div className="row">
-          <OutcomeBadge word="allow" says="For a while" />
+          <OutcomeBadge word="allow" says="Standing approval" />
           <ToolName server={server} name={name} />
           <span className="muted small num">{left(untilMs, now)}</span>
         </div>

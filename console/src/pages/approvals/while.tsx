@@ -54,6 +54,15 @@ export function toStandingTerms(
   return { forMs: Number(forMs), bounds, ...(calls === '' ? {} : { calls: Number(calls) }) }
 }
 
+/** What is missing in the form; undefined if nothing is. */
+export function findFormFault({ forMs, wishes }: StandingFormState): string | undefined {
+  if (forMs === '') return undefined
+  const open = Object.entries(wishes).find(
+    ([, { kind, min, max }]) => kind === 'range' && min === '' && max === '',
+  )
+  return open && `Give ${open[0]} a smallest or a largest value.`
+}
+
 function toBound(
   { kind, min, max, list }: BoundFormState,
   value: unknown,
@@ -94,12 +103,12 @@ export function StandingForm({
         />
       ))}
       <TextField
-        label="At most so many calls"
+        label="Maximum calls"
         type="number"
         min={1}
         value={wish.calls}
         onChange={(calls) => onChange({ ...wish, calls })}
-        placeholder="as many as come"
+        placeholder="no limit"
       />
     </fieldset>
   )

@@ -1,6 +1,7 @@
 // The board: one column per action, with tools and whole categories in it, to be dragged from one
 // to another with the pointer, or picked up by the grip and dropped in a column with keyboard or
-// tap. A rule that is more than an action has a lock and is edited in the text. A column may have
+// tap. A rule that is more than an action has a lock and is edited in
+// the text; guardrails that apply are a shield. A column may have
 // ten thousand pieces: only the visible ones are rendered.
 
 import { type JSX, memo, useCallback, useEffect, useMemo, useRef, useState } from 'react'
@@ -36,6 +37,7 @@ interface Item {
   readonly detail: string
   readonly risk: string | null
   readonly lock: string
+  readonly guardrails: readonly string[]
   readonly limits: readonly string[]
   readonly column: string
   readonly move: (to: string) => BoardMove
@@ -161,6 +163,7 @@ const Piece = memo(function Piece({
       aria-setsize={of}
       aria-posinset={at + 1}
       style={{ transform: `translateY(${BEFORE_PX + at * PIECE_PX}px)` }}
+      title={item.name}
     >
       <button
         type="button"
@@ -176,6 +179,12 @@ const Piece = memo(function Piece({
           <span className="muted small cut">{item.detail}</span>
           {(item.risk === 'high' || item.risk === 'critical') && (
             <span className={`tag ${item.risk}`}>{item.risk}</span>
+          )}
+          {item.guardrails.length > 0 && (
+            <span className="tag" title={`Guardrails: ${item.guardrails.join(', ')}`}>
+              <Icon name="shield" size={10} />
+              <span className="visually-hidden">guardrails: {item.guardrails.join(', ')}</span>
+            </span>
           )}
           {item.limits.length > 0 && (
             <span className="tag" title={item.limits.join(', ')}>
@@ -238,6 +247,7 @@ function listCategories(board: NonNullable<PolicyDraft['board']>): Item[] {
     title: `All of ${name}`,
     lock,
     risk: null,
+    guardrails: [],
     limits: [],
     detail: `${plural(tools, 'tool')}${action === 'default' ? ', by default' : ''}`,
     column: action === 'default' ? board.fallback : action,
@@ -246,7 +256,7 @@ function listCategories(board: NonNullable<PolicyDraft['board']>): Item[] {
 }
 
 function toItem(tool: BoardTool): Item {
-  const { server, name, category, unknown, risk, lock, limits, column } = tool
+  const { server, name, category, unknown, risk, lock, guardrails, limits, column } = tool
   return {
     id: `${server}/${name}`,
     name: `${server}/${name}`,
@@ -254,6 +264,7 @@ function toItem(tool: BoardTool): Item {
     lock,
     risk: unknown ? null : risk,
     detail: `${server} · ${unknown ? `unknown, perhaps ${category}` : category}`,
+    guardrails,
     limits,
     column,
     move: (to) => ({ tool: `${server}/${name}`, to }),

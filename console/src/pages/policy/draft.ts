@@ -1,5 +1,6 @@
 // The edited text and its meaning: every change, typed or made on the board, is sent to the gate,
-// which parses it as it will be parsed; the last response wins.
+// which parses it as it will be parsed; the last response wins. A text that was not saved stays while
+// other pages are open.
 
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type {
@@ -24,9 +25,21 @@ export interface PolicyEditState {
   readonly move: (move: BoardMove) => Promise<boolean>
 }
 
+/** Texts that were not saved, by document, with the version they are based on. */
+const unsaved = new Map<string, { readonly digest: string; readonly text: string }>()
+
+window.addEventListener('beforeunload', (event) => {
+  if (unsaved.size > 0) event.preventDefault()
+})
+
+function textOf({ name, text, digest }: PolicyDocumentView): string {
+  const kept = unsaved.get(name)
+  return kept?.digest === digest ? kept.text : text
+}
+
 export function useDraft(document: PolicyDocumentView): PolicyEditState {
   const { name, text: saved, digest } = document
-  const [text, setText] = useState(saved)
+  const [text, setText] = useState(() => textOf(document))
   const [meaning, setMeaning] = useState<PolicyDraft>()
   const asked = useRef(0)
   const ask = useCallback(
@@ -47,9 +60,14 @@ export function useDraft(document: PolicyDocumentView): PolicyEditState {
   )
   // biome-ignore lint/correctness/useExhaustiveDependencies: the digest identifies the text
   useEffect(() => {
-    setText(saved)
-    void ask(saved).catch(complain)
+    const current = textOf(document)
+    setText(current)
+    void ask(current).catch(complain)
   }, [digest, name, ask])
+  useEffect(() => {
+    if (text === saved) unsaved.delete(name)
+    else unsaved.set(name, { digest, text })
+  }, [name, digest, text, saved])
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const edit = useCallback(
     (next: string) => {

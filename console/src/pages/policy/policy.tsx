@@ -32,7 +32,8 @@ export function Policy(): JSX.Element {
   const { value, error, reload } = useResource<PolicyView>('/policy')
   const { query } = useRoute()
   const documents = value?.documents ?? []
-  const document = documents.find(({ name }) => name === query.get('document')) ?? documents[0]
+  const document =
+    pick(documents, query.get('document')) ?? pick(documents, 'policy') ?? documents[0]
   if (document === undefined)
     return (
       <div className="page">
@@ -59,6 +60,10 @@ export function Policy(): JSX.Element {
       reload={reload}
     />
   )
+}
+
+function pick(documents: readonly PolicyDocumentView[], name: string | null) {
+  return documents.find((document) => document.name === name)
 }
 
 function Working({
@@ -227,11 +232,11 @@ function History({
   const take = (id: number) =>
     get<{ text: string }>(`/policy/versions/${id}`).then(({ text }) => {
       onTake(text)
-      showToast('that version is in the editor; save it to go back')
+      showToast('restored in the editor; save it to put it in force')
       onClose()
     }, complain)
   return (
-    <Dialog title="Versions that were saved here" onClose={onClose} side>
+    <Dialog title="Saved versions" onClose={onClose} side>
       {error !== undefined && <ErrorNotice error={error} />}
       {value !== undefined && versions.length === 0 && (
         <Notice>None yet. Each save keeps the text, who saved it and why.</Notice>
@@ -241,7 +246,7 @@ function History({
           <li key={version.id} className="card card-body row spread">
             <div>
               <div className="strong">
-                <UntrustedText text={version.why === '' ? 'no reason was given' : version.why} />
+                <UntrustedText text={version.why === '' ? 'no reason given' : version.why} />
               </div>
               <div className="muted small">
                 {date(version.atMs)}
@@ -249,7 +254,7 @@ function History({
                 <span className="mono">{version.digest.slice(0, 10)}</span>
               </div>
             </div>
-            <Button onPress={() => take(version.id)}>Take it</Button>
+            <Button onPress={() => take(version.id)}>Restore in editor</Button>
           </li>
         ))}
       </ol>

@@ -8,7 +8,7 @@ import type {
   PolicyDraft,
   PolicySaved,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
-import { ApiError, post, save } from '../../api.ts'
+import { type ApiError, post, save, toApiError } from '../../api.ts'
 import { sendWithProof } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -41,6 +41,8 @@ export function SaveDialog({
     post<PolicyDraft>('/policy/draft', { name, text, replay: true }).then(setMeaning, complain)
   }, [name, text])
   const put = async () => {
+    // Not disabled meanwhile: a button that is would lose the focus, and Escape with it.
+    if (busy) return
     setBusy(true)
     setError(undefined)
     try {
@@ -54,8 +56,7 @@ export function SaveDialog({
       showToast('saved, and in force')
       onSaved()
     } catch (fault) {
-      if (fault instanceof ApiError) setError(fault)
-      else complain(fault)
+      setError(toApiError(fault))
     } finally {
       setBusy(false)
     }
@@ -95,11 +96,11 @@ export function SaveDialog({
         placeholder="for example: the nightly job needs it"
       />
       <div className="row">
-        <Button kind="primary" isDisabled={busy} onPress={put}>
+        <Button kind="primary" onPress={put}>
           <Icon name="key" /> {versioned ? 'Make the patch' : 'Save and put in force'}
         </Button>
         <Button kind="quiet" onPress={onClose}>
-          Not yet
+          Cancel
         </Button>
       </div>
     </Dialog>

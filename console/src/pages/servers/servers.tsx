@@ -8,6 +8,7 @@ import type {
   ServerView,
   ToolView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import { FreezeButton } from '../../freeze.tsx'
 import { useResource } from '../../resource.ts'
 import { go, pathTo, setQuery, useRoute } from '../../route.ts'
 import { Link } from '../../ui/button.tsx'
@@ -108,6 +109,7 @@ function Server({ server, current }: { server: ServerView; current: boolean }): 
         </Link>
         <span className="row small">
           <span className={`dot ${STATES[server.state]}`} aria-hidden="true" /> {server.state}
+          <FreezeButton target={{ scope: 'server', id: server.name }} />
         </span>
       </div>
       <SaidLine text={server.where} className="mono small muted" />

@@ -3,6 +3,7 @@
 
 import { type JSX, useState } from 'react'
 import type { GrantDetails } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import { FreezeButton } from '../../freeze.tsx'
 import { useResource } from '../../resource.ts'
 import { mayAct, sendWithProof, useMe } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
@@ -12,6 +13,10 @@ import { Icon } from '../../ui/icons.tsx'
 import { ErrorNotice, Notice } from '../../ui/page.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { date, namesIn } from '../../ui/words.ts'
+
+/** As the gate reads it. */
+const GRANT_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]*$/
+const GRANT_NAME_HELP = 'Use letters, digits and . _ @ - (no spaces).'
 
 interface GrantsResponse {
   readonly grants: readonly GrantDetails[]
@@ -72,9 +77,12 @@ export function Grants(): JSX.Element {
                   {grant.lastUsed === null ? 'never' : date(Date.parse(grant.lastUsed))}
                 </td>
                 <td>
-                  {grant.revoked !== null ? 'revoked' : grant.fixed ? 'in sluice.yaml' : 'holds'}
+                  {grant.revoked !== null ? 'revoked' : grant.fixed ? 'in sluice.yaml' : 'active'}
                 </td>
                 <td className="right">
+                  {grant.revoked === null && (
+                    <FreezeButton target={{ scope: 'principal', id: grant.name }} />
+                  )}
                   {may && grant.revoked === null && !grant.fixed && (
                     <Button kind="refuse" onPress={() => revoke(grant.name)}>
                       Revoke
@@ -114,15 +122,20 @@ function NewGrant({
   const [name, setName] = useState('')
   const [policy, setPolicy] = useState(policies[0] ?? 'policy')
   const [groups, setGroups] = useState('')
-  const make = () =>
+  const fault = name === '' || GRANT_NAME.test(name) ? '' : GRANT_NAME_HELP
+  const isReady = name !== '' && fault === ''
+  const make = () => {
+    if (!isReady) return
     sendWithProof<{ token: string }>('POST', '/grants', {
       name,
       policy,
       groups: namesIn(groups),
     }).then(({ token }) => onMade(token), complain)
+  }
   return (
-    <Dialog title="A new grant" onClose={onClose}>
-      <TextField label="Name" value={name} onChange={setName} placeholder="ci-bot" />
+    <Dialog title="New grant" onClose={onClose}>
+      <TextField label="Name" value={name} onChange={setName} placeholder="ci-bot" onEnter={make} />
+      {fault !== '' && <Notice kind="bad">{fault}</Notice>}
       <SelectField
         label="Policy"
         quiet={false}
@@ -131,30 +144,41 @@ function NewGrant({
         choices={policies.map((one) => ({ value: one, says: one }))}
       />
       <TextField
-        label="Groups, by commas"
+        label="Groups (comma-separated)"
         value={groups}
         onChange={setGroups}
         placeholder="nightly, build"
+        onEnter={make}
       />
       <div className="row">
-        <Button kind="primary" isDisabled={name === ''} onPress={make}>
-          <Icon name="key" /> Make it
+        <Button kind="primary" isDisabled={!isReady} onPress={make}>
+          <Icon name="key" /> Create grant
         </Button>
       </div>
     </Dialog>
   )
 }
 
-export function Token({ token, onClose }: { token: string; onClose: () => void }): JSX.Element {
+/** Neither Escape nor a click beside it closes it: the text cannot be shown again. */
+export function Token({
+  token,
+  what = 'Store it where the caller reads it.',
+  onClose,
+}: {
+  token: string
+  what?: string
+  onClose: () => void
+}): JSX.Element {
   const copy = () => navigator.clipboard.writeText(token).then(() => showToast('copied'), complain)
   return (
-    <Dialog title="Shown this once" onClose={onClose}>
-      <p>Only its hash is kept. Put it where the caller reads it, then close this.</p>
+    <Dialog title="Shown only once" onClose={onClose} isKept>
+      <p>The gate keeps only its hash. {what}</p>
       <pre className="code">{token}</pre>
       <div className="row">
         <Button kind="primary" onPress={copy}>
           <Icon name="copy" /> Copy
         </Button>
+        <Button onPress={onClose}>I have stored it</Button>
       </div>
     </Dialog>
   )

@@ -119,7 +119,7 @@ export function People(): JSX.Element {
         <h2>Approvers</h2>
         {may && (
           <Button onPress={() => setAdding(true)}>
-            <Icon name="plus" /> Add somebody
+            <Icon name="plus" /> Add person
           </Button>
         )}
       </div>
@@ -167,7 +167,13 @@ export function People(): JSX.Element {
           }}
         />
       )}
-      {once !== undefined && <Token token={once} onClose={() => setOnce(undefined)} />}
+      {once !== undefined && (
+        <Token
+          token={once}
+          what="Send it to the person it is for."
+          onClose={() => setOnce(undefined)}
+        />
+      )}
     </section>
   )
 }

@@ -188,6 +188,8 @@ export interface BoardTool {
   readonly limits: readonly string[]
   /** Why it cannot simply be moved; empty where it can. */
   readonly lock: string
+  /** Guardrails that may tighten the verdict, by name. */
+  readonly guardrails: readonly string[]
 }
 
 export interface BoardCategory {

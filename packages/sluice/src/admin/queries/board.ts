@@ -46,6 +46,9 @@ function toBoardTool(policy: CompiledPolicy, tool: KnownTool): BoardTool {
     reason,
     limits: laid.flatMap((one) => one.rule.limits.map(({ text }) => text)),
     lock: lockOf(policy, scope, `${server}/${name}`),
+    guardrails: [...scope.guardrails, ...scope.house]
+      .filter((one) => one.rule.action !== undefined)
+      .map((one) => one.rule.name),
   }
 }
 
@@ -67,8 +70,11 @@ function lockOf(
   const condition = rules.find(({ rule }) => rule.when !== undefined)
   if (condition !== undefined) return `its rule has a condition (${condition.pointer})`
   if (exact?.limits.some(({ kind }) => kind === 'spend')) return 'its rule has a spend limit'
-  const over = [...guardrails, ...house].find(({ rule }) => rule.action !== undefined)
-  return over === undefined ? '' : `the guardrail “${over.rule.name}” lies over it`
+  // One with a condition only tightens some calls: the rule below can be moved.
+  const over = [...guardrails, ...house].find(
+    ({ rule }) => rule.action !== undefined && rule.when === undefined,
+  )
+  return over === undefined ? '' : `the guardrail “${over.rule.name}” applies to every call`
 }
 
 function splitAtSlash(key: string): [string, string] {
