@@ -4,12 +4,17 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
+import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import {
+  findPgBouncer,
   findPostgres,
   namePostgresSuite,
+  type RunningPgBouncer,
   type RunningPostgres,
+  startPgBouncer,
   startPostgres,
 } from '../support/postgres.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
@@ -29,10 +34,15 @@ tools:
 describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres), () => {
   let server: RunningPostgres
   let relay: TcpRelay
+  let pooler: RunningPgBouncer | undefined
+  let pooled: number
 
   beforeAll(async () => {
     server = await startPostgres(postgres as string)
     relay = await TcpRelay.start(server.port)
+    const pgBouncer = findPgBouncer()
+    if (pgBouncer !== undefined) pooler = await startPgBouncer(pgBouncer, server)
+    pooled = pooler?.port ?? server.port
   })
   afterEach(async () => {
     relay.mode = 'pass'
@@ -40,8 +50,13 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
   })
   afterAll(async () => {
     await relay?.end()
+    await pooler?.end()
     await server?.end()
   })
+
+  function connect(url: string) {
+    return new PostgresConnections(parsePostgresUrl(url))
+  }
 
   let databases = 0
   function newDatabase(): string {
@@ -55,7 +70,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
     const log = join(scratchDirectory(), 'calls')
     const gates: OwnGate[] = []
     for (const name of names) {
-      const port = name === 'cut' ? relay.port : server.port
+      const port = name === 'cut' ? relay.port : name.startsWith('pooled') ? pooled : server.port
       const store = `postgres://sluice@127.0.0.1:${port}/${database}`
       const config = { store, cluster: { name, key: KEY } }
       gates.push(await ownGate({ servers: { count: fixture('counter', log) }, policy, config }))
@@ -175,5 +190,44 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
     await expect(start({ policy: perSession })).rejects.toThrow('needs the embedded store for now')
     const agents = { agents: { builtin: 'agents' as const } }
     await expect(start({ servers: agents })).rejects.toThrow('agents need the embedded store')
+  })
+
+  test('S6, S10: many gates, behind PgBouncer too: every chain verifies, an edited row is named', async () => {
+    const { gates, clients, database } = await startCluster([
+      'a',
+      'b',
+      'c',
+      'd',
+      'pooled',
+      'pooled-2',
+    ])
+    await Promise.all(
+      clients.flatMap((client) => Array.from({ length: 8 }, () => client.call('read'))),
+    )
+    const store = server.url(database)
+    const connections = connect(store)
+    const sql =
+      "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sluice' AND datname = $1"
+    const [open] = await connections.query(sql, [database])
+    expect(Number(open?.count)).toBeLessThanOrEqual(4 * 4 + 5 + 1)
+    const good = await sluiceJson(['ledger', 'verify', '--store', store])
+    expect(good).toMatchObject({ ok: true })
+    expect(good.chains).toHaveLength(6)
+    const checkpoint = join(gates[0]?.data ?? '', 'ledger-checkpoints.jsonl')
+    await endOwnGates(false)
+    const signed = await sluice(['ledger', 'verify', '--store', store, '--checkpoint', checkpoint])
+    expect(signed.code, signed.stderr).toBe(0)
+    const edit = "UPDATE sluice.ledger SET body = body || ' ' WHERE gate = 'b' AND seq = 3"
+    await connections.query(edit)
+    const bad = await sluice(['ledger', 'verify', '--store', store])
+    expect(bad.stdout).toContain('gate `b`: record 3 was edited')
+    expect(bad.code).toBe(1)
+    await connections.query("DELETE FROM sluice.ledger WHERE gate = 'a' AND seq > 2")
+    await connections.query(
+      "UPDATE sluice.gates SET seq = 2, head = (SELECT hash FROM sluice.ledger WHERE gate = 'a' AND seq = 2) WHERE gate = 'a'",
+    )
+    const cut = await sluice(['ledger', 'verify', '--store', store, '--checkpoint', checkpoint])
+    expect(cut.stdout).toMatch(/gate `a`: records after 2 are missing/)
+    await connections.close()
   })
 })

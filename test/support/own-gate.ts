@@ -59,11 +59,11 @@ export async function ownGate(
   return made
 }
 
-export async function endOwnGates(): Promise<void> {
-  for (const gate of gates.splice(0)) {
-    await gate.stop()
-    rmSync(gate.folder, { recursive: true, force: true })
-  }
+/** Their folders are kept for another call if `removes` is false. */
+export async function endOwnGates(removes = true): Promise<void> {
+  for (const gate of gates) await gate.stop()
+  if (!removes) return
+  for (const gate of gates.splice(0)) rmSync(gate.folder, { recursive: true, force: true })
 }
 
 /** Adds Ada to the approvers: a vote of anyone else does not count. */

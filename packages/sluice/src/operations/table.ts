@@ -53,7 +53,7 @@ function toClusterParts(cluster: ClusterOperations | undefined) {
   if (cluster === undefined) return {}
   const { directory, state } = cluster
   return {
-    settle: () => state.settle(),
+    settle: () => state.confirm(),
     unconfirmed: () => directory.unconfirmed(state.version),
   }
 }

@@ -27,6 +27,7 @@ interface Options {
   key?: string[]
   proof?: string
   tree?: boolean
+  store?: string
   json?: boolean
 }
 
@@ -39,6 +40,8 @@ Examples:
                                                      with what a second place has kept
   sluice ledger verify --proof record-7.json --checkpoint gate.jsonl --key gate.pub
                                                      one record, without the ledger
+  sluice ledger verify --store postgres://auditor@db/sluice --checkpoint gate-1.jsonl
+                                                     the chains of all gates of a cluster
 
 Exit code 0 where everything fits, 1 where not.`
 
@@ -53,10 +56,15 @@ export function addLedgerVerify(parent: Command, answer: SetExitCode): void {
       'also the roots in the checkpoints, which proofs lead to: takes twice as long',
     )
     .option('--proof <file>', 'only this proof of one record, against --checkpoint')
+    .option('--store <address>', 'the chains of all gates in the shared store at postgres://…')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
-    .action((options: Options) => {
+    .action(async (options: Options) => {
       const output = new Output(options)
+      if (options.store !== undefined) {
+        const { verifyStore } = await import('./verify-store.ts')
+        return answer(await verifyStore({ ...options, store: options.store }, output))
+      }
       answer(options.proof === undefined ? verify(options, output) : verifyProof(options, output))
     })
 }

@@ -16,7 +16,7 @@ import { RECORD_BYTES_MAX } from '../../ledger/records/limits.ts'
 import { type DecisionEntry, type LedgerEntry, outcomeEntry } from '../../ledger/records/record.ts'
 import type { SharedLog } from '../../ledger/shared-log.ts'
 import { StoreError } from '../../store/errors.ts'
-import { GATE_BEAT_MS } from '../../store/limits.ts'
+import { GATE_BEAT_MS, SWEEP_EVERY_MS } from '../../store/limits.ts'
 import { parsePostgresUrl } from '../../store/postgres/address.ts'
 import { PostgresAdmissionStore } from '../../store/postgres/admission.ts'
 import type { RecordKind, WrittenRecord } from '../../store/postgres/batch.ts'
@@ -56,6 +56,7 @@ export class SharedStore {
   #ledger: Ledger | undefined
   #openFrom = 1
   #timer: NodeJS.Timeout | undefined
+  #sweeper: NodeJS.Timeout | undefined
 
   private constructor(config: GateConfig & { readonly cluster: ClusterConfig }, log: Log) {
     const { key, name: gate, store } = config.cluster
@@ -182,6 +183,8 @@ export class SharedStore {
     this.state.onMoved = () => void beat().catch(() => {})
     this.state.startPolling()
     this.#timer = setInterval(() => void beat().catch(() => {}), GATE_BEAT_MS).unref()
+    const sweep = () => void this.directory.sweep().catch(() => {})
+    this.#sweeper = setInterval(sweep, SWEEP_EVERY_MS).unref()
   }
 
   /** Why calls are not admitted, or not by what other gates have changed. */
@@ -191,6 +194,7 @@ export class SharedStore {
 
   async close(): Promise<void> {
     clearInterval(this.#timer)
+    clearInterval(this.#sweeper)
     await this.state.settle().catch(() => {})
     this.state.close()
     await this.admission.close()

@@ -6,7 +6,8 @@ import { type CompiledPolicy, listRules } from '@sluice/policy/model/policy'
 const NOT_SHARED = /\b(session|agent)\b/
 
 export function clusterObjection(policies: Iterable<CompiledPolicy>): string | undefined {
-  for (const policy of policies) {
+  const all = [...policies].flatMap((policy) => (policy.house ? [policy, policy.house] : [policy]))
+  for (const policy of all) {
     const where = `\`${policy.name}\``
     if (policy.labels.size > 0) return `${where} has \`labels\`, ${LATER}`
     for (const { limits, pointer, when } of listRules(policy)) {

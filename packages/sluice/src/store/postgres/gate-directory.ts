@@ -2,7 +2,7 @@
 
 import { CONFIRM_LOOK_MS, CONFIRM_MS_MAX, GATE_GONE_MS } from '../limits.ts'
 import type { PostgresConnections } from './connections.ts'
-import { BEAT, GATES, LEAVE } from './statements.ts'
+import { BEAT, GATES, LEAVE, SWEEP } from './statements.ts'
 
 /** What a gate says of itself. */
 export interface GateReport {
@@ -43,6 +43,11 @@ export class GateDirectory {
     await this.#connections.query(BEAT, [
       ...[this.#gate, version, state, release, config, address, key],
     ])
+  }
+
+  /** Removes counters that nothing counts any more. */
+  async sweep(): Promise<void> {
+    await this.#connections.query(SWEEP)
   }
 
   async leave(): Promise<void> {

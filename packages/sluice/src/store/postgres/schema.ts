@@ -59,11 +59,12 @@ const TABLES = `
   );
   CREATE TABLE sluice.shared (
     kind text NOT NULL,
+    id bytea NOT NULL,
     key text NOT NULL,
     body text,
     version bigint NOT NULL,
     mac bytea NOT NULL,
-    PRIMARY KEY (kind, key)
+    PRIMARY KEY (kind, id)
   );
   CREATE INDEX shared_version ON sluice.shared (version);
 `
@@ -138,6 +139,9 @@ const ADMIT = `
       SELECT array_agg(c.sum - coalesce(f.amount, 0) ORDER BY w.place) INTO sums
         FROM unnest(all_keys) WITH ORDINALITY AS w(key, place)
         JOIN counter c ON c.key = w.key LEFT JOIN freed f ON f.key = w.key;
+      IF array_length(sums, 1) IS DISTINCT FROM k THEN
+        RAISE EXCEPTION 'a counter was removed meanwhile; try again' USING ERRCODE = 'SL003';
+      END IF;
       used := array_fill(0::numeric, ARRAY[k]);
     END IF;
     FOR i IN 1..n LOOP
@@ -242,9 +246,9 @@ const GIVE_BACK = `
 const CHANGE = `
   CREATE FUNCTION sluice.change(
     my_gate text, my_epoch bigint, my_version bigint,
-    kinds text[], keys text[], bodies text[], macs bytea[], my_root bytea
+    kinds text[], ids bytea[], keys text[], bodies text[], macs bytea[], my_root bytea
   ) RETURNS bigint LANGUAGE plpgsql
-  SET search_path = sluice, pg_temp SET lock_timeout = '1800ms'
+  SET search_path = sluice, pg_temp SET lock_timeout = '800ms'
   AS $$
   BEGIN
     PERFORM pg_advisory_xact_lock(1936487785, 1);
@@ -255,9 +259,9 @@ const CHANGE = `
     IF NOT FOUND THEN
       RAISE EXCEPTION 'the shared state has changed' USING ERRCODE = 'SL001';
     END IF;
-    INSERT INTO shared SELECT r.kind, r.key, r.body, my_version + 1, r.mac
-      FROM unnest(kinds, keys, bodies, macs) AS r(kind, key, body, mac)
-      ON CONFLICT (kind, key) DO UPDATE SET body = excluded.body, version = excluded.version, mac = excluded.mac;
+    INSERT INTO shared SELECT r.kind, r.id, r.key, r.body, my_version + 1, r.mac
+      FROM unnest(kinds, ids, keys, bodies, macs) AS r(kind, id, key, body, mac)
+      ON CONFLICT (kind, id) DO UPDATE SET body = excluded.body, version = excluded.version, mac = excluded.mac;
     RETURN my_version + 1;
   END $$;
 `

@@ -2,8 +2,9 @@
 // cluster's key, and all of them together another one, with the version: a row that was written, changed or
 // removed by anyone without the key is found, and so is an older state. Used by store/postgres/shared-state.ts.
 
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { StoreError } from '../errors.ts'
+import { ADMIT_DEADLINE_MS } from '../limits.ts'
 import type { MirroredRow } from '../sqlite/mirrored-tables.ts'
 import type { PostgresConnections } from './connections.ts'
 import { CHANGE, SHARED_SINCE } from './statements.ts'
@@ -66,11 +67,15 @@ export class SharedRows {
       sum = replace(codes, sum, row, code)
       return code
     })
-    await connections.query(CHANGE, [
-      ...[gate, epoch(), this.#version],
-      ...[rows.map(({ kind }) => kind), rows.map(({ key }) => key), rows.map(({ body }) => body)],
+    const values = [
+      ...[gate, epoch(), this.#version, rows.map(({ kind }) => kind)],
+      // An index has a limit on the length of its keys, and keys contain names of foreign tools.
+      rows.map(({ key }) => createHash('sha256').update(key).digest()),
+      ...[rows.map(({ key }) => key), rows.map(({ body }) => body)],
       ...[macs, this.#root(version, sum)],
-    ])
+    ]
+    // Calls wait for it.
+    await connections.query(CHANGE, values, ADMIT_DEADLINE_MS)
     this.#codes = codes
     this.#sum = sum
     this.#version = version

@@ -18,6 +18,8 @@ export class SharedState {
   readonly #rows: SharedRows
   /** Rows that this gate has changed, and the stamp of the change. */
   readonly #dirty = new Map<string, number>()
+  /** Tables whose rows were replaced, until somebody is told. */
+  readonly #lost: string[] = []
   #stamp = 0
   #turn: Promise<unknown> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
@@ -84,16 +86,28 @@ export class SharedState {
 
   /** Applies what other gates have changed. */
   catchUp(): Promise<void> {
-    return this.#inTurn(async () => void (await this.#read()))
+    return this.#inTurn(async () => void this.#lost.push(...(await this.#read())))
   }
 
-  /** Resolves when every change of this gate is committed. Rejects if another gate changed the same. */
+  /** Resolves when every change of this gate is committed, or replaced by that of another gate. */
   settle(): Promise<void> {
     return this.#dirty.size === 0 ? Promise.resolve() : this.#inTurn(() => this.#commit())
   }
 
+  /** The same for a person who has just changed something: rejects if it was replaced. */
+  async confirm(): Promise<void> {
+    await this.#turn
+    await this.settle()
+    const lost = this.#lost.splice(0)
+    if (lost.length === 0) return
+    throw new StoreError(
+      'STORE_CONFLICT',
+      `another gate changed the same at the same time: ${lost.join(', ')}`,
+      'look at what holds now, and try again',
+    )
+  }
+
   async #commit(): Promise<void> {
-    const lost: string[] = []
     while (this.#dirty.size > 0) {
       const taken = [...this.#dirty]
       const rows = taken.map(([name]) =>
@@ -106,15 +120,9 @@ export class SharedState {
         this.onMoved()
       } catch (error) {
         if ((error as { code?: string }).code !== 'SL001') throw error
-        lost.push(...(await this.#read()))
+        this.#lost.push(...(await this.#read()))
       }
     }
-    if (lost.length > 0)
-      throw new StoreError(
-        'STORE_CONFLICT',
-        `another gate changed the same at the same time: ${lost.join(', ')}`,
-        'look at what holds now, and try again',
-      )
   }
 
   /** The tables whose rows were changed here too: the first change counts. */

@@ -1,0 +1,59 @@
+// `sluice ledger verify --store`: the chains of all gates that share a store. Needs only to read.
+
+import { findCheckpointFault } from '../../ledger/chain/checkpoint.ts'
+import { parsePostgresUrl } from '../../store/postgres/address.ts'
+import { PostgresConnections } from '../../store/postgres/connections.ts'
+import { verifyChains } from '../../store/postgres/verify-chains.ts'
+import { CliError } from '../../terminal/errors.ts'
+import { type Output, plural } from '../../terminal/output.ts'
+import { readAllCheckpoints, readKeys } from './keys.ts'
+
+export interface VerifyStoreOptions {
+  readonly store: string
+  readonly checkpoint?: readonly string[]
+  readonly key?: readonly string[]
+}
+
+export async function verifyStore(options: VerifyStoreOptions, output: Output): Promise<0 | 1> {
+  const keys = readKeys([...(options.key ?? [])])
+  const placed = readAllCheckpoints([...(options.checkpoint ?? [])])
+  for (const { checkpoint, where } of placed) {
+    const signer = keys.find((key) => key === checkpoint.key)
+    const isTrusted = keys.length === 0 || signer !== undefined
+    const fault = isTrusted ? findCheckpointFault(checkpoint, signer) : 'it has another key'
+    if (fault !== undefined)
+      throw new CliError('CLI_ARGUMENT', `the checkpoint ${where}: ${fault}`, 'name its own key')
+  }
+  const noted = placed.map(({ checkpoint: { head: hash, key, seq } }) => ({ hash, key, seq }))
+  const connections = open(options.store)
+  try {
+    const chains = await verifyChains(connections, noted)
+    const ok = chains.every(({ problems }) => problems.length === 0)
+    output.value({ ok, chains: chains.map((chain) => ({ ...chain })) })
+    for (const { gate, problems } of chains)
+      for (const problem of problems)
+        output.line(`${output.paint('red', 'broken')}: gate \`${gate}\`: ${problem}`)
+    const records = chains.reduce((sum, chain) => sum + chain.records, 0)
+    const what = ok ? output.paint('green', 'ok') : output.paint('red', 'not as it was written')
+    output.line(`${what}: ${plural(chains.length, 'chain')}, ${plural(records, 'record')}`)
+    if (noted.length === 0)
+      output.line(output.paint('dim', 'no checkpoint: a chain that was replaced cannot be seen'))
+    return ok ? 0 : 1
+  } catch (error) {
+    const { message, help = 'see that the role may read the schema `sluice`' } = error as Error & {
+      help?: string
+    }
+    throw new CliError('CLI_FILE', message, help)
+  } finally {
+    await connections.close()
+  }
+}
+
+function open(store: string): PostgresConnections {
+  try {
+    return new PostgresConnections(parsePostgresUrl(store))
+  } catch (error) {
+    const { help = '', message } = error as Error & { help?: string }
+    throw new CliError('CLI_ARGUMENT', message, help)
+  }
+}

@@ -1,0 +1,123 @@
+// The state that gates share: a change of one is applied by the other, two changes of one row at the same
+// time are one, and what was written to the database without the key of the cluster is found.
+
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import {
+  findPostgres,
+  namePostgresSuite,
+  type RunningPostgres,
+  startPostgres,
+} from '../../../../../test/support/postgres.ts'
+import { openSharedGate } from './shared-gate.test-support.ts'
+import { SharedRows } from './shared-rows.ts'
+import { SharedState } from './shared-state.ts'
+
+const postgres = findPostgres()
+const TABLES = [{ name: 'notes', key: ['owner', 'name'], omit: { seen: 0 } }]
+const SCHEMA = `CREATE TABLE notes (
+  owner TEXT NOT NULL, name TEXT NOT NULL, body BLOB, seen INTEGER NOT NULL,
+  PRIMARY KEY (owner, name))`
+
+describe.skipIf(postgres === undefined)(namePostgresSuite('shared state', postgres), () => {
+  let server: RunningPostgres
+  const ended: (() => void | Promise<void>)[] = []
+  beforeAll(async () => {
+    server = await startPostgres(postgres as string)
+  })
+  afterEach(async () => {
+    for (const end of ended.splice(0)) await end()
+  })
+  afterAll(() => server?.end())
+
+  let databases = 0
+  function newDatabase(): string {
+    const name = `state_${++databases}`
+    server.createDatabase(name)
+    return server.url(name)
+  }
+
+  async function open(url: string, gate: string, key = Buffer.alloc(32, 1)) {
+    const { connections, store, close } = await openSharedGate(url, gate)
+    const database = new DatabaseSync(':memory:')
+    database.exec(SCHEMA)
+    const rows = new SharedRows({ connections, gate, key, epoch: () => store.epoch })
+    const state = new SharedState(rows)
+    ended.push(close, () => state.close())
+    state.tables.add(database, TABLES)
+    await state.load()
+    state.tables.watch(database, ['notes'])
+    const put = (name: string, body: string | Uint8Array) =>
+      database
+        .prepare('INSERT OR REPLACE INTO notes VALUES (?, ?, ?, 7)')
+        .run("o'brien", name, body)
+    const all = () => database.prepare('SELECT name, body, seen FROM notes ORDER BY name').all()
+    return { connections, database, state, put, all }
+  }
+
+  test('a change is applied at the other gate, before it admits by it; a new gate loads everything', async () => {
+    const url = newDatabase()
+    const [a, b] = [await open(url, 'a'), await open(url, 'b')]
+    a.put('x', 'one')
+    a.put('y', Buffer.from([0, 255]))
+    const { stamp } = b.state
+    await a.state.settle()
+    expect(a.state.isSettled).toBe(true)
+    await b.state.catchUp()
+    expect(b.state.version).toBe(a.state.version)
+    expect(b.state.stamp).toBeGreaterThan(stamp)
+    expect(b.all()).toEqual([
+      { name: 'x', body: 'one', seen: 0 },
+      { name: 'y', body: new Uint8Array([0, 255]), seen: 0 },
+    ])
+    b.database.exec("DELETE FROM notes WHERE name = 'x'")
+    await b.state.settle()
+    await a.state.catchUp()
+    expect(a.all().map(({ name }) => name)).toEqual(['y'])
+    // What a gate has for itself is not shared.
+    const { version } = a.state
+    a.database.exec('UPDATE notes SET seen = 9')
+    await a.state.settle()
+    expect(a.state.version).toBe(version)
+    expect((await open(url, 'c')).all()).toHaveLength(1)
+  })
+
+  test('of two changes of one row at the same time the first counts, and the second is told', async () => {
+    const url = newDatabase()
+    const [a, b] = [await open(url, 'a'), await open(url, 'b')]
+    a.put('x', 'of a')
+    b.put('x', 'of b')
+    b.put('z', 'of b')
+    await a.state.settle()
+    await expect(b.state.confirm()).rejects.toMatchObject({ code: 'STORE_CONFLICT' })
+    await a.state.catchUp()
+    expect(a.all()).toMatchObject([{ body: 'of a' }, { body: 'of b' }])
+    expect(b.all()).toMatchObject([{ body: 'of a' }, { body: 'of b' }])
+  })
+
+  test.each([
+    ['edited', "UPDATE sluice.shared SET body = replace(body, 'one', 'two')"],
+    ['removed', "DELETE FROM sluice.shared WHERE key LIKE '%x%'"],
+    ['moved', "UPDATE sluice.shared SET key = replace(key, 'x', 'w')"],
+    ['renumbered', 'UPDATE sluice.shared SET version = version + 1'],
+  ])('a row that was %s in the database is found', async (_how, sql) => {
+    const url = newDatabase()
+    const a = await open(url, 'a')
+    a.put('x', 'one')
+    a.put('y', 'one')
+    await a.state.settle()
+    await a.connections.query(sql)
+    await expect(open(url, 'b')).rejects.toMatchObject({ code: 'STORE_KEY' })
+  })
+
+  test('another key and an older state are refused', async () => {
+    const url = newDatabase()
+    const a = await open(url, 'a')
+    a.put('x', 'one')
+    await a.state.settle()
+    await expect(open(url, 'b', Buffer.alloc(32, 2))).rejects.toMatchObject({ code: 'STORE_KEY' })
+    await a.connections.query('UPDATE sluice.control SET version = 0')
+    await expect(a.state.catchUp()).rejects.toMatchObject({ code: 'STORE_LOST' })
+    expect(a.state.why).toContain('version 0')
+  })
+})

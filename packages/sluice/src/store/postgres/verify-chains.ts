@@ -1,0 +1,66 @@
+// Verifies the chains of all gates in a shared store: that no record was edited, removed, moved or cut off.
+// Heads that were noted elsewhere (signed checkpoints) show what the database alone cannot: a chain that was
+// replaced as a whole. Called by `sluice ledger verify --store`.
+
+import { chainHash, FIRST_HASH } from './batch.ts'
+import type { PostgresConnections } from './connections.ts'
+import { readChain } from './read-chain.ts'
+import { GATES } from './statements.ts'
+
+/** A head of a gate's chain that somebody has signed or noted. */
+export interface NotedHead {
+  /** The key of the gate. */
+  readonly key: string
+  readonly seq: number
+  readonly hash: string
+}
+
+export interface VerifiedChain {
+  readonly gate: string
+  readonly records: number
+  readonly problems: readonly string[]
+}
+
+export async function verifyChains(
+  connections: PostgresConnections,
+  noted: readonly NotedHead[],
+): Promise<VerifiedChain[]> {
+  const chains: VerifiedChain[] = []
+  for (const row of await connections.query(GATES)) {
+    const gate = String(row.gate)
+    const head = { seq: Number(row.seq), hash: (row.head as Buffer).toString('hex') }
+    const heads = noted.filter(({ key }) => key === row.key)
+    const problems: string[] = []
+    let last = FIRST_HASH
+    let seq = 0
+    for await (const found of readChain(connections, gate, 1)) {
+      seq++
+      if (found.seq !== seq) {
+        problems.push(`record ${seq} is missing`)
+        seq = found.seq
+      }
+      const should = toHex(chainHash(last, found.text))
+      if (should !== found.hash || !found.text.startsWith(`[1,${seq},`))
+        problems.push(`record ${seq} was edited, or its hash`)
+      // What follows is compared with what is stored, so that one edit is one problem.
+      last = Buffer.from(found.hash, 'hex').toString('latin1')
+      for (const one of heads)
+        if (one.seq === seq && one.hash !== found.hash)
+          problems.push(`record ${seq} is not the one that was signed`)
+      if (problems.length >= PROBLEMS_MAX) break
+    }
+    const late = heads.find((one) => one.seq > seq)
+    if (late !== undefined)
+      problems.push(`records after ${seq} are missing: ${late.seq} was signed`)
+    else if (problems.length === 0 && (head.seq !== seq || head.hash !== toHex(last)))
+      problems.push(`the chain ends at ${seq}, and its head is ${head.seq}`)
+    chains.push({ gate, records: seq, problems })
+  }
+  return chains
+}
+
+const PROBLEMS_MAX = 20
+
+function toHex(latin1: string): string {
+  return Buffer.from(latin1, 'latin1').toString('hex')
+}
