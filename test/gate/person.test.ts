@@ -82,8 +82,12 @@ describe('the first PIN', () => {
   test('is set at a terminal alone, and is on record and in the status', async () => {
     const piped = inShell(['approvers', 'pin', ...place()], `${FIRST_PIN}\n${FIRST_PIN}\n`)
     expect([piped.code, piped.text]).toEqual([2, expect.stringContaining('CLI_TERMINAL')])
-    const odd = await runAtTerminal(['approvers', 'pin', ...place()], ['123456', '123456'])
-    expect([odd.code, odd.text]).toEqual([2, expect.stringContaining('tried first')])
+    const odd = await runAtTerminal(
+      ['approvers', 'pin', ...place()],
+      [...['123456', FIRST_PIN, 'another one', '111111']],
+    )
+    expect([odd.code, odd.text]).toEqual([2, expect.stringContaining('too common')])
+    expect(odd.text).toContain('the two are not the same; try again')
     const set = await runAtTerminal(['approvers', 'pin', ...place()], [FIRST_PIN, FIRST_PIN])
     expect(set.code).toBe(0)
     expect(set.text).not.toContain(FIRST_PIN)

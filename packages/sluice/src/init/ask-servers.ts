@@ -60,7 +60,7 @@ async function askOne(server: NamedServer): Promise<Answer> {
     const { message } = error as Error
     const because = /HTTP 40[13]/.test(message)
       ? 'it wants a login, which the client holds: `auth: login` in sluice.yaml and `sluice login` give the gate one'
-      : message
+      : message.replace(/^the tools of `[^`]*` cannot be listed: /, '')
     return { because }
   }
 }

@@ -6,6 +6,8 @@ import { createInterface } from 'node:readline/promises'
 export interface Asker {
   /** Yes only where somebody says so. */
   yes(question: string): Promise<boolean>
+  /** `all`: yes to this question and to the others of its kind. */
+  yesOrAll(question: string): Promise<'yes' | 'no' | 'all'>
   close(): void
 }
 
@@ -16,6 +18,11 @@ export function askerFor(json: boolean): Asker | undefined {
   return {
     yes: async (question) =>
       /^y(?:es)?$/i.test((await lines.question(`${question} [y/N] `)).trim()),
+    yesOrAll: async (question) => {
+      const said = (await lines.question(`${question} [y/N/a for all] `)).trim()
+      if (/^a(?:ll)?$/i.test(said)) return 'all'
+      return /^y(?:es)?$/i.test(said) ? 'yes' : 'no'
+    },
     close: () => lines.close(),
   }
 }

@@ -116,15 +116,12 @@ class Init {
   readonly #record: string
   readonly #output: Output
   readonly #config: string
-  /** What commands need to find the configuration. */
-  readonly #option: string
   readonly #left: { readonly name: string; readonly file: string; readonly because: string }[] = []
 
   constructor(options: Options, output: Output) {
     this.#options = options
     this.#output = output
     this.#config = resolve(options.config)
-    this.#option = isFoundByCommands(this.#config) ? '' : ` --config ${this.#config}`
     this.#record = join(dirname(this.#config), 'sluice.moved.json')
   }
 
@@ -174,6 +171,7 @@ class Init {
     for (const name of names)
       if (!named.some((one) => one.name === name)) throw unknownName(name, named)
     const agreed: NamedServer[] = []
+    let isAll = false
     for (const one of named) {
       const own = one.found.some(({ from }) => from.scope === 'user')
       if (names.length > 0) {
@@ -181,9 +179,16 @@ class Init {
       } else if (yes === true || dryRun === true) {
         if (own) agreed.push(one)
       } else if (asker !== undefined) {
-        const came = own ? '' : ' It came with the project.'
-        const question = `start \`${one.name}\` to list its tools?${came}\n  ${startOf(one.server)}\n`
-        if (await asker.yes(question)) agreed.push(one)
+        const question = `${one.server.url !== undefined ? 'connect to' : 'start'} \`${one.name}\` to list its tools?`
+        const command = `\n  ${startOf(one.server)}\n`
+        // A project's server may be a stranger's: each is asked for by itself.
+        if (!own) {
+          if (await asker.yes(`${question} It came with the project.${command}`)) agreed.push(one)
+          continue
+        }
+        const said: 'yes' | 'no' | 'all' = isAll ? 'all' : await asker.yesOrAll(question + command)
+        isAll = said === 'all'
+        if (said !== 'no') agreed.push(one)
       }
     }
     return agreed
@@ -338,7 +343,7 @@ class Init {
         ...{ found: found.servers, moved, left: this.#left },
         isObserved: this.#options.observe === true,
         isUrl: this.#options.via === 'url',
-        option: this.#option,
+        option: isFoundByCommands(this.#config) ? '' : ` --config ${this.#config}`,
       },
       this.#output,
     )

@@ -31,5 +31,7 @@ export const DOCTOR_FREE_BYTES_MIN = 64 * 1_048_576
 /** How long a gate may take to answer open calls and end. */
 export const GATE_STOP_MS_MAX = 60_000
 
+/** How often a new PIN may be typed wrongly before the command ends. */
+export const PIN_TRIES_MAX = 3
 /** How long a start waits for the first PIN to be typed before it continues without. */
 export const FIRST_PIN_MS_MAX = 60_000

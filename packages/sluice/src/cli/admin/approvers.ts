@@ -174,7 +174,8 @@ async function setPin(
   answer: SetExitCode,
 ): Promise<void> {
   const output = new Output(options)
-  const { data } = findData(options)
+  // The configuration names it: it is made here, before any agent can start the gate.
+  const { data } = findData(options, { mayBeMissing: options.data === undefined })
   const { anybody } = await ask(data, { do: 'people' })
   if (anybody !== true) {
     const why = 'This is the first PIN here: whoever sets it may approve everything.'

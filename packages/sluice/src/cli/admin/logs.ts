@@ -34,7 +34,7 @@ export function addLogs(parent: Command, answer: SetExitCode): void {
     .option('-n, --lines <n>', 'how many of the last lines', '50')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
-      const { data } = findData(options)
+      const { data } = findData(options, { mayBeMissing: options.data === undefined })
       const count = Number(options.lines)
       if (!Number.isSafeInteger(count) || count < 0)
         throw new CliError('CLI_ARGUMENT', `--lines is \`${options.lines}\``, 'a whole number')

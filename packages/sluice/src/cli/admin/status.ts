@@ -37,7 +37,7 @@ export function addStatus(parent: Command, answer: SetExitCode): void {
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
-      const { data } = findData(options)
+      const { data } = findData(options, { mayBeMissing: options.data === undefined })
       if (options.metrics === true) return answer(await metrics(data))
       const said = (await askGate(data, { do: 'status' })) ?? resting(data)
       const output = new Output(options)

@@ -8,10 +8,12 @@ import type { Command } from 'commander'
 import { isOwnChild } from '../../gateway/processes/process-mark.ts'
 import { PIN_LENGTH_MIN } from '../../identity/limits.ts'
 import { isPersonName } from '../../identity/names.ts'
+import { checkNewPin } from '../../identity/people/pin.ts'
 import type { Operation } from '../../operations/operation.ts'
 import { PEOPLE_OPERATIONS } from '../../operations/people.ts'
 import { runOperation } from '../../operations/run-operation.ts'
 import { CliError } from '../../terminal/errors.ts'
+import { PIN_TRIES_MAX } from '../../terminal/limits.ts'
 import { type TerminalPromptOptions, terminal } from '../../terminal/terminal.ts'
 import { withOfflineParts } from './offline-parts.ts'
 import { runOnOwner } from './run-on-owner.ts'
@@ -46,10 +48,8 @@ export async function askFirstPin(
   process.stderr.write(
     `${how.why}\nChoose a PIN for ${name}: at least ${PIN_LENGTH_MIN} characters, unknown to any agent.\n`,
   )
-  const pin = await terminal.ask('new PIN (Enter for none): ', how)
+  const pin = await askTwice('new PIN (Enter for none): ', how)
   if (pin === undefined || pin === '') return undefined
-  if ((await terminal.ask('once more: ')) !== pin)
-    throw new CliError('CLI_TERMINAL', 'the two are not the same', 'nothing was set: try again')
   await ask({ do: 'first-pin', name, pin, at: terminal.name() })
   process.stderr.write(`the PIN is set: ${name} may approve; \`sluice status\` shows who may\n`)
   return { name, pin }
@@ -57,9 +57,34 @@ export async function askFirstPin(
 
 /** A PIN for somebody, typed twice. */
 export async function askNewPin(name: string): Promise<string> {
-  const pin = (await terminal.ask(`new PIN of ${name}: `)) ?? ''
-  if ((await terminal.ask('once more: ')) === pin) return pin
-  throw new CliError('CLI_TERMINAL', 'the two are not the same', 'nothing was set: try again')
+  return (await askTwice(`new PIN of ${name}: `)) ?? ''
+}
+
+/** What is wrong is said at once, and may be typed again; undefined or empty if the person gives up. */
+async function askTwice(
+  prompt: string,
+  how: TerminalPromptOptions = {},
+): Promise<string | undefined> {
+  for (let tries = 1; ; tries++) {
+    const pin = await terminal.ask(prompt, how)
+    if (pin === undefined || pin === '') return pin
+    const why = findPinProblem(pin)
+    if (why === undefined && (await terminal.ask('once more: ')) === pin) return pin
+    const what = why ?? 'the two are not the same'
+    if (tries === PIN_TRIES_MAX)
+      throw new CliError('CLI_TERMINAL', what, 'nothing was set: run the command again')
+    process.stderr.write(`${what}; try again\n`)
+  }
+}
+
+function findPinProblem(pin: string): string | undefined {
+  try {
+    checkNewPin(pin)
+    return undefined
+  } catch (error) {
+    const { message, help } = error as Error & { readonly help?: string }
+    return `${message}: ${help}`
+  }
 }
 
 /** The words about people, as the gate would do them. */

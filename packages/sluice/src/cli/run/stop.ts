@@ -26,7 +26,7 @@ export function addStop(parent: Command, answer: SetExitCode): void {
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
       const output = new Output(options)
-      const { data } = findData(options)
+      const { data } = findData(options, { mayBeMissing: options.data === undefined })
       const said = await stopGate(data)
       if (said === undefined) {
         output.value({ stopped: false, data })

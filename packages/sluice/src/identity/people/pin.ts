@@ -19,8 +19,7 @@ export function checkNewPin(pin: unknown): string {
     throw new OperationError('this is not a valid PIN', help)
   if (pin.length < PIN_LENGTH_MIN || pin.length > PIN_LENGTH_MAX)
     throw new OperationError(`a PIN of ${pin.length} characters`, help)
-  if (isGuessable(pin))
-    throw new OperationError('this PIN is one of those that are tried first', help)
+  if (isGuessable(pin)) throw new OperationError('this PIN is too common', help)
   return pin
 }
 

@@ -49,7 +49,9 @@ const NAME_CHARS_MAX = 24
 /** Its own name; with the client's, where that is taken. */
 function candidates({ entry, from }: DiscoveredServer): string[] {
   const own = slug(entry.name)
-  return [own, slug(`${own.slice(0, 12)}-${from.client}`)]
+  // The client's name stays whole: half of it would say nothing.
+  const room = NAME_CHARS_MAX - from.client.length - 1
+  return [own, `${own.slice(0, room).replace(/-+$/, '')}-${from.client}`]
 }
 
 function slug(text: string): string {
