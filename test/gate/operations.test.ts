@@ -88,6 +88,12 @@ const SOCKET: Record<string, unknown>[] = [
   { do: 'approval-end', id: 'zzz', proof },
   { do: 'sessions' },
   { do: 'session-end', session: 'x', proof },
+  { do: 'traces' },
+  { do: 'traces-record', for: '3h', keep: '1h', proof },
+  { do: 'traces-record' },
+  { do: 'traces-stop' },
+  { do: 'traces-export', id: 'x', proof },
+  { do: 'traces-delete', id: 'x', proof },
   { do: 'status' },
   { do: 'nonsense' },
 ]

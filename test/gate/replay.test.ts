@@ -1,17 +1,54 @@
 // Past calls under another policy: from the record of a real gate, while it runs and after.
 
-import { writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
+import { atTerminal } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import { endGates, fixture, startGate } from '../support/start-gate.ts'
+import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
 
 afterAll(endGates)
 vi.setConfig({ testTimeout: 90_000 })
 
 const rule = (text: string) =>
   `version: 1\ndefault: allow\ntools:\n  office/create_payment: { action: allow, when: "${text}" }\n`
+
+/** Calls with their answers: recorded by a person, encrypted, taken out, deleted, all on record. */
+async function recordTraces(gate: RunningGate, client: PlainClient): Promise<void> {
+  const traces = (...words: string[]) => sluiceJson(['traces', ...words, '--data', gate.data])
+  const refused = await sluice(['traces', 'stop', '--data', gate.data])
+  expect(refused.stderr).toContain('no recording is on')
+  await atTerminal(gate.data)
+  const { id } = await traces('record', '--for', '5m', '--server', 'office')
+  await client.call('get_report', {})
+  await client.call('read_file', { path: 'a very private path' })
+  expect((await traces('list')).traces).toMatchObject([{ id, by: 'ann', isRecording: true }])
+  await traces('stop')
+  const sealed = readFileSync(join(gate.data, `traces-${id}.sealed`), 'latin1')
+  expect(sealed).not.toContain('private')
+  const out = join(gate.folder, 'traces.jsonl')
+  expect(await traces('export', id, '--out', out)).toEqual({ traces: 1, calls: 2, isWhole: true })
+  expect(statSync(out).mode & 0o777).toBe(0o600)
+  expect(JSON.parse(readFileSync(out, 'utf8'))).toEqual({
+    id: expect.any(String),
+    steps: [
+      { server: 'office', tool: 'get_report', args: {}, answer: '{"total":1}' },
+      {
+        ...{ server: 'office', tool: 'read_file', args: { path: 'a very private path' } },
+        answer: 'read_file {"path":"a very private path"}',
+      },
+    ],
+  })
+  await traces('delete', id)
+  expect((await traces('list')).traces).toEqual([])
+  const events = recordsOf(gate).flatMap((record) => (record.kind === 'event' ? [record] : []))
+  const own = events.filter(({ name }) => name.startsWith('traces-'))
+  expect(own.map(({ name }) => name.slice('traces-'.length))).toEqual([
+    ...['start', 'stop', 'export', 'delete'],
+  ])
+  expect(own[0]?.detail).toMatchObject({ id, by: 'ann', server: 'office' })
+}
 
 test('which verdicts another policy changes, and what the record cannot say', async () => {
   const policy = rule('args.amount < 100.0')
@@ -26,13 +63,14 @@ test('which verdicts another policy changes, and what the record cannot say', as
     {},
     {},
   ])
+  await recordTraces(gate, client)
   await gate.stop()
 
   const tried = join(gate.folder, 'tried.yaml')
   const place = ['--data', gate.data, '--policy', tried]
   writeFileSync(tried, `${rule('args.amount < 20.0')}  office/read_file: deny\n`)
   const found = await sluiceJson(['policy', 'replay', ...place])
-  expect(found).toMatchObject({ calls: 5, same: 3, unknown: 0 })
+  expect(found).toMatchObject({ calls: 7, same: 4, unknown: 0 })
   expect(found.flips).toMatchObject([
     { tool: 'office/create_payment', from: 'allow', to: 'deny', count: 1 },
     { tool: 'office/read_file', from: 'allow', to: 'deny', rule: '/tools/office~1read_file' },
@@ -51,13 +89,13 @@ tools:
   expect(code).toBe(1)
   expect(stdout).toContain('deny -> limited  office/create_payment')
   expect(stdout).toContain('unknown  1 call: which arguments were sent is not recorded')
-  expect(stdout).toContain('5 calls: 3 the same, 1 change, 1 unknown')
+  expect(stdout).toContain('7 calls: 5 the same, 1 change, 1 unknown')
   writeFileSync(tried, policy)
   expect((await sluice(['policy', 'replay', ...place])).code).toBe(0)
 
   const suggest = ['policy', 'suggest', '--from', 'ledger', '--data', gate.data]
   const fitted = await sluiceJson([...suggest, '--out', tried])
-  expect(fitted).toMatchObject({ calls: 4, kept: 4, stopped: [], unknown: 0, validation: null })
+  expect(fitted).toMatchObject({ calls: 6, kept: 6, stopped: [], unknown: 0, validation: null })
   expect(fitted.policy).toContain('args.amount <= 50')
   const again = await sluiceJson(['policy', 'replay', ...place])
   expect(again.flips).toMatchObject([{ tool: 'office/create_payment', from: 'deny' }])

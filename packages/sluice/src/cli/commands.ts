@@ -84,6 +84,10 @@ const GROUPS: Readonly<Record<string, LazyCommands>> = {
       summary: 'which sessions there are, and ending one',
       load: async () => (await import('./sessions/commands.ts')).addSessions,
     },
+    traces: {
+      summary: 'calls with their answers, recorded for a while',
+      load: async () => (await import('./traces/commands.ts')).addTraces,
+    },
     status: {
       summary: 'how the gate is',
       load: async () => (await import('./admin/status.ts')).addStatus,

@@ -6,24 +6,18 @@ import { performance } from 'node:perf_hooks'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { listRuleTexts } from '@sluice/policy/model/canonical-rule'
 import { readsProvenance } from '@sluice/policy/model/reads-provenance'
-import type { ApprovalEngine } from '../approvals/engine.ts'
 import type { Caller } from '../identity/callers/caller.ts'
-import type { HandleSealer } from '../identity/keys/handle-sealer.ts'
-import type { AgentSessions } from '../identity/sessions/agent-sessions.ts'
 import type { LabelScope } from '../identity/sessions/session-lease.ts'
-import type { Ledger } from '../ledger/ledger.ts'
-import type { DecisionEntry } from '../ledger/records/record.ts'
 import { listParamHeaders } from '../protocol/mcp-headers.ts'
 import type { ProtocolGeneration } from '../protocol/protocol-generation.ts'
-import type { AdmissionStore } from '../store/admission.ts'
 import { processClock } from '../store/process-clock.ts'
 import { AggregateSession } from './aggregate/aggregate-session.ts'
 import type { CallPipeline } from './call/call-request.ts'
 import { labelSession } from './call/inspect-answers.ts'
 import { LedgerCallRecorder } from './call/record-calls.ts'
-import type { GateConfig, ServerConfig } from './config/config.ts'
-import { type OwnFiles, SessionOwnFiles } from './config/own-facts.ts'
-import type { CallInstrumentation } from './metrics/instrument-calls.ts'
+import type { ServerConfig } from './config/config.ts'
+import { SessionOwnFiles } from './config/own-facts.ts'
+import type { GateParts } from './gate-parts.ts'
 import { defaultProcessesMax } from './processes/process-quota.ts'
 import { EXPECTED_ENDS, OpenRelays } from './relay/open-relays.ts'
 import { refuseFrozen } from './relay/refuse-frozen.ts'
@@ -44,40 +38,15 @@ import {
   type ConnectionOrigin,
   NO_CLIENT_EVENTS,
 } from './shared/transport.ts'
-import type { FreezeStore } from './state/freezes.ts'
-import type { PolicySet } from './state/policy-set.ts'
-import type { Servers } from './state/servers.ts'
 import { hearServer } from './tools/hear-server.ts'
 import { KnownTools } from './tools/known-tools.ts'
-import type { Pins } from './tools/pins.ts'
 import { ServerNotes } from './tools/server-notes.ts'
-import type { StoredTools } from './tools/stored-tools.ts'
 import { RestingProcesses } from './upstream/servers/resting-processes.ts'
-import { type ServerLinksParts, UpstreamConnector } from './upstream/servers/upstream-connector.ts'
+import { UpstreamConnector } from './upstream/servers/upstream-connector.ts'
 import type { UpstreamEvents } from './upstream/upstream.ts'
 
 /** Idle times of sessions: setting the machine's clock makes none forget what it saw. */
 const { steadyMs } = processClock
-
-export interface GateParts extends Omit<ServerLinksParts, 'serverOf'> {
-  readonly config: GateConfig
-  readonly policies: () => PolicySet
-  readonly sessions: AgentSessions
-  readonly seals: HandleSealer
-  readonly ledger: Ledger
-  readonly freezes: FreezeStore
-  readonly tools: StoredTools
-  readonly watch: CallInstrumentation
-  readonly pins: Pins
-  readonly approvals: ApprovalEngine
-  readonly admission: AdmissionStore<DecisionEntry>
-  /** Where a person decides over a request; undefined while no page is served. */
-  readonly approvalUrl: (id: string) => string | undefined
-  /** The gate's own files, which no argument may name, and where a server would look for them. */
-  readonly ownFiles: (name: string, server: ServerConfig | undefined) => OwnFiles
-  readonly servers: Servers
-  readonly log: Log
-}
 
 interface RelayedClient extends Pick<ConnectionOrigin, 'environment'> {
   /** The session's own link, or one that stands for it towards one of its servers. */
@@ -127,6 +96,7 @@ export class Gate {
       newId: randomUUID,
       keepsTexts: parts.config.ledger.keepsTexts,
       watch: parts.watch,
+      traces: parts.traces,
       approvals: {
         engine: parts.approvals,
         pinOf: (tool) => parts.pins.pinOf(tool),

@@ -10,6 +10,7 @@ import { runOperation } from './run-operation.ts'
 import { createSessionOperations } from './sessions.ts'
 import { createStatusOperations } from './status.ts'
 import { createGateServerOperations, OPERATIONS, toOperationParts } from './table.ts'
+import { createTraceOperations } from './traces.ts'
 import { createTrustKey } from './trust-key.ts'
 
 export function createCommands(parts: CommandParts): CommandRegistry {
@@ -37,6 +38,7 @@ export function listOperations(parts: CommandParts): readonly Operation[] {
     ...createStatusOperations(parts),
     createListGates(parts),
     ...createSessionOperations(parts.gate.sessions),
+    ...createTraceOperations(parts.traces),
     createApplyPolicy(parts),
     createTrustKey(parts.config.data),
     ...createGateServerOperations(parts),

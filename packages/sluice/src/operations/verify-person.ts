@@ -26,6 +26,7 @@ export const REQUIRED_ROLES = {
   login: 'admin',
   restore: 'admin',
   trust: 'admin',
+  traces: 'admin',
 } as const satisfies Readonly<Record<string, Role>>
 
 /** Throws Refused. `request.proof` is `{ name?, pin }`. */

@@ -11,6 +11,7 @@ import type { CallInstrumentation, InstrumentedCall } from '../metrics/instrumen
 import type { TraceContext } from '../shared/transport.ts'
 import type { Freeze, FreezeTarget } from '../state/freezes.ts'
 import type { BoundPolicy } from '../state/policy-set.ts'
+import type { TraceRecorder } from '../traces/trace-recorder.ts'
 import type {
   ApprovalClaim,
   ApprovalParts,
@@ -45,7 +46,12 @@ export interface RefusalRecorder {
   refusal(entry: DecisionEntry): void
 }
 
-export interface CallPipeline {
+export interface TraceParts {
+  /** Records calls with their answers while a person has turned it on. */
+  readonly traces?: Pick<TraceRecorder, 'isRecording' | 'take'> | undefined
+}
+
+export interface CallPipeline extends TraceParts {
   /** The policy that binds the caller, as it is now. */
   readonly policy: () => BoundPolicy
   readonly frozen: (who: FreezeTarget) => Freeze | undefined

@@ -13,6 +13,7 @@ import { lookUpCall } from './look-up-call.ts'
 import { parseRequest } from './parse-request.ts'
 import { recordOutcome } from './record-outcome.ts'
 import { refuseCall } from './refuse-call.ts'
+import { traceCall } from './trace-call.ts'
 
 export async function handleCall(incoming: IncomingRequest): Promise<void> {
   const { message, sender, session } = incoming
@@ -41,6 +42,7 @@ export async function handleCall(incoming: IncomingRequest): Promise<void> {
     const answer = inspectResult({ exchange, result })
     const inspected = answer instanceof Promise ? await answer : answer
     answerRequest({ exchange, inspected })
+    traceCall({ traces: session.pipeline.traces, admitted, reply: inspected.reply?.text })
     recordOutcome({ exchange, admitted, outcome: inspected.outcome })
     if (inspected.closes !== undefined) session.close(inspected.closes)
   } catch (error) {

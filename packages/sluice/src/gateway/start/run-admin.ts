@@ -21,6 +21,7 @@ import type { Servers } from '../state/servers.ts'
 import type { ActiveLockFile } from '../tools/active-lock-file.ts'
 import type { Pins } from '../tools/pins.ts'
 import type { StoredTools } from '../tools/stored-tools.ts'
+import type { TraceRecorder } from '../traces/trace-recorder.ts'
 import type { ParseConfig } from './open-servers.ts'
 import type { SharedStore } from './open-shared-store.ts'
 
@@ -80,6 +81,7 @@ export interface CommandParts {
   readonly approvals: ApprovalService
   readonly grants: Grants
   readonly door: Pick<Authenticator, 'onChange'>
+  readonly traces: TraceRecorder
   readonly log: Log
   /** The gates that share a store; undefined if this one shares none. */
   readonly cluster?: ClusterOperations | undefined

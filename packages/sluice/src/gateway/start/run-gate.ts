@@ -36,7 +36,7 @@ import type { CommandRegistry } from '../front/socket/command-registry.ts'
 import { SocketFront } from '../front/socket/socket.ts'
 import { makeSocketPath } from '../front/socket/socket-path.ts'
 import { Gate } from '../gate.ts'
-import { CallInstrumentation, type StartSpan } from '../metrics/instrument-calls.ts'
+import { CallInstrumentation } from '../metrics/instrument-calls.ts'
 import { Meter } from '../metrics/meter.ts'
 import { watchStalls } from '../metrics/watch-stalls.ts'
 import { MetricsWriter } from '../metrics/write-metrics.ts'
@@ -68,11 +68,14 @@ import {
   type ParseConfig,
   readServers,
 } from './open-servers.ts'
+import { openSpans } from './open-spans.ts'
+import { openTraces } from './open-traces.ts'
 import { peopleBase } from './people-base.ts'
 import { describeObserved, readiness } from './readiness.ts'
 import type { CommandParts, StartAdmin } from './run-admin.ts'
 import { BuiltinAgents, type StartAgents } from './run-agents.ts'
 import { warnOfClock } from './warn-of-clock.ts'
+import { warnOfFirstPolicy } from './warn-of-first-policy.ts'
 
 export { DataInUseError } from '../data/data-lock.ts'
 
@@ -174,7 +177,7 @@ export async function runGate(
     const people = openPeople(config.data, log, undo)
     const meter = new Meter()
     undo.push(watchStalls(meter, log))
-    const watch = new CallInstrumentation(meter, await spansTo(config.otlp, undo))
+    const watch = new CallInstrumentation(meter, await openSpans(config.otlp, undo))
     const tools = new StoredTools(store, log)
     undo.push(() => tools.flush())
     const logins = Logins.open(config.data)
@@ -195,7 +198,19 @@ export async function runGate(
     undo.push(() => approvals.end())
     const agents = new BuiltinAgents(startAgents)
     const builtins = { agents: agents.connect }
-    const kept = { ...restored, builtins, seals, tokens, ledger, freezes, tools, watch, pins }
+    const traces = openTraces(config.data, { key, ledger, log }, undo)
+    const kept = {
+      ...restored,
+      builtins,
+      seals,
+      tokens,
+      ledger,
+      freezes,
+      tools,
+      watch,
+      pins,
+      traces,
+    }
     let url = ''
     const idle = new IdleShutdown(piped)
     const onConnections = (count: number) => idle.pages(count)
@@ -290,6 +305,7 @@ export async function runGate(
       people,
       grants,
       door,
+      traces,
       log,
       isPiped: piped,
       cluster: shared,
@@ -369,29 +385,6 @@ export async function runGate(
   }
 }
 
-/** Loaded only where somebody wants spans: it would double the time of a start. */
-async function spansTo(
-  otlp: string | undefined,
-  undo: (() => void | Promise<void>)[],
-): Promise<StartSpan | undefined> {
-  if (otlp === undefined) return undefined
-  const { startTelemetry } = await import('../metrics/telemetry.ts')
-  const telemetry = startTelemetry(otlp)
-  undo.push(() => telemetry.end())
-  return telemetry.startSpan
-}
-
 function metricsFront({ metricsToken }: GateConfig, writer: MetricsWriter) {
   return metricsToken === undefined ? undefined : new MetricsFront(metricsToken, writer)
-}
-
-/** Nothing is known that the policy could be compared with: another `data:` in sluice.yaml, or a
- * removed gate.db, looks like this. It is on record too (`isFirstPolicy` of the event `start`). */
-function warnOfFirstPolicy(data: string, records: number, log: Log): void {
-  const why =
-    records > 0
-      ? `gate.db knows no policy, though the ledger has ${records} records: it was removed, or never written`
-      : 'the data directory is new: approvers, grants and approvals of another one do not hold here'
-  const level = records > 0 ? 'warn' : 'info'
-  log(level, 'the policy is taken from its files without comparison', { data, why })
 }

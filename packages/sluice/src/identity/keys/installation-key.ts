@@ -19,6 +19,7 @@ export type KeyPurpose =
   | 'sign-in states'
   | 'sign-in nonces'
   | 'sessions'
+  | 'traces'
 
 export class InstallationKey {
   readonly #key: Buffer

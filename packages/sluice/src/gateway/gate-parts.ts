@@ -1,0 +1,39 @@
+// What a gate is made of: put together by start/run-gate.ts.
+
+import type { ApprovalEngine } from '../approvals/engine.ts'
+import type { HandleSealer } from '../identity/keys/handle-sealer.ts'
+import type { AgentSessions } from '../identity/sessions/agent-sessions.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { DecisionEntry } from '../ledger/records/record.ts'
+import type { AdmissionStore } from '../store/admission.ts'
+import type { TraceParts } from './call/call-request.ts'
+import type { GateConfig, ServerConfig } from './config/config.ts'
+import type { OwnFiles } from './config/own-facts.ts'
+import type { CallInstrumentation } from './metrics/instrument-calls.ts'
+import type { Log } from './shared/log.ts'
+import type { FreezeStore } from './state/freezes.ts'
+import type { PolicySet } from './state/policy-set.ts'
+import type { Servers } from './state/servers.ts'
+import type { Pins } from './tools/pins.ts'
+import type { StoredTools } from './tools/stored-tools.ts'
+import type { ServerLinksParts } from './upstream/servers/upstream-connector.ts'
+
+export interface GateParts extends Omit<ServerLinksParts, 'serverOf'>, TraceParts {
+  readonly config: GateConfig
+  readonly policies: () => PolicySet
+  readonly sessions: AgentSessions
+  readonly seals: HandleSealer
+  readonly ledger: Ledger
+  readonly freezes: FreezeStore
+  readonly tools: StoredTools
+  readonly watch: CallInstrumentation
+  readonly pins: Pins
+  readonly approvals: ApprovalEngine
+  readonly admission: AdmissionStore<DecisionEntry>
+  /** Where a person decides over a request; undefined while no page is served. */
+  readonly approvalUrl: (id: string) => string | undefined
+  /** The gate's own files, which no argument may name, and where a server would look for them. */
+  readonly ownFiles: (name: string, server: ServerConfig | undefined) => OwnFiles
+  readonly servers: Servers
+  readonly log: Log
+}

@@ -1,0 +1,15 @@
+// The exporter of spans, if sluice.yaml names a collector.
+
+import type { StartSpan } from '../metrics/instrument-calls.ts'
+
+/** Loaded only where somebody wants spans: it would double the time of a start. */
+export async function openSpans(
+  otlp: string | undefined,
+  undo: (() => void | Promise<void>)[],
+): Promise<StartSpan | undefined> {
+  if (otlp === undefined) return undefined
+  const { startTelemetry } = await import('../metrics/telemetry.ts')
+  const telemetry = startTelemetry(otlp)
+  undo.push(() => telemetry.end())
+  return telemetry.startSpan
+}

@@ -1,0 +1,15 @@
+// The recorder of traces of a running gate; off until a person turns it on.
+
+import type { InstallationKey } from '../../identity/keys/installation-key.ts'
+import { TraceRecorder, type TraceRecorderParts } from '../traces/trace-recorder.ts'
+
+export function openTraces(
+  directory: string,
+  { key, ledger, log }: Pick<TraceRecorderParts, 'ledger' | 'log'> & { key: InstallationKey },
+  undo: (() => void | Promise<void>)[],
+): TraceRecorder {
+  const own = key.derive('traces', 32)
+  const traces = new TraceRecorder({ directory, key: own, ledger, log, nowMs: Date.now })
+  undo.push(() => traces.close())
+  return traces
+}
