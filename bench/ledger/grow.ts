@@ -114,8 +114,8 @@ export async function grown(directory: string, records: number): Promise<Record<
     const now = { wallMs: nowMs, monotonicMs: performance.now() }
     const counters = new MemoryCounters()
     const restored = timed(() => {
-      for (const { takes, ageMs } of restoreLimits(ledger, nowMs, windowMs))
-        counters.restore(takes, ageMs, now)
+      for (const { charges, ageMs } of restoreLimits(ledger, nowMs, windowMs))
+        counters.restore(charges, ageMs, now)
     })
     note(`restore limits of a ${name}, ms`, restored.ms)
     note(`restore limits of a ${name}, ms of CPU`, restored.cpuMs)

@@ -24,7 +24,7 @@ interface KeyLimit {
 }
 
 interface Step {
-  readonly does: 'consume' | 'giveBack' | 'restore'
+  readonly does: 'consume' | 'refund' | 'restore'
   /** May be negative: a clock that jumps back. */
   readonly afterMs: number
   readonly wants: readonly { readonly key: number; readonly tenths: number }[]
@@ -59,7 +59,7 @@ export const arbitraryHistory: fc.Arbitrary<History> = fc.record({
   ),
   steps: fc.array(
     fc.record({
-      does: fc.constantFrom('consume', 'consume', 'consume', 'consume', 'giveBack', 'restore'),
+      does: fc.constantFrom('consume', 'consume', 'consume', 'consume', 'refund', 'restore'),
       afterMs: jump,
       wants: fc.array(want, { minLength: 1, maxLength: 4 }),
       pick: fc.integer({ min: -20, max: 120 }),
@@ -91,20 +91,22 @@ export async function follow(
   for (const { does, afterMs, wants, pick } of steps) {
     clockMs += afterMs
     // A refund has no time argument.
-    if (does !== 'giveBack') latestMs = Math.max(latestMs, clockMs)
-    const takes = wants.map(({ key, tenths }) => createCharge(key, tenths, limits[key] as KeyLimit))
+    if (does !== 'refund') latestMs = Math.max(latestMs, clockMs)
+    const charges = wants.map(({ key, tenths }) =>
+      createCharge(key, tenths, limits[key] as KeyLimit),
+    )
     if (does === 'restore') {
-      await counters.restore(takes, pick, instant(clockMs))
+      await counters.restore(charges, pick, instant(clockMs))
       const atMs = latestMs - Math.max(0, pick)
       events.push(...wants.map(({ key, tenths }) => ({ key, atMs, tenths })))
-    } else if (does === 'giveBack') {
+    } else if (does === 'refund') {
       const [given] = receipts.splice(Math.abs(pick) % Math.max(1, receipts.length), 1)
       if (given === undefined) continue
-      await counters.giveBack(given.receipt)
+      await counters.refund(given.receipt)
       events = events.filter((event) => !given.taken.includes(event))
     } else {
       const expected = computeExpected(wants, limits, events, latestMs)
-      const answer = await counters.consume(takes, instant(clockMs))
+      const answer = await counters.consume(charges, instant(clockMs))
       if (demand === 'exactly') expect(getStatus(answer)).toEqual(expected)
       else if (answer.ok) expect(expected).toEqual({ ok: true })
       if (!answer.ok) continue
@@ -190,27 +192,27 @@ function decimal(text: string): Decimal {
 /** Consumes, and if the driver can peek, checks that peeking agrees and consumes nothing. */
 export async function consume(
   counters: Counters & Partial<LimitUsage>,
-  takes: readonly LimitCharge[],
+  charges: readonly LimitCharge[],
   atMs: number,
 ): Promise<string> {
-  const rooms = takes.map((take) => counters.look?.(take, instant(atMs)))
-  const answer = await counters.consume(takes, instant(atMs))
+  const rooms = charges.map((take) => counters.look?.(take, instant(atMs)))
+  const answer = await counters.consume(charges, instant(atMs))
   if (answer.ok) {
     for (const room of rooms) expect(room?.passes ?? true).toBe(true)
     return 'ok'
   }
   const looked = rooms[answer.refused]
-  const single = takes.filter(({ key }) => key === takes[answer.refused]?.key).length === 1
+  const single = charges.filter(({ key }) => key === charges[answer.refused]?.key).length === 1
   if (looked !== undefined && single) expect(plain(looked)).toEqual(plain(answer.room))
   return `refused ${answer.refused}`
 }
 
 export async function consumeReceipt(
   counters: Counters,
-  takes: readonly LimitCharge[],
+  charges: readonly LimitCharge[],
   atMs: number,
 ): Promise<Receipt> {
-  const answer = await counters.consume(takes, instant(atMs))
+  const answer = await counters.consume(charges, instant(atMs))
   if (!answer.ok) throw new Error('was expected to pass')
   return answer.receipt
 }

@@ -76,7 +76,7 @@ function judge(seed: number): JudgedWorld {
   const calls = world.calls.map((each) => {
     const expected = referenceDecide(world.document, each.call, each.facts, used, each.nowMs)
     for (const verdict of [expected, ...expected.shadow])
-      for (const take of verdict.takes) used.push({ ...take, atMs: each.nowMs })
+      for (const take of verdict.charges) used.push({ ...take, atMs: each.nowMs })
     return { ...each, expected }
   })
   return { seed, world, calls }
@@ -118,24 +118,24 @@ function ofEngine({ guardrails, shadow, ...verdict }: Decision): object {
   return { ...ofVerdict(verdict), guardrails: names, shadow: shadow.map(ofVerdict).sort(byText) }
 }
 
-function plain({ action, code, rule, takes }: RefVerdict): object {
+function plain({ action, code, rule, charges }: RefVerdict): object {
   return {
     action,
     code,
     rule,
-    takes: takes
+    charges: charges
       .map(({ kind, windowMs, max, amount }) => `${kind} ${windowMs} ${max} ${amount}`)
       .sort(),
   }
 }
 
 function ofVerdict({ action, code, rule, limits }: ShadowDecision | Decision): object {
-  const takes = action === 'allow' ? limits.filter((take) => take.amount.units !== 0n) : []
+  const charges = action === 'allow' ? limits.filter((take) => take.amount.units !== 0n) : []
   return {
     action,
     code,
     rule,
-    takes: takes
+    charges: charges
       .map(
         (take) =>
           `${take.kind} ${take.windowMs} ${formatDecimal(take.max)} ${formatDecimal(take.amount)}`,

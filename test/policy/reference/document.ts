@@ -84,7 +84,7 @@ export interface RefVerdict {
   action: Action
   code: DecisionCode
   rule: string
-  takes: RefTake[]
+  charges: RefTake[]
 }
 
 export interface RefDecision extends RefVerdict {

@@ -70,7 +70,7 @@ export function referenceDecide(
   used: readonly RefEvent[],
   nowMs: number,
 ): RefDecision {
-  const none = { takes: [], guardrails: [], shadow: [], notes: { globs: 0, undecidable: 0 } }
+  const none = { charges: [], guardrails: [], shadow: [], notes: { globs: 0, undecidable: 0 } }
   if (PLUMBING.includes(call.method)) return { action: 'allow', code: 'ALLOWED', rule: '', ...none }
   if (call.method === 'tools/call' && facts.tool === undefined)
     return { action: 'hide', code: 'DENIED', rule: '', ...none }
@@ -85,8 +85,8 @@ export function referenceDecide(
       ? stricterOf(guess, decideByRules(document, moment, 'Execute'))
       : guess
   if (document.mode !== 'shadow') return decision
-  const { action, code, rule, takes, shadow, notes } = decision
-  const recorded = [{ action, code, rule, takes }, ...shadow]
+  const { action, code, rule, charges, shadow, notes } = decision
+  const recorded = [{ action, code, rule, charges }, ...shadow]
   return { ...none, action: 'allow', code: 'ALLOWED', rule: '/mode', shadow: recorded, notes }
 }
 
@@ -180,18 +180,18 @@ function stricterOf(guess: RefDecision, doubt: RefDecision): RefDecision {
   return { ...from, ...verdict, shadow: shadow.map(withoutOf), notes }
 }
 
-function withoutOf({ action, code, rule, takes }: RefVerdict): RefVerdict {
-  return { action, code, rule, takes }
+function withoutOf({ action, code, rule, charges }: RefVerdict): RefVerdict {
+  return { action, code, rule, charges }
 }
 
 function stricterVerdict(a: RefVerdict, b: RefVerdict): RefVerdict & { of: 'guess' | 'doubt' } {
-  const { action, code, rule, takes } = a
+  const { action, code, rule, charges } = a
   if (a.action !== b.action && pickStronger(a.action, b.action) === b.action)
-    return { action: b.action, code: b.code, rule: b.rule, takes: b.takes, of: 'doubt' }
-  if (a.action !== b.action) return { action, code, rule, takes, of: 'guess' }
-  const known = new Set(takes.map((take) => JSON.stringify(take)))
-  const more = b.takes.filter((take) => !known.has(JSON.stringify(take)))
-  return { action, code, rule, takes: [...takes, ...more], of: 'guess' }
+    return { action: b.action, code: b.code, rule: b.rule, charges: b.charges, of: 'doubt' }
+  if (a.action !== b.action) return { action, code, rule, charges, of: 'guess' }
+  const known = new Set(charges.map((take) => JSON.stringify(take)))
+  const more = b.charges.filter((take) => !known.has(JSON.stringify(take)))
+  return { action, code, rule, charges: [...charges, ...more], of: 'guess' }
 }
 
 function isClassified(document: RefDocument, { server, name }: Call): boolean {

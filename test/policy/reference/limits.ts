@@ -40,22 +40,22 @@ export function settle(
   moment: Moment,
 ): RefVerdict {
   if (action === 'deny' || action === 'hide')
-    return { action, code: CODES[action], rule, takes: [] }
+    return { action, code: CODES[action], rule, charges: [] }
   const looks = owners.flatMap((owner) => {
     const rates = [owner.rule.rate_limit ?? []].flat().map((limit) => look('rate', limit, owner))
     const spends = [owner.rule.spend_limit ?? []].flat().map((limit) => look('spend', limit, owner))
     return [...rates, ...spends]
   })
   const unreadable = looks.find(({ take }) => take === undefined)
-  if (unreadable) return { action: 'deny', code: 'DENIED', rule: unreadable.pointer, takes: [] }
+  if (unreadable) return { action: 'deny', code: 'DENIED', rule: unreadable.pointer, charges: [] }
   const longest = looks.reduce((most, { waitMs }) => Math.max(most, waitMs), 0)
   const refused = looks.find(({ waitMs }) => waitMs === longest && longest > 0)
   if (refused) {
     const code = refused.take?.kind === 'rate' ? 'RATE_LIMITED' : 'SPEND_LIMITED'
-    return { action: 'deny', code, rule: refused.pointer, takes: [] }
+    return { action: 'deny', code, rule: refused.pointer, charges: [] }
   }
   const taken = looks.flatMap(({ take }) => (take && take.amount !== '0' ? [take] : []))
-  return { action, code: CODES[action], rule, takes: action === 'allow' ? taken : [] }
+  return { action, code: CODES[action], rule, charges: action === 'allow' ? taken : [] }
 
   function look(kind: 'rate' | 'spend', limit: RefLimit, { by, pointer }: Owner) {
     const names = [limit.per ?? 'session'].flat()

@@ -67,11 +67,11 @@ export type ConsumeResult =
  *
  * @example
  * ```ts
- * if (result.ok) counters.giveBack(result.receipt)
+ * if (result.ok) counters.refund(result.receipt)
  * ```
  */
 export interface Receipt {
-  readonly takes: readonly LimitCharge[]
+  readonly charges: readonly LimitCharge[]
   readonly atMs: number
 }
 
@@ -88,8 +88,8 @@ export interface Counters {
    * Consumes all charges atomically, or none. `refused` is the index of the first that does not
    * fit.
    */
-  consume(takes: readonly LimitCharge[], now: Instant): ConsumeResult
-  giveBack(receipt: Receipt): void
+  consume(charges: readonly LimitCharge[], now: Instant): ConsumeResult
+  refund(receipt: Receipt): void
   /** Restores what was consumed `ageMs` before `now`: counters are rebuilt after a restart. */
-  restore(takes: readonly LimitCharge[], ageMs: number, now: Instant): void
+  restore(charges: readonly LimitCharge[], ageMs: number, now: Instant): void
 }

@@ -81,9 +81,9 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
 
     test('the first that does not fit is reported', async () => {
       const counters = await makeCounters()
-      const takes = ['a', 'b', 'c'].map((key) => rate(1, { key }))
+      const charges = ['a', 'b', 'c'].map((key) => rate(1, { key }))
       await consume(counters, [rate(1, { key: 'c' }), rate(1, { key: 'b' })], 0)
-      expect(await consume(counters, takes, 1)).toBe('refused 1')
+      expect(await consume(counters, charges, 1)).toBe('refused 1')
       expect(await consume(counters, [rate(1, { key: 'a' })], 1)).toBe('ok')
     })
 
@@ -166,19 +166,19 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
   describe(`${name}: refunds`, () => {
     test('free the capacity of every charge of the receipt', async () => {
       const counters = await makeCounters()
-      const takes = [rate(1), spend('2.5', '4', { key: 'money' })]
-      const receipt = await consumeReceipt(counters, takes, 0)
-      expect(await consume(counters, takes, 1)).toBe('refused 0')
-      await counters.giveBack(receipt)
-      expect(await consume(counters, takes, 2)).toBe('ok')
-      expect(await consume(counters, takes, 3)).toBe('refused 0')
+      const charges = [rate(1), spend('2.5', '4', { key: 'money' })]
+      const receipt = await consumeReceipt(counters, charges, 0)
+      expect(await consume(counters, charges, 1)).toBe('refused 0')
+      await counters.refund(receipt)
+      expect(await consume(counters, charges, 2)).toBe('ok')
+      expect(await consume(counters, charges, 3)).toBe('refused 0')
     })
 
     test('remove the call itself, not a later one, whose window is unchanged', async () => {
       const counters = await makeCounters()
       const first = await consumeReceipt(counters, [rate(2)], 0)
       await consume(counters, [rate(2)], 50_000)
-      await counters.giveBack(first)
+      await counters.refund(first)
       expect(await consume(counters, [rate(2)], 60_001)).toBe('ok')
       expect(await consume(counters, [rate(2)], 60_002)).toBe('refused 0')
       expect(await consume(counters, [rate(2)], 110_000)).toBe('ok')
@@ -189,17 +189,17 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       const first = await consumeReceipt(counters, [rate(2)], 0)
       await consume(counters, [rate(2)], 50_000)
       await consume(counters, [rate(2)], 60_000)
-      await counters.giveBack(first)
+      await counters.refund(first)
       expect(await consume(counters, [rate(2)], 60_001)).toBe('refused 0')
     })
 
     test('of zero, of nothing and of what has expired do nothing', async () => {
       const counters = await makeCounters()
-      await counters.giveBack(await consumeReceipt(counters, [spend('0', '1')], 0))
-      await counters.giveBack(await consumeReceipt(counters, [], 0))
-      await counters.giveBack({ takes: [rate(1, { key: 'never seen' })], atMs: 0 })
+      await counters.refund(await consumeReceipt(counters, [spend('0', '1')], 0))
+      await counters.refund(await consumeReceipt(counters, [], 0))
+      await counters.refund({ charges: [rate(1, { key: 'never seen' })], atMs: 0 })
       expect(await consume(counters, [spend('1', '1')], 0)).toBe('ok')
-      await counters.giveBack({ takes: [spend('2', '1')], atMs: 0 })
+      await counters.refund({ charges: [spend('2', '1')], atMs: 0 })
       expect(await consume(counters, [spend('1', '1')], 0)).toBe('refused 0')
     })
   })

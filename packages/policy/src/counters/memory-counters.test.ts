@@ -118,7 +118,7 @@ describe('beyond the bound on events', () => {
     const counters = new MemoryCounters({ eventsMax: 2 })
     const receipts = [0, 10, 20].map((at) => counters.consume([spend('1', '3')], instant(at)))
     const [first] = receipts
-    if (first?.ok) counters.giveBack(first.receipt)
+    if (first?.ok) counters.refund(first.receipt)
     expect(counters.look(spend('1', '3'), instant(20)).passes).toBe(false)
     expect(counters.look(spend('2', '3'), instant(60_010)).passes).toBe(true)
     expect(counters.look(spend('3', '3'), instant(60_020)).passes).toBe(true)

@@ -55,26 +55,26 @@ export class MemoryCounters implements Counters, LimitUsage {
     return this.#getStatus(take, take.amount, this.#advance(now))
   }
 
-  consume(takes: readonly LimitCharge[], now: Instant): ConsumeResult {
+  consume(charges: readonly LimitCharge[], now: Instant): ConsumeResult {
     const nowMs = this.#advance(now)
-    for (let index = 0; index < takes.length; index++) {
-      const take = takes[index] as LimitCharge
-      const room = this.#getStatus(take, sumCharges(takes, index), nowMs)
+    for (let index = 0; index < charges.length; index++) {
+      const take = charges[index] as LimitCharge
+      const room = this.#getStatus(take, sumCharges(charges, index), nowMs)
       if (!room.passes) return { ok: false, refused: index, room }
     }
-    for (const take of takes) this.#add(take, nowMs)
-    return { ok: true, receipt: { takes, atMs: nowMs } }
+    for (const take of charges) this.#add(take, nowMs)
+    return { ok: true, receipt: { charges, atMs: nowMs } }
   }
 
-  giveBack({ takes, atMs }: Receipt): void {
-    for (const { key, amount } of takes) this.#counters.get(key)?.refund(amount, atMs)
+  refund({ charges, atMs }: Receipt): void {
+    for (const { key, amount } of charges) this.#counters.get(key)?.refund(amount, atMs)
   }
 
-  restore(takes: readonly LimitCharge[], ageMs: number, now: Instant): void {
+  restore(charges: readonly LimitCharge[], ageMs: number, now: Instant): void {
     const nowMs = this.#advance(now)
     // A negative age means that the clock jumped: the event counts as just now.
     const atMs = nowMs - Math.max(0, ageMs)
-    for (const take of takes) this.#add(take, atMs)
+    for (const take of charges) this.#add(take, atMs)
   }
 
   /**
@@ -165,11 +165,11 @@ function getLimitId(key: string): string {
 }
 
 /** What this charge and those before it under the same key amount to. */
-function sumCharges(takes: readonly LimitCharge[], index: number): Decimal {
-  const take = takes[index] as LimitCharge
+function sumCharges(charges: readonly LimitCharge[], index: number): Decimal {
+  const take = charges[index] as LimitCharge
   let wanted = take.amount
   for (let before = 0; before < index; before++) {
-    const other = takes[before] as LimitCharge
+    const other = charges[before] as LimitCharge
     if (other.key === take.key) wanted = addDecimal(wanted, other.amount)
   }
   return wanted

@@ -25,21 +25,23 @@ export function applyLimits(
   if (action === 'deny' || action === 'hide')
     return ended(action, 'DENIED', pointer, laid.reason || describeDenial(pointer), 0)
   if (usage === undefined) return passed(laid, [])
-  const takes: LimitCharge[] = []
+  const charges: LimitCharge[] = []
   let worst: { ready: PreparedRule<Rule | Guardrail>; limit: Limit; room: LimitStatus } | undefined
   for (const ready of laid.owners) {
     for (const limit of ready.rule.limits) {
       const taken = toLimitCharge(limit, situation.call, situation.facts, ready.declared, shadow)
       if (taken.take === undefined) return ended('deny', 'DENIED', ready.pointer, taken.denial, 0)
       const { take } = taken
-      takes.push(take)
+      charges.push(take)
       const room = usage.look(take, situation.now)
       trace?.push(traceLimit(ready.pointer, limit, take, room))
       if (!room.passes && (worst === undefined || room.retryAfterMs > worst.room.retryAfterMs))
         worst = { ready, limit, room }
     }
   }
-  return worst === undefined ? passed(laid, takes) : exhausted(worst.ready, worst.limit, worst.room)
+  return worst === undefined
+    ? passed(laid, charges)
+    : exhausted(worst.ready, worst.limit, worst.room)
 }
 
 /** For a rule without a reason: what it is about, and nothing of the document's own names. */

@@ -153,7 +153,7 @@ export class ApprovalEngine implements ApprovalService {
   settled(id: string, callId: string, became: ApprovalUse): void {
     const row = this.#book.requests.find(id)
     if (row?.usedBy !== callId) {
-      if (this.#taken.delete(callId) && became === 'not-sent') this.#standing.giveBack(id)
+      if (this.#taken.delete(callId) && became === 'not-sent') this.#standing.refund(id)
       this.#book.note('returned', { standing: id, call: callId, became })
       return
     }

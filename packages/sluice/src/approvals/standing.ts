@@ -145,7 +145,7 @@ export class StandingApprovals {
   }
 
   /** The call that claimed it was not sent. */
-  giveBack(id: string): void {
+  refund(id: string): void {
     const kept = this.#kept.get(id)
     if (kept !== undefined && kept.used > 0) this.#count(kept, -1)
   }

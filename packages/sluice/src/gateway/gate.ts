@@ -250,7 +250,7 @@ export class Gate {
         const outcome = withLabels(settled)
         if (outcome.givenBack === true)
           this.#pipeline.admission
-            .giveBack(receipt)
+            .refund(receipt)
             .catch(({ message }: Error) =>
               log('error', 'charges were not undone', { why: message }),
             )

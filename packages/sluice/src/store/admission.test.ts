@@ -282,7 +282,7 @@ describe.each(DRIVERS)('admission: $name', ({ isHere, open }) => {
     const admitted = await admitOne(store, charge([rate(1)]))
     expect(await admitOne(store, probe)).toMatchObject({ status: 'misfit', refused: 0 })
     expect(await written()).toHaveLength(1)
-    if (admitted.status === 'admitted') await store.giveBack(admitted.receipt)
+    if (admitted.status === 'admitted') await store.refund(admitted.receipt)
     expect(await admitOne(store, probe)).toEqual({ status: 'fits' })
   })
 })

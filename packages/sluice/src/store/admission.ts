@@ -56,7 +56,7 @@ export interface AdmissionStore<Entry> {
   /** One reply for each request, in order. Rejects for nothing: a fault is `unavailable`. */
   admit(batch: readonly AdmissionRequest<Entry>[]): Promise<readonly AdmissionReply[]>
   /** Undoes the charges of a call of which no byte has left the gate. */
-  giveBack(receipt: Receipt): Promise<void>
+  refund(receipt: Receipt): Promise<void>
 }
 
 /** The room that a store replied with, for a second decision. A charge that the store did not look at

@@ -36,9 +36,9 @@ export class SlowAdmissionStore<Entry> implements AdmissionStore<Entry> {
     }
   }
 
-  async giveBack(receipt: Receipt): Promise<void> {
+  async refund(receipt: Receipt): Promise<void> {
     await this.#wait()
-    await this.#inner.giveBack(receipt)
+    await this.#inner.refund(receipt)
   }
 
   async #wait(): Promise<void> {

@@ -91,7 +91,7 @@ function asItWas(
   const memory = journal.memories.memoryOf(agent.key, seq)
   const saved = memory === undefined ? { saved: instance.save() } : {}
   const begun = begin(journal, instance, memory, id, nowMs)
-  residents.giveBack(instance)
+  residents.release(instance)
   return { image: instance.image.hash, memory, ...saved, ...begun }
 }
 
@@ -172,6 +172,6 @@ function firstImageIsUnknown({ journal }: Stepper, agent: AgentRow): boolean {
 function emptyMemory({ residents }: Stepper, agent: AgentRow): Buffer {
   const instance = residents.at({ ...agent, key: -1 }, 0)
   const memory = instance.save()
-  residents.giveBack(instance)
+  residents.release(instance)
   return memory
 }

@@ -42,7 +42,7 @@ export function inspectAgent(
       (text) => instance.call({ operation: 'ask', text, nowMs }, LIMITS).text,
     )
   } finally {
-    residents.giveBack(instance)
+    residents.release(instance)
   }
 }
 

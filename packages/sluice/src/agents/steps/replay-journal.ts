@@ -68,7 +68,7 @@ export function* replayJournal(
       for (const row of rows) {
         if (row.seq !== seq) break
         if (row.kind === 'moved') {
-          residents.giveBack(instance)
+          residents.release(instance)
           instance = residents.fresh(imageAt(stepper, agent, seq))
         }
         difference = runRow(instance, row)
@@ -95,7 +95,7 @@ export function* replayJournal(
     const reached = { to: last?.seq ?? from - 1, turn: last?.turn ?? 0 }
     return { from, ...reached, events, memories, memoryDigest, difference }
   } finally {
-    residents.giveBack(instance)
+    residents.release(instance)
   }
 }
 

@@ -102,7 +102,7 @@ export class Residents {
     this.#keep(place, instance, 0, false)
   }
 
-  giveBack(instance: Instance): void {
+  release(instance: Instance): void {
     this.#pool(instance.image.hash).give(instance)
   }
 
@@ -138,7 +138,7 @@ export class Residents {
     const resident = this.#residents.get(key)
     if (resident === undefined) return
     this.#residents.delete(resident)
-    this.giveBack(resident.instance)
+    this.release(resident.instance)
   }
 
   /** It is in memory, with events that its newest checkpoint does not have. */
@@ -192,7 +192,7 @@ export class Residents {
       yield
       return yield* work((text) => instance.call({ operation: 'ask', text, nowMs }, LIMITS), memory)
     } finally {
-      this.giveBack(instance)
+      this.release(instance)
     }
   }
 
@@ -212,7 +212,7 @@ export class Residents {
     this.#journal.transact(() =>
       memories.putCheckpoint(place.key, seq, hash, memories.put(instance.save(), null)),
     )
-    this.giveBack(instance)
+    this.release(instance)
   }
 
   *#replay(place: WakeSource, seq: number): Sliced<Instance> {
@@ -296,7 +296,7 @@ export class Residents {
   #leave(resident: Resident): void {
     const events = resident.seq - resident.checkpointSeq
     if (!resident.isAsked && events > REPLAY_EVENTS_MAX) this.#checkpoint(resident)
-    this.giveBack(resident.instance)
+    this.release(resident.instance)
   }
 
   /** The memory as it is now, and what the guest says of itself; it goes on as it was. */

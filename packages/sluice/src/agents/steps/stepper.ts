@@ -265,7 +265,7 @@ export class Stepper {
     if (row === undefined) throw new AgentError('AGENT_DAMAGED', `event ${seq} is not there`)
     const call = { operation: 'step', text: row.event, nowMs: row.at }
     const said = instance.call({ ...call, bytes: row.bytes ?? undefined }, LIMITS)
-    this.residents.giveBack(instance)
+    this.residents.release(instance)
     return { agent, step: checkStep(unwrap(said.text)), ...this.journal.getUsage(agent) }
   }
 
@@ -274,7 +274,7 @@ export class Stepper {
     try {
       return checkStep(unwrap(text))
     } catch (error) {
-      if (instance !== undefined) this.residents.giveBack(instance)
+      if (instance !== undefined) this.residents.release(instance)
       if (key !== undefined) this.residents.forget(key)
       throw error
     }

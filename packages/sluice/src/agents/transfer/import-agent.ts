@@ -163,7 +163,7 @@ function fromMemory(
   const instance = residents.revive(image.hash, memory)
   const said = instance.call({ operation: 'step', text, nowMs }, LIMITS)
   const { summary } = checkStep(unwrap(said.text))
-  residents.giveBack(instance)
+  residents.release(instance)
   const about = { seq: 1, at: nowMs, kind: 'forked', turn: summary.turnCount, event: text }
   const first = { ...about, bytes: null, answer: hashAnswer(said.text) }
   const agent = journal.insertAgent(row, summary, first)

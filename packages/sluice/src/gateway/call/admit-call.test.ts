@@ -96,7 +96,7 @@ describe.each([false, true])('a call, with a slow store: %s', (isSlow) => {
     const { ask, pipeline } = pipelineOf(ONE, { isSlow })
     const first = await ask()
     expect(await ask()).toMatchObject({ decision: { code: 'RATE_LIMITED', retryAfterMs: 60_000 } })
-    if (first.admission) await pipeline.admission.giveBack(first.admission.receipt)
+    if (first.admission) await pipeline.admission.refund(first.admission.receipt)
     expect((await ask()).admission).toBeDefined()
   })
 
@@ -124,7 +124,7 @@ describe.each([false, true])('a call, with a slow store: %s', (isSlow) => {
     const frozen = { scope: 'agent', id: 'a', atMs: 0, why: '' } as const
     const admission = {
       ...{ usage: { look: () => expect.unreachable() }, admit: () => expect.unreachable() },
-      giveBack: () => expect.unreachable(),
+      refund: () => expect.unreachable(),
     }
     const verdict = await admit(
       { ...pipeline, admission, frozen: () => frozen },
@@ -157,7 +157,7 @@ test('a rule in shadow stops nothing, whatever the store says of its limit', asy
   const { pipeline, ask } = pipelineOf(SHADOW)
   const { admission } = pipeline
   const fickle: typeof admission = {
-    ...{ usage: admission.usage, giveBack: (receipt) => admission.giveBack(receipt) },
+    ...{ usage: admission.usage, refund: (receipt) => admission.refund(receipt) },
     admit: async ([request]) => {
       if (request === undefined || request.charges.length === 0)
         return admission.admit(request === undefined ? [] : [request])

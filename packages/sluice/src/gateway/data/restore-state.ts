@@ -27,7 +27,7 @@ export function restoreState(
     if (noted !== undefined) counters.load(noted.counters, now.wallMs - noted.wallMs, now)
     const longestMs = Math.max(0, ...policies.all.map(longestWindowMs))
     const behind = restoreLimits(database, now.wallMs, longestMs, noted?.seq)
-    for (const { takes, ageMs } of behind) counters.restore(takes, ageMs, now)
+    for (const { charges, ageMs } of behind) counters.restore(charges, ageMs, now)
     // The caller may be bound to another document now: the labels of every document count as seen.
     const labels = (call: Parameters<typeof labelsOf>[1]) =>
       policies.all.flatMap((policy) => labelsOf(policy, call))

@@ -25,8 +25,8 @@ export class SharedAdmissionStore<Entry> implements AdmissionStore<Entry> {
     return replies
   }
 
-  giveBack(receipt: Receipt): Promise<void> {
-    return this.#inner.giveBack(receipt)
+  refund(receipt: Receipt): Promise<void> {
+    return this.#inner.refund(receipt)
   }
 
   /** The database has counted the use: what cannot be noted is still used. */

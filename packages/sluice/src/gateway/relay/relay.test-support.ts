@@ -185,7 +185,7 @@ export class Play {
       },
       record: ({ receipt }, _startedMs, outcome) => {
         this.outcomes.push(withLabels(outcome))
-        if (outcome.givenBack === true) void embedded.giveBack(receipt)
+        if (outcome.givenBack === true) void embedded.refund(receipt)
       },
       nameRoots: (roots) => this.nameRoots(roots),
       onEnd: settleLabels,

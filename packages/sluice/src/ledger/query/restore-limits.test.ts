@@ -31,7 +31,7 @@ function restored(directory: string, windowMs: number) {
   const database = openLedgerReadOnly(directory)
   const all = [...restoreLimits(database, NOW, windowMs)]
   database.close()
-  return all.map(({ ageMs, takes }) => [ageMs, ...takes.map(({ key }) => key)])
+  return all.map(({ ageMs, charges }) => [ageMs, ...charges.map(({ key }) => key)])
 }
 
 test('oldest first, each charge while its window lasts', async () => {
@@ -102,9 +102,9 @@ test('amounts are restored exactly, and the counters are as before', async () =>
   const database = openLedgerReadOnly(directory)
   const counters = new MemoryCounters()
   const now = { wallMs: NOW, monotonicMs: 0 }
-  for (const { takes, ageMs } of restoreLimits(database, NOW, 24 * HOUR)) {
-    expect(takes).toEqual([{ ...aDay, amount, max: { units: 50_000n, scale: 0 } }])
-    counters.restore(takes, ageMs, now)
+  for (const { charges, ageMs } of restoreLimits(database, NOW, 24 * HOUR)) {
+    expect(charges).toEqual([{ ...aDay, amount, max: { units: 50_000n, scale: 0 } }])
+    counters.restore(charges, ageMs, now)
   }
   database.close()
   expect(counters.look({ ...take, key: 'money' }, now).passes).toBe(false)

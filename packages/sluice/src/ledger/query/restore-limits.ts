@@ -12,7 +12,7 @@ import { KINDS } from '../records/encoding.ts'
 import { header, readHeader } from '../records/header.ts'
 
 export interface RestoredCharges {
-  readonly takes: readonly LimitCharge[]
+  readonly charges: readonly LimitCharge[]
   /** By wall time; negative if the clock was set back. */
   readonly ageMs: number
 }
@@ -36,8 +36,8 @@ export function* restoreLimits(
       if (!readHeader(data, place.start) || header.kind !== KINDS.intent) continue
       if (header.seq <= after || givenBack.has(header.seq)) continue
       const ageMs = nowMs - header.atMs
-      const takes = decodeCharges(data, header.end).filter((take) => ageMs < take.windowMs)
-      if (takes.length > 0) yield { takes, ageMs }
+      const charges = decodeCharges(data, header.end).filter((take) => ageMs < take.windowMs)
+      if (charges.length > 0) yield { charges, ageMs }
     }
 }
 

@@ -47,8 +47,8 @@ export class EmbeddedAdmissionStore<Entry> implements AdmissionStore<Entry> {
     return replies
   }
 
-  async giveBack(receipt: Receipt): Promise<void> {
-    this.#parts.counters.giveBack(receipt)
+  async refund(receipt: Receipt): Promise<void> {
+    this.#parts.counters.refund(receipt)
   }
 
   #probe(request: ProbeRequest): AdmissionReply {
@@ -70,14 +70,14 @@ export class EmbeddedAdmissionStore<Entry> implements AdmissionStore<Entry> {
     const { receipt } = consumed
     let isUsed = false
     const undo = (error: Error): AdmissionReply => {
-      counters.giveBack(receipt)
+      counters.refund(receipt)
       if (isUsed) this.#giveApprovalBack(request)
       return { status: 'unavailable', why: error.message }
     }
     try {
       isUsed = approval !== undefined && this.#use(approval, request.callId)
       if (approval !== undefined && !isUsed) {
-        counters.giveBack(receipt)
+        counters.refund(receipt)
         return { status: 'approval-used' }
       }
       return this.#record(request).then(

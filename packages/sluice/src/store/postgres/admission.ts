@@ -148,11 +148,11 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     })
   }
 
-  async giveBack(receipt: Receipt): Promise<void> {
-    const { at, batch, takes } = receipt as SharedReceipt
-    if (takes.length === 0) return
-    const keys = Buffer.from(takes.map(digestCharge).join(''), 'latin1')
-    const amounts = `{${takes.map(({ amount }) => formatDecimal(amount)).join(',')}}`
+  async refund(receipt: Receipt): Promise<void> {
+    const { at, batch, charges } = receipt as SharedReceipt
+    if (charges.length === 0) return
+    const keys = Buffer.from(charges.map(digestCharge).join(''), 'latin1')
+    const amounts = `{${charges.map(({ amount }) => formatDecimal(amount)).join(',')}}`
     const { connections, gate } = this.#parts
     await connections.query(GIVE_BACK, [gate, batch, at, keys, amounts])
   }
@@ -345,11 +345,11 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     }
     // Their callers were told that the call is not made: it is not, and costs nothing.
     const isWritten = new Set(written.map(({ id }) => id))
-    const takes = batch
+    const charges = batch
       .filter(({ id, kind }) => kind === 'i' && isWritten.has(id))
       .flatMap(({ charges }) => charges)
-    const undo: SharedReceipt = { takes, atMs: 0, at: found[0]?.at, batch: String(number) }
-    await this.giveBack(undo)
+    const undo: SharedReceipt = { charges, atMs: 0, at: found[0]?.at, batch: String(number) }
+    await this.refund(undo)
     this.#head = head
     this.#unknown = []
     this.#parts.onWritten?.(written, head)

@@ -54,7 +54,7 @@ export function toRowItem(record: ChainRecord, answer: QueuedItem['answer']): Qu
 }
 
 export function toWrittenReply(sequence: number): AdmissionReply {
-  return { status: 'admitted', sequence, receipt: { takes: [], atMs: 0 } }
+  return { status: 'admitted', sequence, receipt: { charges: [], atMs: 0 } }
 }
 
 /** The hash before the first record. */
@@ -130,7 +130,7 @@ export function readBatchResult(
     last = chainHash(last, `[1,${seq}${item.body}`)
     written.push({ kind: item.kind, id: item.id, body: item.body, seq })
     const receipt: SharedReceipt = {
-      ...{ takes: item.charges, atMs: item.atMs, at: row.at, batch: String(row.batch) },
+      ...{ charges: item.charges, atMs: item.atMs, at: row.at, batch: String(row.batch) },
     }
     return { status: 'admitted', sequence: seq, receipt }
   })
