@@ -6,6 +6,7 @@ import type { ServerPlace } from '@sluice/policy/core/call'
 import { DATA_KINDS } from '@sluice/policy/core/data-kinds'
 import { parseDecimal } from '@sluice/policy/core/decimal'
 import { readsOnly } from '@sluice/policy/core/sql-reads'
+import { runSteps } from '@sluice/policy/core/steps'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { mentionsProtectedFile } from '@sluice/policy/decide/protected-files'
 import { DOCUMENT_LENGTH_MAX } from '@sluice/policy/document/limits'
@@ -17,6 +18,7 @@ import { parseEmail } from '@sluice/policy/expression/functions/email'
 import { parsePolicyPath } from '@sluice/policy/expression/functions/path'
 import { parseUrl } from '@sluice/policy/expression/functions/url'
 import { wildcardMatches } from '@sluice/policy/language/glob'
+import { combineAnswerRules } from '@sluice/policy/model/answer-rule'
 import { checkValues } from '@sluice/policy/provenance/check-call'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import { INSTRUCTIONS_LENGTH_MAX } from '../../packages/sluice/src/agents/shared/limits.ts'
@@ -39,6 +41,7 @@ import { gradeChange } from '../../packages/sluice/src/catalogue/pins/grade-chan
 import { readLock } from '../../packages/sluice/src/catalogue/pins/lock-file.ts'
 import { foldLookAlikes } from '../../packages/sluice/src/core/look-alikes.ts'
 import { markdownOf } from '../../packages/sluice/src/core/pages/page-markdown.ts'
+import { rewriteAnswerSteps } from '../../packages/sluice/src/gateway/call/rewrite-answer.ts'
 import { FastPathReader } from '../../packages/sluice/src/gateway/front/fast-path/request-reader.ts'
 import { stripOwnTokens } from '../../packages/sluice/src/gateway/session/strip-gate-tokens.ts'
 import {
@@ -47,6 +50,8 @@ import {
 } from '../../packages/sluice/src/gateway/shared/limits.ts'
 import { ResponseReader } from '../../packages/sluice/src/gateway/upstream/http/http-response.ts'
 import { findInAnswer } from '../../packages/sluice/src/guard/answer-injections.ts'
+import { findExternalLinks } from '../../packages/sluice/src/guard/external-links.ts'
+import { findCanary } from '../../packages/sluice/src/guard/find-canary.ts'
 import { findHidden, stripHidden } from '../../packages/sluice/src/guard/hidden-text.ts'
 import { findInjections } from '../../packages/sluice/src/guard/injections.ts'
 import { holdsSecret, inspectAnswer } from '../../packages/sluice/src/guard/inspect-answer.ts'
@@ -54,6 +59,7 @@ import { inspectDefinition } from '../../packages/sluice/src/guard/inspect-defin
 import { ANSWER_CHARS_MAX, BINARY_CHARS_MAX } from '../../packages/sluice/src/guard/limits.ts'
 import { holdsData, locateData } from '../../packages/sluice/src/guard/locate-data.ts'
 import { findSecrets } from '../../packages/sluice/src/guard/secrets.ts'
+import { SessionVault } from '../../packages/sluice/src/identity/sessions/session-vault.ts'
 import { parseJson } from '../../packages/sluice/src/init/files/json-entries.ts'
 import { parseToml } from '../../packages/sluice/src/init/files/toml-entries.ts'
 import { decode as decodeRecord } from '../../packages/sluice/src/ledger/records/decoding.ts'
@@ -68,6 +74,11 @@ import { printable, toJson } from '../../packages/sluice/src/terminal/output.ts'
 import type { TextReader } from './search.ts'
 
 const ALL_KINDS = new Set(DATA_KINDS)
+const CANARIES = new Map([['key', 'ab12-cd34-ef56']])
+const ANSWER_RULE = {
+  ...{ deny: [], redact: DATA_KINDS, mark: [], seal: ['a/b'], links: [] },
+  ...{ maxBytes: undefined, maxTokens: undefined },
+}
 const KB = 1_024
 const MB = 1_048_576
 /** What the guard is given of one definition or answer: more is not looked through, and counts as found. */
@@ -101,6 +112,13 @@ export const TEXT_READERS: readonly TextReader[] = [
   reader('guard: findInAnswer', GUARDED, findInAnswer),
   reader('guard: findSecrets', GUARDED, findSecrets),
   reader('guard: locateData', GUARDED, (text) => locateData(text, ALL_KINDS)),
+  reader('guard: findExternalLinks', GUARDED, (text) => findExternalLinks(text, () => false)),
+  reader('gateway: rewriteAnswer (in slices)', 4 * MB, (text) => {
+    const rules = combineAnswerRules([ANSWER_RULE])
+    const context = { rules, vault: new SessionVault(), sources: [], schema: undefined }
+    return runSteps(rewriteAnswerSteps(JSON.stringify({ result: { text } }), context))
+  }),
+  reader('guard: findCanary', MESSAGE, (text) => findCanary(strings(text), CANARIES)),
   reader('guard: holdsData', MESSAGE, (text) => holdsData({ a: strings(text) }, 'iban')),
   reader('guard: inspectDefinition, one text', MESSAGE, (text) => inspectDefinition({ text })),
   reader('guard: inspectDefinition, many texts', MESSAGE, (text) =>

@@ -196,7 +196,7 @@ export class Gate {
       return refuseFrozen(link, send, already)
     }
     const provenance = () => (readsProvenance(policy()) ? slot.provenance() : undefined)
-    const { labels, inspectAhead, onDelivery, withLabels, settleLabels } = labelSession({
+    const { labels, answers, inspectAhead, onDelivery, withLabels, settleLabels } = labelSession({
       ...{ server: name, policy, slot, log, provenance },
       hasOpenCalls: () => relay.hasOpenCalls,
       onUnrecorded: (brought) => record.labels(slot.id, name, brought),
@@ -244,8 +244,7 @@ export class Gate {
         if (who().canSayPrompt === true) provenance()?.addPrompt(text)
       },
       onHello: (result) => hearServer(name, result, { known: this.#known, ...this.#parts }),
-      onDelivery,
-      inspectAhead,
+      ...{ onDelivery, inspectAhead, answers, vault: () => slot.vault },
       record: ({ intent, receipt, watched, approval }, startedMs, settled) => {
         const outcome = withLabels(settled)
         if (outcome.givenBack === true)

@@ -232,6 +232,7 @@ export const SECRET_DETECTORS: readonly SecretDetector[] = [
   },
   {
     kind: 'bearer token',
+    hides: true,
     pattern: /(?<![A-Za-z0-9])bearer\s+([\w.~+/-]{20,2000}=*)/gi,
     check: (_, token) => looksRandom(token),
     // Without `/`, which tokens seldom and paths always have.
@@ -239,6 +240,7 @@ export const SECRET_DETECTORS: readonly SecretDetector[] = [
   },
   {
     kind: 'named secret',
+    hides: true,
     pattern: new RegExp(`(?:${NAMES})["']?\\s{0,4}[:=]\\s{0,4}["']?([^\\s"',;)}\\]]{6,200})`, 'gi'),
     check: (_, value) => value.length >= 8 && looksRandom(value) && !isPlaceholder(value),
     lenient: (whole, value) =>

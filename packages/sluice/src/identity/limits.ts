@@ -79,3 +79,9 @@ export const PIN_SCRYPT_COST = 2 ** 16
 export const PIN_TRIES = 5
 export const PIN_PAUSE_FIRST_MS = 60_000
 export const PIN_PAUSE_MS_MAX = 60 * 60_000
+
+/** Redacted secrets of one session that may be passed on by their placeholder; more are only redacted. */
+export const SEALED_VALUES_MAX = 64
+/** What was cut off of answers of one session and can be read on: how many, and their characters in all. */
+export const RESTS_MAX = 16
+export const REST_CHARS_MAX = 4 * 1_048_576

@@ -5,6 +5,7 @@
 import { isObject } from '@sluice/policy/core/json'
 import type { JsonRpcRequest, ParsedMembers } from '../../protocol/message.ts'
 import { RELIST_MS } from '../shared/limits.ts'
+import { parseRestUri } from '../shared/rest-uri.ts'
 import type { AdvertisedNames } from './advertised-names.ts'
 import type { AggregateMember } from './member.ts'
 import type { MergedLists } from './merge-lists.ts'
@@ -124,6 +125,8 @@ export class ServerRouter {
   }
 
   async #owner(uri: string): Promise<string | undefined> {
+    const ofRest = parseRestUri(uri)?.server
+    if (ofRest !== undefined) return this.#members.get(ofRest) === undefined ? undefined : ofRest
     if (this.#lists.resources.find(uri).length === 0) await this.#relist()
     const [owner, ...others] = this.#lists.resources.find(uri)
     if (others.length === 0) return owner

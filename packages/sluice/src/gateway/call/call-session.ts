@@ -2,6 +2,7 @@
 // gate remembers of this client with this server, and what is in flight between them. Made by the relay.
 
 import type { Facts } from '@sluice/policy/core/call'
+import type { SessionVault } from '../../identity/sessions/session-vault.ts'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
 import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import type { ClientElicitations } from '../session/client-elicitations.ts'
@@ -16,6 +17,7 @@ import type { Freeze } from '../state/freezes.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Admission, CallPipeline } from './call-request.ts'
 import type { ClientApprovalPrompts } from './client-prompts.ts'
+import type { AnswerFilter } from './filter-answers.ts'
 import type { SessionDeliveries } from './inspect-answers.ts'
 import type { PendingRequest, PendingRequests, SentRequest } from './pending-requests.ts'
 
@@ -35,6 +37,9 @@ export interface CallContext {
   readonly onCall: () => void
   /** The client says what the user asked for. */
   readonly onPrompt: (text: string) => void
+  /** The policy's rules for what comes back, and values that the agent may not see. */
+  readonly answers: AnswerFilter
+  readonly vault: () => SessionVault
   /** Looks through a long message before it is sent; returns the labels it looked for. */
   readonly inspectAhead: SessionDeliveries['inspectAhead']
   /** A server introduces itself: what of that may be told. */

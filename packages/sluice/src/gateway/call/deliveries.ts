@@ -3,10 +3,14 @@
 // the session are in force before anybody has read it. Used by the relay, once for each client.
 
 import type { Strictness } from '../../guard/inspect-answer.ts'
+import { RPC } from '../../protocol/rpc-codes.ts'
+import { writeError } from '../../protocol/write-message.ts'
 import { findNamedTarget } from '../session/known-names.ts'
 import { ABANDONED_CALLS_MAX } from '../session/limits.ts'
 import type { ClientSend, MessageContext, MessageSource } from '../shared/transport.ts'
+import type { AnswerFilter } from './filter-answers.ts'
 import type { SentRequest } from './pending-requests.ts'
+import { toWithheldText } from './replies.ts'
 
 /** A message before it is sent. `sources` is what it may belong to; empty for the gate's own words.
  * `inspected` are the labels that it was already looked through for, `answered` the call that it is the
@@ -30,6 +34,8 @@ const ANY_CALL: MessageSource = { method: 'tasks/list', name: '' }
 export interface DeliveryOptions {
   readonly send: ClientSend
   readonly inspect: InspectDelivery
+  /** The policy's rules for answers. */
+  readonly answers: Pick<AnswerFilter, 'isActive' | 'filterAtOnce'>
   /** Requests without an answer. */
   readonly open: () => readonly CrossedCall[]
 }
@@ -49,13 +55,37 @@ export class Deliveries {
     const sources = related?.from === 'gate' ? NOTHING : () => this.#sourcesOf(related)
     const answered = related?.answers === true ? toCall(related.from) : undefined
     const inspected = related?.inspected ?? NO_LABELS
-    this.#options.inspect(text, strictness, sources, inspected, answered)
-    return this.#options.send(text, related)
+    const passed = this.#filter(text, related)
+    if (passed === undefined) return false
+    this.#options.inspect(passed, strictness, sources, inspected, answered)
+    return this.#options.send(passed, related)
+  }
+
+  /** Undefined if it may not be told, and nobody waits for it. */
+  #filter(text: string, related: MessageContext | undefined): string | undefined {
+    const { answers } = this.#options
+    if (related?.isFiltered === true || related?.from === 'gate' || !answers.isActive()) return text
+    const filtered = answers.filterAtOnce({
+      text,
+      sources: this.#filteredBy(related),
+      schema: 'unknown',
+    })
+    if (filtered.status === 'passes') return filtered.text
+    if (related?.answers !== true) return undefined
+    // The caller waits, and is told why.
+    return writeError(related.request ?? null, RPC.internal, toWithheldText(filtered.reason))
+  }
+
+  /** As for labels; but descriptions are filtered too. */
+  #filteredBy(related: MessageContext = {}): readonly MessageSource[] {
+    const { from } = related
+    if (related.answers === true && typeof from === 'object') return [findSource(from)]
+    return this.#sourcesOf(related)
   }
 
   /** A call that went over will have no answer. */
   abandon(call: CrossedCall): void {
-    const source = sourceOf(call)
+    const source = findSource(call)
     this.#abandoned.set(JSON.stringify([source.method, source.name]), source)
     if (this.#abandoned.size <= ABANDONED_CALLS_MAX) return
     this.#abandoned.clear()
@@ -65,10 +95,10 @@ export class Deliveries {
   /** An answer belongs to its request. Anything else counts as said for every call that the server
    * works on: to which of them it belongs is the server's word, or a guess. */
   #sourcesOf({ answers, errorCode, from }: MessageContext = {}): readonly MessageSource[] {
-    const own = typeof from === 'object' ? sourceOf(from) : ITS_SERVER
+    const own = typeof from === 'object' ? findSource(from) : ITS_SERVER
     if (answers === true && own !== ITS_SERVER)
       return errorCode === undefined && DESCRIPTIONS.has(own.method) ? [] : [own]
-    return [ITS_SERVER, own, ...this.#options.open().map(sourceOf), ...this.#abandoned.values()]
+    return [ITS_SERVER, own, ...this.#options.open().map(findSource), ...this.#abandoned.values()]
   }
 }
 
@@ -78,7 +108,7 @@ function toCall(from: MessageContext['from']): CrossedCall | undefined {
 }
 
 /** A completion belongs to the prompt or resource that it is for. */
-function sourceOf(call: MessageSource & Partial<CrossedCall>): MessageSource {
+export function findSource(call: MessageSource & Partial<CrossedCall>): MessageSource {
   const { method, name, params } = call
   const named = method === 'completion/complete' ? findNamedTarget({ method, params }) : undefined
   return named ?? { method, name }

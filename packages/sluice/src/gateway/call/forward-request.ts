@@ -4,6 +4,7 @@
 import { enterStep } from '../shared/current-step.ts'
 import type { AdmittedCall } from './call-request.ts'
 import type { Exchange } from './call-session.ts'
+import { openSealed } from './open-sealed.ts'
 import type { ParsedCall, PassingRequest } from './parsed-request.ts'
 import type { ForwardResult } from './pending-requests.ts'
 import { withArgs } from './wait-options.ts'
@@ -27,8 +28,18 @@ export function forwardRequest(options: ForwardRequestOptions): Promise<ForwardR
   const { admission } = admitted
   const { call, facts } = admitted.request
   const args = admission.approval?.args
+  const decided = args === undefined ? message : withArgs(message, args)
   return requests.forward(pending, {
-    message: args === undefined ? message : withArgs(message, args),
+    message: decided,
+    opened:
+      sender === 'client'
+        ? openSealed({
+            message: decided,
+            tool: call.name,
+            vault: session.vault(),
+            canOpen: session.answers.canOpen,
+          })
+        : undefined,
     name: call.name,
     admission,
     tool: facts.tool,

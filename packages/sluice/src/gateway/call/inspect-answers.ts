@@ -28,6 +28,7 @@ import { runInSlices, takeTurn } from '../shared/slices.ts'
 import type { MessageSource } from '../shared/transport.ts'
 import { labelsOf } from '../state/labels-of.ts'
 import type { CrossedCall, InspectDelivery } from './deliveries.ts'
+import { type AnswerFilter, createAnswerFilter } from './filter-answers.ts'
 import { rememberMessage } from './remember-answers.ts'
 
 const NONE: readonly ScanTarget[] = []
@@ -38,7 +39,7 @@ const WANTED: readonly ScanTarget[] = ['injection', 'secret']
 export interface LabelledSession {
   readonly server: string
   readonly policy: () => CompiledPolicy
-  readonly slot: Pick<SessionLease, 'facts' | 'see'>
+  readonly slot: Pick<SessionLease, 'facts' | 'see' | 'vault'>
   /** A call whose outcome will be recorded, with the labels that came in until then. */
   readonly hasOpenCalls: () => boolean
   /** Labels that came in beside calls: of a list, a notification, a resource. */
@@ -53,6 +54,7 @@ export interface LabelledSession {
 /** What one server brings into a session. */
 export interface SessionDeliveries {
   readonly labels: SessionLabels
+  readonly answers: AnswerFilter
   readonly onDelivery: InspectDelivery
   /** Looks through a long message in slices before it is sent, so that other calls go on meanwhile.
    * Returns the labels it looked for. */
@@ -118,6 +120,7 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
   }
   return {
     labels: { saw, see },
+    answers: createAnswerFilter({ server, policy, vault: () => slot.vault, see, log }),
     onDelivery: (text, strictness, sources, inspected, answered) => {
       const bound = policy()
       const memory = session.provenance?.()

@@ -21,7 +21,8 @@ import { takeTurn } from '../shared/slices.ts'
 import { toFailureResponse } from '../upstream/failure-response.ts'
 import type { UpstreamFailure } from '../upstream/upstream.ts'
 import type { CallSession, Exchange } from './call-session.ts'
-import { isDefinition } from './deliveries.ts'
+import { findSource, isDefinition } from './deliveries.ts'
+import type { FilterRequest } from './filter-answers.ts'
 import { filterResult } from './filter-result.ts'
 import {
   findInputRequests,
@@ -30,7 +31,12 @@ import {
   type RefusedInput,
 } from './input-requests.ts'
 import type { ForwardResult, ReplyOptions, SentRequest } from './pending-requests.ts'
-import { buildFrozenReply, buildRefusalReply, stripGateMeta } from './replies.ts'
+import {
+  buildFrozenReply,
+  buildRefusalReply,
+  buildWithheldReply,
+  stripGateMeta,
+} from './replies.ts'
 
 export interface InspectOptions {
   readonly exchange: Exchange
@@ -109,7 +115,24 @@ function inspectAnswer(
   const text = writeAnswer(sent.id, filtered)
   if (text.length > INSPECTED_AT_ONCE_LENGTH_MAX)
     return inspectInTurns({ sent, response, session, filtered })
-  return toInspected({ sent, response, session, text, error: filtered.error })
+  const isFiltered = session.answers.isActive()
+  const passed = isFiltered ? session.answers.filterAtOnce(toFilter(sent, text)) : undefined
+  if (passed?.status === 'denied') return withhold(sent, passed.reason, session)
+  const told = passed?.text ?? text
+  return toInspected({ sent, response, session, text: told, error: filtered.error, isFiltered })
+}
+
+function toFilter(sent: SentRequest, text: string): FilterRequest {
+  const { method, outputSchema } = sent
+  const isTask = method.startsWith('tasks/')
+  return { text, sources: [findSource(sent)], schema: isTask ? 'unknown' : outputSchema }
+}
+
+/** In place of an answer that the policy does not let pass. The call was carried out. */
+function withhold(sent: SentRequest, why: string, session: CallSession): InspectedResult {
+  const { errorCode, text } = buildWithheldReply(sent, why, session.era)
+  const outcome = { status: 'answered', bytes: Buffer.byteLength(text) } as const
+  return { reply: { text, errorCode, from: 'gate' }, outcome }
 }
 
 interface FilteredAnswer {
@@ -126,7 +149,11 @@ async function inspectInTurns(answer: FilteredAnswer): Promise<InspectedResult> 
   const told = await filtered
   if (filtered instanceof Promise) await takeTurn()
   const { error } = told
-  const text = writeAnswer(id, told)
+  const written = writeAnswer(id, told)
+  const isFiltered = session.answers.isActive()
+  const passed = isFiltered ? await session.answers.filter(toFilter(sent, written)) : undefined
+  if (passed?.status === 'denied') return withhold(sent, passed.reason, session)
+  const text = passed?.text ?? written
   const kind = isDefinition(method, error !== undefined) ? 'definition' : 'answer'
   const isLong = text.length > INSPECTED_AT_ONCE_LENGTH_MAX
   const inspected = isLong ? await session.inspectAhead(text, kind) : undefined
@@ -136,7 +163,7 @@ async function inspectInTurns(answer: FilteredAnswer): Promise<InspectedResult> 
     const { text: reply } = buildFrozenReply(id, frozen, true)
     return { reply: { text: reply, from: 'gate' }, outcome: { status: 'cancelled' } }
   }
-  return toInspected({ sent, response, session, text, error, inspected })
+  return toInspected({ sent, response, session, text, error, inspected, isFiltered })
 }
 
 function toInspected({
@@ -146,17 +173,22 @@ function toInspected({
   text,
   error,
   inspected,
+  isFiltered,
 }: Omit<FilteredAnswer, 'filtered'> & {
   readonly text: string
   readonly error: JsonRpcResponse['error']
   readonly inspected?: ReplyOptions['inspected']
+  readonly isFiltered: boolean
 }): InspectedResult {
   const { admission, method } = sent
   if (admission !== undefined) session.names.hear(response.result)
   if (method === 'initialize' && response.result !== undefined) beginSession(session)
   const describes = isDefinition(method, error !== undefined)
   return {
-    reply: { text, errorCode: error?.code, inspected, isDefinition: describes, from: sent },
+    reply: {
+      ...{ text, errorCode: error?.code, inspected, isFiltered },
+      ...{ isDefinition: describes, from: sent },
+    },
     outcome: outcomeOf(response, text),
     closes: method === 'initialize' && response.error ? 'it did not begin' : undefined,
   }

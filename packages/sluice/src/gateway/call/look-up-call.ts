@@ -9,6 +9,7 @@ import { factsOf, objectionTo, parseCall } from '../shared/parse-call.ts'
 import { describePending } from '../tools/pins.ts'
 import type { CallRequest } from './call-request.ts'
 import type { CallSession } from './call-session.ts'
+import { sealedObjection } from './open-sealed.ts'
 import type { ParsedCall } from './parsed-request.ts'
 import type { PendingRequest } from './pending-requests.ts'
 import { createWaitOptions } from './wait-options.ts'
@@ -63,7 +64,12 @@ function toClientCall(
     call,
     facts,
     argsText: message.params?.text.get('arguments'),
-    objection: objectionTo(message, tool),
+    objection:
+      objectionTo(message, tool) ??
+      sealedObjection({
+        ...{ message, tool: call.name },
+        ...{ vault: session.vault(), canOpen: session.answers.canOpen },
+      }),
     waits: waiting === undefined ? undefined : describePending(waiting),
     continues,
     trace,

@@ -16,6 +16,7 @@ import type { CallSession, IncomingRequest } from './call-session.ts'
 import { filterSubscription } from './filter-subscription.ts'
 import type { ParsedRequest, PassingRequest, RefusedRequest } from './parsed-request.ts'
 import { LISTEN } from './pending-requests.ts'
+import { isRestRequest, readRest } from './read-rest.ts'
 import { buildFrozenReply, buildNotFoundReply, noTasksAnswer } from './replies.ts'
 
 const UNSUBSCRIBE = 'resources/unsubscribe'
@@ -44,6 +45,8 @@ function parseClientRequest({ message, related, session }: IncomingRequest): Par
   }
   if (era === 'stateless' && passage === 'task' && !knowsTasks(message.params))
     return refuse(noTasksAnswer(id, method))
+  if (isRestRequest(message) && frozen === undefined)
+    return { status: 'check', check: async () => refuse(await readRest(message, session)) }
   const opened = handles.open(message)
   if (opened.request === undefined)
     return refuse(buildErrorReply(id, RPC.invalidParams, opened.refused))

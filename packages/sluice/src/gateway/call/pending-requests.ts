@@ -49,6 +49,8 @@ export interface SentRequest {
   readonly progressToken: JsonValue | undefined
   /** As its sender wrote them, handles opened. */
   readonly params: ParsedMembers | undefined
+  /** Of the tool that it calls. */
+  readonly outputSchema: JsonValue | undefined
   /** How often the other side has wanted to know more before. */
   readonly rounds: number
   /** The id that the other side knows it by. */
@@ -73,13 +75,18 @@ export type ForwardResult =
 export const LISTEN = 'subscriptions/listen'
 
 /** How a reply goes out, beside its text. */
-export type ReplyOptions = Pick<MessageContext, 'errorCode' | 'inspected' | 'isDefinition' | 'from'>
+export type ReplyOptions = Pick<
+  MessageContext,
+  'errorCode' | 'inspected' | 'isDefinition' | 'isFiltered' | 'from'
+>
 
 export interface ForwardOptions {
   /** The request of the receiver that it belongs to. */
   readonly request?: RequestId | undefined
   readonly trace?: TraceContext | undefined
   readonly message: JsonRpcRequest
+  /** Sent in place of the message's own parameters: with sealed values opened. */
+  readonly opened?: ParsedMembers | undefined
   readonly name: string
   readonly admission?: Admission | undefined
   readonly tool?: KnownTool | undefined
@@ -144,9 +151,10 @@ export class PendingRequests {
     const { newId, to, renamesTokens } = this.#options
     const { admission, message, name, request, rounds = 0, tool } = options
     const { method, params } = message
+    const { opened = params } = options
     const ours = newId()
     const progressToken = progressTokenOf(params)
-    const own = withoutPrompt(params)
+    const own = withoutPrompt(opened)
     const renamed =
       renamesTokens && progressToken !== undefined ? withToken(own as ParsedMembers, ours) : own
     const outgoing = withTrace(renamed, admission?.watched.ownTrace)
@@ -164,6 +172,7 @@ export class PendingRequests {
         startedMs,
         progressToken,
         params,
+        outputSchema: tool?.definition.outputSchema,
         rounds,
         ours,
         end,
@@ -313,8 +322,11 @@ export class PendingRequests {
   }
 
   #send(id: RequestId, text: string, options: ReplyOptions): boolean {
-    const { errorCode, inspected, isDefinition, from } = options
-    const related = { request: id, answers: true, errorCode, inspected, isDefinition, from }
+    const { errorCode, inspected, isDefinition, isFiltered, from } = options
+    const related = {
+      ...{ request: id, answers: true, errorCode, inspected },
+      ...{ isDefinition, isFiltered, from },
+    }
     return this.#options.from.send(text, related)
   }
 }

@@ -57,6 +57,29 @@ export function buildRefusalReply(
   return { text: writeResult(id, JSON.stringify(result)) }
 }
 
+/** A call was carried out, and the policy does not let its answer pass. */
+export function buildWithheldReply(
+  { id, method, params }: Pick<JsonRpcRequest, 'id' | 'method' | 'params'>,
+  why: string,
+  era: ProtocolGeneration,
+): RpcReply {
+  const reason = toWithheldText(why)
+  const told = { decision: 'deny', code: 'DENIED', reason }
+  if (method !== TOOL_CALL || params?.value.task !== undefined)
+    return buildErrorReply(id, toRpcCode('DENIED'), reason, { 'sluice/decision': told })
+  const result = {
+    ...(era === 'stateless' ? { resultType: 'complete' } : {}),
+    content: [{ type: 'text', text: reason }],
+    isError: true,
+    _meta: { 'sluice/decision': told },
+  }
+  return { text: writeResult(id, JSON.stringify(result)) }
+}
+
+export function toWithheldText(why: string): string {
+  return `the request was carried out, but the policy withholds the answer: ${why}`
+}
+
 /** Says itself how it came about. */
 const OWN_WORDS: ReadonlySet<string> = new Set([
   'FROZEN',

@@ -142,7 +142,7 @@ export class Play {
     }
     this.server.answers = ({ method }) => (method === 'tools/list' ? { tools: TOOLS } : undefined)
     const link = options.link ?? ((events: UpstreamEvents) => this.server.connect(events))
-    const { inspectAhead, onDelivery, withLabels, settleLabels } = labelSession({
+    const { answers, inspectAhead, onDelivery, withLabels, settleLabels } = labelSession({
       ...{ server: 's', policy: () => bound.policy, slot: this.slot },
       hasOpenCalls: () => this.relay.hasOpenCalls,
       onUnrecorded: (labels) => void this.recordedLabels.push(...labels),
@@ -152,6 +152,8 @@ export class Play {
     })
     this.relay = new Relay(this.client, link, {
       pipeline,
+      answers,
+      vault: () => this.slot.vault,
       send: (text, related) => this.client.send(text, related),
       server: 's',
       facts: () => ({

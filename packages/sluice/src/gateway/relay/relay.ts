@@ -78,6 +78,7 @@ export class Relay {
     const deliveries = new Deliveries({
       send: context.send,
       inspect: context.onDelivery,
+      answers: context.answers,
       open: () => this.#down.open,
     })
     const { send } = deliveries

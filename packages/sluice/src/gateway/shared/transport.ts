@@ -26,6 +26,8 @@ export interface MessageContext {
   readonly errorCode?: number | undefined
   /** The answer describes a server or its tools; anything else is inspected more strictly. */
   readonly isDefinition?: boolean | undefined
+  /** The policy's rules for answers were applied to it. */
+  readonly isFiltered?: boolean | undefined
   /** The labels that a long message was already looked through for. */
   readonly inspected?: readonly string[] | undefined
   /** Whose words it has. `server`, also if absent: it counts as said for any call of the server. */

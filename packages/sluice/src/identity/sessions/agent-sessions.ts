@@ -18,6 +18,7 @@ import {
   SessionLease,
 } from './session-lease.ts'
 import { NO_MEMORY, type SessionMemory, type StoredSession } from './session-memory.ts'
+import { SessionVault } from './session-vault.ts'
 
 /** How many sessions of a principal can charge a limit within a window. */
 export interface SessionLimit {
@@ -126,6 +127,7 @@ export class AgentSessions {
     session.keys.clear()
     session.saw.clear()
     session.provenance = undefined
+    session.vault.clear()
     if (session.connections === 0 && session.isUsed) this.#save(session)
   }
 
@@ -201,6 +203,7 @@ export class AgentSessions {
       keys: new Set(),
       saw: new Set(),
       servers: new Set(),
+      vault: new SessionVault(),
       client: '',
       calls: 0,
       isUsed: false,

@@ -5,6 +5,7 @@ import type { SessionFacts } from '@sluice/policy/core/call'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import { cleanClient } from './describe-session.ts'
 import { randomSeed } from './random-seed.ts'
+import type { SessionVault } from './session-vault.ts'
 
 export type LabelScope = 'session' | 'principal'
 
@@ -17,6 +18,8 @@ export interface AgentSession {
   readonly keys: Set<string>
   readonly saw: Set<string>
   readonly servers: Set<string>
+  /** Values that its agent may not see. */
+  readonly vault: SessionVault
   client: string
   lastUsedMs: number
   calls: number
@@ -62,6 +65,10 @@ export class SessionLease {
 
   get id(): string {
     return this.#session.id
+  }
+
+  get vault(): SessionVault {
+    return this.#session.vault
   }
 
   /** The session as rules see it. */

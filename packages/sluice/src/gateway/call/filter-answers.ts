@@ -1,0 +1,115 @@
+// The policy's `answers` for every message towards a client: which rules hold for it, what becomes of it,
+// and the labels of what is only marked. Costs nothing if no policy has such rules and the session has no
+// sealed value. Answers of a call are filtered by inspect-result.ts, everything else by deliveries.ts.
+
+import type { JsonValue } from '@sluice/policy/core/json'
+import { runSteps } from '@sluice/policy/core/steps'
+import {
+  type AnswerPolicy,
+  answerMaps,
+  canOpenFor,
+  combineAnswerRules,
+} from '@sluice/policy/model/answer-rule'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { MESSAGE_CHARS_MAX } from '../../guard/limits.ts'
+import type { SessionVault, ValueSource } from '../../identity/sessions/session-vault.ts'
+import { isDense } from '../../protocol/json/is-dense.ts'
+import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
+import { INSPECTED_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
+import type { Log } from '../shared/log.ts'
+import { runInSlices } from '../shared/slices.ts'
+import type { MessageSource } from '../shared/transport.ts'
+import { valuesFor } from '../state/labels-of.ts'
+import { type RewrittenMessage, rewriteAnswerSteps } from './rewrite-answer.ts'
+
+export interface FilteredSession {
+  readonly server: string
+  readonly policy: () => CompiledPolicy
+  readonly vault: () => SessionVault
+  /** Adds labels to the session. */
+  readonly see: (labels: readonly string[]) => void
+  readonly log: Log
+}
+
+/** A message, what it may belong to, and the schema of its structured content. */
+export interface FilterRequest {
+  readonly text: string
+  readonly sources: readonly MessageSource[]
+  readonly schema: JsonValue | undefined | 'unknown'
+}
+
+export type FilteredAnswer =
+  | { readonly status: 'passes'; readonly text: string }
+  | { readonly status: 'denied'; readonly reason: string }
+
+export interface AnswerFilter {
+  /** Whether a message has to be filtered at all. */
+  readonly isActive: () => boolean
+  readonly filter: (request: FilterRequest) => FilteredAnswer | Promise<FilteredAnswer>
+  /** At once; what is too long for that is denied. */
+  readonly filterAtOnce: (request: FilterRequest) => FilteredAnswer
+  /** Whether a value that came from these sources may be opened for a tool of this server. */
+  readonly canOpen: (sources: readonly ValueSource[], tool: string) => boolean
+}
+
+const TOO_LONG = 'it is too long to look through'
+
+export function createAnswerFilter(session: FilteredSession): AnswerFilter {
+  const { server, policy, vault, see, log } = session
+  const isActive = () => answerMaps(policy()).length > 0 || vault().size > 0
+  const rewrite = ({ text, sources, schema }: FilterRequest) => {
+    const from = sources.map((source) => ({ server, method: source.method, name: source.name }))
+    const rules = rulesFor(policy(), from)
+    if (hasNothingToDo(rules) && vault().size === 0) return undefined
+    return rewriteAnswerSteps(text, { rules, vault: vault(), sources: from, schema })
+  }
+  const settle = (text: string, rewritten: RewrittenMessage): FilteredAnswer => {
+    if (rewritten.status === 'denied') {
+      log('warn', `a message of ${server} was not passed on: ${rewritten.reason}`)
+      return rewritten
+    }
+    see([...rewritten.marked])
+    if (rewritten.text !== text) log('info', `a message of ${server} was changed by \`answers\``)
+    return rewritten
+  }
+  const isTooLong = (text: string) =>
+    text.length > MESSAGE_CHARS_MAX || isDense(text, PARSED_MARKS_MAX)
+  const filterAtOnce = (request: FilterRequest): FilteredAnswer => {
+    const { text } = request
+    const steps = rewrite(request)
+    if (steps === undefined) return { status: 'passes', text }
+    const isLong = text.length > INSPECTED_AT_ONCE_LENGTH_MAX || isTooLong(text)
+    return settle(text, isLong ? { status: 'denied', reason: TOO_LONG } : runSteps(steps))
+  }
+  return {
+    isActive,
+    filterAtOnce,
+    filter: (request) => {
+      const { text } = request
+      if (text.length <= INSPECTED_AT_ONCE_LENGTH_MAX) return filterAtOnce(request)
+      const steps = rewrite(request)
+      if (steps === undefined) return { status: 'passes', text }
+      if (isTooLong(text)) return settle(text, { status: 'denied', reason: TOO_LONG })
+      return runInSlices(steps, 'answer').then((rewritten) => settle(text, rewritten))
+    },
+    canOpen: (sources, tool) =>
+      sources.length > 0 && canOpenFor(rulesFor(policy(), sources), server, tool),
+  }
+}
+
+/** Rules of the document and of the base policy, for every source that a message may have. */
+function rulesFor(policy: CompiledPolicy, sources: readonly ValueSource[]): AnswerPolicy {
+  const maps = answerMaps(policy)
+  return combineAnswerRules(
+    maps.flatMap((map) => [...new Set(sources.flatMap((source) => valuesFor(map, source)))]),
+  )
+}
+
+function hasNothingToDo(rules: AnswerPolicy): boolean {
+  const { deny, redact, mark, links, maxBytes, maxTokens } = rules
+  return (
+    deny.size + redact.size + mark.size + links.length === 0 &&
+    !Number.isFinite(maxBytes) &&
+    !Number.isFinite(maxTokens)
+  )
+}

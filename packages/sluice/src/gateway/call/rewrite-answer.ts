@@ -1,0 +1,327 @@
+// A message towards a client as the policy's `answers` wants it: data redacted, secrets sealed, links
+// removed, long texts cut. Everything else keeps its bytes, numbers as written. What was not looked
+// through, or has no valid replacement, is denied. Called by filter-answers.ts.
+
+import { Buffer } from 'node:buffer'
+import type { DataKind } from '@sluice/policy/core/data-kinds'
+import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import type { Steps } from '@sluice/policy/core/steps'
+import { type AnswerPolicy, isHostListed } from '@sluice/policy/model/answer-rule'
+import { type Path, rewriteText } from '../../approvals/json-text.ts'
+import { joinMembers } from '../../core/canonical-json.ts'
+import { binaryIn, printedTexts } from '../../guard/binary-text.ts'
+import { findExternalLinks } from '../../guard/external-links.ts'
+import { DEPTH_MAX } from '../../guard/limits.ts'
+import { locateData, locateInMember } from '../../guard/locate-data.ts'
+import { newScanBudget, type ScanBudget } from '../../guard/patterns.ts'
+import { looksRandom } from '../../guard/secret-checks.ts'
+import type { DataMatch } from '../../guard/secrets.ts'
+import type { SessionVault, ValueSource } from '../../identity/sessions/session-vault.ts'
+import { writeRestUri } from '../shared/rest-uri.ts'
+import { cutText, estimateTokens, type Replacement } from './cut-text.ts'
+import { acceptsZero, findValidText } from './valid-placeholder.ts'
+
+export interface RewriteContext {
+  readonly rules: AnswerPolicy
+  readonly vault: SessionVault
+  readonly sources: readonly ValueSource[]
+  /** Of structured content; `unknown` if the call it belongs to is not known. */
+  readonly schema: JsonValue | undefined | 'unknown'
+}
+
+export type RewrittenMessage =
+  | { readonly status: 'passes'; readonly text: string; readonly marked: ReadonlySet<DataKind> }
+  | { readonly status: 'denied'; readonly reason: string }
+
+/** Ends the rewriting; never leaves this file. */
+class DeniedAnswer extends Error {}
+
+export function* rewriteAnswerSteps(
+  text: string,
+  context: RewriteContext,
+): Steps<RewrittenMessage> {
+  const { deny, mark, redact } = context.rules
+  const kinds = new Set([...deny, ...mark, ...redact])
+  const marked = new Set<DataKind>()
+  const found = new Map<string, readonly DataMatch[]>()
+  const scan: Scan = { kinds, budget: newScanBudget(), rules: context.rules, marked, found }
+  try {
+    if (kinds.size > 0)
+      for (const leaf of leavesOf(JSON.parse(text) as JsonValue, '', 0)) {
+        look(leaf, scan)
+        yield
+      }
+    const rewriter = new Rewriter(context, scan)
+    return { status: 'passes', text: rewriter.rewrite(text), marked }
+  } catch (error) {
+    if (!(error instanceof DeniedAnswer)) throw error
+    return { status: 'denied', reason: error.message }
+  }
+}
+
+interface Scan {
+  readonly kinds: ReadonlySet<DataKind>
+  readonly budget: ScanBudget
+  readonly rules: AnswerPolicy
+  readonly marked: Set<DataKind>
+  /** What is redacted, by the name of the member and its text. */
+  readonly found: Map<string, readonly DataMatch[]>
+}
+
+interface Leaf {
+  readonly name: string
+  readonly text: string
+  readonly isName: boolean
+}
+
+function* leavesOf(value: JsonValue, name: string, depth: number): Generator<Leaf> {
+  if (depth > DEPTH_MAX) throw new DeniedAnswer('it is nested too deeply to look through')
+  if (typeof value === 'string') yield { name, text: value, isName: false }
+  else if (Array.isArray(value))
+    for (const item of value as readonly JsonValue[]) yield* leavesOf(item, name, depth + 1)
+  else if (isObject(value))
+    for (const key of Object.keys(value)) {
+      yield { name: '', text: key, isName: true }
+      yield* leavesOf(value[key] as JsonValue, key, depth + 1)
+    }
+}
+
+function look({ name, text, isName }: Leaf, scan: Scan): void {
+  const { budget, found, kinds, rules } = scan
+  const key = keyOf(name, text)
+  if (text.length < SHORTEST_CHARS || found.has(key)) return
+  const bytes = binaryIn(text)
+  // What is cut off is looked through when it is read.
+  const shown = text.slice(0, shownCharsMax(rules))
+  const matches =
+    bytes === undefined
+      ? locateInMember(name, shown, { kinds, budget })
+      : lookAtBinary(text, bytes, scan)
+  if (matches === undefined) throw new DeniedAnswer('it is too large to look through')
+  for (const { group, kind } of matches) {
+    if (rules.deny.has(group)) throw new DeniedAnswer(`it holds a ${kind}`)
+    if (rules.mark.has(group)) scan.marked.add(group)
+  }
+  const redacted = matches.filter(({ group }) => rules.redact.has(group))
+  if (redacted.length > 0 && (isName || bytes !== undefined))
+    throw new DeniedAnswer(`it holds a ${redacted[0]?.kind} where nothing can stand for it`)
+  found.set(key, redacted)
+}
+
+/** Of one text, with room for a secret that begins at the bound. */
+function shownCharsMax({ maxBytes, maxTokens }: AnswerPolicy): number {
+  return Math.min(maxBytes, 4 * maxTokens) + SECRET_CHARS_MAX
+}
+
+const SECRET_CHARS_MAX = 16_384
+/** No data of any kind is shorter. */
+const SHORTEST_CHARS = 4
+
+function keyOf(name: string, text: string): string {
+  return `${name}\n${text}`
+}
+
+function lookAtBinary(text: string, bytes: Uint8Array, scan: Scan): DataMatch[] | undefined {
+  const all: DataMatch[] = []
+  for (const said of printedTexts(text, bytes)) {
+    const matches = said === undefined ? undefined : locateData(said, scan.kinds, scan.budget)
+    if (matches === undefined) return undefined
+    all.push(...matches)
+  }
+  return all
+}
+
+/** Where protocol and server keep what only they read. */
+const UNTOUCHED: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method'])
+/** Words of the protocol, which are not counted. */
+const OF_PROTOCOL: ReadonlySet<string> = new Set(['type', 'resultType', 'mimeType', 'role'])
+const WORD_CHARS_MAX = 64
+/** Of a result: what cannot be cut. */
+const BINARY: ReadonlySet<string> = new Set(['data', 'blob'])
+
+class Rewriter {
+  readonly #context: RewriteContext
+  readonly #scan: Scan
+  #bytesLeft: number
+  #tokensLeft: number
+  #structuredBytes = 0
+  #structuredTokens = 0
+
+  constructor(context: RewriteContext, scan: Scan) {
+    this.#context = context
+    this.#scan = scan
+    this.#bytesLeft = context.rules.maxBytes
+    this.#tokensLeft = context.rules.maxTokens
+  }
+
+  rewrite(text: string): string {
+    return rewriteText(text, {
+      text: (value, path) => JSON.stringify(this.#rewriteLeaf(value, path)),
+      plain: (written, path) => this.#rewriteNumber(written, path),
+      object: joinMembers,
+    })
+  }
+
+  #rewriteLeaf(text: string, path: Path): string {
+    if (path.length === 1 && UNTOUCHED.has(String(path[0]))) return text
+    const replacements = this.#replacementsIn(text, path)
+    const structured = structuredPath(path)
+    if (structured === undefined) return this.#cut(text, replacements, path)
+    this.#countStructured(text)
+    if (replacements.length === 0) return text
+    const { schema } = this.#context
+    const redacted = applyReplacements(text, replacements)
+    if (schema === undefined) return redacted
+    const valid =
+      schema === 'unknown'
+        ? undefined
+        : findValidText({ schema, path: structured, original: text, redacted })
+    if (valid === undefined)
+      throw new DeniedAnswer(
+        `nothing can stand for what is redacted at \`/${structured.join('/').slice(0, 100)}\` without breaking the tool's \`outputSchema\``,
+      )
+    return valid
+  }
+
+  #rewriteNumber(written: string, path: Path): string {
+    const { kinds, budget, rules, marked } = this.#scan
+    if (!kinds.has('card') || !/^\d{12,19}$/.test(written)) return written
+    const found = locateInMember(nameOf(path), written, { kinds, budget })
+    if (found === undefined) throw new DeniedAnswer('it is too large to look through')
+    const [card] = found
+    if (card === undefined) return written
+    if (rules.deny.has('card')) throw new DeniedAnswer(`it holds a ${card.kind}`)
+    if (rules.mark.has('card')) marked.add('card')
+    if (!rules.redact.has('card')) return written
+    const structured = structuredPath(path)
+    const { schema } = this.#context
+    if (structured === undefined || schema === undefined)
+      return JSON.stringify(placeholderFor(card, written))
+    if (schema !== 'unknown' && acceptsZero(schema, structured)) return '0'
+    throw new DeniedAnswer(`it holds a ${card.kind} as a number, and nothing can stand for it`)
+  }
+
+  #replacementsIn(text: string, path: Path): Replacement[] {
+    const { rules, vault } = this.#context
+    const found = this.#scan.found.get(keyOf(nameOf(path), text)) ?? []
+    const replacements: Replacement[] = vault.size === 0 ? [] : vault.findEchoes(text)
+    for (const match of found) {
+      if (replacements.some(({ start, end }) => start < match.end && end > match.start)) continue
+      replacements.push({ ...match, placeholder: this.#placeholderOf(match, text) })
+    }
+    if (rules.links.length > 0)
+      for (const link of findExternalLinks(text, (host) =>
+        rules.links.every((hosts) => isHostListed(host, hosts)),
+      ))
+        replacements.push({ ...link, placeholder: link.replacement })
+    return mergeReplacements(replacements)
+  }
+
+  #placeholderOf(match: DataMatch, text: string): string {
+    const { rules, sources, vault } = this.#context
+    const value = text.slice(match.start, match.end)
+    const sealed =
+      rules.seal.length > 0 && isSealable(match, value)
+        ? vault.seal(value, match.kind, sources)
+        : undefined
+    return sealed ?? placeholderFor(match, value)
+  }
+
+  /** Texts of an answer share its bounds. */
+  #cut(text: string, replacements: readonly Replacement[], path: Path): string {
+    const isBounded = Number.isFinite(this.#bytesLeft) || Number.isFinite(this.#tokensLeft)
+    const isWord = text.length <= WORD_CHARS_MAX && OF_PROTOCOL.has(nameOf(path))
+    if (!isBounded || isWord) return applyReplacements(text, replacements)
+    if (BINARY.has(nameOf(path)) && path[0] === 'result') {
+      this.#spend(text)
+      return text
+    }
+    const room = { bytes: this.#bytesLeft, tokens: this.#tokensLeft }
+    const { shown, restFrom } = cutText(text, replacements, room)
+    this.#bytesLeft -= Buffer.byteLength(shown)
+    this.#tokensLeft -= estimateTokens(shown)
+    if (restFrom === undefined) return shown
+    return shown + this.#writeCut(text, restFrom, path)
+  }
+
+  #spend(text: string): void {
+    this.#bytesLeft -= text.length
+    this.#tokensLeft -= estimateTokens(text)
+    if (this.#bytesLeft >= 0 && this.#tokensLeft >= 0) return
+    throw new DeniedAnswer('it has more data than the policy allows, which cannot be cut')
+  }
+
+  #countStructured(text: string): void {
+    const { maxBytes, maxTokens } = this.#context.rules
+    this.#structuredBytes += Buffer.byteLength(text)
+    this.#structuredTokens += estimateTokens(text)
+    if (this.#structuredBytes <= maxBytes && this.#structuredTokens <= maxTokens) return
+    throw new DeniedAnswer(
+      'its structured content is longer than the policy allows and cannot be cut: ask for less',
+    )
+  }
+
+  #writeCut(text: string, restFrom: number, path: Path): string {
+    const { sources, vault } = this.#context
+    const [source] = sources
+    const all = Buffer.byteLength(text)
+    const id =
+      source !== undefined && path[0] === 'result'
+        ? vault.keepRest({ text: text.slice(restFrom), source })
+        : undefined
+    const how =
+      id === undefined
+        ? 'the rest is not kept: ask for less'
+        : `read on with resources/read of ${writeRestUri(source?.server ?? '', id)}`
+    return `\n[cut by the gate at ${Buffer.byteLength(text.slice(0, restFrom))} of ${all} bytes; ${how}]`
+  }
+}
+
+function nameOf(path: Path): string {
+  const name = path.findLast((step) => typeof step === 'string')
+  return typeof name === 'string' ? name : ''
+}
+
+/** Below `structuredContent`; undefined elsewhere. */
+function structuredPath(path: Path): Path | undefined {
+  return path[0] === 'result' && path[1] === 'structuredContent' ? path.slice(2) : undefined
+}
+
+/** Of two that overlap the one that begins first covers both. */
+function mergeReplacements(replacements: Replacement[]): Replacement[] {
+  const merged: Replacement[] = []
+  for (const each of replacements.sort((one, other) => one.start - other.start)) {
+    const last = merged.at(-1)
+    if (last === undefined || each.start >= last.end) merged.push(each)
+    else if (each.end > last.end) merged[merged.length - 1] = { ...last, end: each.end }
+  }
+  return merged
+}
+
+function applyReplacements(text: string, replacements: readonly Replacement[]): string {
+  let shown = ''
+  let next = 0
+  for (const { start, end, placeholder } of replacements) {
+    shown += text.slice(next, start) + placeholder
+    next = end
+  }
+  return shown + text.slice(next)
+}
+
+/** Typed; of a card the last four digits, by which people know it. */
+function placeholderFor({ group, kind }: Pick<DataMatch, 'group' | 'kind'>, value: string): string {
+  if (group === 'card') {
+    const digits = value.replace(/\D/g, '')
+    return digits.length >= 12 ? `[card ****${digits.slice(-4)}]` : '[card]'
+  }
+  return group === 'secret' ? `[secret: ${kind}]` : `[${group}]`
+}
+
+/** Only what nobody can guess: an agent that has a tool echo guesses would see which one is sealed. */
+function isSealable({ group, kind }: DataMatch, value: string): boolean {
+  if (group !== 'secret' || value.length < SEALED_CHARS_MIN || kind.includes(', in ')) return false
+  if (kind === 'password in an address') return false
+  return kind !== 'named secret' || looksRandom(value)
+}
+
+const SEALED_CHARS_MIN = 16

@@ -1,0 +1,376 @@
+// The policy's `answers` on every way to a client: results, errors, notifications, lists, prompts,
+// resources and task results; sealed values; links; and long texts. In both generations of the protocol.
+
+import { afterEach, describe, expect, test } from 'vitest'
+import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
+import { settled } from '../upstream/scripted-link.test-support.ts'
+import { type Play, playing, TOOLS } from './relay.test-support.ts'
+
+const ERAS: readonly ProtocolGeneration[] = ['session', 'stateless']
+const CARD = '4111 1111 1111 1111'
+const KEY = `gl${'pat'}-a1B2c3D4e5F6g7H8i9J0`
+const REDACT = 'default: allow\nanswers: { "s/*": { redact: [card, secret, email] } }'
+
+const { play, endPlays } = playing()
+afterEach(endPlays)
+
+interface Asked {
+  readonly rules?: string
+  readonly era?: ProtocolGeneration
+  readonly outputSchema?: object
+}
+
+function start({ rules = REDACT, era = 'stateless', outputSchema }: Asked = {}): Play {
+  const made = play({ era, rules })
+  const tools = TOOLS.map((tool) => ({ ...tool, ...(outputSchema && { outputSchema }) }))
+  made.server.answers = ({ method }) => (method === 'tools/list' ? { tools } : undefined)
+  return made
+}
+
+/** What the client is told of a result. */
+async function answer(made: Play, result: object, name = 'ask') {
+  const id = await made.ask('tools/call', { name, arguments: {} })
+  made.server.say({ id: made.server.last('tools/call').id, result })
+  await settled()
+  return made.told.find((told) => told.id === id)
+}
+
+const text = (written: string) => ({ content: [{ type: 'text', text: written }] })
+const shown = (told: Awaited<ReturnType<typeof answer>>): string => told?.result?.content?.[0]?.text
+
+describe('redact', () => {
+  test.each(ERAS)('texts of a result, in place and typed: %s', async (era) => {
+    const made = start({ era })
+    const told = await answer(made, text(`pay ${CARD} with ${KEY}, ask ann@example.org.`))
+    expect(shown(told)).toBe('pay [card ****1111] with [secret: GitLab token], ask [email].')
+    expect(made.outcomes).toMatchObject([{ status: 'answered' }])
+  })
+
+  test('everything else keeps its bytes, numbers too', async () => {
+    const made = start({ era: 'session' })
+    const id = await made.ask('tools/call', { name: 'ask', arguments: {} })
+    const sent: string[] = []
+    made.client.send = (written) => sent.push(written) > 0
+    made.server.say(
+      `{"jsonrpc":"2.0","id":${JSON.stringify(made.server.last('tools/call').id)},"result":{"content":[],"n":9007199254740993,"f":1.0,"card":"${CARD}"}}`,
+    )
+    await settled()
+    expect(sent[0]).toContain('"n":9007199254740993,"f":1.0,"card":"[card ****1111]"')
+    expect(sent[0]).toContain(`"id":${JSON.stringify(id)}`)
+  })
+
+  test.each([
+    ['an error', { error: { code: -32000, message: `no card ${CARD}`, data: { x: CARD } } }],
+    ['structured content', { result: { content: [], structuredContent: { a: { b: CARD } } } }],
+    [
+      'an embedded resource',
+      { result: { content: [{ type: 'resource', resource: { uri: 'r://x', text: CARD } }] } },
+    ],
+    ['the metadata of a result', { result: { content: [], _meta: { note: CARD } } }],
+    [
+      'base64',
+      {
+        result: {
+          content: [{ type: 'text', text: Buffer.from(`card ${CARD} end`).toString('base64') }],
+        },
+      },
+    ],
+  ])('%s', async (_what, message) => {
+    const made = start()
+    const id = await made.ask('tools/call', { name: 'ask', arguments: {} })
+    made.server.say({ id: made.server.last('tools/call').id, ...message })
+    await settled()
+    const told = JSON.stringify(made.told.find((each) => each.id === id))
+    expect(told).toMatch(/\[card( \*{4}1111)?\]/)
+    expect(told).not.toContain(CARD)
+    expect(told).not.toContain(Buffer.from(CARD).toString('base64').slice(0, 12))
+  })
+
+  test.each([
+    [
+      'prompts/get',
+      { name: 'p' },
+      { messages: [{ role: 'user', content: { type: 'text', text: CARD } }] },
+    ],
+    ['resources/read', { uri: 'r://x' }, { contents: [{ uri: 'r://x', text: CARD }] }],
+    ['prompts/list', {}, { prompts: [{ name: 'p', description: CARD }] }],
+    ['resources/list', {}, { resources: [{ uri: 'r://x', name: CARD }] }],
+    [
+      'completion/complete',
+      { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: '' } },
+      { completion: { values: [CARD] } },
+    ],
+  ])('%s', async (method, params, result) => {
+    const made = start()
+    made.server.answers = (sent) =>
+      sent.method === 'prompts/list' && method !== 'prompts/list'
+        ? { prompts: [{ name: 'p' }] }
+        : sent.method === 'resources/list' && method !== 'resources/list'
+          ? { resources: [{ uri: 'r://x', name: 'x' }] }
+          : sent.method === method
+            ? result
+            : { resourceTemplates: [] }
+    const id = await made.ask(method, params)
+    await settled()
+    const told = JSON.stringify(made.told.find((each) => each.id === id))
+    expect(told).toContain('[card ****1111]')
+    expect(told).not.toContain(CARD)
+  })
+
+  test.each(ERAS)('notifications, before and after: %s', async (era) => {
+    const made = start({ era })
+    const meta = { progressToken: 'p', 'io.modelcontextprotocol/logLevel': 'info' }
+    await made.ask('tools/call', { name: 'ask', arguments: {} }, { meta })
+    const token = made.server.last('tools/call').params._meta?.progressToken
+    made.server.say({
+      method: 'notifications/progress',
+      params: { progressToken: token, progress: 1, message: `card ${CARD}` },
+    })
+    await settled()
+    const told = made.told.find(({ method }) => method === 'notifications/progress')
+    expect(told?.params.message).toBe('card [card ****1111]')
+  })
+
+  test('a name that holds data, and a picture with data in its bytes, are withheld', async () => {
+    const made = start()
+    const named = await answer(made, { content: [], structuredContent: { [CARD]: 1 } })
+    expect(shown(named)).toContain('nothing can stand for it')
+    const bytes = Buffer.concat([Buffer.alloc(4_000, 0), Buffer.from(`my ${KEY} here`)])
+    const data = bytes.toString('base64')
+    const picture = await answer(made, {
+      content: [{ type: 'image', mimeType: 'image/png', data }],
+    })
+    expect(shown(picture)).toContain('withholds the answer')
+    expect(picture?.result.isError).toBe(true)
+  })
+})
+
+describe('outputSchema stays valid', () => {
+  const schema = (card: object) => ({ type: 'object', properties: { card }, required: ['card'] })
+  test.each([
+    [{ type: 'string' }, '[card ****1111]'],
+    [{ type: 'string', maxLength: 12 }, '[redacted]'],
+    [{ type: 'string', pattern: '^\\d{4} \\d{4} \\d{4} \\d{4}$' }, '0000 0000 0000 0000'],
+    [{ type: 'string', minLength: 19, maxLength: 19 }, '0000 0000 0000 0000'],
+    [{ type: 'string', format: 'uri' }, 'https://redacted.invalid/'],
+    [{ $ref: '#/$defs/number' }, '[card ****1111]'],
+    [{ allOf: [{ type: 'string' }, { maxLength: 1 }] }, '*'],
+  ])('%j gives %s', async (card, expected) => {
+    const outputSchema = { ...schema(card), $defs: { number: { type: 'string' } } }
+    const made = start({ outputSchema })
+    const told = await answer(made, { content: [], structuredContent: { card: CARD } })
+    expect(told?.result.structuredContent.card).toBe(expected)
+  })
+
+  test.each([
+    { enum: [CARD, 'other'] },
+    { const: CARD },
+    { type: 'string', pattern: '^4[0-9 ]+$' },
+    { anyOf: [{ type: 'string' }, { type: 'null' }] },
+    { type: 'string', format: 'credit-card', not: { const: 'x' } },
+    { $ref: 'https://elsewhere.example/schema' },
+    { type: 'string', pattern: '(?=x)y' },
+    false,
+  ])('%j has no valid placeholder: withheld', async (card) => {
+    const made = start({ outputSchema: schema(card as object) })
+    const told = await answer(made, { content: [], structuredContent: { card: CARD } })
+    expect(shown(told)).toContain('outputSchema')
+    expect(told?.result.isError).toBe(true)
+  })
+
+  test('numbers', async () => {
+    const number = { content: [], structuredContent: { card: 4111111111111111 } }
+    const zero = await answer(
+      start({ outputSchema: schema({ type: 'integer', minimum: 0 }) }),
+      number,
+    )
+    expect(zero?.result.structuredContent.card).toBe(0)
+    const none = await answer(
+      start({ outputSchema: schema({ type: 'integer', minimum: 9 }) }),
+      number,
+    )
+    expect(shown(none)).toContain('as a number')
+    const free = await answer(start(), number)
+    expect(free?.result.structuredContent.card).toBe('[card ****1111]')
+    const denied = await answer(
+      start({ rules: 'default: allow\nanswers: { "s/*": { deny: [card] } }' }),
+      number,
+    )
+    expect(shown(denied)).toContain('it holds a card number')
+    const marked = start({ rules: 'default: allow\nanswers: { "s/*": { mark: [card] } }' })
+    await answer(marked, number)
+    expect(marked.saw).toEqual(['card'])
+  })
+
+  test('lists, and members that no property declares', async () => {
+    const outputSchema = {
+      type: 'object',
+      properties: {
+        list: {
+          type: 'array',
+          prefixItems: [{ type: 'string' }],
+          items: { type: 'string', maxLength: 6 },
+        },
+      },
+      additionalProperties: { type: 'string' },
+    }
+    const told = await answer(start({ outputSchema }), {
+      content: [],
+      structuredContent: { list: [CARD, CARD], more: CARD },
+    })
+    expect(told?.result.structuredContent).toEqual({
+      list: ['[card ****1111]', '*'],
+      more: '[card ****1111]',
+    })
+  })
+})
+
+test('deny withholds, mark labels, other tools are left alone', async () => {
+  const rules = 'default: allow\nanswers: { s/ask: { deny: [card], mark: [email] } }'
+  const made = start({ rules })
+  expect(shown(await answer(made, text(`card ${CARD}`)))).toContain('it holds a card number')
+  expect(shown(await answer(made, text('ann@example.org')))).toBe('ann@example.org')
+  expect(made.saw).toEqual(['email'])
+  expect(shown(await answer(made, text(CARD), 'other'))).toBe(CARD)
+})
+
+test('no rules: a message is sent as it came', async () => {
+  const made = start({ rules: 'default: allow' })
+  expect(shown(await answer(made, text(CARD)))).toBe(CARD)
+  const shadow = start({ rules: `mode: shadow\n${REDACT}` })
+  expect(shown(await answer(shadow, text(CARD)))).toBe(CARD)
+})
+
+test('links and images of other hosts are removed', async () => {
+  const rules = 'default: allow\nanswers: { "s/*": { links: [ok.example, "*.ok.example"] } }'
+  const made = start({ rules })
+  const told = await answer(
+    made,
+    text(
+      [
+        '![x](https://evil.example/p?d=1) [here](https://ok.example/a) [there](//evil.example "t")',
+        '[ref]: https://evil.example/x',
+        '<https://a.ok.example> <https://evil.example/y> <img src="https://evil.example/i.png">',
+        '[odd](https://ok.example@evil.example/) https://evil.example/bare [rel](/x)',
+      ].join('\n'),
+    ),
+  )
+  expect(shown(told)?.split('\n')).toEqual([
+    '[image removed: evil.example] [here](https://ok.example/a) there [link removed: evil.example]',
+    '[ref]: [link removed: evil.example]',
+    '<https://a.ok.example> [link removed: evil.example] [link removed: evil.example]',
+    'odd [link removed: an address that cannot be read] https://evil.example/bare [rel](/x)',
+  ])
+})
+
+describe('bounds', () => {
+  const rules = 'default: allow\nanswers: { "s/*": { max_bytes: 1024, redact: [card] } }'
+  test.each(ERAS)('a long text is cut and read on, whole and redacted: %s', async (era) => {
+    const made = start({ rules, era })
+    const whole = `${'ä'.repeat(500)} ${CARD} ${'x'.repeat(1_800)} end`
+    let said = shown(await answer(made, text(whole)))
+    let all = ''
+    for (let reads = 0; reads < 5; reads++) {
+      const [, part = said, uri] =
+        /^([\s\S]*)\n\[cut by the gate at .* (sluice-rest:\S+)\]$/.exec(said) ?? []
+      expect(Buffer.byteLength(part)).toBeLessThanOrEqual(1_024)
+      all += part
+      if (uri === undefined) break
+      const id = await made.ask('resources/read', { uri })
+      await settled()
+      said = made.told.find((each) => each.id === id)?.result.contents[0].text
+    }
+    expect(all).toBe(whole.replace(CARD, '[card ****1111]'))
+  })
+
+  test('tokens, and structured content that cannot be cut', async () => {
+    const made = start({ rules: 'default: allow\nanswers: { "s/*": { max_tokens: 256 } }' })
+    expect(shown(await answer(made, text('x'.repeat(5_000))))).toMatch(
+      /^x{1024}\n\[cut by the gate at 1024 of 5000/,
+    )
+    const told = await answer(made, { content: [], structuredContent: { a: 'x'.repeat(2_000) } })
+    expect(shown(told)).toContain('cannot be cut')
+    const data = 'AAAA'.repeat(2_000)
+    const picture = await answer(made, {
+      content: [{ type: 'image', mimeType: 'image/png', data }],
+    })
+    expect(shown(picture)).toContain('more data than the policy allows')
+  })
+
+  test('what is not kept cannot be read, nor by another name', async () => {
+    const made = start({ rules })
+    for (const uri of [
+      'sluice-rest://s/aaaaaaaaaaaaaaaa',
+      'sluice-rest:x',
+      'sluice-rest://%/aaaaaaaaaaaaaaaa',
+    ]) {
+      const id = await made.ask('resources/read', { uri })
+      await settled()
+      expect(made.told.find((each) => each.id === id)?.error?.message).toContain('no longer kept')
+    }
+  })
+})
+
+describe('sealed values', () => {
+  const rules = 'default: allow\nanswers: { s/ask: { redact: [secret], seal: [s/other] } }'
+  const SEALED = /\[sealed GitLab token [a-z2-7]{16}\]/
+
+  test.each(ERAS)('reach the tool that is named, and no other: %s', async (era) => {
+    const made = start({ rules, era })
+    const said = shown(await answer(made, text(`the key is ${KEY}, twice ${KEY}`)))
+    expect(said).not.toContain(KEY)
+    const [placeholder = ''] = SEALED.exec(said) ?? []
+    expect(said).toBe(`the key is ${placeholder}, twice ${placeholder}`)
+    const good = await made.ask('tools/call', {
+      name: 'other',
+      arguments: { auth: `Bearer ${placeholder}`, list: [placeholder], n: 1 },
+    })
+    expect(made.server.last('tools/call').params.arguments).toEqual({
+      auth: `Bearer ${KEY}`,
+      list: [KEY],
+      n: 1,
+    })
+    // The record has the placeholder.
+    expect(JSON.stringify(made.intents)).not.toContain(KEY)
+    // Echoes are sealed again, in any encoding, whatever tool says them.
+    const base64 = Buffer.from(`x${KEY}y`).toString('base64')
+    made.server.say({
+      id: made.server.last('tools/call').id,
+      result: text(`sent ${KEY} ${base64} ${Buffer.from(KEY).toString('hex')}`),
+    })
+    await settled()
+    const echo = shown(made.told.find((each) => each.id === good) as never)
+    expect(echo).not.toContain(KEY)
+    expect(echo.split(placeholder)).toHaveLength(4)
+    const calls = made.server.all('tools/call').length
+    for (const args of [
+      { a: placeholder },
+      { a: placeholder.replace(/[a-z2-7]{16}/, 'a'.repeat(16)) },
+    ]) {
+      const bad = await made.ask('tools/call', { name: 'ask', arguments: args })
+      await settled()
+      const told = made.told.find((each) => each.id === bad)
+      expect(JSON.stringify(told)).toContain('a sealed value in the arguments may not be passed')
+    }
+    expect(made.server.all('tools/call')).toHaveLength(calls)
+  })
+
+  test('an error of the server with the value is sealed too', async () => {
+    const made = start({ rules })
+    const [placeholder = ''] = SEALED.exec(shown(await answer(made, text(KEY)))) ?? []
+    const id = await made.ask('tools/call', { name: 'other', arguments: { a: placeholder } })
+    made.server.say({
+      id: made.server.last('tools/call').id,
+      error: { code: -1, message: `bad key ${KEY}` },
+    })
+    await settled()
+    expect(made.told.find((each) => each.id === id)?.error?.message).toBe(`bad key ${placeholder}`)
+  })
+
+  test('what can be guessed is redacted and not sealed', async () => {
+    const made = start({ rules })
+    const told = await answer(made, text('postgres://app:hunter22@db/x'))
+    expect(shown(told)).toContain('[secret: password in an address]')
+    expect(made.slot.vault.size).toBe(0)
+  })
+})

@@ -1,0 +1,149 @@
+// Values that a session's agent may not see: secrets that were redacted and may be passed on by their
+// placeholder, and what was cut off of long answers. In memory, bounded, gone with the session; sealed
+// values are also stored, encrypted, by SessionMemory. Only values that nobody can guess are sealed:
+// that two are equal, which placeholders show, then tells nothing.
+
+import { randomBytes } from 'node:crypto'
+import { findForms, formsOf } from '../../core/value-forms.ts'
+import { REST_CHARS_MAX, RESTS_MAX, SEALED_VALUES_MAX } from '../limits.ts'
+
+/** What an answer belongs to: the policy looks up by it where a value may go. */
+export interface ValueSource {
+  readonly server: string
+  readonly method: string
+  readonly name: string
+}
+
+export interface SealedValue {
+  readonly id: string
+  readonly kind: string
+  readonly value: string
+  readonly sources: readonly ValueSource[]
+}
+
+export interface AnswerRest {
+  readonly text: string
+  readonly source: ValueSource
+}
+
+/** `[sealed GitHub token 4f0c…]` */
+const PLACEHOLDER = /\[sealed [A-Za-z0-9 ,-]{1,60} ([a-z2-7]{16})\]/g
+const ID_LETTERS = 'abcdefghijklmnopqrstuvwxyz234567'
+
+/** Of one value: what brought it. */
+const SOURCES_MAX = 50
+
+export class SessionVault {
+  readonly #values = new Map<string, SealedValue & { readonly forms: readonly string[] }>()
+  readonly #rests = new Map<string, AnswerRest>()
+  #restChars = 0
+  /** Told after every new value, to be stored. */
+  readonly #onChange: () => void
+
+  constructor(onChange: () => void = () => {}) {
+    this.#onChange = onChange
+  }
+
+  get size(): number {
+    return this.#values.size
+  }
+
+  get values(): readonly SealedValue[] {
+    return [...this.#values.values()].map(({ id, kind, value, sources }) => ({
+      ...{ id, kind, value, sources },
+    }))
+  }
+
+  restore(values: readonly SealedValue[]): void {
+    for (const sealed of values.slice(0, SEALED_VALUES_MAX))
+      this.#values.set(sealed.id, { ...sealed, forms: formsOf(sealed.value) })
+  }
+
+  /** The placeholder; undefined if the session has too many values. */
+  seal(value: string, kind: string, sources: readonly ValueSource[]): string | undefined {
+    const same = [...this.#values.values()].find((each) => each.value === value)
+    if (same !== undefined) return this.#addSources(same, sources)
+    if (this.#values.size >= SEALED_VALUES_MAX) return undefined
+    const id = newId()
+    this.#values.set(id, { id, kind, value, sources, forms: formsOf(value) })
+    this.#onChange()
+    return placeholderOf({ id, kind })
+  }
+
+  /** A value that comes again may go only where all that brought it allow. */
+  #addSources(
+    same: SealedValue & { readonly forms: readonly string[] },
+    sources: readonly ValueSource[],
+  ): string {
+    const known = new Set(same.sources.map((source) => JSON.stringify(source)))
+    const more = sources.filter((source) => !known.has(JSON.stringify(source)))
+    if (more.length > 0) {
+      // Past the bound nothing allows it any more: no rule names this source.
+      const all = [...same.sources, ...more]
+      const kept = all.length > SOURCES_MAX ? [] : all
+      this.#values.set(same.id, { ...same, sources: kept })
+      this.#onChange()
+    }
+    return placeholderOf(same)
+  }
+
+  /** Where values of the session stand in a text that goes to its agent, with their placeholders. */
+  findEchoes(text: string): { start: number; end: number; placeholder: string }[] {
+    return [...this.#values.values()].flatMap((sealed) =>
+      findForms(text, sealed.forms).map((found) => ({
+        ...found,
+        placeholder: placeholderOf(sealed),
+      })),
+    )
+  }
+
+  /** Of the placeholders in a text: those of this session, and how many others there are. */
+  findPlaceholders(text: string): { readonly known: SealedValue[]; readonly unknown: number } {
+    const known: SealedValue[] = []
+    let unknown = 0
+    for (const [, id] of text.matchAll(PLACEHOLDER)) {
+      const sealed = this.#values.get(id as string)
+      if (sealed === undefined) unknown++
+      else known.push(sealed)
+    }
+    return { known, unknown }
+  }
+
+  /** The text with values in the place of placeholders. */
+  open(text: string): string {
+    return text.replace(PLACEHOLDER, (all, id: string) => this.#values.get(id)?.value ?? all)
+  }
+
+  /** The id by which the rest of an answer is read; undefined if it is too long to be kept. */
+  keepRest(rest: AnswerRest): string | undefined {
+    if (rest.text.length > REST_CHARS_MAX) return undefined
+    const id = newId()
+    this.#rests.set(id, rest)
+    this.#restChars += rest.text.length
+    for (const [oldest, { text }] of this.#rests) {
+      if (this.#rests.size <= RESTS_MAX && this.#restChars <= REST_CHARS_MAX) break
+      this.#rests.delete(oldest)
+      this.#restChars -= text.length
+    }
+    return id
+  }
+
+  findRest(id: string): AnswerRest | undefined {
+    return this.#rests.get(id)
+  }
+
+  clear(): void {
+    this.#values.clear()
+    this.#rests.clear()
+    this.#restChars = 0
+  }
+}
+
+function placeholderOf({ id, kind }: Pick<SealedValue, 'id' | 'kind'>): string {
+  return `[sealed ${kind.replace(/[^A-Za-z0-9 ,-]/g, '').slice(0, 60)} ${id}]`
+}
+
+/** 80 bits. */
+function newId(): string {
+  return [...randomBytes(16)].map((byte) => ID_LETTERS[byte & 31]).join('')
+}
