@@ -8,9 +8,11 @@ import { loadImage } from '../sandbox/load-image.ts'
 import type { EventJournal } from './journal/event-journal.ts'
 import type { AgentOrigin, CreateEvent } from './journal/new-rows.ts'
 import type { HistoryRetention } from './journal/retention.ts'
+import type { AgentRow } from './journal/rows.ts'
 import { runWhole } from './shared/sliced.ts'
 import { Operations } from './step-thread/operations.ts'
 import { Stepper } from './steps/stepper.ts'
+import { AgentBeginner } from './transfer/begin-agent.ts'
 import type { AgentImportOptions } from './transfer/import-agent.ts'
 import { readImport } from './transfer/read-import.ts'
 import { sealExport } from './transfer/seal-export.ts'
@@ -90,6 +92,7 @@ export class Bench {
     config: Config = configOf(),
     owner = 'me',
     files: object[] = [],
+    bytes?: Uint8Array,
   ): Promise<StepResult> {
     const now = this.now
     const beside: AgentOrigin = {
@@ -100,7 +103,7 @@ export class Bench {
       grants: config.tools.map(({ server, tool }) => `${server}/${tool}`),
     }
     const event = { kind: 'create', at: now, id, seed: id, config, files } as CreateEvent
-    return patiently(() => this.operations.create(beside, event).step)
+    return patiently(() => this.operations.create(beside, event, bytes).step)
   }
 
   async send(id: string, event: Record<string, unknown>, nonce?: string): Promise<StepResult> {
@@ -109,7 +112,10 @@ export class Bench {
     return step
   }
 
+  /** As the service does it: an idle agent of an older core moves first. */
   prompt(id: string, input = 'go', runId = `r${this.#now}`): Promise<StepResult> {
+    const { agent } = this.operations.standing(null, id, this.#now)
+    if (agent.summary.runId === null) this.move(id)
     return this.send(id, { kind: 'prompt', runId, input, maxTurns: null })
   }
 
@@ -122,6 +128,18 @@ export class Bench {
     const effect = step.effects.find(({ kind }) => kind === 'model' || kind === 'compact')
     const usage = { inputTokens: 10, outputTokens: 5 }
     return this.send(id, { kind: 'model', effectId: effect?.id, text, toolCalls, usage })
+  }
+
+  move(id: string): AgentRow {
+    const nowMs = this.now
+    const { agent } = this.operations.standing(null, id, nowMs)
+    const { owner, seq, image: core } = agent
+    if (core === this.stepper.image.hash) return agent
+    const { memory: old, ...pieces } = runWhole(this.operations.takeExport(owner, id, nowMs, true))
+    const beginner = new AgentBeginner(() => this.stepper.image)
+    const moved = beginner.move(pieces, old ?? Buffer.alloc(0), nowMs)
+    const { text, bytes, answer, memory, before } = moved
+    return this.operations.move(owner, id, { seq, answer, nowMs }, text, bytes, memory, before)
   }
 
   /** As the service does it, here and now. */

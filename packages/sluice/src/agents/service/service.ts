@@ -43,6 +43,7 @@ import {
 import { packFiles } from '../transfer/pack-files.ts'
 import { Transfers } from '../transfer/transfer-client.ts'
 import { exportAgent, importForOwner } from './import-request.ts'
+import { moveForOwner } from './move-request.ts'
 import type { AskedBy, PromptAnswer, PromptArguments, ServiceOptions } from './service-types.ts'
 
 const { nowMs } = processClock
@@ -182,6 +183,9 @@ export class Service {
     }
     const { agent } = await this.steps.standing(owner, id, nowMs())
     checkModel(agent.model, this.#options.models)
+    // A run that is under way ends on the core that it began on.
+    if (agent.image !== this.#image && agent.summary.runId === null)
+      await this.move(owner, id).catch(unlessBusy)
     const at = nowMs()
     const runId = this.#runId(at)
     // Before the run can end.
@@ -198,6 +202,16 @@ export class Service {
       throw error
     }
     return waiting()
+  }
+
+  /** To the core of this version; an agent that runs is left where it is. */
+  async move(owner: string, id: string): Promise<AgentRow> {
+    const { agent } = await this.steps.standing(owner, id, nowMs())
+    if (agent.image === this.#image) return agent
+    if (agent.summary.runId !== null)
+      throw new AgentError('AGENT_BUSY', `\`${id}\` is running: it can be moved when it is idle`)
+    const setting = { steps: this.steps, transfers: this.#transfers, owner: agent.owner }
+    return moveForOwner(id, nowMs(), setting)
   }
 
   async wait(
@@ -349,4 +363,9 @@ export class Service {
     const order = `${at.toString(36).padStart(9, '0')}${(this.#runs % 46_656).toString(36).padStart(3, '0')}`
     return `run_${order}_${randomBytes(4).toString('hex')}`
   }
+}
+
+/** It began to run meanwhile, and moves another time. */
+function unlessBusy(error: AgentError): void {
+  if (error.code !== 'AGENT_BUSY') throw error
 }

@@ -154,3 +154,5 @@ export const REMOVED_FAMILIES_MAX = 1_000
 /** Text of a model that somebody follows is sent in pieces: after so long, or at so many characters. */
 export const TEXT_PIECE_MS = 100
 export const TEXT_PIECE_LENGTH_MAX = 4_096
+/** Time of the first event of an agent that is imported or moves to a newer core, in the transfer thread. */
+export const BEGIN_TIMEOUT_MS = 10_000

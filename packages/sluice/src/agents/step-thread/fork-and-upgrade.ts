@@ -1,6 +1,5 @@
-// Agents made from agents: forks share their origin's memory and its family's budget; a move brings
-// an idle agent from an older core into this one, by the portable form, and proves that nothing
-// changed on the way. Called in the step thread.
+// Agents made from agents: forks share their origin's memory and its family's budget; a move stores an idle
+// agent of an older core in this one. Called in the step thread.
 
 import type { JournalEvent } from '../../guest/protocol.ts'
 import type { Instance } from '../../sandbox/instance.ts'
@@ -9,14 +8,10 @@ import type { Journal } from '../journal/journal.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { AgentError } from '../shared/errors.ts'
 import { CHILDREN_MAX, FORKS_MAX } from '../shared/limits.ts'
-import { runWhole } from '../shared/sliced.ts'
 import { checkStep } from '../steps/check-step.ts'
 import { answersOf, hashAnswer, LIMITS } from '../steps/residents.ts'
 import { type Stepper, unwrap } from '../steps/stepper.ts'
-import { exportAgent } from '../transfer/export-agent.ts'
-import { packFiles, unpackExported } from '../transfer/pack-files.ts'
-import { type AgentExport, digestJson, toPortable } from '../transfer/portable.ts'
-import { sealExport } from '../transfer/seal-export.ts'
+import type { MovedAgent } from '../transfer/begin-agent.ts'
 
 export function forkAgent(
   stepper: Stepper,
@@ -110,29 +105,15 @@ function begin(
   return { said, forked: known ?? answersOf(instance) }
 }
 
-export function upgradeAgent(stepper: Stepper, agent: AgentRow, nowMs: number): AgentRow {
-  if (agent.summary.runId !== null) return agent
+/** Stores an agent of an older core as it is in this one (transfer/begin-agent.ts), as one more event. */
+export function upgradeAgent(
+  stepper: Stepper,
+  agent: AgentRow,
+  { text, bytes, answer, memory, before }: MovedAgent,
+  nowMs: number,
+): AgentRow {
   const { journal, residents, image } = stepper
-  const options = { secrets: 'keep', nowMs, installation: '' } as const
-  const exportOf = (each: AgentRow) =>
-    sealExport(runWhole(exportAgent(stepper, each, nowMs)), options)
-  const before = exportOf(agent)
-  const from = toPortable(before)
-  const { files, bytes } = packFiles(unpackExported(before.files))
-  const { config } = from
-  const event: JournalEvent = {
-    kind: 'create',
-    at: nowMs,
-    id: agent.id,
-    seed: agent.id,
-    config,
-    files,
-    from,
-  }
-  const text = JSON.stringify(event)
-  const { instance, answer } = residents.begin(image.hash, text, bytes, nowMs)
-  const { summary } = checkStep(unwrap(answer.text))
-  const old = residents.memory(agent)
+  const { summary } = checkStep(unwrap(answer))
   const seq = agent.seq + 1
   const { memories } = journal
   journal.transact(() => {
@@ -141,27 +122,16 @@ export function upgradeAgent(stepper: Stepper, agent: AgentRow, nowMs: number): 
       const empty = memories.put(emptyMemory(stepper, agent), null)
       memories.putCheckpoint(agent.key, 0, agent.image, empty)
     }
-    memories.putCheckpoint(agent.key, agent.seq, agent.image, memories.put(old, null))
-    const about = { seq, at: nowMs, kind: 'moved', turn: summary.turnCount, event: text }
-    const row = { ...about, bytes: bytes ?? null, answer: hashAnswer(answer.text) }
+    memories.putCheckpoint(agent.key, agent.seq, agent.image, memories.putPacked(before, null))
+    const event = Buffer.from(text.buffer, text.byteOffset, text.length).toString('utf8')
+    const about = { seq, at: nowMs, kind: 'moved', turn: summary.turnCount, event }
+    const row = { ...about, bytes: bytes ?? null, answer: hashAnswer(answer) }
     journal.insertEvent(agent.key, row, null)
-    memories.putCheckpoint(agent.key, seq, image.hash, memories.put(instance.save(), null))
-    const moved = journal.setAgent(agent, row, summary, agent.hostStop, image.hash)
-    residents.forget(agent.key)
-    const after = exportOf(moved)
-    if (digestJson(essence(before)) !== digestJson(essence(after)))
-      throw new AgentError(
-        'AGENT_DAMAGED',
-        `\`${agent.id}\` did not come through the move unchanged`,
-      )
+    memories.putCheckpoint(agent.key, seq, image.hash, memories.putPacked(memory, null))
+    journal.setAgent(agent, row, summary, agent.hostStop, image.hash)
   })
   residents.forget(agent.key)
   return journal.agent(agent.id) as AgentRow
-}
-
-/** What must be the same on both sides. */
-function essence({ agentState, todos, files }: AgentExport): unknown {
-  return { agentState, todos, files }
 }
 
 function firstImageIsUnknown({ journal }: Stepper, agent: AgentRow): boolean {

@@ -1,13 +1,15 @@
 // An upgrade: two cores that differ, a store filled by the first, the story goes on with the second.
 
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
 import { bakeImage } from '../../sandbox/bake-image.ts'
 import { openImage } from '../../sandbox/image.ts'
 import { bundleGuest } from '../../sandbox/load-image.ts'
-import { Bench, call, coreImage } from '../agents.test-support.ts'
+import { Bench, call, configOf, coreImage } from '../agents.test-support.ts'
+import { Service } from '../service/service.ts'
+import { packFiles } from '../transfer/pack-files.ts'
 
 /** The same core with something more in it: other addresses, another hash. */
 async function otherImage() {
@@ -40,7 +42,7 @@ test('an agent of the core before pauses still runs, pauses and resumes on that 
     { runId: 'r1', response: 'done' },
   ])
   expect(third.ask('a', { ask: 'todos' })).toHaveLength(1)
-  expect(third.operations.move('me', 'a', third.now).image).not.toBe(older.hash)
+  expect(third.move('a').image).not.toBe(older.hash)
   expect(third.ask('a', { ask: 'todos' })).toHaveLength(1)
   third.operations.close()
 })
@@ -89,10 +91,46 @@ test('an idle agent of an older core moves at its next prompt, and nothing is lo
   // What was before the move can still be gone back to, on the old core.
   const [fork] = second.operations.fork('me', 'a', ['past'], 1, second.now)
   expect(fork).toMatchObject({ image: older.hash, summary: { turnCount: 1, fileCount: 1 } })
-  expect(second.operations.move('me', 'past', second.now).image).toBe(newer.hash)
+  expect(second.move('past').image).toBe(newer.hash)
   second.operations.close()
 
   const third = new Bench(directory, newer)
   expect(third.ask('a', { ask: 'files' })).toHaveLength(1)
   third.operations.close()
+})
+
+test('the service moves an agent through the transfer thread before its prompt', async () => {
+  const directory = scratchDirectory()
+  const first = new Bench(directory, await otherImage())
+  const loose = [
+    { path: 'a.txt', content: 'é'.repeat(500) },
+    { path: 'b.bin', content: new Uint8Array([0, 255, 254]) },
+  ]
+  const { files, bytes } = packFiles(loose)
+  await first.create('a', configOf(), 'me', files, bytes)
+  const { agentState, files: before } = first.export('a', 'keep').exported
+  first.operations.close()
+  const scripts = join(directory, 'scripts')
+  mkdirSync(scripts)
+  const turns = Array.from({ length: 2 }, () => ({ text: 'went on' }))
+  writeFileSync(join(scripts, 'test.json'), JSON.stringify({ turns }))
+  const models = { environment: {}, providers: {}, scripts, prices: {} }
+  const service = await Service.start({ directory, models })
+  try {
+    const { image } = (await service.steps.standing('me', 'a', 0)).agent
+    // Two at once: one of them moves it.
+    const prompts = ['one', 'two'].map((input) => service.prompt('me', 'a', { input }))
+    for (const each of await Promise.all(prompts))
+      expect(each).toMatchObject({ state: 'ended', response: 'went on' })
+    expect((await service.steps.standing('me', 'a', 0)).agent.image).not.toBe(image)
+    const { exported } = await service.export('me', 'a', 'json', 'keep')
+    expect(exported.files).toEqual(before)
+    expect(exported.agentState.config).toEqual(agentState.config)
+    const moves = (await service.steps.history('me', 'a', 1, null)).filter(
+      ({ kind }) => kind === 'moved',
+    )
+    expect(moves).toHaveLength(1)
+  } finally {
+    await service.close()
+  }
 })

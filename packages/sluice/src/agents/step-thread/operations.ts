@@ -28,6 +28,13 @@ import { forkAgent, upgradeAgent } from './fork-and-upgrade.ts'
 import { type AgentSnapshot, inspectAgent } from './inspect-agent.ts'
 import type { AgentStatus, HistoryEntry, ProgramFiles } from './operation-results.ts'
 
+/** Of the agent when it was taken out of its older core. */
+export interface MoveFacts {
+  readonly seq: number
+  readonly answer: string
+  readonly nowMs: number
+}
+
 export class Operations {
   readonly #stepper: Stepper
   readonly #digests = new FileDigests()
@@ -40,7 +47,6 @@ export class Operations {
     return this.#stepper.create(newAgent(beside, event), event, bytes)
   }
 
-  /** Brings an idle agent of an older core to this one first, where a run begins. */
   async apply(
     owner: string | null,
     id: string,
@@ -49,18 +55,26 @@ export class Operations {
     nonce?: string,
     how?: ApplyHow,
   ): Promise<AppliedStep> {
-    let agent = this.#stepper.find(owner, id)
-    if (event.kind === 'prompt' && agent.image !== this.#stepper.image.hash)
-      agent = upgradeAgent(this.#stepper, agent, event.at)
+    const agent = this.#stepper.find(owner, id)
     return this.#stepper.apply(agent, event, bytes, nonce, how)
   }
 
-  move(owner: string, id: string, nowMs: number): AgentRow {
+  /** Stores an agent of an older core as the transfer thread has brought it to this one, if nothing has
+   * happened to it since. */
+  move(
+    owner: string,
+    id: string,
+    { seq, answer, nowMs }: MoveFacts,
+    text: Uint8Array,
+    bytes: Uint8Array | undefined,
+    memory: Uint8Array,
+    before: Uint8Array,
+  ): AgentRow {
     const agent = this.#stepper.find(owner, id)
     if (agent.image === this.#stepper.image.hash) return agent
-    if (agent.summary.runId !== null)
+    if (agent.summary.runId !== null || agent.seq !== seq)
       throw new AgentError('AGENT_BUSY', `\`${id}\` is running: it can be moved when it is idle`)
-    return upgradeAgent(this.#stepper, agent, nowMs)
+    return upgradeAgent(this.#stepper, agent, { text, bytes, answer, memory, before }, nowMs)
   }
 
   ask(owner: string | null, id: string, question: AgentQuery, nowMs: number) {

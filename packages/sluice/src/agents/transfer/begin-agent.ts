@@ -1,11 +1,24 @@
-// Runs the first event of an agent that was imported, in the transfer thread: of a large one it takes longer
-// than another owner's agent should wait. The step thread only stores what it led to.
+// Runs the first event of an agent in the core of this version, in the transfer thread: of a large agent it
+// takes longer than another owner's agent should wait. For an import, and for an agent that moves here from
+// an older core. The step thread only stores what it led to.
 
-import { type Image, openImage } from '../../sandbox/image.ts'
+import type { JournalEvent } from '../../guest/protocol.ts'
+import type { Image } from '../../sandbox/image.ts'
+import type { Instance } from '../../sandbox/instance.ts'
 import { InstancePool } from '../../sandbox/pool.ts'
 import { packMemory } from '../journal/checkpoint-store.ts'
+import { AgentError } from '../shared/errors.ts'
+import { BEGIN_TIMEOUT_MS } from '../shared/limits.ts'
+import { runWhole } from '../shared/sliced.ts'
 import { LIMITS } from '../steps/residents.ts'
-import type { BegunAgent } from '../steps/stepper.ts'
+import { type BegunAgent, unwrap } from '../steps/stepper.ts'
+import { type TakenPieces, takePieces } from './export-agent.ts'
+import { packFiles, unpackExported } from './pack-files.ts'
+import { type AgentExport, digestJson, toPortable } from './portable.ts'
+import { sealExport } from './seal-export.ts'
+
+/** Nobody's agent waits in this thread: a busy machine may take its time. */
+const PATIENT = { ...LIMITS, timeoutMs: BEGIN_TIMEOUT_MS }
 
 export interface FirstEvent {
   readonly text: string
@@ -13,25 +26,67 @@ export interface FirstEvent {
   readonly atMs: number
 }
 
+export interface MovedAgent extends BegunAgent {
+  /** The event that brings it here, in UTF-8, and the files that are no text. */
+  readonly text: Uint8Array
+  readonly bytes: Uint8Array | undefined
+  /** The memory in the older core, as it is stored. */
+  readonly before: Uint8Array
+}
+
 export class AgentBeginner {
-  readonly #core: Uint8Array<ArrayBuffer>
+  readonly #open: () => Image
   #pool: InstancePool | undefined
 
-  /** `core`: the image of this version. */
-  constructor(core: Uint8Array<ArrayBuffer>) {
-    this.#core = core
+  /** `open`: the image of this version's core, when it is first needed. */
+  constructor(open: () => Image) {
+    this.#open = open
   }
 
-  begin({ text, bytes, atMs }: FirstEvent): BegunAgent {
-    this.#pool ??= new InstancePool(this.image)
+  begin(first: FirstEvent): BegunAgent {
+    return this.#run(first, ({ begun }) => begun)
+  }
+
+  /** By the portable form; throws if anything is not the same on this side. `memory`: in the older core. */
+  move(pieces: TakenPieces, memory: Uint8Array, atMs: number): MovedAgent {
+    const options = { secrets: 'keep', nowMs: atMs, installation: '' } as const
+    const before = sealExport(pieces, options)
+    const { agent, labels } = pieces.taken
+    const from = toPortable(before)
+    const { files, bytes } = packFiles(unpackExported(before.files))
+    const { id } = agent
+    const { config } = from
+    const event: JournalEvent = { kind: 'create', at: atMs, id, seed: id, config, files, from }
+    const text = JSON.stringify(event)
+    return this.#run({ text, bytes, atMs }, ({ instance, begun }) => {
+      // A refusal has no agent to ask.
+      unwrap(begun.answer)
+      const ask = (question: string) =>
+        instance.call({ operation: 'ask', text: question, nowMs: atMs }, PATIENT)
+      const after = sealExport(runWhole(takePieces(ask, { agent, labels })), options)
+      if (digestJson(essence(before)) !== digestJson(essence(after)))
+        throw new AgentError('AGENT_DAMAGED', `\`${id}\` did not come through the move unchanged`)
+      return { ...begun, text: Buffer.from(text), bytes, before: packMemory(memory) }
+    })
+  }
+
+  #run<Result>(
+    { text, bytes, atMs }: FirstEvent,
+    work: (run: { readonly instance: Instance; readonly begun: BegunAgent }) => Result,
+  ): Result {
+    this.#pool ??= new InstancePool(this.#open())
     const instance = this.#pool.take()
-    const { text: answer } = instance.call({ operation: 'step', text, bytes, nowMs: atMs }, LIMITS)
-    const memory = packMemory(instance.save())
-    this.#pool.give(instance)
-    return { answer, memory }
+    try {
+      const call = { operation: 'step', text, bytes, nowMs: atMs }
+      const { text: answer } = instance.call(call, PATIENT)
+      return work({ instance, begun: { answer, memory: packMemory(instance.save()) } })
+    } finally {
+      this.#pool.give(instance)
+    }
   }
+}
 
-  get image(): Image {
-    return openImage(this.#core)
-  }
+/** What must be the same on both sides of a move. */
+function essence({ agentState, todos, files }: AgentExport): unknown {
+  return { agentState, todos, files }
 }

@@ -9,6 +9,7 @@ import type {
   ModelTool,
   PortableAgent,
 } from '../../guest/protocol.ts'
+import type { GuestAnswer } from '../../sandbox/instance.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { MESSAGES_PAGE_LENGTH } from '../shared/limits.ts'
 import type { Sliced } from '../shared/sliced.ts'
@@ -46,29 +47,37 @@ export function exportAgent(
   // With the agent, as it was when this began.
   const { labels } = journal.family(agent.family)
   return residents.askingInSlices(agent, nowMs, function* (call, memory) {
-    const ask = <Value>(question: AgentQuery): Value =>
-      unwrap<Value>(call(JSON.stringify(question)).text)
-    const portable = ask<Omit<PortableAgent, 'messages'>>({ ask: 'portable' })
-    const tools = ask<ModelTool[]>({ ask: 'tools' }).map(({ name }) => name)
-    const parts: Uint8Array[] = []
-    let at = 0
-    const files: TakenFile[] = []
-    for (const { path, modifiedAt, isText } of ask<FileFacts[]>({ ask: 'files' })) {
-      const { bytes } = call(JSON.stringify({ ask: 'read', path } satisfies AgentQuery))
-      const content = Buffer.from(bytes ?? new Uint8Array())
-      parts.push(content)
-      at += content.length
-      files.push({ path, modifiedAt, isText, range: [at - content.length, at] })
-      yield
-    }
-    const pages = yield* pagesOf(ask)
-    return {
-      taken: { agent, portable, tools, files, labels },
-      messages: Buffer.from(pages.join('\n')),
-      bytes: Buffer.concat(parts),
-      memory,
-    }
+    const pieces = yield* takePieces(call, { agent, labels })
+    return { ...pieces, memory }
   })
+}
+
+/** By questions to a guest, wherever it runs. */
+export function* takePieces(
+  call: (question: string) => GuestAnswer,
+  { agent, labels }: Pick<TakenExport, 'agent' | 'labels'>,
+): Sliced<TakenPieces> {
+  const ask = <Value>(question: AgentQuery): Value =>
+    unwrap<Value>(call(JSON.stringify(question)).text)
+  const portable = ask<Omit<PortableAgent, 'messages'>>({ ask: 'portable' })
+  const tools = ask<ModelTool[]>({ ask: 'tools' }).map(({ name }) => name)
+  const parts: Uint8Array[] = []
+  let at = 0
+  const files: TakenFile[] = []
+  for (const { path, modifiedAt, isText } of ask<FileFacts[]>({ ask: 'files' })) {
+    const { bytes } = call(JSON.stringify({ ask: 'read', path } satisfies AgentQuery))
+    const content = Buffer.from(bytes ?? new Uint8Array())
+    parts.push(content)
+    at += content.length
+    files.push({ path, modifiedAt, isText, range: [at - content.length, at] })
+    yield
+  }
+  const pages = yield* pagesOf(ask)
+  return {
+    taken: { agent, portable, tools, files, labels },
+    messages: Buffer.from(pages.join('\n')),
+    bytes: Buffer.concat(parts),
+  }
 }
 
 function* pagesOf(ask: <Value>(question: AgentQuery) => Value): Sliced<string[]> {

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { loadImage } from '../../sandbox/load-image.ts'
 import { type Bench, bench, configOf } from '../agents.test-support.ts'
 import { REMOVED_FAMILY_KEPT_MS } from '../shared/limits.ts'
 import { runWhole } from '../shared/sliced.ts'
@@ -48,7 +47,7 @@ test('a first event that another thread ran is stored as if it had been run here
   await b.create('a', configOf(), 'me', packFiles([{ path: 'f.txt', content: 'text' }]).files)
   await b.model('a', await b.prompt('a'), 'said')
   const read = readImport(Buffer.from(JSON.stringify(b.export('a').exported)))
-  const beginner = new AgentBeginner(await loadImage('main'))
+  const beginner = new AgentBeginner(() => b.stepper.image)
   const bring = (id: string, prices: AgentImportOptions['prices'] = {}) => {
     const given = options(b, id)
     const { config } = b.operations.planImport(read.facts, false, given)

@@ -8,6 +8,7 @@ import { Thread } from '../../sandbox/thread.ts'
 import { toAgentError } from '../shared/errors.ts'
 import { TRANSFER_HEAP_MEGABYTES, TRANSFERS_AT_ONCE } from '../shared/limits.ts'
 import type { BegunAgent } from '../steps/stepper.ts'
+import type { MovedAgent } from './begin-agent.ts'
 import type { ReadImport } from './read-import.ts'
 import type { SealedExport, TransferRequest, TransferThreadData } from './transfer-thread.ts'
 
@@ -31,6 +32,11 @@ export class Transfers {
   begin(owner: string, read: ReadImport, first: FirstEventFields): Promise<BegunAgent> {
     const { files, rest, bytes } = read
     return this.#run(owner, async () => ({ kind: 'begin', files, rest, bytes, ...first }))
+  }
+
+  /** An agent of an older core, in this one. */
+  move(owner: string, make: () => Promise<TransferRequest>): Promise<MovedAgent> {
+    return this.#run(owner, make)
   }
 
   seal(owner: string, make: () => Promise<TransferRequest>): Promise<SealedExport> {

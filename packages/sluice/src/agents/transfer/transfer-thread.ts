@@ -3,6 +3,7 @@
 // transfer-client.ts.
 
 import type { Config } from '../../guest/protocol.ts'
+import { openImage } from '../../sandbox/image.ts'
 import { serveThread, threadData } from '../../sandbox/thread-port.ts'
 import { TRANSFER_TIMEOUT_MS } from '../shared/limits.ts'
 import { AgentBeginner } from './begin-agent.ts'
@@ -26,6 +27,12 @@ export type TransferRequest =
       readonly config: Config
     } & Pick<ReadImport, 'files' | 'rest' | 'bytes'>)
   | {
+      readonly kind: 'move'
+      readonly pieces: TakenPieces
+      readonly memory: Uint8Array
+      readonly atMs: number
+    }
+  | {
       readonly kind: 'export'
       readonly pieces: TakenPieces
       readonly options: ExportOptions
@@ -40,7 +47,7 @@ export interface SealedExport {
 }
 
 const { directory, core } = threadData<TransferThreadData>()
-const beginner = new AgentBeginner(core)
+const beginner = new AgentBeginner(() => openImage(core))
 
 serveThread(
   (request: TransferRequest) => {
@@ -50,6 +57,8 @@ serveThread(
       const text = writeFirstEvent(request, request)
       return { value: beginner.begin({ text, bytes, atMs: at }) }
     }
+    if (request.kind === 'move')
+      return { value: beginner.move(request.pieces, request.memory, request.atMs) }
     const { pieces, options, memory } = request
     const json = Buffer.from(JSON.stringify(sealExport(pieces, options)))
     const bundle = memory && bundleExport(json, memory, options, directory)

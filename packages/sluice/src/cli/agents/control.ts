@@ -102,7 +102,7 @@ export function addAgentsControl(parent: Command, answer: SetExitCode): void {
         'a gate runs these agents',
         'an agent moves by itself at its next prompt',
       )
-    return [await agents.service.steps.move(OWNER, agentId, Date.now())]
+    return [await agents.service.move(OWNER, agentId)]
   })
   add(parent, answer, 'rm', 'remove an agent and all of it', async (agents, agentId) => {
     await agents.call('wasm_agent_terminate', { agentId })
