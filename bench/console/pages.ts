@@ -98,7 +98,7 @@ async function firstLoad({ browser, data }: Stage): Promise<[string, boolean][]>
       sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
     })
     await page.goto(local(await consoleAddress(data)))
-    await page.getByRole('heading', { name: 'Approvals' }).waitFor()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
     // Until the page responds to the user, by the page's own clock.
     times.push(Number(await page.evaluate('performance.now()')))
     bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)

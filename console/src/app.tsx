@@ -25,6 +25,11 @@ interface PageEntry {
 }
 
 const PAGES: readonly PageEntry[] = [
+  later(
+    'overview',
+    'Overview',
+    async () => (await import('./pages/overview/overview.tsx')).Overview,
+  ),
   { path: 'approvals', says: 'Approvals', icon: 'approvals', page: Approvals },
   later('live', 'Live', async () => (await import('./pages/live/live.tsx')).Live),
   later('servers', 'Servers', async () => (await import('./pages/servers/servers.tsx')).Servers),
@@ -39,7 +44,10 @@ const PAGES: readonly PageEntry[] = [
 ]
 
 function later(
-  path: Extract<IconName, 'live' | 'servers' | 'policy' | 'agents' | 'ledger' | 'settings'>,
+  path: Extract<
+    IconName,
+    'overview' | 'live' | 'servers' | 'policy' | 'agents' | 'ledger' | 'settings'
+  >,
   says: string,
   load: () => Promise<ComponentType>,
 ): PageEntry {
@@ -60,7 +68,7 @@ function Console(): JSX.Element {
   const { page } = useRoute()
   useEffect(() => openInbox(), [])
   useEffect(() => watchFreezes(), [])
-  const current = PAGES.find(({ path }) => path === (page === '' ? 'approvals' : page))
+  const current = PAGES.find(({ path }) => path === (page === '' ? 'overview' : page))
   return (
     <div className="shell">
       <a className="skip" href="#main">

@@ -114,6 +114,23 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await until(async () => (await refused.count()) > seen)
   })
 
+  test('the overview counts exactly what is on record, and leads to those calls', async () => {
+    await open('Overview')
+    const denied = page.getByLabel('Calls by decision').locator('.row', { hasText: 'deny' })
+    const shown = async () => Number((await denied.locator('b').textContent()) ?? '')
+    const headers = { authorization: `Bearer ${await adminToken()}` }
+    const recorded = await fetch(`${stage.url}/api/ledger?limit=500`, { headers })
+    const { calls } = (await recorded.json()) as { calls: { word: string }[] }
+    await until(async () => (await shown()) === calls.filter(({ word }) => word === 'deny').length)
+    await page
+      .getByLabel('Tools')
+      .getByRole('link', { name: /delete_all/ })
+      .click()
+    await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('name')).toBe('delete_all')
+    await page.locator('.ledger-row', { hasText: 'delete_all' }).first().waitFor()
+  })
+
   test('B1: freeze from any page, a banner on all of them, and thaw with the passkey', async () => {
     await open('Ledger')
     await page.getByRole('button', { name: 'Freeze… Everything' }).click()
@@ -365,7 +382,16 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
 
   test('no page has a violation of accessibility, in light and in dark', async () => {
     const found: string[] = []
-    for (const link of ['Approvals', 'Live', 'Servers', 'Policy', 'Agents', 'Ledger', 'Settings']) {
+    for (const link of [
+      'Overview',
+      'Approvals',
+      'Live',
+      'Servers',
+      'Policy',
+      'Agents',
+      'Ledger',
+      'Settings',
+    ]) {
       await open(link)
       await page.getByText('Loading…').first().waitFor({ state: 'detached' })
       for (const scheme of ['light', 'dark'] as const) {

@@ -25,13 +25,18 @@ import { useCalls } from './calls.ts'
 import { Export } from './export.tsx'
 import './ledger.css'
 
-const FILTERS = ['principal', 'session', 'server', 'name', 'action'] as const
+const FILTERS = [
+  ...(['principal', 'agent', 'session', 'server', 'name'] as const),
+  ...(['action', 'code', 'sinceMs', 'untilMs'] as const),
+] as const
 /** Those with a text field. */
 const WRITTEN = [
   { name: 'principal', label: 'Who', placeholder: 'Principal' },
   { name: 'server', label: 'Server', placeholder: 'Server' },
   { name: 'name', label: 'Tool', placeholder: 'Tool, exactly' },
   { name: 'session', label: 'Session', placeholder: 'Session' },
+  { name: 'agent', label: 'Agent', placeholder: 'Agent' },
+  { name: 'code', label: 'Code', placeholder: 'Code, such as DENIED' },
 ] as const
 
 export function Ledger(): JSX.Element {
@@ -90,6 +95,7 @@ function Calls(): JSX.Element {
             { value: 'require_approval', says: 'Held' },
           ]}
         />
+        <TimeRange since={filter.sinceMs ?? ''} until={filter.untilMs ?? ''} />
         {key !== '' && (
           <Button
             kind="quiet"
@@ -136,11 +142,10 @@ function Calls(): JSX.Element {
           </div>
         )}
         {state?.calls.length === 0 && state.behind === 0 && (
-          <Empty
-            icon="ledger"
-            title={key === '' ? 'Nothing was called yet' : 'Nothing on record fits'}
-          >
-            {key === '' ? 'Every call is recorded here before it is made.' : 'Take a filter away.'}
+          <Empty icon="ledger" title={key === '' ? 'No calls yet' : 'No matching calls'}>
+            {key === ''
+              ? 'Every call is recorded here before it is made.'
+              : 'Names match exactly. Remove a filter to see more.'}
           </Empty>
         )}
         <VirtualList
@@ -156,6 +161,64 @@ function Calls(): JSX.Element {
       {open !== undefined && <CallExplanationDrawer at={open} onClose={() => setOpen(undefined)} />}
     </div>
   )
+}
+
+const RANGES = [
+  { value: '', says: 'Any time' },
+  { value: '3600000', says: 'Last hour' },
+  { value: '86400000', says: 'Last 24 hours' },
+  { value: '604800000', says: 'Last 7 days' },
+  { value: '2592000000', says: 'Last 30 days' },
+]
+
+/** A period up to now is turned into its start, which is in the address; or from one time to another. */
+function TimeRange({ since, until }: { since: string; until: string }): JSX.Element {
+  const isSet = since !== '' || until !== ''
+  return (
+    <>
+      <SelectField
+        label="Time"
+        value={isSet ? 'set' : ''}
+        onChange={(ms) =>
+          setQuery({ sinceMs: ms === '' ? '' : String(Date.now() - Number(ms)), untilMs: '' })
+        }
+        choices={isSet ? [{ value: 'set', says: 'Time range' }, ...RANGES] : RANGES}
+      />
+      {isSet && (
+        <>
+          <Moment label="From" value={since} onChange={(sinceMs) => setQuery({ sinceMs })} />
+          <Moment label="To" value={until} onChange={(untilMs) => setQuery({ untilMs })} />
+        </>
+      )}
+    </>
+  )
+}
+
+function Moment({
+  label,
+  value,
+  onChange,
+}: {
+  label: string
+  value: string
+  onChange: (ms: string) => void
+}): JSX.Element {
+  const local = value === '' ? '' : toLocalTime(Number(value))
+  return (
+    <TextField
+      quiet
+      label={label}
+      type="datetime-local"
+      value={local}
+      onChange={(text) => onChange(text === '' ? '' : String(Date.parse(text)))}
+    />
+  )
+}
+
+/** As the field wants it: the local time without its zone. */
+function toLocalTime(ms: number): string {
+  const at = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000)
+  return at.toISOString().slice(0, 19)
 }
 
 const NONE: readonly CallRecord[] = []

@@ -12,6 +12,7 @@ import { type RowOf, VirtualList } from '../../ui/long-list.tsx'
 import { OutcomeBadge, type OutcomeLabel, WORDS } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Empty, PageHead } from '../../ui/page.tsx'
+import { Plot } from '../../ui/plot.tsx'
 import { SaidLine } from '../../ui/said.tsx'
 import { clock, count, millis, short } from '../../ui/words.ts'
 import { CallExplanationDrawer } from './explained.tsx'
@@ -24,7 +25,6 @@ import {
   type ToolCount,
   WINDOW_S,
 } from './live-store.ts'
-import { Plot } from './plot.tsx'
 import './live.css'
 
 const SHARES = [0.5, 0.95, 0.99] as const

@@ -17,6 +17,10 @@ export const LIVE_HISTORY_S = 300
 export const LIVE_HISTORY_COUNTS_MAX = 200
 export const LIVE_PAST_ROWS = 100
 
+/** The overview: points of its plot, and names of each list. */
+export const OVERVIEW_INTERVALS = 60
+export const OVERVIEW_TOP = 8
+
 /** How long a question waits for the index of the ledger, and how many records that takes in at a time:
  * what is left is taken in after the answer, which says how much it is. */
 export const INDEX_WAIT_MS = 200

@@ -18,6 +18,7 @@ export type {
 export type { Role } from '../../core/person.ts'
 export type * from './contract-console.ts'
 export type * from './contract-live.ts'
+export type * from './contract-overview.ts'
 
 import type { ApprovalBlock, ApprovalRequest, StandingApproval } from '../../core/approval.ts'
 import type { Person, Role } from '../../core/person.ts'

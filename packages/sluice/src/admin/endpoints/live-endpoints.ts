@@ -24,13 +24,24 @@ const word = z.string().min(1).max(400).optional()
 const number = z.coerce.number().int().min(0).optional()
 /** Which calls: everything given must hold. */
 export const FILTER = z.strictObject({
-  ...{ principal: word, session: word, server: word, name: word, action: word, code: word },
+  ...{
+    principal: word,
+    agent: word,
+    session: word,
+    server: word,
+    name: word,
+    action: word,
+    code: word,
+  },
   ...{ sinceMs: number, untilMs: number },
 })
 const QUERY = FILTER.extend({
   before: number,
   limit: z.coerce.number().int().min(1).max(500).optional(),
 })
+/** The last `lengthMs`, a day unless said, or from `sinceMs` on. */
+const STRETCH = z.strictObject({ sinceMs: number, untilMs: number, lengthMs: number })
+const DAY_MS = 24 * 60 * 60_000
 const ADDRESS = z.strictObject({
   session: z.string().max(400),
   atMs: z.coerce.number().int().min(0),
@@ -63,6 +74,16 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
       ...{ method: 'GET', path: '/api/ledger', role: 'viewer', query: QUERY },
       summary: 'calls on record, the newest first, a page at a time',
       handle: ({ query }) => reader.ask('page', given(query)),
+    }),
+    endpoint({
+      ...{ method: 'GET', path: '/api/overview', role: 'viewer', query: STRETCH },
+      summary:
+        'calls of a stretch of time by outcome, reason, principal, agent and tool (Overview)',
+      handle: ({ query }) => {
+        const { untilMs = nowMs(), lengthMs = DAY_MS } = query
+        const { sinceMs = Math.max(0, untilMs - lengthMs) } = query
+        return reader.ask('overview', { sinceMs, untilMs })
+      },
     }),
     endpoint({
       ...{ method: 'GET', path: '/api/ledger/events', role: 'viewer' },

@@ -53,8 +53,10 @@ import type {
   VerificationView,
 } from '../contract/contract-console.ts'
 import type { LiveRows } from '../contract/contract-live.ts'
+import type { Overview } from '../contract/contract-overview.ts'
 import { boardOf } from './board.ts'
 import { callRecord } from './call-views.ts'
+import { type OverviewRequest, readOverview } from './overview.ts'
 
 export interface CallAddress {
   readonly callId: string
@@ -228,6 +230,12 @@ export class LedgerQueries {
       if (events.length >= EVENTS_MAX || ++seen > LIVE_PAST_RECORDS_MAX * 10) break
     }
     return { events }
+  }
+
+  overview(request: OverviewRequest): Overview {
+    const behind = this.#catchUp(this.#indexing.waitMs)
+    if (this.#index === undefined) throw new Error('the ledger has no index: it cannot be written')
+    return { ...readOverview(this.#index.database, request), behind }
   }
 
   past(nowMs: number): LiveRows {

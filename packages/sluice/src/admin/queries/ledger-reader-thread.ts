@@ -9,7 +9,16 @@ const reading = new LedgerQueries(directory)
 
 export interface ReadRequest {
   readonly id: number
-  readonly ask: 'page' | 'call' | 'stretch' | 'events' | 'past' | 'verify' | 'tools' | 'draft'
+  readonly ask:
+    | 'page'
+    | 'call'
+    | 'stretch'
+    | 'events'
+    | 'overview'
+    | 'past'
+    | 'verify'
+    | 'tools'
+    | 'draft'
   readonly with: unknown
 }
 

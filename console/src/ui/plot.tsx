@@ -5,6 +5,7 @@
 import { type JSX, memo, useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import './plot.css'
 
 export interface PlotLine {
   readonly says: string

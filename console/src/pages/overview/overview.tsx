@@ -1,0 +1,249 @@
+// Overview, the first page: what needs a person now, and what passed and did not over the last hour to
+// 30 days, beside the period before. Every figure leads to the calls behind it.
+
+import { type JSX, useMemo } from 'react'
+import type {
+  AgentView,
+  CountedName,
+  OutcomeCounts,
+  Overview as OverviewData,
+  PendingDefinitionView,
+  ServerView,
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import { formatQuery } from '../../api.ts'
+import { useResource } from '../../resource.ts'
+import { pathTo, setQuery, useRoute } from '../../route.ts'
+import { Link } from '../../ui/button.tsx'
+import { Chips } from '../../ui/fields.tsx'
+import { Icon, type IconName } from '../../ui/icons.tsx'
+import { OutcomeBadge, WORDS } from '../../ui/marks.tsx'
+import { ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
+import { Plot } from '../../ui/plot.tsx'
+import { SaidLine } from '../../ui/said.tsx'
+import { count, plural, short } from '../../ui/words.ts'
+import { listPending, useInbox } from '../approvals/inbox.ts'
+import './overview.css'
+
+const HOUR_MS = 3_600_000
+const RANGES = [
+  { value: '1h', says: 'Last hour', ms: HOUR_MS },
+  { value: '24h', says: '24 hours', ms: 24 * HOUR_MS },
+  { value: '7d', says: '7 days', ms: 7 * 24 * HOUR_MS },
+  { value: '30d', says: '30 days', ms: 30 * 24 * HOUR_MS },
+] as const
+const REFRESH_MS = 10_000
+
+export function Overview(): JSX.Element {
+  const { query } = useRoute()
+  const range = RANGES.find(({ value }) => value === query.get('range')) ?? RANGES[1]
+  const path = `/overview?lengthMs=${range.ms}`
+  const { value, error, reload } = useResource<OverviewData>(path, REFRESH_MS)
+  return (
+    <div className="page">
+      <PageHead title="Overview" lead="What needs you now, and what passed the gate.">
+        <Chips
+          label="Period"
+          value={range.value}
+          onChange={(one) => setQuery({ range: one === '24h' ? '' : one })}
+          choices={RANGES}
+        />
+      </PageHead>
+      <div className="page-body stack">
+        {error !== undefined && <ErrorNotice error={error} again={reload} />}
+        <Attention />
+        {value === undefined && error === undefined && <Loading />}
+        {value !== undefined && <Figures data={value} />}
+      </div>
+    </div>
+  )
+}
+
+/** What waits for a person, or is not as it should be. */
+function Attention(): JSX.Element {
+  const pending = listPending(useInbox()).length
+  const servers = useResource<{ servers: ServerView[] }>('/servers', REFRESH_MS)
+  const pins = useResource<{ held: PendingDefinitionView[] }>('/pins', REFRESH_MS)
+  const agents = useResource<{ running: boolean; agents: AgentView[] }>('/agents', REFRESH_MS)
+  const list = servers.value?.servers ?? []
+  const failing = list.filter(({ state }) => state === 'failing' || state === 'needs login')
+  const held = pins.value?.held.length ?? 0
+  return (
+    <ul className="attention">
+      <Card
+        icon="approvals"
+        to="/approvals"
+        n={pending}
+        says={plural(pending, 'pending approval')}
+      />
+      <Card
+        icon="warn"
+        to="/servers"
+        n={held}
+        says={plural(held, 'changed definition')}
+        detail={held > 0 ? 'calls are denied until you accept or refuse them' : ''}
+      />
+      <Card
+        icon="servers"
+        to="/servers"
+        n={failing.length}
+        says={
+          failing.length === 0
+            ? `${plural(list.length, 'server')}, none failing`
+            : `${failing.length} of ${plural(list.length, 'server')} failing`
+        }
+        detail={failing.map(({ name }) => name).join(', ')}
+      />
+      {agents.value?.running === true && <AgentsCard agents={agents.value.agents} />}
+    </ul>
+  )
+}
+
+function AgentsCard({ agents }: { agents: readonly AgentView[] }): JSX.Element {
+  const tokens = agents.reduce((sum, agent) => sum + agent.tokens, 0)
+  return (
+    <Card
+      icon="agents"
+      to="/agents"
+      n={0}
+      says={plural(agents.length, 'agent')}
+      detail={`${short(tokens)} tokens`}
+    />
+  )
+}
+
+function Card({
+  icon,
+  to,
+  n,
+  says,
+  detail = '',
+}: {
+  icon: IconName
+  to: string
+  n: number
+  says: string
+  detail?: string
+}): JSX.Element {
+  return (
+    <li>
+      <Link to={to} className={`card attention-card${n > 0 ? ' hot' : ''}`}>
+        <Icon name={icon} />
+        <span>
+          <span className="strong">{says}</span>
+          {detail !== '' && <span className="muted small attention-detail">{detail}</span>}
+        </span>
+      </Link>
+    </li>
+  )
+}
+
+function Figures({ data }: { data: OverviewData }): JSX.Element {
+  const { sinceMs, untilMs, totals, before, behind } = data
+  const { times, lines } = useMemo(() => toLines(data), [data])
+  const within = { sinceMs: String(sinceMs), untilMs: String(untilMs) }
+  return (
+    <>
+      {behind > 0 && (
+        <Notice>
+          {count(behind)} of the newest records are being indexed and not counted yet.
+        </Notice>
+      )}
+      <section className="card" aria-label="Calls by decision">
+        <div className="plot-head">
+          <h2 className="small-head">Calls</h2>
+          {WORDS.map((word) => (
+            <span key={word} className="row small">
+              <OutcomeBadge word={word} bare says={word} />{' '}
+              <b className="num">{count(totals[word] ?? 0)}</b>
+              <Change now={totals[word] ?? 0} before={before[word] ?? 0} />
+            </span>
+          ))}
+          <span className="muted small">compared with the period before</span>
+        </div>
+        <Plot label="Calls by decision" stacked times={times} lines={lines} unit={short} />
+      </section>
+      <div className="overview-lists">
+        <Names title="Reasons" list={data.reasons} to={(code) => ({ code, ...within })} />
+        <Names
+          title="Principals"
+          list={data.principals}
+          to={(principal) => ({ principal, ...within })}
+        />
+        <Names title="Agents" list={data.agents} to={(agent) => ({ agent, ...within })} />
+        <Names title="Tools" list={data.tools} to={(tool) => ({ ...splitTool(tool), ...within })} />
+      </div>
+    </>
+  )
+}
+
+function toLines({ sinceMs, untilMs, intervalMs, intervals }: OverviewData) {
+  const byTime = new Map(intervals.map(({ atMs, counts }) => [atMs, counts]))
+  const times: number[] = []
+  const counts: OutcomeCounts[] = []
+  for (let atMs = sinceMs; atMs < untilMs; atMs += intervalMs) {
+    times.push(atMs / 1_000)
+    counts.push(byTime.get(atMs) ?? {})
+  }
+  const lines = WORDS.map((word) => ({
+    says: word,
+    colour: `--${word}-line`,
+    values: counts.map((one) => one[word] ?? 0),
+  }))
+  return { times, lines }
+}
+
+/** A tool is named `server/name`; a name may have slashes. */
+function splitTool(tool: string): { server: string; name: string } {
+  const slash = tool.indexOf('/')
+  return { server: tool.slice(0, slash), name: tool.slice(slash + 1) }
+}
+
+function Change({ now, before }: { now: number; before: number }): JSX.Element | null {
+  if (now === before) return null
+  const text = before === 0 ? 'new' : `${now > before ? '+' : '−'}${formatShare(now, before)}`
+  return (
+    <span className="muted small num" title={`${count(before)} before`}>
+      {text}
+    </span>
+  )
+}
+
+function formatShare(now: number, before: number): string {
+  return `${short(Math.round((Math.abs(now - before) / before) * 100))} %`
+}
+
+function Names({
+  title,
+  list,
+  to,
+}: {
+  title: string
+  list: readonly CountedName[]
+  to: (name: string) => Readonly<Record<string, string>>
+}): JSX.Element {
+  const most = list[0]?.calls ?? 1
+  return (
+    <section className="card tops" aria-label={title}>
+      <h2 className="small-head">{title}</h2>
+      {list.length === 0 && <p className="muted small">None in this period.</p>}
+      <ol>
+        {list.map(({ name, calls, refused }) => (
+          <li key={name}>
+            <Link to={`${pathTo('ledger')}${formatQuery(to(name))}`} className="top">
+              <span
+                className="bars"
+                style={{ width: `${(calls / most) * 100}%` }}
+                aria-hidden="true"
+              >
+                <span className="bar allow" style={{ flexGrow: calls - refused }} />
+                <span className="bar deny" style={{ flexGrow: refused }} />
+              </span>
+              <SaidLine text={name} className="top-name" />
+              <b className="num small">{count(calls)}</b>
+            </Link>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}

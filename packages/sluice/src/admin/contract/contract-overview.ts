@@ -1,0 +1,31 @@
+// What the overview is told about a stretch of time. Types only.
+
+import type { OutcomeLabel } from './contract-live.ts'
+
+export type OutcomeCounts = Partial<Readonly<Record<OutcomeLabel, number>>>
+
+/** `GET /api/overview`: exact for the stretch that it names, as far as the index goes. */
+export interface Overview {
+  readonly sinceMs: number
+  readonly untilMs: number
+  readonly intervalMs: number
+  /** Those without calls are left out. */
+  readonly intervals: readonly { readonly atMs: number; readonly counts: OutcomeCounts }[]
+  readonly totals: OutcomeCounts
+  /** Of the stretch of the same length before it. */
+  readonly before: OutcomeCounts
+  /** Codes of calls that did not pass. */
+  readonly reasons: readonly CountedName[]
+  readonly principals: readonly CountedName[]
+  readonly agents: readonly CountedName[]
+  readonly tools: readonly CountedName[]
+  /** Records that are not indexed yet, and not counted. */
+  readonly behind: number
+}
+
+export interface CountedName {
+  readonly name: string
+  readonly calls: number
+  /** Of them, not allowed. */
+  readonly refused: number
+}

@@ -1,0 +1,50 @@
+// The figures of the overview, compared with counting the same calls one by one.
+
+import { expect, test } from 'vitest'
+import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
+import { allowed, denied, judgement } from '../../ledger/judgements.test-support.ts'
+import { Ledger } from '../../ledger/ledger.ts'
+import { RecordIndex } from '../../ledger/query/record-index.ts'
+import { freshDirectory } from '../../ledger/samples.test-support.ts'
+import { OVERVIEW_INTERVALS } from '../contract/console-limits.ts'
+import { readOverview } from './overview.ts'
+
+const START_MS = 1_800_000_000_000
+
+test('every figure is exact for the stretch it names, and for the one before', async () => {
+  const directory = freshDirectory()
+  const ledger = Ledger.open({ directory })
+  const calls = Array.from({ length: 500 }, (_, n) => ({
+    atMs: START_MS + n * 1_000,
+    server: n % 3 === 0 ? 'files' : 'mail',
+    name: `tool-${n % 7}`,
+    isRefused: n % 5 === 0,
+  }))
+  for (const [n, { isRefused, ...call }] of calls.entries()) {
+    const entry = judgement(n, { ...call, decision: isRefused ? denied : allowed })
+    if (isRefused) await ledger.refuse(entry)
+    else await ledger.intent(entry)
+  }
+  ledger.close()
+  const database = openLedgerReadOnly(directory)
+  const index = new RecordIndex(directory, database, {})
+  index.catchUp()
+  const [sinceMs, untilMs] = [START_MS + 250_000, START_MS + 400_000]
+  const overview = readOverview(index.database, { sinceMs, untilMs })
+  const within = calls.filter(({ atMs }) => atMs >= sinceMs && atMs < untilMs)
+  const earlier = calls.filter(({ atMs }) => atMs >= sinceMs - 150_000 && atMs < sinceMs)
+  const count = (some: typeof calls, isRefused: boolean) =>
+    some.filter((call) => call.isRefused === isRefused).length
+  expect(overview.totals).toEqual({ allow: count(within, false), deny: count(within, true) })
+  expect(overview.before).toEqual({ allow: count(earlier, false), deny: count(earlier, true) })
+  const sums = overview.intervals.map(({ counts }) => (counts.allow ?? 0) + (counts.deny ?? 0))
+  expect(sums.reduce((all, n) => all + n, 0)).toBe(within.length)
+  expect(overview.intervals.length).toBeLessThanOrEqual(OVERVIEW_INTERVALS)
+  for (const { name, calls: n, refused: not } of overview.tools) {
+    const own = within.filter((call) => `${call.server}/${call.name}` === name)
+    expect([name, n, not]).toEqual([name, own.length, count(own, true)])
+  }
+  expect(overview.reasons.map(({ calls: n }) => n)).toEqual([count(within, true)])
+  index.close()
+  database.close()
+})
