@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
+import { assembleStandalone } from '../../scripts/standalone.ts'
 import { ROOT } from '../support/rooms.ts'
 
 const PARTS = ['console', 'docs', 'packages', 'scripts', 'LICENSE', 'package.json']
@@ -41,7 +42,10 @@ test('they hold what runs and what is read, and no sources and tests', () => {
     const { exports } = JSON.parse(readFileSync(join(place, 'dist', name, 'package.json'), 'utf8'))
     return JSON.stringify(exports).match(/(?<=\.\/)(dist|schema)\/[^"*]+(?=")/g) ?? []
   }
-  const command = ['bin/sluice.js', 'dist/bundle/main.js', 'dist/console/index.html']
+  const command = [
+    ...['bin/sluice.js', 'dist/bundle/main.js', 'dist/console/index.html'],
+    'packs/github/policy.yaml',
+  ]
   const needed = [
     ...command,
     'docs/reference/errors.md',
@@ -68,6 +72,20 @@ test('the command runs from it, and finds the processes that it starts', () => {
   Ledger.open({ directory: join(place, 'data') }).close()
   const asked = run('ledger', 'query', '--data', 'data', '--sql', 'SELECT 41 + 1 AS answer')
   expect([asked.status, asked.stdout], asked.stderr).toEqual([0, expect.stringContaining('42')])
+})
+
+test('with Node inside it runs where there is no Node, by a link and with an empty PATH', () => {
+  const target = join(place, 'standalone')
+  assembleStandalone({ root: place, target, node: process.execPath })
+  symlinkSync(join(target, 'bin/sluice'), join(place, 'linked'))
+  const run = (command: string, ...args: string[]) =>
+    spawnSync(command, args, { cwd: place, encoding: 'utf8', env: { PATH: '' } })
+  const command = join(target, 'bin/sluice')
+  const explained = run(command, 'policy', 'explain', 'a/b')
+  expect([explained.status, explained.stdout], explained.stderr).toEqual([
+    ...[1, expect.stringContaining('deny DENIED')],
+  ])
+  expect(run(join(place, 'linked'), 'policy', 'add').stdout).toContain('github')
 })
 
 test('the library example of the READMEs runs with the policy package alone', () => {

@@ -28,7 +28,7 @@ if (isClone && !existsSync(join(root, 'node_modules'))) {
 } else {
   const advice = isClone
     ? 'run `npm ci` first, it brings one along'
-    : 'install a newer one from https://nodejs.org'
+    : `install Node ${NODE_MAJOR_MIN} from https://nodejs.org, or use the bundle of sluice with Node inside`
   refuse(`sluice needs Node >= ${NODE_MAJOR_MIN}, this is ${process.version}: ${advice}`)
 }
 
