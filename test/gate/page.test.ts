@@ -26,6 +26,7 @@ const proof = { name: 'ann', pin: PIN }
 beforeAll(async () => {
   gate = await startGate({
     servers: { knocking: fixture('knocking') },
+    policy: 'version: 1\nmode: shadow\ndefault: deny\n',
     arguments: ['--piped'],
   })
   await makePerson(gate.data)
@@ -71,6 +72,8 @@ test('the page needs the sign-in, which works once', async () => {
   expect(await statusOf('GET /api/approvals HTTP/1.1', authorization)).toBe(200)
   const settings = await send('GET /api/settings HTTP/1.1', authorization)
   expect(settings).toContain(`"url":"${base}"`)
+  // What the page shows on top: every call passes.
+  expect(settings).toContain('"observed":["policy"]')
 })
 
 describe('as a web page', () => {

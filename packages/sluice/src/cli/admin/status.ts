@@ -101,7 +101,9 @@ function printStatus(said: JsonObject, output: Output): void {
       )
     const { documents, isFirstPolicy } = isObject(said.policy) ? said.policy : {}
     for (const { name, file, digest } of objects(documents))
-      output.line(`policy ${printable(String(name))}: ${printable(String(file))} ${digest}`)
+      output.line(
+        `${name === 'policy' ? '' : 'policy '}${printable(String(name))}: ${printable(String(file))} ${digest}`,
+      )
     if (isFirstPolicy === true)
       output.line(
         `${word('yellow', 'not compared')}: at its start this gate knew no earlier policy, so the files were taken as they are`,

@@ -29,9 +29,14 @@ afterAll(() => {
 
 /** The pid of the innermost process; it ends when its input does. */
 async function start(...command: string[]): Promise<number> {
+  return startAs(undefined, ...command)
+}
+
+async function startAs(uid: number | undefined, ...command: string[]): Promise<number> {
   const pipe = ['sh', '-c', 'echo $$; exec cat']
   const [program = '', ...rest] = [...command, ...pipe]
-  const child = spawn(program, rest, { stdio: ['pipe', 'pipe', 'ignore'] })
+  const stdio = ['pipe' as const, 'pipe' as const, 'ignore' as const]
+  const child = spawn(program, rest, { stdio, ...(uid === undefined ? {} : { uid, cwd: '/' }) })
   children.push(child)
   const line = await new Promise<string>((resolve) =>
     child.stdout?.once('data', (chunk) => resolve(String(chunk))),
@@ -50,6 +55,14 @@ describe.runIf(process.platform === 'linux')('the client of a pipe', () => {
     expect(
       findClientProcess(await start(...shell, node, join(folder, 'npx-cli.js'), ...shell)),
     ).toEqual(own)
+  })
+
+  // It could choose what a program of the gate's user does: PATH, NODE_OPTIONS, LD_PRELOAD.
+  test.runIf(process.getuid?.() === 0)('is known to be another user’s', async () => {
+    const client = ['env', '--', 'perl', '-e', 'system(@ARGV)', '--']
+    const pid = await startAs(65_534, ...client)
+    const found = findClientProcess(pid)
+    expect(found).toMatchObject({ pid: children.at(-1)?.pid, isSameUser: false })
   })
 
   test('is another one for another run of the same program', async () => {
