@@ -35,6 +35,8 @@ export interface SluiceOptions {
   readonly policy?: string
   /** Folder for a CPU profile. */
   readonly profile?: string
+  /** Further keys of the configuration. */
+  readonly config?: Readonly<Record<string, unknown>>
 }
 
 export async function startSluice(options: SluiceOptions): Promise<RunningProcess> {
@@ -49,6 +51,7 @@ export async function startSluice(options: SluiceOptions): Promise<RunningProces
     policy: './policy.yaml',
     data: './data',
     grants: { bench: { hash, policy: 'policy', slots: 4 } },
+    ...options.config,
   }
   // JSON is YAML.
   writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify(config))

@@ -63,13 +63,17 @@ export class RunningPostgres {
     this.port = port
   }
 
+  /** Of the server and of its connections. */
+  pids(): number[] {
+    const { pid } = this.#process ?? {}
+    if (pid === undefined) return []
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    return [pid, ...children.split(' ').filter(Boolean).map(Number)]
+  }
+
   /** The address of a database; `postgres` unless one is named. */
   url(database = 'postgres'): string {
     return `postgres://sluice@127.0.0.1:${this.port}/${database}`
-  }
-
-  get pid(): number {
-    return this.#process?.pid as number
   }
 
   createDatabase(name: string): void {

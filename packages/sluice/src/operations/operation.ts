@@ -38,8 +38,10 @@ export interface OperationParts {
   readonly toolsChanged: () => void
   readonly approvals: ApprovalService
   readonly news: ApprovalNews
-  /** Commits what the operation changed to the store that gates share; rejects if that is not possible. */
+  /** Commits what was changed to the store that gates share. */
   readonly settle?: (() => Promise<void>) | undefined
+  /** Before an operation. What it returns commits the change, and rejects if another gate was faster. */
+  readonly beginChange?: (() => () => Promise<void>) | undefined
   /** Gates that have not applied it yet. */
   readonly unconfirmed?: (() => Promise<readonly string[]>) | undefined
 }

@@ -25,8 +25,9 @@ export async function runOperation(
 ): Promise<JsonObject> {
   checkInput(row.input, input)
   const by = proofOf(row, input) === 'none' ? NOBODY : await prove(row, parts, input, proof)
+  const confirm = parts.beginChange?.()
   const answer = await row.run(parts, input as never, { by, channel: 'terminal' })
-  await parts.settle?.()
+  await confirm?.()
   return answer
 }
 
@@ -37,8 +38,9 @@ export async function runProven(
   input: JsonObject,
   by: Person,
 ): Promise<JsonObject> {
+  const confirm = parts.beginChange?.()
   const answer = await row.run(parts, input as never, { by, channel: 'console' })
-  await parts.settle?.()
+  await confirm?.()
   return row.http?.view === undefined ? answer : row.http.view(answer)
 }
 

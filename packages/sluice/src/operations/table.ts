@@ -53,7 +53,8 @@ function toClusterParts(cluster: ClusterOperations | undefined) {
   if (cluster === undefined) return {}
   const { directory, state } = cluster
   return {
-    settle: () => state.confirm(),
+    settle: () => state.settle(),
+    beginChange: () => state.beginChange(),
     unconfirmed: () => directory.unconfirmed(state.version),
   }
 }

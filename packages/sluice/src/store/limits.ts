@@ -55,3 +55,5 @@ export const CONFIRM_LOOK_MS = 50
 /** How often a gate removes counters of the shared store whose window is over, and how many at once. */
 export const SWEEP_EVERY_MS = 60_000
 export const SWEPT_COUNTERS_MAX = 5_000
+/** How long an outcome waits for a call to be written with. */
+export const SHARED_OUTCOME_DELAY_MS = 50

@@ -5,11 +5,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MirroredTable } from '../../store/sqlite/mirrored-tables.ts'
 
-/** Of gate.db. `seq` only orders; a gate counts the uses of a standing approval that it saw. */
+/** Of gate.db. `seq` only orders; each gate has seen a definition at its own time, and counts the uses of a
+ * standing approval that it saw. */
 export const SHARED_GATE_TABLES: readonly MirroredTable[] = [
   { name: 'freezes', key: ['scope', 'id'] },
   { name: 'documents', key: ['name'] },
-  { name: 'pins', key: ['server', 'name'] },
+  { name: 'pins', key: ['server', 'name'], omit: { at: 0 } },
   { name: 'refusals', key: ['server', 'name', 'digest'] },
   { name: 'approvals', key: ['id'], omit: { seq: undefined } },
   { name: 'approvals_standing', key: ['id'], omit: { used: 0 } },

@@ -14,14 +14,14 @@ import type {
 } from '../admission.ts'
 import { StoreError } from '../errors.ts'
 import {
-  ADMIT_BATCH_MAX,
-  ADMIT_BYTES_MAX,
   ADMIT_DEADLINE_MS,
   ADMIT_WAITING_MAX,
+  SHARED_OUTCOME_DELAY_MS,
   SHARED_RETRY_MS_MAX,
   SHARED_RETRY_MS_MIN,
   SHARED_ROWS_WAITING_MAX,
 } from '../limits.ts'
+import { AdmissionQueue } from './admission-queue.ts'
 import {
   approvalCharges,
   type ChainHead,
@@ -74,8 +74,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   }
   readonly #parts: PostgresAdmissionParts<Entry>
   readonly #open = new Set<number>()
-  #calls: QueuedItem[] = []
-  #rows: QueuedItem[] = []
+  readonly #queue = new AdmissionQueue()
   /** Of this process: another one with the same name is fenced, not overtaken. */
   readonly #owner = randomUUID()
   #epoch = 0
@@ -83,6 +82,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   #state: AdmissionState = 'unknown'
   #why = 'the gate is starting'
   #turn: NodeJS.Immediate | undefined
+  #soon: NodeJS.Timeout | undefined
   #flight: Promise<void> | undefined
   #retry: NodeJS.Timeout | undefined
   #pauseMs = SHARED_RETRY_MS_MIN
@@ -112,7 +112,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   }
 
   get figures(): { commits: number; open: number; waiting: number } {
-    return { commits: this.#batches, open: this.#open.size, waiting: this.#rows.length }
+    return { commits: this.#batches, open: this.#open.size, waiting: this.#queue.rows.length }
   }
 
   /** Takes this gate's name: a gate that had it before is fenced. Calls since `openFrom` may be open. */
@@ -133,7 +133,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   append(record: ChainRecord, outcomeOf?: number): Promise<number> {
     if (this.#state === 'closed' || this.#state === 'fenced')
       return Promise.reject(new StoreError('STORE_FENCED', this.#why, 'start the gate again'))
-    if (this.#rows.length >= SHARED_ROWS_WAITING_MAX) {
+    if (this.#queue.rows.length >= SHARED_ROWS_WAITING_MAX) {
       const why = `${SHARED_ROWS_WAITING_MAX} records wait for the shared store`
       return Promise.reject(new StoreError('STORE_UNREACHABLE', why, 'see that PostgreSQL runs'))
     }
@@ -143,8 +143,10 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
         if (outcomeOf !== undefined) this.#open.delete(outcomeOf)
         resolve(reply.sequence)
       })
-      this.#rows.push(item)
-      this.#schedule()
+      this.#queue.rows.push(item)
+      // An outcome joins the next batch: the next call would have to wait for one of its own.
+      if (outcomeOf === undefined) this.#schedule()
+      else this.#scheduleOutcomes()
     })
   }
 
@@ -159,7 +161,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
 
   /** Writes what waits. */
   async drain(): Promise<void> {
-    while (this.#state === 'open' && (this.#rows.length > 0 || this.#flight !== undefined)) {
+    while (this.#state === 'open' && (this.#queue.rows.length > 0 || this.#flight !== undefined)) {
       this.#schedule()
       await this.#flight
       await new Promise((resolve) => setImmediate(resolve))
@@ -170,13 +172,14 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   async close(): Promise<void> {
     await this.drain()
     clearTimeout(this.#retry)
+    clearTimeout(this.#soon)
     this.#become('closed', 'the gate is stopping')
     this.#refuseAll()
   }
 
   #request(request: AdmissionRequest<Entry>): Promise<AdmissionReply> {
     if (this.#state !== 'open') return Promise.resolve(this.#unavailable())
-    if (this.#calls.length >= ADMIT_WAITING_MAX)
+    if (this.#queue.calls.length >= ADMIT_WAITING_MAX)
       return Promise.resolve({
         status: 'unavailable',
         why: `${ADMIT_WAITING_MAX} calls wait for the shared store`,
@@ -195,7 +198,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
       return Promise.resolve({ status: 'unavailable', why: (error as Error).message })
     }
     return new Promise((answer) => {
-      this.#calls.push({
+      this.#queue.calls.push({
         ...{ kind: 'i', id: isProbe ? '' : request.callId, body, isProbe, charges },
         ...{ approval: approval !== undefined, stamp: stamp(), answer },
         atMs: request.now.monotonicMs,
@@ -206,36 +209,24 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
 
   #schedule(): void {
     if (this.#state !== 'open' || this.#flight !== undefined) return
+    clearTimeout(this.#soon)
+    this.#soon = undefined
     this.#turn ??= setImmediate(() => {
       this.#turn = undefined
       if (this.#state !== 'open' || this.#flight !== undefined) return
       this.#flight = this.#flush().finally(() => {
         this.#flight = undefined
-        if (this.#calls.length + this.#rows.length > 0) this.#schedule()
+        if (this.#queue.isUrgent) this.#schedule()
+        else if (this.#queue.rows.length > 0) this.#scheduleOutcomes()
       })
     })
   }
 
-  #take(): QueuedItem[] {
-    const stamp = this.#parts.stamp()
-    const batch: QueuedItem[] = []
-    let bytes = 0
-    // Outcomes first: they are of earlier calls.
-    for (const queue of [this.#rows, this.#calls]) {
-      let taken = 0
-      for (const item of queue) {
-        if (batch.length >= ADMIT_BATCH_MAX || bytes > ADMIT_BYTES_MAX) break
-        taken++
-        // Decided by a state that is no longer current.
-        if (queue === this.#calls && item.stamp !== stamp) item.answer({ status: 'changed' })
-        else {
-          batch.push(item)
-          bytes += item.body.length
-        }
-      }
-      queue.splice(0, taken)
-    }
-    return batch
+  #scheduleOutcomes(): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined
+      this.#schedule()
+    }, SHARED_OUTCOME_DELAY_MS)
   }
 
   async #flush(): Promise<void> {
@@ -245,7 +236,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     } catch (error) {
       this.#refuseCalls((error as Error).message)
     }
-    const batch = this.#take()
+    const batch = this.#queue.take(this.#parts.stamp())
     if (batch.length === 0) return
     const { connections, gate, version } = this.#parts
     const [first] = this.#open
@@ -280,14 +271,14 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   async #failed(batch: readonly QueuedItem[], error: Error & { code?: string }): Promise<void> {
     const calls = batch.filter(({ kind }) => kind === 'i')
     const rows = batch.filter(({ kind }) => kind !== 'i')
-    this.#rows.unshift(...rows)
+    this.#queue.rows.unshift(...rows)
     if (error.code === 'SL001') {
       for (const { answer } of calls) answer({ status: 'changed' })
       await this.#parts.catchUp().catch(() => {})
       return
     }
     if (error.code === 'SL002') {
-      this.#calls.unshift(...calls)
+      this.#queue.calls.unshift(...calls)
       return this.#fence()
     }
     if (!(error instanceof StoreError)) {
@@ -297,7 +288,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
       return
     }
     this.#unknown = batch
-    this.#rows.splice(0, rows.length)
+    this.#queue.rows.splice(0, rows.length)
     this.#become('unknown', error.message)
     for (const { answer } of calls) answer(this.#unavailable())
     this.#refuseCalls()
@@ -332,7 +323,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     const batch = this.#unknown
     const before = this.#head
     if (head.seq === before.seq && head.hash === before.hash) {
-      this.#rows.unshift(...batch.filter(({ kind }) => kind !== 'i'))
+      this.#queue.rows.unshift(...batch.filter(({ kind }) => kind !== 'i'))
       this.#unknown = []
       return
     }
@@ -375,12 +366,12 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   }
 
   #refuseCalls(why = this.#why): void {
-    for (const { answer } of this.#calls.splice(0)) answer({ status: 'unavailable', why })
+    for (const { answer } of this.#queue.calls.splice(0)) answer({ status: 'unavailable', why })
   }
 
   #refuseAll(): void {
     this.#refuseCalls()
-    for (const { answer } of this.#rows.splice(0)) answer(this.#unavailable())
+    for (const { answer } of this.#queue.rows.splice(0)) answer(this.#unavailable())
   }
 
   #unavailable(): AdmissionReply {

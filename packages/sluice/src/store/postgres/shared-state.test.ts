@@ -86,10 +86,11 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared state', postgr
     const url = newDatabase()
     const [a, b] = [await open(url, 'a'), await open(url, 'b')]
     a.put('x', 'of a')
+    const confirm = b.state.beginChange()
     b.put('x', 'of b')
     b.put('z', 'of b')
     await a.state.settle()
-    await expect(b.state.confirm()).rejects.toMatchObject({ code: 'STORE_CONFLICT' })
+    await expect(confirm()).rejects.toMatchObject({ code: 'STORE_CONFLICT' })
     await a.state.catchUp()
     expect(a.all()).toMatchObject([{ body: 'of a' }, { body: 'of b' }])
     expect(b.all()).toMatchObject([{ body: 'of a' }, { body: 'of b' }])

@@ -18,7 +18,7 @@ export class SharedState {
   readonly #rows: SharedRows
   /** Rows that this gate has changed, and the stamp of the change. */
   readonly #dirty = new Map<string, number>()
-  /** Tables whose rows were replaced, until somebody is told. */
+  /** Tables whose rows were replaced by those of another gate, one entry each time. */
   readonly #lost: string[] = []
   #stamp = 0
   #turn: Promise<unknown> = Promise.resolve()
@@ -94,17 +94,21 @@ export class SharedState {
     return this.#dirty.size === 0 ? Promise.resolve() : this.#inTurn(() => this.#commit())
   }
 
-  /** The same for a person who has just changed something: rejects if it was replaced. */
-  async confirm(): Promise<void> {
-    await this.#turn
-    await this.settle()
-    const lost = this.#lost.splice(0)
-    if (lost.length === 0) return
-    throw new StoreError(
-      'STORE_CONFLICT',
-      `another gate changed the same at the same time: ${lost.join(', ')}`,
-      'look at what holds now, and try again',
-    )
+  /** Before a person changes something. What it returns is the same as `settle`, and rejects if another
+   * gate has changed the same in between. */
+  beginChange(): () => Promise<void> {
+    const before = this.#lost.length
+    return async () => {
+      await this.#turn
+      await this.settle()
+      const lost = this.#lost.slice(before)
+      if (lost.length === 0) return
+      throw new StoreError(
+        'STORE_CONFLICT',
+        `another gate changed the same at the same time: ${lost.join(', ')}`,
+        'look at what holds now, and try again',
+      )
+    }
   }
 
   async #commit(): Promise<void> {

@@ -1,0 +1,178 @@
+// `npm run bench -- cluster [--rounds N] [--ms N] [--sources]`: what a shared store costs. The same gate on
+// SQLite and on PostgreSQL, in alternating turns at 1 and 64 clients; four gates on one PostgreSQL with 64
+// clients in all; beside that the fsync of the disk and a commit of the database, which bound all of them.
+
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parsePostgresUrl } from '../packages/sluice/src/store/postgres/address.ts'
+import { PostgresConnections } from '../packages/sluice/src/store/postgres/connections.ts'
+import type { RunOptions } from '../scripts/dispatch.ts'
+import { findPostgres, type RunningPostgres, startPostgres } from '../test/support/postgres.ts'
+import { computeSpread, Load, type Side } from './gateway/measure.ts'
+import { cpuUs } from './gateway/process-figures.ts'
+import { type RunningProcess, start } from './gateway/running.ts'
+import { CALLER, install, startSluice } from './gateway/sluice.ts'
+
+const ECHO = [process.execPath, join(import.meta.dirname, 'gateway', 'echo-server.ts')]
+const KEY = 'a key of the cluster, of the benchmark only'
+/** As in the benchmark of the gateway, without limits for a session. */
+const POLICY = `version: 1
+default: deny
+tools:
+  echo/echo: { action: allow, rate_limit: { max: 1000000, window: 60, per: principal } }
+guardrails:
+  - { name: all calls, rate_limit: { max: 1000000, window: 60, per: everyone } }
+`
+const GATES = 4
+const CLIENTS = 64
+
+export async function run(options: RunOptions): Promise<number> {
+  const postgres = findPostgres()
+  if (postgres === undefined) throw new Error('PostgreSQL is not installed')
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-cluster-'))
+  const loads = Array.from({ length: GATES }, () => new Load())
+  const running: RunningProcess[] = []
+  const server = await startPostgres(postgres)
+  try {
+    const command = await install(folder, options.sources === true)
+    const echo = await start({ command: ECHO })
+    running.push(echo)
+    const open = async (name: string, config?: Record<string, unknown>) => {
+      const gate = await startSluice({
+        ...{ command, folder: join(folder, name), server: { url: echo.url }, policy: POLICY },
+        ...(config === undefined ? {} : { config }),
+      })
+      running.push(gate)
+      const side = { name, url: gate.url, pid: gate.pid, headers: CALLER, sessionsMax: 64 }
+      return side satisfies Side
+    }
+    const sqlite = await open('sqlite')
+    const shared = []
+    for (let at = 1; at <= GATES; at++) {
+      const cluster = { name: `gate-${at}`, key: KEY }
+      shared.push(await open(`postgres-${at}`, { store: server.url(), cluster }))
+    }
+    const bench = new ClusterBench(loads, sqlite, shared, server, options)
+    await bench.run(folder)
+    return 0
+  } finally {
+    for (const load of loads) load.end()
+    for (const each of running.reverse()) await each.stop()
+    await server.end()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+type GateSide = Side & { readonly pid: number }
+
+class ClusterBench {
+  readonly #loads: readonly Load[]
+  readonly #sqlite: GateSide
+  readonly #shared: readonly GateSide[]
+  readonly #server: RunningPostgres
+  readonly #rounds: number
+  readonly #forMs: number
+  readonly #json: boolean
+
+  constructor(
+    loads: readonly Load[],
+    sqlite: GateSide,
+    shared: readonly GateSide[],
+    server: RunningPostgres,
+    options: RunOptions,
+  ) {
+    this.#loads = loads
+    this.#sqlite = sqlite
+    this.#shared = shared
+    this.#server = server
+    this.#rounds = Number(options.rounds ?? 5)
+    this.#forMs = Number(options.ms ?? 1_500)
+    this.#json = options.json === true
+  }
+
+  async run(folder: string): Promise<void> {
+    const [load] = this.#loads as [Load]
+    const [one] = this.#shared as [GateSide]
+    for (const side of [this.#sqlite, ...this.#shared]) await load.turn(side, 16, { calls: 1_000 })
+    const seen = new Map<string, { rate: number; p50: number; p99: number; cpu: number }[]>()
+    const keep = (name: string, figure: { rate: number; p50: number; p99: number; cpu: number }) =>
+      seen.set(name, [...(seen.get(name) ?? []), figure])
+    const databaseCpu: number[] = []
+    for (let round = 0; round < this.#rounds; round++) {
+      for (const clients of [1, CLIENTS])
+        for (const [name, side] of [
+          ['one gate, SQLite', this.#sqlite],
+          ['one gate, PostgreSQL', one],
+        ] as const) {
+          const before = this.#databaseUs()
+          const { cpuUs: cpu, turned } = await load.turn(side, clients, { forMs: this.#forMs })
+          const { calls, seconds, p50Us: p50, p99Us: p99 } = turned
+          keep(`${name}, ${clients}`, { rate: calls / seconds, p50, p99, cpu })
+          if (side === one && clients > 1) databaseCpu.push((this.#databaseUs() - before) / calls)
+        }
+      const turns = await Promise.all(
+        this.#shared.map((side, at) =>
+          this.#loads[at]!.turn(side, CLIENTS / GATES, { forMs: this.#forMs }),
+        ),
+      )
+      const rate = turns.reduce((sum, { turned }) => sum + turned.calls / turned.seconds, 0)
+      const [p50, p99, cpu] = [
+        turns.map(({ turned }) => turned.p50Us),
+        turns.map(({ turned }) => turned.p99Us),
+        turns.map((turn) => turn.cpuUs),
+      ].map((values) => values.reduce((sum, value) => sum + value, 0) / GATES)
+      keep(`${GATES} gates, PostgreSQL, ${CLIENTS}`, { rate, p50: p50!, p99: p99!, cpu: cpu! })
+    }
+    const rows = [...seen].map(([name, figures]) => ({
+      name,
+      callsPerSecond: computeSpread(figures.map(({ rate }) => rate)),
+      p50Us: computeSpread(figures.map(({ p50 }) => p50)).p50,
+      p99Us: computeSpread(figures.map(({ p99 }) => p99)).p50,
+      cpuUs: computeSpread(figures.map(({ cpu }) => cpu)).p50,
+    }))
+    const fsyncUs = measureFsync(join(folder, 'fsync'))
+    const commitUs = await measureCommit(this.#server.url())
+    const databaseUs = computeSpread(databaseCpu).p50
+    if (this.#json) console.log(JSON.stringify({ rows, fsyncUs, commitUs, databaseUs }))
+    for (const { callsPerSecond, cpuUs: cpu, name, p50Us, p99Us } of rows)
+      console.log(
+        `${name.padEnd(28)} ${callsPerSecond.p50.toFixed(0).padStart(6)} calls/s  p50 ${(p50Us / 1_000).toFixed(2)} ms  p99 ${(p99Us / 1_000).toFixed(2)} ms  ${cpu.toFixed(0)} µs of CPU in the gate`,
+      )
+    console.log(`database: ${databaseUs.toFixed(0)} µs of CPU a call at ${CLIENTS} clients`)
+    console.log(`a commit of the database alone: p50 ${(commitUs / 1_000).toFixed(2)} ms`)
+    console.log(`fdatasync of 8 KiB on this disk: p50 ${(fsyncUs / 1_000).toFixed(2)} ms`)
+  }
+
+  /** Of all processes of PostgreSQL. */
+  #databaseUs(): number {
+    return this.#server.pids().reduce((sum, pid) => sum + (cpuUs(pid) || 0), 0)
+  }
+}
+
+function measureFsync(file: string): number {
+  const handle = openSync(file, 'w')
+  const block = Buffer.alloc(8_192, 7)
+  const times: number[] = []
+  for (let turn = 0; turn < 100; turn++) {
+    const began = performance.now()
+    writeSync(handle, block)
+    fdatasyncSync(handle)
+    times.push((performance.now() - began) * 1_000)
+  }
+  closeSync(handle)
+  return computeSpread(times).p50
+}
+
+async function measureCommit(url: string): Promise<number> {
+  const connections = new PostgresConnections(parsePostgresUrl(url))
+  await connections.query('CREATE TABLE IF NOT EXISTS bench (n int)')
+  const times: number[] = []
+  for (let turn = 0; turn < 100; turn++) {
+    const began = performance.now()
+    await connections.query('INSERT INTO bench VALUES ($1)', [turn])
+    times.push((performance.now() - began) * 1_000)
+  }
+  await connections.close()
+  return computeSpread(times).p50
+}

@@ -1,0 +1,35 @@
+// What waits for the next statement: calls, which are refused if it cannot come, and records, which wait.
+
+import { ADMIT_BATCH_MAX, ADMIT_BYTES_MAX } from '../limits.ts'
+import type { QueuedItem } from './batch.ts'
+
+export class AdmissionQueue {
+  readonly calls: QueuedItem[] = []
+  readonly rows: QueuedItem[] = []
+
+  /** Something waits that is not an outcome. */
+  get isUrgent(): boolean {
+    return this.calls.length > 0 || this.rows.some(({ kind }) => kind !== 'o')
+  }
+
+  /** The next batch. Calls that were decided by another state than that of `stamp` are sent back. */
+  take(stamp: number): QueuedItem[] {
+    const batch: QueuedItem[] = []
+    let bytes = 0
+    // Outcomes first: they are of earlier calls.
+    for (const queue of [this.rows, this.calls]) {
+      let taken = 0
+      for (const item of queue) {
+        if (batch.length >= ADMIT_BATCH_MAX || bytes > ADMIT_BYTES_MAX) break
+        taken++
+        if (queue === this.calls && item.stamp !== stamp) item.answer({ status: 'changed' })
+        else {
+          batch.push(item)
+          bytes += item.body.length
+        }
+      }
+      queue.splice(0, taken)
+    }
+    return batch
+  }
+}

@@ -1,0 +1,81 @@
+// Three gates behind HAProxy, with the files of deploy/: a session stays at its gate, a gate that stops gets
+// no new one, and clients of its sessions begin again at another gate.
+
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readConfig } from '../../packages/sluice/src/gateway/config/config.ts'
+import { findHaproxy, nameHaproxySuite, startHaproxy } from '../support/haproxy.ts'
+import { PlainClient } from '../support/plain-client.ts'
+import { findPostgres, freePort, type RunningPostgres, startPostgres } from '../support/postgres.ts'
+import { ROOT } from '../support/rooms.ts'
+import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+
+const TOKEN = `sluice_${'7'.repeat(64)}`
+const KEY = 'a key of the cluster with 32 characters or more'
+const haproxy = findHaproxy()
+const postgres = findPostgres()
+
+test('the configuration of deploy/ is one', () => {
+  const file = join(ROOT, 'deploy', 'sluice.yaml')
+  const environment = {
+    ...{ SLUICE_STORE: 'postgres://sluice@db/sluice', SLUICE_GATE: 'gate-1' },
+    SLUICE_CLUSTER_KEY: KEY,
+  }
+  const { config, problems } = readConfig({ file, text: readFileSync(file, 'utf8') }, environment)
+  expect(problems).toEqual([])
+  expect(config?.cluster).toMatchObject({ name: 'gate-1', key: KEY })
+})
+
+const isHere = haproxy !== undefined && postgres !== undefined
+describe.skipIf(!isHere)(nameHaproxySuite('behind HAProxy', haproxy), () => {
+  let database: RunningPostgres
+  let balancer: Awaited<ReturnType<typeof startHaproxy>>
+  const gates: RunningGate[] = []
+
+  beforeAll(async () => {
+    database = await startPostgres(postgres as string)
+    const port = await freePort()
+    const hash = `sha256:${createHash('sha256').update(TOKEN).digest('hex')}`
+    for (const name of ['gate-1', 'gate-2', 'gate-3'])
+      gates.push(
+        await startGate({
+          servers: { count: fixture('counter', '/dev/null') },
+          config: {
+            ...{ store: database.url(), cluster: { name, key: KEY } },
+            ...{
+              public_url: `http://127.0.0.1:${port}`,
+              grants: { ci: { hash, policy: 'policy' } },
+            },
+          },
+        }),
+      )
+    const [one, two, three] = gates.map(({ url }) => new URL(url).host)
+    balancer = await startHaproxy(haproxy as string, port, [one!, two!, three!])
+  })
+  afterAll(async () => {
+    await balancer?.end()
+    await endGates()
+    await database?.end()
+  })
+
+  const open = () =>
+    PlainClient.open(balancer as unknown as RunningGate, 'count', '2025-11-25', TOKEN)
+
+  test('a session stays at its gate, and its client begins again when that gate stops', async () => {
+    const clients = await Promise.all(Array.from({ length: 6 }, open))
+    for (let turn = 0; turn < 3; turn++)
+      for (const client of clients)
+        expect((await client.call('read')).answer.result, 'the session is known').toBeDefined()
+    await gates[0]?.stop()
+    const replies = await Promise.all(clients.map((client) => client.call('read')))
+    const lost = clients.filter((_, at) => replies[at]?.status !== 200)
+    expect(lost.length).toBeLessThan(clients.length)
+    for (const client of lost) {
+      client.session = undefined
+      await until(async () => (await client.initialize()).status === 200)
+      expect((await client.call('read')).answer.result).toBeDefined()
+    }
+  })
+})
