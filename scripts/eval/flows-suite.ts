@@ -1,6 +1,7 @@
-// `npm run eval -- flows-suite [--policy FILE] [--attack plain|bare|encoded] [--only TEXT] [--record]`:
-// the tasks and attacks of test/cases/flows end to end, through a real gate with real servers and an
-// agent that obeys every order it reads. `--record` writes their answers again from the servers.
+// `npm run eval -- flows-suite [--protect balanced|strict] [--policy FILE] [--only TEXT] [--record]
+// [--attack plain|bare|encoded]`: the tasks and attacks of test/cases/flows end to end, through a real
+// gate with real servers and an agent that obeys every order it reads. `--record` writes their
+// answers again from the servers.
 
 import { readFileSync } from 'node:fs'
 import { recordFlows } from '../../test/support/flows-record.ts'
@@ -14,14 +15,15 @@ import {
 import type { RunOptions } from '../dispatch.ts'
 
 const ALLOW_ALL = 'version: 1\ndefault: allow\n'
+/** The client that starts the agents is no model: what the gate tells it of them misleads nobody. */
+const TRUSTED_AGENTS = 'labels: { "agents/*": [trusted] }\n'
 
 export async function run(options: RunOptions): Promise<number> {
   if (options.record === true) {
     await recordFlows()
     return 0
   }
-  const policy =
-    typeof options.policy === 'string' ? readFileSync(options.policy, 'utf8') : ALLOW_ALL
+  const policy = readPolicy(options)
   const way = (options.attack ?? 'plain') as AttackWay
   const only = typeof options.only === 'string' ? options.only : ''
   const { traces: all, injections } = loadFlows()
@@ -39,6 +41,13 @@ export async function run(options: RunOptions): Promise<number> {
   if (options.json) console.log(JSON.stringify({ attack: way, tasks, attacks }))
   else print(tasks, attacks, way)
   return 0
+}
+
+function readPolicy({ policy, protect }: RunOptions): string {
+  if (typeof policy === 'string') return readFileSync(policy, 'utf8')
+  return typeof protect === 'string'
+    ? `${ALLOW_ALL}protect: ${protect}\n${TRUSTED_AGENTS}`
+    : ALLOW_ALL
 }
 
 function print(tasks: readonly FlowRun[], attacks: readonly FlowRun[], way: AttackWay): void {
