@@ -5,7 +5,7 @@ import { compile } from '../compile/compile.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
-import type { CompiledPolicy } from '../model/policy.ts'
+import { type CompiledPolicy, listCanaries } from '../model/policy.ts'
 import { decide, isVisible } from './decide.ts'
 import type { TraceStep } from './trace.ts'
 
@@ -122,6 +122,20 @@ describe('egress', () => {
     const text = Array.from({ length: 1_001 }, (_, at) => `https://h${at}.b.example`).join(' ')
     expect(ask(policy, { text }).action).toBe('deny')
   })
+})
+
+test('canaries of the document and the base policy', () => {
+  const planted = { canaries: { key: 'ab12-cd34-ef56' } }
+  const house = open({}, planted)
+  const other = { canaries: { mail: 'qq99-ww88-ee77' } }
+  const names = (policy: CompiledPolicy) => [...listCanaries(policy).keys()]
+  expect(names(house)).toEqual(['key'])
+  expect(names(compiled({ version: 1, default: 'allow' }, { house }))).toEqual(['key'])
+  expect(names(compiled({ version: 1, default: 'allow', ...other }, { house }))).toEqual([
+    'key',
+    'mail',
+  ])
+  expect(names(open({}, { ...planted, mode: 'shadow' }))).toEqual([])
 })
 
 test('what would do nothing is an error of the document', () => {

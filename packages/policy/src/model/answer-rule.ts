@@ -73,6 +73,13 @@ export function canOpenFor({ seal }: AnswerPolicy, server: string, tool: string)
   )
 }
 
+/** Whether any answer is filtered: asked for every message. */
+export function hasAnswerRules(policy: CompiledPolicy): boolean {
+  if (policy.answers.size > 0 && !policy.shadow) return true
+  const { house } = policy
+  return house !== undefined && house.answers.size > 0 && !house.shadow
+}
+
 /** The maps of a policy that are in force for answers: its own, and the base policy's. A document in
  * shadow mode enforces nothing. */
 export function answerMaps(policy: CompiledPolicy): NameMap<AnswerRule>[] {

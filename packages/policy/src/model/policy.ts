@@ -49,6 +49,16 @@ export interface CompiledPolicy {
   readonly scopes: WeakMap<KnownTool, ApplicableRules>
 }
 
+/** Planted values of the document and the base policy; a document in shadow mode has none. */
+export function listCanaries(policy: CompiledPolicy): ReadonlyMap<string, string> {
+  const { house } = policy
+  const own = policy.shadow ? NO_CANARIES : policy.canaries
+  if (house === undefined || house.shadow || house.canaries.size === 0) return own
+  return own.size === 0 ? house.canaries : new Map([...house.canaries, ...own])
+}
+
+const NO_CANARIES: ReadonlyMap<string, string> = new Map()
+
 /** Every rule and guardrail of the document, in no particular order. */
 export function listRules(policy: CompiledPolicy): (Rule | Guardrail)[] {
   const { categories, methods, tools, resources, prompts, guardrails } = policy

@@ -38,6 +38,7 @@ import {
   type ConnectionOrigin,
   NO_CLIENT_EVENTS,
 } from './shared/transport.ts'
+import { freezeSessions } from './state/freeze-session.ts'
 import { hearServer } from './tools/hear-server.ts'
 import { KnownTools } from './tools/known-tools.ts'
 import { ServerNotes } from './tools/server-notes.ts'
@@ -91,6 +92,7 @@ export class Gate {
     )
     this.#pipeline = {
       frozen: (who) => parts.freezes.of(who),
+      onCanary: freezeSessions({ ...parts, interrupt: () => this.interrupt() }),
       admission: parts.admission,
       now: () => ({ wallMs: Date.now(), monotonicMs: performance.now() }),
       newId: randomUUID,
@@ -188,7 +190,10 @@ export class Gate {
     const { now } = this.#pipeline
     const heldOf = (tool: KnownTool) => this.#parts.pins.heldOf(tool)
     const frozen = () =>
-      freezes.of({ server: name, principal: principal.id, agent: agent()?.id ?? null })
+      freezes.of({
+        ...{ server: name, principal: principal.id, session: slot.id },
+        agent: agent()?.id ?? null,
+      })
     const already = frozen()
     // Not even started: that is an effect too.
     if (already !== undefined) {

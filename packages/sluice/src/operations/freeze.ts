@@ -21,6 +21,7 @@ const TARGET = {
   server: { shape: id, doc: 'only this server' },
   principal: { shape: id, doc: 'only this principal' },
   agent: { shape: id, doc: 'only this agent' },
+  session: { shape: id, doc: 'only this session, by its id' },
 } as const
 const WHY = { kind: 'text', max: FREEZE_WHY_LENGTH_MAX, empty: true } as const
 

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { compile } from '@sluice/policy/compile/compile'
 import type { Facts } from '@sluice/policy/core/call'
+import type { JsonObject } from '@sluice/policy/core/json'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { describe, expect, test } from 'vitest'
@@ -38,6 +39,7 @@ function admit(pipeline: CallPipeline, request: CallRequest) {
 function pipelineOf(rules: string, { isSlow = false, write = async () => 7 }: Made = {}) {
   const intents: DecisionEntry[] = []
   const refusals: DecisionEntry[] = []
+  const canaries: string[] = []
   const { policy, problems } = compile({ file: 'p', text: `version: 1\n${rules}` }, {})
   expect(problems).toEqual([])
   const { engine } = new EngineBench()
@@ -51,6 +53,7 @@ function pipelineOf(rules: string, { isSlow = false, write = async () => 7 }: Ma
   const pipeline: CallPipeline = {
     policy: () => ({ policy: policy as CompiledPolicy, id: 'policy digest' }),
     frozen: () => undefined,
+    onCanary: (_session, canary) => void canaries.push(canary),
     admission: isSlow ? slow : embedded,
     record: { refusal: (entry) => void refusals.push(entry) },
     now: () => ({ wallMs: 1_000, monotonicMs: 1_000 }),
@@ -66,7 +69,7 @@ function pipelineOf(rules: string, { isSlow = false, write = async () => 7 }: Ma
   }
   const ask = (more: Partial<CallRequest> = {}) =>
     admit(pipeline, { call: CALL, facts: FACTS, argsText: '{}', ...more })
-  return { ask, counters, engine, intents, refusals, pipeline, slow }
+  return { ask, canaries, counters, engine, intents, refusals, pipeline, slow }
 }
 
 const ONE = 'default: allow\nguardrails: [{ name: one, rate_limit: { max: 1, window: 60 } }]'
@@ -225,4 +228,32 @@ guardrails: [{ name: one, rate_limit: { max: 1, window: 60 } }]`
     expect(other).toMatchObject({ decision: { code: 'RATE_LIMITED' } })
     expect(engine.list({ limit: 10 })).toHaveLength(1)
   })
+})
+
+test('a planted value in any form is refused as frozen, recorded and told', async () => {
+  const planted = 'ab12-cd34-ef56'
+  const { canaries, pipeline, refusals } = pipelineOf(
+    `default: allow\ncanaries: { key: ${planted} }`,
+  )
+  const call = (args: JsonObject) => ({ server: 's', method: 'tools/call', name: 'put', args })
+  const tool = { definition: { server: 's', name: 'put' }, category: 'Write', risk: 'low' } as const
+  const ask = (args: JsonObject) =>
+    admit(pipeline, { call: call(args), facts: { ...FACTS, tool }, argsText: '{}' })
+  const passed = await ask({ a: 'ab12', b: 'ef56' })
+  expect(passed.admission).toBeDefined()
+  const forms: JsonObject[] = [
+    { a: `x ${planted.toUpperCase()} y` },
+    { a: Buffer.from(`..${planted}`).toString('base64') },
+    { a: { [Buffer.from(planted).toString('hex')]: 1 } },
+    { a: [...planted].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('') },
+    { a: 'ab12-c', b: ['d34-ef56'] },
+  ]
+  for (const form of forms) {
+    const verdict = await ask(form)
+    expect([form, verdict.admission]).toEqual([form, undefined])
+  }
+  expect(canaries).toEqual(forms.map(() => 'key'))
+  expect(refusals.map(({ decision }) => [decision.code, decision.rule])).toEqual(
+    forms.map(() => ['FROZEN', '/canaries/key']),
+  )
 })

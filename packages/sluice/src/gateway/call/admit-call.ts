@@ -28,7 +28,8 @@ export async function admitCall(options: AdmitOptions): Promise<CallVerdict> {
   let wait: ApprovalWaitState = {}
   let { usage } = pipeline.admission
   for (let tries = 1; ; request = await lookUp()) {
-    const { bound, decision, now } = decideCall({ pipeline, request, usage })
+    const { bound, canary, decision, now } = decideCall({ pipeline, request, usage })
+    if (canary !== undefined) pipeline.onCanary(request.facts.session.id, canary)
     const decided: PassingCall = { request, decision, bound, now }
     tracked.watched.step('decide')
     const { action } = decision

@@ -59,6 +59,8 @@ export interface CallPipeline extends TraceParts {
   readonly record: RefusalRecorder
   readonly now: () => Instant
   readonly newId: () => string
+  /** A call of this session carries a planted value. */
+  readonly onCanary: (session: string, canary: string) => void
   /** The values of a decision are kept with their texts. */
   readonly keepsTexts: boolean
   readonly watch: CallInstrumentation

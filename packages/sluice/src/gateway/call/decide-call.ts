@@ -5,7 +5,10 @@ import type { Instant } from '@sluice/policy/core/clock'
 import type { LimitUsage } from '@sluice/policy/core/counters'
 import type { Decision, ShadowDecision } from '@sluice/policy/core/decision'
 import { decide } from '@sluice/policy/decide/decide'
+import { type CompiledPolicy, listCanaries } from '@sluice/policy/model/policy'
+import { SERVER_REQUESTS } from '../../core/call-title.ts'
 import { displayName } from '../../core/display-name.ts'
+import { findCanary } from '../../guard/find-canary.ts'
 import { enterStep } from '../shared/current-step.ts'
 import { type Freeze, type FreezeTarget, frozenReason } from '../state/freezes.ts'
 import type { BoundPolicy } from '../state/policy-set.ts'
@@ -22,6 +25,8 @@ export interface CallDecision {
   /** The policy that decided, and when. */
   readonly bound: BoundPolicy
   readonly now: Instant
+  /** The planted value that the call carries. */
+  readonly canary?: string | undefined
 }
 
 /** The rule of what holds whatever a document says. */
@@ -40,6 +45,8 @@ export function decideCall({ pipeline, request, usage }: DecideOptions): CallDec
   // A freeze comes first: it holds whatever the policy says, and reveals no hidden name.
   const frozen = pipeline.frozen(toFreezeTarget(request))
   if (frozen !== undefined) return { decision: frozenDecision(frozen), bound, now }
+  const canary = findPlanted(bound.policy, request)
+  if (canary !== undefined) return { decision: canaryDecision(canary), bound, now, canary }
   const decision =
     request.continues === true
       ? uncharged(decide(bound.policy, call, facts, UNLIMITED, now))
@@ -48,7 +55,9 @@ export function decideCall({ pipeline, request, usage }: DecideOptions): CallDec
 }
 
 export function toFreezeTarget({ call, facts }: CallRequest): FreezeTarget {
-  return { server: call.server, principal: facts.principal.id, agent: facts.agent?.id ?? null }
+  const { agent, principal, session } = facts
+  const who = { principal: principal.id, agent: agent?.id ?? null, session: session.id }
+  return { server: call.server, ...who }
 }
 
 export function toDenial(decision: Decision, code: Decision['code'], reason: string): Decision {
@@ -75,9 +84,27 @@ function builtInRefusal(request: CallRequest, decision: Decision): Decision | un
   return undefined
 }
 
-function frozenDecision(frozen: Freeze): Decision {
+function findPlanted(policy: CompiledPolicy, { call }: CallRequest): string | undefined {
+  const canaries = listCanaries(policy)
+  if (canaries.size === 0 || SERVER_REQUESTS.has(call.method)) return undefined
+  return findCanary([call.args, call.name], canaries)
+}
+
+/** The agent is not told that it was a trap; the rule is on record. */
+function canaryDecision(canary: string): Decision {
   return {
-    ...{ action: 'deny', code: 'FROZEN', rule: '', reason: frozenReason(frozen) },
+    ...toFrozenDecision('the session is frozen until a person looks at it'),
+    rule: `/canaries/${canary}`,
+  }
+}
+
+function frozenDecision(frozen: Freeze): Decision {
+  return toFrozenDecision(frozenReason(frozen))
+}
+
+function toFrozenDecision(reason: string): Decision {
+  return {
+    ...{ action: 'deny', code: 'FROZEN', rule: '', reason },
     ...{ guardrails: [], limits: [], retryAfterMs: 0, approvals: [], shadow: [] },
   }
 }

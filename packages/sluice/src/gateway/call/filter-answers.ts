@@ -9,6 +9,7 @@ import {
   answerMaps,
   canOpenFor,
   combineAnswerRules,
+  hasAnswerRules,
 } from '@sluice/policy/model/answer-rule'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { MESSAGE_CHARS_MAX } from '../../guard/limits.ts'
@@ -56,7 +57,7 @@ const TOO_LONG = 'it is too long to look through'
 
 export function createAnswerFilter(session: FilteredSession): AnswerFilter {
   const { server, policy, vault, see, log } = session
-  const isActive = () => answerMaps(policy()).length > 0 || vault().size > 0
+  const isActive = () => hasAnswerRules(policy()) || vault().size > 0
   const rewrite = ({ text, sources, schema }: FilterRequest) => {
     const from = sources.map((source) => ({ server, method: source.method, name: source.name }))
     const rules = rulesFor(policy(), from)

@@ -19,8 +19,9 @@ export interface SealedCall {
 
 /** Why a call is denied; undefined if it holds no sealed value, or may have all of them. */
 export function sealedObjection({ message, tool, vault, canOpen }: SealedCall): string | undefined {
+  if (vault.size === 0) return undefined
   const args = argumentsOf(message)
-  if (args === undefined || vault.size === 0) return undefined
+  if (args === undefined) return undefined
   const { known, unknown } = vault.findPlaceholders(args)
   const isAllowed = unknown === 0 && known.every(({ sources }) => canOpen(sources, tool))
   return isAllowed ? undefined : 'a sealed value in the arguments may not be passed to this tool'
@@ -29,8 +30,9 @@ export function sealedObjection({ message, tool, vault, canOpen }: SealedCall): 
 /** The parameters as the server gets them; undefined if nothing is opened. */
 export function openSealed(call: SealedCall): ParsedMembers | undefined {
   const { message, vault } = call
+  if (vault.size === 0) return undefined
   const args = argumentsOf(message)
-  if (args === undefined || vault.size === 0) return undefined
+  if (args === undefined) return undefined
   if (vault.findPlaceholders(args).known.length === 0) return undefined
   // Decided for the same arguments a moment ago; an approver may have changed them since.
   if (sealedObjection(call) !== undefined) return undefined

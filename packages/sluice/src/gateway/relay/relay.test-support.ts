@@ -113,6 +113,7 @@ export class Play {
     const pipeline: CallPipeline = {
       policy: () => bound,
       frozen: () => undefined,
+      onCanary: (_session, canary) => void this.log.push(`canary ${canary}`),
       admission: options.isSlow === true ? this.admission : embedded,
       record: { refusal() {} },
       now,

@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { OperationError } from '../../core/operation-error.ts'
 import { FREEZES_MAX } from '../shared/limits.ts'
 
-export const SCOPES = ['all', 'server', 'principal', 'agent'] as const
+export const SCOPES = ['all', 'server', 'principal', 'agent', 'session'] as const
 export type FreezeScope = (typeof SCOPES)[number]
 
 export interface Freeze {
@@ -22,6 +22,7 @@ export interface FreezeTarget {
   readonly server: string
   readonly principal: string
   readonly agent: string | null
+  readonly session?: string | undefined
 }
 
 export class FreezeStore {
@@ -47,13 +48,16 @@ export class FreezeStore {
   }
 
   /** Why it may not go on; undefined where nothing of it is frozen. */
-  of({ server, principal, agent }: FreezeTarget): Freeze | undefined {
+  of({ server, principal, agent, session }: FreezeTarget): Freeze | undefined {
     if (this.#held.size === 0) return undefined
     return (
       this.#held.get(toFreezeKey({ scope: 'all', id: '' })) ??
       this.#held.get(toFreezeKey({ scope: 'server', id: server })) ??
       this.#held.get(toFreezeKey({ scope: 'principal', id: principal })) ??
-      (agent === null ? undefined : this.#held.get(toFreezeKey({ scope: 'agent', id: agent })))
+      (agent === null ? undefined : this.#held.get(toFreezeKey({ scope: 'agent', id: agent }))) ??
+      (session === undefined
+        ? undefined
+        : this.#held.get(toFreezeKey({ scope: 'session', id: session })))
     )
   }
 

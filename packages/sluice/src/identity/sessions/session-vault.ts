@@ -1,6 +1,6 @@
 // Values that a session's agent may not see: secrets that were redacted and may be passed on by their
-// placeholder, and what was cut off of long answers. In memory, bounded, gone with the session; sealed
-// values are also stored, encrypted, by SessionMemory. Only values that nobody can guess are sealed:
+// placeholder, and what was cut off of long answers. In memory, bounded, gone with the session and with
+// the gate: no secret is written to disk, and a placeholder from before opens nothing. Only values that nobody can guess are sealed:
 // that two are equal, which placeholders show, then tells nothing.
 
 import { randomBytes } from 'node:crypto'
@@ -37,26 +37,8 @@ export class SessionVault {
   readonly #values = new Map<string, SealedValue & { readonly forms: readonly string[] }>()
   readonly #rests = new Map<string, AnswerRest>()
   #restChars = 0
-  /** Told after every new value, to be stored. */
-  readonly #onChange: () => void
-
-  constructor(onChange: () => void = () => {}) {
-    this.#onChange = onChange
-  }
-
   get size(): number {
     return this.#values.size
-  }
-
-  get values(): readonly SealedValue[] {
-    return [...this.#values.values()].map(({ id, kind, value, sources }) => ({
-      ...{ id, kind, value, sources },
-    }))
-  }
-
-  restore(values: readonly SealedValue[]): void {
-    for (const sealed of values.slice(0, SEALED_VALUES_MAX))
-      this.#values.set(sealed.id, { ...sealed, forms: formsOf(sealed.value) })
   }
 
   /** The placeholder; undefined if the session has too many values. */
@@ -66,7 +48,6 @@ export class SessionVault {
     if (this.#values.size >= SEALED_VALUES_MAX) return undefined
     const id = newId()
     this.#values.set(id, { id, kind, value, sources, forms: formsOf(value) })
-    this.#onChange()
     return placeholderOf({ id, kind })
   }
 
@@ -82,7 +63,6 @@ export class SessionVault {
       const all = [...same.sources, ...more]
       const kept = all.length > SOURCES_MAX ? [] : all
       this.#values.set(same.id, { ...same, sources: kept })
-      this.#onChange()
     }
     return placeholderOf(same)
   }

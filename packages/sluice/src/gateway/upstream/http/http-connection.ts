@@ -3,7 +3,7 @@
 // the pools; TLS is always verified.
 
 import { Buffer } from 'node:buffer'
-import { connect, isIP, type Socket } from 'node:net'
+import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { connect as connectTls } from 'node:tls'
 import {
@@ -50,11 +50,11 @@ export class Connection implements ResponseEvents {
   #keptMs = HTTP_KEEP_ALIVE_MS
   #movedMs = performance.now()
 
-  constructor(url: URL, job: ConnectionJob, events: ConnectionEvents) {
+  constructor(url: URL, job: ConnectionJob, events: ConnectionEvents, lookup: LookupFunction) {
     this.#job = job
     this.#events = events
     this.#socket = open(
-      url,
+      { url, lookup },
       (bytes) => this.#onBytes(bytes),
       () => this.#onConnect(),
     )
@@ -183,7 +183,11 @@ export class Connection implements ResponseEvents {
   }
 }
 
-function open(url: URL, onBytes: (bytes: number) => void, onConnect: () => void): Socket {
+function open(
+  { url, lookup }: { readonly url: URL; readonly lookup: LookupFunction },
+  onBytes: (bytes: number) => void,
+  onConnect: () => void,
+): Socket {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const callback = (bytes: number): boolean => {
     onBytes(bytes)
@@ -191,9 +195,10 @@ function open(url: URL, onBytes: (bytes: number) => void, onConnect: () => void)
   }
   const onread = { buffer: RECEIVED, callback }
   if (url.protocol !== 'https:')
-    return connect({ host, port: Number(url.port || 80), onread }, onConnect)
+    return connect({ host, lookup, port: Number(url.port || 80), onread }, onConnect)
   const options = {
     host,
+    lookup,
     onread,
     port: Number(url.port || 443),
     ALPNProtocols: ['http/1.1'],

@@ -9,10 +9,12 @@ import {
   HTTP_SILENCE_MS_MAX,
 } from '../../shared/limits.ts'
 import { Connection, type ConnectionEvents, type ConnectionJob } from './http-connection.ts'
+import { PinnedLookup } from './pinned-lookup.ts'
 
 export class ConnectionPool implements ConnectionEvents {
   readonly host: string
   readonly #url: URL
+  readonly #pinned = new PinnedLookup()
   readonly #all = new Set<Connection>()
   /** The last used is taken first, so that what is not needed grows old. */
   readonly #free: Connection[] = []
@@ -59,7 +61,7 @@ export class ConnectionPool implements ConnectionEvents {
   }
 
   #connect(job: ConnectionJob): void {
-    this.#all.add(new Connection(this.#url, job, this))
+    this.#all.add(new Connection(this.#url, job, this, this.#pinned.lookup))
     this.#looking ??= setInterval(() => this.#look(), HTTP_POOL_LOOK_MS).unref()
   }
 

@@ -1,0 +1,121 @@
+// Sealed values with the SDK's client at all servers: a key that the agent reads as a placeholder reaches
+// the right server and no other, and rules, approvals, errors and the record tell nothing of it. A planted
+// value that is sent freezes the session, and no other.
+
+import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { bytesTo, recordsOf } from '../support/plain-client.ts'
+import { type RealClient, throughGate } from '../support/real-client.ts'
+import { sluiceJson } from '../support/run-sluice.ts'
+import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+
+vi.setConfig({ testTimeout: 90_000 })
+
+/** Put together here, so that no file holds a whole one. */
+const KEY = `gl${'pat'}-Zx9Yw8Vu7Ts6Rq5Po4Nm`
+const CANARY = 'CANARY-51f0-backup-7Q'
+const POLICY = `version: 1
+default: allow
+tools:
+  deploy/send_mail: { action: require_approval, approval: { wait: 1s } }
+guardrails:
+  - name: an oracle that reads the value
+    when: has(args.path) && args.path.contains("Zx9")
+    action: deny
+answers:
+  "vault/*": { redact: [secret], seal: ["deploy/*"] }
+canaries: { backup: ${CANARY} }
+`
+
+let gate: RunningGate
+let agent: RealClient
+let place: string[]
+
+beforeAll(async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-gate-'))
+  gate = await startGate({
+    servers: {
+      vault: { ...fixture('echo'), env: { DEPLOY_TOKEN: KEY } },
+      deploy: fixture('office', join(folder, 'office.log')),
+      other: fixture('echo'),
+    },
+    policy: POLICY,
+    folder,
+  })
+  place = ['--config', join(folder, 'sluice.yaml')]
+  agent = await throughGate(gate, '')
+})
+
+afterAll(async () => {
+  await agent.close().catch(() => {})
+  await endGates()
+})
+
+async function call(client: Client, name: string, args: Record<string, unknown>): Promise<string> {
+  return JSON.stringify(await client.callTool({ name, arguments: args }))
+}
+
+/** Every file of the gate's data. */
+function dataOf(folder: string): string {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isFile())
+    .map((path) => readFileSync(path, 'latin1'))
+    .join('\n')
+}
+
+test('a key reaches the server that may have it, and nobody else learns it', async () => {
+  const said = await call(agent.client, 'vault__env', {})
+  expect(said).not.toContain(KEY)
+  const [placeholder = ''] = /\[sealed GitLab token [a-z2-7]{16}\]/.exec(said) ?? []
+  expect(placeholder).not.toBe('')
+
+  const echoed = await call(agent.client, 'deploy__read_file', { path: `token ${placeholder}` })
+  expect(bytesTo(gate.folder)).toContain(`token ${KEY}`)
+  expect(echoed).toContain(`token ${placeholder}`)
+  expect(echoed).not.toContain(KEY)
+
+  // Errors: a tool that may not have it, and a placeholder that does not exist, are told the same.
+  const made = placeholder.replace(/[a-z2-7]{16}/, 'a'.repeat(16))
+  const refusals = [placeholder, made].map((args) => call(agent.client, 'other__echo', { args }))
+  const texts = (await Promise.all(refusals)).map((text) => text.replace(/"callId":"[^"]*"/g, ''))
+  expect(texts[0]).toContain('a sealed value in the arguments may not be passed to this tool')
+  expect(texts[0]).toBe(texts[1])
+
+  // Another session cannot open it.
+  const stranger = await throughGate(gate, '')
+  await call(stranger.client, 'deploy__write_note', { text: placeholder })
+  expect(bytesTo(gate.folder)).toContain(`"text":"${placeholder}"`)
+  await stranger.close()
+
+  // An approver sees the placeholder.
+  const held = await call(agent.client, 'deploy__send_mail', { to: placeholder })
+  expect(held).toContain('approval')
+  const listed = JSON.stringify(await sluiceJson(['approvals', 'list', ...place]))
+  expect(listed).toContain(placeholder)
+  expect(listed).not.toContain(KEY)
+  expect(dataOf(gate.data)).not.toContain(KEY)
+  expect(gate.log).not.toContain(KEY)
+})
+
+test('a planted value freezes the session that sends it, and no other', async () => {
+  const hidden = Buffer.from(`see ${CANARY}.`).toString('base64')
+  const frozen = await call(agent.client, 'other__echo', { note: hidden })
+  expect(frozen).toContain('"code":"FROZEN"')
+  expect(frozen).not.toContain('canar')
+  expect(await call(agent.client, 'other__echo', { note: 'x' })).toContain('"code":"FROZEN"')
+  const fresh = await throughGate(gate, '')
+  expect(await call(fresh.client, 'other__echo', { note: 'x' })).not.toContain('FROZEN')
+  await fresh.close()
+  const events = () =>
+    recordsOf(gate).flatMap((each) =>
+      each.kind === 'event' && each.name === 'freeze' ? [each.detail] : [],
+    )
+  await until(() => events().length > 0)
+  expect(events()).toMatchObject([{ scope: 'session', canary: 'backup' }])
+  const { frozen: list } = (await sluiceJson(['status', ...place])) as { frozen?: unknown }
+  expect(JSON.stringify(list ?? '')).toContain('session')
+})
