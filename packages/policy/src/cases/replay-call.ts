@@ -146,6 +146,7 @@ function isKnown({ root, path, presence }: ExpressionSlot, past: RecordedCall): 
     }
     case 'call':
     case 'origin':
+    case 'past':
       return false
     case 'server':
       return name === 'name'

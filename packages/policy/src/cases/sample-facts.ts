@@ -3,6 +3,7 @@
 
 import type { AgentFacts, Facts, Principal, SessionFacts } from '../core/call.ts'
 import type { JsonValue } from '../core/json.ts'
+import type { PastCalls } from '../core/past-calls.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import type { Shape, ShapeFields } from '../document/shape.ts'
@@ -43,7 +44,7 @@ export function sampleFacts(tool: KnownTool | undefined, said: SampleFacts = {})
     agent: said.agent
       ? { id: 'agent', owner: 'local', template: '', depth: 0, turn: 0, ...said.agent }
       : null,
-    session: { id: 'session', startedAtMs: 0, calls: 0, saw: [], ...said.session },
+    session: { id: 'session', startedAtMs: 0, calls: 0, saw: [], past: NO_PAST, ...said.session },
     provenance: sampleProvenance(said),
   }
 }
@@ -58,6 +59,7 @@ function sampleProvenance({ prompt, answers = [] }: SampleFacts): SessionProvena
   return memory
 }
 
+const NO_PAST: PastCalls = { calls: [], hasMore: false }
 const SAMPLE_SEED = { low: 1, high: 2 }
 
 /** `server/name` at the first slash. */

@@ -6,6 +6,7 @@ import type { Action } from '../core/actions.ts'
 import type { Counters, LimitUsage } from '../core/counters.ts'
 import type { Decision } from '../core/decision.ts'
 import type { JsonObject, JsonValue } from '../core/json.ts'
+import type { PastCall } from '../core/past-calls.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { decide } from '../decide/decide.ts'
 import { getRulesForTool } from '../decide/resolve.ts'
@@ -138,6 +139,7 @@ class Player {
   readonly #counters: Counters & LimitUsage
   readonly #saw = new Set<string>()
   readonly #calls: SimulatedCall[] = []
+  readonly #past: PastCall[] = []
   #stopped = false
   #isDone = false
 
@@ -188,11 +190,15 @@ class Player {
     const tool = this.#options.toolFor(server, name)
     const elapsed = this.#calls.length * STEP_MS
     const now = { wallMs: elapsed, monotonicMs: elapsed }
-    const session = { calls: this.#calls.length, saw: [...this.#saw] }
+    const past = { calls: this.#past, hasMore: false }
+    const session = { calls: this.#calls.length, saw: [...this.#saw], past }
     const facts = { ...sampleFacts(tool, { session }), provenance: this.#memory }
     const call = { server, name, method: TOOL_CALL, args }
     const decision = decide(this.#policy, call, facts, this.#counters, now)
-    if (decision.action === 'allow') this.#counters.consume(decision.limits, now)
+    if (decision.action === 'allow') {
+      this.#counters.consume(decision.limits, now)
+      this.#past.push({ server, name, atMs: elapsed })
+    }
     const { action, rule, reason } = decision
     this.#calls.push({ server, tool: name, isAttack, action, rule, reason })
     return decision

@@ -3,6 +3,7 @@
 
 import type { NumberKind } from './data-kinds.ts'
 import type { JsonObject } from './json.ts'
+import type { PastCalls } from './past-calls.ts'
 import type { ProvenanceLookup } from './provenance.ts'
 import type { Category, KnownTool } from './tools.ts'
 
@@ -44,6 +45,8 @@ export interface SessionFacts {
   readonly calls: number
   /** Labels that responses have added to this session. */
   readonly saw: readonly string[]
+  /** What it called before. Absent: a condition that reads it is undecidable. */
+  readonly past?: PastCalls | undefined
 }
 
 /**

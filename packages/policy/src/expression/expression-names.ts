@@ -4,10 +4,12 @@
 import { didYouMean, nearest } from '../document/nearest.ts'
 import type { PolicyErrorCode } from '../language/errors.ts'
 import { type CelNode, getRoot } from './cel.ts'
+import { PAST_FUNCTIONS } from './past-functions.ts'
 
 export type Root =
   | 'args'
   | 'origin'
+  | 'past'
   | 'call'
   | 'tool'
   | 'server'
@@ -30,7 +32,7 @@ export class ExpressionError extends Error {
 }
 
 /** Root -> the names below it with their CEL types. `args` and claims are open. */
-const NAMES: Record<Exclude<Root, 'args' | 'origin' | 'now'>, Record<string, string>> = {
+const NAMES: Record<Exclude<Root, 'args' | 'origin' | 'past' | 'now'>, Record<string, string>> = {
   call: {
     category: 'string',
     secret: 'bool',
@@ -186,6 +188,7 @@ function listed(names: readonly string[]): string {
 export function namedType(root: Root, path: readonly string[]): string {
   if (root === 'now') return 'google.protobuf.Timestamp'
   if (root === 'origin') return 'string'
+  if (root === 'past') return PAST_FUNCTIONS.get(path[0] as string)?.type as string
   if (root === 'args' || path.length === 0) return 'dyn'
   if (path[0] === 'saw') return 'bool'
   return path.length > 1 ? 'dyn' : (NAMES[root as keyof typeof NAMES][path[0] as string] as string)

@@ -3,6 +3,7 @@
 // that would be rewritten wrongly.
 
 import { didYouMean } from '../document/nearest.ts'
+import { parseDuration } from '../document/shape.ts'
 import { FUNCTION_WEIGHTS } from '../language/limits.ts'
 import { type CelNode, getRoot, listChildren } from './cel.ts'
 import { FUNCTIONS, MACROS, METHODS } from './cel-functions.ts'
@@ -11,6 +12,7 @@ import { ExpressionError, inspectPath, isNamePath, refuseLiteral } from './expre
 import type { Budget, ExpressionEdit, ExpressionSlot } from './expression-slots.ts'
 import { containsMacro, type Macro, macroCost } from './macro-cost.ts'
 import { matchWeight } from './match-weight.ts'
+import { PAST_FUNCTIONS } from './past-functions.ts'
 
 interface MacroScope {
   /** Weight of a character for the enclosing functions, multiplied. */
@@ -128,6 +130,7 @@ export class Inspector {
   #call(node: CelNode & { op: 'call' }, scope: MacroScope): void {
     const [name, args] = node.args
     if (name === 'has') return this.#has(node, scope)
+    if (PAST_FUNCTIONS.has(name)) return this.#past(node)
     const known = FUNCTIONS.get(name)
     if (known === undefined)
       throw this.#unknown(
@@ -142,6 +145,39 @@ export class Inspector {
     this.edits.push({ start: node.start, end: node.start + name.length, text: known.runs })
     const weight = scope.weight + (FUNCTION_WEIGHTS[name] ?? 1)
     for (const argument of args) this.visit(argument, { ...scope, weight })
+  }
+
+  /** Reads the session's past: a slot of its own, since its arguments are literals. */
+  #past(node: CelNode & { op: 'call' }): void {
+    const [name, args] = node.args
+    const takes = PAST_FUNCTIONS.get(name)?.takes ?? []
+    this.#arity(node.start, name, takes.length, args.length)
+    const path = args.map((argument, index) => {
+      const text = argument.op === 'value' ? argument.args : undefined
+      const isTime = takes[index] === 'time'
+      const isFit = isTime
+        ? parseDuration(text) !== undefined && typeof text === 'string'
+        : typeof text === 'string' && /^[^/]+\/./.test(text)
+      if (isFit) return text as string
+      throw new ExpressionError(
+        'POLICY_EXPRESSION',
+        argument.start,
+        `\`${name}\` takes ${isTime ? 'a time' : 'a tool'} here, written out`,
+        isTime ? 'write `"5m"`' : 'write `"<server>/<tool>"`, or a glob',
+      )
+    })
+    const id = JSON.stringify(['past', name, ...path])
+    const slot = this.slots.get(id) ?? {
+      name: `s${this.slots.size}`,
+      root: 'past' as const,
+      path: [name, ...path],
+      presence: false,
+      at: node.start,
+      uses: [],
+    }
+    this.slots.set(id, slot)
+    this.slotOf.set(node, { slot, element: false })
+    this.edits.push({ start: node.start, end: node.end, text: slot.name })
   }
 
   #has(node: CelNode & { op: 'call' }, scope: MacroScope): void {

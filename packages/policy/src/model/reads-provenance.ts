@@ -1,23 +1,36 @@
-// Whether any rule of a policy, or of its base policy, reads where values came from. Answers are
-// remembered only then. Cached per policy.
+// Whether any rule of a policy, or of its base policy, reads where values came from, or what the
+// session called before. It is remembered only then. Cached per policy.
 
 import { isProtectionName } from '../expression/evaluate/protection.ts'
 import { type CompiledPolicy, listRules } from './policy.ts'
 
-const KNOWN = new WeakMap<CompiledPolicy, boolean>()
+interface MemoryReads {
+  readonly provenance: boolean
+  readonly past: boolean
+}
+
+const KNOWN = new WeakMap<CompiledPolicy, MemoryReads>()
 
 export function readsProvenance(policy: CompiledPolicy): boolean {
-  let known = KNOWN.get(policy)
-  if (known === undefined) {
-    const { house } = policy
-    const rules = [...listRules(policy), ...(house === undefined ? [] : listRules(house))]
-    known = rules.some(({ when }) =>
-      when?.expression.slots.some(
-        ({ root, path: [name] }) =>
-          root === 'origin' || (root === 'call' && isProtectionName(name)),
-      ),
-    )
-    KNOWN.set(policy, known)
+  return findReads(policy).provenance
+}
+
+export function readsPast(policy: CompiledPolicy): boolean {
+  return findReads(policy).past
+}
+
+function findReads(policy: CompiledPolicy): MemoryReads {
+  const known = KNOWN.get(policy)
+  if (known !== undefined) return known
+  const { house } = policy
+  const rules = [...listRules(policy), ...(house === undefined ? [] : listRules(house))]
+  const slots = rules.flatMap(({ when }) => when?.expression.slots ?? [])
+  const reads = {
+    provenance: slots.some(
+      ({ root, path: [name] }) => root === 'origin' || (root === 'call' && isProtectionName(name)),
+    ),
+    past: slots.some(({ root }) => root === 'past'),
   }
-  return known
+  KNOWN.set(policy, reads)
+  return reads
 }

@@ -5,7 +5,6 @@ import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { listRuleTexts } from '@sluice/policy/model/canonical-rule'
-import { readsProvenance } from '@sluice/policy/model/reads-provenance'
 import type { Caller } from '../identity/callers/caller.ts'
 import type { LabelScope } from '../identity/sessions/session-lease.ts'
 import { listParamHeaders } from '../protocol/mcp-headers.ts'
@@ -26,6 +25,7 @@ import { Continuations } from './session/continuations.ts'
 import { observeClient } from './session/observe-client.ts'
 import { type AgentFamilySession, type OpenSession, OpenSessions } from './session/open-sessions.ts'
 import { SealedHandles } from './session/sealed-handles.ts'
+import { SessionRecall } from './session/session-recall.ts'
 import { stripOwn } from './session/strip-link.ts'
 import { VisibleLists } from './session/visible-lists.ts'
 import { CALL_IDLE_MS_MAX, CALL_LOOK_EVERY_MS, TOOLS_FRESH_MS } from './shared/limits.ts'
@@ -200,9 +200,10 @@ export class Gate {
       onEnd()
       return refuseFrozen(link, send, already)
     }
-    const provenance = () => (readsProvenance(policy()) ? slot.provenance() : undefined)
+    const canSayPrompt = () => who().canSayPrompt === true
+    const recall = new SessionRecall({ slot, policy, now, canSayPrompt })
     const { labels, answers, inspectAhead, onDelivery, withLabels, settleLabels } = labelSession({
-      ...{ server: name, policy, slot, log, provenance },
+      ...{ server: name, policy, slot, log, provenance: recall.provenance },
       hasOpenCalls: () => relay.hasOpenCalls,
       onUnrecorded: (brought) => record.labels(slot.id, name, brought),
       onSeen: () => this.#tellListsChanged(session, policy().labelScope),
@@ -222,8 +223,7 @@ export class Gate {
         transport: serverConfig.kind,
         principal: who().principal,
         agent: agent(),
-        session: slot.facts(steadyMs(), policy().labelScope),
-        provenance: provenance(),
+        ...recall.facts(steadyMs(), policy().labelScope),
         ...own.facts,
       }),
       nameRoots: (roots) => own.nameRoots(roots),
@@ -244,10 +244,8 @@ export class Gate {
         continuations: this.#continuations,
       }),
       onAsked: () => slot.asked(steadyMs()),
-      onCall: () => slot.used(),
-      onPrompt: (text) => {
-        if (who().canSayPrompt === true) provenance()?.addPrompt(text)
-      },
+      onCall: recall.onCall,
+      onPrompt: recall.onPrompt,
       onHello: (result) => hearServer(name, result, { known: this.#known, ...this.#parts }),
       ...{ onDelivery, inspectAhead, answers, vault: () => slot.vault },
       record: ({ intent, receipt, watched, approval }, startedMs, settled) => {

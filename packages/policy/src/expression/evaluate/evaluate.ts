@@ -11,6 +11,7 @@ import { timestamp } from '../functions/text.ts'
 import { UndecidableError } from '../functions/undecidable-error.ts'
 import type { BoundExpression } from './bind-expression.ts'
 import type { BoundSlot } from './bound-slot.ts'
+import { evaluatePast } from './past.ts'
 import { findProtection, isProtectionName } from './protection.ts'
 import { ArgumentWalk } from './walk-arguments.ts'
 
@@ -76,6 +77,8 @@ function nameSlots(text: string, program: BoundExpression): string {
 
 function slotValue(slot: BoundSlot, situation: EvaluationContext, walk: ArgumentWalk): unknown {
   if (slot.root === 'origin') return originValue(slot, situation)
+  if (slot.root === 'past')
+    return evaluatePast(slot.path, situation.facts.session.past, situation.now)
   if (slot.root !== 'args') return factValue(slot, situation, walk)
   const value = lookUp(situation.args as JsonObject, slot, 0)
   return slot.presence || value === undefined ? value : walk.convert(slot, value)

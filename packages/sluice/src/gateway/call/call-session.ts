@@ -1,7 +1,7 @@
 // What the steps of the call path know of a session with one server: the pipeline, who calls, what the
 // gate remembers of this client with this server, and what is in flight between them. Made by the relay.
 
-import type { Facts } from '@sluice/policy/core/call'
+import type { Call, Facts } from '@sluice/policy/core/call'
 import type { SessionVault } from '../../identity/sessions/session-vault.ts'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
 import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
@@ -34,7 +34,7 @@ export interface CallContext {
   readonly handles: SealedHandles
   /** A call of the client's was decided; and one was admitted. */
   readonly onAsked: () => void
-  readonly onCall: () => void
+  readonly onCall: (call: Pick<Call, 'server' | 'name'>) => void
   /** The client says what the user asked for. */
   readonly onPrompt: (text: string) => void
   /** The policy's rules for what comes back, and values that the agent may not see. */

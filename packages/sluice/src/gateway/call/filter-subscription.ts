@@ -62,7 +62,7 @@ async function maySubscribe(uri: string, session: CallSession): Promise<boolean>
   })
   const verdict = await admitCall({ pipeline, request: lookUp(), lookUp })
   if (verdict.admission === undefined) return false
-  onCall()
+  onCall(call)
   record(verdict.admission, startedMs, { status: 'answered' })
   return true
 }

@@ -24,9 +24,9 @@ export function forwardRequest(options: ForwardRequestOptions): Promise<ForwardR
   if (admitted === undefined) {
     return requests.forward(pending, { message, name: '', request, trace })
   }
-  if (sender === 'client') session.onCall()
   const { admission } = admitted
   const { call, facts } = admitted.request
+  if (sender === 'client') session.onCall(call)
   const args = admission.approval?.args
   const decided = args === undefined ? message : withArgs(message, args)
   return requests.forward(pending, {

@@ -128,6 +128,7 @@ export class AgentSessions {
     session.saw.clear()
     session.provenance = undefined
     session.vault.clear()
+    session.past = undefined
     if (session.connections === 0 && session.isUsed) this.#save(session)
   }
 
@@ -210,6 +211,7 @@ export class AgentSessions {
       isEnded: false,
       connections: 0,
       provenance: undefined,
+      past: undefined,
     }
   }
 

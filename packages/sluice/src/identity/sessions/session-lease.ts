@@ -2,7 +2,9 @@
 // AgentSessions, which decides which session a connection belongs to.
 
 import type { SessionFacts } from '@sluice/policy/core/call'
+import type { PastCall, PastCalls } from '@sluice/policy/core/past-calls'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
+import { PAST_CALLS_MAX } from '../limits.ts'
 import { cleanClient } from './describe-session.ts'
 import { randomSeed } from './random-seed.ts'
 import type { SessionVault } from './session-vault.ts'
@@ -31,6 +33,8 @@ export interface AgentSession {
   connections: number
   /** What it remembers of answers; made when a rule first reads it. */
   provenance: SessionProvenance | undefined
+  /** What it called, newest last; made when a rule first reads it. */
+  past: { calls: PastCall[]; hasMore: boolean } | undefined
 }
 
 export interface PrincipalSessions {
@@ -90,6 +94,20 @@ export class SessionLease {
     return session.provenance
   }
 
+  /** What the session called before. */
+  past(): PastCalls {
+    return this.#past()
+  }
+
+  /** A call was forwarded. */
+  remember(call: PastCall): void {
+    const past = this.#past()
+    past.calls.push(call)
+    if (past.calls.length <= 2 * PAST_CALLS_MAX) return
+    past.calls = past.calls.slice(-PAST_CALLS_MAX)
+    past.hasMore = true
+  }
+
   /** A call was decided: a denied one counts as use too. */
   asked(nowMs: number): void {
     const session = this.#session
@@ -130,6 +148,12 @@ export class SessionLease {
     for (const label of ofPrincipal) principal.saw.add(label)
     if (ofPrincipal.length > 0) this.#context.saveLabels()
     return added
+  }
+
+  #past(): NonNullable<AgentSession['past']> {
+    const session = this.#session
+    session.past ??= { calls: [], hasMore: session.calls > 0 }
+    return session.past
   }
 
   /** The connection has ended: now, or (`nowMs` undefined) with its last request. */

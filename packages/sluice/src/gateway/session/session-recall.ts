@@ -1,0 +1,53 @@
+// What a session remembers for its rules: where values came from, and what it called before. Nothing is
+// done, and nothing kept, if no rule of the policy reads it. One for each relay.
+
+import type { Call, Facts } from '@sluice/policy/core/call'
+import type { Instant } from '@sluice/policy/core/clock'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { readsPast, readsProvenance } from '@sluice/policy/model/reads-provenance'
+import type { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
+import type { LabelScope, SessionLease } from '../../identity/sessions/session-lease.ts'
+
+export interface RecallOptions {
+  readonly slot: SessionLease
+  readonly policy: () => CompiledPolicy
+  readonly now: () => Instant
+  /** What the client says that the user asked for counts. */
+  readonly canSayPrompt: () => boolean
+}
+
+export class SessionRecall {
+  readonly #options: RecallOptions
+
+  constructor(options: RecallOptions) {
+    this.#options = options
+  }
+
+  /** Undefined if no rule reads it. */
+  readonly provenance = (): SessionProvenance | undefined => {
+    const { slot, policy } = this.#options
+    return readsProvenance(policy()) ? slot.provenance() : undefined
+  }
+
+  /** What rules read of the session. */
+  facts(nowMs: number, scope: LabelScope): Pick<Facts, 'session' | 'provenance'> {
+    const { slot, policy } = this.#options
+    const session = slot.facts(nowMs, scope)
+    const past = readsPast(policy()) ? slot.past() : undefined
+    return {
+      session: past === undefined ? session : { ...session, past },
+      provenance: this.provenance(),
+    }
+  }
+
+  /** A call is forwarded. */
+  readonly onCall = ({ server, name }: Pick<Call, 'server' | 'name'>): void => {
+    const { slot, policy, now } = this.#options
+    slot.used()
+    if (readsPast(policy())) slot.remember({ server, name, atMs: now().monotonicMs })
+  }
+
+  readonly onPrompt = (text: string): void => {
+    if (this.#options.canSayPrompt()) this.provenance()?.addPrompt(text)
+  }
+}
