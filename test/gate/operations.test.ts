@@ -16,6 +16,7 @@ import {
   readDocuments,
 } from '../../packages/sluice/src/gateway/state/documents.ts'
 import { createCommands } from '../../packages/sluice/src/operations/commands.ts'
+import { OPERATIONS } from '../../packages/sluice/src/operations/table.ts'
 import { makePerson, PIN } from '../support/person.ts'
 import { fixture } from '../support/start-gate.ts'
 
@@ -186,8 +187,12 @@ test('the answers are as recorded', async () => {
   await page.signIn(code)
   expect((await page.addPasskey(PIN)).status).toBe(200)
   const http: unknown[] = []
-  for (const [how, method, path, body] of HTTP)
-    http.push({ asked: [how, method, path, body], said: await page[how](method, path, body) })
+  const answered: [address: string, answer: unknown][] = []
+  for (const [how, method, path, body] of HTTP) {
+    const said = await page[how](method, path, body)
+    http.push({ asked: [how, method, path, body], said })
+    if (said.status === 200) answered.push([`${method} ${path}`, said.body])
+  }
   const malformed: unknown[] = []
   for (const [how, method, path, body] of MALFORMED) {
     const { status, body: said } = await page[how](method, path, body)
@@ -201,10 +206,70 @@ test('the answers are as recorded', async () => {
       ([method, row]) => `${method} ${path} ${row['x-role']} ${row['x-proof']}`,
     ),
   )
+  for (const [address, answer] of answered)
+    if (!NO_OPERATIONS.test(address))
+      expect([address, findMisfits(answer, schemaFor(address, paths))]).toEqual([address, []])
+  const bare = OPERATIONS.filter(
+    ({ http: face, output }) => face !== undefined && output === undefined,
+  )
+  expect(bare.map(({ name }) => name)).toEqual([])
   const answers = { socket, http, malformed, rows: rows.sort() }
   const recorded = plain(JSON.stringify(answers, null, 2))
   await expect(`${recorded}\n`).toMatchFileSnapshot('../cases/operations.json')
 })
+
+/** Rows that only the API has, and that describe no answer. */
+const NO_OPERATIONS = /^GET \/api\/(pins|settings|policy)/
+
+type JsonSchema = {
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+  readonly items?: JsonSchema
+  readonly anyOf?: readonly JsonSchema[]
+}
+
+/** The schema of the answer, as the OpenAPI document has it; of an operation there is one. */
+function schemaFor(
+  address: string,
+  paths: Record<string, Record<string, Record<string, unknown>>>,
+): JsonSchema {
+  const [method = '', path = ''] = address.split(/ |\?/)
+  const template = Object.keys(paths).find(
+    (each) => each === path || new RegExp(`^${each.replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
+  )
+  const row = paths[template ?? '']?.[method.toLowerCase()] as {
+    responses: { 200: { content?: { 'application/json': { schema: JsonSchema } } } }
+  }
+  const schema = row.responses[200].content?.['application/json'].schema
+  if (schema === undefined) throw new Error(`${address} has no schema of its answer`)
+  return schema
+}
+
+/** Where a value does not fit: enough of JSON Schema for what operations answer with. */
+function findMisfits(value: unknown, schema: JsonSchema, at = ''): string[] {
+  if (schema.anyOf !== undefined) {
+    const tried = schema.anyOf.map((each) => findMisfits(value, each, at))
+    return tried.find((misfits) => misfits.length === 0) ?? tried[0] ?? []
+  }
+  const kind = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+  const wanted = schema.type === 'integer' ? 'number' : schema.type
+  if (wanted !== undefined && wanted !== kind) return [`${at} is ${kind}, not ${wanted}`]
+  if (Array.isArray(value))
+    return value.flatMap((each, index) => findMisfits(each, schema.items ?? {}, `${at}/${index}`))
+  if (kind !== 'object' || schema.properties === undefined) return []
+  const fields = value as Record<string, unknown>
+  const missing = (schema.required ?? []).filter((name) => fields[name] === undefined)
+  return [
+    ...missing.map((name) => `${at}/${name} is missing`),
+    ...Object.entries(fields).flatMap(([name, field]) => {
+      const of = schema.properties?.[name]
+      return of === undefined
+        ? [`${at}/${name} is not described`]
+        : findMisfits(field, of, `${at}/${name}`)
+    }),
+  ]
+}
 
 /** Without what differs from run to run. */
 function plain(text: string): string {

@@ -12,6 +12,7 @@ import {
 import { NotFoundError, OperationError } from '../core/operation-error.ts'
 import { APPROVALS_PAGE_MAX, APPROVALS_TOLD_MAX } from '../gateway/shared/limits.ts'
 import { type Asker, type Operation, type OperationParts, operation } from './operation.ts'
+import { FLAG, fieldsOf, listOf, OBJECT } from './output.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
 const text = (max: number) => ({ kind: 'text', max, empty: true }) as const
@@ -78,6 +79,7 @@ const LIST: Operation = operation({
     before: { shape: { kind: 'text', max: 64 }, doc: 'those older than this request' },
     limit: { shape: { kind: 'integer', min: 1, max: APPROVALS_PAGE_MAX }, doc: 'at most so many' },
   },
+  output: fieldsOf({ requests: listOf(OBJECT) }),
   run: (parts, input, { channel }) =>
     channel === 'console'
       ? { requests: cloneJson(parts.approvals.list(input)) }
@@ -110,6 +112,7 @@ const SHOW: Operation = operation({
   http: { method: 'GET', path: '/api/approvals/:id', view: bareRequest },
   command: 'approvals show',
   input: { id: ID },
+  output: OBJECT,
   run: (parts, input, asker) => ({ request: cloneJson(findRequest(parts, input.id, asker)) }),
 })
 
@@ -122,6 +125,7 @@ const REVEAL: Operation = operation({
   http: { method: 'POST', path: '/api/approvals/:id/reveal' },
   command: 'approvals show --reveal',
   input: { id: ID },
+  output: OBJECT,
   run: async (parts, input, asker) => ({
     ...(await parts.approvals.reveal(findRequest(parts, input.id, asker).id, asker.by)),
   }),
@@ -150,6 +154,7 @@ const DECIDE: Operation = operation({
     args: { shape: text(1_024 * 1_024), doc: 'JSON text of the arguments to send instead' },
     forAWhile: { shape: TERMS, doc: 'a standing approval: calls like this one pass, too' },
   },
+  output: OBJECT,
   run: async (parts, { id, ...verdict }, asker) => {
     const request = findRequest(parts, id, asker)
     const { by, channel } = asker
@@ -166,6 +171,7 @@ const STANDING: Operation = operation({
   proof: 'none',
   http: { method: 'GET', path: '/api/standing' },
   input: {},
+  output: fieldsOf({ standing: listOf(OBJECT), barred: listOf(OBJECT) }),
   run: ({ approvals }) => standing(approvals),
 })
 
@@ -178,6 +184,7 @@ export const END_STANDING: Operation = operation({
   http: { method: 'DELETE', path: '/api/standing/:id', view: () => ({ ended: true }) },
   command: 'approvals end',
   input: { id: ID },
+  output: fieldsOf({ ended: FLAG }),
   run: async ({ approvals }, { id }, { by }) => {
     await approvals.endStanding(id, by)
     return { ended: id }
@@ -197,6 +204,7 @@ export const LIFT: Operation = operation({
     server: { shape: WORDS, doc: 'the server of the tool', required: true },
     name: { shape: WORDS, doc: 'the tool', required: true },
   },
+  output: fieldsOf({ lifted: FLAG }),
   run: async ({ approvals }, input, { by }) => {
     await approvals.lift(input, by)
     return {}

@@ -13,6 +13,7 @@ import {
   SCOPES,
 } from '../gateway/state/freezes.ts'
 import { type Operation, type OperationParts, operation } from './operation.ts'
+import { COUNT, fieldsOf, listOf, TEXT, TIME } from './output.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
 const id = { kind: 'text', max: FREEZE_ID_LENGTH_MAX } as const
@@ -23,6 +24,7 @@ const TARGET = {
   agent: { shape: id, doc: 'only this agent' },
   session: { shape: id, doc: 'only this session, by its id' },
 } as const
+const VIEW = fieldsOf({ scope: TEXT, id: TEXT, at: TIME, why: TEXT })
 const WHY = { kind: 'text', max: FREEZE_WHY_LENGTH_MAX, empty: true } as const
 
 export const FREEZE: Operation = operation({
@@ -34,6 +36,7 @@ export const FREEZE: Operation = operation({
   http: { method: 'POST', path: '/api/freeze', omit: ['all'] },
   command: 'freeze',
   input: { ...TARGET, why: { shape: WHY, doc: 'the reason, which callers are told' } },
+  output: fieldsOf({ frozen: VIEW, cancelled: COUNT, warnings: listOf(TEXT) }),
   run: async (parts, input) => {
     const { freezes, ledger, servers, interrupt, nowMs } = parts
     const target = readTarget(input)
@@ -82,6 +85,7 @@ export const THAW: Operation = operation({
   http: { method: 'POST', path: '/api/thaw', omit: ['all'] },
   command: 'thaw',
   input: TARGET,
+  output: fieldsOf({ thawed: VIEW, left: listOf(VIEW) }),
   run: async ({ freezes, ledger, nowMs }, input, { by }) => {
     const { scope, id: which } = readTarget(input)
     const frozen = freezes.find(scope, which)
@@ -104,6 +108,7 @@ const LIST: Operation = operation({
   proof: 'none',
   http: { method: 'GET', path: '/api/freeze' },
   input: {},
+  output: fieldsOf({ frozen: listOf(VIEW) }),
   run: (parts) => ({ frozen: listFreezes(parts) }),
 })
 

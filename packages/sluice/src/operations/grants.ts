@@ -14,10 +14,17 @@ import {
 } from '../identity/limits.ts'
 import { GRANT_NAME, GRANT_NAME_HELP, GROUP_NAME, GROUP_NAME_HELP } from '../identity/names.ts'
 import { type Operation, operation } from './operation.ts'
+import { COUNT, FLAG, fieldsOf, listOf, orNull, TEXT, TIME } from './output.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
 const name = { kind: 'text', max: 64 } as const
 const groups = { kind: 'list', of: name, max: GRANT_GROUPS_MAX } as const
+
+const VIEW = fieldsOf({
+  ...{ name: TEXT, id: TEXT, policy: TEXT, slots: COUNT, groups: listOf(TEXT) },
+  ...{ explain: FLAG, fixed: FLAG },
+  ...{ created: orNull(TIME), lastUsed: orNull(TIME), revoked: orNull(TIME) },
+})
 
 export const ADD_GRANT: Operation = operation({
   name: 'grants.add',
@@ -38,6 +45,7 @@ export const ADD_GRANT: Operation = operation({
     groups: { shape: groups, doc: 'what rules see as `principal.groups`' },
     explain: { shape: { kind: 'boolean' }, doc: 'denials name the rule and what is left' },
   },
+  output: fieldsOf({ grant: VIEW, token: TEXT, isFirst: FLAG }),
   run: async (parts, input, { by }) => {
     const { grants, ledger, policies, grantsChanged, nowMs } = parts
     const wish = { slots: AGENT_SESSIONS_MAX, groups: [], explain: false, ...input }
@@ -74,6 +82,9 @@ export const REVOKE_GRANT: Operation = operation({
     name: { shape: { kind: 'text', max: 300 }, doc: 'whose', required: true },
     forget: { shape: { kind: 'boolean' }, doc: 'take it off the list, too' },
   },
+  output: fieldsOf({
+    ...{ name: TEXT, revoked: FLAG, forgotten: FLAG, fixed: FLAG, localUser: FLAG },
+  }),
   run: async (parts, input, { by }) => {
     const { grants, ledger, grantsChanged, nowMs } = parts
     if (grants.refresh()) grantsChanged()
@@ -96,6 +107,7 @@ const LIST: Operation = operation({
   proof: 'none',
   http: { method: 'GET', path: '/api/grants' },
   input: {},
+  output: fieldsOf({ grants: listOf(VIEW), policies: listOf(TEXT), localUser: FLAG }),
   run: ({ grants, policies }) => ({
     ...{ grants: grants.list().map(toGrantView), policies: [...policies] },
     localUser: !grants.exist,

@@ -85,6 +85,8 @@ export interface Operation {
   /** The command that runs it, as the audit log names it where a PIN was wrong. */
   readonly command?: string | ((input: JsonObject) => string)
   readonly input: ShapeFields
+  /** JSON Schema of the answer over HTTP (output.ts); every row with `http` has one. */
+  readonly output?: JsonObject
   /** `input` has been checked; `by` has the role. */
   readonly run: (
     parts: OperationParts,

@@ -10,6 +10,7 @@ import { GROUP_NAME, GROUP_NAME_HELP, isPersonName, PERSON_NAME_HELP } from '../
 import { type Approver, canProve, type StoredPerson } from '../identity/people/people.ts'
 import { checkNewPin } from '../identity/people/pin.ts'
 import { type Operation, type OperationParts, operation } from './operation.ts'
+import { COUNT, FLAG, fieldsOf, listOf, orNull, TEXT, TIME } from './output.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
 const NAME = { kind: 'text', max: 64 } as const
@@ -17,6 +18,12 @@ const NAMES = { kind: 'list', of: { kind: 'text', max: 300 }, max: GRANT_GROUPS_
 /** Checked by `checkNewPin` alone: a message of the shape's would have the PIN in it. */
 const PIN = { kind: 'any' } as const
 const WHAT = { kind: 'text', max: 200 } as const
+
+const VIEW = fieldsOf({
+  ...{ name: TEXT, kind: TEXT, roles: listOf(TEXT), groups: listOf(TEXT), owns: listOf(TEXT) },
+  ...{ since: TIME, pinSet: orNull(TIME), passkeys: COUNT, token: FLAG, wrongPins: COUNT },
+  pausedUntil: orNull(TIME),
+})
 
 const LIST: Operation = operation({
   name: 'people.list',
@@ -27,6 +34,7 @@ const LIST: Operation = operation({
   http: { method: 'GET', path: '/api/people' },
   command: 'approvers list',
   input: {},
+  output: fieldsOf({ people: listOf(VIEW), anybody: FLAG }),
   run: (parts) => listPeople(parts),
 })
 
@@ -107,6 +115,7 @@ const ADD: Operation = operation({
     token: { shape: { kind: 'boolean' }, doc: 'a system: the answer has its credential, once' },
     pin: { shape: PIN, doc: 'a PIN that the person typed' },
   },
+  output: fieldsOf({ person: VIEW, token: orNull(TEXT) }, { invitation: TEXT }),
   run: async (parts, input, { by }) => {
     const { people, nowMs, tell } = parts
     const isSystem = input.token === true
@@ -139,6 +148,7 @@ export const REMOVE_PERSON: Operation = operation({
   http: { method: 'DELETE', path: '/api/people/:name' },
   command: 'approvers remove',
   input: { name: { shape: { kind: 'text', max: 300 }, doc: 'who', required: true } },
+  output: fieldsOf({ removed: VIEW }),
   run: async (parts, { name }, { by }) => {
     const removed = parts.people.remove(checkName(name))
     await record(parts, { how: 'removed', name: removed.name, by: toActor(by) })

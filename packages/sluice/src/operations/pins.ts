@@ -12,6 +12,7 @@ import { REFUSAL_LENGTH_MAX } from '../gateway/shared/limits.ts'
 import type { PendingDefinition } from '../gateway/tools/pins.ts'
 import { readKeptTools } from '../gateway/tools/stored-tools.ts'
 import { type Operation, operation } from './operation.ts'
+import { FLAG, fieldsOf, listOf, OBJECT, TEXT } from './output.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
 const DIGEST = { kind: 'text', max: 200 } as const
@@ -25,6 +26,11 @@ const TARGET = {
   digest: { shape: DIGEST, doc: 'the same for one definition' },
 } as const
 const LOOKED_AT = { omit: ['seen'], require: ['name', 'digest'] } as const
+
+const VIEW = fieldsOf(
+  { server: TEXT, name: TEXT, category: TEXT, because: TEXT, changes: listOf(TEXT) },
+  { unknown: FLAG, digest: TEXT, refused: OBJECT },
+)
 
 export const HELD_PINS: Operation = operation({
   name: 'pins.held',
@@ -47,6 +53,7 @@ export const ACCEPT_PINS: Operation = operation({
   http: { method: 'POST', path: '/api/pins/accept', ...LOOKED_AT },
   command: 'pin --accept',
   input: TARGET,
+  output: fieldsOf({ accepted: listOf(VIEW) }),
   run: async ({ pins, ledger, toolsChanged, nowMs }, input, { by }) => {
     const mine = checkSeen(pins.waiting(input.server, input.name), input)
     const tools = mine.map(toPendingView)
@@ -74,6 +81,7 @@ export const REFUSE_PINS: Operation = operation({
       doc: 'in the audit log, and told to callers',
     },
   },
+  output: fieldsOf({ refused: listOf(VIEW) }),
   run: async ({ pins, ledger, nowMs }, input, { by }) => {
     const { server, why = '' } = input
     const mine = checkSeen(pins.waiting(server, input.name), input)

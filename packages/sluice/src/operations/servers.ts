@@ -27,6 +27,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import { writeWhole } from '../store/files/write-whole.ts'
 import { checkWords } from './check-words.ts'
 import { type Asker, type Operation, operation } from './operation.ts'
+import { COUNT, FLAG, fieldsOf, TEXT } from './output.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
 export interface ServerParts {
@@ -44,6 +45,7 @@ export interface ServerParts {
 const NAME = { shape: { kind: 'text', max: 1_000 }, doc: 'which server', required: true } as const
 const DIGEST = { kind: 'text', max: 100 } as const
 const ENTRY = { kind: 'any' } as const
+const CHANGED = fieldsOf({ server: TEXT, how: TEXT, running: FLAG })
 
 export function createServerOperations(parts: ServerParts): readonly Operation[] {
   const { servers: role } = REQUIRED_ROLES
@@ -64,6 +66,7 @@ export function createServerOperations(parts: ServerParts): readonly Operation[]
       ...{ role, proof: 'none' },
       http: { method: 'POST', path: '/api/servers/:name/preview' },
       input: { name: NAME, entry: { shape: ENTRY, doc: 'the server, as in sluice.yaml' } },
+      output: fieldsOf({ server: TEXT, how: TEXT, entry: {}, digest: TEXT }, { before: {} }),
       run: (_, input, { channel }) => {
         checkChannel(parts, channel)
         return previewServer(parts, input as { name: string; entry?: JsonValue })
@@ -82,6 +85,7 @@ export function createServerOperations(parts: ServerParts): readonly Operation[]
         replaces: { shape: { kind: 'boolean' }, doc: 'change the server of this name' },
         digest: { shape: DIGEST, doc: 'of what the person was shown' },
       },
+      output: CHANGED,
       run: (_, input, { by, channel }) => {
         checkChannel(parts, channel, by)
         return putServer(parts, input as JsonObject, by)
@@ -95,6 +99,7 @@ export function createServerOperations(parts: ServerParts): readonly Operation[]
       http: { method: 'DELETE', path: '/api/servers/:name', proof: true },
       command: 'server remove',
       input: { name: NAME },
+      output: CHANGED,
       run: (_, { name }, { by, channel }) => {
         checkChannel(parts, channel, by)
         return removeServerEntry(parts, name, by)
@@ -108,6 +113,7 @@ export function createServerOperations(parts: ServerParts): readonly Operation[]
       http: { method: 'POST', path: '/api/servers/:name/restart', proof: true },
       command: 'server restart',
       input: { name: NAME },
+      output: fieldsOf({ server: TEXT, sessions: COUNT }),
       run: (_, { name }, { by, channel }) => {
         checkChannel(parts, channel, by)
         return restartServer(parts, name, by)
@@ -121,6 +127,7 @@ export function createServerOperations(parts: ServerParts): readonly Operation[]
       http: { method: 'POST', path: '/api/servers/:name/accept' },
       command: 'server accept',
       input: { name: NAME, digest: { shape: DIGEST, doc: 'of what was shown', required: true } },
+      output: fieldsOf({ server: TEXT, how: TEXT }),
       run: (_, { name, digest }, { by, channel }) => {
         checkChannel(parts, channel, by)
         return acceptServer(parts, name, { digest, by })

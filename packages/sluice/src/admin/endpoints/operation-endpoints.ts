@@ -33,6 +33,7 @@ export function operationEndpoints(
         ...{ method, path, summary, role: role as Role },
         proof: proof === 'fresh' || http.proof === true,
         input: fieldsOf(row.input, http),
+        ...(row.output === undefined ? {} : { output: row.output }),
         handle: async ({ input, person }) =>
           followUp(await runProven(row, parts, input, person), input, person),
       },

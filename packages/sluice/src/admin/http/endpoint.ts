@@ -41,6 +41,8 @@ export interface Endpoint {
   /** Of an operation: its fields come from the path, and from the query or the body. */
   readonly input?: ShapeFields
   readonly answer?: z.ZodType | undefined
+  /** Of an operation: JSON Schema of its answer. */
+  readonly output?: JsonObject
   /** A JSON value, a stream of events, or a file. */
   readonly handle: (call: EndpointCall<unknown, unknown>) => unknown
 }

@@ -44,7 +44,8 @@ export function openApiOf(endpoints: readonly Endpoint[]): object {
 }
 
 function operationOf(row: Endpoint): object {
-  const { role, proof, summary, path, answer } = row
+  const { role, proof, summary, path } = row
+  const answer = row.output ?? (row.answer && schemaOf(row.answer, 'output'))
   const named = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     ...{ name, in: 'path', required: true, schema: { type: 'string' } },
   }))
@@ -68,9 +69,7 @@ function operationOf(row: Endpoint): object {
     responses: {
       200: {
         description: 'done',
-        ...(answer === undefined
-          ? {}
-          : { content: { 'application/json': { schema: schemaOf(answer, 'output') } } }),
+        ...(answer === undefined ? {} : { content: { 'application/json': { schema: answer } } }),
       },
       default: failure,
     },
