@@ -1,13 +1,13 @@
 // Gates that share one PostgreSQL, from outside: limits, freezes, policies, approvals and grants hold at
 // every gate, a gate that is cut off admits nothing, and the chains of all verify.
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
 import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
-import { PlainClient } from '../support/plain-client.ts'
+import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import {
   findPgBouncer,
   findPostgres,
@@ -19,7 +19,7 @@ import {
 } from '../support/postgres.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
-import { fixture, type RunningGate, until } from '../support/start-gate.ts'
+import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
 import { TcpRelay } from '../support/tcp-relay.ts'
 
 const postgres = findPostgres()
@@ -229,5 +229,33 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
     const cut = await sluice(['ledger', 'verify', '--store', store, '--checkpoint', checkpoint])
     expect(cut.stdout).toMatch(/gate `a`: records after 2 are missing/)
     await connections.close()
+  })
+
+  test('a gate that is killed in a call: the call is unknown at its next start, and charged', async () => {
+    const log = join(scratchDirectory(), 'calls')
+    const config = { store: server.url(newDatabase()), cluster: { name: 'killed', key: KEY } }
+    const policy = `version: 1
+default: allow
+tools: { count/slow: { action: allow, rate_limit: { max: 1, window: 1h, per: everyone } } }
+`
+    const spec = { servers: { count: fixture('counter', log) }, policy, config }
+    const gate = await startGate(spec)
+    const client = await PlainClient.open(gate, 'count')
+    await client.ask('tools/list')
+    const called = client.call('slow').catch(() => {})
+    await until(() => existsSync(log))
+    await gate.kill()
+    await called
+    const again = await startGate({ ...spec, folder: gate.folder })
+    const other = await PlainClient.open(again, 'count')
+    await other.ask('tools/list')
+    expect(JSON.stringify((await other.call('slow')).answer)).toContain('RATE_LIMITED')
+    await again.stop()
+    const records = recordsOf(again)
+    const [intent] = records.filter(({ kind }) => kind === 'intent')
+    const outcomes = records.filter(({ kind }) => kind === 'outcome')
+    expect(outcomes).toMatchObject([{ intent: intent?.seq, status: 'unknown' }])
+    expect((await sluice(['ledger', 'verify', '--data', again.data])).code).toBe(0)
+    await endGates()
   })
 })

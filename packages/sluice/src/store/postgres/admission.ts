@@ -214,7 +214,8 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     this.#turn ??= setImmediate(() => {
       this.#turn = undefined
       if (this.#state !== 'open' || this.#flight !== undefined) return
-      this.#flight = this.#flush().finally(() => {
+      const flight = this.#flush().catch((error: Error) => this.#stop(error.message))
+      this.#flight = flight.finally(() => {
         this.#flight = undefined
         if (this.#queue.isUrgent) this.#schedule()
         else if (this.#queue.rows.length > 0) this.#scheduleOutcomes()
@@ -331,8 +332,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     const found = await connections.query(WRITTEN_SINCE, [gate, before.seq])
     const { written, last } = readWritten(found, before)
     if (written.length === 0 || written.at(-1)?.seq !== head.seq || last !== head.hash) {
-      this.#become('lost', 'the database no longer has what it had confirmed to this gate')
-      return this.#refuseAll()
+      return this.#stop('the database no longer has what it had confirmed to this gate')
     }
     // Their callers were told that the call is not made: it is not, and costs nothing.
     const isWritten = new Set(written.map(({ id }) => id))
@@ -358,6 +358,12 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     const [row] = await connections.query(statement, [gate, this.#owner])
     if (row !== undefined) this.#epoch = Number(row.epoch)
     return row
+  }
+
+  /** An answer that cannot be read: what the database has is not known. */
+  #stop(why: string): void {
+    this.#become('lost', why)
+    this.#refuseAll()
   }
 
   #fence(): void {
