@@ -2,6 +2,7 @@
 // anybody else wrote since stays.
 
 import { existsSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { CliError } from '../terminal/errors.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
 import { CLIENTS } from './files/client.ts'
@@ -24,7 +25,7 @@ export async function undoInit(record: string, isDry: boolean, output: Output): 
   const left = undone.filter(isOpen).length
   output.line(
     left === 0
-      ? 'all entries are as they were; sluice.yaml and what is beside it stay'
+      ? `all entries are as they were; to remove the gate too, delete its files in ${dirname(record)}: sluice.yaml, policy.yaml, sluice.env and .sluice (the ledger)`
       : `${plural(left, 'entry').replace('entrys', 'entries')} left, as said above; sluice.moved.json still has what was there`,
   )
   return left === 0 ? 0 : 1

@@ -1,7 +1,8 @@
 // `sluice enforce`: ends observe mode. Shows first what will change, from the recorded calls and for the known
 // tools, then takes `mode: shadow` out of the policy. That only tightens, so a running gate takes it at once.
 
-import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { compile } from '@sluice/policy/compile/compile'
 import type { JsonObject } from '@sluice/policy/core/json'
@@ -163,11 +164,21 @@ async function agrees(output: Output): Promise<boolean> {
   }
 }
 
-/** Beside it and renamed: a gate must not read half of it. */
+/** Beside it and renamed: a gate must not read half of it. A link to it stays one. */
 function write({ file, before, after }: ObservedDocument): void {
   if (readFileSync(file, 'utf8') !== before)
     throw new CliError('CLI_FILE', `\`${file}\` has just been changed`, 'run the command again')
-  const fresh = `${file}.new`
-  writeFileSync(fresh, after, { mode: statSync(file).mode & 0o777, flag: 'wx' })
-  renameSync(fresh, file)
+  const target = realpathSync(file)
+  const fresh = `${target}.${randomBytes(6).toString('hex')}`
+  try {
+    writeFileSync(fresh, after, { mode: statSync(target).mode & 0o777, flag: 'wx' })
+    renameSync(fresh, target)
+  } catch (error) {
+    rmSync(fresh, { force: true })
+    throw new CliError(
+      'CLI_FILE',
+      `\`${file}\` cannot be written: ${(error as Error).message}`,
+      'take `mode: shadow` out of it by hand',
+    )
+  }
 }

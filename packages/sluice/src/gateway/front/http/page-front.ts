@@ -23,6 +23,8 @@ export interface PageFrontOptions {
 }
 
 const HOST = '127.0.0.1'
+/** How long a refused connection has to ask and be told why. */
+const REFUSED_MS = 200
 const NAMES = { host: HOST, certificate: () => undefined }
 const NO_MCP = 'only the console is served here: clients use `sluice stdio`'
 const OTHER_USER = 'this page is for the user who runs the gate'
@@ -72,8 +74,10 @@ export class PageFront {
     const refusal = this.#findRefusal(socket).catch(() => OTHER_USER)
     this.#refusals.set(socket, refusal)
     void refusal.then((why) => {
+      // Its request gets its answer, and others' places are not taken by connections that say nothing.
+      if (why !== undefined) return void setTimeout(() => socket.destroy(), REFUSED_MS).unref()
       // A page that is open keeps the gate; nobody else's connection does.
-      if (why !== undefined || socket.destroyed) return
+      if (socket.destroyed) return
       this.#connections.add(socket)
       this.#options.onConnections(this.#connections.size)
       socket.once('close', () => {
