@@ -60,7 +60,7 @@ function scoreHarmless(name: string, texts: readonly LabelledText[]): HarmlessSc
   return { name, of: texts.length, alarms, bound: upperBound(alarms.length, texts.length) }
 }
 
-function readTexts(file: string): LabelledText[] {
+export function readTexts(file: string): LabelledText[] {
   return readFileSync(new URL(file, FOLDER), 'utf8')
     .trimEnd()
     .split('\n')

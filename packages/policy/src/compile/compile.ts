@@ -156,7 +156,7 @@ function* build(
     ...(protect === undefined ? {} : { protect }),
     labels,
     labelScope: parseLabelScope(document, options.house),
-    answers: parseAnswers(document, problems),
+    answers: parseAnswers(document, problems, protect),
     egress: parseEgress(document, problems),
     canaries: parseCanaries(document, problems),
     classify: classifyMap(document),

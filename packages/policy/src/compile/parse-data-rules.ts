@@ -2,25 +2,29 @@
 // may name, and planted values. What would silently do nothing is an error.
 
 import type { DataKind } from '../core/data-kinds.ts'
+import type { ProtectionLevel } from '../core/provenance.ts'
 import { asMap } from '../document/check-shape.ts'
 import { items, scalar, strings } from '../document/fields.ts'
 import type { Problems } from '../document/problem.ts'
 import { findEntry, type LocatedMap, type LocatedScalar } from '../document/read-document.ts'
 import { isGlob, parseGlob } from '../language/glob.ts'
 import { CANARIES_MAX } from '../language/limits.ts'
-import type { AnswerRule } from '../model/answer-rule.ts'
+import { type AnswerRule, STRICT_ANSWERS } from '../model/answer-rule.ts'
 import { NameMap } from '../model/policy.ts'
 
 const HOST = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
 const ADDRESS_V6 = /^\[[0-9a-f:.]+\]$/
 
-export function parseAnswers(document: LocatedMap, problems: Problems): NameMap<AnswerRule> {
-  return new NameMap(
-    asMap(findEntry(document, 'answers')).entries.map(({ key, value }) => [
-      String(key.value),
-      parseAnswerRule(key, asMap(value), problems),
-    ]),
+/** Rules of the document, and those that `protect` adds. */
+export function parseAnswers(
+  document: LocatedMap,
+  problems: Problems,
+  protect?: ProtectionLevel,
+): NameMap<AnswerRule> {
+  const own = asMap(findEntry(document, 'answers')).entries.map(
+    ({ key, value }) => [String(key.value), parseAnswerRule(key, asMap(value), problems)] as const,
   )
+  return new NameMap(protect === 'strict' ? [...own, ['*/*', STRICT_ANSWERS] as const] : own)
 }
 
 function parseAnswerRule(key: LocatedScalar, map: LocatedMap, problems: Problems): AnswerRule {

@@ -31,24 +31,16 @@ export interface AnswerPolicy {
   readonly links: readonly (readonly string[])[]
 }
 
-/**
- * What `protect` adds for every server; `/` splits the key. For the presets.
- */
-export const PRESET_ANSWERS: Readonly<Record<'balanced' | 'strict', AnswerRule>> = {
-  balanced: { ...emptyRule(), redact: ['secret'] },
-  strict: { ...emptyRule(), redact: ['secret', 'card'], links: [] },
-}
-
-function emptyRule(): AnswerRule {
-  return {
-    deny: [],
-    redact: [],
-    mark: [],
-    seal: undefined,
-    maxBytes: undefined,
-    maxTokens: undefined,
-    links: undefined,
-  }
+/** What `protect: strict` adds for every server. Not in `balanced`: an agent could no longer edit a file
+ * that holds a key. */
+export const STRICT_ANSWERS: AnswerRule = {
+  deny: [],
+  redact: ['secret', 'card'],
+  mark: [],
+  seal: undefined,
+  maxBytes: undefined,
+  maxTokens: undefined,
+  links: [],
 }
 
 export function combineAnswerRules(rules: readonly AnswerRule[]): AnswerPolicy {

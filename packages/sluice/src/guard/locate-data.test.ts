@@ -1,8 +1,12 @@
 import { DATA_KINDS, type DataKind } from '@sluice/policy/core/data-kinds'
 import { expect, test } from 'vitest'
-import { DETECTOR_FILES, scoreDetectors } from '../../../../test/support/score-detectors.ts'
+import {
+  DETECTOR_FILES,
+  readTexts,
+  scoreDetectors,
+} from '../../../../test/support/score-detectors.ts'
 import { holdsSecret } from './inspect-answer.ts'
-import { holdsData, locateData } from './locate-data.ts'
+import { canHoldData, holdsData, locateData } from './locate-data.ts'
 import { findMaskedSpans } from './secrets.ts'
 import { sha256OfBlock } from './sha256.ts'
 
@@ -103,6 +107,32 @@ test('a seed phrase is found by its checksum, and words without it are not', () 
   // Nobody writes so many words of the list that pass no checksum.
   expect(locateData('zoo '.repeat(180), ALL)?.length).toBeGreaterThan(0)
   expect(() => sha256OfBlock(new Uint8Array(56))).toThrow('longer than a block')
+})
+
+test('a message that cannot hold data is settled without being parsed, and no other is', () => {
+  const json = (value: unknown) => JSON.stringify({ result: { content: [{ text: value }] } })
+  const plain = new Set(DATA_KINDS.filter((kind) => kind !== 'phone'))
+  for (const text of ['all is well', 'line one\nline "two"', 'größe: 12 €', 'id 42 of 99'])
+    expect([text, canHoldData(json(text), plain)]).toEqual([text, false])
+  const base64 = Buffer.from(`card ${CARD}`).toString('base64')
+  const escaped = [...CARD].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('')
+  const odd = [
+    CARD,
+    IBAN,
+    KEY,
+    `x\n${KEY}`,
+    base64,
+    escaped,
+    `AK\u200bIA`,
+    'a@b.example',
+    'pwd=hunter2',
+  ]
+  for (const text of odd) expect([text, canHoldData(json(text), plain)]).toEqual([text, true])
+  expect(canHoldData('{"passphrase":"abcd efgh"}', plain)).toBe(true)
+  for (const { text, group } of readTexts(DETECTOR_FILES.sensitive)) {
+    const isFound = (locateData(text, new Set([group as DataKind])) ?? [1]).length > 0
+    if (isFound) expect([text, canHoldData(json(text), ALL)]).toEqual([text, true])
+  }
 })
 
 test('what the budget does not allow is not located', () => {

@@ -4,6 +4,8 @@
 
 import type { DataKind } from '@sluice/policy/core/data-kinds'
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { groupsOf } from './data-detectors.ts'
+import { encodedRuns } from './encoded-runs.ts'
 import { DEPTH_MAX, SPLIT_LEAVES_MAX, SPLIT_PARTS_MAX } from './limits.ts'
 import { isCard } from './number-checks.ts'
 import { newScanBudget, type ScanBudget, spend } from './patterns.ts'
@@ -78,6 +80,20 @@ function merge(found: DataMatch[]): DataMatch[] {
   }
   return merged
 }
+
+/** Whether a message, as JSON text, can hold data at all: most small ones are settled by this. */
+export function canHoldData(json: string, kinds: ReadonlySet<DataKind>): boolean {
+  const text = json.includes('\\') ? json.replace(COMMON_ESCAPE, ' ') : json
+  if (CAN_HIDE.test(text) || SECRET_MEMBER.test(text)) return true
+  if (groupsOf(kinds).some(({ beginnings }) => beginnings.test(text))) return true
+  return !encodedRuns(text).next().done
+}
+
+const COMMON_ESCAPE = /\\[nrt"]/g
+/** Escapes that are not undone here, and what has no width. */
+const CAN_HIDE = /[\\%&]|=[0-9A-Fa-f]{2}|[^\x20-\x7e\xa1-\xac\xae-\u024f\u2010-\u2027\u20ac]/
+/** Names by which a value is a secret. */
+const SECRET_MEMBER = /(?:passw(?:or)?d|passphrase|passcode|pwd|secret|key|token|card|pan|cc)"/i
 
 /** The same for a member of an object, whose name may say what its value is. */
 export function locateInMember(

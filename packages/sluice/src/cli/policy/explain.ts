@@ -10,6 +10,8 @@ import { decide, isVisible } from '@sluice/policy/decide/decide'
 import type { TraceStep } from '@sluice/policy/decide/trace'
 import { didYouMean } from '@sluice/policy/document/nearest'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '@sluice/policy/language/methods'
+import { answerMaps, combineAnswerRules } from '@sluice/policy/model/answer-rule'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Command } from 'commander'
 import { classifyCall } from '../../catalogue/classify/classify-call.ts'
 import { holdsSecret } from '../../guard/inspect-answer.ts'
@@ -100,9 +102,32 @@ async function explain(target: string, options: Options, output: Output): Promis
     decision = decide(policy, call, facts, counters, now, trace)
   }
   const shown = isVisible(policy, call, facts, now)
-  output.value({ call: target, ...decision, visible: shown, trace })
+  const answer = describeAnswers(policy, parts)
+  const said = answer === '' ? {} : { answer }
+  output.value({ call: target, ...decision, visible: shown, trace, ...said })
   new Explanation(policy, output).print(target, tool, args, decision, trace, shown)
+  if (answer !== '') output.remark(`answer: ${answer}`)
   return decision.action === 'allow' ? 0 : 1
+}
+
+/** What the policy does with what comes back; empty if nothing. */
+function describeAnswers(
+  policy: CompiledPolicy,
+  { server, name }: { readonly server: string; readonly name: string },
+): string {
+  const rules = answerMaps(policy).flatMap((map) => map.all(server, name))
+  const { deny, redact, mark, seal, maxBytes, maxTokens, links } = combineAnswerRules(rules)
+  const kinds = (verb: string, of: ReadonlySet<string>) =>
+    of.size === 0 ? [] : [`${verb} ${[...of].join(', ')}`]
+  return [
+    ...kinds('withheld with', deny),
+    ...kinds('redacted:', redact),
+    ...kinds('marked:', mark),
+    ...(seal.length === 0 ? [] : ['secrets sealed']),
+    ...(Number.isFinite(maxBytes) ? [`at most ${maxBytes} bytes`] : []),
+    ...(Number.isFinite(maxTokens) ? [`at most ${maxTokens} tokens`] : []),
+    ...(links.length === 0 ? [] : ['links of other hosts removed']),
+  ].join('; ')
 }
 
 /** Any other is denied whatever the policy says, so it is more likely misspelt. */

@@ -13,6 +13,7 @@ import {
 } from '@sluice/policy/model/answer-rule'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { MESSAGE_CHARS_MAX } from '../../guard/limits.ts'
+import { canHoldData } from '../../guard/locate-data.ts'
 import type { SessionVault, ValueSource } from '../../identity/sessions/session-vault.ts'
 import { isDense } from '../../protocol/json/is-dense.ts'
 import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
@@ -61,7 +62,7 @@ export function createAnswerFilter(session: FilteredSession): AnswerFilter {
   const rewrite = ({ text, sources, schema }: FilterRequest) => {
     const from = sources.map((source) => ({ server, method: source.method, name: source.name }))
     const rules = rulesFor(policy(), from)
-    if (hasNothingToDo(rules) && vault().size === 0) return undefined
+    if (vault().size === 0 && (hasNothingToDo(rules) || isHarmless(text, rules))) return undefined
     return rewriteAnswerSteps(text, { rules, vault: vault(), sources: from, schema })
   }
   const settle = (text: string, rewritten: RewrittenMessage): FilteredAnswer => {
@@ -104,6 +105,13 @@ function rulesFor(policy: CompiledPolicy, sources: readonly ValueSource[]): Answ
   return combineAnswerRules(
     maps.flatMap((map) => [...new Set(sources.flatMap((source) => valuesFor(map, source)))]),
   )
+}
+
+/** Nothing in it can be data, and it is short: it is not even parsed. */
+function isHarmless(text: string, { deny, redact, mark, links, ...room }: AnswerPolicy): boolean {
+  if (links.length > 0 && /\/\/|\\/.test(text)) return false
+  if (text.length > Math.min(room.maxBytes / 3, room.maxTokens)) return false
+  return !canHoldData(text, new Set([...deny, ...redact, ...mark]))
 }
 
 function hasNothingToDo(rules: AnswerPolicy): boolean {

@@ -38,6 +38,7 @@ export function forwardRequest(options: ForwardRequestOptions): Promise<ForwardR
             tool: call.name,
             vault: session.vault(),
             canOpen: session.answers.canOpen,
+            redacts: session.answers.isActive,
           })
         : undefined,
     name: call.name,

@@ -69,6 +69,7 @@ function toClientCall(
       sealedObjection({
         ...{ message, tool: call.name },
         ...{ vault: session.vault(), canOpen: session.answers.canOpen },
+        redacts: session.answers.isActive,
       }),
     waits: waiting === undefined ? undefined : describePending(waiting),
     continues,

@@ -15,13 +15,23 @@ export interface SealedCall {
   readonly tool: string
   readonly vault: SessionVault
   readonly canOpen: AnswerFilter['canOpen']
+  /** Whether answers are filtered at all. */
+  readonly redacts: AnswerFilter['isActive']
 }
 
+/** `[secret: GitHub token]`, as rewrite-answer.ts writes it. */
+const REDACTED = /\[secret: [A-Za-z][A-Za-z0-9 ,-]{2,60}\]/
+
 /** Why a call is denied; undefined if it holds no sealed value, or may have all of them. */
-export function sealedObjection({ message, tool, vault, canOpen }: SealedCall): string | undefined {
-  if (vault.size === 0) return undefined
+export function sealedObjection(call: SealedCall): string | undefined {
+  const { message, tool, vault, canOpen, redacts } = call
+  if (vault.size === 0 && !redacts()) return undefined
   const args = argumentsOf(message)
   if (args === undefined) return undefined
+  // An agent that edits a file would put the placeholder in the place of the secret.
+  if (REDACTED.test(args))
+    return 'an argument holds the placeholder of a redacted secret: writing it would lose the value'
+  if (vault.size === 0) return undefined
   const { known, unknown } = vault.findPlaceholders(args)
   const isAllowed = unknown === 0 && known.every(({ sources }) => canOpen(sources, tool))
   return isAllowed ? undefined : 'a sealed value in the arguments may not be passed to this tool'

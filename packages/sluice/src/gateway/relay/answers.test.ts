@@ -234,6 +234,16 @@ test('deny withholds, mark labels, other tools are left alone', async () => {
   expect(shown(await answer(made, text(CARD), 'other'))).toBe(CARD)
 })
 
+test('protect: strict redacts secrets and cards, and removes links', async () => {
+  const made = start({ rules: 'default: allow\nprotect: strict' })
+  const said = shown(
+    await answer(made, text(`${KEY} ![x](https://evil.example/${'a'}) a@b.example`)),
+  )
+  expect(said).toBe('[secret: GitLab token] [image removed: evil.example] a@b.example')
+  const balanced = start({ rules: 'default: allow\nprotect: balanced' })
+  expect(shown(await answer(balanced, text(KEY)))).toBe(KEY)
+})
+
 test('no rules: a message is sent as it came', async () => {
   const made = start({ rules: 'default: allow' })
   expect(shown(await answer(made, text(CARD)))).toBe(CARD)
@@ -365,6 +375,16 @@ describe('sealed values', () => {
     })
     await settled()
     expect(made.told.find((each) => each.id === id)?.error?.message).toBe(`bad key ${placeholder}`)
+  })
+
+  test('the placeholder of a redacted secret is not written back', async () => {
+    const made = start()
+    const said = shown(await answer(made, text(`key ${KEY}`)))
+    expect(said).toBe('key [secret: GitLab token]')
+    const id = await made.ask('tools/call', { name: 'other', arguments: { file: said } })
+    await settled()
+    const told = JSON.stringify(made.told.find((each) => each.id === id))
+    expect(told).toContain('writing it would lose the value')
   })
 
   test('what can be guessed is redacted and not sealed', async () => {
