@@ -145,10 +145,11 @@ function checkLabels(
   )
 }
 
+/** An argument that no tool declares is a typo, although a call could have it. */
 function checkArguments(property: Property, covered: readonly KnownTool[], file: string): void {
   const { line, when } = property
   if (when === undefined || covered.length === 0) return
-  if (covered.some((tool) => bindClaim(property, tool) !== undefined)) return
+  if (covered.some((tool) => bindClaim({ ...property, kind: 'always' }, tool) !== undefined)) return
   throw new CliError(
     'CLI_ARGUMENT',
     `${file}:${line}: \`${when.text}\` fits the arguments of no tool that the claim is about, so nothing would be proved`,

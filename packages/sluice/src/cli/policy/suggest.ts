@@ -98,12 +98,12 @@ function fit(
   output: Output,
 ): 0 | 1 {
   const passed = calls.filter((call) => call.passed)
-  if (passed.length === 0)
-    throw new CliError(
-      'CLI_ARGUMENT',
-      'no call on record passed in that time',
-      'go further back with --since, or name another document with --for',
-    )
+  if (passed.length === 0) {
+    output.value({ policy: null, calls: 0 })
+    output.line('no call on record passed in that time: go further back with --since,')
+    output.line('or name another document with --for')
+    return 1
+  }
   const { yaml, policy, unbounded } = fitPolicy(calls, margin)
   const kept = judgeTraffic(policy, passed)
   const days = validateByDay(calls, margin)

@@ -68,6 +68,7 @@ ledger: { sync: full, record: judged }
           windowMs: 3_600_000,
           groups: ['ops'],
           explain: true,
+          canSayPrompt: false,
         },
       ],
       issuers: [],
