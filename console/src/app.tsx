@@ -68,7 +68,14 @@ function Console(): JSX.Element {
   const { page } = useRoute()
   useEffect(() => openInbox(), [])
   useEffect(() => watchFreezes(), [])
+  const pending = listPending(useInbox()).length
   const current = PAGES.find(({ path }) => path === (page === '' ? 'overview' : page))
+  useEffect(() => {
+    document.title = `${pending === 0 ? '' : `(${pending}) `}${current?.says ?? 'Not found'} · Sluice`
+    return () => {
+      document.title = 'Sluice'
+    }
+  }, [pending, current])
   return (
     <div className="shell">
       <a className="skip" href="#main">

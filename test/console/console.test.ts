@@ -154,7 +154,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     const { answer } = await waiting
     expect(JSON.stringify(answer)).toContain('send_mail')
     await page.getByText('approved office/send_mail').waitFor()
-    await until(async () => (await page.title()) === 'Sluice')
+    await until(async () => (await page.title()) === 'Approvals · Sluice')
   })
 
   test('an approver changes the arguments where the rule lets them, and that is what is sent', async () => {

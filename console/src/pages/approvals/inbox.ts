@@ -1,6 +1,5 @@
 // The inbox shared by the whole console: every pending approval, kept up to date by the gate's
-// events. Counts pending ones for the navigation and the window's title, and notifies a user who
-// looks away.
+// events. Notifies a user who looks away.
 
 import { useSyncExternalStore } from 'react'
 import type { ApprovalRequest } from '../../../../packages/sluice/src/admin/contract/contract.ts'
@@ -22,8 +21,6 @@ let ending: (() => void) | undefined
 
 function change(next: Partial<Inbox>): void {
   inbox = { ...inbox, ...next }
-  const waiting = listPending(inbox).length
-  document.title = waiting === 0 ? 'Sluice' : `(${waiting}) Sluice`
   for (const listener of listeners) listener()
 }
 
@@ -60,10 +57,7 @@ export function openInbox(): () => void {
       upsertRequest(request)
     },
   })
-  ending = () => {
-    end()
-    document.title = 'Sluice'
-  }
+  ending = end
   return ending
 }
 

@@ -4,12 +4,10 @@
 import { type JSX, memo, useState } from 'react'
 import type {
   CallRecord,
-  LedgerEvents,
   VerificationView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { titleOfCall } from '../../../../packages/sluice/src/core/call-title.ts'
 import { formatQuery, post } from '../../api.ts'
-import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { Button } from '../../ui/button.tsx'
 import { Chips, SelectField, TextField } from '../../ui/fields.tsx'
@@ -22,6 +20,7 @@ import { complain } from '../../ui/toasts.tsx'
 import { count, date, millis } from '../../ui/words.ts'
 import { CallExplanationDrawer } from '../live/explained.tsx'
 import { useCalls } from './calls.ts'
+import { Events } from './events.tsx'
 import { Export } from './export.tsx'
 import './ledger.css'
 
@@ -253,25 +252,6 @@ function nameCaller({ principal, sessionName }: CallRecord): string {
 function nameReason({ word, reason, shadowText = '' }: CallRecord): string {
   const said = word === 'allow' ? '' : reason
   return [said, shadowText && `shadow: ${shadowText}`].filter((part) => part !== '').join(' · ')
-}
-
-function Events(): JSX.Element {
-  const { value } = useResource<LedgerEvents>('/ledger/events', 5_000)
-  return (
-    <div className="page-body">
-      {value === undefined && <Loading />}
-      <ol className="card event-list">
-        {(value?.events ?? []).map((event) => (
-          <li key={event.seq} className="event">
-            <span className="num muted">{event.seq}</span>
-            <span className="num muted">{date(event.atMs)}</span>
-            <span className="tag">{event.name}</span>
-            <UntrustedText text={event.detail.slice(0, 600)} className="mono small muted" />
-          </li>
-        ))}
-      </ol>
-    </div>
-  )
 }
 
 function Verify(): JSX.Element {
