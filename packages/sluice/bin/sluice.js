@@ -2,7 +2,6 @@
 // The `sluice` command. Plain JavaScript that also parses on old Nodes, so that it can say which
 // Node is needed. In a clone it runs src/cli/main.ts (Node strips the types), in the published
 // package dist/bundle/main.js. Where this Node is too old and the clone has its own, it hands over.
-import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
@@ -24,7 +23,7 @@ if (isClone && !existsSync(join(root, 'node_modules'))) {
 } else if (isNewEnough) {
   await run()
 } else if (ownNodeMajor() >= NODE_MAJOR_MIN) {
-  handOver(join(root, 'node_modules', 'node', 'bin', 'node'))
+  await handOver(join(root, 'node_modules', 'node', 'bin', 'node'))
 } else {
   const advice = isClone
     ? 'run `npm ci` first, it brings one along'
@@ -61,7 +60,9 @@ function ownNodeMajor() {
 }
 
 /** Runs the same command on `node` and ends as it ended, exit code or signal. */
-function handOver(node) {
+async function handOver(node) {
+  // Loaded only here: a short command is mostly loading.
+  const { spawn } = await import('node:child_process')
   const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' })
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
   for (const signal of signals) {
