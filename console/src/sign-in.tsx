@@ -46,7 +46,7 @@ export function SignIn(): JSX.Element {
               <p className="muted small">
                 {ways.passkey || issuers.length > 0
                   ? 'Or run in a terminal:'
-                  : 'Nobody has a passkey here yet. Run in a terminal:'}
+                  : 'No one has a passkey here yet. Run in a terminal:'}
                 <code className="door-command">npx sluice console</code>
                 It asks for your PIN and opens this page signed in.
               </p>

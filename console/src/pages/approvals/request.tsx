@@ -104,7 +104,7 @@ export function Request({
                     {' · '}
                     {ask.approvedBy.length} of {ask.quorum} approved
                     {ask.approvers.length > 0 && ` · by ${ask.approvers.join(', ')}`}
-                    {ask.separateDuties && ' · not by whoever asked'}
+                    {ask.separateDuties && ' · not by the caller'}
                   </div>
                 </div>
               </li>
@@ -313,7 +313,7 @@ function Verdict({
         <div className="verdict-terms" ref={bringUp}>
           {changed !== undefined && (
             <TextArea
-              label="Arguments to send instead, as JSON; the changed call is judged anew"
+              label="Arguments to send instead, as JSON; the changed call is decided again"
               mono
               rows={6}
               value={changed}

@@ -135,7 +135,7 @@ function PendingDefinitionCard({
             label="Why not"
             value={why}
             onChange={setWhy}
-            placeholder="Told to whoever calls it; may be left empty"
+            placeholder="Shown to callers; may be left empty"
           />
           <Button kind="refuse" type="submit">
             Refuse it

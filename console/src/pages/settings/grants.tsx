@@ -49,7 +49,7 @@ export function Grants(): JSX.Element {
       {error !== undefined && <ErrorNotice error={error} again={reload} />}
       {value?.localUser === true && (
         <Notice>
-          There is no grant: whoever is on this machine may call. With the first grant everybody
+          There is no grant: every user of this machine may call. With the first grant everybody
           needs a token.
         </Notice>
       )}

@@ -251,7 +251,8 @@ async function removeServerEntry(
 
 async function restartServer(parts: ServerParts, name: string, by: Person): Promise<JsonObject> {
   const { running } = parts
-  if (running === undefined) throw new OperationError('no gate runs', 'the next start begins anew')
+  if (running === undefined)
+    throw new OperationError('no gate runs', 'the next start uses the file')
   if (running.servers.find(name) === undefined) throw noServer(name, running.servers.names)
   await record(parts, toServerEvent({ how: 'restarted', name, ...whoOf(by) }))
   return { server: name, sessions: running.gate.restart(name) }

@@ -13,7 +13,7 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts'
 /** What the files of a data directory hold. */
 const WHAT: Readonly<Record<string, string>> = {
   'ledger.db': 'the record of every call, hash-chained',
-  'ledger-index.db': 'the index of the record; made anew where it is missing',
+  'ledger-index.db': 'the index of the ledger; built again if it is missing',
   'gate.db': 'freezes, policies in force, definitions of tools, pins',
   'identity.db': 'grants, people and their passkeys, logins',
   'agents.db': 'the journals and memories of the agents',

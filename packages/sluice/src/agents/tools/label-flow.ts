@@ -77,7 +77,7 @@ export async function withLabelFlow<Result extends object>(
   run: (setting: ToolSetting) => Promise<Result>,
 ): Promise<Result> {
   const flow = LABEL_FLOWS[name]
-  if (flow === undefined) throw new Error(`nobody has said which way labels go with \`${name}\``)
+  if (flow === undefined) throw new Error(`it is not declared how labels flow with \`${name}\``)
   const { labels, service, owner } = setting
   if (labels === undefined) {
     await checkVisible(input, setting)

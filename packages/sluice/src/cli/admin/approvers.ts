@@ -178,7 +178,7 @@ async function setPin(
   const { data } = findData(options, { mayBeMissing: options.data === undefined })
   const { anybody } = await ask(data, { do: 'people' })
   if (anybody !== true) {
-    const why = 'This is the first PIN here: whoever sets it may approve everything.'
+    const why = 'This is the first PIN here: the person who sets it may approve everything.'
     const first = await askFirstPin((request) => ask(data, request), {
       ...{ why, ...(name === undefined ? {} : { name }) },
     })

@@ -32,7 +32,7 @@ Examples:
   sluice restore backups/2026-11-15
   sluice restore backups/2026-11-15 --data ./.sluice
 
-Stop the gate first. Every file is held against the digests of the backup, and the record is verified.
+Stop the gate first. Every file is compared with the digests of the backup, and the ledger is verified.
 Asks for your PIN of the data that is there now (role admin), where anybody has one. What is in the data directory is moved beside it, to a folder whose name ends in the time.`
 
 export function addBackup(parent: Command, answer: SetExitCode): void {

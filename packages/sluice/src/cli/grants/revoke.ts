@@ -15,7 +15,7 @@ Examples:
 
 While grants are on the list, revoked or not, the local user needs a token. After the last one is
 forgotten the gate is as it was before the first. Asks for your PIN at the terminal (role admin).
-Exit code 0 where it was revoked, 1 where there is no such grant.`
+Exit code 0 if it was revoked, 1 if there is no such grant.`
 
 export function addGrantsRevoke(parent: Command, answer: SetExitCode): void {
   addOperationCommand(

@@ -24,7 +24,7 @@ Examples:
   sluice ledger prove 1207 --out record-1207.json
   sluice ledger prove 1207 --checkpoint gate.jsonl   for a checkpoint that somebody has
 
-The proof holds the record as it was hashed, and hashes. Whoever gets it checks it with
+The proof has the record as it was hashed, and hashes. Its receiver checks it with
   sluice ledger verify --proof record-1207.json --checkpoint gate.jsonl --key gate.pub`
 
 export function addLedgerProve(parent: Command, answer: SetExitCode): void {
@@ -78,7 +78,7 @@ function openIndex(...args: ConstructorParameters<typeof RecordIndex>): RecordIn
 
 const KEY_EXAMPLES = `
 Examples:
-  sluice ledger key > gate.pub                       give it to whoever verifies
+  sluice ledger key > gate.pub                       give it to the verifier
 
 Ed25519, the 32 bytes of the public key as base64url. It is derived from identity.key.`
 

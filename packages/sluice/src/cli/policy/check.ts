@@ -22,7 +22,7 @@ import { countVerdicts, summarizeVerdicts } from './count-verdicts.ts'
 const EXAMPLES = `
 Examples:
   sluice policy check policy.yaml
-  sluice policy check policy.yaml --tools tools.json     # rules are held against these tools
+  sluice policy check policy.yaml --tools tools.json     # rules are checked against these tools
   sluice policy check policy.yaml --house house.yaml     # with the guardrails that lie over all
   sluice policy check --config sluice.yaml               # every policy it names, with the base policy over them
   sluice policy check hosted.json --server shop          # a PolicyLayer policy, as its import would be
@@ -69,7 +69,7 @@ async function check(file: string, options: Options, output: Output): Promise<0 
   }
   for (const problem of problems) output.problem(problem, text)
   if (policy !== undefined && tools === undefined)
-    output.remark('note: no --tools, so names of tools and arguments are not held against any')
+    output.remark('note: no --tools, so names of tools and arguments are not checked')
   await warnOfReach(file, output)
   const errors = problems.filter(({ severity }) => severity === 'error').length
   const warnings = problems.length - errors

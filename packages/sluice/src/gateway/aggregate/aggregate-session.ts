@@ -318,7 +318,7 @@ export class AggregateSession {
     if (this.#open.get(id) !== open) return
     const isCall = method === TOOL_CALL && this.#client.era === 'session'
     const lost = isCall && member.begun ? member.takeLoss() : undefined
-    const again = 'it was begun anew, and what it kept for this session is gone: call again'
+    const again = 'it was started again, and its state of this session is lost: call again'
     if (lost !== undefined) return this.#notSent(id, `the server ended (${lost}); ${again}`)
     open.member = member
     if (!member.pass(request, related))

@@ -185,7 +185,7 @@ function readFile(
     wrong(
       node,
       `\`${file}\` is in the data directory`,
-      'name a place that whoever can write the data directory cannot write',
+      'name a place that users with write access to the data directory cannot write',
     )
   return [{ kind: 'file', file }]
 }

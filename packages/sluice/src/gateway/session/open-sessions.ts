@@ -66,7 +66,7 @@ export class OpenSessions {
   /** Closes the connections of callers that no longer hold: revoked, expired, or not local any more. */
   endUnheld(): void {
     for (const { client, who } of [...this.#open])
-      if (!who().holds()) client.close('whoever opened this session may no longer call')
+      if (!who().holds()) client.close('the caller that opened this session may no longer call')
   }
 
   /** For people. */

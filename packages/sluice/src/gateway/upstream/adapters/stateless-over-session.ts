@@ -92,7 +92,7 @@ export class StatelessOverSession extends UpstreamAdapter {
     if (typeof state === 'string') {
       const responses = splitMembers(params?.text.get('inputResponses') ?? '{}')
       if (this.#calls.goOn(id, state, responses)) return
-      const text = 'the call that this goes on with is over: make it anew'
+      const text = 'the call that this continues is over: call again'
       return void this.refuseHere(id, RPC.invalidParams, text)
     }
     const meta = params?.text.get('_meta')

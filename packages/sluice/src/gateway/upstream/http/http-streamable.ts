@@ -178,7 +178,7 @@ export class StreamableHttpTransport implements HttpTransport {
 
   #startAnew(passing: OutboundRequest): SessionRestart {
     const host = this.#host
-    host.log('warn', `the server \`${host.name}\` has forgotten the session: begun anew`)
+    host.log('warn', `the server \`${host.name}\` has forgotten the session: initialized again`)
     this.#sessionId = undefined
     this.#listener?.stop()
     this.#listener = undefined
