@@ -178,6 +178,15 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
     const b = await ownGate({ folder, servers: { count: fixture('counter', '/dev/null') }, config })
     const verified = await sluice(['ledger', 'verify', '--data', b.data])
     expect(verified.code).toBe(0)
+    // A second gate of the same name: the older one stops, and does not speak for it.
+    const twin = await ownGate({ servers: { count: fixture('counter', '/dev/null') }, config })
+    const refused = await (await PlainClient.open(b as unknown as RunningGate, 'count')).call(
+      'read',
+    )
+    expect(JSON.stringify(refused.answer)).toContain('same name')
+    await b.stop()
+    const twins = await sluiceJson(['gates', '--data', twin.data])
+    expect(twins.gates[1]).toMatchObject({ name: 'b', isLive: true, state: 'ready' })
     const wrongKey = { store, cluster: { name: 'c', key: `${KEY}, another one` } }
     await expect(ownGate({ servers: {}, config: wrongKey })).rejects.toThrow('key of this cluster')
   })

@@ -94,7 +94,7 @@ export class SharedStore {
           ? log('info', 'calls are admitted by the shared store')
           : state !== 'closed' && log('error', `no call is admitted: ${why}`),
     })
-    this.directory = new GateDirectory(connections, gate)
+    this.directory = new GateDirectory(connections, gate, () => this.admission.epoch)
     this.log = this.#makeLog()
   }
 

@@ -32,16 +32,19 @@ export interface ListedGate extends Required<GateReport> {
 export class GateDirectory {
   readonly #connections: PostgresConnections
   readonly #gate: string
+  /** A gate that is fenced says nothing more: its name is that of another one. */
+  readonly #epoch: () => number
 
-  constructor(connections: PostgresConnections, gate: string) {
+  constructor(connections: PostgresConnections, gate: string, epoch: () => number) {
     this.#connections = connections
     this.#gate = gate
+    this.#epoch = epoch
   }
 
   async beat({ version = 0, ...said }: GateReport): Promise<void> {
     const { address, config, key, release, state } = said
     await this.#connections.query(BEAT, [
-      ...[this.#gate, version, state, release, config, address, key],
+      ...[this.#gate, version, state, release, config, address, key, this.#epoch()],
     ])
   }
 
@@ -51,7 +54,7 @@ export class GateDirectory {
   }
 
   async leave(): Promise<void> {
-    await this.#connections.query(LEAVE, [this.#gate])
+    await this.#connections.query(LEAVE, [this.#gate, this.#epoch()])
   }
 
   /** Live gates that have not applied this version after a while. No call is admitted there by an older
