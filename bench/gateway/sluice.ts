@@ -33,6 +33,8 @@ export interface SluiceOptions {
   readonly rules?: number
   /** Instead of that one. */
   readonly policy?: string
+  /** A line more for the policy: `balanced` or `strict`. */
+  readonly protect?: string
   /** Folder for a CPU profile. */
   readonly profile?: string
   /** Further keys of the configuration. */
@@ -43,7 +45,8 @@ export async function startSluice(options: SluiceOptions): Promise<RunningProces
   const { command, folder, server, rules = RULES, policy = policyText(rules), profile } = options
   mkdirSync(folder, { recursive: true })
   if (profile !== undefined) mkdirSync(profile, { recursive: true })
-  writeFileSync(join(folder, 'policy.yaml'), policy)
+  const more = options.protect === undefined ? '' : `protect: ${options.protect}\n`
+  writeFileSync(join(folder, 'policy.yaml'), policy + more)
   const hash = `sha256:${createHash('sha256').update(TOKEN).digest('hex')}`
   const config = {
     version: 1,

@@ -91,7 +91,7 @@ export function referenceDecide(
 }
 
 function decideByRules(document: RefDocument, moment: Moment, category?: Category): RefDecision {
-  const { call, facts } = moment
+  const { call, facts, nowMs } = moment
   const notes = { globs: 0, undecidable: 0 }
 
   // 1. The rules that count.
@@ -145,6 +145,7 @@ function decideByRules(document: RefDocument, moment: Moment, category?: Categor
       toolCategory: category,
       callCategory: facts.callCategory ?? category,
       facts,
+      nowMs,
     }
     const outcome = judge(rule.when, env)
     if (outcome === 'undecidable') notes.undecidable += 1

@@ -7,6 +7,7 @@ import type { Facts } from '@sluice/policy/core/call'
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
 import { ExactNumber, isObject } from '@sluice/policy/core/json'
 import type { Category } from '@sluice/policy/core/tools'
+import { matchesKey } from './globs.ts'
 
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>='
 export type Arithmetic = '+' | '-' | '*'
@@ -28,6 +29,10 @@ export type Ast =
   | { op: 'saw'; label: string }
   | { op: 'noAgent' }
   | { op: 'fact'; name: FactName }
+  | { op: 'called'; tool: string }
+  | { op: 'calledWithin'; tool: string; seconds: number }
+  | { op: 'callsAfter'; tool: string; after: string }
+  | { op: 'origin'; name: string }
 
 export interface Env {
   args: JsonObject
@@ -38,6 +43,7 @@ export interface Env {
   toolCategory: Category | undefined
   callCategory: Category | undefined
   facts: Facts
+  nowMs: number
 }
 
 const ENTRIES_MAX = 1000
@@ -68,6 +74,14 @@ export function render(ast: Ast): string {
       return '(agent == null)'
     case 'fact':
       return ast.name
+    case 'called':
+      return `called("${ast.tool}")`
+    case 'calledWithin':
+      return `calledWithin("${ast.tool}", "${ast.seconds}s")`
+    case 'callsAfter':
+      return `callsAfter("${ast.tool}", "${ast.after}")`
+    case 'origin':
+      return `origin.${ast.name}`
     default:
       return `(${render(ast.left)} ${ast.op} ${render(ast.right)})`
   }
@@ -103,6 +117,10 @@ function mentions(ast: Ast): string[][] {
     case 'saw':
     case 'noAgent':
     case 'fact':
+    case 'called':
+    case 'calledWithin':
+    case 'callsAfter':
+    case 'origin':
       return []
     default:
       return [...mentions(ast.left), ...mentions(ast.right)]
@@ -215,6 +233,12 @@ function evaluate(ast: Ast, env: Env): Outcome {
       return env.facts.agent === null
     case 'fact':
       return readFact(ast.name, env)
+    case 'called':
+    case 'calledWithin':
+    case 'callsAfter':
+      return recall(ast, env)
+    case 'origin':
+      return originOf(ast.name, env)
     case '&&':
     case '||': {
       const settles = ast.op === '||'
@@ -262,6 +286,56 @@ function toCel(value: JsonValue, schema: JsonValue | undefined): Value {
   if (!isObject(value)) return value as null | boolean | string
   const members = Object.entries(value)
   return Object.fromEntries(members.map(([key, item]) => [key, toCel(item, declared(schema, key))]))
+}
+
+/** What the session called before, newest last; a past that is cut off may hide what is asked for. */
+function recall(
+  ast: Ast & { op: 'called' | 'calledWithin' | 'callsAfter' },
+  { facts, nowMs }: Env,
+): Outcome {
+  const { past } = facts.session
+  if (past === undefined) return FAILED
+  const { calls, hasMore } = past
+  const newestFirst = [...calls].reverse()
+  const fits = (key: string) => (call: { server: string; name: string }) =>
+    matchesKey(key, call.server, call.name)
+  if (ast.op === 'callsAfter') {
+    const before = newestFirst.findIndex(fits(ast.after))
+    if (before === -1) return hasMore ? FAILED : 0n
+    return BigInt(newestFirst.slice(0, before).filter(fits(ast.tool)).length)
+  }
+  const found = newestFirst.find(fits(ast.tool))
+  if (ast.op === 'called') return found === undefined && hasMore ? FAILED : found !== undefined
+  const edgeMs = nowMs - ast.seconds * 1000
+  if (found !== undefined) return found.atMs > edgeMs
+  const isCovered = calls[0] !== undefined && calls[0].atMs <= edgeMs
+  return hasMore && !isCovered ? FAILED : false
+}
+
+/** What a session has read, in words of one meaning each. */
+export interface RawMemory {
+  prompt: readonly string[]
+  fields: readonly string[]
+  prose: readonly string[]
+}
+
+/** By the memory that the engine is given of the same words. */
+export const RAW_MEMORIES = new WeakMap<object, RawMemory>()
+
+const FROM_BEST: readonly string[] = ['user', 'field', 'prose', 'nowhere']
+
+/** The worst origin among the texts of an argument. */
+function originOf(name: string, { args, facts }: Env): Outcome {
+  const memory = RAW_MEMORIES.get(facts.provenance ?? {})
+  const value = member(args, name)
+  if (memory === undefined || value === undefined) return FAILED
+  const texts = (Array.isArray(value) ? value : [value]).filter((item) => typeof item === 'string')
+  const origins: string[] = texts.map((text) => {
+    if (memory.prompt.includes(text)) return 'user'
+    if (memory.fields.includes(text)) return 'field'
+    return memory.prose.includes(text) ? 'prose' : 'nowhere'
+  })
+  return FROM_BEST.findLast((origin) => origins.includes(origin)) ?? 'user'
 }
 
 function readFact(name: FactName, { facts, toolCategory, callCategory }: Env): Outcome {

@@ -5,10 +5,13 @@
 import type { AgentFacts, Call, Facts, Principal } from '@sluice/policy/core/call'
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
 import { ExactNumber } from '@sluice/policy/core/json'
+import type { PastCalls } from '@sluice/policy/core/past-calls'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { CATEGORIES } from '@sluice/policy/core/tools'
+import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import { ADDRESS_TEXTS } from './egress.ts'
 import { PLUMBING } from './evaluate.ts'
+import { RAW_MEMORIES } from './expression.ts'
 import type { Random } from './random.ts'
 import { between, chance, pick, some, weighted } from './random.ts'
 
@@ -92,7 +95,9 @@ export function generateCalls(
   for (let i = 0; i < count; i += 1) {
     // Whole seconds often, so that events leave a window at its very edge.
     nowMs += chance(random, 0.6) ? between(random, 0, 3) * 1000 : between(random, 0, 2500)
-    calls.push({ ...generateCall(random, tools, favourites, labels), nowMs })
+    const made = generateCall(random, tools, favourites, labels)
+    const session = { ...made.facts.session, past: generatePast(random, nowMs) }
+    calls.push({ ...made, facts: { ...made.facts, session }, nowMs })
   }
   return calls
 }
@@ -164,7 +169,40 @@ function generateFacts(random: Random, labels: readonly string[]): Facts {
       calls: between(random, 0, 20),
       saw: some(random, [...labels, 'unheard'], 0.4),
     },
+    provenance: generateMemory(random),
   }
+}
+
+const READ = ['x', 'xy', 'yx', 'z']
+
+/** What the session has read; sometimes nothing is known of it. */
+function generateMemory(random: Random): SessionProvenance | undefined {
+  if (chance(random, 0.1)) return undefined
+  const raw = {
+    prompt: some(random, READ, 0.2),
+    fields: some(random, READ, 0.3),
+    prose: some(random, READ, 0.4),
+  }
+  const memory = new SessionProvenance({
+    low: between(random, 0, 1e6),
+    high: between(random, 0, 1e6),
+  })
+  if (raw.prompt.length > 0) memory.addPrompt(raw.prompt.join(', '))
+  memory.remember({ texts: [raw.prose.join(' ')], structured: { list: raw.fields } })
+  RAW_MEMORIES.set(memory, raw)
+  return memory
+}
+
+/** Calls before this one, the newest last. */
+function generatePast(random: Random, nowMs: number): PastCalls | undefined {
+  if (chance(random, 0.1)) return undefined
+  let atMs = nowMs
+  const calls = Array.from({ length: between(random, 0, 6) }, () => {
+    atMs -= between(random, 0, 8) * 1000
+    const name = pick(random, ['x', 'y', 'xy', 'yx', 'yy'])
+    return { server: pick(random, SERVERS), name, atMs }
+  })
+  return { calls: calls.reverse(), hasMore: chance(random, 0.3) }
 }
 
 function generateArguments(random: Random, declared: readonly string[]): JsonObject {

@@ -36,7 +36,11 @@ function atom(random: Random, scope: Scope): Ast {
   if (scope.args.length > 0 && chance(random, 0.7)) {
     return argumentAtom(random, pick(random, scope.args), scope)
   }
-  const kind = weighted(random, { saw: 4, group: 3, noAgent: 2, depth: 2, category: 3, calls: 3 })
+  const origin = scope.hides === true || !scope.hasTool ? 0 : 3
+  const kind = weighted(random, {
+    ...{ saw: 4, group: 3, noAgent: 2, depth: 2, category: 3, calls: 3 },
+    ...{ past: 4, origin },
+  })
   switch (kind) {
     case 'saw':
       return { op: 'saw', label: pick(random, scope.labels) }
@@ -62,7 +66,27 @@ function atom(random: Random, scope: Scope): Ast {
     }
     case 'calls':
       return compare(random, fact('session.calls'), literal(BigInt(between(random, 0, 20))))
+    case 'past':
+      return past(random)
+    case 'origin': {
+      const words = ['user', 'field', 'prose', 'nowhere'].map(literal)
+      const left: Ast = { op: 'origin', name: 'tags' }
+      if (chance(random, 0.5))
+        return { op: 'in', left, right: { op: 'list', items: words.slice(2) } }
+      return { op: pick(random, ['==', '!=']), left, right: pick(random, words) }
+    }
   }
+}
+
+const PAST_TOOLS = ['a/x', 'a/*', 'b/y*', '*/x?', 'ab/xy', '*/*y']
+
+function past(random: Random): Ast {
+  const tool = pick(random, PAST_TOOLS)
+  const form = weighted(random, { called: 2, within: 2, after: 2 })
+  if (form === 'called') return { op: 'called', tool }
+  if (form === 'within') return { op: 'calledWithin', tool, seconds: between(random, 1, 20) }
+  const counted: Ast = { op: 'callsAfter', tool, after: pick(random, PAST_TOOLS) }
+  return compare(random, counted, literal(BigInt(between(random, 0, 3))))
 }
 
 function argumentAtom(random: Random, name: string, scope: Scope): Ast {

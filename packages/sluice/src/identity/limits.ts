@@ -85,5 +85,7 @@ export const SEALED_VALUES_MAX = 64
 /** What was cut off of answers of one session and can be read on: how many, and their characters in all. */
 export const RESTS_MAX = 16
 export const REST_CHARS_MAX = 4 * 1_048_576
+/** What all sessions remember of answers together. Beyond it, those used least recently forget. */
+export const PROVENANCE_BYTES_MAX = 256 * 1_048_576
 /** Calls of a session that conditions over its past see at least; twice as many are kept. */
 export const PAST_CALLS_MAX = 256

@@ -6,13 +6,14 @@ import type { Instant } from '../../core/clock.ts'
 import type { NumberKind } from '../../core/data-kinds.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
 import type { Category } from '../../core/tools.ts'
+import { TOOL_CALL } from '../../language/methods.ts'
 import { originOfArgument } from '../../provenance/check-call.ts'
 import { timestamp } from '../functions/text.ts'
 import { UndecidableError } from '../functions/undecidable-error.ts'
 import type { BoundExpression } from './bind-expression.ts'
 import type { BoundSlot } from './bound-slot.ts'
 import { evaluatePast } from './past.ts'
-import { findProtection, isProtectionName } from './protection.ts'
+import { findProtection, isProtectionName, type ProtectionName } from './protection.ts'
 import { ArgumentWalk } from './walk-arguments.ts'
 
 /** Result of an expression. `either`: it depends on the call, which is not known yet (a list). */
@@ -71,6 +72,9 @@ function describeFailure(error: unknown): string {
 function nameSlots(text: string, program: BoundExpression): string {
   return text.replace(/^Unknown variable: s(\d+)$/, (_, index) => {
     const slot = program.slots[Number(index)]
+    if (slot?.root === 'past') return 'what the session called before is not known'
+    const isOfOrigin = slot?.root === 'origin' || isProtectionName(slot?.path[0])
+    if (isOfOrigin) return 'where values came from is not known'
     return `\`${slot === undefined ? '' : [slot.root, ...slot.path].join('.')}\` is not there`
   })
 }
@@ -108,11 +112,17 @@ function lookUp(from: JsonObject, slot: BoundSlot, start: number): JsonValue | u
 
 /** The worst origin of the texts and ids of an argument; undefined if it is not known. */
 function originValue(slot: BoundSlot, { facts, args }: EvaluationContext): string | undefined {
-  if (facts.provenance === undefined)
-    throw new UndecidableError('where values came from is not known')
   const value = lookUp(args as JsonObject, slot, 0)
   const name = slot.path.at(-1) as string
-  return value === undefined ? undefined : originOfArgument(value, name, facts.provenance)
+  if (facts.provenance === undefined || value === undefined) return undefined
+  return originOfArgument(value, name, facts.provenance)
+}
+
+/** Other methods than a tool call have no values of which it matters. */
+function protectionValue(name: ProtectionName, situation: EvaluationContext): boolean | undefined {
+  const { call, facts } = situation
+  if (facts.provenance === undefined && call.method === TOOL_CALL) return undefined
+  return findProtection(name, situation) !== undefined
 }
 
 /** Undefined without an agent or a tool: then reading it fails, as in CEL. */
@@ -126,7 +136,7 @@ function factValue(slot: BoundSlot, situation: EvaluationContext, walk: Argument
     case 'call':
       if (name === 'category') return facts.callCategory ?? category
       if (name === 'secret') return facts.holdsSecret?.()
-      if (isProtectionName(name)) return findProtection(name, situation) !== undefined
+      if (isProtectionName(name)) return protectionValue(name, situation)
       return facts.holds?.(name as NumberKind)
     case 'tool':
       if (facts.tool === undefined) return undefined

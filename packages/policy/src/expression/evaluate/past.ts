@@ -5,34 +5,28 @@ import type { Instant } from '../../core/clock.ts'
 import type { PastCall, PastCalls } from '../../core/past-calls.ts'
 import { parseDuration } from '../../document/shape.ts'
 import { globMatches, parseGlob } from '../../language/glob.ts'
-import { UndecidableError } from '../functions/undecidable-error.ts'
 
-const FORGOTTEN = 'the session has made more calls than are kept'
-
+/** Undefined if it is not known: what was dropped could matter. */
 export function evaluatePast(
   [name, first = '', second = '']: readonly string[],
   past: PastCalls | undefined,
   now: Instant,
-): boolean | bigint {
-  if (past === undefined) throw new UndecidableError('what the session called before is not known')
+): boolean | bigint | undefined {
+  if (past === undefined) return undefined
   const { calls, hasMore } = past
   const matches = matcher(first)
   if (name === 'callsAfter') {
     const start = calls.findLastIndex(matcher(second))
-    if (start === -1 && hasMore) throw new UndecidableError(FORGOTTEN)
-    return start === -1 ? 0n : BigInt(calls.slice(start + 1).filter(matches).length)
+    if (start === -1) return hasMore ? undefined : 0n
+    return BigInt(calls.slice(start + 1).filter(matches).length)
   }
   const last = calls.findLast(matches)
-  if (name === 'called') {
-    if (last === undefined && hasMore) throw new UndecidableError(FORGOTTEN)
-    return last !== undefined
-  }
+  if (name === 'called') return last === undefined && hasMore ? undefined : last !== undefined
   const since = now.monotonicMs - (parseDuration(second) as number) * 1_000
   if (last !== undefined) return last.atMs > since
   const [oldest] = calls
-  if (hasMore && (oldest === undefined || oldest.atMs > since))
-    throw new UndecidableError(FORGOTTEN)
-  return false
+  const isCovered = !hasMore || (oldest !== undefined && oldest.atMs <= since)
+  return isCovered ? false : undefined
 }
 
 function matcher(key: string): (call: PastCall) => boolean {

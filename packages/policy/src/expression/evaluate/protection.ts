@@ -3,7 +3,6 @@
 
 import { TOOL_CALL } from '../../language/methods.ts'
 import { checkValues, checkVerb, type ProtectionFinding } from '../../provenance/check-call.ts'
-import { UndecidableError } from '../functions/undecidable-error.ts'
 import type { EvaluationContext } from './evaluate.ts'
 
 /** Names below `call`. */
@@ -26,7 +25,7 @@ export function findProtection(
 ): ProtectionFinding | undefined {
   if (call.method !== TOOL_CALL || args === undefined) return undefined
   const { provenance, tool, callCategory } = facts
-  if (provenance === undefined) throw new UndecidableError('where values came from is not known')
+  if (provenance === undefined) return undefined
   const checked = {
     name: call.name,
     category: callCategory ?? category,

@@ -6,6 +6,7 @@ import {
   AGENT_SESSION_IDLE_MS,
   AGENT_SESSIONS_WINDOW_MS,
   FAMILY_SESSION_IDLE_MS,
+  PROVENANCE_BYTES_MAX,
   SESSION_KEYS_MAX,
   SESSION_PRINCIPALS_KEPT,
 } from '../limits.ts'
@@ -181,6 +182,7 @@ export class AgentSessions {
       save: () => this.#save(session),
       saveLabels: () => this.#saveLabels(this.#ownerOf(labelled)),
       forget: () => this.#forget(session),
+      makeRoom: () => this.#makeRoom(),
     })
   }
 
@@ -294,6 +296,21 @@ export class AgentSessions {
   #drop(session: AgentSession): void {
     this.#byId.delete(session.id)
     if (session.isUsed || session.saw.size > 0) this.#memory.remove(session.id)
+  }
+
+  /** A session that has forgotten counts everything as a stranger's from then on. */
+  #makeRoom(): void {
+    const remembering = [...this.#byId.values()].filter(
+      ({ provenance }) => provenance !== undefined,
+    )
+    const sizeOf = ({ provenance }: AgentSession) => provenance?.bytes ?? 0
+    let bytes = remembering.reduce((sum, session) => sum + sizeOf(session), 0)
+    if (bytes <= PROVENANCE_BYTES_MAX) return
+    for (const session of remembering.sort((a, b) => a.lastUsedMs - b.lastUsedMs)) {
+      if (bytes <= PROVENANCE_BYTES_MAX) return
+      bytes -= sizeOf(session)
+      session.provenance = undefined
+    }
   }
 
   /** Nothing has happened in it. */

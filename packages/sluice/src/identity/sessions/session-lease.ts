@@ -55,6 +55,8 @@ interface LeaseContext {
   readonly save: () => void
   readonly saveLabels: () => void
   readonly forget: () => void
+  /** Before a session remembers answers. */
+  readonly makeRoom: () => void
 }
 
 /** One connection's use of a session. */
@@ -88,6 +90,7 @@ export class SessionLease {
   provenance(): SessionProvenance {
     const session = this.#session
     if (session.provenance === undefined) {
+      this.#context.makeRoom()
       session.provenance = new SessionProvenance(randomSeed())
       if (session.isUsed) session.provenance.markIncomplete()
     }

@@ -1,0 +1,84 @@
+// `npm run bench -- provenance`: what `protect` costs beside a decision. Remembering an answer, per kB of
+// prose and of JSON, and the decision on a call with ten arguments while the memory is full.
+
+import { sampleFacts } from '@sluice/policy/cases/sample-facts'
+import { compile } from '@sluice/policy/compile/compile'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import { decide } from '@sluice/policy/decide/decide'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
+import type { RunOptions } from '../scripts/dispatch.ts'
+
+const SEED = { low: 1, high: 2 }
+const NOW = { wallMs: 0, monotonicMs: 0 }
+const WORDS =
+  'the invoice of the meeting tomorrow please send report account number project update schedule team client budget review notes summary draft final version attached document'.split(
+    ' ',
+  )
+
+export function run(options: RunOptions): number {
+  const turns = Number(options.turns ?? 2_000)
+  const prose = Array.from({ length: 1_600 }, (_, at) => word(at))
+    .join(' ')
+    .slice(0, 10_000)
+  const records = JSON.stringify(
+    Array.from({ length: 60 }, (_, at) => ({
+      id: at,
+      email: `user${at}@example.com`,
+      name: `${word(at)} ${word(at * 3)}`,
+      body: Array.from({ length: 15 }, (_, index) => word(at * index)).join(' '),
+    })),
+  )
+  const goals = [
+    { goal: 'remembering prose, at most 20 µs per kB', value: remember(prose, turns), max: 20 },
+    { goal: 'remembering JSON, at most 20 µs per kB', value: remember(records, turns), max: 20 },
+    {
+      goal: 'a decision, ten arguments, p50 at most 5 µs',
+      value: decideCalls(records, turns),
+      max: 5,
+    },
+  ]
+  if (options.json) console.log(JSON.stringify({ goals }))
+  for (const { goal, value, max } of goals)
+    console.log(`${value <= max ? 'reached' : 'MISSED '}  ${goal}: ${value.toFixed(2)}`)
+  return 0
+}
+
+function word(at: number): string {
+  return `${WORDS[(at * 7_919) % WORDS.length]}${at % 7 === 0 ? at % 1_000 : ''}`
+}
+
+/** Microseconds per kB, the median. */
+function remember(text: string, turns: number): number {
+  const memory = new SessionProvenance(SEED)
+  return median(turns, () => memory.remember({ texts: [text] })) / (text.length / 1_000)
+}
+
+function decideCalls(records: string, turns: number): number {
+  const text = 'version: 1\ndefault: allow\nprotect: balanced\n'
+  const policy = compile({ file: 'p', text }).policy as CompiledPolicy
+  const definition = { server: 's', name: 'send_report', inputSchema: { type: 'object' } }
+  const tool: KnownTool = { definition, category: 'Write', risk: 'low' }
+  const memory = new SessionProvenance(SEED)
+  for (let from = 0; !memory.isIncomplete; from += 2_000)
+    memory.remember({
+      texts: [Array.from({ length: 2_000 }, (_, at) => `w${from + at}`).join(' ')],
+    })
+  memory.remember({ texts: [records] })
+  const facts = { ...sampleFacts(tool), provenance: memory }
+  const counters = new MemoryCounters()
+  const args = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`part_${at}`, `${at}`]))
+  const call = { server: 's', name: 'send_report', method: 'tools/call', args }
+  return median(turns * 5, () => decide(policy, call, facts, counters, NOW))
+}
+
+/** Microseconds. */
+function median(turns: number, work: () => void): number {
+  const times = Array.from({ length: turns }, () => {
+    const began = performance.now()
+    work()
+    return (performance.now() - began) * 1_000
+  }).sort((one, other) => one - other)
+  return times[turns >> 1] as number
+}
