@@ -7,7 +7,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makePerson } from '../../../test/support/person.ts'
 import { PlainClient } from '../../../test/support/plain-client.ts'
-import { fixture, startGate } from '../../../test/support/start-gate.ts'
+import { findPostgres, startPostgres } from '../../../test/support/postgres.ts'
+import { fixture, type RunningGate, startGate } from '../../../test/support/start-gate.ts'
 import { statelessClient } from '../../../test/support/stateless-client.ts'
 import {
   askAsPerson,
@@ -112,12 +113,43 @@ export async function pins(place: Place): Promise<boolean> {
   return isHeld && (await said(client, 'drop_items')) === 'drop_items'
 }
 
-/** A key in an answer is found, and what depends on it is denied from then on. */
+/** A key in an answer is found, and what depends on it is denied from then on; where the policy says so it
+ * is redacted, and so is a card. */
 export async function inspection({ gate }: Place): Promise<boolean> {
   const client = await PlainClient.open(gate, 'office')
   const isFree = (await decisionOn(client, 'fetch_page')) === undefined
-  await said(client, 'get_slow', { note: `sk_${'live'}_${'4eC39HqLyjWDarjtT1zdp7dc'}` })
-  return isFree && (await decisionOn(client, 'fetch_page'))?.code === 'DENIED'
+  const key = `sk_${'live'}_${'4eC39HqLyjWDarjtT1zdp7dc'}`
+  await said(client, 'get_slow', { note: key })
+  const isHeld = (await decisionOn(client, 'fetch_page'))?.code === 'DENIED'
+  const secrets = [key, '4111 1111 1111 1111', 'ada@example.com']
+  const answer = await said(client, 'list_odd', { note: secrets.join(', ') })
+  return isFree && isHeld && !secrets.some((secret) => answer.includes(secret))
+}
+
+/** Two gates with one PostgreSQL charge one counter. */
+export async function scaleOut({ log }: Place): Promise<boolean> {
+  const file = findPostgres()
+  if (file === undefined) throw new Error('PostgreSQL is not installed here')
+  const postgres = await startPostgres(file)
+  const gates: RunningGate[] = []
+  try {
+    const limit = '{ action: allow, rate_limit: { max: 4, window: 1h, per: principal } }'
+    const policy = `version: 1\ndefault: allow\ntools:\n  up/read: ${limit}\n`
+    let passed = 0
+    for (const name of ['one', 'two']) {
+      const cluster = { name, key: 'a key of the cluster that nobody guesses' }
+      const config = { store: postgres.url(), cluster }
+      const gate = await startGate({ servers: { up: fixture('counter', log) }, policy, config })
+      gates.push(gate)
+      const client = await PlainClient.open(gate, 'up')
+      for (let at = 0; at < 3; at += 1)
+        passed += (await said(client, 'read')).startsWith('read') ? 1 : 0
+    }
+    return passed === 4
+  } finally {
+    await Promise.all(gates.map((gate) => gate.stop()))
+    await postgres.stop()
+  }
 }
 
 /** A grant has a token and counters of its own, and is gone when it is revoked. At a gate of its own: where

@@ -24,6 +24,7 @@ const POLICY = `
 version: 1
 default: deny
 labels: { office/read_file: [private] }
+answers: { office/list_odd: { redact: [secret, card, email] } }
 tools:
   agents/*: allow
   newer/*: allow
