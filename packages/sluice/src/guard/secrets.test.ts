@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { maskText } from '../approvals/mask-text.ts'
+import { shorten } from '../gateway/shared/log.ts'
 import { holdsSecret } from './inspect-answer.ts'
 import { SECRET_DETECTORS } from './secret-detectors.ts'
 import { findSecretShapes } from './secrets.ts'
@@ -92,6 +93,15 @@ test('every detector serves verdicts, exports and masks', () => {
       // Nothing beside it is hidden.
       expect(text).toMatch(/see .* there/)
     }
+})
+
+test('lines of a log show no secret, also where they are cut', () => {
+  const key = `glpat-${random(24)}`
+  expect(shorten(`token ${key} used, card 4111 1111 1111 1111`, 200)).toBe(
+    'token [masked] used, card [masked]1111',
+  )
+  expect(shorten(`${'x'.repeat(20)} ${key}`, 30)).toBe(`${'x'.repeat(20)} [masked]`)
+  expect(shorten('plain', 3)).toBe('pla…')
 })
 
 test('no character without width splits a secret, whichever it is', () => {

@@ -59,6 +59,17 @@ export function findMaskedSpans(text: string): SecretMatch[] {
   return found.inOrder
 }
 
+/** A foreign line for the log, with secrets and cards masked. */
+export function maskLine(line: string): string {
+  let shown = ''
+  let next = 0
+  for (const { start, end } of findMaskedSpans(line)) {
+    shown += `${line.slice(next, start)}[masked]`
+    next = end
+  }
+  return shown + line.slice(next)
+}
+
 /** The kind of data in the text itself, for callers that decode it themselves. */
 export function plainDataIn(text: string, group: DataKind): string | undefined {
   return firstIn(text, { max: 1, isLenient: false, groups: groupsOf([group]) })?.kind

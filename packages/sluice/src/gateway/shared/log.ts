@@ -2,6 +2,7 @@
 // Structured fields are kept apart from the message.
 
 import { visibleText } from '../../core/visible-text.ts'
+import { maskLine } from '../../guard/secrets.ts'
 
 export type Log = (
   level: LogLevel,
@@ -11,8 +12,13 @@ export type Log = (
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
-/** Cut, and with no character in it that could rewrite a terminal or a log line. */
+/** No key that is worth masking is longer. */
+const SECRET_LENGTH_MAX = 4_096
+
+/** Cut, without secrets, and with no character in it that could rewrite a terminal or a log line. */
 export function shorten(line: string, lengthMax: number): string {
-  const cut = line.length > lengthMax ? `${line.slice(0, lengthMax)}…` : line
+  // Masked first: half a secret has no shape.
+  const masked = maskLine(line.slice(0, lengthMax + SECRET_LENGTH_MAX))
+  const cut = masked.length > lengthMax ? `${masked.slice(0, lengthMax)}…` : masked
   return visibleText(cut.replaceAll('\t', ' '))
 }
