@@ -15,8 +15,6 @@ import {
 import type { RunOptions } from '../dispatch.ts'
 
 const ALLOW_ALL = 'version: 1\ndefault: allow\n'
-/** The client that starts the agents is no model: what the gate tells it of them misleads nobody. */
-const TRUSTED_AGENTS = 'labels: { "agents/*": [trusted] }\n'
 
 export async function run(options: RunOptions): Promise<number> {
   if (options.record === true) {
@@ -45,9 +43,7 @@ export async function run(options: RunOptions): Promise<number> {
 
 function readPolicy({ policy, protect }: RunOptions): string {
   if (typeof policy === 'string') return readFileSync(policy, 'utf8')
-  return typeof protect === 'string'
-    ? `${ALLOW_ALL}protect: ${protect}\n${TRUSTED_AGENTS}`
-    : ALLOW_ALL
+  return typeof protect === 'string' ? `${ALLOW_ALL}protect: ${protect}\n` : ALLOW_ALL
 }
 
 function print(tasks: readonly FlowRun[], attacks: readonly FlowRun[], way: AttackWay): void {

@@ -6,6 +6,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
+import { InstallationKey } from '../../packages/sluice/src/identity/keys/installation-key.ts'
+import { SessionTokens } from '../../packages/sluice/src/identity/sessions/session-tokens.ts'
 import { modelServer } from '../agents/model-server.ts'
 import { FLOWS, MARKER, resetWorld, WORLD_NAME, worldServers } from './flows-world.ts'
 import { ADA, type OwnGate, ownGate } from './own-gate.ts'
@@ -88,20 +90,19 @@ export class FlowRunner {
   readonly #root: string
   readonly #models: Awaited<ReturnType<typeof modelServer>>
   readonly #gate: OwnGate
-  readonly #client: PlainClient
+  readonly #tokens: SessionTokens
   readonly #directory: string
 
   private constructor(
     directory: string,
     models: Awaited<ReturnType<typeof modelServer>>,
     gate: OwnGate,
-    client: PlainClient,
   ) {
     this.#directory = directory
     this.#root = join(directory, 'world')
     this.#models = models
     this.#gate = gate
-    this.#client = client
+    this.#tokens = new SessionTokens(InstallationKey.at(gate.data))
   }
 
   /** With these servers, or all. */
@@ -116,8 +117,7 @@ export class FlowRunner {
     const servers = { agents: { builtin: 'agents' as const }, ...Object.fromEntries(world) }
     const config = { models: { local: { url: models.url } } }
     const gate = await ownGate({ servers, policy, config }, { agents: agentsFor })
-    const client = await PlainClient.open(gate as never, 'agents')
-    return new FlowRunner(directory, models, gate, client)
+    return new FlowRunner(directory, models, gate)
   }
 
   async end(): Promise<void> {
@@ -154,13 +154,16 @@ export class FlowRunner {
     }))
     const model = this.#models.plays([...turns, { text: 'done' }])
     const tools = [...new Set(steps.map(({ server }) => `${server}/*`))]
-    const { agent } = await this.#call('wasm_agent_create', { model, tools })
+    // The one who prompts has read nothing yet, as a person has not: a session for each of the two.
+    const maker = await this.#connect()
+    const { agent } = await callTool(maker, 'wasm_agent_create', { model, tools })
+    const prompter = await this.#connect()
     const input = { agentId: agent.id, input: prompt, waitMs: 1 }
-    const { runId } = await this.#call('wasm_agent_prompt', input)
+    const { runId } = await callTool(prompter, 'wasm_agent_prompt', input)
     const before = new Set<string>()
     for (;;) {
       const wait = { agentId: agent.id, runId, waitMs: 200 }
-      const { response } = await this.#call('wasm_agent_wait', wait)
+      const { response } = await callTool(prompter, 'wasm_agent_wait', wait)
       for (const request of this.#gate.approvals.list({ states: ['pending'] })) {
         if (before.has(request.id)) continue
         before.add(request.id)
@@ -168,6 +171,7 @@ export class FlowRunner {
       }
       if (typeof response === 'string') break
     }
+    for (const client of [maker, prompter]) await client.end()
     return this.#verdictsOf(agent.id)
   }
 
@@ -190,10 +194,19 @@ export class FlowRunner {
     return JSON.parse(JSON.stringify(args).replaceAll(WORLD_NAME, this.#root))
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: what an agent's tool answered
-  async #call(name: string, args: object): Promise<any> {
-    const { answer } = await this.#client.call(name, args)
-    if (answer.result === undefined) throw new Error(JSON.stringify(answer))
-    return answer.result.structuredContent ?? JSON.parse(answer.result.content[0].text)
+  /** A client of the agents with a session of its own. */
+  async #connect(): Promise<PlainClient> {
+    const gate = { url: this.#gate.url } as never
+    const client = new PlainClient(gate, `agents?sluice_session=${this.#tokens.make()}`)
+    await client.initialize()
+    return client
   }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what an agent's tool answered
+async function callTool(client: PlainClient, name: string, args: object): Promise<any> {
+  const { answer } = await client.call(name, args)
+  const { result } = answer
+  if (result === undefined || result.isError === true) throw new Error(JSON.stringify(answer))
+  return result.structuredContent ?? JSON.parse(result.content[0].text)
 }
