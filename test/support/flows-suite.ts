@@ -115,7 +115,8 @@ export class FlowRunner {
       ([name]) => names?.includes(name) ?? true,
     )
     const servers = { agents: { builtin: 'agents' as const }, ...Object.fromEntries(world) }
-    const config = { models: { local: { url: models.url } } }
+    // Each run has sessions of its own.
+    const config = { models: { local: { url: models.url } }, sessions: { max: 1_000 } }
     const gate = await ownGate({ servers, policy, config }, { agents: agentsFor })
     return new FlowRunner(directory, models, gate)
   }
