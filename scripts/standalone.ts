@@ -94,7 +94,7 @@ async function bundle(platform: Platform): Promise<void> {
   assembleStandalone({ root: ROOT, target, node: join(node, 'bin', 'node') })
   cpSync(join(node, 'LICENSE'), join(target, 'LICENSE.node'))
   const archive = `${target}.tar.gz`
-  // The same input gives the same archive.
+  // Order, times and owners of the archive do not depend on the machine.
   const same = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner']
   execFileSync('tar', [...same, '-czf', archive, '-C', dirname(target), name])
   const digest = createHash('sha256').update(readFileSync(archive)).digest('hex')
