@@ -27,7 +27,7 @@ const servers = {
   office: fixture('office', './office.log'),
 }
 
-afterAll(endOwnGates)
+afterAll(() => endOwnGates())
 
 // biome-ignore lint/suspicious/noExplicitAny: taken apart by the test
 async function tool(client: PlainClient, name: string, args: object): Promise<any> {

@@ -255,7 +255,7 @@ describe('one session', () => {
     expect(textOf(await client.callTool({ name: 'old__count', arguments: {} }))).toBe('old: 1')
     await until(async () => {
       const why = await count().then(textOf, (error: Error) => error.message)
-      return why.includes('what it kept for this session is gone')
+      return why.includes('its state of this session is lost')
     }, 60_000)
     expect(textOf(await count())).toBe('a: 1')
     await close()
