@@ -87,7 +87,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await until(async () => (await figures()) !== before)
     await page
       .getByLabel('Most refused')
-      .getByRole('button', { name: /delete_all/ })
+      .getByRole('link', { name: /delete_all/ })
       .click()
     expect(new URL(page.url()).searchParams.get('q')).toBe('office/delete_all')
     await page.getByLabel('Search calls').fill('nothing is called so')

@@ -11,6 +11,7 @@ import type {
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { listen } from '../../stream.ts'
 import { WORDS } from '../../ui/marks.tsx'
+import type { TopName } from '../../ui/top-list.tsx'
 
 export const WINDOW_S = 300
 const ROWS_MAX = 1_000
@@ -220,13 +221,6 @@ export function fits(filter: Filter, row: LiveRow): boolean {
   return text.toLowerCase().includes(filter.q.toLowerCase())
 }
 
-/** A tool with its calls by outcome. */
-export interface ToolCount {
-  readonly name: string
-  readonly n: number
-  readonly words: Readonly<Partial<Record<OutcomeLabel, number>>>
-}
-
 /** Calls per second by label, null where nothing is known, and the tools that were called and refused
  * most. A held call is not refused. */
 export function computeFigures(
@@ -236,8 +230,8 @@ export function computeFigures(
 ): {
   readonly times: readonly number[]
   readonly words: Readonly<Record<OutcomeLabel, readonly (number | null)[]>>
-  readonly called: readonly ToolCount[]
-  readonly refused: readonly ToolCount[]
+  readonly called: readonly TopName[]
+  readonly refused: readonly TopName[]
 } {
   const from = nowS - WINDOW_S
   const times: number[] = []
@@ -272,15 +266,15 @@ const REFUSALS: readonly OutcomeLabel[] = ['deny', 'limited', 'hide']
 function pickTop(
   counts: ReadonlyMap<string, Partial<Record<OutcomeLabel, number>>>,
   counted: readonly OutcomeLabel[],
-): ToolCount[] {
+): TopName[] {
   return [...counts]
     .map(([name, words]) => {
       const shown = counted.map((word) => [word, words[word] ?? 0] as const)
-      const n = shown.reduce((sum, [, count]) => sum + count, 0)
-      return { name, n, words: Object.fromEntries(shown) }
+      const calls = shown.reduce((sum, [, n]) => sum + n, 0)
+      return { name, calls, words: Object.fromEntries(shown) }
     })
-    .filter(({ n }) => n > 0)
-    .sort((one, other) => other.n - one.n)
+    .filter(({ calls }) => calls > 0)
+    .sort((one, other) => other.calls - one.calls)
     .slice(0, 6)
 }
 

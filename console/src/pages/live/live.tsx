@@ -14,6 +14,7 @@ import { useNow } from '../../ui/now.ts'
 import { Empty, PageHead } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
 import { SaidLine } from '../../ui/said.tsx'
+import { TopList } from '../../ui/top-list.tsx'
 import { clock, count, millis, short } from '../../ui/words.ts'
 import { CallExplanationDrawer } from './explained.tsx'
 import {
@@ -22,7 +23,6 @@ import {
   fits,
   type LiveState,
   LiveStore,
-  type ToolCount,
   WINDOW_S,
 } from './live-store.ts'
 import './live.css'
@@ -165,8 +165,8 @@ export function Live(): JSX.Element {
               unit={millis}
             />
           </section>
-          <Tops title="Most called" list={figures.called} />
-          <Tops title="Most refused" list={figures.refused} />
+          <TopList title="Most called" none={NONE_CALLED} list={figures.called} to={toCalls} />
+          <TopList title="Most refused" none={NONE_CALLED} list={figures.refused} to={toCalls} />
         </div>
         <Rows rows={rows} isFiltered={state.rows.length > 0} onOpen={setOpen} left={state.left} />
       </div>
@@ -209,30 +209,12 @@ function Legend({
   )
 }
 
-/** A click shows the calls of that tool. */
-function Tops({ title, list }: { title: string; list: readonly ToolCount[] }): JSX.Element {
-  const most = list[0]?.n ?? 1
-  return (
-    <section className="card tops" aria-label={title}>
-      <h2 className="small-head">{title}</h2>
-      {list.length === 0 && <p className="muted small">None in the last {WINDOW_S / 60} min.</p>}
-      <ol>
-        {list.map(({ name, n, words }) => (
-          <li key={name}>
-            <button type="button" className="top" onClick={() => setQuery({ q: name })}>
-              <span className="bars" style={{ width: `${(n / most) * 100}%` }} aria-hidden="true">
-                {WORDS.filter((word) => (words[word] ?? 0) > 0).map((word) => (
-                  <span key={word} className={`bar ${word}`} style={{ flexGrow: words[word] }} />
-                ))}
-              </span>
-              <SaidLine text={name} className="top-name" />
-              <b className="num small">{count(n)}</b>
-            </button>
-          </li>
-        ))}
-      </ol>
-    </section>
-  )
+const NONE_CALLED = `None in the last ${WINDOW_S / 60} min.`
+
+function toCalls(name: string): string {
+  const query = new URLSearchParams(location.search)
+  query.set('q', name)
+  return `${location.pathname}?${query}`
 }
 
 const getCallId = ({ callId }: LiveRow): string => callId

@@ -19,7 +19,7 @@ import { Icon, type IconName } from '../../ui/icons.tsx'
 import { OutcomeBadge, WORDS } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
-import { SaidLine } from '../../ui/said.tsx'
+import { TopList } from '../../ui/top-list.tsx'
 import { count, plural, short } from '../../ui/words.ts'
 import { listPending, useInbox } from '../approvals/inbox.ts'
 import './overview.css'
@@ -221,29 +221,11 @@ function Names({
   list: readonly CountedName[]
   to: (name: string) => Readonly<Record<string, string>>
 }): JSX.Element {
-  const most = list[0]?.calls ?? 1
-  return (
-    <section className="card tops" aria-label={title}>
-      <h2 className="small-head">{title}</h2>
-      {list.length === 0 && <p className="muted small">None in this period.</p>}
-      <ol>
-        {list.map(({ name, calls, refused }) => (
-          <li key={name}>
-            <Link to={`${pathTo('ledger')}${formatQuery(to(name))}`} className="top">
-              <span
-                className="bars"
-                style={{ width: `${(calls / most) * 100}%` }}
-                aria-hidden="true"
-              >
-                <span className="bar allow" style={{ flexGrow: calls - refused }} />
-                <span className="bar deny" style={{ flexGrow: refused }} />
-              </span>
-              <SaidLine text={name} className="top-name" />
-              <b className="num small">{count(calls)}</b>
-            </Link>
-          </li>
-        ))}
-      </ol>
-    </section>
-  )
+  const names = list.map(({ name, calls, refused }) => ({
+    name,
+    calls,
+    words: { allow: calls - refused, deny: refused },
+  }))
+  const toLedger = (name: string) => `${pathTo('ledger')}${formatQuery(to(name))}`
+  return <TopList title={title} none="None in this period." list={names} to={toLedger} />
 }
