@@ -85,11 +85,12 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared state', postgr
   test('of two changes of one row at the same time the first counts, and the second is told', async () => {
     const url = newDatabase()
     const [a, b] = [await open(url, 'a'), await open(url, 'b')]
-    a.put('x', 'of a')
     const confirm = b.state.beginChange()
+    a.put('x', 'of a')
+    await a.state.settle()
+    // Before b has heard of it: a gate commits a change at once, so writing both first would be a race.
     b.put('x', 'of b')
     b.put('z', 'of b')
-    await a.state.settle()
     await expect(confirm()).rejects.toMatchObject({ code: 'STORE_CONFLICT' })
     await a.state.catchUp()
     expect(a.all()).toMatchObject([{ body: 'of a' }, { body: 'of b' }])
