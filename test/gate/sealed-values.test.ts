@@ -9,7 +9,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { bytesTo, recordsOf } from '../support/plain-client.ts'
 import { type RealClient, throughGate } from '../support/real-client.ts'
-import { sluiceJson } from '../support/run-sluice.ts'
+import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
@@ -99,6 +99,13 @@ test('a key reaches the server that may have it, and nobody else learns it', asy
   expect(listed).not.toContain(KEY)
   expect(dataOf(gate.data)).not.toContain(KEY)
   expect(gate.log).not.toContain(KEY)
+
+  // The record says what was kept back, and not the value.
+  const query = ['ledger', 'query', '--tool', 'vault/env', '--data', gate.data]
+  const { calls } = (await sluiceJson(query)) as { calls: { outcome: { changes: unknown } }[] }
+  expect(calls[0]?.outcome.changes).toEqual([{ change: 'sealed', kind: 'GitLab token', count: 1 }])
+  const lines = await sluice(query)
+  expect(lines.stdout).toContain('sealed 1 x GitLab token')
 })
 
 test('a planted value freezes the session that sends it, and no other', async () => {

@@ -169,6 +169,16 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
                 {call.outcome.attempts > 1 && `, ${call.outcome.attempts} attempts`}
                 {call.outcome.givenBack && ', limits given back'}
               </dd>
+              {call.outcome.changes.length > 0 && (
+                <>
+                  <dt>Answer</dt>
+                  <dd>
+                    {call.outcome.changes
+                      .map(({ change, kind, count }) => `${change} ${count} × ${kind}`)
+                      .join(', ')}
+                  </dd>
+                </>
+              )}
               {call.outcome.labels.length > 0 && (
                 <>
                   <dt>Labels</dt>

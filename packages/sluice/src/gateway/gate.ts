@@ -206,6 +206,7 @@ export class Gate {
       ...{ server: name, policy, slot, log, provenance: recall.provenance },
       hasOpenCalls: () => relay.hasOpenCalls,
       onUnrecorded: (brought) => record.labels(slot.id, name, brought),
+      onUnrecordedChanges: (changes) => record.changes(slot.id, name, changes),
       onSeen: () => this.#tellListsChanged(session, policy().labelScope),
     })
     const spare = () => (relay.openRequests === 0 ? client.spare : undefined)

@@ -47,6 +47,12 @@ export interface CallExplanation extends CallRecord {
     readonly labels: readonly string[]
     readonly attempts: number
     readonly givenBack: boolean
+    /** What `answers` of the policy changed in the response: kinds and counts. */
+    readonly changes: readonly {
+      readonly change: string
+      readonly kind: string
+      readonly count: number
+    }[]
   } | null
   /** The rule as it stands in the document in force, where it is still there. */
   readonly ruleText: { readonly file: string; readonly line: number; readonly text: string } | null

@@ -71,6 +71,7 @@ export function callExplained(
             labels: outcome.labels,
             attempts: outcome.attempts,
             givenBack: outcome.givenBack,
+            changes: outcome.changes,
           },
     ruleText,
   }

@@ -3,6 +3,7 @@
 
 import type { Action } from '@sluice/policy/core/actions'
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { describeChanges } from '../../core/answer-changes.ts'
 import { jsonLine, timeText } from '../../ledger/export/record-json.ts'
 import type { DecisionRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
 import { shadowText } from '../../ledger/records/shadow-text.ts'
@@ -93,5 +94,7 @@ function outcomeText(outcome: OutcomeRecord, output: Output): string {
   const style: Style = status === 'answered' ? 'green' : status === 'unknown' ? 'yellow' : 'red'
   const code = errorCode === null ? '' : ` ${errorCode}`
   const figures = `${Math.round(durationMs * 10) / 10} ms, ${bytes} bytes`
-  return `${output.paint(style, status)}${code} ${output.paint('dim', figures)}`
+  const changed = describeChanges(outcome.changes)
+  const changes = changed === '' ? '' : `, ${output.paint('yellow', printable(changed))}`
+  return `${output.paint(style, status)}${code} ${output.paint('dim', figures)}${changes}`
 }

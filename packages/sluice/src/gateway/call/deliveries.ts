@@ -35,7 +35,7 @@ export interface DeliveryOptions {
   readonly send: ClientSend
   readonly inspect: InspectDelivery
   /** The policy's rules for answers. */
-  readonly answers: Pick<AnswerFilter, 'isActive' | 'filterAtOnce'>
+  readonly answers: Pick<AnswerFilter, 'isActive' | 'filterAtOnce' | 'recordChanges'>
   /** Requests without an answer. */
   readonly open: () => readonly CrossedCall[]
 }
@@ -70,6 +70,7 @@ export class Deliveries {
       sources: this.#filteredBy(related),
       schema: 'unknown',
     })
+    answers.recordChanges(filtered.changes)
     if (filtered.status === 'passes') return filtered.text
     if (related?.answers !== true) return undefined
     // The caller waits, and is told why.

@@ -12,6 +12,7 @@ import {
   hasAnswerRules,
 } from '@sluice/policy/model/answer-rule'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import type { AnswerChange } from '../../core/answer-changes.ts'
 import { MESSAGE_CHARS_MAX } from '../../guard/limits.ts'
 import { canHoldData } from '../../guard/locate-data.ts'
 import type { SessionVault, ValueSource } from '../../identity/sessions/session-vault.ts'
@@ -30,6 +31,8 @@ export interface FilteredSession {
   readonly vault: () => SessionVault
   /** Adds labels to the session. */
   readonly see: (labels: readonly string[]) => void
+  /** See AnswerFilter. */
+  readonly recordChanges: AnswerFilter['recordChanges']
   readonly log: Log
 }
 
@@ -40,9 +43,13 @@ export interface FilterRequest {
   readonly schema: JsonValue | undefined | 'unknown'
 }
 
-export type FilteredAnswer =
+export type FilteredAnswer = (
   | { readonly status: 'passes'; readonly text: string }
   | { readonly status: 'denied'; readonly reason: string }
+) & {
+  /** For the ledger; undefined if nothing was changed. */
+  readonly changes?: readonly AnswerChange[] | undefined
+}
 
 export interface AnswerFilter {
   /** Whether a message has to be filtered at all. */
@@ -50,11 +57,17 @@ export interface AnswerFilter {
   readonly filter: (request: FilterRequest) => FilteredAnswer | Promise<FilteredAnswer>
   /** At once; what is too long for that is denied. */
   readonly filterAtOnce: (request: FilterRequest) => FilteredAnswer
+  /** Changes of a message that no recorded call has in its outcome. */
+  readonly recordChanges: (changes: FilteredAnswer['changes']) => void
   /** Whether a value that came from these sources may be opened for a tool of this server. */
   readonly canOpen: (sources: readonly ValueSource[], tool: string) => boolean
 }
 
-const TOO_LONG = 'it is too long to look through'
+const TOO_LONG: RewrittenMessage = {
+  status: 'denied',
+  reason: 'it is too long to look through',
+  changes: [{ change: 'withheld', kind: 'message', count: 1 }],
+}
 
 export function createAnswerFilter(session: FilteredSession): AnswerFilter {
   const { server, policy, vault, see, log } = session
@@ -70,9 +83,10 @@ export function createAnswerFilter(session: FilteredSession): AnswerFilter {
       log('warn', `a message of ${server} was not passed on: ${rewritten.reason}`)
       return rewritten
     }
-    see([...rewritten.marked])
+    const { changes, marked } = rewritten
+    see([...marked])
     if (rewritten.text !== text) log('info', `a message of ${server} was changed by \`answers\``)
-    return rewritten
+    return { status: 'passes', text: rewritten.text, ...(changes.length > 0 && { changes }) }
   }
   const isTooLong = (text: string) =>
     text.length > MESSAGE_CHARS_MAX || isDense(text, PARSED_MARKS_MAX)
@@ -81,17 +95,18 @@ export function createAnswerFilter(session: FilteredSession): AnswerFilter {
     const steps = rewrite(request)
     if (steps === undefined) return { status: 'passes', text }
     const isLong = text.length > INSPECTED_AT_ONCE_LENGTH_MAX || isTooLong(text)
-    return settle(text, isLong ? { status: 'denied', reason: TOO_LONG } : runSteps(steps))
+    return settle(text, isLong ? TOO_LONG : runSteps(steps))
   }
   return {
     isActive,
+    recordChanges: session.recordChanges,
     filterAtOnce,
     filter: (request) => {
       const { text } = request
       if (text.length <= INSPECTED_AT_ONCE_LENGTH_MAX) return filterAtOnce(request)
       const steps = rewrite(request)
       if (steps === undefined) return { status: 'passes', text }
-      if (isTooLong(text)) return settle(text, { status: 'denied', reason: TOO_LONG })
+      if (isTooLong(text)) return settle(text, TOO_LONG)
       return runInSlices(steps, 'answer').then((rewritten) => settle(text, rewritten))
     },
     canOpen: (sources, tool) =>

@@ -7,6 +7,7 @@ import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { labelsRead } from '@sluice/policy/model/reads-label'
 import type { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import type { SessionLabels } from '../../core/agent-calls.ts'
+import { type AnswerChange, AnswerChangeCounts } from '../../core/answer-changes.ts'
 import {
   type AnswerFinding,
   inspectAnswer,
@@ -44,6 +45,8 @@ export interface LabelledSession {
   readonly hasOpenCalls: () => boolean
   /** Labels that came in beside calls: of a list, a notification, a resource. */
   readonly onUnrecorded: (labels: readonly string[]) => void
+  /** What `answers` changed in messages beside calls. */
+  readonly onUnrecordedChanges: (changes: readonly AnswerChange[]) => void
   /** After a message itself: what is hidden from those who have read it is so from now on. */
   readonly onSeen: () => void
   /** What it remembers of answers; undefined if no rule reads it. */
@@ -69,6 +72,7 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
   const { server, policy, slot, onSeen, log } = session
   const unrecorded = new Set<string>()
   let timer: NodeJS.Timeout | undefined
+  const changes = createChangeRecorder(session.onUnrecordedChanges)
   const takeUnrecorded = (): readonly string[] => {
     const labels = [...unrecorded]
     unrecorded.clear()
@@ -76,6 +80,7 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
   }
   const settleLabels = (): void => {
     clearTimeout(timer)
+    changes.settle()
     if (unrecorded.size > 0) session.onUnrecorded(takeUnrecorded())
   }
   const saw = () => slot.facts(processClock.steadyMs()).saw
@@ -120,7 +125,10 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
   }
   return {
     labels: { saw, see },
-    answers: createAnswerFilter({ server, policy, vault: () => slot.vault, see, log }),
+    answers: createAnswerFilter({
+      ...{ server, policy, vault: () => slot.vault, see, log },
+      recordChanges: changes.add,
+    }),
     onDelivery: (text, strictness, sources, inspected, answered) => {
       const bound = policy()
       const memory = session.provenance?.()
@@ -154,6 +162,23 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
     },
     settleLabels,
   }
+}
+
+/** Counts for a moment before it records: a server may say much. */
+function createChangeRecorder(record: LabelledSession['onUnrecordedChanges']) {
+  const counts = new AnswerChangeCounts()
+  let timer: NodeJS.Timeout | undefined
+  const settle = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    if (counts.size > 0) record(counts.take())
+  }
+  const add: AnswerFilter['recordChanges'] = (changes) => {
+    if (changes === undefined) return
+    counts.addAll(changes)
+    timer ??= setTimeout(settle, LABELS_RECORDED_MS).unref()
+  }
+  return { add, settle }
 }
 
 /** Parsing it would take longer than other calls should wait. */

@@ -117,9 +117,11 @@ function inspectAnswer(
     return inspectInTurns({ sent, response, session, filtered })
   const isFiltered = session.answers.isActive()
   const passed = isFiltered ? session.answers.filterAtOnce(toFilter(sent, text)) : undefined
-  if (passed?.status === 'denied') return withhold(sent, passed.reason, session)
+  if (passed?.status === 'denied') return withhold(sent, passed, session)
   const told = passed?.text ?? text
-  return toInspected({ sent, response, session, text: told, error: filtered.error, isFiltered })
+  const { error } = filtered
+  const changes = passed?.changes
+  return toInspected({ sent, response, session, text: told, error, isFiltered, changes })
 }
 
 function toFilter(sent: SentRequest, text: string): FilterRequest {
@@ -129,9 +131,13 @@ function toFilter(sent: SentRequest, text: string): FilterRequest {
 }
 
 /** In place of an answer that the policy does not let pass. The call was carried out. */
-function withhold(sent: SentRequest, why: string, session: CallSession): InspectedResult {
-  const { errorCode, text } = buildWithheldReply(sent, why, session.era)
-  const outcome = { status: 'answered', bytes: Buffer.byteLength(text) } as const
+function withhold(
+  sent: SentRequest,
+  { reason, changes }: { readonly reason: string; readonly changes?: CallOutcome['changes'] },
+  session: CallSession,
+): InspectedResult {
+  const { errorCode, text } = buildWithheldReply(sent, reason, session.era)
+  const outcome = { status: 'answered', bytes: Buffer.byteLength(text), changes } as const
   return { reply: { text, errorCode, from: 'gate' }, outcome }
 }
 
@@ -152,7 +158,7 @@ async function inspectInTurns(answer: FilteredAnswer): Promise<InspectedResult> 
   const written = writeAnswer(id, told)
   const isFiltered = session.answers.isActive()
   const passed = isFiltered ? await session.answers.filter(toFilter(sent, written)) : undefined
-  if (passed?.status === 'denied') return withhold(sent, passed.reason, session)
+  if (passed?.status === 'denied') return withhold(sent, passed, session)
   const text = passed?.text ?? written
   const kind = isDefinition(method, error !== undefined) ? 'definition' : 'answer'
   const isLong = text.length > INSPECTED_AT_ONCE_LENGTH_MAX
@@ -163,7 +169,8 @@ async function inspectInTurns(answer: FilteredAnswer): Promise<InspectedResult> 
     const { text: reply } = buildFrozenReply(id, frozen, true)
     return { reply: { text: reply, from: 'gate' }, outcome: { status: 'cancelled' } }
   }
-  return toInspected({ sent, response, session, text, error, inspected, isFiltered })
+  const changes = passed?.changes
+  return toInspected({ sent, response, session, text, error, inspected, isFiltered, changes })
 }
 
 function toInspected({
@@ -174,22 +181,25 @@ function toInspected({
   error,
   inspected,
   isFiltered,
+  changes,
 }: Omit<FilteredAnswer, 'filtered'> & {
   readonly text: string
   readonly error: JsonRpcResponse['error']
   readonly inspected?: ReplyOptions['inspected']
   readonly isFiltered: boolean
+  readonly changes: CallOutcome['changes']
 }): InspectedResult {
   const { admission, method } = sent
   if (admission !== undefined) session.names.hear(response.result)
   if (method === 'initialize' && response.result !== undefined) beginSession(session)
   const describes = isDefinition(method, error !== undefined)
+  const outcome = outcomeOf(response, text)
   return {
     reply: {
       ...{ text, errorCode: error?.code, inspected, isFiltered },
       ...{ isDefinition: describes, from: sent },
     },
-    outcome: outcomeOf(response, text),
+    outcome: changes === undefined ? outcome : { ...outcome, changes },
     closes: method === 'initialize' && response.error ? 'it did not begin' : undefined,
   }
 }

@@ -33,6 +33,7 @@ export async function readRest(message: JsonRpcRequest, session: CallSession): P
     sources: [source],
     schema: undefined,
   })
+  session.answers.recordChanges(filtered.changes)
   if (filtered.status === 'denied') return buildWithheldReply(message, filtered.reason, session.era)
   return { text: filtered.text }
 }

@@ -5,6 +5,7 @@ import { performance } from 'node:perf_hooks'
 import type { DecisionInputs } from '@sluice/policy/core/decision-inputs'
 import { collectInputs } from '@sluice/policy/decide/collect-inputs'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { type AnswerChange, describeChanges } from '../../core/answer-changes.ts'
 import { displayName } from '../../core/display-name.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type DecisionEntry, digestText } from '../../ledger/records/record.ts'
@@ -30,10 +31,10 @@ export class LedgerCallRecorder implements RefusalRecorder {
   }
 
   outcome(intent: number, startedMs: number, outcome: CallOutcome): void {
-    const { status, bytes, errorCode, labels, givenBack } = outcome
+    const { status, bytes, errorCode, labels, givenBack, changes } = outcome
     const durationMs = Math.round(performance.now() - startedMs)
     const said = { atMs: Date.now(), status, durationMs, bytes, errorCode, labels, givenBack }
-    this.#ledger.outcome(intent, said)
+    this.#ledger.outcome(intent, changes === undefined ? said : { ...said, changes })
   }
 
   /** Labels that came into a session beside any call. */
@@ -41,6 +42,15 @@ export class LedgerCallRecorder implements RefusalRecorder {
     const detail = { session, server, labels: [...labels] }
     this.#ledger.event({ atMs: Date.now(), name: 'labels', detail }).catch((error: Error) => {
       this.#log('error', 'labels could not be recorded', { session, why: error.message })
+    })
+  }
+
+  /** What `answers` changed in messages that answer no call: notifications, questions, lists. */
+  changes(session: string, server: string, changes: readonly AnswerChange[]): void {
+    const detail = { session, server, changes: describeChanges(changes) }
+    this.#ledger.event({ atMs: Date.now(), name: 'answers', detail }).catch((error: Error) => {
+      const about = { session, why: error.message }
+      this.#log('error', 'changes of messages could not be recorded', about)
     })
   }
 }

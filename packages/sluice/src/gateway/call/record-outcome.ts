@@ -14,8 +14,8 @@ export interface RecordOptions {
 }
 
 export function recordOutcome({ admitted, exchange, outcome }: RecordOptions): void {
-  if (admitted === undefined) return
   const { pending, session } = exchange
+  if (admitted === undefined) return session.answers.recordChanges(outcome.changes)
   try {
     const startedMs = pending.sent?.startedMs ?? performance.now()
     session.record(admitted.admission, startedMs, outcome)

@@ -8,6 +8,7 @@ import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { Steps } from '@sluice/policy/core/steps'
 import { type AnswerPolicy, isHostListed } from '@sluice/policy/model/answer-rule'
 import { type Path, rewriteText } from '../../approvals/json-text.ts'
+import { type AnswerChange, AnswerChangeCounts } from '../../core/answer-changes.ts'
 import { joinMembers } from '../../core/canonical-json.ts'
 import { binaryIn, printedTexts } from '../../guard/binary-text.ts'
 import { findExternalLinks } from '../../guard/external-links.ts'
@@ -29,12 +30,21 @@ export interface RewriteContext {
   readonly schema: JsonValue | undefined | 'unknown'
 }
 
-export type RewrittenMessage =
+export type RewrittenMessage = (
   | { readonly status: 'passes'; readonly text: string; readonly marked: ReadonlySet<DataKind> }
   | { readonly status: 'denied'; readonly reason: string }
+) & { readonly changes: readonly AnswerChange[] }
 
 /** Ends the rewriting; never leaves this file. */
-class DeniedAnswer extends Error {}
+class DeniedAnswer extends Error {
+  /** What it holds that may not be told. */
+  readonly kind: string
+
+  constructor(reason: string, kind = 'message') {
+    super(reason)
+    this.kind = kind
+  }
+}
 
 export function* rewriteAnswerSteps(
   text: string,
@@ -52,10 +62,12 @@ export function* rewriteAnswerSteps(
         yield
       }
     const rewriter = new Rewriter(context, scan)
-    return { status: 'passes', text: rewriter.rewrite(text), marked }
+    const told = rewriter.rewrite(text)
+    return { status: 'passes', text: told, marked, changes: rewriter.changes.take() }
   } catch (error) {
     if (!(error instanceof DeniedAnswer)) throw error
-    return { status: 'denied', reason: error.message }
+    const { kind, message: reason } = error
+    return { status: 'denied', reason, changes: [{ change: 'withheld', kind, count: 1 }] }
   }
 }
 
@@ -99,12 +111,15 @@ function look({ name, text, isName }: Leaf, scan: Scan): void {
       : lookAtBinary(text, bytes, scan)
   if (matches === undefined) throw new DeniedAnswer('it is too large to look through')
   for (const { group, kind } of matches) {
-    if (rules.deny.has(group)) throw new DeniedAnswer(`it holds a ${kind}`)
+    if (rules.deny.has(group)) throw new DeniedAnswer(`it holds a ${kind}`, kind)
     if (rules.mark.has(group)) scan.marked.add(group)
   }
   const redacted = matches.filter(({ group }) => rules.redact.has(group))
   if (redacted.length > 0 && (isName || bytes !== undefined))
-    throw new DeniedAnswer(`it holds a ${redacted[0]?.kind} where nothing can stand for it`)
+    throw new DeniedAnswer(
+      `it holds a ${redacted[0]?.kind} where nothing can stand for it`,
+      redacted[0]?.kind,
+    )
   found.set(key, redacted)
 }
 
@@ -140,6 +155,8 @@ const WORD_CHARS_MAX = 64
 const BINARY: ReadonlySet<string> = new Set(['data', 'blob'])
 
 class Rewriter {
+  /** What was changed so far. */
+  readonly changes = new AnswerChangeCounts()
   readonly #context: RewriteContext
   readonly #scan: Scan
   #bytesLeft: number
@@ -169,6 +186,7 @@ class Rewriter {
     if (structured === undefined) return this.#cut(text, replacements, path)
     this.#countStructured(text)
     if (replacements.length === 0) return text
+    this.#count(replacements, text.length)
     const { schema } = this.#context
     const redacted = applyReplacements(text, replacements)
     if (schema === undefined) return redacted
@@ -190,9 +208,10 @@ class Rewriter {
     if (found === undefined) throw new DeniedAnswer('it is too large to look through')
     const [card] = found
     if (card === undefined) return written
-    if (rules.deny.has('card')) throw new DeniedAnswer(`it holds a ${card.kind}`)
+    if (rules.deny.has('card')) throw new DeniedAnswer(`it holds a ${card.kind}`, card.kind)
     if (rules.mark.has('card')) marked.add('card')
     if (!rules.redact.has('card')) return written
+    this.changes.add('redacted', card.kind)
     const structured = structuredPath(path)
     const { schema } = this.#context
     if (structured === undefined || schema === undefined)
@@ -201,37 +220,47 @@ class Rewriter {
     throw new DeniedAnswer(`it holds a ${card.kind} as a number, and nothing can stand for it`)
   }
 
-  #replacementsIn(text: string, path: Path): Replacement[] {
+  #replacementsIn(text: string, path: Path): CountedReplacement[] {
     const { rules, vault } = this.#context
     const found = this.#scan.found.get(keyOf(nameOf(path), text)) ?? []
-    const replacements: Replacement[] = vault.size === 0 ? [] : vault.findEchoes(text)
+    const replacements: CountedReplacement[] =
+      vault.size === 0
+        ? []
+        : vault.findEchoes(text).map((echo) => ({ ...echo, change: 'sealed' as const }))
     for (const match of found) {
       if (replacements.some(({ start, end }) => start < match.end && end > match.start)) continue
-      replacements.push({ ...match, placeholder: this.#placeholderOf(match, text) })
+      replacements.push(this.#toReplacement(match, text))
     }
     if (rules.links.length > 0)
       for (const link of findExternalLinks(text, (host) =>
         rules.links.every((hosts) => isHostListed(host, hosts)),
       ))
-        replacements.push({ ...link, placeholder: link.replacement })
+        replacements.push({
+          ...{ ...link, placeholder: link.replacement, change: 'removed', kind: 'link' },
+        })
     return mergeReplacements(replacements)
   }
 
-  #placeholderOf(match: DataMatch, text: string): string {
+  #toReplacement(match: DataMatch, text: string): CountedReplacement {
     const { rules, sources, vault } = this.#context
     const value = text.slice(match.start, match.end)
     const sealed =
       rules.seal.length > 0 && isSealable(match, value)
         ? vault.seal(value, match.kind, sources)
         : undefined
-    return sealed ?? placeholderFor(match, value)
+    const { start, end, kind } = match
+    const placeholder = sealed ?? placeholderFor(match, value)
+    return { start, end, kind, placeholder, change: sealed === undefined ? 'redacted' : 'sealed' }
   }
 
   /** Texts of an answer share its bounds. */
-  #cut(text: string, replacements: readonly Replacement[], path: Path): string {
+  #cut(text: string, replacements: readonly CountedReplacement[], path: Path): string {
     const isBounded = Number.isFinite(this.#bytesLeft) || Number.isFinite(this.#tokensLeft)
     const isWord = text.length <= WORD_CHARS_MAX && OF_PROTOCOL.has(nameOf(path))
-    if (!isBounded || isWord) return applyReplacements(text, replacements)
+    if (!isBounded || isWord) {
+      this.#count(replacements, text.length)
+      return applyReplacements(text, replacements)
+    }
     if (BINARY.has(nameOf(path)) && path[0] === 'result') {
       this.#spend(text)
       return text
@@ -240,8 +269,16 @@ class Rewriter {
     const { shown, restFrom } = cutText(text, replacements, room)
     this.#bytesLeft -= Buffer.byteLength(shown)
     this.#tokensLeft -= estimateTokens(shown)
+    this.#count(replacements, restFrom ?? text.length)
     if (restFrom === undefined) return shown
+    this.changes.add('cut', 'text')
     return shown + this.#writeCut(text, restFrom, path)
+  }
+
+  /** Those that begin before the cut: the rest is looked through when it is read. */
+  #count(replacements: readonly CountedReplacement[], end: number): void {
+    for (const { start, change, kind } of replacements)
+      if (start < end) this.changes.add(change, kind)
   }
 
   #spend(text: string): void {
@@ -277,6 +314,8 @@ class Rewriter {
   }
 }
 
+interface CountedReplacement extends Replacement, Pick<AnswerChange, 'change' | 'kind'> {}
+
 function nameOf(path: Path): string {
   const name = path.findLast((step) => typeof step === 'string')
   return typeof name === 'string' ? name : ''
@@ -288,8 +327,8 @@ function structuredPath(path: Path): Path | undefined {
 }
 
 /** Of two that overlap the one that begins first covers both. */
-function mergeReplacements(replacements: Replacement[]): Replacement[] {
-  const merged: Replacement[] = []
+function mergeReplacements(replacements: CountedReplacement[]): CountedReplacement[] {
+  const merged: CountedReplacement[] = []
   for (const each of replacements.sort((one, other) => one.start - other.start)) {
     const last = merged.at(-1)
     if (last === undefined || each.start >= last.end) merged.push(each)

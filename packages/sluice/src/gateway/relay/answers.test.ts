@@ -1,5 +1,5 @@
 // The policy's `answers` on every way to a client: results, errors, notifications, lists, prompts,
-// resources and task results; sealed values; links; and long texts. In both generations of the protocol.
+// resources and task results; links; and long texts. In both generations of the protocol.
 
 import { afterEach, describe, expect, test } from 'vitest'
 import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
@@ -43,7 +43,12 @@ describe('redact', () => {
     const made = start({ era })
     const told = await answer(made, text(`pay ${CARD} with ${KEY}, ask ann@example.org.`))
     expect(shown(told)).toBe('pay [card ****1111] with [secret: GitLab token], ask [email].')
-    expect(made.outcomes).toMatchObject([{ status: 'answered' }])
+    const changes = [
+      { change: 'redacted', kind: 'card number', count: 1 },
+      { change: 'redacted', kind: 'GitLab token', count: 1 },
+      { change: 'redacted', kind: 'e-mail address', count: 1 },
+    ]
+    expect(made.outcomes).toMatchObject([{ status: 'answered', changes }])
   })
 
   test('everything else keeps its bytes, numbers too', async () => {
@@ -115,6 +120,10 @@ describe('redact', () => {
     const told = JSON.stringify(made.told.find((each) => each.id === id))
     expect(told).toContain('[card ****1111]')
     expect(told).not.toContain(CARD)
+    // Of a list and of a completion there is no outcome on record.
+    made.relay.close('end')
+    const recorded = [...made.recordedChanges, ...made.outcomes.flatMap((one) => one.changes ?? [])]
+    expect(recorded).toEqual([{ change: 'redacted', kind: 'card number', count: 1 }])
   })
 
   test.each(ERAS)('notifications, before and after: %s', async (era) => {
@@ -129,6 +138,8 @@ describe('redact', () => {
     await settled()
     const told = made.told.find(({ method }) => method === 'notifications/progress')
     expect(told?.params.message).toBe('card [card ****1111]')
+    made.relay.close('end')
+    expect(made.recordedChanges).toEqual([{ change: 'redacted', kind: 'card number', count: 1 }])
   })
 
   test('a name that holds data, and a picture with data in its bytes, are withheld', async () => {
@@ -142,6 +153,10 @@ describe('redact', () => {
     })
     expect(shown(picture)).toContain('withholds the answer')
     expect(picture?.result.isError).toBe(true)
+    expect(made.outcomes.map(({ changes }) => changes)).toMatchObject([
+      [{ change: 'withheld', kind: 'card number', count: 1 }],
+      [{ change: 'withheld', kind: 'GitLab token', count: 1 }],
+    ])
   })
 })
 
@@ -291,6 +306,9 @@ describe('bounds', () => {
       said = made.told.find((each) => each.id === id)?.result.contents[0].text
     }
     expect(all).toBe(whole.replace(CARD, '[card ****1111]'))
+    expect(made.outcomes).toMatchObject([
+      { changes: [{ kind: 'card number' }, { change: 'cut', kind: 'text' }] },
+    ])
   })
 
   test('tokens, and structured content that cannot be cut', async () => {
@@ -318,79 +336,5 @@ describe('bounds', () => {
       await settled()
       expect(made.told.find((each) => each.id === id)?.error?.message).toContain('no longer kept')
     }
-  })
-})
-
-describe('sealed values', () => {
-  const rules = 'default: allow\nanswers: { s/ask: { redact: [secret], seal: [s/other] } }'
-  const SEALED = /\[sealed GitLab token [a-z2-7]{16}\]/
-
-  test.each(ERAS)('reach the tool that is named, and no other: %s', async (era) => {
-    const made = start({ rules, era })
-    const said = shown(await answer(made, text(`the key is ${KEY}, twice ${KEY}`)))
-    expect(said).not.toContain(KEY)
-    const [placeholder = ''] = SEALED.exec(said) ?? []
-    expect(said).toBe(`the key is ${placeholder}, twice ${placeholder}`)
-    const good = await made.ask('tools/call', {
-      name: 'other',
-      arguments: { auth: `Bearer ${placeholder}`, list: [placeholder], n: 1 },
-    })
-    expect(made.server.last('tools/call').params.arguments).toEqual({
-      auth: `Bearer ${KEY}`,
-      list: [KEY],
-      n: 1,
-    })
-    // The record has the placeholder.
-    expect(JSON.stringify(made.intents)).not.toContain(KEY)
-    // Echoes are sealed again, in any encoding, whatever tool says them.
-    const base64 = Buffer.from(`x${KEY}y`).toString('base64')
-    made.server.say({
-      id: made.server.last('tools/call').id,
-      result: text(`sent ${KEY} ${base64} ${Buffer.from(KEY).toString('hex')}`),
-    })
-    await settled()
-    const echo = shown(made.told.find((each) => each.id === good) as never)
-    expect(echo).not.toContain(KEY)
-    expect(echo.split(placeholder)).toHaveLength(4)
-    const calls = made.server.all('tools/call').length
-    for (const args of [
-      { a: placeholder },
-      { a: placeholder.replace(/[a-z2-7]{16}/, 'a'.repeat(16)) },
-    ]) {
-      const bad = await made.ask('tools/call', { name: 'ask', arguments: args })
-      await settled()
-      const told = made.told.find((each) => each.id === bad)
-      expect(JSON.stringify(told)).toContain('a sealed value in the arguments may not be passed')
-    }
-    expect(made.server.all('tools/call')).toHaveLength(calls)
-  })
-
-  test('an error of the server with the value is sealed too', async () => {
-    const made = start({ rules })
-    const [placeholder = ''] = SEALED.exec(shown(await answer(made, text(KEY)))) ?? []
-    const id = await made.ask('tools/call', { name: 'other', arguments: { a: placeholder } })
-    made.server.say({
-      id: made.server.last('tools/call').id,
-      error: { code: -1, message: `bad key ${KEY}` },
-    })
-    await settled()
-    expect(made.told.find((each) => each.id === id)?.error?.message).toBe(`bad key ${placeholder}`)
-  })
-
-  test('the placeholder of a redacted secret is not written back', async () => {
-    const made = start()
-    const said = shown(await answer(made, text(`key ${KEY}`)))
-    expect(said).toBe('key [secret: GitLab token]')
-    const id = await made.ask('tools/call', { name: 'other', arguments: { file: said } })
-    await settled()
-    const told = JSON.stringify(made.told.find((each) => each.id === id))
-    expect(told).toContain('writing it would lose the value')
-  })
-
-  test('what can be guessed is redacted and not sealed', async () => {
-    const made = start({ rules })
-    const told = await answer(made, text('postgres://app:hunter22@db/x'))
-    expect(shown(told)).toContain('[secret: password in an address]')
-    expect(made.slot.vault.size).toBe(0)
   })
 })

@@ -7,6 +7,7 @@ import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { readsProvenance } from '@sluice/policy/model/reads-provenance'
 import { EngineBench } from '../../approvals/engine.test-support.ts'
+import type { AnswerChange } from '../../core/answer-changes.ts'
 import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
@@ -71,6 +72,7 @@ export class Play {
   readonly outcomes: CallOutcome[] = []
   /** Beside outcomes. */
   readonly recordedLabels: string[] = []
+  readonly recordedChanges: AnswerChange[] = []
   readonly intents: DecisionEntry[] = []
   /** What calls are admitted by; slow if the play is. */
   readonly admission: SlowAdmissionStore<DecisionEntry>
@@ -147,6 +149,7 @@ export class Play {
       ...{ server: 's', policy: () => bound.policy, slot: this.slot },
       hasOpenCalls: () => this.relay.hasOpenCalls,
       onUnrecorded: (labels) => void this.recordedLabels.push(...labels),
+      onUnrecordedChanges: (changes) => void this.recordedChanges.push(...changes),
       onSeen() {},
       provenance: () => (readsProvenance(bound.policy) ? this.slot.provenance() : undefined),
       log: (_level, text) => void this.log.push(text),

@@ -1,6 +1,8 @@
 // How a forwarded call ended. The call path writes it, metrics and the ledger read it.
 // It has no behaviour of its own.
 
+import type { AnswerChange } from '../../core/answer-changes.ts'
+
 /** How a call ended, for the record. */
 export interface CallOutcome {
   readonly status: 'answered' | 'error' | 'cancelled' | 'unknown'
@@ -8,4 +10,5 @@ export interface CallOutcome {
   readonly errorCode?: number
   readonly labels?: readonly string[]
   readonly givenBack?: boolean
+  readonly changes?: readonly AnswerChange[] | undefined
 }

@@ -68,11 +68,12 @@ export class SessionVault {
   }
 
   /** Where values of the session stand in a text that goes to its agent, with their placeholders. */
-  findEchoes(text: string): { start: number; end: number; placeholder: string }[] {
+  findEchoes(text: string): { start: number; end: number; placeholder: string; kind: string }[] {
     return [...this.#values.values()].flatMap((sealed) =>
       findForms(text, sealed.forms).map((found) => ({
         ...found,
         placeholder: placeholderOf(sealed),
+        kind: sealed.kind,
       })),
     )
   }

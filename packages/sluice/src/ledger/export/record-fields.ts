@@ -3,6 +3,7 @@
 
 import { formatDecimal } from '@sluice/policy/core/decimal'
 import { ExactNumber } from '@sluice/policy/core/json'
+import { describeChanges } from '../../core/answer-changes.ts'
 import type { LedgerRecord } from '../records/record.ts'
 
 export const FIELDS = [
@@ -36,6 +37,7 @@ export const FIELDS = [
   'event',
   'detail',
   'hash',
+  'changes',
 ] as const
 export type ExportField = (typeof FIELDS)[number]
 export type RecordFields = Partial<Record<ExportField, string | number | boolean>>
@@ -60,6 +62,7 @@ function ofKind(
     return { event: record.name, detail: record.detail === null ? null : formatJson(record.detail) }
   if (record.kind === 'outcome') {
     const { intent, status, durationMs, bytes, errorCode, attempts, givenBack, labels } = record
+    const { changes } = record
     return {
       intent,
       status,
@@ -69,6 +72,7 @@ function ofKind(
       attempts,
       given_back: givenBack,
       labels: labels.join(' '),
+      changes: describeChanges(changes),
     }
   }
   const { callId, principal, agent, session, server, method, name, category, policy } = record

@@ -29,8 +29,8 @@ function toRecord(fields: RecordArray): LedgerRecord {
     case KINDS.refusal:
       return { kind: 'refusal', seq, ...judgement(atMs, rest) }
     case KINDS.outcome: {
-      const [intent, status, durationMs, bytes, errorCode, digest, labels, attempts, givenBack] =
-        rest
+      const [intent, status, durationMs, bytes, errorCode, digest, labels, attempts] = rest
+      const [givenBack, changes = []] = rest.slice(8)
       return {
         kind: 'outcome',
         seq,
@@ -44,6 +44,9 @@ function toRecord(fields: RecordArray): LedgerRecord {
         labels: labels.map(text_),
         attempts,
         givenBack,
+        changes: changes.map(([change, kind, count]: RecordArray) => ({
+          ...{ change, kind: text_(kind), count },
+        })),
       }
     }
     case KINDS.event:

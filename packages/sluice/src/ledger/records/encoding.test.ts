@@ -6,6 +6,7 @@ import { ExactNumber } from '@sluice/policy/core/json'
 import { CATEGORIES } from '@sluice/policy/core/tools'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { ANSWER_CHANGES } from '../../core/answer-changes.ts'
 import { judgement } from '../judgements.test-support.ts'
 import { decode, decodeCharges } from './decoding.ts'
 import { encode } from './encoding.ts'
@@ -72,6 +73,7 @@ const entry = fc.oneof(
     digest: fc.option(text),
     labels: few(text),
     givenBack: fc.boolean(),
+    changes: few(fc.record({ change: fc.constantFrom(...ANSWER_CHANGES), kind: text, count })),
   }),
   fc.record({
     kind: fc.constant('event'),

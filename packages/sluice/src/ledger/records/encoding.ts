@@ -11,6 +11,7 @@ import {
   isOmittedInput,
 } from '@sluice/policy/core/decision-inputs'
 import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
+import type { AnswerChange } from '../../core/answer-changes.ts'
 import { LedgerError } from './errors.ts'
 import {
   JUDGED_ENTRIES_MAX,
@@ -79,7 +80,13 @@ function outcomeText(of: OutcomeEntry, intent: number): string {
   const { status, errorCode, digest, labels, givenBack } = of
   const code = errorCode === null ? 'null' : number(errorCode)
   const said = digest === null ? 'null' : quoted(digest)
-  return `${number(intent)},"${status}",${number(of.durationMs)},${number(of.bytes)},${code},${said},${list(labels, encodeText)},${number(of.attempts)},${givenBack}`
+  return `${number(intent)},"${status}",${number(of.durationMs)},${number(of.bytes)},${code},${said},${list(labels, encodeText)},${number(of.attempts)},${givenBack}${changesText(of.changes)}`
+}
+
+/** The last field, and only if there is something to say: nearly every outcome ends before it. */
+function changesText(changes: readonly AnswerChange[]): string {
+  if (changes.length === 0) return ''
+  return `,${list(changes, ({ change, kind, count }) => `["${change}",${encodeText(kind)},${number(count)}]`)}`
 }
 
 /** Who calls what, and the decision. */

@@ -9,6 +9,7 @@ import type { GuardrailMatch, ShadowDecision } from '@sluice/policy/core/decisio
 import type { DecisionInputs } from '@sluice/policy/core/decision-inputs'
 import type { JsonValue } from '@sluice/policy/core/json'
 import type { Category } from '@sluice/policy/core/tools'
+import type { AnswerChange } from '../../core/answer-changes.ts'
 
 export const STATUSES = ['answered', 'error', 'cancelled', 'unknown', 'gone'] as const
 /**
@@ -63,6 +64,8 @@ export interface OutcomeEntry {
   readonly attempts: number
   /** No byte left the gate, so the charges were refunded. */
   readonly givenBack: boolean
+  /** What `answers` of the policy changed in the response. */
+  readonly changes: readonly AnswerChange[]
 }
 
 /** The required fields of an outcome; the rest defaults to nothing, one attempt, no refund. */
@@ -87,6 +90,8 @@ export type LedgerRecord = LedgerEntry & { readonly seq: number }
 export type DecisionRecord = Extract<LedgerRecord, DecisionEntry>
 export type OutcomeRecord = Extract<LedgerRecord, OutcomeEntry>
 
+const NO_CHANGES: readonly AnswerChange[] = []
+
 export function outcomeEntry(
   intent: number,
   said: OutcomeInput,
@@ -104,6 +109,7 @@ export function outcomeEntry(
     labels: said.labels ?? [],
     attempts: said.attempts ?? 1,
     givenBack: said.givenBack ?? false,
+    changes: said.changes ?? NO_CHANGES,
   }
 }
 
