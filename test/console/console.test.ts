@@ -11,7 +11,7 @@ import { endGates, until } from '../support/start-gate.ts'
 import { violationsIn } from './axe.ts'
 import { findChromium, launch, named } from './browser.ts'
 import { signInElsewhere } from './sign-in-elsewhere.ts'
-import { ask, asTool, PIN, POLICY, type Stage, setStage, signedIn } from './stage.ts'
+import { ask, asTool, PIN, POLICY, restart, type Stage, setStage, signedIn } from './stage.ts'
 
 /** Before sign-in: the door itself, and links that were sent to one approver. */
 const OPEN = /^\/api\/(sign-in|links)/
@@ -445,6 +445,22 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     expect(await status('/mcp/office', follow)).toBe(403)
     const elsewhere = { authorization, origin: 'http://localhost:1' }
     expect((await fetch(`${stage.url}/api/policy`, { headers: elsewhere })).status).toBe(403)
+  })
+
+  test('A3: the page goes on by itself when the gate is back', async () => {
+    await open('Live')
+    await stage.gate.stop()
+    await page.getByText('The gate does not answer').waitFor()
+    stage = await restart(stage)
+    await page.getByText('The gate does not answer').waitFor({ state: 'detached' })
+    await page.getByText('connected', { exact: true }).waitFor()
+    const grant = { do: 'grant-add', name: 'later', policy: 'policy' }
+    const proof = { name: 'ada', pin: PIN }
+    const { token } = await ask(stage.gate, { ...grant, proof })
+    const client = await PlainClient.open(stage.gate, 'office', '2025-11-25', token)
+    await client.call('delete_all', { after: 'the restart' })
+    await page.locator('.live-row', { hasText: 'office/delete_all' }).first().waitFor()
+    await open('Settings')
   })
 
   /** Signed in by a code alone: it may look, and prove nothing. */

@@ -10,7 +10,13 @@ import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
 import { ROLES } from '../../packages/sluice/src/core/person.ts'
 import { People } from '../../packages/sluice/src/identity/people/people.ts'
 import { ensureConsole } from '../../scripts/build-console.ts'
-import { fixture, published, type RunningGate, startGate } from '../support/start-gate.ts'
+import {
+  fixture,
+  type GateSpec,
+  published,
+  type RunningGate,
+  startGate,
+} from '../support/start-gate.ts'
 
 export const PIN = '271828'
 
@@ -96,6 +102,7 @@ const TURNS = [
 
 export interface Stage {
   readonly gate: RunningGate
+  readonly spec: GateSpec
   /** With a name: `localhost`, which passkeys need. */
   readonly url: string
   /** The file that the server `desk` lists its tools from. */
@@ -107,7 +114,7 @@ export async function setStage(policy: string = POLICY): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-stage-'))
   const desk = join(folder, 'desk.json')
   writeFileSync(desk, JSON.stringify([FIRST, HOSTILE].map(asTool)))
-  const gate = await startGate({
+  const spec: GateSpec = {
     servers: {
       office: fixture('office', join(folder, 'office.log')),
       desk: fixture('shifty', desk),
@@ -115,7 +122,8 @@ export async function setStage(policy: string = POLICY): Promise<Stage> {
       agents: { builtin: 'agents' },
     },
     policy,
-  })
+  }
+  const gate = await startGate(spec)
   const scripts = join(gate.data, 'scripts')
   mkdirSync(scripts, { recursive: true })
   writeFileSync(join(scripts, 'report.json'), JSON.stringify({ turns: TURNS }))
@@ -130,7 +138,13 @@ export async function setStage(policy: string = POLICY): Promise<Stage> {
   await people.setFirst(ada, PIN, Date.now())
   people.close()
   const url = gate.url.replace('127.0.0.1', 'localhost')
-  return { gate, url, desk }
+  return { gate, spec, url, desk }
+}
+
+/** The gate again at the same address, with the same data; it was stopped. */
+export async function restart({ gate, spec, ...rest }: Stage): Promise<Stage> {
+  const again = { ...spec, folder: gate.folder, arguments: ['--port', new URL(gate.url).port] }
+  return { gate: await startGate(again), spec, ...rest }
 }
 
 export function asTool(tool: { name: string; description: string }): object {

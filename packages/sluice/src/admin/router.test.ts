@@ -105,6 +105,30 @@ async function pageOf(name: string): Promise<Page> {
   return page
 }
 
+test('A3: a restart signs nobody out who can be recognised, and brings nobody back', async () => {
+  await people.add(personCalled('rob', 'viewer'), { pin: PIN }, nowMs)
+  const [ann, rob] = [await pageOf('ann'), await pageOf('rob')]
+  const again = new SignIns(people, clock)
+  expect(again.who(ann.token).person).toMatchObject({ name: 'ann', roles: ['admin'], proof: 'pin' })
+  // Removed while no gate ran, and another of the same name.
+  people.remove('rob')
+  await people.add(personCalled('rob', 'viewer'), { pin: PIN }, nowMs + 1)
+  expect(() => again.who(rob.token)).toThrow('not known here')
+  people.remove('rob')
+  // From an authorisation server, as long as it gives the same roles.
+  const guest = { ...personCalled('corp:7', 'viewer'), proof: 'oauth' as const }
+  const roles = { viewer: ['staff'] }
+  const { token } = new SignIns(people, clock, [{ roles }]).begin(guest, nowMs + 1_000)
+  expect(new SignIns(people, clock, [{ roles }]).who(token).person).toEqual(guest)
+  expect(() => new SignIns(people, clock).who(token)).toThrow('not known here')
+  // By a clock that was set back its end would never come.
+  nowMs -= 24 * 3_600_000
+  expect(() => again.who(ann.token)).toThrow('not known here')
+  nowMs += 24 * 3_600_000
+  again.end(ann.token as string)
+  expect(() => new SignIns(people, clock).who(ann.token)).toThrow('not known here')
+})
+
 test('a code signs in once, and only in time', async () => {
   const code = signIns.makeCode('ann', 'pin', 60_000)
   const page = new Page(origin)

@@ -38,7 +38,8 @@ export function startAdmin(
   const { nowMs } = processClock
   const passkeys = new Passkeys(people)
   const challenges = new Challenges(passkeys, nowMs)
-  const signIns = new SignIns(people, nowMs)
+  const issuers = config.issuers.filter(({ roles }) => Object.keys(roles).length > 0)
+  const signIns = new SignIns(people, nowMs, issuers)
   const rpOf = (request: IncomingMessage): RelyingParty => relyingParty(parts, request)
   const page = startConsole(parts, agents, nowMs)
   const operationParts = toOperationParts(parts)
@@ -52,7 +53,6 @@ export function startAdmin(
     await record('invited', name, by)
     return `${base}/#code=${signIns.makeCode(name, 'client', INVITATION_MS)}`
   }
-  const issuers = config.issuers.filter(({ roles }) => Object.keys(roles).length > 0)
   let checking: Promise<AccessTokenVerifier> | undefined
   const tokens = (): Promise<AccessTokenVerifier> => {
     if (issuers.length === 0)

@@ -66,6 +66,18 @@ const PAUSES = `
   ALTER TABLE people ADD COLUMN paused_boot TEXT NOT NULL DEFAULT '';
   ALTER TABLE people ADD COLUMN paused_until_up_ms INTEGER NOT NULL DEFAULT 0;`
 
+/** Pages that are signed in. `hash` is that of the token; `guest` is JSON. */
+const SIGN_INS = `
+  CREATE TABLE sign_ins (
+    hash BLOB PRIMARY KEY CHECK (length(hash) = 32),
+    name TEXT NOT NULL,
+    basis TEXT NOT NULL,
+    proof TEXT NOT NULL,
+    guest TEXT,
+    since_ms INTEGER NOT NULL,
+    until_ms INTEGER NOT NULL
+  ) STRICT;`
+
 export function identityFile(directory: string): OpenOptions {
-  return { directory, name: 'identity.db', migrations: [GRANTS, LOGINS, PEOPLE, PAUSES] }
+  return { directory, name: 'identity.db', migrations: [GRANTS, LOGINS, PEOPLE, PAUSES, SIGN_INS] }
 }

@@ -20,6 +20,9 @@ export const SESSION_PRINCIPALS_KEPT = 1_000
 /** How often sessions that have ended are removed. */
 export const SESSION_SWEEP_EVERY_MS = 60_000
 
+/** How far a stored sign-in may lie ahead of the clock; one that lies further ends. */
+export const SIGN_IN_AHEAD_MS_MAX = 60_000
+
 /**
  * How long the grants that were read are considered current: requests that arrive together are
  * checked together.

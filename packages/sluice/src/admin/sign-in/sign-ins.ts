@@ -1,24 +1,15 @@
 // Who is signed in: one-time codes, and the tokens that pages hold in their memory. Only hashes are
-// kept, in memory; a restart of the gate signs everybody out. A person who is removed is signed out at once.
+// kept: of codes in memory, of tokens in identity.db, so that a restart of the gate signs nobody out. A
+// person who is removed is signed out at once.
 
 import { hash } from 'node:crypto'
 import type { Person } from '../../core/person.ts'
 import { createGateToken, ownTokenKind } from '../../identity/keys/gate-tokens.ts'
-import { asPerson, type People, type StoredPerson } from '../../identity/people/people.ts'
+import { asPerson, type People } from '../../identity/people/people.ts'
+import { StoredSignIns } from '../../identity/people/stored-sign-ins.ts'
 import { ApiError } from '../http/errors.ts'
 import { CODES_MAX, SIGN_IN_MS, SIGN_INS_MAX } from '../http/limits.ts'
 import { ExpiringMap } from './expiring-map.ts'
-
-interface SignInSession {
-  readonly name: string
-  /** Another PIN, or another person of the same name, signs out. */
-  readonly of: string
-  readonly proof: Person['proof']
-  /** Who is not on the list of people, but signed in elsewhere. */
-  readonly guest?: Person
-  readonly sinceMs: number
-  readonly untilMs: number
-}
 
 export interface ActiveSignIn {
   readonly person: Person
@@ -31,28 +22,31 @@ const AGAIN = 'run `sluice console`, or sign in with a passkey'
 export class SignIns {
   readonly #people: People
   readonly #nowMs: () => number
-  readonly #codes: ExpiringMap<{ name: string; of: string; proof: Person['proof'] }>
-  readonly #sessions: ExpiringMap<SignInSession>
+  readonly #codes: ExpiringMap<{ name: string; basis: string; proof: Person['proof'] }>
+  readonly #issuers: string
+  readonly #sessions: StoredSignIns
 
-  constructor(people: People, nowMs: () => number) {
+  /** `issuers`: what gives guests their roles, as configured; if it changes, guests sign in again. */
+  constructor(people: People, nowMs: () => number, issuers: readonly object[] = []) {
     this.#people = people
     this.#nowMs = nowMs
     this.#codes = new ExpiringMap(CODES_MAX, nowMs)
-    this.#sessions = new ExpiringMap(SIGN_INS_MAX, nowMs)
+    this.#issuers = hash('sha256', JSON.stringify(issuers), 'base64url')
+    this.#sessions = new StoredSignIns(people, SIGN_INS_MAX)
   }
 
   /** For somebody who has just shown who they are, or was invited by somebody who has. */
   makeCode(name: string, proof: Person['proof'], forMs: number): string {
     const code = createGateToken('code')
-    this.#codes.put(hashSignInToken(code), { name, of: this.#of(name), proof }, forMs)
+    this.#codes.put(toKey(code), { name, basis: this.#basis(name, null), proof }, forMs)
     return code
   }
 
   /** Once only. Throws ApiError. */
   redeem(code: string): { readonly token: string; readonly as: ActiveSignIn } {
-    const found = this.#codes.take(hashSignInToken(code))
+    const found = this.#codes.take(toKey(code))
     const kept = found && this.#people.find(found.name)
-    if (found === undefined || kept === undefined || found.of !== this.#of(found.name))
+    if (found === undefined || kept === undefined || found.basis !== this.#basis(found.name, null))
       throw new ApiError('API_SIGN_IN', 'the code is used up, too old, or none', AGAIN)
     return this.begin(asPerson(kept, found.proof))
   }
@@ -66,12 +60,9 @@ export class SignIns {
     const sinceMs = this.#nowMs()
     const untilMs = Math.min(sinceMs + SIGN_IN_MS, guestUntilMs ?? Number.POSITIVE_INFINITY)
     const { name, proof } = person
-    const session = { name, of: this.#of(name), proof, sinceMs, untilMs }
-    this.#sessions.put(
-      hashSignInToken(token),
-      guestUntilMs === undefined ? session : { ...session, guest: person },
-      untilMs - sinceMs,
-    )
+    const guest = guestUntilMs === undefined ? null : person
+    const basis = this.#basis(name, guest)
+    this.#sessions.add(hashToken(token), { name, basis, proof, guest, sinceMs, untilMs })
     return { token, as: { person, sinceMs, untilMs } }
   }
 
@@ -90,28 +81,31 @@ export class SignIns {
   }
 
   end(token: string): void {
-    this.#sessions.delete(hashSignInToken(token))
+    this.#sessions.remove(hashToken(token))
   }
 
   /** Everything that was begun in somebody's name. */
   endAllOf(name: string): void {
-    this.#sessions.deleteWhere((session) => session.name === name)
+    this.#sessions.removeAllOf(name)
     this.#codes.deleteWhere((code) => code.name === name)
   }
 
   #ofPage(token: string): ActiveSignIn | undefined {
-    const session = this.#sessions.get(hashSignInToken(token))
+    const session = this.#sessions.find(hashToken(token), this.#nowMs())
     if (session === undefined) return undefined
-    const { name, of, proof, guest, sinceMs, untilMs } = session
+    const { name, basis, proof, guest, sinceMs, untilMs } = session
+    if (basis !== this.#basis(name, guest)) return undefined
     // Roles may be others by now.
     const kept = this.#people.find(name)
-    if (of !== ofKept(kept)) return undefined
     const person = guest ?? (kept && asPerson(kept, proof))
     return person && { person, sinceMs, untilMs }
   }
 
-  #of(name: string): string {
-    return ofKept(this.#people.find(name))
+  /** What a sign-in depends on: the person and their PIN, or what gave a guest the roles. */
+  #basis(name: string, guest: Person | null): string {
+    const kept = this.#people.find(name)
+    const self = kept === undefined ? '' : `${kept.createdMs} ${kept.pinSetMs}`
+    return guest === null ? self : `${this.#issuers} ${self}`
   }
 
   #ofSystem(token: string): ActiveSignIn | undefined {
@@ -121,10 +115,10 @@ export class SignIns {
   }
 }
 
-function ofKept(person: StoredPerson | undefined): string {
-  return person === undefined ? '' : `${person.createdMs} ${person.pinSetMs}`
+function toKey(code: string): string {
+  return hashToken(code).toString('base64url')
 }
 
-function hashSignInToken(token: string): string {
-  return hash('sha256', token, 'base64url')
+function hashToken(token: string): Buffer {
+  return hash('sha256', token, 'buffer')
 }

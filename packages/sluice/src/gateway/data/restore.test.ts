@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
+import { People } from '../../identity/people/people.ts'
+import { type StoredSignIn, StoredSignIns } from '../../identity/people/stored-sign-ins.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { writeMark } from '../../store/files/data-mark.ts'
 import { backUp, MANIFEST } from './backup.ts'
@@ -9,6 +11,10 @@ import { restoreBackup } from './restore.ts'
 
 interface List {
   files: unknown[]
+}
+
+const SIGN_IN: StoredSignIn = {
+  ...{ name: 'ann', basis: '', proof: 'pin' as const, guest: null, sinceMs: 1, untilMs: 9e9 },
 }
 
 /** A data directory with one recorded event, and its backup. */
@@ -22,6 +28,9 @@ async function backedUp(): Promise<{ data: string; copy: string }> {
   const ledger = Ledger.open({ directory: data })
   await ledger.event({ atMs: 1, name: 'begin', detail: {} })
   ledger.close()
+  const people = People.open(data)
+  new StoredSignIns(people, 10).add(Buffer.alloc(32, 7), SIGN_IN)
+  people.close()
   backUp(data, copy, new Date(5))
   return { data, copy }
 }
@@ -42,7 +51,7 @@ test('F9: the list of a backup is not believed: it must be the files that are th
   const before = readdirSync(data).sort()
   const whole = readFileSync(join(copy, MANIFEST))
   const cases: [(list: List) => void, string][] = [
-    [(list) => list.files.push(null), 'entry 3 of `files` is not a name'],
+    [(list) => list.files.push(null), 'entry 4 of `files` is not a name'],
     [(list) => list.files.push(list.files[0]), 'twice'],
     [without('identity.key'), 'does not list `identity.key`'],
     [without('ledger.db'), 'does not list `ledger.db`'],
@@ -73,4 +82,8 @@ test('F9: the old data is put back where a restore fails on its way', async () =
   const { movedTo } = await restoreBackup(copy, data, new Date(9))
   expect(readFileSync(join(movedTo as string, 'mine'), 'utf8')).toBe('as it was')
   expect(readdirSync(data)).not.toContain('mine')
+  // Who signed out after the backup stays out.
+  const people = People.open(data)
+  expect(new StoredSignIns(people, 10).find(Buffer.alloc(32, 7), 2)).toBeUndefined()
+  people.close()
 })

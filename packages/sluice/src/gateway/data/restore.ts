@@ -14,6 +14,7 @@ import {
 import { dirname, isAbsolute, join } from 'node:path'
 import { isObject } from '@sluice/policy/core/json'
 import { OperationError } from '../../core/operation-error.ts'
+import { endAllSignIns } from '../../identity/people/stored-sign-ins.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import {
   type BackupFile,
@@ -57,6 +58,7 @@ export async function restoreBackup(from: string, data: string, now: Date): Prom
       moveEach(withSidecars(old, data), data, aside, renameSync)
       isAside = true
       moveEach(names, copy, data, renameSync)
+      if (names.includes('identity.db')) endAllSignIns(data)
       await recordRestore(data, manifest, { movedTo, now })
     } catch (error) {
       removeDerived(data)

@@ -74,20 +74,20 @@ export class People {
     return new People(directory, options)
   }
 
-  /** For passkeys.ts, which uses the same file. */
+  /** For passkeys.ts and stored-sign-ins.ts, which use the same file. */
   get database(): DatabaseSync {
     return this.#database
   }
 
   list(): StoredPerson[] {
-    return this.#guard(() => this.#database.prepare(`${KEPT} ORDER BY created_ms, name`).all()).map(
+    return this.guard(() => this.#database.prepare(`${KEPT} ORDER BY created_ms, name`).all()).map(
       toPerson,
     )
   }
 
   find(name: string): StoredPerson | undefined {
     // Checked before every message of a stream.
-    const row = this.#guard(() => {
+    const row = this.guard(() => {
       this.#finding ??= this.#database.prepare(`${KEPT} WHERE name = ?`)
       return this.#finding.get(name)
     })
@@ -147,7 +147,7 @@ export class People {
   async setFirst(person: Approver, pin: string, nowMs: number): Promise<void> {
     const kept = await this.#hash(pin)
     this.mustBeFirst()
-    this.#guard(() => this.#database.prepare('DELETE FROM people').run())
+    this.guard(() => this.#database.prepare('DELETE FROM people').run())
     this.#insert(person, { pin: kept, token: null }, nowMs)
   }
 
@@ -161,7 +161,7 @@ export class People {
         `\`${name}\` is the last one who may add or remove approvers`,
         'give another the role `admin`, with a PIN or a passkey, first',
       )
-    this.#guard(() => {
+    this.guard(() => {
       this.#database.prepare('DELETE FROM passkeys WHERE person = ?').run(name)
       this.#database.prepare('DELETE FROM people WHERE name = ?').run(name)
     })
@@ -173,7 +173,7 @@ export class People {
     const kept = await this.#hash(pin)
     const set = `UPDATE people SET pin = ?, pin_set_ms = ?, wrong_pins = 0, paused_until_ms = 0
       WHERE name = ?`
-    this.#guard(() => this.#database.prepare(set).run(kept, nowMs, name))
+    this.guard(() => this.#database.prepare(set).run(kept, nowMs, name))
   }
 
   /**
@@ -192,12 +192,12 @@ export class People {
     const pauseMs = pauseAfter(wrongPins + 1)
     const { boot, upMs } = this.#clock
     const until = pauseMs === 0 ? [0, '', 0] : [nowMs + pauseMs, boot, upMs() + pauseMs]
-    this.#guard(() => this.#database.prepare(TRY).run(...until, person.name))
-    const row = this.#guard(() =>
+    this.guard(() => this.#database.prepare(TRY).run(...until, person.name))
+    const row = this.guard(() =>
       this.#database.prepare('SELECT pin FROM people WHERE name = ?').get(person.name),
     )
     if (await verifyPin(pin, String(row?.pin ?? ''))) {
-      this.#guard(() => this.#database.prepare(RIGHT).run(person.name))
+      this.guard(() => this.#database.prepare(RIGHT).run(person.name))
       return asPerson(person, 'pin')
     }
     throw new WrongPinError(`the PIN of \`${person.name}\` is another`, nextTry(wrongPins + 1))
@@ -207,7 +207,7 @@ export class People {
   findByToken(token: string): Person | undefined {
     if (ownTokenKind(token) !== 'sys') return undefined
     const digest = hashApproverToken(token) as Buffer
-    const row = this.#guard(() =>
+    const row = this.guard(() =>
       this.#database.prepare('SELECT name, token FROM people WHERE token = ?').get(digest),
     )
     if (row === undefined || !timingSafeEqual(Buffer.from(row.token as Uint8Array), digest))
@@ -227,7 +227,7 @@ export class People {
   ): void {
     const lists = [roles, groups, owns].map((list) => JSON.stringify(list))
     const values = [nowMs, pin, pin === null ? null : nowMs, hashApproverToken(token)]
-    this.#guard(() => this.#database.prepare(ADD).run(name, kind, ...lists, ...values))
+    this.guard(() => this.#database.prepare(ADD).run(name, kind, ...lists, ...values))
   }
 
   /** Whose PIN it is: named, or the only one there is. */
@@ -258,7 +258,8 @@ export class People {
     return hashPin(checkNewPin(pin), this.#pinCost)
   }
 
-  #guard<T>(work: () => T): T {
+  /** For those that use the same file. Throws StoreError. */
+  guard<T>(work: () => T): T {
     try {
       return work()
     } catch (error) {

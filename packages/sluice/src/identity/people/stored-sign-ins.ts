@@ -1,0 +1,85 @@
+// Sign-ins to the console, in identity.db: hashes of the tokens that pages hold in memory, with whose
+// they are and when they end, so that a restart of the gate signs nobody out. A token that is not
+// stored lets nobody in.
+
+import type { StatementSync } from 'node:sqlite'
+import type { Person, ProofMethod } from '../../core/person.ts'
+import { openDatabase } from '../../store/sqlite/open.ts'
+import { identityFile } from '../identity-file.ts'
+import { SIGN_IN_AHEAD_MS_MAX } from '../limits.ts'
+import type { People } from './people.ts'
+
+export interface StoredSignIn {
+  readonly name: string
+  /** What the sign-in depends on; it ends when this is different. */
+  readonly basis: string
+  readonly proof: ProofMethod
+  /** Who is not on the list of people, but signed in at an authorisation server. */
+  readonly guest: Person | null
+  readonly sinceMs: number
+  readonly untilMs: number
+}
+
+const ADD = 'INSERT INTO sign_ins VALUES (?, ?, ?, ?, ?, ?, ?)'
+const FIND = `SELECT name, basis, proof, guest, since_ms AS sinceMs, until_ms AS untilMs FROM sign_ins
+  WHERE hash = ? AND since_ms <= ? AND until_ms > ?`
+/** A sign-in from the future was begun before the clock was set back: its end says nothing. */
+const SWEEP = 'DELETE FROM sign_ins WHERE until_ms <= ? OR since_ms > ?'
+const MAKE_ROOM = `DELETE FROM sign_ins WHERE hash IN
+  (SELECT hash FROM sign_ins ORDER BY since_ms DESC, rowid DESC LIMIT -1 OFFSET ?)`
+
+export class StoredSignIns {
+  readonly #people: People
+  readonly #max: number
+  #finding: StatementSync | undefined
+
+  constructor(people: People, max: number) {
+    this.#people = people
+    this.#max = max
+  }
+
+  /** The oldest makes room: nobody can keep others out by signing in. */
+  add(hash: Buffer, signIn: StoredSignIn): void {
+    const { name, basis, proof, guest, sinceMs, untilMs } = signIn
+    const { database } = this.#people
+    this.#people.guard(() => {
+      database.prepare(SWEEP).run(sinceMs, sinceMs + SIGN_IN_AHEAD_MS_MAX)
+      const kept = guest === null ? null : JSON.stringify(guest)
+      database.prepare(ADD).run(hash, name, basis, proof, kept, sinceMs, untilMs)
+      database.prepare(MAKE_ROOM).run(this.#max)
+    })
+  }
+
+  find(hash: Buffer, nowMs: number): StoredSignIn | undefined {
+    // Checked before every message of a stream.
+    const row = this.#people.guard(() => {
+      this.#finding ??= this.#people.database.prepare(FIND)
+      return this.#finding.get(hash, nowMs + SIGN_IN_AHEAD_MS_MAX, nowMs)
+    })
+    if (row === undefined) return undefined
+    const guest = row.guest === null ? null : (JSON.parse(String(row.guest)) as Person)
+    return { ...(row as unknown as StoredSignIn), guest }
+  }
+
+  remove(hash: Buffer): void {
+    this.#people.guard(() =>
+      this.#people.database.prepare('DELETE FROM sign_ins WHERE hash = ?').run(hash),
+    )
+  }
+
+  removeAllOf(name: string): void {
+    this.#people.guard(() =>
+      this.#people.database.prepare('DELETE FROM sign_ins WHERE name = ?').run(name),
+    )
+  }
+}
+
+/** A backup that is restored would bring back sign-ins that have been ended since. */
+export function endAllSignIns(directory: string): void {
+  const database = openDatabase(identityFile(directory))
+  try {
+    database.exec('DELETE FROM sign_ins')
+  } finally {
+    database.close()
+  }
+}
