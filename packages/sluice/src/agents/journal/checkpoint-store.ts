@@ -3,6 +3,8 @@
 
 import { zstdCompressSync } from 'node:zlib'
 import { AgentError } from '../shared/errors.ts'
+import { PACK_BYTES } from '../shared/limits.ts'
+import type { Sliced } from '../shared/sliced.ts'
 import type { Database } from './database.ts'
 import { unpack } from './read-rows.ts'
 import type { AgentRow, CheckpointRow } from './rows.ts'
@@ -13,6 +15,16 @@ export type Answers = Readonly<Record<string, string>>
 /** As it is stored. */
 export function packMemory(bytes: Uint8Array): Buffer {
   return zstdCompressSync(bytes)
+}
+
+/** The same in slices. Compressed pieces one behind the other unpack to the whole. */
+export function* packInSlices(bytes: Uint8Array): Sliced<Buffer> {
+  const packed = [packMemory(bytes.subarray(0, PACK_BYTES))]
+  for (let at = PACK_BYTES; at < bytes.length; at += PACK_BYTES) {
+    yield
+    packed.push(packMemory(bytes.subarray(at, at + PACK_BYTES)))
+  }
+  return Buffer.concat(packed)
 }
 
 export class CheckpointStore {

@@ -310,7 +310,7 @@ export class Service {
 
   async fork(owner: string, id: string, count: number, turn: number | null): Promise<AgentRow[]> {
     const ids = Array.from({ length: count }, () => `agent_${randomUUID()}`)
-    if (turn !== null) await this.steps.prepareTurn(owner, id, turn)
+    await this.steps.prepareTurn(owner, id, turn)
     return this.steps.fork(owner, id, ids, turn, nowMs())
   }
 

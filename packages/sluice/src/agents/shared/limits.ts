@@ -20,6 +20,10 @@ export const RESIDENT_BYTES_MAX = 192 * 1_048_576
 /** Of these, who was needed only once; and how many that had to leave are remembered. */
 export const RESIDENTS_ONCE_MAX = 4
 export const RESIDENTS_SEEN_MAX = 1_000
+/** What is packed of a memory in one piece. */
+export const PACK_BYTES = 1_048_576
+/** Agents whose memory is being packed for a checkpoint: each is a copy. Of others it is due later. */
+export const PACKING_AGENTS_MAX = 4
 /** A checkpoint after this many events or bytes of events. */
 export const CHECKPOINT_EVENTS = 64
 export const CHECKPOINT_EVENT_BYTES = 262_144

@@ -192,10 +192,12 @@ export class Operations {
     return inspectAgent(this.#stepper, this.#stepper.find(null, id), turn, nowMs)
   }
 
-  /** Makes ready what a fork at a turn begins with: replaying the events before it may be long. */
-  *prepareTurn(owner: string, id: string, turn: number): Sliced<undefined> {
+  /** Makes ready what a fork at a turn, or now, begins with: replaying the events before it and packing
+   * the memory may be long. */
+  *prepareTurn(owner: string, id: string, turn: number | null): Sliced<undefined> {
     const find = () => this.#stepper.find(owner, id)
     const agent = find()
+    if (turn === null) return yield* this.#stepper.residents.checkpointInSlices(agent, find)
     const seq = this.#stepper.journal.seqOfTurn(agent.key, turn)
     if (seq !== undefined) yield* this.#stepper.residents.checkpointAt(agent, seq, find)
   }

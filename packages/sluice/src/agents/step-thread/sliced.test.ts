@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { bench, configOf } from '../agents.test-support.ts'
-import { FILES_MAX, SLICE_MS } from '../shared/limits.ts'
+import { CHECKPOINT_EVENT_BYTES, FILES_MAX, SLICE_MS } from '../shared/limits.ts'
 import { runSlice, runWhole, type Sliced } from '../shared/sliced.ts'
 import { packFiles } from '../transfer/pack-files.ts'
 
@@ -82,4 +82,34 @@ test('what a replay takes is bounded: long events are behind a checkpoint, and a
   const [fork] = operations.fork('me', 'a', ['past'], turn, b.now)
   expect(fork?.summary.turnCount).toBe(turn)
   expect(slicesOf(operations.prepareTurn('me', 'a', turn))).toHaveLength(1)
+})
+
+test('a checkpoint of a large agent is packed in slices, and again when its memory has to be there', async () => {
+  const b = await bench()
+  const text = Array.from({ length: 500_000 }, (_, at) =>
+    String.fromCharCode(33 + ((at * at) % 90)),
+  )
+  const loose = Array.from({ length: 4 }, (_, at) => ({ path: `f${at}`, content: text.join('') }))
+  await b.create('a', configOf(), 'me', packFiles(loose).files)
+  const { operations, stepper } = b
+  const { memories } = stepper.journal
+  const find = () => operations.standing('me', 'a', 1).agent
+  const { key } = find()
+  const before = memories.checkpointSeq(key)
+  await b.tool('a', 'write_file', { path: 'e', content: 'e'.repeat(CHECKPOINT_EVENT_BYTES) })
+  // Nothing was packed in the step itself.
+  expect(memories.checkpointSeq(key)).toBe(before)
+  await expect.poll(() => memories.checkpointSeq(key)).toBe(find().seq)
+  const { seq } = find()
+  await b.tool('a', 'write_file', { path: 'g', content: 'more' })
+  expect([...operations.prepareTurn('me', 'a', null)].length).toBeGreaterThan(2)
+  const memory = stepper.residents.memory(find())
+  expect(memories.checkpoint(key, find().seq)).toMatchObject({ seq: seq + 1, memory })
+
+  await b.tool('a', 'write_file', { path: 'h', content: 'more' })
+  const lost = operations.prepareTurn('me', 'a', null)
+  lost.next()
+  operations.remove('me', 'a')
+  expect(() => runWhole(lost)).toThrow(/no agent/)
+  expect(memories.checkpointSeq(key)).toBe(0)
 })

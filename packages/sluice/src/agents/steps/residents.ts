@@ -9,6 +9,7 @@ import type { GuestAnswer, Instance } from '../../sandbox/instance.ts'
 import { STEP_POLLS_MAX, STEP_TIMEOUT_MS } from '../../sandbox/limits.ts'
 import { InstancePool } from '../../sandbox/pool.ts'
 import { processClock } from '../../store/process-clock.ts'
+import { type Answers, packInSlices } from '../journal/checkpoint-store.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { Retention } from '../journal/retention.ts'
 import { AgentError } from '../shared/errors.ts'
@@ -18,9 +19,11 @@ import {
   CHECKPOINT_EVENTS,
   CHECKPOINT_POLLS,
   CHECKPOINT_RUN_EVENTS,
+  PACK_BYTES,
+  PACKING_AGENTS_MAX,
   REPLAY_EVENTS_MAX,
 } from '../shared/limits.ts'
-import { runWhole, type Sliced } from '../shared/sliced.ts'
+import { runSlice, runWhole, type Sliced } from '../shared/sliced.ts'
 import { ResidentSet } from './resident-set.ts'
 
 /** What waking needs of an agent. */
@@ -72,6 +75,9 @@ export class Residents {
   readonly #retention: Retention
   readonly #images = new Map<string, { image: Image; pool: InstancePool }>()
   readonly #residents = new ResidentSet<Resident>()
+  /** Checkpoints of large agents on their way to the journal, by agent; a slice whenever nobody asks. */
+  readonly #packing = new Map<number, Sliced<undefined>>()
+  #nextSlice: NodeJS.Immediate | undefined
   #last: Instance | undefined
   /** What a memory was before it was asked something; one at a time. */
   #scratch: Buffer | undefined
@@ -135,6 +141,7 @@ export class Residents {
 
   /** What is in memory is not what was committed: the next who needs the agent wakes it. */
   forget(key: number): void {
+    this.#packing.delete(key)
     const resident = this.#residents.get(key)
     if (resident === undefined) return
     this.#residents.delete(resident)
@@ -207,12 +214,13 @@ export class Residents {
     const { memories } = this.#journal
     if (memories.memoryOf(place.key, seq) !== undefined) return
     const instance = yield* this.#replay(place, seq)
-    check()
     const { hash } = instance.image
-    this.#journal.transact(() =>
-      memories.putCheckpoint(place.key, seq, hash, memories.put(instance.save(), null)),
-    )
+    const packed = yield* packInSlices(instance.save())
     this.release(instance)
+    check()
+    this.#journal.transact(() =>
+      memories.putCheckpoint(place.key, seq, hash, memories.putPacked(packed, null)),
+    )
   }
 
   *#replay(place: WakeSource, seq: number): Sliced<Instance> {
@@ -246,13 +254,30 @@ export class Residents {
 
   /** A checkpoint at the agent's last event, new or there already. */
   checkpoint(place: WakeSource): void {
+    runWhole(this.checkpointInSlices(place))
+  }
+
+  /** `check` throws if the agent is gone by the time it is packed. */
+  *checkpointInSlices(place: WakeSource, check?: () => unknown): Sliced<undefined> {
     const resident = this.#awake(place)
-    if (resident.checkpointSeq < resident.seq) this.#checkpoint(resident)
+    if (resident.checkpointSeq < resident.seq) yield* this.#takeCheckpoint(resident, check)
+    const packing = this.#packing.get(place.key)
+    this.#packing.delete(place.key)
+    if (packing !== undefined) yield* packing
   }
 
   /** Checkpoints all, as before the thread ends. */
   rest(): void {
-    for (const resident of this.#residents.clear()) this.#leave(resident)
+    clearImmediate(this.#nextSlice)
+    const finish = () => {
+      for (const packing of this.#packing.values()) runWhole(packing)
+      this.#packing.clear()
+    }
+    finish()
+    for (const resident of this.#residents.clear()) {
+      this.#leave(resident)
+      finish()
+    }
   }
 
   #find({ key, seq, image }: WakeSource): Resident | undefined {
@@ -299,12 +324,42 @@ export class Residents {
     this.release(resident.instance)
   }
 
-  /** The memory as it is now, and what the guest says of itself; it goes on as it was. */
+  /** At once where the agent is small; of a large one the memory is copied, and packed in slices. */
   #checkpoint(resident: Resident): void {
-    const { key, image } = resident.place
-    const { instance } = resident
+    const { key } = resident.place
+    if (this.#packing.has(key) || this.#packing.size >= PACKING_AGENTS_MAX) return
+    const work = this.#takeCheckpoint(resident)
+    if (work.next().done === true) return
+    this.#packing.set(key, work)
+    this.#packNext()
+  }
+
+  #packNext(): void {
+    this.#nextSlice ??= setImmediate(() => {
+      this.#nextSlice = undefined
+      for (const [key, work] of this.#packing) {
+        if (this.#packSlice(work)) this.#packing.delete(key)
+        if (this.#packing.size > 0) this.#packNext()
+        return
+      }
+    })
+  }
+
+  /** Whether it has ended. If it fails, the events since the checkpoint before are still there. */
+  #packSlice(work: Sliced<undefined>): boolean {
+    try {
+      return runSlice(work).done === true
+    } catch {
+      return true
+    }
+  }
+
+  /** The memory as it is now, and what the guest says of itself; it goes on as it was. */
+  *#takeCheckpoint(resident: Resident, check?: () => unknown): Sliced<undefined> {
+    const { place, instance, seq } = resident
+    const { key, image } = place
     const memory = instance.save()
-    let answers: Record<string, string> | null = null
+    let answers: Answers | null = null
     try {
       answers = answersOf(instance)
       instance.load(memory)
@@ -312,15 +367,18 @@ export class Residents {
       // What asking did cannot be undone, or it cannot be asked: the next who needs it wakes it.
       if (this.#residents.get(key) === resident) this.#residents.delete(resident)
     }
-    this.#journal.transact(() => {
-      const { memories } = this.#journal
-      memories.putCheckpoint(key, resident.seq, image, memories.put(memory, answers))
-      memories.thin(key, CHECKPOINT_EVENTS)
-      this.#retention.trim(key, resident.seq, processClock.earliestMs())
-    })
-    resident.checkpointSeq = resident.seq
+    resident.checkpointSeq = seq
     resident.bytesSince = 0
     resident.pollsSince = 0
+    if (memory.length > PACK_BYTES) yield
+    const packed = yield* packInSlices(memory)
+    check?.()
+    this.#journal.transact(() => {
+      const { memories } = this.#journal
+      memories.putCheckpoint(key, seq, image, memories.putPacked(packed, answers))
+      memories.thin(key, CHECKPOINT_EVENTS)
+      this.#retention.trim(key, seq, processClock.earliestMs())
+    })
   }
 
   /** Prepares memories for the next agent that is created, and for the one that was used last. */
