@@ -47,6 +47,8 @@ export default defineConfig({
           ],
           exclude: [...COVERING, ...pure],
           globalSetup: ['test/support/bundle-command.ts'],
+          // Tests with processes depend on the machine's pace. `npm test` names those that needed it.
+          retry: Number(process.env.SLUICE_TEST_RETRIES ?? 1),
         },
       },
     ],
