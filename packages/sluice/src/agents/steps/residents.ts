@@ -23,7 +23,8 @@ import {
   PACKING_AGENTS_MAX,
   REPLAY_EVENTS_MAX,
 } from '../shared/limits.ts'
-import { runSlice, runWhole, type Sliced } from '../shared/sliced.ts'
+import { runWhole, type Sliced } from '../shared/sliced.ts'
+import { BackgroundSlices } from './background-slices.ts'
 import { ResidentSet } from './resident-set.ts'
 
 /** What waking needs of an agent. */
@@ -75,9 +76,9 @@ export class Residents {
   readonly #retention: Retention
   readonly #images = new Map<string, { image: Image; pool: InstancePool }>()
   readonly #residents = new ResidentSet<Resident>()
-  /** Checkpoints of large agents on their way to the journal, by agent; a slice whenever nobody asks. */
-  readonly #packing = new Map<number, Sliced<undefined>>()
-  #nextSlice: NodeJS.Immediate | undefined
+  /** Checkpoints of large agents on their way to the journal. If one fails, the events since the
+   * checkpoint before it are still there. */
+  readonly #packing = new BackgroundSlices()
   #last: Instance | undefined
   /** What a memory was before it was asked something; one at a time. */
   #scratch: Buffer | undefined
@@ -141,7 +142,7 @@ export class Residents {
 
   /** What is in memory is not what was committed: the next who needs the agent wakes it. */
   forget(key: number): void {
-    this.#packing.delete(key)
+    this.#packing.take(key)
     const resident = this.#residents.get(key)
     if (resident === undefined) return
     this.#residents.delete(resident)
@@ -261,22 +262,16 @@ export class Residents {
   *checkpointInSlices(place: WakeSource, check?: () => unknown): Sliced<undefined> {
     const resident = this.#awake(place)
     if (resident.checkpointSeq < resident.seq) yield* this.#takeCheckpoint(resident, check)
-    const packing = this.#packing.get(place.key)
-    this.#packing.delete(place.key)
+    const packing = this.#packing.take(place.key)
     if (packing !== undefined) yield* packing
   }
 
   /** Checkpoints all, as before the thread ends. */
   rest(): void {
-    clearImmediate(this.#nextSlice)
-    const finish = () => {
-      for (const packing of this.#packing.values()) runWhole(packing)
-      this.#packing.clear()
-    }
-    finish()
+    this.#packing.finish()
     for (const resident of this.#residents.clear()) {
       this.#leave(resident)
-      finish()
+      this.#packing.finish()
     }
   }
 
@@ -330,28 +325,7 @@ export class Residents {
     if (this.#packing.has(key) || this.#packing.size >= PACKING_AGENTS_MAX) return
     const work = this.#takeCheckpoint(resident)
     if (work.next().done === true) return
-    this.#packing.set(key, work)
-    this.#packNext()
-  }
-
-  #packNext(): void {
-    this.#nextSlice ??= setImmediate(() => {
-      this.#nextSlice = undefined
-      for (const [key, work] of this.#packing) {
-        if (this.#packSlice(work)) this.#packing.delete(key)
-        if (this.#packing.size > 0) this.#packNext()
-        return
-      }
-    })
-  }
-
-  /** Whether it has ended. If it fails, the events since the checkpoint before are still there. */
-  #packSlice(work: Sliced<undefined>): boolean {
-    try {
-      return runSlice(work).done === true
-    } catch {
-      return true
-    }
+    this.#packing.add(key, work)
   }
 
   /** The memory as it is now, and what the guest says of itself; it goes on as it was. */
