@@ -20,6 +20,7 @@ import { parseUrl } from '@sluice/policy/expression/functions/url'
 import { wildcardMatches } from '@sluice/policy/language/glob'
 import { combineAnswerRules } from '@sluice/policy/model/answer-rule'
 import { checkValues } from '@sluice/policy/provenance/check-call'
+import { readRecords } from '@sluice/policy/provenance/read-records'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import { INSTRUCTIONS_LENGTH_MAX } from '../../packages/sluice/src/agents/shared/limits.ts'
 import {
@@ -165,6 +166,8 @@ export const TEXT_READERS: readonly TextReader[] = [
     wildcardMatches('file:///a*a*b*/?x*', text),
   ),
   reader('policy: provenance, an answer', MESSAGE, (text) => remember([text])),
+  reader('policy: readRecords', MESSAGE, readRecords),
+  reader('policy: readRecords, a block', MESSAGE, (text) => readRecords(`- a: ${text}`)),
   reader('policy: provenance, many fields', MESSAGE, (text) => remember([], strings(text))),
   reader('policy: provenance, a prompt', MESSAGE, (text) =>
     new SessionProvenance(SEED).addPrompt(text),

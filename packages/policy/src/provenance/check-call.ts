@@ -13,6 +13,7 @@ import {
 import type { Category } from '../core/tools.ts'
 import { CHECKED_CHARS_MAX, CHECKED_DEPTH_MAX, CHECKED_VALUES_MAX } from './limits.ts'
 import { getRole, type ValueRole } from './names.ts'
+import { handsOverContent } from './read-records.ts'
 import { isDestinationKind, looksLikeUrl, readValue, splitTokens, trimEdges } from './read-value.ts'
 import type { Answer, SessionProvenance } from './session-provenance.ts'
 import { getToolVerb, isAskedFor } from './verbs.ts'
@@ -161,7 +162,7 @@ function describe(value: CheckedValue, origin: Origin): string {
 
 /** Remembers the answer to a call. */
 export function rememberAnswer(
-  call: Pick<CheckedCall, 'args' | 'inputSchema'>,
+  call: Pick<CheckedCall, 'args' | 'inputSchema'> & { readonly name?: string | undefined },
   answer: Answer,
   memory: SessionProvenance,
   isTrusted = false,
@@ -181,7 +182,9 @@ export function rememberAnswer(
     if ((origin === 'prose' || origin === 'steered') && role !== 'free text') isSteered = true
   })
   memory.addKnown(known)
-  memory.remember(answer, { isSteered, isTrusted, echoes })
+  // A notification, a resource and a prompt have no name of a tool.
+  const canListRecords = call.name !== undefined && !handsOverContent(call.name)
+  memory.remember(answer, { isSteered, isTrusted, echoes, canListRecords })
 }
 
 function collectValues(

@@ -24,3 +24,5 @@ export const FIELD_WORDS_MAX = 8
 export const RECORD_PROSE_WORDS = 12
 /** Characters that count as one word of text without blanks, such as base64. */
 export const WORD_CHARS = 16
+/** Lines of a text that is read as records; a longer one is prose. */
+export const RECORD_LINES_MAX = 10_000

@@ -7,17 +7,16 @@ import type { Origin, ProvenanceLookup, ValueReading } from '../core/provenance.
 import { foldText, isIdeograph, isWordUnit } from './fold-text.ts'
 import { Hasher, type HashSeed } from './hash.ts'
 import { HashTable } from './hash-table.ts'
+import { isProse } from './is-prose.ts'
 import {
   ANSWER_DEPTH_MAX,
   ANSWER_REMEMBERED_CHARS_MAX,
-  FIELD_CHARS_MAX,
-  FIELD_WORDS_MAX,
   PROMPT_CHARS_MAX,
   RECORD_PROSE_WORDS,
   WORD_CHARS,
 } from './limits.ts'
-import { getRole } from './names.ts'
 import { readPrompt } from './read-prompt.ts'
+import { readRecords } from './read-records.ts'
 import { readValue, splitTokens, trimEdges, visitGroupedAccounts } from './read-value.ts'
 
 const FIELD = 1
@@ -48,9 +47,15 @@ export interface AnswerSource {
   readonly isTrusted: boolean
   /** Values of its arguments that did not come from the user or a field: an echo proves nothing. */
   readonly echoes: readonly string[]
+  /** Its tool does not hand over texts as somebody wrote them: one that is all records has fields. */
+  readonly canListRecords?: boolean
 }
 
-const ORDINARY: AnswerSource = { isSteered: false, isTrusted: false, echoes: [] }
+const ORDINARY: AnswerSource = {
+  isSteered: false,
+  isTrusted: false,
+  echoes: [],
+}
 
 export class SessionProvenance implements ProvenanceLookup {
   readonly #table = new HashTable()
@@ -131,8 +136,12 @@ export class SessionProvenance implements ProvenanceLookup {
     const echoes = new Set(source.echoes.map((text) => readValue(text).whole))
     for (const text of answer.texts) {
       const document = text.length > this.#charsLeft ? undefined : parseDocument(text)
-      if (document === undefined) this.#addProse(text, source)
-      else this.#addRecord(document, '', 0, source, echoes, 0)
+      if (document === undefined) {
+        this.#addProse(text, source)
+        // Beside other texts it may be a part of a document.
+        if (source.canListRecords === true && answer.texts.length === 1)
+          this.#addRecordText(text, source, echoes)
+      } else this.#addRecord(document, '', 0, source, echoes, 0)
     }
     if (answer.structured !== undefined)
       this.#addRecord(answer.structured, '', 0, source, echoes, 0)
@@ -214,6 +223,15 @@ export class SessionProvenance implements ProvenanceLookup {
     const keyFlag = flag === WRITTEN_FIELD ? SHARED_FIELD : flag
     for (const key of keys) this.#addField(key, keyFlag, echoes)
     for (const one of inner) this.#addRecord(one.value, one.key, words, source, echoes, depth + 1)
+  }
+
+  /** The words of the text are remembered as prose already. */
+  #addRecordText(text: string, source: AnswerSource, echoes: ReadonlySet<string>): void {
+    const records = this.#charsLeft < 0 ? undefined : readRecords(text)
+    if (records === undefined) return
+    const flag = fieldFlag(records.isWritten ? RECORD_PROSE_WORDS : 1, source)
+    this.#charsLeft += text.length
+    for (const field of records.fields) this.#addField(field, flag, echoes)
   }
 
   #addField(text: string, flag: number, echoes: ReadonlySet<string>): void {
@@ -348,15 +366,6 @@ function fieldFlag(words: number, { isSteered, isTrusted }: AnswerSource): numbe
   if (isSteered) return STEERED
   if (words >= RECORD_PROSE_WORDS) return WRITTEN_FIELD
   return words > 0 ? SHARED_FIELD : FIELD
-}
-
-/** Text that a person wrote, rather than a value. */
-function isProse(text: string, key: string): boolean {
-  if (text.length > FIELD_CHARS_MAX || text.includes('\n')) return true
-  if (key !== '' && getRole(key) === 'free text') return true
-  let blanks = 0
-  for (let at = text.indexOf(' '); at !== -1; at = text.indexOf(' ', at + 1)) blanks++
-  return blanks >= FIELD_WORDS_MAX
 }
 
 /** The text as one JSON document; undefined if it is not one. */

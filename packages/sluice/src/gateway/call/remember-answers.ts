@@ -27,8 +27,17 @@ export function rememberMessage(
     return memory.markIncomplete()
   const message = JSON.parse(text) as JsonObject
   const args = params?.value.arguments
-  const call = { args: isObject(args) ? args : {}, inputSchema: undefined }
+  const name = nameTool(message, params)
+  const call = { name, args: isObject(args) ? args : {}, inputSchema: undefined }
   rememberAnswer(call, toAnswer(message), memory, isTrusted)
+}
+
+/** The tool that answered; undefined for errors, prompts, resources and what was not asked for. */
+function nameTool({ result }: JsonObject, params: ParsedMembers | undefined): string | undefined {
+  const name = params?.value.name
+  return isObject(result) && Array.isArray(result.content) && typeof name === 'string'
+    ? name
+    : undefined
 }
 
 /** The texts of a message, each read by itself, and everything else of it as structured content. */

@@ -1,0 +1,290 @@
+// Reads a text that is nothing but records as fields: a block of YAML, a table or a list in Markdown,
+// a listing of paths. A server that writes such a text may not escape what a stranger wrote, so one
+// record cannot be told from another: the prose of any record counts for all, and a single record
+// counts as written by a stranger. A text with a single line that does not fit has no fields.
+
+import { countBlanks, isProse } from './is-prose.ts'
+import { ANSWER_DEPTH_MAX, RECORD_LINES_MAX, RECORD_PROSE_WORDS, WORD_CHARS } from './limits.ts'
+import { splitName } from './names.ts'
+
+export interface RecordText {
+  /** Values, and names of fields, that are not prose. */
+  readonly fields: readonly string[]
+  /** A stranger may have written the fields too. */
+  readonly isWritten: boolean
+}
+
+/** Words of tools that hand over a text as somebody wrote it. */
+const CONTENT = new Set(
+  `file page webpage website url document doc content body readme article attachment transcript diff
+   blob raw text note paste gist clipboard resource`.split(/\s+/),
+)
+const FOREIGN = new Set('web internet fetch browse scrape crawl download curl http news'.split(' '))
+const LISTING = new Set('list search find query'.split(' '))
+
+/** Whether the answers of a tool are texts as somebody wrote them, by its name. */
+export function handsOverContent(name: string): boolean {
+  const words = splitName(name)
+  if (words.some((word) => FOREIGN.has(word))) return true
+  if (words.some((word) => LISTING.has(word))) return false
+  return words.some((word) => CONTENT.has(word) || CONTENT.has(word.replace(/s$/, '')))
+}
+
+/** Undefined if the text is not records and nothing else. */
+export function readRecords(text: string): RecordText | undefined {
+  const lines = text.trimEnd().split('\n', RECORD_LINES_MAX + 1)
+  if (lines.length > RECORD_LINES_MAX || lines[0] === '') return undefined
+  const first = lines[0] as string
+  const found = new FieldCollector()
+  if (first.startsWith('|')) return readTable(lines, found)
+  if (LISTED.test(first) || isToken(first)) return readListing(lines, found)
+  return new BlockReader(lines, found).read()
+}
+
+const PHRASE_BLANKS_MIN = 3
+
+/** Collects fields, and how many words of prose one record has at most. */
+class FieldCollector {
+  readonly fields: string[] = []
+  #words = 0
+  #most = 0
+  /** Words of values that could be parts of a sentence. */
+  #phrases = 0
+
+  startRecord(): void {
+    this.#words = 0
+  }
+
+  add(text: string, key: string): void {
+    if (text === '') return
+    if (isProse(text, key)) {
+      this.#words += Math.max(countBlanks(text) + 1, Math.ceil(text.length / WORD_CHARS))
+      this.#most = Math.max(this.#most, this.#words)
+      return
+    }
+    const blanks = countBlanks(text)
+    if (blanks >= PHRASE_BLANKS_MIN) this.#phrases += blanks + 1
+    this.fields.push(text)
+  }
+
+  result(shape: 'table' | 'list' | 'record'): RecordText | undefined {
+    const isWritten = this.#most >= RECORD_PROSE_WORDS
+    if (shape === 'table') return { fields: this.fields, isWritten }
+    // Who wrote an order may have written all of it, and an order can be cut into `key: value` lines.
+    const hasOrder = isWritten || (shape === 'record' && this.#phrases >= RECORD_PROSE_WORDS)
+    return hasOrder ? undefined : { fields: this.fields, isWritten: true }
+  }
+}
+
+const SEPARATOR = /^\|(?:\s*:?-+:?\s*\|)+\s*$/
+
+/** A table in Markdown: a head, a line of dashes, and rows with as many cells as the head. */
+function readTable(lines: readonly string[], found: FieldCollector): RecordText | undefined {
+  const head = splitCells(lines[0] as string)
+  if (head === undefined || lines.length < 3 || !SEPARATOR.test(lines[1] as string))
+    return undefined
+  if (splitCells(lines[1] as string)?.length !== head.length) return undefined
+  for (const line of lines.slice(2)) {
+    const cells = splitCells(line)
+    if (cells?.length !== head.length) return undefined
+    found.startRecord()
+    for (const [at, cell] of cells.entries()) found.add(cell, head[at] as string)
+  }
+  return found.result(lines.length > 3 ? 'table' : 'list')
+}
+
+function splitCells(line: string): string[] | undefined {
+  const row = line.trim()
+  if (row.length < 2 || !row.startsWith('|') || !row.endsWith('|')) return undefined
+  return row
+    .slice(1, -1)
+    .split('|')
+    .map((cell) => unwrapCode(cell.trim()))
+}
+
+/** `[FILE] name`. */
+const LISTED = /^\[[A-Z]{2,10}\] +(\S.*)$/
+
+function isToken(line: string): boolean {
+  return line !== '' && !/[\s:]/.test(line) && !line.startsWith('-')
+}
+
+/** A path or a name in every line. */
+function readListing(lines: readonly string[], found: FieldCollector): RecordText | undefined {
+  for (const line of lines) {
+    const name = LISTED.exec(line)?.[1] ?? (isToken(line) ? line : undefined)
+    if (name === undefined) return undefined
+    found.add(name, '')
+  }
+  return found.result('list')
+}
+
+function unwrapCode(text: string): string {
+  return /^`[^`]+`$/.test(text) ? text.slice(1, -1) : text
+}
+
+/** Thrown inside this module only: the text is not a block of records. */
+const NO_RECORDS = new Error('not a block of records')
+
+const KEY_CHARS_MAX = 64
+const KEY_WORDS_MAX = 4
+/** What YAML does not take at the start of a plain value, and flow collections. */
+const NOT_PLAIN = /^[&*!|>%@`#"'[\]{},?]|^- |: | #|:$/
+const EMPTY = /^(?:\[\]|\{\}|~|null)$/
+
+interface KeyedLine {
+  readonly key: string
+  readonly rest: string
+}
+
+/** The part of YAML that serialisers write: block sequences and mappings of scalars. */
+class BlockReader {
+  readonly #lines: readonly string[]
+  readonly #found: FieldCollector
+  #at = 0
+
+  constructor(lines: readonly string[], found: FieldCollector) {
+    this.#lines = lines
+    this.#found = found
+  }
+
+  read(): RecordText | undefined {
+    try {
+      const shape = this.#readRoot()
+      return this.#at === this.#lines.length ? this.#found.result(shape) : undefined
+    } catch (error) {
+      if (error === NO_RECORDS) return undefined
+      throw error
+    }
+  }
+
+  #readRoot(): 'table' | 'list' | 'record' {
+    if (this.#isItem(0)) return this.#readSequence(0, '', 0) ? 'table' : 'list'
+    this.#readMapping(0, 0)
+    return 'record'
+  }
+
+  #isItem(indent: number): boolean {
+    const line = this.#lines[this.#at]
+    return line !== undefined && indentOf(line) === indent && /^ *-(?: |$)/.test(line)
+  }
+
+  /** Whether it is two records or more with the same names of fields. */
+  #readSequence(indent: number, name: string, depth: number): boolean {
+    if (depth > ANSWER_DEPTH_MAX) throw NO_RECORDS
+    let shape: string | undefined
+    let isTable = true
+    let count = 0
+    for (; this.#isItem(indent); count++) {
+      if (depth === 0) this.#found.startRecord()
+      const inner = (this.#lines[this.#at] as string).slice(indent + 1).trimStart()
+      const keyed = readKey(inner)
+      if (keyed === undefined) {
+        this.#readScalar(inner, indent, name)
+        isTable = false
+      } else {
+        const start = (this.#lines[this.#at] as string).length - inner.length
+        const own = this.#readMapping(start, depth + 1, inner)
+        shape ??= own
+        isTable &&= own === shape
+      }
+    }
+    return isTable && count > 1 && (shape?.includes('\n') ?? false)
+  }
+
+  /** Returns the names of its fields, one in a line. `first`: its first line, after the dash. */
+  #readMapping(indent: number, depth: number, first?: string): string {
+    if (depth > ANSWER_DEPTH_MAX) throw NO_RECORDS
+    const names: string[] = []
+    let own = first
+    for (;;) {
+      const line = this.#lines[this.#at]
+      if (own === undefined && (line === undefined || indentOf(line) !== indent)) break
+      const keyed = readKey(own ?? (line as string).slice(indent))
+      own = undefined
+      if (keyed === undefined) {
+        if (names.length === 0 || this.#isItem(indent)) break
+        throw NO_RECORDS
+      }
+      names.push(keyed.key)
+      this.#found.add(keyed.key, '')
+      this.#readValue(keyed, indent, depth)
+    }
+    if (names.length === 0) throw NO_RECORDS
+    return names.join('\n')
+  }
+
+  #readValue({ key, rest }: KeyedLine, indent: number, depth: number): void {
+    if (rest !== '') return this.#readScalar(rest, indent, key)
+    this.#at++
+    const next = this.#lines[this.#at]
+    if (next === undefined) return
+    const inner = indentOf(next)
+    if (this.#isItem(inner) && inner >= indent) this.#readSequence(inner, key, depth + 1)
+    else if (inner > indent) this.#readMapping(inner, depth + 1)
+  }
+
+  /** A value from this line on; it goes on in lines that are deeper than `indent`. */
+  #readScalar(start: string, indent: number, key: string): void {
+    const parts = [start]
+    const quote = start[0] === "'" || start[0] === '"' ? start[0] : undefined
+    const isLiteral = /^[|>][-+]?$/.test(start)
+    this.#at++
+    let isOpen = quote !== undefined && !isClosed(start, quote)
+    while (this.#at < this.#lines.length && (quote === undefined || isOpen)) {
+      const line = this.#lines[this.#at] as string
+      if (line.trim() !== '' && indentOf(line) <= indent) break
+      if (quote === undefined && !isLiteral && line.trim() === '') break
+      parts.push(line.trim())
+      this.#at++
+      if (quote !== undefined) isOpen = !endsQuote(line, quote)
+    }
+    if (isOpen) throw NO_RECORDS
+    if (isLiteral || quote !== undefined) {
+      const text = parts.join(isLiteral ? '\n' : ' ')
+      return this.#found.add(quote === undefined ? text : unquote(text, quote), key)
+    }
+    if (parts.length === 1 && EMPTY.test(start)) return
+    const code = unwrapCode(start)
+    if (code === start && parts.some((part) => NOT_PLAIN.test(part))) throw NO_RECORDS
+    this.#found.add(code === start ? parts.join(' ') : code, key)
+  }
+}
+
+function indentOf(line: string): number {
+  let at = 0
+  while (line.charCodeAt(at) === 32) at++
+  return at
+}
+
+/** `key: rest`, `key:`, `` `key`: rest ``. */
+function readKey(text: string): KeyedLine | undefined {
+  const colon = /:(?: |$)/.exec(text.slice(0, KEY_CHARS_MAX + 2))
+  if (colon === null) return undefined
+  const key = unwrapCode(text.slice(0, colon.index))
+  if (key === '' || NOT_PLAIN.test(key) || countBlanks(key) >= KEY_WORDS_MAX) return undefined
+  return { key, rest: text.slice(colon.index + 1).trim() }
+}
+
+/** A quotation that ends before the end of its text is none. */
+function unquote(text: string, quote: string): string {
+  const inner = text.slice(1, -1)
+  const bare = inner.replace(quote === "'" ? /''/g : /\\./g, '')
+  if (bare.includes(quote)) throw NO_RECORDS
+  return quote === "'" ? inner.replaceAll("''", "'") : inner
+}
+
+/** Whether a quoted value that starts the text also ends it. */
+function isClosed(text: string, quote: string): boolean {
+  return text.length > 1 && endsQuote(text.slice(1), quote)
+}
+
+/** Whether the last character closes the quotation: `''` and `\"` do not. */
+function endsQuote(text: string, quote: string): boolean {
+  const line = text.trimEnd()
+  let count = 0
+  const escaping = quote === "'" ? "'" : '\\'
+  if (!line.endsWith(quote)) return false
+  for (let at = line.length - 2; at >= 0 && line[at] === escaping; at--) count++
+  return count % 2 === 0
+}
