@@ -195,8 +195,8 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
     const store = server.url(newDatabase())
     const config = { store, cluster: { name: 'a', key: KEY } }
     const start = (more: object) => ownGate({ servers: {}, config, ...more })
-    const perSession = LIMITED.replace('per: everyone', 'per: session')
-    await expect(start({ policy: perSession })).rejects.toThrow('needs the embedded store for now')
+    const counted = `${LIMITED}  count/read: { action: allow, when: session.calls < 5 }\n`
+    await expect(start({ policy: counted })).rejects.toThrow('gates do not share')
     const agents = { agents: { builtin: 'agents' as const } }
     await expect(start({ servers: agents })).rejects.toThrow('agents need the embedded store')
   })

@@ -3,6 +3,7 @@
 import type { ApprovalEngine } from '../approvals/engine.ts'
 import type { HandleSealer } from '../identity/keys/handle-sealer.ts'
 import type { AgentSessions } from '../identity/sessions/agent-sessions.ts'
+import type { SharedSessions } from '../identity/sessions/shared-sessions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { DecisionEntry } from '../ledger/records/record.ts'
 import type { AdmissionStore } from '../store/admission.ts'
@@ -22,6 +23,8 @@ export interface GateParts extends Omit<ServerLinksParts, 'serverOf'>, TracePart
   readonly config: GateConfig
   readonly policies: () => PolicySet
   readonly sessions: AgentSessions
+  /** Undefined if they are those of this gate alone. */
+  readonly sharedSessions?: SharedSessions | undefined
   readonly seals: HandleSealer
   readonly ledger: Ledger
   readonly freezes: FreezeStore

@@ -22,6 +22,7 @@ import { EXPECTED_ENDS, OpenRelays } from './relay/open-relays.ts'
 import { refuseFrozen } from './relay/refuse-frozen.ts'
 import { Relay } from './relay/relay.ts'
 import { Continuations } from './session/continuations.ts'
+import { deferClient } from './session/defer-client.ts'
 import { observeClient } from './session/observe-client.ts'
 import { type AgentFamilySession, type OpenSession, OpenSessions } from './session/open-sessions.ts'
 import { SealedHandles } from './session/sealed-handles.ts'
@@ -71,7 +72,7 @@ export class Gate {
 
   constructor(parts: GateParts) {
     this.#parts = parts
-    this.sessions = new OpenSessions(parts.sessions)
+    this.sessions = new OpenSessions(parts.sessions, parts.sharedSessions)
     this.#sweeper = setInterval(() => this.#expire(), CALL_LOOK_EVERY_MS).unref()
     this.notes = new ServerNotes(parts.log)
     const { max = defaultProcessesMax(), ...processes } = parts.config.processes
@@ -124,11 +125,21 @@ export class Gate {
     name: string,
     client: ClientTransport,
     who: () => Caller,
-    { sessionKey, handle, environment }: ConnectionOrigin,
+    origin: ConnectionOrigin,
   ): ClientEvents {
+    const opened = this.sessions.open(client, who, origin.sessionKey)
+    const connect = (session: OpenSession) => this.#connect(name, session, origin)
+    return opened instanceof Promise ? deferClient(client, opened, connect) : connect(opened)
+  }
+
+  #connect(
+    name: string,
+    session: OpenSession,
+    { handle, environment }: ConnectionOrigin,
+  ): ClientEvents {
+    const { client } = session
     const send = stripOwn(client)
     const { servers, log } = this.#parts
-    const session = this.sessions.open(client, who, sessionKey)
     const onEnd = session.release
     const onName = (said: string) => session.slot.introduce(said, undefined)
     if (name === ALL_SERVERS) {
@@ -157,8 +168,10 @@ export class Gate {
     family: AgentFamilySession,
   ): ClientEvents {
     const send = stripOwn(client)
-    const session = this.sessions.openFamily(client, who, family)
-    return this.#relay(name, { link: client, send }, session, session.release)
+    const connect = (session: OpenSession) =>
+      this.#relay(name, { link: client, send }, session, session.release)
+    const opened = this.sessions.openFamily(client, who, family)
+    return opened instanceof Promise ? deferClient(client, opened, connect) : connect(opened)
   }
 
   #relay(
@@ -227,6 +240,8 @@ export class Gate {
         ...recall.facts(steadyMs(), policy().labelScope),
         ...own.facts,
       }),
+      sessionChecks: () => slot.checks(),
+      whenStored: () => slot.whenStored(),
       nameRoots: (roots) => own.nameRoots(roots),
       explain: () => who().explain,
       frozen,

@@ -31,7 +31,7 @@ export function createSessionOperations(sessions: OpenSessions): readonly Operat
         session: { shape: { kind: 'text', max: 1_000 }, doc: 'which session', required: true },
       },
       run: async ({ ledger, nowMs }, { session }, { by }) => {
-        const ended = sessions.end(session)
+        const ended = await sessions.end(session)
         if (ended === undefined)
           throw new OperationError(
             `no session is called \`${session.slice(0, 100)}\``,

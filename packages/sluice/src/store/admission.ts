@@ -15,6 +15,13 @@ export interface ApprovalUseRequest {
   readonly argsText: string | undefined
 }
 
+/** The version of a principal's sessions that a call was decided by. */
+export interface SessionCheck {
+  /** 32 bytes, latin1. */
+  readonly owner: string
+  readonly version: string
+}
+
 export interface ChargeRequest<Entry> {
   readonly mode: 'charge'
   readonly callId: string
@@ -22,6 +29,8 @@ export interface ChargeRequest<Entry> {
   readonly charges: readonly LimitCharge[]
   readonly now: Instant
   readonly approval?: ApprovalUseRequest | undefined
+  /** Undefined if the sessions are those of this gate alone. */
+  readonly checks?: readonly SessionCheck[] | undefined
   /** The intent, as the audit log keeps it. */
   readonly entry: Entry
 }
@@ -44,7 +53,8 @@ export type AdmissionReply =
   | { readonly status: 'misfit'; readonly refused: number; readonly room: readonly LimitStatus[] }
   /** Nothing happened: the approval no longer covers this call. */
   | { readonly status: 'approval-used' }
-  /** Nothing happened: another gate changed the policy, a freeze or an approval since the decision. */
+  /** Nothing happened: another gate changed the policy, a freeze, an approval or the session since
+   * the decision. */
   | { readonly status: 'changed' }
   /** Nothing happened, or it was undone: the store cannot promise anything now. */
   | { readonly status: 'unavailable'; readonly why: string }

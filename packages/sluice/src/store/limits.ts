@@ -57,3 +57,7 @@ export const SWEEP_EVERY_MS = 60_000
 export const SWEPT_COUNTERS_MAX = 5_000
 /** How long an outcome waits for a call to be written with. */
 export const SHARED_OUTCOME_DELAY_MS = 50
+/** How often a gate says which sessions of the shared store are in use. */
+export const SESSION_TOUCH_MS = 20_000
+/** Sessions and principals of the shared store that are removed at once, after their time. */
+export const SWEPT_SESSIONS_MAX = 1_000

@@ -6,7 +6,7 @@ import type { Instant } from '@sluice/policy/core/clock'
 import type { Receipt } from '@sluice/policy/core/counters'
 import type { Decision } from '@sluice/policy/core/decision'
 import type { DecisionEntry } from '../../ledger/records/record.ts'
-import type { AdmissionStore } from '../../store/admission.ts'
+import type { AdmissionStore, SessionCheck } from '../../store/admission.ts'
 import type { CallInstrumentation, InstrumentedCall } from '../metrics/instrument-calls.ts'
 import type { TraceContext } from '../shared/transport.ts'
 import type { Freeze, FreezeTarget } from '../state/freezes.ts'
@@ -23,6 +23,8 @@ import type {
 export interface CallRequest {
   readonly call: Call
   readonly facts: Facts
+  /** By which version of a shared session it is decided. */
+  readonly checks?: readonly SessionCheck[] | undefined
   /** The text of the arguments; undefined if there are none. */
   readonly argsText: string | undefined
   /** Of the caller's trace, if it sent one. */

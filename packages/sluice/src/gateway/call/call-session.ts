@@ -5,6 +5,7 @@ import type { Call, Facts } from '@sluice/policy/core/call'
 import type { SessionVault } from '../../identity/sessions/session-vault.ts'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
 import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
+import type { SessionCheck } from '../../store/admission.ts'
 import type { ClientElicitations } from '../session/client-elicitations.ts'
 import type { ClientRoots } from '../session/client-roots.ts'
 import type { KnownNames } from '../session/known-names.ts'
@@ -27,6 +28,8 @@ export interface CallContext {
   readonly server: string
   /** Who calls, and in which session; looked up again for every call. */
   readonly facts: () => Omit<Facts, 'tool'>
+  /** By which version of a shared session its calls are decided. */
+  readonly sessionChecks?: () => readonly SessionCheck[] | undefined
   /** What of this session is frozen. */
   readonly frozen: () => Freeze | undefined
   /** Whether this caller is told the rule and what is left. */

@@ -53,7 +53,7 @@ export async function chargeAndRecord(options: ChargeOptions): Promise<ChargeRes
   const entry = toEntry({ pipeline, passing, callId })
   watched.step('limits')
   const [reply] = await pipeline.admission.admit([
-    { mode: 'charge', callId, charges, now, approval: use, entry },
+    { mode: 'charge', callId, charges, now, approval: use, checks: request.checks, entry },
   ])
   switch (reply?.status) {
     case 'admitted': {
@@ -91,7 +91,7 @@ function withoutShadowCharges(passing: PassingCall): PassingCall {
 const APPROVAL_LOST = 'an identical call has used the approval at the same moment'
 
 const KEEPS_CHANGING =
-  'policies, freezes or approvals were changed at other gates during every decision; try again'
+  'policies, freezes, approvals or the session were changed at other gates during every decision; try again'
 
 /** Other calls were faster between the decision and the charge. */
 export function toMisfit(

@@ -38,12 +38,16 @@ export interface DeliveryOptions {
   readonly answers: Pick<AnswerFilter, 'isActive' | 'filterAtOnce' | 'recordChanges'>
   /** Requests without an answer. */
   readonly open: () => readonly CrossedCall[]
+  /** Undefined if every gate knows the labels that the session has. */
+  readonly whenStored?: (() => Promise<void> | undefined) | undefined
 }
 
 export class Deliveries {
   readonly #options: DeliveryOptions
   /** Calls that nobody waits for: their server may still have something to say. */
   readonly #abandoned = new Map<string, MessageSource>()
+  /** The last message that waits until its labels are stored; the next one waits for it. */
+  #last: Promise<void> | undefined
 
   constructor(options: DeliveryOptions) {
     this.#options = options
@@ -58,7 +62,24 @@ export class Deliveries {
     const passed = this.#filter(text, related)
     if (passed === undefined) return false
     this.#options.inspect(passed, strictness, sources, inspected, answered)
-    return this.#options.send(passed, related)
+    const stored = this.#options.whenStored?.()
+    if (stored === undefined && this.#last === undefined) return this.#options.send(passed, related)
+    this.#sendLater(passed, related, stored)
+    return true
+  }
+
+  /** In order. What cannot be stored is not sent. */
+  #sendLater(
+    text: string,
+    related: MessageContext | undefined,
+    stored: Promise<void> | undefined,
+  ): void {
+    const last = Promise.all([this.#last, stored]).then(() => {
+      if (this.#last === last) this.#last = undefined
+      this.#options.send(text, related)
+    })
+    last.catch(() => {})
+    this.#last = last
   }
 
   /** Undefined if it may not be told, and nobody waits for it. */

@@ -63,6 +63,7 @@ function toClientCall(
   return {
     call,
     facts,
+    checks: session.sessionChecks?.(),
     argsText: message.params?.text.get('arguments'),
     objection:
       objectionTo(message, tool) ??
@@ -89,6 +90,7 @@ function toServerCall({ parsed: { message }, pending, session }: LookUpOptions):
   return {
     call: parseCall(session.server, message),
     facts: session.facts(),
+    checks: session.sessionChecks?.(),
     argsText: undefined,
     objection: objectionTo(message),
     waitOptions: () => createWaitOptions(message, { isWanted: () => pending.isOpen }),

@@ -13,6 +13,8 @@ export interface RelayContext extends CallContext {
   readonly lists: (ask: UpstreamQueries['ask']) => VisibleLists
   /** Every message towards the client, before it is sent: adds the labels that it brings. */
   readonly onDelivery: InspectDelivery
+  /** Undefined if every gate knows the labels that the session has. */
+  readonly whenStored?: () => Promise<void> | undefined
   readonly nameRoots: NameRoots
   readonly onEnd: (why: string) => void
   /** Of a session from before the gate was started again. */

@@ -80,6 +80,7 @@ export class Relay {
       inspect: context.onDelivery,
       answers: context.answers,
       open: () => this.#down.open,
+      whenStored: context.whenStored,
     })
     const { send } = deliveries
     const abandon = (sent: SentRequest): void => deliveries.abandon(sent)

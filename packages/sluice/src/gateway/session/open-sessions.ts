@@ -9,6 +9,7 @@ import { SESSION_SWEEP_EVERY_MS } from '../../identity/limits.ts'
 import { type AgentSessions, COMMON_KEY } from '../../identity/sessions/agent-sessions.ts'
 import type { SessionView } from '../../identity/sessions/describe-session.ts'
 import type { SessionLease } from '../../identity/sessions/session-lease.ts'
+import type { SharedSessions } from '../../identity/sessions/shared-sessions.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { ClientTransport } from '../shared/transport.ts'
 
@@ -31,36 +32,54 @@ export interface AgentFamilySession {
 
 export class OpenSessions {
   readonly #sessions: AgentSessions
+  /** Undefined if they are those of this gate alone. */
+  readonly #shared: SharedSessions | undefined
   readonly #open = new Set<OpenSession>()
   #sweptMs = 0
 
-  constructor(sessions: AgentSessions) {
+  constructor(sessions: AgentSessions, shared?: SharedSessions) {
     this.#sessions = sessions
+    this.#shared = shared
+    if (shared !== undefined)
+      shared.onOver = (id) =>
+        this.#closeAll(id, 'the session is over: it was ended, or not used for its idle time')
   }
 
-  open(client: ClientTransport, who: () => Caller, sessionKey = COMMON_KEY): OpenSession {
+  /** A promise if gates share their sessions: the store is asked which one it is. */
+  open(
+    client: ClientTransport,
+    who: () => Caller,
+    sessionKey = COMMON_KEY,
+  ): OpenSession | Promise<OpenSession> {
     const { principal, sessions: limit } = who()
-    const slot = this.#sessions.open(principal.id, sessionKey, limit, steadyMs())
-    return this.#add({ client, who, slot, agent: () => null })
+    const add = (slot: SessionLease) => this.#add({ client, who, slot, agent: () => null })
+    if (this.#shared !== undefined)
+      return this.#shared.open(principal.id, sessionKey, limit).then(add)
+    return add(this.#sessions.open(principal.id, sessionKey, limit, steadyMs()))
   }
 
   openFamily(
     client: ClientTransport,
     who: () => Caller,
     { family, agent }: AgentFamilySession,
-  ): OpenSession {
-    const slot = this.#sessions.openFamily(family, who().principal.id, steadyMs())
-    return this.#add({ client, who, slot, agent })
+  ): OpenSession | Promise<OpenSession> {
+    const { id } = who().principal
+    const add = (slot: SessionLease) => this.#add({ client, who, slot, agent })
+    if (this.#shared !== undefined) return this.#shared.openFamily(family, id).then(add)
+    return add(this.#sessions.openFamily(family, id, steadyMs()))
   }
 
   /** What a family of agents has seen, whatever links it has. */
-  familyLabels(family: string): SessionLabels {
-    const slot = this.#sessions.openFamily(family, undefined, steadyMs())
-    slot.release()
-    return {
-      saw: () => slot.facts(steadyMs()).saw,
-      see: (labels) => void slot.see(labels, steadyMs()),
+  familyLabels(family: string): SessionLabels | Promise<SessionLabels> {
+    const toLabels = (slot: SessionLease): SessionLabels => {
+      slot.release()
+      return {
+        saw: () => slot.facts(steadyMs()).saw,
+        see: (labels) => void slot.see(labels, steadyMs()),
+      }
     }
+    if (this.#shared !== undefined) return this.#shared.openFamily(family, undefined).then(toLabels)
+    return toLabels(this.#sessions.openFamily(family, undefined, steadyMs()))
   }
 
   /** Closes the connections of callers that no longer hold: revoked, expired, or not local any more. */
@@ -78,14 +97,19 @@ export class OpenSessions {
     return this.#sessions.nameOf(id)
   }
 
-  /** Closes its connections and forgets what it has seen. Undefined if there is none. */
-  end(id: string): SessionView | undefined {
+  /** Closes its connections and forgets what it has seen, at every gate. Undefined if there is none. */
+  async end(id: string): Promise<SessionView | undefined> {
     const found = this.#sessions.find(id, steadyMs())
     if (found === undefined) return undefined
-    this.#sessions.end(found.id)
-    for (const { client, slot } of [...this.#open])
-      if (slot.id === found.id) client.close('a person ended the session')
+    const why = 'a person ended the session'
+    if (this.#shared === undefined) this.#sessions.end(found.id)
+    else await this.#shared.end(found.id)
+    this.#closeAll(found.id, why)
     return found
+  }
+
+  #closeAll(id: string, why: string): void {
+    for (const { client, slot } of [...this.#open]) if (slot.id === id) client.close(why)
   }
 
   sweep(nowMs: number): void {

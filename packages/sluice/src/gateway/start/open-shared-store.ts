@@ -10,6 +10,7 @@ import type { ApprovalEngine } from '../../approvals/engine.ts'
 import { OperationError } from '../../core/operation-error.ts'
 import { identityFile } from '../../identity/identity-file.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
+import { SharedSessions } from '../../identity/sessions/shared-sessions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { encodeBody } from '../../ledger/records/encoding.ts'
 import { RECORD_BYTES_MAX } from '../../ledger/records/limits.ts'
@@ -24,11 +25,14 @@ import { PostgresConnections } from '../../store/postgres/connections.ts'
 import { GateDirectory, type GateReport } from '../../store/postgres/gate-directory.ts'
 import { migrate } from '../../store/postgres/migrate.ts'
 import { readChain } from '../../store/postgres/read-chain.ts'
+import { SessionRows } from '../../store/postgres/session-rows.ts'
 import { SharedRows } from '../../store/postgres/shared-rows.ts'
 import { SharedState } from '../../store/postgres/shared-state.ts'
+import { processClock } from '../../store/process-clock.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import type { ClusterConfig } from '../config/cluster.ts'
 import type { GateConfig } from '../config/config.ts'
+import { longestSessionWindowMs } from '../config/sessions.ts'
 import {
   SHARED_GATE_TABLES,
   SHARED_GRANT_TABLES,
@@ -45,6 +49,7 @@ export class SharedStore {
   readonly admission: PostgresAdmissionStore<DecisionEntry>
   readonly state: SharedState
   readonly directory: GateDirectory
+  readonly sessions: SharedSessions
   /** Of the cluster: what one gate has sealed, another one opens. */
   readonly key: InstallationKey
   readonly log: SharedLog
@@ -88,11 +93,18 @@ export class SharedStore {
       stamp: () => this.state.stamp,
       settle: () => this.state.settle(),
       catchUp: () => this.state.catchUp(),
+      refreshSessions: (owners) => this.sessions.refresh(owners),
       onWritten: (records) => this.#copy(records),
       onState: (state, why) =>
         state === 'open'
           ? log('info', 'calls are admitted by the shared store')
           : state !== 'closed' && log('error', `no call is admitted: ${why}`),
+    })
+    this.sessions = new SharedSessions({
+      rows: new SessionRows(connections, gate),
+      idleMs: config.sessions.idleMs,
+      windowMs: longestSessionWindowMs(config),
+      nowMs: processClock.steadyMs,
     })
     this.directory = new GateDirectory(connections, gate, () => this.admission.epoch)
     this.log = this.#makeLog()
@@ -197,6 +209,7 @@ export class SharedStore {
     clearInterval(this.#sweeper)
     await this.state.settle().catch(() => {})
     this.state.close()
+    this.sessions.close()
     await this.admission.close()
     await this.directory.leave().catch(() => {})
     await this.#connections.close()

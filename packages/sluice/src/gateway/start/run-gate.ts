@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import type { JsonObject } from '@sluice/policy/core/json'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { ApprovalService } from '../../core/approval.ts'
 import { ApprovalLinks } from '../../identity/keys/approval-links.ts'
 import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
@@ -136,13 +137,18 @@ export async function runGate(
       ...{ store, ledger, log, nowMs: Date.now },
       ...(shared === undefined ? {} : { objectTo }),
     })
+    const aheadMs = () => Date.now() - processClock.steadyMs()
     const sessions = new AgentSessions({
-      memory: new StoredSessions(store, log, () => Date.now() - processClock.steadyMs()),
+      memory: shared?.sessions ?? new StoredSessions(store, log, aheadMs),
       idleMs: config.sessions.idleMs,
       windowMs: longestSessionWindowMs(config),
       nowMs: processClock.steadyMs(),
     })
-    const restored = restoreState(config.data, policies.now, signer, sessions)
+    shared?.sessions.start(sessions)
+    const restored =
+      shared === undefined
+        ? restoreState(config.data, policies.now, signer, sessions)
+        : { counters: new MemoryCounters(), sessions }
     sessions.onBegin = ({ id, principal, kind, client, servers }) => {
       const detail = { session: id, principal, kind, client, servers: [...servers] }
       void ledger.event({ atMs: Date.now(), name: 'session', detail }).catch(() => {})
@@ -238,6 +244,7 @@ export async function runGate(
         policies: () => policies.now,
         ...kept,
         ...asking,
+        sharedSessions: shared?.sessions,
         admission: openAdmission(shared, { ...restored, approvals, ledger }),
         watcher,
         pools,

@@ -7,18 +7,26 @@ import {
   AGENT_SESSIONS_WINDOW_MS,
   FAMILY_SESSION_IDLE_MS,
   PROVENANCE_BYTES_MAX,
-  SESSION_KEYS_MAX,
   SESSION_PRINCIPALS_KEPT,
 } from '../limits.ts'
 import { describeSession, type SessionView } from './describe-session.ts'
 import {
   type AgentSession,
+  addKey,
   familyOwner,
   isFamilyOwner,
+  isLive,
   type PrincipalSessions,
   SessionLease,
+  toView,
+  unknownSession,
 } from './session-lease.ts'
-import { NO_MEMORY, type SessionMemory, type StoredSession } from './session-memory.ts'
+import {
+  NO_MEMORY,
+  type SessionMemory,
+  type SharedSession,
+  type StoredSession,
+} from './session-memory.ts'
 import { SessionVault } from './session-vault.ts'
 
 /** How many sessions of a principal can charge a limit within a window. */
@@ -76,6 +84,34 @@ export class AgentSessions {
     const now = this.#advance(nowMs)
     const owner = this.#ownerOf(familyOwner(family))
     return this.#join(owner, 'family', { max: 1, windowMs: 0 }, now, principal)
+  }
+
+  /** Joins a session that gates share: which one it is, the shared store has decided. */
+  adopt(shared: SharedSession, key: string, nowMs: number, labelled?: string): SessionLease {
+    const now = this.#advance(nowMs)
+    const { id, isNew } = shared
+    const startedAtMs = now - shared.ageMs
+    const stored = { ...unknownSession(id), startedAtMs, lastUsedMs: now }
+    const session = this.#byId.get(id) ?? this.#load(stored, now, !isNew)
+    if (session === undefined) throw new Error(`the shared store has no such session: ${id}`)
+    this.#principals.set(session.owner.principal, session.owner)
+    this.learn(id, shared.saw, shared.isSplit)
+    return this.#lease(session, key, labelled ?? session.owner.principal)
+  }
+
+  /** What other gates have added to a session. */
+  learn(id: string, saw: readonly string[], isSplit: boolean): void {
+    const session = this.#byId.get(id)
+    if (session === undefined) return
+    for (const label of saw) session.saw.add(label)
+    session.isSplit ||= isSplit
+  }
+
+  /** What any session of a principal has seen, at any gate. */
+  learnLabels(principal: string, saw: Iterable<string>): void {
+    const owner = this.#ownerOf(principal)
+    owner.saw.clear()
+    for (const label of saw) owner.saw.add(label)
   }
 
   /** Restores a session from the ledger. */
@@ -172,11 +208,19 @@ export class AgentSessions {
     const isFull = owner.sessions.length >= Math.max(1, limit.max)
     const joined = named ?? (isFull ? (live.at(-1) ?? owner.sessions.at(-1)) : undefined)
     const session = joined ?? this.#begin(owner, nowMs)
+    const lease = this.#lease(session, key, labelled)
+    if (session.isUsed && (session.connections === 1 || named === undefined)) this.#save(session)
+    return lease
+  }
+
+  #lease(session: AgentSession, key: string, labelled: string): SessionLease {
     session.isEnded = false
     addKey(session, key)
     session.connections += 1
-    if (session.isUsed && (session.connections === 1 || named === undefined)) this.#save(session)
+    const principals = [...new Set([session.owner.principal, labelled])]
     return new SessionLease(session, {
+      checks: () => this.#memory.checksOf?.(session.id, principals),
+      whenStored: () => this.#memory.whenStored?.(session.id),
       principal: () => this.#ownerOf(labelled),
       begin: () => this.onBegin(toView(session)),
       save: () => this.#save(session),
@@ -214,10 +258,11 @@ export class AgentSessions {
       connections: 0,
       provenance: undefined,
       past: undefined,
+      isSplit: false,
     }
   }
 
-  #load(stored: StoredSession | undefined, nowMs: number): AgentSession | undefined {
+  #load(stored: StoredSession | undefined, nowMs: number, isUsed = true): AgentSession | undefined {
     const [, principal, number] = (stored && /^(.*)#(\d+)@\d+$/s.exec(stored.id)) ?? []
     if (stored === undefined || principal === undefined) return undefined
     const owner = this.#ownerOf(principal)
@@ -228,7 +273,7 @@ export class AgentSessions {
     Object.assign(session, {
       client: stored.client,
       calls: stored.calls,
-      isUsed: true,
+      isUsed,
       isEnded: stored.isEnded,
     })
     for (const key of stored.keys) session.keys.add(key)
@@ -317,6 +362,7 @@ export class AgentSessions {
   #forget(session: AgentSession): void {
     this.#byId.delete(session.id)
     session.owner.sessions = session.owner.sessions.filter((each) => each !== session)
+    this.#memory.forget?.(session.id)
   }
 
   #save(session: AgentSession): void {
@@ -333,38 +379,5 @@ export class AgentSessions {
 
   #saveLabels({ principal, saw, lastUsedMs }: PrincipalSessions): void {
     this.#memory.saveLabels({ principal, saw: [...saw], lastUsedMs })
-  }
-}
-
-function isLive(session: AgentSession, nowMs: number): boolean {
-  if (session.connections > 0) return true
-  return !session.isEnded && nowMs - session.lastUsedMs < session.idleMs
-}
-
-function addKey({ keys }: AgentSession, key: string): void {
-  keys.delete(key)
-  keys.add(key)
-  const [oldest] = keys
-  if (keys.size > SESSION_KEYS_MAX) keys.delete(oldest as string)
-}
-
-/** A session that only the ledger knows: it cannot be continued by name, but it counts. */
-function unknownSession(id: string): StoredSession {
-  const startedAtMs = Number(/@(\d+)$/.exec(id)?.[1] ?? 0)
-  const empty = { keys: [], saw: [], servers: [], client: '', calls: 0 }
-  return {
-    ...{ id, principal: '', startedAtMs, lastUsedMs: startedAtMs },
-    ...{ isConnected: false, isEnded: false, ...empty },
-  }
-}
-
-function toView(session: AgentSession): SessionView {
-  const { id, owner, startedAtMs, lastUsedMs, connections, calls, client } = session
-  const [key = ''] = session.keys
-  return {
-    ...{ id, principal: owner.principal, startedAtMs, lastUsedMs, connections, calls, client },
-    kind: key.split(' ')[0] ?? '',
-    servers: [...session.servers],
-    saw: [...session.saw],
   }
 }

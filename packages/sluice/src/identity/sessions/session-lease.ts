@@ -4,9 +4,11 @@
 import type { SessionFacts } from '@sluice/policy/core/call'
 import type { PastCall, PastCalls } from '@sluice/policy/core/past-calls'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
-import { PAST_CALLS_MAX } from '../limits.ts'
-import { cleanClient } from './describe-session.ts'
+import type { SessionCheck } from '../../store/admission.ts'
+import { PAST_CALLS_MAX, SESSION_KEYS_MAX } from '../limits.ts'
+import { cleanClient, type SessionView } from './describe-session.ts'
 import { randomSeed } from './random-seed.ts'
+import type { StoredSession } from './session-memory.ts'
 import type { SessionVault } from './session-vault.ts'
 
 export type LabelScope = 'session' | 'principal'
@@ -35,6 +37,8 @@ export interface AgentSession {
   provenance: SessionProvenance | undefined
   /** What it called, newest last; made when a rule first reads it. */
   past: { calls: PastCall[]; hasMore: boolean } | undefined
+  /** Other gates use it too: what this one remembers of answers and calls is incomplete. */
+  isSplit: boolean
 }
 
 export interface PrincipalSessions {
@@ -49,6 +53,9 @@ export interface PrincipalSessions {
 }
 
 interface LeaseContext {
+  /** Undefined if the session belongs to this gate alone. */
+  readonly checks: () => readonly SessionCheck[] | undefined
+  readonly whenStored: () => Promise<void> | undefined
   /** Whose labels those of the session are too. Looked up each time: it is forgotten between uses. */
   readonly principal: () => PrincipalSessions
   readonly begin: () => void
@@ -77,6 +84,17 @@ export class SessionLease {
     return this.#session.vault
   }
 
+  /** By which version of the session a call is decided: the shared store compares it. */
+  checks(): readonly SessionCheck[] | undefined {
+    return this.#context.checks()
+  }
+
+  /** Undefined if every gate knows what the session has seen; otherwise nothing that it has seen since may
+   * be sent before. */
+  whenStored(): Promise<void> | undefined {
+    return this.#context.whenStored()
+  }
+
   /** The session as rules see it. */
   facts(nowMs: number, scope: LabelScope = 'session'): SessionFacts {
     const { id, startedAtMs, calls, saw } = this.#session
@@ -94,12 +112,13 @@ export class SessionLease {
       session.provenance = new SessionProvenance(randomSeed())
       if (session.isUsed) session.provenance.markIncomplete()
     }
+    if (session.isSplit) session.provenance.markIncomplete()
     return session.provenance
   }
 
   /** What the session called before. */
   past(): PastCalls {
-    return this.#past()
+    return this.#session.isSplit ? UNKNOWN_PAST : this.#past()
   }
 
   /** A call was forwarded. */
@@ -170,6 +189,9 @@ export class SessionLease {
   }
 }
 
+/** Nothing can be said about it. */
+const UNKNOWN_PAST: PastCalls = { calls: [], hasMore: true }
+
 const FAMILY = 'agents/'
 
 export function familyOwner(family: string): string {
@@ -179,4 +201,37 @@ export function familyOwner(family: string): string {
 /** No principal is named so: a grant has no `/`, and in `<issuer>:<subject>` the colon comes first. */
 export function isFamilyOwner(principal: string): boolean {
   return principal.startsWith(FAMILY)
+}
+
+export function isLive(session: AgentSession, nowMs: number): boolean {
+  if (session.connections > 0) return true
+  return !session.isEnded && nowMs - session.lastUsedMs < session.idleMs
+}
+
+export function addKey({ keys }: AgentSession, key: string): void {
+  keys.delete(key)
+  keys.add(key)
+  const [oldest] = keys
+  if (keys.size > SESSION_KEYS_MAX) keys.delete(oldest as string)
+}
+
+/** A session that only the ledger knows: it cannot be continued by name, but it counts. */
+export function unknownSession(id: string): StoredSession {
+  const startedAtMs = Number(/@(\d+)$/.exec(id)?.[1] ?? 0)
+  const empty = { keys: [], saw: [], servers: [], client: '', calls: 0 }
+  return {
+    ...{ id, principal: '', startedAtMs, lastUsedMs: startedAtMs },
+    ...{ isConnected: false, isEnded: false, ...empty },
+  }
+}
+
+export function toView(session: AgentSession): SessionView {
+  const { id, owner, startedAtMs, lastUsedMs, connections, calls, client } = session
+  const [key = ''] = session.keys
+  return {
+    ...{ id, principal: owner.principal, startedAtMs, lastUsedMs, connections, calls, client },
+    kind: key.split(' ')[0] ?? '',
+    servers: [...session.servers],
+    saw: [...session.saw],
+  }
 }

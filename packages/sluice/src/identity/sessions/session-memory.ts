@@ -1,6 +1,8 @@
 // What is kept of sessions over a restart of the gate: the interface that AgentSessions writes through.
 // The gateway implements it on `gate.db`; tests use one in memory.
 
+import type { SessionCheck } from '../../store/admission.ts'
+
 export interface StoredSession {
   readonly id: string
   readonly principal: string
@@ -32,6 +34,22 @@ export interface SessionMemory {
   remove(id: string): void
   saveLabels(labels: PrincipalLabels): void
   removeLabels(principal: string): void
+  /** Nothing has happened in it, and its last connection has ended. */
+  forget?(id: string): void
+  /** Undefined if what it has seen is stored. */
+  whenStored?(id: string): Promise<void> | undefined
+  /** By which version of these principals' sessions a call is decided. */
+  checksOf?(id: string, principals: readonly string[]): readonly SessionCheck[]
+}
+
+/** A session as the shared store has it, for a new connection. */
+export interface SharedSession {
+  readonly id: string
+  readonly saw: readonly string[]
+  readonly ageMs: number
+  /** Other gates have used it too. */
+  readonly isSplit: boolean
+  readonly isNew: boolean
 }
 
 /** Keeps nothing. */

@@ -6,12 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import type { LimitUsage, Receipt } from '@sluice/policy/core/counters'
 import { formatDecimal } from '@sluice/policy/core/decimal'
-import type {
-  AdmissionReply,
-  AdmissionRequest,
-  AdmissionStore,
-  ApprovalUseRequest,
-} from '../admission.ts'
+import type { AdmissionReply, AdmissionRequest, AdmissionStore } from '../admission.ts'
 import { StoreError } from '../errors.ts'
 import {
   ADMIT_DEADLINE_MS,
@@ -21,6 +16,7 @@ import {
   SHARED_RETRY_MS_MIN,
   SHARED_ROWS_WAITING_MAX,
 } from '../limits.ts'
+import type { AdmissionState, PostgresAdmissionParts } from './admission-parts.ts'
 import { AdmissionQueue } from './admission-queue.ts'
 import {
   approvalCharges,
@@ -36,36 +32,9 @@ import {
   toHead,
   toRowItem,
   toWrittenReply,
-  type WrittenRecord,
 } from './batch.ts'
-import type { PostgresConnections, Row } from './connections.ts'
+import type { Row } from './connections.ts'
 import { ADMIT, ENTER, GIVE_BACK, RAISE, WRITTEN_SINCE } from './statements.ts'
-
-/** `open`: calls are admitted. `unknown`: not before it is known what the last statement did.
- * `fenced`, `lost`, `closed`: never again. */
-export type AdmissionState = 'open' | 'unknown' | 'fenced' | 'lost' | 'closed'
-
-export interface PostgresAdmissionParts<Entry> {
-  readonly connections: PostgresConnections
-  readonly gate: string
-  /** The body of the intent of a call. */
-  readonly encodeIntent: (entry: Entry) => string
-  /** The body of the outcome of a call that was admitted and not sent. */
-  readonly encodeUndone: (intent: number) => string
-  /** How often an approval may be used; undefined for no bound. */
-  readonly usesOf: (approval: ApprovalUseRequest) => number | undefined
-  /** The version of the shared state that this gate has. */
-  readonly version: () => number
-  /** Rises with every change of that state, here and elsewhere. */
-  readonly stamp: () => number
-  /** Commits what this gate has changed of it. */
-  readonly settle: () => Promise<void>
-  /** Another gate has changed the shared state: read it. */
-  readonly catchUp: () => Promise<void>
-  /** Records in the order of the chain, once they are durable. */
-  readonly onWritten?: (records: readonly WrittenRecord[], head: ChainHead) => void
-  readonly onState?: (state: AdmissionState, why: string) => void
-}
 
 export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   /** The database decides: every limit may have room until then. */
@@ -201,6 +170,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
       this.#queue.calls.push({
         ...{ kind: 'i', id: isProbe ? '' : request.callId, body, isProbe, charges },
         ...{ approval: approval !== undefined, stamp: stamp(), answer },
+        checks: isProbe ? [] : (request.checks ?? []),
         atMs: request.now.monotonicMs,
       })
       this.#schedule()
@@ -262,11 +232,26 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     }
     this.#head = head
     if (written.length > 0) this.#parts.onWritten?.(written, head)
-    for (const [at, { answer, kind }] of batch.entries()) {
+    const stale: QueuedItem[] = []
+    for (const [at, item] of batch.entries()) {
       const reply = replies[at] as AdmissionReply
-      if (reply.status === 'admitted' && kind === 'i') this.#open.add(reply.sequence)
-      answer(reply)
+      if (reply.status === 'admitted' && item.kind === 'i') this.#open.add(reply.sequence)
+      if (reply.status === 'changed') stale.push(item)
+      else item.answer(reply)
     }
+    if (stale.length > 0) void this.#refresh(stale)
+  }
+
+  /** They are decided again by the sessions as they are now. */
+  async #refresh(stale: readonly QueuedItem[]): Promise<void> {
+    const owners = new Set(stale.flatMap(({ checks }) => checks.map(({ owner }) => owner)))
+    let reply: AdmissionReply = { status: 'changed' }
+    try {
+      await this.#parts.refreshSessions?.(owners)
+    } catch (error) {
+      reply = { status: 'unavailable', why: (error as Error).message }
+    }
+    for (const { answer } of stale) answer(reply)
   }
 
   async #failed(batch: readonly QueuedItem[], error: Error & { code?: string }): Promise<void> {

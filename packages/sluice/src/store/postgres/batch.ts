@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 import type { LimitCharge, Receipt } from '@sluice/policy/core/counters'
 import { formatDecimal, ONE, parseDecimal, ZERO } from '@sluice/policy/core/decimal'
-import type { AdmissionReply, ApprovalUseRequest } from '../admission.ts'
+import type { AdmissionReply, ApprovalUseRequest, SessionCheck } from '../admission.ts'
 import type { Row } from './connections.ts'
 
 /** `i`: intent, `r`: refusal, `o`: outcome, `e`: event. */
@@ -39,6 +39,7 @@ export interface QueuedItem extends ChainRecord {
   readonly isProbe: boolean
   readonly charges: readonly LimitCharge[]
   readonly approval: boolean
+  readonly checks: readonly SessionCheck[]
   /** Of the shared state, when the call was decided. */
   readonly stamp: number
   readonly atMs: number
@@ -49,7 +50,7 @@ export interface QueuedItem extends ChainRecord {
 export function toRowItem(record: ChainRecord, answer: QueuedItem['answer']): QueuedItem {
   return {
     ...record,
-    ...{ isProbe: false, charges: [], approval: false, stamp: 0, atMs: 0, answer },
+    ...{ isProbe: false, charges: [], approval: false, checks: [], stamp: 0, atMs: 0, answer },
   }
 }
 
@@ -70,6 +71,10 @@ export function encodeBatch(batch: readonly QueuedItem[]): unknown[] {
   const keys: number[] = []
   const max: string[] = []
   const amounts: string[] = []
+  const owners = new Map<string, number>()
+  const checkCounts: number[] = []
+  const checkOwners: number[] = []
+  const versions: string[] = []
   const counterOf = (charge: LimitCharge): number => {
     const digest = digestCharge(charge)
     const known = counters.get(digest)
@@ -77,7 +82,7 @@ export function encodeBatch(batch: readonly QueuedItem[]): unknown[] {
     counters.set(digest, windows.push(charge.windowMs))
     return windows.length
   }
-  for (const { body, charges, isProbe, kind } of batch) {
+  for (const { body, charges, checks, isProbe, kind } of batch) {
     kinds += isProbe ? 'p' : kind
     const bytes = Buffer.from(body)
     bodies.push(bytes)
@@ -88,16 +93,27 @@ export function encodeBatch(batch: readonly QueuedItem[]): unknown[] {
       max.push(formatDecimal(charge.max))
       amounts.push(formatDecimal(charge.amount))
     }
+    checkCounts.push(checks.length)
+    for (const { owner, version } of checks) {
+      if (!owners.has(owner)) owners.set(owner, owners.size + 1)
+      checkOwners.push(owners.get(owner) as number)
+      versions.push(version)
+    }
   }
   return [
     kinds,
     batch.map(({ id }) => id),
     Buffer.concat(bodies),
     toArray(lengths),
-    Buffer.from([...counters.keys()].join(''), 'latin1'),
+    toBytes(counters),
     toArray(windows),
     ...[toArray(counts), toArray(keys), toArray(max), toArray(amounts)],
+    ...[toBytes(owners), toArray(checkCounts), toArray(checkOwners), toArray(versions)],
   ]
+}
+
+function toBytes(digests: ReadonlyMap<string, number>): Buffer {
+  return Buffer.from([...digests.keys()].join(''), 'latin1')
 }
 
 function toArray(numbers: readonly (number | string)[]): string {
@@ -153,7 +169,7 @@ export function readWritten(
   return { written, last }
 }
 
-/** The number of the item, from 1; the charge that did not fit; room and wait of each charge. */
+/** The number of the item, from 1; the charge that did not fit, or -1 if its session has changed; room and wait of each charge. */
 type MisfitRow = readonly [number, number, readonly (readonly [string, number])[]]
 
 /** Longer than any approval lasts. */
@@ -175,6 +191,7 @@ export function digestCharge({ key, windowMs }: LimitCharge): string {
 }
 
 function toMisfit({ approval, charges }: QueuedItem, [, refused, room]: MisfitRow): AdmissionReply {
+  if (refused < 0) return { status: 'changed' }
   if (approval && refused === charges.length - 1 && charges.at(-1)?.key.startsWith('approval '))
     return { status: 'approval-used' }
   const told = room.slice(0, approval ? charges.length - 1 : charges.length)

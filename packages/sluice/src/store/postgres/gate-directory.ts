@@ -2,7 +2,7 @@
 
 import { CONFIRM_LOOK_MS, CONFIRM_MS_MAX, GATE_GONE_MS } from '../limits.ts'
 import type { PostgresConnections } from './connections.ts'
-import { BEAT, GATES, LEAVE, SWEEP } from './statements.ts'
+import { BEAT, GATES, LEAVE, SWEEP, SWEEP_OWNERS, SWEEP_SESSIONS } from './statements.ts'
 
 /** What a gate says of itself. */
 export interface GateReport {
@@ -48,9 +48,10 @@ export class GateDirectory {
     ])
   }
 
-  /** Removes counters that nothing counts any more. */
+  /** Removes counters that nothing counts any more, and sessions after their time. */
   async sweep(): Promise<void> {
-    await this.#connections.query(SWEEP)
+    for (const statement of [SWEEP, SWEEP_SESSIONS, SWEEP_OWNERS])
+      await this.#connections.query(statement)
   }
 
   async leave(): Promise<void> {

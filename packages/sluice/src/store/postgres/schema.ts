@@ -2,6 +2,8 @@
 // one statement, one transaction, no client between its steps, so that a stopped gate holds no lock.
 // Migrations only add: gates of this version and of the next run side by side. Applied by migrate.ts.
 
+import { SESSIONS } from './session-schema.ts'
+
 /**
  * `counter` and `charge`: sliding windows; a charge is one row for each counter and batch. `ledger`: one
  * hash chain for each gate. `shared`: rows that all gates have a copy of (freezes, policies). `control`:
@@ -77,13 +79,21 @@ const TABLES = `
  *
  * Order of locks: shared control lock, the gate's own row, counters by key. Nothing is decided before all
  * of them are held; the time is taken after that and never runs backwards for a counter.
+ *
+ * With \`hasChecks\` a call also says by which version of its sessions it was decided, and is sent back if
+ * another gate has changed them since (position of the call, -1): see session-schema.ts.
  */
-const ADMIT = `
+const defineAdmit = (hasChecks: boolean): string => `
   CREATE FUNCTION sluice.admit(
     my_gate text, my_epoch bigint, my_version bigint, my_open_from bigint,
     kinds text, ids text[], bodies bytea, lengths int[],
     keys bytea, windows bigint[],
-    charge_counts int[], charge_keys int[], charge_max numeric[], charge_amount numeric[],
+    charge_counts int[], charge_keys int[], charge_max numeric[], charge_amount numeric[],${
+      hasChecks
+        ? `
+    owners bytea, check_counts int[], check_owners int[], check_versions bigint[],`
+        : ''
+    }
     OUT at timestamptz, OUT batch bigint, OUT seq bigint, OUT head bytea, OUT misfits text
   ) LANGUAGE plpgsql
   SET search_path = sluice, pg_temp
@@ -113,6 +123,9 @@ const ADMIT = `
     need numeric;
     wait bigint;
     past record;
+    versions bigint[];
+    first_check int := 1;
+    is_stale boolean;
   BEGIN
     PERFORM pg_advisory_xact_lock_shared(1936487785, 1);
     IF (SELECT version FROM control) IS DISTINCT FROM my_version AND kinds ~ '[ip]' THEN
@@ -144,12 +157,36 @@ const ADMIT = `
       END IF;
       used := array_fill(0::numeric, ARRAY[k]);
     END IF;
+${
+  hasChecks
+    ? `
+    IF length(owners) > 0 THEN
+      SELECT array_agg(coalesce(o.version, 0) ORDER BY w.place) INTO versions
+        FROM generate_series(0, length(owners) / 32 - 1) AS w(place)
+        LEFT JOIN session_owner o ON o.owner = substring(owners FROM w.place * 32 + 1 FOR 32);
+    END IF;`
+    : ''
+}
     FOR i IN 1..n LOOP
       item_kind := substr(kinds, i, 1);
       body := substring(bodies FROM offset_ FOR lengths[i]);
       offset_ := offset_ + lengths[i];
       refused := -1;
-      IF charge_counts[i] > 0 THEN
+      is_stale := false;${
+        hasChecks
+          ? `
+      IF check_counts[i] > 0 THEN
+        FOR j IN first_check..first_check + check_counts[i] - 1 LOOP
+          is_stale := is_stale OR versions[check_owners[j]] <> check_versions[j];
+        END LOOP;
+        first_check := first_check + check_counts[i];
+        IF is_stale THEN told := told || ('[' || i || ',-1,[]]'); END IF;
+      END IF;`
+          : ''
+      }
+      IF is_stale THEN
+        first_charge := first_charge + charge_counts[i];
+      ELSIF charge_counts[i] > 0 THEN
         trial := used;
         FOR j IN first_charge..first_charge + charge_counts[i] - 1 LOOP
           trial[charge_keys[j]] := trial[charge_keys[j]] + charge_amount[j];
@@ -184,7 +221,7 @@ const ADMIT = `
         END IF;
         first_charge := first_charge + charge_counts[i];
       END IF;
-      IF refused < 0 AND item_kind <> 'p' THEN
+      IF refused < 0 AND NOT is_stale AND item_kind <> 'p' THEN
         admit.seq := admit.seq + 1;
         body := convert_to('[1,' || admit.seq, 'UTF8') || body;
         admit.head := sha256(admit.head || int4send(length(body)) || body);
@@ -267,4 +304,7 @@ const CHANGE = `
 `
 
 /** In order; the position of the last one is the version of the tables. */
-export const MIGRATIONS: readonly string[] = [TABLES + ADMIT + GIVE_BACK + CHANGE]
+export const MIGRATIONS: readonly string[] = [
+  TABLES + defineAdmit(false) + GIVE_BACK + CHANGE,
+  SESSIONS + defineAdmit(true),
+]

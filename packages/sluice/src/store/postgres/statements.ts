@@ -1,9 +1,14 @@
 // The statements of a gate on its shared store, each with parameters only.
 
-import { ADMIT_BATCH_MAX, CHAIN_PAGE_ROWS, SWEPT_COUNTERS_MAX } from '../limits.ts'
+import {
+  ADMIT_BATCH_MAX,
+  CHAIN_PAGE_ROWS,
+  SWEPT_COUNTERS_MAX,
+  SWEPT_SESSIONS_MAX,
+} from '../limits.ts'
 
 export const ADMIT = `SELECT at::text AS at, batch, seq, head, misfits
-  FROM sluice.admit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+  FROM sluice.admit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`
 export const WRITTEN_SINCE = `SELECT seq, id, at::text AS at, kind, body FROM sluice.ledger
   WHERE gate = $1 AND seq > $2 ORDER BY seq LIMIT ${ADMIT_BATCH_MAX + 1}`
 export const GIVE_BACK = 'SELECT sluice.give_back($1, $2, $3, $4, $5)'
@@ -31,3 +36,25 @@ export const SWEEP = `WITH old AS (
     LIMIT ${SWEPT_COUNTERS_MAX} FOR UPDATE SKIP LOCKED
   ), gone AS (DELETE FROM sluice.charge c USING old WHERE c.key = old.key)
   DELETE FROM sluice.counter c USING old WHERE c.key = old.key`
+export const OPEN_SESSION = 'SELECT * FROM sluice.open_session($1, $2, $3, $4, $5, $6, $7, $8)'
+export const SEE_LABELS = 'SELECT * FROM sluice.see_labels($1, $2, $3, $4, $5, $6)'
+export const TOUCH_SESSIONS = 'SELECT * FROM sluice.touch_sessions($1, $2)'
+/** Nothing happened in it, and no other gate has it. */
+export const FORGET_SESSION = `DELETE FROM sluice.session
+  WHERE owner = $1 AND number = $2 AND gates = ARRAY[$3]`
+export const END_SESSION = `WITH changed AS (
+    UPDATE sluice.session_owner SET version = nextval('sluice.session_version') WHERE owner = $1
+  )
+  UPDATE sluice.session SET ended = true, saw = '{}', keys = '{}' WHERE owner = $1 AND number = $2`
+export const READ_SESSIONS = `SELECT o.owner, o.version, o.saw AS owner_saw, s.number, s.saw, s.ended,
+    cardinality(s.gates) > 1 AS is_split
+  FROM sluice.session_owner o LEFT JOIN sluice.session s ON s.owner = o.owner
+  WHERE o.owner = ANY($1)`
+/** Sessions after their time, then principals that have none. */
+export const SWEEP_SESSIONS = `DELETE FROM sluice.session WHERE (owner, number) IN (
+    SELECT owner, number FROM sluice.session WHERE seen_at < now() - keep_ms * interval '1 ms'
+    LIMIT ${SWEPT_SESSIONS_MAX} FOR UPDATE SKIP LOCKED)`
+export const SWEEP_OWNERS = `DELETE FROM sluice.session_owner o WHERE o.owner IN (
+    SELECT w.owner FROM sluice.session_owner w WHERE w.seen_at < now() - w.keep_ms * interval '1 ms'
+      AND NOT EXISTS (SELECT 1 FROM sluice.session s WHERE s.owner = w.owner)
+    LIMIT ${SWEPT_SESSIONS_MAX} FOR UPDATE SKIP LOCKED)`

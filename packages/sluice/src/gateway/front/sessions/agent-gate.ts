@@ -36,7 +36,7 @@ export interface AgentGateContext {
   /** Undefined where the owner may no longer call. */
   readonly callerOf: (owner: string) => Caller | undefined
   /** What a family has seen; the session that its calls are judged in. */
-  readonly labelsOf: (family: string) => SessionLabels
+  readonly labelsOf: (family: string) => SessionLabels | Promise<SessionLabels>
   readonly open: (
     server: string,
     link: ClientTransport,
@@ -81,7 +81,7 @@ export class AgentGate {
 
   /** Judged with what the agents say that the family has seen, and with what this session saw. */
   async call(call: AgentCall & { readonly signal: AbortSignal }): Promise<AgentOutcome> {
-    const labels = this.#context.labelsOf(call.family)
+    const labels = await this.#context.labelsOf(call.family)
     labels.see(call.labels ?? [])
     const outcome = await this.#call(call)
     return { ...outcome, saw: labels.saw() }

@@ -1,0 +1,41 @@
+// A client whose session is being looked up in the shared store: what it sends waits, in order, until the
+// session is known. If the store does not answer, the connection is closed with the reason. Used by the gate.
+
+import { SESSION_REQUESTS_MAX } from '../shared/limits.ts'
+import type { ClientEvents, ClientTransport } from '../shared/transport.ts'
+import type { OpenSession } from './open-sessions.ts'
+
+export function deferClient(
+  client: Pick<ClientTransport, 'close'>,
+  opening: Promise<OpenSession>,
+  connect: (session: OpenSession) => ClientEvents,
+): ClientEvents {
+  let events: ClientEvents | undefined
+  let isClosed = false
+  const waiting: ((to: ClientEvents) => void)[] = []
+  const pass = (step: (to: ClientEvents) => void): void => {
+    if (events !== undefined) return step(events)
+    waiting.push(step)
+    // Requests are bounded by the transport, notifications are not.
+    if (waiting.length > 2 * SESSION_REQUESTS_MAX)
+      client.close(
+        `more than ${2 * SESSION_REQUESTS_MAX} messages came before the session was known`,
+      )
+  }
+  opening.then(
+    (session) => {
+      if (isClosed) return session.release()
+      events = connect(session)
+      for (const step of waiting.splice(0)) step(events)
+    },
+    (error: Error) => client.close(`the session cannot be looked up: ${error.message}`),
+  )
+  return {
+    onMessage: (message, related) => pass((to) => to.onMessage(message, related)),
+    onPressure: (isFull, request) => pass((to) => to.onPressure(isFull, request)),
+    onClose: (why) => {
+      isClosed = true
+      events?.onClose(why)
+    },
+  }
+}

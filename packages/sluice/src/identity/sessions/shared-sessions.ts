@@ -1,0 +1,266 @@
+// Sessions that gates share: the shared store decides which session a connection belongs to and keeps what
+// each has seen. This gate has a copy of those it uses. A call says by which version it was decided, so a
+// label that another gate has stored counts for the next call here; nothing that brings a new label is sent
+// before the label is stored (`whenStored`). A session that the store no longer has is over.
+
+import type { SessionCheck } from '../../store/admission.ts'
+import { SESSION_TOUCH_MS, SHARED_RETRY_MS_MAX } from '../../store/limits.ts'
+import {
+  digestOwner,
+  type OpenedSessionRow,
+  type SessionName,
+  type SessionRow,
+  type SessionRows,
+} from '../../store/postgres/session-rows.ts'
+import { FAMILY_SESSION_IDLE_MS, SESSION_KEYS_MAX } from '../limits.ts'
+import type { AgentSessions, SessionLimit } from './agent-sessions.ts'
+import { familyOwner, type SessionLease } from './session-lease.ts'
+import type { SessionMemory, StoredSession } from './session-memory.ts'
+
+interface KnownSession {
+  readonly id: string
+  readonly name: SessionName
+  /** Whose labels its labels are too. */
+  labelled: string
+  /** Labels that the store has, and those that it does not have yet. */
+  readonly stored: Set<string>
+  readonly unstored: Set<string>
+  storing: Promise<void> | undefined
+  isConnected: boolean
+  /** When it became known here: what was read before says nothing about it. */
+  readonly since: number
+}
+
+interface KnownOwner {
+  readonly principal: string
+  version: bigint
+}
+
+/** No session has it: a call that is decided by a session that is over is never admitted. */
+const OVER = '-1'
+
+export interface SharedSessionsOptions {
+  readonly rows: SessionRows
+  readonly idleMs: number
+  readonly windowMs: number
+  /** Of the clock that sessions are measured by. */
+  readonly nowMs: () => number
+}
+
+export class SharedSessions implements SessionMemory {
+  /** Its connections are to be closed. */
+  onOver: (id: string) => void = () => {}
+  readonly #options: SharedSessionsOptions
+  readonly #known = new Map<string, KnownSession>()
+  readonly #owners = new Map<string, KnownOwner>()
+  #sessions: AgentSessions | undefined
+  #tick = 0
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(options: SharedSessionsOptions) {
+    this.#options = options
+  }
+
+  start(sessions: AgentSessions): void {
+    this.#sessions = sessions
+    this.#timer = setInterval(() => void this.#touch().catch(() => {}), SESSION_TOUCH_MS).unref()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearInterval(this.#timer)
+  }
+
+  /** The session of a new connection. Rejects if the store does not answer. */
+  open(principal: string, key: string, limit: SessionLimit): Promise<SessionLease> {
+    return this.#open(principal, key, { ...limit, idleMs: this.#options.idleMs })
+  }
+
+  /** One session for all agents of a family; its labels are those of `principal` too. */
+  async openFamily(family: string, principal: string | undefined): Promise<SessionLease> {
+    const limit = { max: 1, windowMs: 0, idleMs: FAMILY_SESSION_IDLE_MS }
+    if (principal !== undefined && !this.#owners.has(digestOwner(principal)))
+      await this.#load(principal)
+    return this.#open(familyOwner(family), 'family', limit, principal)
+  }
+
+  /** A person ends a session, for all gates. */
+  async end(id: string): Promise<void> {
+    const known = this.#known.get(id)
+    if (known === undefined) return
+    await this.#options.rows.end(known.name)
+    this.#over(known)
+  }
+
+  /** What other gates have changed in sessions of these principals. */
+  async refresh(owners: Iterable<string>): Promise<void> {
+    const wanted = [...owners]
+    const tick = ++this.#tick
+    const rows = await this.#options.rows.read(wanted)
+    for (const owner of wanted)
+      this.#apply(
+        owner,
+        rows.filter((row) => row.owner === owner),
+        tick,
+      )
+  }
+
+  load(): ReturnType<SessionMemory['load']> {
+    return { sessions: [], principals: [] }
+  }
+
+  save({ id, isConnected, saw }: StoredSession): void {
+    const known = this.#known.get(id)
+    if (known === undefined) return
+    const hasEnded = known.isConnected && !isConnected
+    known.isConnected = isConnected
+    for (const label of saw) if (!known.stored.has(label)) known.unstored.add(label)
+    if (known.unstored.size > 0) this.#startStoring(known)
+    // From then on its idle time counts.
+    else if (hasEnded) void this.#options.rows.touch([known.name]).catch(() => {})
+  }
+
+  remove(id: string): void {
+    this.#known.delete(id)
+  }
+
+  /** The store has them: they are written with those of the session. */
+  saveLabels(): void {}
+  removeLabels(): void {}
+
+  forget(id: string): void {
+    const known = this.#known.get(id)
+    this.#known.delete(id)
+    if (known !== undefined) void this.#options.rows.forget(known.name).catch(() => {})
+  }
+
+  whenStored(id: string): Promise<void> | undefined {
+    return this.#known.get(id)?.storing
+  }
+
+  checksOf(id: string, principals: readonly string[]): readonly SessionCheck[] {
+    const isKnown = this.#known.has(id)
+    return principals.map((principal) => {
+      const owner = digestOwner(principal)
+      return { owner, version: isKnown ? String(this.#owners.get(owner)?.version ?? 0n) : OVER }
+    })
+  }
+
+  async #open(
+    principal: string,
+    key: string,
+    { max, windowMs, idleMs }: SessionLimit & { readonly idleMs: number },
+    labelled = principal,
+  ): Promise<SessionLease> {
+    const opening = { principal, key, max, keysMax: SESSION_KEYS_MAX, windowMs, idleMs }
+    const opened = await this.#options.rows.open(opening)
+    const owner = digestOwner(principal)
+    const lease = this.#adopt(opened, key, owner, labelled)
+    const known = this.#owners.get(owner)
+    if (known === undefined) this.#owners.set(owner, { principal, version: BigInt(opened.version) })
+    // Other sessions of the principal have changed too: all of them are read at once, or none.
+    else if (String(known.version) !== opened.version) await this.refresh([owner])
+    if (known === undefined) this.#sessions?.learnLabels(principal, opened.ownerSaw)
+    return lease
+  }
+
+  #adopt(opened: OpenedSessionRow, key: string, owner: string, labelled: string): SessionLease {
+    const { id, saw } = opened
+    const number = Number(/#(\d+)@\d+$/.exec(id)?.[1])
+    const known: KnownSession = this.#known.get(id) ?? {
+      ...{ id, name: { owner, number }, labelled, stored: new Set(), unstored: new Set() },
+      ...{ storing: undefined, isConnected: true, since: ++this.#tick },
+    }
+    known.labelled = labelled
+    known.isConnected = true
+    for (const label of saw) known.stored.add(label)
+    this.#known.set(id, known)
+    const { nowMs } = this.#options
+    const lease = this.#sessions?.adopt(opened, key, nowMs(), labelled)
+    if (lease === undefined) throw new Error('sessions are not open yet')
+    return lease
+  }
+
+  #startStoring(known: KnownSession): void {
+    if (known.storing !== undefined) return
+    const storing = this.#store(known)
+    known.storing = storing
+    // Who waits for it is told; often nobody does.
+    storing.catch(() => {})
+  }
+
+  /** Until the store has them: other gates must know of a label before anybody reads what brought it.
+   * Rejects if it never will. */
+  async #store(known: KnownSession): Promise<void> {
+    const { idleMs, rows, windowMs } = this.#options
+    while (known.unstored.size > 0 && !this.#isClosed) {
+      const labels = [...known.unstored]
+      try {
+        const keepMs = Math.max(idleMs, windowMs)
+        const seen = { principal: known.labelled, keepMs, labels }
+        const versions = await rows.see(known.name, seen)
+        if (versions.size === 0) break
+        for (const label of labels) {
+          known.unstored.delete(label)
+          known.stored.add(label)
+        }
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, SHARED_RETRY_MS_MAX).unref())
+      }
+    }
+    if (known.unstored.size > 0) {
+      this.#over(known)
+      throw new Error('the session is over')
+    }
+    known.storing = undefined
+    // So that the next call need not be decided twice.
+    void this.refresh([known.name.owner]).catch(() => {})
+  }
+
+  async #touch(): Promise<void> {
+    const inUse = [...this.#known.values()].filter(({ isConnected }) => isConnected)
+    if (inUse.length === 0) return
+    const versions = await this.#options.rows.touch(inUse.map(({ name }) => name))
+    const owners = new Set(inUse.map(({ name }) => name.owner))
+    const stale = [...owners].filter(
+      (owner) => versions.get(owner) !== String(this.#owners.get(owner)?.version),
+    )
+    if (stale.length > 0) await this.refresh(stale)
+  }
+
+  async #load(principal: string): Promise<void> {
+    const owner = digestOwner(principal)
+    this.#owners.set(owner, { principal, version: 0n })
+    await this.refresh([owner])
+  }
+
+  /** `tick`: when the rows were asked for. */
+  #apply(owner: string, rows: readonly SessionRow[], tick: number): void {
+    const known = this.#owners.get(owner)
+    if (known === undefined) return
+    const [first] = rows
+    const version = BigInt(first?.version ?? 0)
+    // An answer that was overtaken by a newer one.
+    if (first !== undefined && version < known.version) return
+    known.version = version
+    const byNumber = new Map(rows.map((row) => [row.number, row]))
+    const unstored: string[] = []
+    for (const session of [...this.#known.values()]) {
+      if (digestOwner(session.labelled) === owner) unstored.push(...session.unstored)
+      if (session.name.owner !== owner) continue
+      const row = byNumber.get(session.name.number)
+      if (row !== undefined && !row.isEnded) {
+        for (const label of row.saw) session.stored.add(label)
+        this.#sessions?.learn(session.id, row.saw, row.isSplit)
+      } else if (session.since < tick) this.#over(session)
+    }
+    this.#sessions?.learnLabels(known.principal, [...(first?.ownerSaw ?? []), ...unstored])
+  }
+
+  #over({ id }: KnownSession): void {
+    this.#known.delete(id)
+    this.#sessions?.end(id)
+    this.onOver(id)
+  }
+}

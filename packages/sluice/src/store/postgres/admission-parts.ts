@@ -1,0 +1,33 @@
+// What the admission of a gate at a shared store is made of, and its states. Types only.
+
+import type { ApprovalUseRequest } from '../admission.ts'
+import type { ChainHead, WrittenRecord } from './batch.ts'
+import type { PostgresConnections } from './connections.ts'
+
+/** `open`: calls are admitted. `unknown`: not before it is known what the last statement did.
+ * `fenced`, `lost`, `closed`: never again. */
+export type AdmissionState = 'open' | 'unknown' | 'fenced' | 'lost' | 'closed'
+
+export interface PostgresAdmissionParts<Entry> {
+  readonly connections: PostgresConnections
+  readonly gate: string
+  /** The body of the intent of a call. */
+  readonly encodeIntent: (entry: Entry) => string
+  /** The body of the outcome of a call that was admitted and not sent. */
+  readonly encodeUndone: (intent: number) => string
+  /** How often an approval may be used; undefined for no bound. */
+  readonly usesOf: (approval: ApprovalUseRequest) => number | undefined
+  /** The version of the shared state that this gate has. */
+  readonly version: () => number
+  /** Rises with every change of that state, here and elsewhere. */
+  readonly stamp: () => number
+  /** Commits what this gate has changed of it. */
+  readonly settle: () => Promise<void>
+  /** Another gate has changed the shared state: read it. */
+  readonly catchUp: () => Promise<void>
+  /** Another gate has changed sessions of these principals: read them. */
+  readonly refreshSessions?: (owners: ReadonlySet<string>) => Promise<void>
+  /** Records in the order of the chain, once they are durable. */
+  readonly onWritten?: (records: readonly WrittenRecord[], head: ChainHead) => void
+  readonly onState?: (state: AdmissionState, why: string) => void
+}

@@ -1,0 +1,121 @@
+// Sessions at gates that share one PostgreSQL: labels, limits and the number of sessions are those of the
+// session, whichever gate a request comes to.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
+import { PlainClient, type Reply } from '../support/plain-client.ts'
+import {
+  findPostgres,
+  namePostgresSuite,
+  type RunningPostgres,
+  startPostgres,
+} from '../support/postgres.ts'
+import { sluiceJson } from '../support/run-sluice.ts'
+import { scratchDirectory } from '../support/scratch.ts'
+import { fixture, type RunningGate, until } from '../support/start-gate.ts'
+import { postStateless } from '../support/stateless-client.ts'
+import { TcpRelay } from '../support/tcp-relay.ts'
+
+const postgres = findPostgres()
+const KEY = 'a key of the cluster with 32 characters or more'
+const LABELLED = `version: 1
+default: allow
+labels: { count/read: [private] }
+guardrails: [{ name: stays in, match: { tools: [count/write] }, when: session.saw.private, action: deny, reason: private }]
+tools:
+  count/slow: { action: allow, rate_limit: { max: 2, window: 1h, per: session } }
+`
+
+type Caller = { call(name: string): Promise<Reply> }
+
+describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', postgres), () => {
+  let server: RunningPostgres
+  let relay: TcpRelay
+  let databases = 0
+
+  beforeAll(async () => {
+    server = await startPostgres(postgres as string)
+    relay = await TcpRelay.start(server.port)
+  })
+  afterEach(async () => {
+    relay.mode = 'pass'
+    await endOwnGates()
+  })
+  afterAll(async () => {
+    await relay?.end()
+    await server?.end()
+  })
+
+  async function startCluster(names: readonly string[], policy = LABELLED, more: object = {}) {
+    const database = `sessions_${++databases}`
+    server.createDatabase(database)
+    const log = join(scratchDirectory(), 'calls')
+    const gates: (OwnGate & RunningGate)[] = []
+    for (const name of names) {
+      const port = name === 'cut' ? relay.port : server.port
+      const store = `postgres://sluice@127.0.0.1:${port}/${database}`
+      const config = { store, cluster: { name, key: KEY }, ...more }
+      const servers = { count: fixture('counter', log) }
+      gates.push((await ownGate({ servers, policy, config })) as OwnGate & RunningGate)
+    }
+    const calls = () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [])
+    return { gates, calls }
+  }
+
+  const stateless = async (gate: RunningGate) => {
+    await postStateless(gate, 'count', 'tools/list')
+    return {
+      call: (name: string) => postStateless(gate, 'count', 'tools/call', { name, arguments: {} }),
+    }
+  }
+
+  test('a label that came in at one gate counts at the next call at another', async () => {
+    const { gates, calls } = await startCluster(['a', 'b'])
+    const [a, b] = (await Promise.all(gates.map(stateless))) as [Caller, Caller]
+    expect((await b.call('write')).answer.result).toBeDefined()
+    expect((await a.call('read')).answer.result).toBeDefined()
+    expect(JSON.stringify((await b.call('write')).answer)).toContain('DENIED')
+    expect(JSON.stringify((await a.call('write')).answer)).toContain('DENIED')
+    const slow = await Promise.all([a, b, a, b].map((client) => client.call('slow')))
+    const passed = slow.filter(({ answer }) => !JSON.stringify(answer).includes('RATE_LIMITED'))
+    expect(passed).toHaveLength(2)
+    expect(calls()).toHaveLength(4)
+  })
+
+  test('nothing that brings a new label is sent before every gate can know of it', async () => {
+    const policy = LABELLED.replace('count/read:', 'count/slow:')
+    const { gates, calls } = await startCluster(['cut', 'b'], policy)
+    const [cut, b] = (await Promise.all(gates.map(stateless))) as [Caller, Caller]
+    let isAnswered = false
+    const answer = cut.call('slow').finally(() => {
+      isAnswered = true
+    })
+    await until(() => calls().length === 1)
+    relay.cut()
+    await new Promise((resolve) => setTimeout(resolve, 800))
+    expect(isAnswered).toBe(false)
+    expect((await b.call('write')).answer.result.isError).not.toBe(true)
+    relay.mode = 'pass'
+    expect((await answer).answer.result).toBeDefined()
+    expect(JSON.stringify((await b.call('write')).answer)).toContain('DENIED')
+  })
+
+  test('a principal has as many sessions as it may have, at all gates together', async () => {
+    const more = { sessions: { max: 2, window: '1h' } }
+    const { gates, calls } = await startCluster(['a', 'b', 'c'], LABELLED, more)
+    const clients = await Promise.all(
+      [...gates, ...gates].map((gate) => PlainClient.open(gate, 'count')),
+    )
+    for (const client of clients) await client.ask('tools/list')
+    await Promise.all([...clients, ...clients].map((client) => client.call('slow')))
+    expect(calls()).toHaveLength(2 * 2)
+    const ids: string[] = []
+    for (const { data } of gates) {
+      const { sessions } = await sluiceJson(['sessions', 'list', '--data', data])
+      ids.push(...sessions.map(({ id }: { id: string }) => id))
+    }
+    expect(new Set(ids).size).toBe(2)
+  })
+})
