@@ -16,6 +16,8 @@ import { Empty, Loading } from './ui/page.tsx'
 import { SaidByGate } from './ui/said.tsx'
 import { ThemeSwitch } from './ui/theme-switch.tsx'
 import { Toasts } from './ui/toasts.tsx'
+import { ZoneSwitch } from './ui/zone-switch.tsx'
+import { useZone } from './zone.ts'
 
 interface PageEntry {
   readonly path: string
@@ -56,9 +58,10 @@ function later(
 
 export function App(): JSX.Element {
   const { state } = useSession()
+  const zone = useZone()
   return (
     <>
-      {state === 'in' ? <Console /> : <SignIn />}
+      {state === 'in' ? <Console key={zone} /> : <SignIn />}
       <Toasts />
     </>
   )
@@ -179,6 +182,7 @@ function Navigation({ current }: { current: string | undefined }): JSX.Element {
         </div>
         <div className="row">
           <ThemeSwitch />
+          <ZoneSwitch />
           <Button kind="quiet" onPress={signOut}>
             <span className="who-text">Sign out</span>
             <span className="visually-hidden">of the console</span>

@@ -38,14 +38,17 @@ export function go(path: string, replace = false): void {
   changed()
 }
 
-/** The same page with other filters; empty values are left out. */
-export function setQuery(values: Readonly<Record<string, string | undefined>>): void {
+/** The same page with other filters; empty values are left out. `push`: the back button undoes it. */
+export function setQuery(
+  values: Readonly<Record<string, string | undefined>>,
+  how: 'replace' | 'push' = 'replace',
+): void {
   const query = new URLSearchParams(location.search)
   for (const [name, value] of Object.entries(values))
     if (value === undefined || value === '') query.delete(name)
     else query.set(name, value)
   const text = query.toString()
-  go(`${location.pathname}${text === '' ? '' : `?${text}`}`, true)
+  go(`${location.pathname}${text === '' ? '' : `?${text}`}`, how === 'replace')
 }
 
 export function pathTo(page: string, ...rest: string[]): string {

@@ -10,6 +10,7 @@ import { listAll, PlainClient } from '../support/plain-client.ts'
 import { endGates, until } from '../support/start-gate.ts'
 import { violationsIn } from './axe.ts'
 import { findChromium, launch, named } from './browser.ts'
+import { exploreLedger } from './explore-ledger.ts'
 import { signInElsewhere } from './sign-in-elsewhere.ts'
 import { ask, asTool, PIN, POLICY, restart, type Stage, setStage, signedIn } from './stage.ts'
 
@@ -350,6 +351,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     // The client of the session, by its own word.
     await page.locator('.ledger-row', { hasText: '(its own word)' }).first().waitFor()
     expect(await page.locator('.ledger-row', { hasText: 'read_file' }).count()).toBe(0)
+    await exploreLedger(page, office)
     await page.getByRole('button', { name: 'Verify' }).click()
     await page.getByText('records are as they were written').waitFor()
     await page.getByLabel('Export as').selectOption('csv')

@@ -46,12 +46,17 @@ export function TextField({
   className = '',
   min,
   onEnter,
+  suggestions,
+  onFocus,
 }: Common & {
   type?: string
   className?: string
   min?: number
   /** The form is sent. */
   onEnter?: () => void
+  /** Offered while typing; anything else may be typed too. */
+  suggestions?: readonly string[]
+  onFocus?: () => void
 }): JSX.Element {
   const id = useId()
   return (
@@ -61,6 +66,8 @@ export function TextField({
         className="input"
         type={type}
         min={min}
+        list={suggestions === undefined ? undefined : `${id}-list`}
+        onFocus={onFocus}
         value={value}
         placeholder={placeholder}
         autoComplete="off"
@@ -68,6 +75,13 @@ export function TextField({
         onChange={(event) => onChange(event.target.value)}
         onKeyDown={(event) => event.key === 'Enter' && onEnter?.()}
       />
+      {suggestions !== undefined && (
+        <datalist id={`${id}-list`}>
+          {suggestions.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
     </Labelled>
   )
 }

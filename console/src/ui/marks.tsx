@@ -1,11 +1,15 @@
 // Decisions, categories and risks as small marks: a shape, a word and a colour each.
 
 import type { JSX } from 'react'
+import {
+  OUTCOME_LABELS,
+  type OutcomeLabel,
+  toOutcomeLabel,
+} from '../../../packages/sluice/src/core/outcome-label.ts'
 import { Icon } from './icons.tsx'
 
-export type OutcomeLabel = 'allow' | 'ask' | 'deny' | 'hide' | 'limited'
-
-export const WORDS: readonly OutcomeLabel[] = ['allow', 'ask', 'deny', 'hide', 'limited']
+export const WORDS = OUTCOME_LABELS
+export { type OutcomeLabel, toOutcomeLabel }
 
 const SAID: Readonly<Record<OutcomeLabel, string>> = {
   allow: 'Allow',
@@ -13,14 +17,6 @@ const SAID: Readonly<Record<OutcomeLabel, string>> = {
   deny: 'Deny',
   hide: 'Hide',
   limited: 'Limited',
-}
-
-/** Maps the gate's actions to the console's labels: a limit is a denial with its own colour. */
-export function toOutcomeLabel(action: string, code = ''): OutcomeLabel {
-  if (code === 'RATE_LIMITED' || code === 'SPEND_LIMITED') return 'limited'
-  if (code.startsWith('APPROVAL_PENDING')) return 'ask'
-  if (action === 'require_approval') return 'ask'
-  return action === 'allow' || action === 'hide' ? action : 'deny'
 }
 
 export function OutcomeBadge({

@@ -1,10 +1,11 @@
-// A plot over time with a fixed size and fixed colours: lines or stacked areas, drawn by uPlot on a
-// canvas, with the values under the pointer. What is not known is a gap. The newest values are in its
+// A plot over time with a fixed size and fixed colours: lines, stacked areas or stacked bars, drawn by
+// uPlot on a canvas, with the values under the pointer; a click or a brush selects a stretch of time. What is not known is a gap. The newest values are in its
 // label for screen readers.
 
 import { type JSX, memo, useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { clock, date, tick } from './words.ts'
 import './plot.css'
 
 export interface PlotLine {
@@ -20,22 +21,30 @@ export const Plot = memo(function Plot({
   times,
   lines,
   stacked = false,
+  bars = false,
   height = 150,
   unit,
+  onSelect,
 }: {
   label: string
   times: readonly number[]
   lines: readonly PlotLine[]
   stacked?: boolean
+  /** Each from its time to the next, stacked. */
+  bars?: boolean
   height?: number
   unit: (value: number) => string
+  /** A stretch that was brushed, or the bar that was clicked; inclusive. */
+  onSelect?: (fromMs: number, toMs: number) => void
 }): JSX.Element {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
   const data = useMemo(
-    () => [times, ...(stacked ? stack(lines) : lines.map(({ values }) => values))],
-    [times, lines, stacked],
+    () => [times, ...(stacked || bars ? stack(lines) : lines.map(({ values }) => values))],
+    [times, lines, stacked, bars],
   )
+  const select = useRef(onSelect)
+  select.current = onSelect
   const latest = useRef(data)
   latest.current = data
   const [hover, setHover] = useState<{ readonly at: number; readonly leftPx: number }>()
@@ -53,8 +62,10 @@ export const Plot = memo(function Plot({
           height,
           lines,
           stacked,
+          bars,
           unit,
           onHover: setHover,
+          onSelect: onSelect === undefined ? undefined : (...span) => select.current?.(...span),
         }),
         latest.current as uPlot.AlignedData,
         element,
@@ -90,7 +101,7 @@ export const Plot = memo(function Plot({
           style={{ left: hover.leftPx }}
           aria-hidden="true"
         >
-          <b className="num">{clock(times[hover.at] ?? 0)}</b>
+          <b className="num">{nameTime(times, hover.at)}</b>
           {lines.map(({ says, colour, values }) => (
             <span key={says} className="row small">
               <span className="swatch" style={{ background: `var(${colour})` }} />
@@ -124,15 +135,19 @@ function createOptions({
   height,
   lines,
   stacked,
+  bars,
   unit,
   onHover,
+  onSelect,
 }: {
   readonly width: number
   readonly height: number
   readonly lines: readonly PlotLine[]
   readonly stacked: boolean
+  readonly bars: boolean
   readonly unit: (value: number) => string
   readonly onHover: (hover: { at: number; leftPx: number } | undefined) => void
+  readonly onSelect: ((fromMs: number, toMs: number) => void) | undefined
 }): uPlot.Options {
   const style = getComputedStyle(document.documentElement)
   const colour = (name: string) => style.getPropertyValue(name).trim()
@@ -146,7 +161,11 @@ function createOptions({
   return {
     width,
     height,
-    cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+    cursor: {
+      y: false,
+      points: { show: false },
+      drag: { x: onSelect !== undefined, y: false, setScale: false },
+    },
     legend: { show: false },
     hooks: {
       setCursor: [
@@ -157,14 +176,43 @@ function createOptions({
               : { at: idx, leftPx: left + bbox.left / devicePixelRatio },
           ),
       ],
+      ...(onSelect === undefined
+        ? {}
+        : {
+            setSelect: [
+              (plot: uPlot) => {
+                if (plot.select.width < BRUSH_PX) return
+                const toMs = (px: number) => Math.round(plot.posToVal(px, 'x') * 1_000)
+                onSelect(toMs(plot.select.left), toMs(plot.select.left + plot.select.width))
+                plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+              },
+            ],
+            ready: [
+              (plot: uPlot) =>
+                plot.over.addEventListener('click', () => {
+                  const at = plot.cursor.idx
+                  const fromS = at == null ? undefined : plot.data[0][at]
+                  if (fromS === undefined || plot.select.width >= BRUSH_PX) return
+                  onSelect(
+                    Math.round(fromS * 1_000),
+                    Math.round((fromS + stepOf(plot)) * 1_000) - 1,
+                  )
+                }),
+            ],
+          }),
     },
     padding: [8, 30, 0, 0],
     scales: {
-      x: { range: (plot) => [plot.data[0][0] ?? 0, plot.data[0].at(-1) ?? 1] },
+      x: {
+        range: (plot) => {
+          const last = plot.data[0].at(-1) ?? 1
+          return [plot.data[0][0] ?? 0, bars ? last + stepOf(plot) : last]
+        },
+      },
       y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
     },
     axes: [
-      { ...axis, size: 24, space: 90, values: (_: uPlot, splits: number[]) => splits.map(clock) },
+      { ...axis, size: 24, space: 90, values: toTicks },
       { ...axis, size: 52, values: (_: uPlot, splits: number[]) => splits.map(unit) },
     ],
     series: [
@@ -175,14 +223,27 @@ function createOptions({
         width: 1.5,
         points: { show: false },
         spanGaps: false,
+        ...(bars ? { paths: BARS, width: 0, fill: colour(line.colour) } : {}),
         ...(stacked ? { fill: `${colour(line.colour)}44` } : {}),
       })),
     ],
   }
 }
 
-function clock(seconds: number): string {
-  const at = new Date(seconds * 1_000)
-  const two = (value: number) => String(value).padStart(2, '0')
-  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
+function nameTime(times: readonly number[], at: number): string {
+  const spanS = (times.at(-1) ?? 0) - (times[0] ?? 0)
+  return (spanS > 86_400 ? date : clock)((times[at] ?? 0) * 1_000)
+}
+
+/** Shorter brushes are clicks. */
+const BRUSH_PX = 4
+const BARS = uPlot.paths.bars?.({ size: [0.9], align: 1 }) ?? (() => null)
+
+function stepOf({ data: [times] }: uPlot): number {
+  return (times[1] ?? 1) - (times[0] ?? 0)
+}
+
+function toTicks({ data: [times] }: uPlot, splits: number[]): string[] {
+  const spanMs = ((times.at(-1) ?? 0) - (times[0] ?? 0)) * 1_000
+  return splits.map((at) => tick(at * 1_000, spanMs))
 }

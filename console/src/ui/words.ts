@@ -1,12 +1,35 @@
 // Formats times, durations and numbers as text.
 
-const time = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
-const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+import { chosenZone } from '../zone.ts'
+
+const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const
+const DAY = { day: 'numeric', month: 'short' } as const
 const number = new Intl.NumberFormat('en')
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 
-export const clock = (ms: number): string => time.format(ms)
-export const date = (ms: number): string => day.format(ms)
+export const clock = (ms: number): string => format({ timeStyle: 'medium' }, ms)
+export const date = (ms: number): string => format({ dateStyle: 'medium', timeStyle: 'medium' }, ms)
+/** To the millisecond, without the year: many calls have the same second. */
+export const moment = (ms: number): string =>
+  format({ ...DAY, ...CLOCK, fractionalSecondDigits: 3 }, ms)
+/** For an axis that spans so many milliseconds. */
+export function tick(ms: number, spanMs: number): string {
+  if (spanMs > 2 * 86_400_000) return format(DAY, ms)
+  if (spanMs > 3_600_000) return format({ hour: '2-digit', minute: '2-digit' }, ms)
+  return clock(ms)
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+/** In the time zone that was chosen. */
+function format(options: Intl.DateTimeFormatOptions, ms: number): string {
+  const zone = chosenZone() === 'utc' ? { timeZone: 'UTC' } : {}
+  const key = JSON.stringify([options, zone])
+  const known = formats.get(key) ?? new Intl.DateTimeFormat('en-GB', { ...options, ...zone })
+  formats.set(key, known)
+  return known.format(ms)
+}
+
 export const count = (value: number): string => number.format(value)
 export const short = (value: number): string => compact.format(value)
 

@@ -1,5 +1,5 @@
-// The recorded calls that match a filter: newest first, page after page while scrolling. While the
-// gate still indexes its newest records the first page is polled.
+// The recorded calls that match a filter, page after page while scrolling: newest first, or oldest
+// first for a timeline. New ones are counted, and shown at once while they are followed.
 
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type {
@@ -12,6 +12,9 @@ const PAGE = 200
 /** Debounce of typing. */
 const TYPING_MS = 200
 const AGAIN_MS = 700
+const FOLLOW_MS = 2_000
+
+export type CallOrder = 'newest' | 'oldest'
 
 interface Calls {
   readonly key: string
@@ -21,37 +24,37 @@ interface Calls {
   readonly indexRebuilt?: string | undefined
 }
 
-/** The calls before a given record. */
-function getPage(
-  key: string,
-  limit: number,
-  before?: number,
-  signal?: AbortSignal,
-): Promise<LedgerPage> {
-  const from = before === undefined ? '' : `&before=${before}`
-  return get<LedgerPage>(`/ledger${key}${key === '' ? '?' : '&'}limit=${limit}${from}`, signal)
+interface CallsState {
+  /** Undefined until there is a response to this filter. */
+  readonly state: Calls | undefined
+  /** Why the last request failed. */
+  readonly fault: ApiError | undefined
+  /** Matching calls that came after the newest that is shown; at most a page is counted. */
+  readonly news: number
+  readonly again: () => void
+  readonly more: () => void
 }
 
-/** `state` is undefined until there is a response to this filter. */
-export function useCalls(key: string): {
-  state: Calls | undefined
-  /** Why the last request failed. */
-  fault: ApiError | undefined
-  again: () => void
-  more: () => void
-} {
+/** `key` is the query of the filter, with its order. */
+function getPage(key: string, cursor = '', signal?: AbortSignal): Promise<LedgerPage> {
+  return get<LedgerPage>(`/ledger${key}&limit=${PAGE}${cursor}`, signal)
+}
+
+export function useCalls(filter: string, order: CallOrder, isFollowing: boolean): CallsState {
+  const key = `${filter === '' ? '?' : `${filter}&`}order=${order}`
   const [state, setState] = useState<Calls>()
   const [fault, setFault] = useState<ApiError>()
   const asking = useRef<AbortController>(undefined)
   const latest = useRef(state)
   latest.current = state
-  const ask = useCallback(async (of: string, before?: number) => {
+  const ask = useCallback(async (of: string, from?: number) => {
     const mine = new AbortController()
     asking.current = mine
+    const at = of.endsWith('oldest') ? 'after' : 'before'
     try {
-      const page = await getPage(of, PAGE, before, mine.signal)
+      const page = await getPage(of, from === undefined ? '' : `&${at}=${from}`, mine.signal)
       setFault(undefined)
-      setState((had) => merged(had?.key === of ? had : undefined, of, page, before))
+      setState((had) => merged(had?.key === of ? had : undefined, of, page, from))
     } catch (error) {
       if (!mine.signal.aborted) setFault(error as ApiError)
     } finally {
@@ -65,35 +68,70 @@ export function useCalls(key: string): {
       asking.current?.abort()
     }
   }, [key, ask])
-  const isBehind = state !== undefined && state.key === key && state.behind > 0
+  const shown = state?.key === key ? state : undefined
+  const isBehind = shown !== undefined && shown.behind > 0
   // biome-ignore lint/correctness/useExhaustiveDependencies: after every answer, until there is nothing left
   useEffect(() => {
     if (!isBehind) return
     const timer = setTimeout(() => void ask(key), AGAIN_MS)
     return () => clearTimeout(timer)
   }, [isBehind, state, key, ask])
-  const next = state?.key === key ? state.next : null
+  const again = useCallback(() => void ask(key), [key, ask])
+  const news = useNews(filter, order === 'newest' ? shown : undefined, isFollowing, again)
+  const next = shown?.next ?? null
   const more = useCallback(() => {
     if (next !== null && asking.current === undefined) void ask(key, next)
   }, [key, next, ask])
-  const again = useCallback(() => void ask(key), [key, ask])
-  return { state: state?.key === key ? state : undefined, fault, again, more }
+  return { state: shown, fault, news, again, more }
 }
 
-/** A later page is appended; the first page, while it is polled, is merged in front. */
+/** Looks while the page is visible. */
+function useNews(
+  filter: string,
+  shown: Calls | undefined,
+  isFollowing: boolean,
+  again: () => void,
+): number {
+  const newest = shown && (shown.calls[0]?.seq ?? 0)
+  const [news, setNews] = useState({ after: 0, calls: 0 })
+  useEffect(() => {
+    if (newest === undefined) return
+    const mine = new AbortController()
+    const look = async () => {
+      if (document.hidden) return
+      const key = `${filter === '' ? '?' : `${filter}&`}order=oldest`
+      const { calls } = await getPage(key, `&after=${newest}`, mine.signal)
+      if (calls.length > 0 && isFollowing) again()
+      setNews({ after: newest, calls: calls.length })
+    }
+    // A failure shows in the next request of the list itself.
+    const timer = setInterval(() => void look().catch(() => {}), FOLLOW_MS)
+    return () => {
+      clearInterval(timer)
+      mine.abort()
+    }
+  }, [filter, newest, isFollowing, again])
+  return newest !== undefined && news.after === newest && !isFollowing ? news.calls : 0
+}
+
+/** A later page is appended; the first page, when it is fetched again, is merged in front. */
 function merged(
   had: Calls | undefined,
   key: string,
   { calls, next, behind, indexRebuilt }: LedgerPage,
-  before: number | undefined,
+  from: number | undefined,
 ): Calls {
   if (had === undefined) return { key, calls, next, behind, indexRebuilt }
-  if (before !== undefined)
-    return had.next === before ? { ...had, calls: [...had.calls, ...calls], next } : had
+  if (from !== undefined)
+    return had.next === from ? { ...had, calls: [...had.calls, ...calls], next } : had
+  const isOldest = key.endsWith('oldest')
   const last = calls.at(-1)?.seq ?? 0
-  const meets = next === null || (had.calls[0]?.seq ?? 0) >= last
+  const first = had.calls[0]?.seq ?? 0
+  const meets = next === null || isOldest || first >= last
   if (!meets) return { key, calls, next, behind, indexRebuilt }
-  const older = had.calls.filter(({ seq }) => seq < last)
-  const rest = { next: older.length > 0 ? had.next : next, behind, indexRebuilt }
-  return { key, calls: [...calls, ...older], ...rest }
+  const rest = had.calls.filter(({ seq }) => (isOldest ? seq > last : seq < last))
+  return {
+    ...{ key, behind, indexRebuilt, calls: [...calls, ...rest] },
+    next: rest.length > 0 ? had.next : next,
+  }
 }

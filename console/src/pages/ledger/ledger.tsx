@@ -1,42 +1,32 @@
-// Ledger: every recorded call, newest first; follow one session or agent from start to end, verify
-// the chain, export. Filters are in the address.
+// Ledger: every recorded call, newest first or as a timeline from start to end; its histogram, its
+// filters, new calls as they come, verify, export. Filters, view and the open call are in the address.
 
-import { type JSX, memo, useState } from 'react'
+import { type JSX, useState } from 'react'
 import type {
+  CallHistogram,
   CallRecord,
   VerificationView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
-import { titleOfCall } from '../../../../packages/sluice/src/core/call-title.ts'
-import { formatQuery, post } from '../../api.ts'
+import { post } from '../../api.ts'
+import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { Button } from '../../ui/button.tsx'
-import { Chips, SelectField, TextField } from '../../ui/fields.tsx'
+import { Chips } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { type RowOf, VirtualList } from '../../ui/long-list.tsx'
-import { OutcomeBadge } from '../../ui/marks.tsx'
+import { VirtualList } from '../../ui/long-list.tsx'
+import { useNarrow } from '../../ui/narrow.ts'
 import { Empty, ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
-import { SaidLine, UntrustedText } from '../../ui/said.tsx'
+import { UntrustedText } from '../../ui/said.tsx'
 import { complain } from '../../ui/toasts.tsx'
-import { count, date, millis } from '../../ui/words.ts'
-import { CallExplanationDrawer } from '../live/explained.tsx'
+import { clock, count, millis } from '../../ui/words.ts'
+import { CallExplanationDrawer, useOpenCall } from '../live/explained.tsx'
 import { useCalls } from './calls.ts'
 import { Events } from './events.tsx'
 import { Export } from './export.tsx'
+import { Filters, useFilter } from './filters.tsx'
+import { Histogram } from './histogram.tsx'
+import { CallRow, TimelineRow, TimelineSpan } from './rows.tsx'
 import './ledger.css'
-
-const FILTERS = [
-  ...(['principal', 'agent', 'session', 'server', 'name'] as const),
-  ...(['action', 'code', 'sinceMs', 'untilMs'] as const),
-] as const
-/** Those with a text field. */
-const WRITTEN = [
-  { name: 'principal', label: 'Who', placeholder: 'Principal' },
-  { name: 'server', label: 'Server', placeholder: 'Server' },
-  { name: 'name', label: 'Tool', placeholder: 'Tool, exactly' },
-  { name: 'session', label: 'Session', placeholder: 'Session' },
-  { name: 'agent', label: 'Agent', placeholder: 'Agent' },
-  { name: 'code', label: 'Code', placeholder: 'Code, such as DENIED' },
-] as const
 
 export function Ledger(): JSX.Element {
   const { query } = useRoute()
@@ -65,62 +55,69 @@ export function Ledger(): JSX.Element {
 
 function Calls(): JSX.Element {
   const { query } = useRoute()
-  const filter = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? '']))
-  const key = formatQuery(filter)
-  const { state, fault, again, more } = useCalls(key)
-  const [open, setOpen] = useState<CallRecord>()
+  const { filter, key } = useFilter()
+  const isTimeline = query.get('view') === 'timeline'
+  const isFollowing = query.get('follow') === '1' && !isTimeline
+  const { state, fault, news, again, more } = useCalls(
+    key,
+    isTimeline ? 'oldest' : 'newest',
+    isFollowing,
+  )
+  const { call, open } = useOpenCall()
+  const isNarrow = useNarrow()
+  const every = isFollowing ? FOLLOWED_MS : undefined
+  const histogram = useResource<CallHistogram>(`/ledger/histogram${key}`, every)
+  const refresh = () => {
+    again()
+    histogram.reload()
+  }
   return (
     <div className="page-body ledger-body">
       <div className="row ledger-filters">
-        {WRITTEN.map(({ name, label, placeholder }) => (
-          <TextField
-            key={name}
-            quiet
-            label={label}
-            placeholder={placeholder}
-            value={filter[name] ?? ''}
-            onChange={(value) => setQuery({ [name]: value })}
-          />
-        ))}
-        <SelectField
-          label="Decision"
-          value={filter.action ?? ''}
-          onChange={(action) => setQuery({ action })}
-          choices={[
-            { value: '', says: 'All decisions' },
-            { value: 'allow', says: 'Allowed' },
-            { value: 'deny', says: 'Denied' },
-            { value: 'hide', says: 'Hidden' },
-            { value: 'require_approval', says: 'Held' },
-          ]}
-        />
-        <TimeRange since={filter.sinceMs ?? ''} until={filter.untilMs ?? ''} />
-        {key !== '' && (
-          <Button
-            kind="quiet"
-            onPress={() => setQuery(Object.fromEntries(FILTERS.map((name) => [name, ''])))}
-          >
-            <Icon name="close" /> Clear
-          </Button>
-        )}
+        <Filters filter={filter} isSet={key !== ''} />
         <span className="spacer" />
         <div className="row ledger-export">
           <Export filters={key} />
         </div>
       </div>
+      {histogram.value !== undefined && histogram.value.intervals.length > 0 && (
+        <Histogram data={histogram.value} />
+      )}
+      <div className="row">
+        <Chips
+          label="Order"
+          value={isTimeline ? 'timeline' : 'list'}
+          onChange={(view) => setQuery({ view: view === 'list' ? '' : view })}
+          choices={[
+            { value: 'list', says: 'Newest first' },
+            { value: 'timeline', says: 'Timeline' },
+          ]}
+        />
+        {!isTimeline && (
+          <Button
+            onPress={() => setQuery({ follow: isFollowing ? '' : '1' })}
+            aria-pressed={isFollowing}
+          >
+            <Icon name={isFollowing ? 'pause' : 'play'} /> {isFollowing ? 'Following' : 'Follow'}
+          </Button>
+        )}
+        <span role="status">
+          {news > 0 && (
+            <Button kind="primary" onPress={refresh}>
+              {news === 1 ? '1 new call' : `${news < 200 ? news : '200 or more'} new calls`}
+            </Button>
+          )}
+        </span>
+      </div>
       <section
-        className="card ledger-rows"
+        className={`card ledger-rows${isTimeline ? ' timeline' : ''}`}
         aria-label="Calls on record"
         aria-busy={state === undefined}
       >
-        <div className="ledger-head" aria-hidden="true">
-          <span>Record</span>
-          <span>When</span>
-          <span>Decision</span>
-          <span>Tool</span>
-          <span>Who</span>
-          <span>Reason</span>
-          <span>Outcome</span>
+        <div className={`ledger-head${isTimeline ? ' timeline-row' : ''}`} aria-hidden="true">
+          {(isTimeline ? TIMELINE_HEADS : HEADS).map((head) => (
+            <span key={head}>{head}</span>
+          ))}
         </div>
         {fault !== undefined && <ErrorNotice error={fault} again={again} />}
         {state === undefined && fault === undefined && <Loading />}
@@ -147,121 +144,42 @@ function Calls(): JSX.Element {
               : 'Names match exactly. Remove a filter to see more.'}
           </Empty>
         )}
-        <VirtualList
-          items={state?.calls ?? NONE}
-          px={34}
-          keyOf={getSeq}
-          Row={CallRow}
-          onOpen={setOpen}
-          className="ledger-scroll"
-          onNearEnd={more}
-        />
+        <TimelineSpan value={histogram.value ?? NO_SPAN}>
+          <VirtualList
+            key={isTimeline ? 'timeline' : 'list'}
+            items={state?.calls ?? NONE}
+            px={isNarrow ? 54 : 34}
+            keyOf={getSeq}
+            Row={isTimeline ? TimelineRow : CallRow}
+            onOpen={open}
+            className="ledger-scroll"
+            onNearEnd={more}
+          />
+        </TimelineSpan>
       </section>
-      {open !== undefined && <CallExplanationDrawer at={open} onClose={() => setOpen(undefined)} />}
+      {call !== undefined && <CallExplanationDrawer at={call} onClose={() => open(undefined)} />}
     </div>
   )
 }
 
-const RANGES = [
-  { value: '', says: 'Any time' },
-  { value: '3600000', says: 'Last hour' },
-  { value: '86400000', says: 'Last 24 hours' },
-  { value: '604800000', says: 'Last 7 days' },
-  { value: '2592000000', says: 'Last 30 days' },
-]
-
-/** A period up to now is turned into its start, which is in the address; or from one time to another. */
-function TimeRange({ since, until }: { since: string; until: string }): JSX.Element {
-  const isSet = since !== '' || until !== ''
-  return (
-    <>
-      <SelectField
-        label="Time"
-        value={isSet ? 'set' : ''}
-        onChange={(ms) =>
-          setQuery({ sinceMs: ms === '' ? '' : String(Date.now() - Number(ms)), untilMs: '' })
-        }
-        choices={isSet ? [{ value: 'set', says: 'Time range' }, ...RANGES] : RANGES}
-      />
-      {isSet && (
-        <>
-          <Moment label="From" value={since} onChange={(sinceMs) => setQuery({ sinceMs })} />
-          <Moment label="To" value={until} onChange={(untilMs) => setQuery({ untilMs })} />
-        </>
-      )}
-    </>
-  )
-}
-
-function Moment({
-  label,
-  value,
-  onChange,
-}: {
-  label: string
-  value: string
-  onChange: (ms: string) => void
-}): JSX.Element {
-  const local = value === '' ? '' : toLocalTime(Number(value))
-  return (
-    <TextField
-      quiet
-      label={label}
-      type="datetime-local"
-      value={local}
-      onChange={(text) => onChange(text === '' ? '' : String(Date.parse(text)))}
-    />
-  )
-}
-
-/** As the field wants it: the local time without its zone. */
-function toLocalTime(ms: number): string {
-  const at = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000)
-  return at.toISOString().slice(0, 19)
-}
-
+const FOLLOWED_MS = 5_000
+const HEADS = ['Record', 'When', 'Decision', 'Tool', 'Who', 'Reason', 'Outcome']
+const TIMELINE_HEADS = ['After', 'Decision', 'Tool', 'From start to end', 'Reason', 'Outcome']
+const NO_SPAN = { sinceMs: 0, untilMs: 1 }
 const NONE: readonly CallRecord[] = []
 const getSeq = ({ seq }: CallRecord): number => seq
 
-const CallRow = memo(function CallRow({ item: call, onOpen }: RowOf<CallRecord>): JSX.Element {
-  return (
-    <button type="button" className="ledger-row" title={call.reason} onClick={() => onOpen(call)}>
-      <span className="num muted">{call.seq}</span>
-      <span className="num muted">{date(call.atMs)}</span>
-      <span>
-        <OutcomeBadge word={call.word} />
-      </span>
-      <SaidLine text={titleOfCall(call)} className="strong" />
-      <SaidLine
-        text={call.agent === null ? nameCaller(call) : `${call.principal} · agent`}
-        className="muted"
-      />
-      <SaidLine text={nameReason(call)} className="muted" />
-      <span className="num muted">
-        {call.status === null ? '' : `${call.status} ${millis(call.durationMs ?? 0)}`}
-      </span>
-    </button>
-  )
-})
-
-/** With the client of the session, as it calls itself. */
-function nameCaller({ principal, sessionName }: CallRecord): string {
-  return sessionName === undefined ? principal : `${principal} · ${sessionName}`
-}
-
-function nameReason({ word, reason, shadowText = '' }: CallRecord): string {
-  const said = word === 'allow' ? '' : reason
-  return [said, shadowText && `shadow: ${shadowText}`].filter((part) => part !== '').join(' · ')
-}
-
 function Verify(): JSX.Element {
-  const [result, setResult] = useState<VerificationView | 'busy'>()
+  const [result, setResult] = useState<(VerificationView & { readonly atMs: number }) | 'busy'>()
   const verify = () => {
     setResult('busy')
-    post<VerificationView>('/ledger/verify').then(setResult, (error) => {
-      setResult(undefined)
-      complain(error)
-    })
+    post<VerificationView>('/ledger/verify').then(
+      (view) => setResult({ ...view, atMs: Date.now() }),
+      (error) => {
+        setResult(undefined)
+        complain(error)
+      },
+    )
   }
   return (
     <>
@@ -272,7 +190,7 @@ function Verify(): JSX.Element {
         <div role="status">
           <Notice kind={result.ok ? 'good' : 'bad'}>
             {result.ok ? (
-              `${count(result.records)} records are as they were written (${millis(result.durationMs)})`
+              `${count(result.records)} records are as they were written (${millis(result.durationMs)}, at ${clock(result.atMs)})`
             ) : (
               <UntrustedText text={result.says} />
             )}

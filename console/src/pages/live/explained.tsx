@@ -1,7 +1,7 @@
 // One call with everything recorded of it, in a drawer: the decision and its rule as in the
 // document, guardrails, limits, decision inputs, outcome.
 
-import type { JSX, ReactNode } from 'react'
+import { type JSX, type ReactNode, useMemo } from 'react'
 import type { CallExplanation } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import {
   describeServerRequest,
@@ -9,20 +9,45 @@ import {
 } from '../../../../packages/sluice/src/core/call-title.ts'
 import { formatQuery } from '../../api.ts'
 import { useResource } from '../../resource.ts'
-import { pathTo } from '../../route.ts'
+import { pathTo, setQuery, useRoute } from '../../route.ts'
 import { Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Category, OutcomeBadge } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading } from '../../ui/page.tsx'
 import { SaidAtLength, UntrustedText } from '../../ui/said.tsx'
-import { bytes, date, millis } from '../../ui/words.ts'
+import { bytes, millis, moment } from '../../ui/words.ts'
 
 export interface CallAddress {
   readonly callId: string
   readonly session: string
   readonly atMs: number
   /** Its record, if known. */
-  readonly seq?: number
+  readonly seq?: number | undefined
+}
+
+/** The call whose drawer is open, in the address: it can be linked to, and Back closes it. */
+export function useOpenCall(): {
+  readonly call: CallAddress | undefined
+  readonly open: (call: CallAddress | undefined) => void
+} {
+  const { query } = useRoute()
+  const call = useMemo(() => {
+    const callId = query.get('call')
+    if (callId === null) return undefined
+    const [atMs, seq] = [Number(query.get('callAt')), Number(query.get('callSeq') ?? Number.NaN)]
+    const address = { callId, atMs, session: query.get('callSession') ?? '' }
+    return Number.isNaN(seq) ? address : { ...address, seq }
+  }, [query])
+  return { call, open: openCall }
+}
+
+function openCall(call: CallAddress | undefined): void {
+  const { callId, session, atMs, seq } = call ?? {}
+  const text = (value: number | undefined) => (value === undefined ? '' : String(value))
+  setQuery(
+    { call: callId, callAt: text(atMs), callSession: session, callSeq: text(seq) },
+    call === undefined ? 'replace' : 'push',
+  )
 }
 
 export function CallExplanationDrawer({
@@ -133,7 +158,7 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
       <Part title="On record">
         <dl className="facts">
           <dt>When</dt>
-          <dd className="num">{date(call.atMs)}</dd>
+          <dd className="num">{moment(call.atMs)}</dd>
           <dt>Who</dt>
           <dd>
             <UntrustedText text={call.principal} />
@@ -148,7 +173,7 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
           )}
           <dt>Session</dt>
           <dd>
-            <Link to={`/ledger${formatQuery({ session: call.session })}`}>
+            <Link to={`/ledger${formatQuery({ session: call.session, view: 'timeline' })}`}>
               <UntrustedText text={call.sessionName ?? call.session} className="small" />
             </Link>
           </dd>

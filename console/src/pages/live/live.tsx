@@ -16,7 +16,7 @@ import { Plot } from '../../ui/plot.tsx'
 import { SaidLine } from '../../ui/said.tsx'
 import { TopList } from '../../ui/top-list.tsx'
 import { clock, count, millis, short } from '../../ui/words.ts'
-import { CallExplanationDrawer } from './explained.tsx'
+import { CallExplanationDrawer, useOpenCall } from './explained.tsx'
 import {
   computeFigures,
   computePercentiles,
@@ -52,7 +52,7 @@ export function Live(): JSX.Element {
     }),
     [query],
   )
-  const [open, setOpen] = useState<LiveRow>()
+  const { call, open } = useOpenCall()
   const clockS = Math.floor(useNow() / 1_000)
   const nowS = paused?.atS ?? clockS
   const figures = useMemo(
@@ -168,9 +168,9 @@ export function Live(): JSX.Element {
           <TopList title="Most called" none={NONE_CALLED} list={figures.called} to={toCalls} />
           <TopList title="Most refused" none={NONE_CALLED} list={figures.refused} to={toCalls} />
         </div>
-        <Rows rows={rows} isFiltered={state.rows.length > 0} onOpen={setOpen} left={state.left} />
+        <Rows rows={rows} isFiltered={state.rows.length > 0} onOpen={open} left={state.left} />
       </div>
-      {open !== undefined && <CallExplanationDrawer at={open} onClose={() => setOpen(undefined)} />}
+      {call !== undefined && <CallExplanationDrawer at={call} onClose={() => open(undefined)} />}
     </div>
   )
 }

@@ -5,37 +5,31 @@ import { type JSX, useMemo } from 'react'
 import type {
   AgentView,
   CountedName,
-  OutcomeCounts,
   Overview as OverviewData,
   PendingDefinitionView,
   ServerView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { formatQuery } from '../../api.ts'
 import { useResource } from '../../resource.ts'
-import { pathTo, setQuery, useRoute } from '../../route.ts'
+import { go, pathTo, setQuery, useRoute } from '../../route.ts'
 import { Link } from '../../ui/button.tsx'
+import { splitTool, toLines } from '../../ui/call-counts.ts'
 import { Chips } from '../../ui/fields.tsx'
 import { Icon, type IconName } from '../../ui/icons.tsx'
 import { OutcomeBadge, WORDS } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
+import { PERIODS } from '../../ui/periods.ts'
 import { Plot } from '../../ui/plot.tsx'
 import { TopList } from '../../ui/top-list.tsx'
 import { count, plural, short } from '../../ui/words.ts'
 import { listPending, useInbox } from '../approvals/inbox.ts'
 import './overview.css'
 
-const HOUR_MS = 3_600_000
-const RANGES = [
-  { value: '1h', says: 'Last hour', ms: HOUR_MS },
-  { value: '24h', says: '24 hours', ms: 24 * HOUR_MS },
-  { value: '7d', says: '7 days', ms: 7 * 24 * HOUR_MS },
-  { value: '30d', says: '30 days', ms: 30 * 24 * HOUR_MS },
-] as const
 const REFRESH_MS = 10_000
 
 export function Overview(): JSX.Element {
   const { query } = useRoute()
-  const range = RANGES.find(({ value }) => value === query.get('range')) ?? RANGES[1]
+  const range = PERIODS.find(({ value }) => value === query.get('range')) ?? PERIODS[1]
   const path = `/overview?lengthMs=${range.ms}`
   const { value, error, reload } = useResource<OverviewData>(path, REFRESH_MS)
   return (
@@ -45,7 +39,7 @@ export function Overview(): JSX.Element {
           label="Period"
           value={range.value}
           onChange={(one) => setQuery({ range: one === '24h' ? '' : one })}
-          choices={RANGES}
+          choices={PERIODS}
         />
       </PageHead>
       <div className="page-body stack">
@@ -160,7 +154,16 @@ function Figures({ data }: { data: OverviewData }): JSX.Element {
           ))}
           <span className="muted small">compared with the period before</span>
         </div>
-        <Plot label="Calls by decision" stacked times={times} lines={lines} unit={short} />
+        <Plot
+          label="Calls by decision"
+          bars
+          times={times}
+          lines={lines}
+          unit={short}
+          onSelect={(fromMs, toMs) =>
+            go(`/ledger${formatQuery({ sinceMs: fromMs, untilMs: toMs })}`)
+          }
+        />
       </section>
       <div className="overview-lists">
         <Names title="Reasons" list={data.reasons} to={(code) => ({ code, ...within })} />
@@ -174,28 +177,6 @@ function Figures({ data }: { data: OverviewData }): JSX.Element {
       </div>
     </>
   )
-}
-
-function toLines({ sinceMs, untilMs, intervalMs, intervals }: OverviewData) {
-  const byTime = new Map(intervals.map(({ atMs, counts }) => [atMs, counts]))
-  const times: number[] = []
-  const counts: OutcomeCounts[] = []
-  for (let atMs = sinceMs; atMs < untilMs; atMs += intervalMs) {
-    times.push(atMs / 1_000)
-    counts.push(byTime.get(atMs) ?? {})
-  }
-  const lines = WORDS.map((word) => ({
-    says: word,
-    colour: `--${word}-line`,
-    values: counts.map((one) => one[word] ?? 0),
-  }))
-  return { times, lines }
-}
-
-/** A tool is named `server/name`; a name may have slashes. */
-function splitTool(tool: string): { server: string; name: string } {
-  const slash = tool.indexOf('/')
-  return { server: tool.slice(0, slash), name: tool.slice(slash + 1) }
 }
 
 function Change({ now, before }: { now: number; before: number }): JSX.Element | null {

@@ -20,6 +20,11 @@ export const LIVE_PAST_ROWS = 100
 /** The overview: points of its plot, and names of each list. */
 export const OVERVIEW_INTERVALS = 60
 export const OVERVIEW_TOP = 8
+/** Bars over the ledger. */
+export const HISTOGRAM_INTERVALS = 90
+/** Names that are suggested for a filter, and how many of its column are looked through for them. */
+export const SUGGESTED_NAMES_MAX = 20
+export const SUGGESTION_WORDS_MAX = 20_000
 
 /** How long a question waits for the index of the ledger, and how many records that takes in at a time:
  * what is left is taken in after the answer, which says how much it is. */

@@ -1,7 +1,8 @@
 // What the page Live is told: calls as they pass, counters and rows. Types only.
 
-/** What became of a call, in one word: a limit is a denial with a colour of its own. */
-export type OutcomeLabel = 'allow' | 'ask' | 'deny' | 'hide' | 'limited'
+import type { OutcomeLabel } from '../../core/outcome-label.ts'
+
+export type { OutcomeLabel }
 
 export interface LiveRow {
   readonly callId: string

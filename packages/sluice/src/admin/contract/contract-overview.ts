@@ -4,13 +4,25 @@ import type { OutcomeLabel } from './contract-live.ts'
 
 export type OutcomeCounts = Partial<Readonly<Record<OutcomeLabel, number>>>
 
-/** `GET /api/overview`: exact for the stretch that it names, as far as the index goes. */
-export interface Overview {
+/** `GET /api/ledger/histogram`: calls that match the filters of `/api/ledger`, exact for the stretch
+ * that it names, as far as the index goes. */
+export interface CallHistogram {
   readonly sinceMs: number
   readonly untilMs: number
   readonly intervalMs: number
   /** Those without calls are left out. */
   readonly intervals: readonly { readonly atMs: number; readonly counts: OutcomeCounts }[]
+  /** Records that are not indexed yet, and not counted. */
+  readonly behind: number
+}
+
+/** `GET /api/ledger/names`: names that calls have in one column. */
+export interface LedgerNames {
+  readonly names: readonly string[]
+}
+
+/** `GET /api/overview`. */
+export interface Overview extends CallHistogram {
   readonly totals: OutcomeCounts
   /** Of the stretch of the same length before it. */
   readonly before: OutcomeCounts
@@ -19,8 +31,6 @@ export interface Overview {
   readonly principals: readonly CountedName[]
   readonly agents: readonly CountedName[]
   readonly tools: readonly CountedName[]
-  /** Records that are not indexed yet, and not counted. */
-  readonly behind: number
 }
 
 export interface CountedName {

@@ -2,11 +2,13 @@
 // events, verify. Everything here only looks; reading is done in a thread of its own.
 
 import { z } from 'zod'
+import { OUTCOME_LABELS } from '../../core/outcome-label.ts'
 import type { CallExplanation } from '../contract/contract-console.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { EventStreamResponse } from '../http/events.ts'
 import { callExplained } from '../queries/call-views.ts'
+import { NAMED_COLUMNS } from '../queries/histogram.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
 import type { LiveHub } from './live-hub.ts'
 
@@ -33,15 +35,20 @@ export const FILTER = z.strictObject({
     action: word,
     code: word,
   },
-  ...{ sinceMs: number, untilMs: number },
+  ...{ sinceMs: number, untilMs: number, text: word, word: z.enum(OUTCOME_LABELS).optional() },
 })
 const QUERY = FILTER.extend({
-  before: number,
+  order: z.enum(['newest', 'oldest']).optional(),
+  ...{ before: number, after: number },
   limit: z.coerce.number().int().min(1).max(500).optional(),
 })
 /** The last `lengthMs`, a day unless said, or from `sinceMs` on. */
 const STRETCH = z.strictObject({ sinceMs: number, untilMs: number, lengthMs: number })
 const DAY_MS = 24 * 60 * 60_000
+const NAMES = z.strictObject({
+  of: z.enum(NAMED_COLUMNS),
+  text: z.string().max(400).default(''),
+})
 const ADDRESS = z.strictObject({
   session: z.string().max(400),
   atMs: z.coerce.number().int().min(0),
@@ -72,8 +79,18 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
     }),
     endpoint({
       ...{ method: 'GET', path: '/api/ledger', role: 'viewer', query: QUERY },
-      summary: 'calls on record, the newest first, a page at a time',
+      summary: 'calls on record, newest or oldest first, a page at a time',
       handle: ({ query }) => reader.ask('page', given(query)),
+    }),
+    endpoint({
+      ...{ method: 'GET', path: '/api/ledger/histogram', role: 'viewer', query: FILTER },
+      summary: 'the same calls counted in intervals of time by outcome (CallHistogram)',
+      handle: ({ query }) => reader.ask('histogram', given(query)),
+    }),
+    endpoint({
+      ...{ method: 'GET', path: '/api/ledger/names', role: 'viewer', query: NAMES },
+      summary: 'names that recorded calls have in one column, for suggestions (LedgerNames)',
+      handle: ({ query }) => reader.ask('names', query),
     }),
     endpoint({
       ...{ method: 'GET', path: '/api/overview', role: 'viewer', query: STRETCH },

@@ -1,10 +1,10 @@
 // The last five minutes of the gate, second by second, counted whether or not somebody looks: the
 // console's totals are exact for the window they name. Reads the gate's own counters once a second.
 
+import { toOutcomeLabel } from '../../core/outcome-label.ts'
 import type { Meter } from '../../gateway/metrics/meter.ts'
 import { LIVE_HISTORY_COUNTS_MAX, LIVE_HISTORY_S } from '../contract/console-limits.ts'
 import type { LiveCounts, LiveSecond } from '../contract/contract-live.ts'
-import { toOutcomeLabel } from '../contract/outcome-label.ts'
 
 /** What was counted since it was asked last. */
 export class CountsSince {

@@ -4,6 +4,7 @@
 
 import type { Decision } from '@sluice/policy/core/decision'
 import { displayName } from '../../core/display-name.ts'
+import { toOutcomeLabel } from '../../core/outcome-label.ts'
 import type {
   CallInstrumentation,
   CallTap,
@@ -18,7 +19,6 @@ import {
   LIVE_TICKS_KEPT,
 } from '../contract/console-limits.ts'
 import type { LiveRow, LiveSnapshot, LiveTick } from '../contract/contract-live.ts'
-import { toOutcomeLabel } from '../contract/outcome-label.ts'
 import { eventBytes, type Feed } from '../http/events.ts'
 import { CountsSince, LiveHistory } from './live-history.ts'
 

@@ -2,6 +2,7 @@
 // where it is reached, without what is secret; and what became of its calls since the gate started.
 
 import { basename } from 'node:path'
+import { toOutcomeLabel } from '../../core/outcome-label.ts'
 import type { ServerConfig } from '../../gateway/config/config.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
 import { withoutValues } from '../../gateway/state/servers.ts'
@@ -9,7 +10,6 @@ import type { ServerFailure } from '../../gateway/tools/server-notes.ts'
 import type { PendingServerView } from '../contract/contract.ts'
 import type { ServerView } from '../contract/contract-console.ts'
 import type { OutcomeLabel } from '../contract/contract-live.ts'
-import { toOutcomeLabel } from '../contract/outcome-label.ts'
 
 export function serverViews(parts: AdminParts): ServerView[] {
   const { servers, gate, pins, freezes, meter } = parts

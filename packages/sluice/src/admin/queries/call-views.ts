@@ -4,10 +4,10 @@
 import { formatDecimal } from '@sluice/policy/core/decimal'
 import { type DecisionInput, isOmittedInput } from '@sluice/policy/core/decision-inputs'
 import { ExactNumber } from '@sluice/policy/core/json'
+import { toOutcomeLabel } from '../../core/outcome-label.ts'
 import type { CallWithOutcome } from '../../ledger/query/query.ts'
 import { shadowText } from '../../ledger/records/shadow-text.ts'
 import type { CallExplanation, CallRecord } from '../contract/contract-console.ts'
-import { toOutcomeLabel } from '../contract/outcome-label.ts'
 
 export function callRecord({ record, outcome }: CallWithOutcome, sessionName?: string): CallRecord {
   const { decision } = record

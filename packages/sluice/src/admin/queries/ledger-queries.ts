@@ -53,9 +53,10 @@ import type {
   VerificationView,
 } from '../contract/contract-console.ts'
 import type { LiveRows } from '../contract/contract-live.ts'
-import type { Overview } from '../contract/contract-overview.ts'
+import type { CallHistogram, LedgerNames, Overview } from '../contract/contract-overview.ts'
 import { boardOf } from './board.ts'
 import { callRecord } from './call-views.ts'
+import { type NamesRequest, readHistogram, readNames } from './histogram.ts'
 import { type OverviewRequest, readOverview } from './overview.ts'
 
 export interface CallAddress {
@@ -233,9 +234,23 @@ export class LedgerQueries {
   }
 
   overview(request: OverviewRequest): Overview {
+    const { index, behind } = this.#searched()
+    return { ...readOverview(index.database, request), behind }
+  }
+
+  histogram(query: Query): CallHistogram {
+    const { index, behind } = this.#searched()
+    return { ...readHistogram(index, query), behind }
+  }
+
+  names(request: NamesRequest): LedgerNames {
+    return { names: readNames(this.#searched().index.database, request) }
+  }
+
+  #searched(): { readonly index: RecordIndex; readonly behind: number } {
     const behind = this.#catchUp(this.#indexing.waitMs)
     if (this.#index === undefined) throw new Error('the ledger has no index: it cannot be written')
-    return { ...readOverview(this.#index.database, request), behind }
+    return { index: this.#index, behind }
   }
 
   past(nowMs: number): LiveRows {

@@ -15,6 +15,8 @@ export interface ReadRequest {
     | 'stretch'
     | 'events'
     | 'overview'
+    | 'histogram'
+    | 'names'
     | 'past'
     | 'verify'
     | 'tools'

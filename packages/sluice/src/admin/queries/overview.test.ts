@@ -4,9 +4,11 @@ import { expect, test } from 'vitest'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import { allowed, denied, judgement } from '../../ledger/judgements.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
+import { queryLedger } from '../../ledger/query/query.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { freshDirectory } from '../../ledger/samples.test-support.ts'
 import { OVERVIEW_INTERVALS } from '../contract/console-limits.ts'
+import { readHistogram, readNames } from './histogram.ts'
 import { readOverview } from './overview.ts'
 
 const START_MS = 1_800_000_000_000
@@ -45,6 +47,33 @@ test('every figure is exact for the stretch it names, and for the one before', a
     expect([name, n, not]).toEqual([name, own.length, count(own, true)])
   }
   expect(overview.reasons.map(({ calls: n }) => n)).toEqual([count(within, true)])
+  for (const query of [
+    {},
+    { sinceMs, untilMs: untilMs - 1 },
+    { server: 'mail', name: 'tool-4' },
+    { word: 'deny' as const, sinceMs },
+    { text: 'TOOL-3', untilMs },
+    { principal: 'nobody' },
+  ]) {
+    const { intervals, intervalMs, ...span } = readHistogram(index, query)
+    const found = queryLedger(database, { ...query, limit: 1_000 }, index).calls
+    for (const { atMs, counts } of intervals) {
+      const own = found.filter(
+        ({ record }) => record.atMs >= atMs && record.atMs < atMs + intervalMs,
+      )
+      expect((counts.allow ?? 0) + (counts.deny ?? 0)).toBe(own.length)
+    }
+    const all = intervals.flatMap(({ counts }) => Object.values(counts))
+    expect(all.reduce((sum, n) => sum + n, 0)).toBe(found.length)
+    expect(found.every(({ record: { atMs } }) => atMs >= span.sinceMs && atMs < span.untilMs)).toBe(
+      true,
+    )
+  }
+  expect(readNames(index.database, { of: 'tool', text: 'FILES/' })).toEqual(
+    Array.from({ length: 7 }, (_, n) => `files/tool-${n}`),
+  )
+  expect(readNames(index.database, { of: 'code', text: '' })).toEqual(['DENIED'])
+  expect(readNames(index.database, { of: 'agent', text: 'nobody' })).toEqual([])
   index.close()
   database.close()
 })

@@ -4,7 +4,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { OVERVIEW_INTERVALS, OVERVIEW_TOP } from '../contract/console-limits.ts'
 import type { CountedName, OutcomeCounts, Overview } from '../contract/contract-overview.ts'
-import { toOutcomeLabel } from '../contract/outcome-label.ts'
+import { countIntervals } from './histogram.ts'
 
 export interface OverviewRequest {
   readonly sinceMs: number
@@ -21,7 +21,11 @@ export function readOverview(
     sinceMs,
     untilMs,
     intervalMs,
-    intervals: countIntervals(index, { sinceMs, untilMs, intervalMs }),
+    intervals: countIntervals(
+      index,
+      { found: '', where: 'WHERE at >= ? AND at < ?', values: [sinceMs, untilMs] },
+      { sinceMs, intervalMs },
+    ),
     totals: countOutcomes(index, { sinceMs, untilMs }),
     before: countOutcomes(index, { sinceMs: sinceMs - lengthMs, untilMs: sinceMs }),
     reasons: countNames(index, 'code', { sinceMs, untilMs }, 'AND action <> 1'),
@@ -31,46 +35,13 @@ export function readOverview(
   }
 }
 
-const LABELLED = 'JOIN words a ON a.id = action JOIN words c ON c.id = code'
-
 function countOutcomes(index: DatabaseSync, { sinceMs, untilMs }: OverviewRequest): OutcomeCounts {
-  const rows = index
-    .prepare(
-      `SELECT a.text AS action, c.text AS code, n FROM
-        (SELECT action, code, count(*) AS n FROM calls WHERE at >= ? AND at < ? GROUP BY 1, 2)
-        ${LABELLED}`,
-    )
-    .all(sinceMs, untilMs)
-  const counts: Record<string, number> = {}
-  for (const { action, code, n } of rows) {
-    const label = toOutcomeLabel(String(action), String(code))
-    counts[label] = (counts[label] ?? 0) + Number(n)
-  }
-  return counts
-}
-
-function countIntervals(
-  index: DatabaseSync,
-  { sinceMs, untilMs, intervalMs }: OverviewRequest & { readonly intervalMs: number },
-): Overview['intervals'] {
-  const rows = index
-    .prepare(
-      `SELECT part, a.text AS action, c.text AS code, n FROM
-        (SELECT CAST((at - ?) / ? AS INTEGER) AS part, action, code, count(*) AS n FROM calls
-          WHERE at >= ? AND at < ? GROUP BY 1, 2, 3)
-        ${LABELLED}`,
-    )
-    .all(sinceMs, intervalMs, sinceMs, untilMs)
-  const parts = new Map<number, Record<string, number>>()
-  for (const { part, action, code, n } of rows) {
-    const counts = parts.get(Number(part)) ?? {}
-    const label = toOutcomeLabel(String(action), String(code))
-    counts[label] = (counts[label] ?? 0) + Number(n)
-    parts.set(Number(part), counts)
-  }
-  return [...parts]
-    .sort(([one], [other]) => one - other)
-    .map(([part, counts]) => ({ atMs: sinceMs + part * intervalMs, counts }))
+  const [all] = countIntervals(
+    index,
+    { found: '', where: 'WHERE at >= ? AND at < ?', values: [sinceMs, untilMs] },
+    { sinceMs, intervalMs: Math.max(1, untilMs - sinceMs) },
+  )
+  return all?.counts ?? {}
 }
 
 /** The most frequent, each with how many of its calls did not pass. */

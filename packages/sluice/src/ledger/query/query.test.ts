@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { OUTCOME_LABELS } from '../../core/outcome-label.ts'
 import { openLedgerReadOnly } from '../chain/read.ts'
 import { allowed, denied, judgement } from '../judgements.test-support.ts'
 import { Ledger } from '../ledger.ts'
@@ -26,6 +27,11 @@ async function fill(directory: string, from = 0, to = CALLS): Promise<void> {
   ledger.close()
 }
 
+function refusal(n: number): typeof denied {
+  if (n % 15 === 0) return { ...denied, code: 'RATE_LIMITED' }
+  return n % 20 === 0 ? { ...denied, code: 'APPROVAL_REFUSED' } : denied
+}
+
 async function append(ledger: Ledger, n: number): Promise<void> {
   const call = judgement(n, {
     // The clock is temporarily set back in the middle.
@@ -34,7 +40,7 @@ async function append(ledger: Ledger, n: number): Promise<void> {
     session: `session-${n % 4}`,
     server: ['stripe', 'github'][n % 2] as string,
     name: `tool_${n % 6}`,
-    decision: n % 5 === 0 ? denied : allowed,
+    decision: n % 5 === 0 ? refusal(n) : allowed,
   })
   if (n % 5 === 0) await ledger.refuse(call)
   else {
@@ -96,16 +102,20 @@ describe('queries', () => {
       code: maybe(fc.constantFrom('ALLOWED', 'DENIED')),
       sinceMs: maybe(fc.integer({ min: -10, max: CALLS }).map((n) => START + n * 1_000)),
       untilMs: maybe(fc.integer({ min: -10, max: CALLS }).map((n) => START + n * 1_000)),
+      text: maybe(fc.constantFrom('BEN', 'tool_3', 'Session-1', 'hub/', 'nothing', 'denied')),
+      word: maybe(fc.constantFrom(...OUTCOME_LABELS)),
+      order: maybe(fc.constantFrom('newest', 'oldest')),
       limit: fc.constantFrom(1, 7, 100),
     })
     fc.assert(
       fc.property(query, (given) => {
-        let before: number | null = Number.MAX_SAFE_INTEGER
-        for (let page = 0; page < 3 && before !== null; page++) {
-          const asked = { ...given, before } as Query
+        const from = given.order === 'oldest' ? 'after' : 'before'
+        let next: number | null = from === 'after' ? 0 : Number.MAX_SAFE_INTEGER
+        for (let page = 0; page < 3 && next !== null; page++) {
+          const asked = { ...given, [from]: next } as Query
           const answer = queryLedger(database, asked, index)
           expect(answer).toEqual(queryLedger(database, asked, undefined))
-          before = answer.next
+          next = answer.next
         }
       }),
       { numRuns: 100 },

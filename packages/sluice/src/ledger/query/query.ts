@@ -1,9 +1,15 @@
-// Queries calls by principal, session, server, tool, decision and time, newest first, each with its
-// outcome. Uses the index if there is one; without it (a directory that may not be written) reads
+// Queries calls by principal, session, server, tool, decision, time and free text, each with its
+// outcome, newest or oldest first. Uses the index if there is one; without it (a directory that may not be written) reads
 // backwards, with the same result in more time.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { recordReader, recordsBackwards } from '../chain/read.ts'
+import {
+  APPROVAL_CODES_START,
+  LIMIT_CODES,
+  type OutcomeLabel,
+  toOutcomeLabel,
+} from '../../core/outcome-label.ts'
+import { recordReader, recordsBackwards, recordsFrom } from '../chain/read.ts'
 import { USUAL_WORDS } from '../records/files.ts'
 import { QUERY_RECORDS_MAX } from '../records/limits.ts'
 import type { DecisionRecord, OutcomeRecord } from '../records/record.ts'
@@ -21,8 +27,16 @@ export interface Query {
   /** Refused for any reason. */
   readonly denied?: boolean
   readonly code?: string
+  /** What became of it, see core/outcome-label.ts. */
+  readonly word?: OutcomeLabel
   readonly sinceMs?: number
   readonly untilMs?: number
+  /** Found in a name, the code or the reason of a refusal; ASCII letters in either case. */
+  readonly text?: string
+  /** Newest first unless said. */
+  readonly order?: 'newest' | 'oldest'
+  /** Only records with a larger number: the `next` of the page before, oldest first. */
+  readonly after?: number
   /** Only records with a smaller number: the `next` of the page before. */
   readonly before?: number
   readonly limit?: number
@@ -55,6 +69,8 @@ export function queryLedger(
 }
 
 const WORDS = ['principal', 'agent', 'session', 'server', 'name', 'action', 'code'] as const
+/** Columns that a free text is looked for in; `tool` is server and name. */
+const SEARCHED = ['principal', 'agent', 'session', 'tool', 'code', 'reason'] as const
 /**
  * Common values have no index: stated for the planner, so that it uses the index for the others.
  */
@@ -66,44 +82,91 @@ function byIndex(
   query: Query,
   limit: number,
 ): CallWithOutcome[] {
-  const where: string[] = []
-  const values: number[] = []
-  for (const [column, text] of listQueryTerms(query)) {
-    const word = index.findWord(text)
-    if (word === undefined) return []
-    where.push(`${column} = ?`)
-    values.push(word)
-    const usual = USUAL[column]
-    if (usual !== undefined && word !== usual) where.push(`${column} <> ${usual}`)
-  }
-  if (query.denied) where.push(`action <> ${USUAL_WORDS.action}`)
-  const { sinceMs, untilMs, before } = query
-  if (sinceMs !== undefined || untilMs !== undefined) {
-    const span = [sinceMs ?? 0, untilMs ?? Number.MAX_SAFE_INTEGER]
-    // The clock may have been set back, so the range of numbers is looked up rather than assumed.
-    const bounds = index.database
-      .prepare('SELECT min(seq) AS low, max(seq) AS high FROM calls WHERE at BETWEEN ? AND ?')
-      .get(...span)
-    if (bounds?.low == null) return []
-    where.push('seq BETWEEN ? AND ?', '+at BETWEEN ? AND ?')
-    values.push(Number(bounds.low), Number(bounds.high), ...span)
-  }
-  if (before !== undefined) {
-    where.push('seq < ?')
-    values.push(before)
-  }
-  const sql = `SELECT calls.seq AS seq, outcomes.seq AS outcome FROM calls
+  const selected = selectCalls(index, query)
+  if (selected === undefined) return []
+  const order = query.order === 'oldest' ? 'ASC' : 'DESC'
+  const sql = `${selected.found} SELECT calls.seq AS seq, outcomes.seq AS outcome FROM calls
     LEFT JOIN outcomes ON outcomes.intent = calls.seq
-    ${where.length > 0 ? `WHERE ${where.map(qualified).join(' AND ')}` : ''}
-    ORDER BY calls.seq DESC LIMIT ${limit + 1}`
+    ${selected.where} ORDER BY calls.seq ${order} LIMIT ${limit + 1}`
   const read = recordReader(ledger)
-  const rows = index.database.prepare(sql).all(...values)
+  const rows = index.database.prepare(sql).all(...selected.values)
   // Sequentially: the reader caches the last block.
   const records = rows.map(({ seq }) => read(Number(seq)) as DecisionRecord)
   const outcomes = rows.map(({ outcome }) =>
     outcome == null ? null : (read(Number(outcome)) as OutcomeRecord),
   )
   return records.map((record, at) => ({ record, outcome: outcomes[at] ?? null }))
+}
+
+export interface CallSelection {
+  /** Before `SELECT`: the words that a text is found in; may be empty. */
+  readonly found: string
+  /** Empty, or beginning with `WHERE`. */
+  readonly where: string
+  readonly values: readonly (number | string)[]
+}
+
+/** The criteria of a query as SQL over the index; undefined if no call can match. */
+export function selectCalls(index: RecordIndex, query: Query): CallSelection | undefined {
+  const where: string[] = []
+  const values: (number | string)[] = []
+  for (const [column, text] of listQueryTerms(query)) {
+    const word = index.findWord(text)
+    if (word === undefined) return undefined
+    where.push(`calls.${column} = ?`)
+    values.push(word)
+    const usual = USUAL[column]
+    if (usual !== undefined && word !== usual) where.push(`calls.${column} <> ${usual}`)
+  }
+  if (query.denied) where.push(`calls.action <> ${USUAL_WORDS.action}`)
+  if (query.word !== undefined) where.push(WITH_LABEL[query.word])
+  const { sinceMs, untilMs, before, after, text } = query
+  if (sinceMs !== undefined || untilMs !== undefined) {
+    const span = [sinceMs ?? 0, untilMs ?? Number.MAX_SAFE_INTEGER]
+    // The clock may have been set back, so the range of numbers is looked up rather than assumed.
+    const bounds = index.database
+      .prepare('SELECT min(seq) AS low, max(seq) AS high FROM calls WHERE at BETWEEN ? AND ?')
+      .get(...span)
+    if (bounds?.low == null) return undefined
+    where.push('calls.seq BETWEEN ? AND ?', '+calls.at BETWEEN ? AND ?')
+    values.push(Number(bounds.low), Number(bounds.high), ...span)
+  }
+  if (before !== undefined) {
+    where.push('calls.seq < ?')
+    values.push(before)
+  }
+  if (after !== undefined) {
+    where.push('calls.seq > ?')
+    values.push(after)
+  }
+  if (text !== undefined) {
+    where.push(`(${SEARCHED.map((column) => `calls.${column} IN found`).join(' OR ')})`)
+    values.unshift(toAsciiLower(text))
+  }
+  const found =
+    text === undefined
+      ? ''
+      : 'WITH found AS MATERIALIZED (SELECT id FROM words WHERE instr(lower(text), ?) > 0)'
+  return { found, where: where.length > 0 ? `WHERE ${where.join(' AND ')}` : '', values }
+}
+
+const LIMITED = `calls.code IN (SELECT id FROM words WHERE text IN ('${LIMIT_CODES.join("', '")}'))`
+const APPROVAL = `calls.code IN (SELECT id FROM words
+  WHERE text >= '${APPROVAL_CODES_START}' AND text < '${APPROVAL_CODES_START}~')`
+const WITH_ACTION = (...actions: string[]) =>
+  `calls.action IN (SELECT id FROM words WHERE text IN ('${actions.join("', '")}'))`
+/** As `toOutcomeLabel` says it, in SQL. */
+const WITH_LABEL: Readonly<Record<OutcomeLabel, string>> = {
+  limited: LIMITED,
+  ask: `NOT ${LIMITED} AND (${APPROVAL} OR ${WITH_ACTION('require_approval')})`,
+  deny: `NOT ${LIMITED} AND NOT ${APPROVAL} AND NOT ${WITH_ACTION('allow', 'hide', 'require_approval')}`,
+  allow: `NOT ${LIMITED} AND NOT ${APPROVAL} AND calls.action = ${USUAL_WORDS.action}`,
+  hide: `NOT ${LIMITED} AND NOT ${APPROVAL} AND ${WITH_ACTION('hide')}`,
+}
+
+/** As SQLite's `lower`, so that reading finds what the index finds. */
+function toAsciiLower(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
 /** Server and name together have their own index. */
@@ -118,14 +181,12 @@ function listQueryTerms(query: Query): [column: string, text: string][] {
   return tool === undefined ? said : [...said, ['tool', tool]]
 }
 
-function qualified(condition: string): string {
-  return condition.replace(/^(\+?)/, '$1calls.')
-}
-
 function byReading(ledger: DatabaseSync, query: Query, limit: number): CallWithOutcome[] {
+  if (query.order === 'oldest') return byReadingForwards(ledger, query, limit)
   const outcomes = new Map<number, OutcomeRecord>()
   const found: CallWithOutcome[] = []
   for (const record of recordsBackwards(ledger)) {
+    if (record.seq <= (query.after ?? 0)) break
     if (record.kind === 'outcome') outcomes.set(record.intent, record)
     if (record.kind !== 'intent' && record.kind !== 'refusal') continue
     const outcome = outcomes.get(record.seq) ?? null
@@ -135,6 +196,25 @@ function byReading(ledger: DatabaseSync, query: Query, limit: number): CallWithO
     if (found.length > limit) break
   }
   return found
+}
+
+/** To the end, or until every call that was found has its outcome. */
+function byReadingForwards(ledger: DatabaseSync, query: Query, limit: number): CallWithOutcome[] {
+  const found = new Map<number, CallWithOutcome>()
+  let open = 0
+  for (const record of recordsFrom(ledger, (query.after ?? 0) + 1)) {
+    if (record.kind === 'outcome') {
+      const call = found.get(record.intent)
+      if (call === undefined) continue
+      found.set(record.intent, { ...call, outcome: record })
+      open--
+    } else if (record.kind !== 'event' && found.size <= limit && matches(record, query)) {
+      found.set(record.seq, { record, outcome: null })
+      if (record.kind === 'intent') open++
+    }
+    if (found.size > limit && open === 0) break
+  }
+  return [...found.values()]
 }
 
 export function matches(record: DecisionRecord, query: Query): boolean {
@@ -152,6 +232,20 @@ export function matches(record: DecisionRecord, query: Query): boolean {
     WORDS.every((word) => query[word] === undefined || query[word] === said[word]) &&
     record.atMs >= (query.sinceMs ?? 0) &&
     record.atMs <= (query.untilMs ?? Number.MAX_SAFE_INTEGER) &&
-    record.seq < (query.before ?? Number.MAX_SAFE_INTEGER)
+    record.seq < (query.before ?? Number.MAX_SAFE_INTEGER) &&
+    record.seq > (query.after ?? 0) &&
+    (query.word === undefined || query.word === toOutcomeLabel(said.action, said.code)) &&
+    (query.text === undefined || hasText(record, toAsciiLower(query.text)))
   )
+}
+
+function hasText(
+  { kind, principal, agent, session, server, name, decision }: DecisionRecord,
+  text: string,
+): boolean {
+  const searched = [
+    ...[principal.id, agent ?? '', session, `${server}/${name}`, decision.code],
+    kind === 'refusal' ? decision.reason : '',
+  ]
+  return searched.some((one) => toAsciiLower(one).includes(text))
 }

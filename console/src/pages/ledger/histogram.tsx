@@ -1,0 +1,34 @@
+// Calls that match the filters over time, by decision. A click on a bar or a brush over several filters
+// by that stretch of time.
+
+import { type JSX, useMemo } from 'react'
+import type { CallHistogram } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import { setQuery } from '../../route.ts'
+import { toLines } from '../../ui/call-counts.ts'
+import { Plot } from '../../ui/plot.tsx'
+import { count, short } from '../../ui/words.ts'
+
+export function Histogram({ data }: { data: CallHistogram }): JSX.Element {
+  const { times, lines } = useMemo(() => toLines(data), [data])
+  const all = lines
+    .flatMap(({ values }) => values)
+    .reduce<number>((sum, value) => sum + (value ?? 0), 0)
+  return (
+    <section className="card ledger-histogram" aria-label="Calls over time">
+      <p className="small muted">
+        <b className="num">{count(all)}</b> calls; click a bar or drag over some to see only those.
+      </p>
+      <Plot
+        label="Matching calls over time"
+        bars
+        height={88}
+        times={times}
+        lines={lines}
+        unit={short}
+        onSelect={(fromMs, toMs) =>
+          setQuery({ sinceMs: String(fromMs), untilMs: String(toMs) }, 'push')
+        }
+      />
+    </section>
+  )
+}

@@ -1,0 +1,35 @@
+// Counts of calls in intervals of time as the lines of a plot, and names of tools taken apart.
+
+import type {
+  CallHistogram,
+  OutcomeCounts,
+} from '../../../packages/sluice/src/admin/contract/contract.ts'
+import { WORDS } from './marks.tsx'
+import type { PlotLine } from './plot.tsx'
+
+export function toLines({
+  sinceMs,
+  untilMs,
+  intervalMs,
+  intervals,
+}: Omit<CallHistogram, 'behind'>): { times: number[]; lines: PlotLine[] } {
+  const byTime = new Map(intervals.map(({ atMs, counts }) => [atMs, counts]))
+  const times: number[] = []
+  const counts: OutcomeCounts[] = []
+  for (let atMs = sinceMs; atMs < untilMs; atMs += intervalMs) {
+    times.push(atMs / 1_000)
+    counts.push(byTime.get(atMs) ?? {})
+  }
+  const lines = WORDS.map((word) => ({
+    says: word,
+    colour: `--${word}-line`,
+    values: counts.map((one) => one[word] ?? 0),
+  }))
+  return { times, lines }
+}
+
+/** A tool is named `server/name`; a name may have slashes. */
+export function splitTool(tool: string): { server: string; name: string } {
+  const slash = tool.indexOf('/')
+  return { server: tool.slice(0, slash), name: tool.slice(slash + 1) }
+}
