@@ -130,12 +130,19 @@ test('a configuration is scanned with its built-in server; what is left out is s
   const exported = await sluice(['tools', 'export', '--config', config, '--out', out])
   expect(exported).toMatchObject({ code: 1, stderr: expect.stringContaining('left out: gone') })
   for (const tools of [out, asScanned]) {
+    // The file says which servers are part of Sluice, so their hints still are their classes.
+    const read = JSON.parse(readFileSync(tools, 'utf8'))
+    expect(read.builtin).toEqual(['agents'])
     const checked = await sluiceJson(['policy', 'check', '--config', config, '--tools', tools])
     expect(checked).toMatchObject({ ok: true, errors: 0 })
     expect(checked.documents).toMatchObject([
       { name: 'policy', file: config, tools: { allow: 1, deny: names.length - 1 } },
     ])
   }
+  const again = await sluiceJson(['classify', '--tools', out])
+  expect(again).toContainEqual(
+    expect.objectContaining({ name: 'wasm_agent_history', category: 'Read', unknown: false }),
+  )
   expect((await sluice(['policy', 'check', '--config', config])).stdout).toBe(
     `ok: policy, ${config}\n`,
   )

@@ -74,7 +74,7 @@ export class RecordedCalls {
   }
 
   /** By the class it had then, and the newest definition that was seen. */
-  #tool({ server, name, method, category }: DecisionRecord): {
+  #tool({ server, name, method, category, unknown }: DecisionRecord): {
     tool: KnownTool | undefined
     schemaKnown: boolean
   } {
@@ -82,12 +82,14 @@ export class RecordedCalls {
     const kept = this.#known.find(
       ({ definition }) => definition.server === server && definition.name === name,
     )
-    const key = `${server}\n${name}\n${category}`
+    // Records of older gates do not say that a category was a guess; what is known now does.
+    const isGuess = unknown === true || (kept?.unknown === true && kept.category === category)
+    const key = `${server}\n${name}\n${category}\n${isGuess}`
     const tool = this.#tools.get(key) ?? {
       definition: kept?.definition ?? { server, name },
       category,
       risk: kept?.risk ?? 'low',
-      ...(kept?.unknown === true && kept.category === category ? { unknown: true } : {}),
+      ...(isGuess ? { unknown: true } : {}),
     }
     this.#tools.set(key, tool)
     return { tool, schemaKnown: kept !== undefined }

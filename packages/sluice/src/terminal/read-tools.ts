@@ -4,6 +4,7 @@
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
 import { nearest } from '@sluice/policy/document/nearest'
+import { isOwnTool, markOwnTool } from '../catalogue/classify/own-tools.ts'
 import { CliError } from './errors.ts'
 import { TOOLS_FILE_BYTES_MAX } from './limits.ts'
 import { readJsonText, readText } from './read-input.ts'
@@ -24,12 +25,15 @@ const TOOLS_LIMITS = {
 /** An array of definitions, each with `server`, with the class of each. The classifier is loaded here
  * because most commands are run without a file of tools. */
 export async function readTools(file: string): Promise<KnownTool[]> {
-  const { classify } = await import('../catalogue/classify/classify.ts')
-  return readDefinitions(file).map((definition) => ({ definition, ...classify(definition) }))
+  const { classify, classifyOwn } = await import('../catalogue/classify/classify.ts')
+  return readDefinitions(file).map((definition) => {
+    const found = isOwnTool(definition) ? classifyOwn(definition) : classify(definition)
+    return { definition, ...found }
+  })
 }
 
 /** An array of definitions, each with `server`; also as `{ "tools": [] }` (`sluice tools export`) and as
- * `sluice scan --json` answers. */
+ * `sluice scan --json` answers. Those of the servers in `builtin` are marked as Sluice's own. */
 export function readDefinitions(file: string): ToolDefinition[] {
   const text = readText(file, TOOLS_FILE_BYTES_MAX)
   const value = readJsonText(text, `\`${file}\``, TOOLS_HELP, 'CLI_TOOLS', TOOLS_LIMITS)
@@ -38,6 +42,7 @@ export function readDefinitions(file: string): ToolDefinition[] {
     : value
   if (!Array.isArray(list))
     throw new CliError('CLI_TOOLS', `\`${file}\` is not an array of tool definitions`, TOOLS_HELP)
+  const builtin = isObject(value) && Array.isArray(value.builtin) ? value.builtin : []
   const seen = new Map<string, number>()
   return list.map((item: JsonValue, index: number) => {
     const { server, name } = isObject(item) ? item : {}
@@ -56,7 +61,9 @@ export function readDefinitions(file: string): ToolDefinition[] {
         'keep one',
       )
     seen.set(id, index + 1)
-    return item as unknown as ToolDefinition
+    const definition = item as unknown as ToolDefinition
+    if (builtin.includes(server)) markOwnTool(definition)
+    return definition
   })
 }
 

@@ -14,6 +14,8 @@ export interface LiveRow {
   readonly method: string
   readonly name: string
   readonly category: string | null
+  /** The class is a guess. */
+  readonly unknown: boolean
   readonly word: OutcomeLabel
   readonly code: string
   readonly rule: string

@@ -214,6 +214,7 @@ class LiveCall implements TappedCall {
       method: call.method,
       name: displayName(call.method, call.name),
       category: facts.tool?.category ?? null,
+      unknown: facts.tool?.unknown === true,
       word: toOutcomeLabel(action, code),
       ...{ code, rule, reason },
       status: this.#status,

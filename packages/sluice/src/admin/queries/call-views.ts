@@ -25,6 +25,7 @@ export function callRecord({ record, outcome }: CallWithOutcome, sessionName?: s
     method: record.method,
     name: record.name,
     category: record.category,
+    unknown: record.unknown === true,
     word: toOutcomeLabel(decision.action, decision.code),
     code: decision.code,
     rule: decision.rule,

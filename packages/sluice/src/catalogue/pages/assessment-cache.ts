@@ -4,6 +4,7 @@
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { type LinkedAttack, linkAttacks } from '../attacks/link-attacks.ts'
 import { assessTool, classifyOwn, type ToolAssessment } from '../classify/classify.ts'
+import { isOwnTool } from '../classify/own-tools.ts'
 
 export interface AssessmentWithAttacks extends ToolAssessment {
   readonly attacks: readonly LinkedAttack[]
@@ -14,15 +15,16 @@ const TOLD = new WeakMap<ToolDefinition, AssessmentWithAttacks>()
 export function getAssessment(definition: ToolDefinition): AssessmentWithAttacks {
   let told = TOLD.get(definition)
   if (told === undefined) {
-    const found = assessTool(definition)
+    const found = assess(definition)
     told = { ...found, attacks: linkAttacks(definition, found) }
     TOLD.set(definition, told)
   }
   return told
 }
 
-/** Of a server that is part of Sluice: from now on its own hints are its class, as they are in the gate. */
-export function assessOwnTool(definition: ToolDefinition): void {
-  const found = { ...assessTool(definition), ...classifyOwn(definition), disagreements: [] }
-  TOLD.set(definition, { ...found, attacks: linkAttacks(definition, found) })
+/** Of a server that is part of Sluice, its own hints are its class, as they are in the gate. */
+function assess(definition: ToolDefinition): ToolAssessment {
+  const found = assessTool(definition)
+  if (!isOwnTool(definition)) return found
+  return { ...found, ...classifyOwn(definition), disagreements: [] }
 }

@@ -2,7 +2,7 @@
 // built-in server is one of them; a server that cannot be listed is left out, and said.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { assessOwnTool } from '../../catalogue/pages/assessment-cache.ts'
+import { isOwnTool, markOwnTool } from '../../catalogue/classify/own-tools.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { prepareWorkDirectories } from '../../gateway/config/work-directory.ts'
 import { CliError } from '../../terminal/errors.ts'
@@ -39,10 +39,18 @@ export function remarkLeftOut({ leftOut }: ListedTools, output: Output): void {
     output.remark(`left out: ${printable(server)}: ${printable(why)}`)
 }
 
+/** Which servers are part of Sluice, beside the definitions: no server can say it of itself. */
+export function nameBuiltin(tools: readonly ToolDefinition[]): {
+  readonly builtin?: readonly string[]
+} {
+  const names = [...new Set(tools.filter(isOwnTool).map(({ server }) => server))]
+  return names.length === 0 ? {} : { builtin: names }
+}
+
 /** What `builtin: agents` lists; no agent is started for it. */
 async function listBuiltinTools(server: string): Promise<ToolDefinition[]> {
   const { listAgentTools } = await import('../../agents/mcp/server.ts')
   const tools = listAgentTools().map((tool) => ({ ...tool, server }) as unknown as ToolDefinition)
-  for (const tool of tools) assessOwnTool(tool)
+  for (const tool of tools) markOwnTool(tool)
   return tools
 }

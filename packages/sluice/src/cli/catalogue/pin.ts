@@ -6,7 +6,8 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { dirname, join, resolve } from 'node:path'
 import type { Category, Risk } from '@sluice/policy/core/tools'
 import type { Command } from 'commander'
-import { classify } from '../../catalogue/classify/classify.ts'
+import { classify, classifyOwn } from '../../catalogue/classify/classify.ts'
+import { isOwnTool } from '../../catalogue/classify/own-tools.ts'
 import { type Pin, writeLock } from '../../catalogue/pins/lock-file.ts'
 import { pinOf } from '../../catalogue/pins/pin.ts'
 import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
@@ -183,6 +184,7 @@ function pinsOf(file: string): Pin[] {
   const digest = (text: string) => createHash('sha256').update(text).digest('hex')
   return readDefinitions(file).map((definition) => ({
     ...{ server: definition.server, name: definition.name },
-    ...{ digest: pinOf(definition, digest), ...classify(definition) },
+    digest: pinOf(definition, digest),
+    ...(isOwnTool(definition) ? classifyOwn(definition) : classify(definition)),
   }))
 }

@@ -18,7 +18,7 @@ import { listServerTools } from '../../terminal/list-server-tools.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
 import { loadConfig } from '../connect/load-config.ts'
-import { type ListedTools, listConfiguredTools, remarkLeftOut } from './list-tools.ts'
+import { type ListedTools, listConfiguredTools, nameBuiltin, remarkLeftOut } from './list-tools.ts'
 
 interface Options {
   readonly url?: string
@@ -114,6 +114,7 @@ function printTools({ tools, leftOut }: ListedTools, options: Options, output: O
       name: definition.name,
       ...rest,
     })),
+    ...nameBuiltin(tools),
     definitions: tools,
     leftOut,
   })

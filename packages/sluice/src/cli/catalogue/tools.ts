@@ -3,6 +3,7 @@
 
 import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import { markOwnTool } from '../../catalogue/classify/own-tools.ts'
 import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
 import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
 import { CliError } from '../../terminal/errors.ts'
@@ -10,7 +11,7 @@ import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural } from '../../terminal/output.ts'
 import { findData } from '../connect/find-data.ts'
 import { loadConfig } from '../connect/load-config.ts'
-import { type ListedTools, listConfiguredTools, remarkLeftOut } from './list-tools.ts'
+import { type ListedTools, listConfiguredTools, nameBuiltin, remarkLeftOut } from './list-tools.ts'
 
 interface Options {
   readonly config: string
@@ -44,7 +45,7 @@ export function addTools(program: Command, answer: SetExitCode): void {
       const output = new Output({})
       const listed = await toolsOf(options, output)
       remarkLeftOut(listed, output)
-      const text = `${JSON.stringify({ tools: listed.tools }, null, 2)}\n`
+      const text = `${JSON.stringify({ ...nameBuiltin(listed.tools), tools: listed.tools }, null, 2)}\n`
       if (options.out === undefined) process.stdout.write(text)
       else {
         write(options.out, text)
@@ -56,9 +57,12 @@ export function addTools(program: Command, answer: SetExitCode): void {
 
 async function toolsOf(options: Options, output: Output): Promise<ListedTools> {
   if (options.seen !== true) return listConfiguredTools(loadConfig(options, output))
-  const store = openGateStoreReadOnly(findData(options).data)
+  const { data, builtin = [] } = findData(options)
+  const store = openGateStoreReadOnly(data)
   try {
-    return { tools: readKeptTools(store).map(({ definition }) => definition), leftOut: [] }
+    const tools = readKeptTools(store).map(({ definition }) => definition)
+    for (const tool of tools) if (builtin.includes(tool.server)) markOwnTool(tool)
+    return { tools, leftOut: [] }
   } finally {
     store.close()
   }

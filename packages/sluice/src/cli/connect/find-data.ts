@@ -50,6 +50,7 @@ export function findData(
 ): {
   readonly data: string
   readonly servers?: readonly string[]
+  readonly builtin?: readonly string[]
 } {
   const there = mayBeMissing ? (directory: string) => directory : existing
   if (data !== undefined) return { data: there(resolve(data)) }

@@ -26,6 +26,10 @@ test('the verdicts of shadow rules stand behind the call, printable', () => {
   expect(line({})).toMatch(/DENIED: no$/)
   expect(line({ shadow })).toMatch(/shadow: deny by r1 \(not .*\), require_approval by r2$/)
   expect(line({ shadow })).not.toContain('\u001b')
+  const guessed = { ...record({}), category: 'Destructive' as const, unknown: true }
+  expect(callLine({ record: guessed, outcome: null }, new Output({}))).toMatch(
+    /DENIED: no {2}unknown class, perhaps Destructive$/,
+  )
   const named = { record: record({}), outcome: null, sessionName: '"chat\u001b 1" (its own word)' }
   expect(callLine(named, new Output({}))).toMatch(/session "chat.* 1" \(its own word\)$/)
   expect(callLine(named, new Output({}))).not.toContain('\u001b')

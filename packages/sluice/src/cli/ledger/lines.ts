@@ -40,7 +40,7 @@ export interface CallLine {
 
 /** A call, its verdict, what became of it and in whose session. */
 export function callLine({ record, outcome, sessionName }: CallLine, output: Output): string {
-  const { decision, principal, agent, server, method, name } = record
+  const { decision, principal, agent, server, method, name, category, unknown } = record
   const what = method === 'tools/call' ? `${server}/${name}` : `${server} ${method} ${name}`
   const who = agent === null ? principal.id : `${principal.id} (${agent})`
   const end =
@@ -57,6 +57,7 @@ export function callLine({ record, outcome, sessionName }: CallLine, output: Out
     printable(what).padEnd(NAME_WIDTH),
     output.paint('dim', printable(who).padEnd(10)),
     end ?? '',
+    unknown === true ? output.paint('dim', `unknown class, perhaps ${category}`) : '',
     shadow === '' ? '' : output.paint('magenta', printable(`shadow: ${shadow}`)),
     sessionName === undefined ? '' : output.paint('dim', printable(`session ${sessionName}`)),
   ]

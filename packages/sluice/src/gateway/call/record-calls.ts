@@ -74,6 +74,7 @@ export function toEntry({ pipeline, passing, callId }: EntryOptions): DecisionEn
     method: call.method,
     name: displayName(call.method, call.name),
     category: facts.tool?.category ?? null,
+    unknown: facts.tool?.unknown === true,
     policy: bound.id,
     decision,
     judged: decision.code === 'FROZEN' ? {} : inputsOf(bound.policy, request, pipeline.keepsTexts),

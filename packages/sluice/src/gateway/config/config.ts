@@ -124,16 +124,27 @@ export function readConfig(
 export function readDataLocation(
   source: { readonly file: string; readonly text: string },
   environment: Environment,
-): { readonly data: string; readonly servers: readonly string[] } | undefined {
+):
+  | {
+      readonly data: string
+      readonly servers: readonly string[]
+      /** Those of the servers that are part of Sluice. */
+      readonly builtin: readonly string[]
+    }
+  | undefined {
   const problems = new Problems(source.file, source.text)
   const tree = readDocument(source.text, problems)
   if (tree?.kind !== 'map') return undefined
   const servers = findEntry(tree, 'servers')
-  const names = servers?.kind === 'map' ? servers.entries.map(({ key }) => String(key.value)) : []
+  const entries = servers?.kind === 'map' ? servers.entries : []
+  const names = entries.map(({ key }) => String(key.value))
+  const builtin = entries
+    .filter(({ value }) => value.kind === 'map' && findEntry(value, 'builtin') !== undefined)
+    .map(({ key }) => String(key.value))
   const values = new ConfigValues(dirname(resolve(source.file)), environment, problems)
   const reader = new ConfigReader(values)
   const data = reader.data(tree)
-  return problems.hasErrors ? undefined : { data, servers: names }
+  return problems.hasErrors ? undefined : { data, servers: names, builtin }
 }
 
 class ConfigReader {

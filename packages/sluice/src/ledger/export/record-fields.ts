@@ -38,6 +38,7 @@ export const FIELDS = [
   'detail',
   'hash',
   'changes',
+  'unknown',
 ] as const
 export type ExportField = (typeof FIELDS)[number]
 export type RecordFields = Partial<Record<ExportField, string | number | boolean>>
@@ -94,6 +95,7 @@ function ofKind(
     args_digest: record.argsDigest,
     judged: Object.keys(record.judged).length === 0 ? null : formatJson(record.judged),
     limits: limits.length === 0 ? null : formatJson(limits),
+    unknown: record.unknown === true ? true : null,
   }
 }
 

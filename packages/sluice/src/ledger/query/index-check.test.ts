@@ -93,7 +93,7 @@ describe('F10: a changed index', () => {
     ['an event changed', "UPDATE events SET detail = '{}'"],
     [
       'rows invented',
-      'INSERT INTO calls SELECT seq + 1000, at, principal, agent, session, server, method, name, tool, category, action, code, rule, reason, shadow FROM calls LIMIT 3',
+      'INSERT INTO calls SELECT seq + 1000, at, principal, agent, session, server, method, name, tool, category, action, code, rule, reason, shadow, unknown FROM calls LIMIT 3',
     ],
     [
       'an outcome invented',

@@ -44,7 +44,7 @@ export function toIndexRow(record: LedgerRecord): IndexRow {
       record.kind === 'refusal' ? reason : '',
       shadowText(decision.shadow),
     ],
-    after: [],
+    after: [record.unknown === true ? 1 : 0],
   }
 }
 
@@ -62,7 +62,7 @@ const SPREAD = 1_009
 export const TABLE_SUMS: Readonly<Record<IndexRow['table'], string>> = {
   calls: `(at % ${MODULUS} * 3 + principal * 5 + agent * 7 + session * 11 + server * 13 + method * 17
     + name * 19 + tool * 23 + category * 29 + action * 31 + code * 37 + rule * 41 + reason * 43
-    + shadow * 47)
+    + shadow * 47 + unknown * 53)
     % ${MODULUS} * (seq % ${SPREAD} + 1)`,
   outcomes: `(seq % ${MODULUS} * 3 + status * 5 + bytes % ${MODULUS} * 7
     + coalesce(error, 0) % ${MODULUS} * 11) % ${MODULUS} * (intent % ${SPREAD} + 1)`,
@@ -70,7 +70,8 @@ export const TABLE_SUMS: Readonly<Record<IndexRow['table'], string>> = {
     % ${MODULUS} * (seq % ${SPREAD} + 1)`,
 }
 
-const WORD_WEIGHTS = [5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47] as const
+/** Of the words of a call, and of `unknown` after them. */
+const CALL_WEIGHTS = [5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53] as const
 
 export function rowSum(table: IndexRow['table'], values: Values): number {
   const at = (place: number): number => Number(values[place] ?? 0)
@@ -84,6 +85,6 @@ export function rowSum(table: IndexRow['table'], values: Values): number {
   const sum =
     table === 'events'
       ? timed + at(2) * 5 + Buffer.byteLength(String(values[3])) * 7
-      : WORD_WEIGHTS.reduce((total, weight, place) => total + at(place + 2) * weight, timed)
+      : CALL_WEIGHTS.reduce((total, weight, place) => total + at(place + 2) * weight, timed)
   return (sum % MODULUS) * spread
 }

@@ -22,7 +22,7 @@ import { findIndexFault, hashWord, sumUpTo } from './index-check.ts'
 import { rowSum, toIndexRow } from './index-rows.ts'
 
 const STATEMENTS = {
-  calls: 'INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  calls: 'INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   outcomes: 'INSERT OR IGNORE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)',
   events: 'INSERT INTO events VALUES (?, ?, ?, ?)',
   subtree: 'INSERT OR REPLACE INTO subtrees VALUES (?, ?)',

@@ -26,7 +26,7 @@ const TIME = (column: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 100
 export const VIEWS = `
   CREATE TEMP VIEW calls AS SELECT c.seq, ${TIME('c.at')} AS time, c.at,
     ${WORDS.map((word) => `w_${word}.text AS ${word}`).join(', ')},
-    w_status.text AS status, o.duration AS duration_ms, o.bytes, o.error
+    c.unknown, w_status.text AS status, o.duration AS duration_ms, o.bytes, o.error
   FROM main.calls c
     ${WORDS.map((word) => `LEFT JOIN main.words w_${word} ON w_${word}.id = c.${word}`).join('\n')}
     LEFT JOIN main.outcomes o ON o.intent = c.seq
@@ -57,7 +57,7 @@ export const VIEWS = `
 
 /** For help and errors. */
 export const VIEW_COLUMNS = {
-  calls: ['seq', 'time', 'at', ...WORDS, 'status', 'duration_ms', 'bytes', 'error'],
+  calls: ['seq', 'time', 'at', ...WORDS, 'unknown', 'status', 'duration_ms', 'bytes', 'error'],
   events: ['seq', 'time', 'at', 'name', 'detail'],
   sessions: ['seq', 'time', 'at', ...SESSION_FIELDS],
   approvals: [

@@ -139,7 +139,7 @@ function parseRecordJson(text: string): RecordArray {
 
 function judgement(atMs: number, fields: RecordArray): DecisionEntry {
   const [limits, shadow, callId, id, principalKind, agent, session, server, method, name] = fields
-  const [category, policy, action, code, rule, reason, guardrails, judged, argsDigest] =
+  const [category, policy, action, code, rule, reason, guardrails, judged, argsDigest, unknown] =
     fields.slice(10)
   const decision: RecordedDecision = {
     action: action as Action,
@@ -171,6 +171,7 @@ function judgement(atMs: number, fields: RecordArray): DecisionEntry {
     method: text_(method),
     name: text_(name),
     category: category as Category | null,
+    ...(unknown === true ? { unknown } : {}),
     policy: text_(policy),
     decision,
     judged: decodeInputs(judged),

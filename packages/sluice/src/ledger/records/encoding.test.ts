@@ -60,6 +60,7 @@ const entry = fc.oneof(
       shadow: few(fc.record({ ...verdict, limits: few(take) })),
     }),
     judged: fc.dictionary(text, value, { maxKeys: 3, noNullPrototype: true }),
+    unknown: fc.constantFrom(true, undefined),
   }),
   fc.record({
     kind: fc.constant('outcome'),
@@ -145,6 +146,7 @@ function keysOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value === 0 ? 0 : value
   if ('units' in value) return formatDecimal(value as never)
   return Object.entries(value)
+    .filter(([, inner]) => inner !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, inner]) => [key, keysOf(inner)])
 }

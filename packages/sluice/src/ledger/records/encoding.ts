@@ -66,14 +66,17 @@ function timeText(atMs: number): string {
   return lastTime
 }
 
-/** Limits and shadow first: a restart reads no further. */
+/**
+ * Limits and shadow first: a restart reads no further. `unknown` is last and only written if true:
+ * nearly every record ends before it, and those of older ledgers do.
+ */
 function encodeDecision(of: DecisionEntry): string {
   const { decision } = of
   const { limits, shadow, guardrails } = decision
   const judged = encodeInputs(of.judged)
   const values = judged === 0 ? '0' : JSON.stringify(judged)
   const digest = of.argsDigest === null ? 'null' : quoted(of.argsDigest)
-  return `${list(limits, encodeCharge)},${list(shadow, shadowText)},${quoted(of.callId)},${whoAndWhat(of)},${list(guardrails, guardrailText)},${values},${digest}`
+  return `${list(limits, encodeCharge)},${list(shadow, shadowText)},${quoted(of.callId)},${whoAndWhat(of)},${list(guardrails, guardrailText)},${values},${digest}${of.unknown === true ? ',true' : ''}`
 }
 
 function outcomeText(of: OutcomeEntry, intent: number): string {
@@ -90,7 +93,7 @@ function changesText(changes: readonly AnswerChange[]): string {
 }
 
 /** Who calls what, and the decision. */
-type DecisionFields = Omit<DecisionEntry, 'atMs' | 'callId' | 'judged' | 'argsDigest'>
+type DecisionFields = Omit<DecisionEntry, 'atMs' | 'callId' | 'judged' | 'argsDigest' | 'unknown'>
 
 /** By session: calls of one session mostly share this part. */
 const remembered = new Map<string, { readonly of: DecisionFields; readonly text: string }>()

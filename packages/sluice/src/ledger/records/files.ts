@@ -52,7 +52,8 @@ const INDEX = `
     code INTEGER NOT NULL,
     rule INTEGER NOT NULL,
     reason INTEGER NOT NULL,
-    shadow INTEGER NOT NULL
+    shadow INTEGER NOT NULL,
+    unknown INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX calls_at ON calls (at);
   CREATE INDEX calls_principal ON calls (principal);
@@ -103,7 +104,7 @@ export function ledgerFile(directory: string): OpenOptions {
 }
 
 export function indexFile(directory: string): OpenOptions {
-  const migrations = ['', '', '', INDEX_ANEW + INDEX_SCHEMA]
+  const migrations = ['', '', '', '', INDEX_ANEW + INDEX_SCHEMA]
   return { directory, name: 'ledger-index.db', migrations, isDerived: true }
 }
 

@@ -42,6 +42,8 @@ export interface DecisionEntry {
   /** Tool name, resource URI or prompt name. */
   readonly name: string
   readonly category: Category | null
+  /** The category was a guess: the call got the stricter of the decisions for it and for Execute. */
+  readonly unknown?: boolean
   /** The document that decided: its name and digest, as in the event `policy`. */
   readonly policy: string
   readonly decision: RecordedDecision
