@@ -20,8 +20,14 @@ export interface RealClient {
 
 const CAPABILITIES = { sampling: {}, elicitation: {}, roots: { listChanged: true } }
 
-export async function throughGate(gate: RunningGate, server: string): Promise<RealClient> {
-  const transport = new StreamableHTTPClientTransport(new URL(mcpUrl(gate, server)))
+export async function throughGate(
+  gate: RunningGate,
+  server: string,
+  sessionToken?: string,
+): Promise<RealClient> {
+  const url = new URL(mcpUrl(gate, server))
+  if (sessionToken !== undefined) url.searchParams.set('sluice_session', sessionToken)
+  const transport = new StreamableHTTPClientTransport(url)
   const made = makeClient()
   await made.client.connect(transport as Parameters<Client['connect']>[0])
   const close = async (): Promise<void> => {

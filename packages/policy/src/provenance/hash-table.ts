@@ -9,6 +9,8 @@ const FLAG_MASK = (1 << FLAG_BITS) - 1
 const ANSWER_MAX = 2 ** (32 - FLAG_BITS) - 1
 const LOAD_MAX = 0.8
 const SLOTS_START = 64
+const SLOTS_MAX = Math.ceil(PROVENANCE_ENTRIES_MAX / LOAD_MAX) + 1
+const HEAD_WORDS = 2
 
 export class HashTable {
   #slots = 0
@@ -63,18 +65,37 @@ export class HashTable {
     this.#info[slot] = ((this.#answer << FLAG_BITS) | (before & FLAG_MASK) | flags) >>> 0
   }
 
-  /** Every entry, oldest answer first: what is stored of a session. */
-  *entries(): Generator<readonly [low: number, high: number, flags: number, answer: number]> {
+  /** Everything, as it is stored: whether something is missing, the answer, three words an entry. */
+  toWords(): Uint32Array {
+    const words = new Uint32Array(HEAD_WORDS + 3 * this.#count)
+    words[0] = Number(this.#isIncomplete)
+    words[1] = this.#answer
+    let at = HEAD_WORDS
     for (let slot = 0; slot < this.#slots; slot++) {
       const info = this.#info[slot] as number
-      if (info !== 0)
-        yield [
-          this.#low[slot] as number,
-          this.#high[slot] as number,
-          info & FLAG_MASK,
-          info >>> FLAG_BITS,
-        ]
+      if (info === 0) continue
+      words[at++] = this.#low[slot] as number
+      words[at++] = this.#high[slot] as number
+      words[at++] = info
     }
+    return words
+  }
+
+  /** Undefined if these are not the words of a table. */
+  static fromWords(words: Uint32Array): HashTable | undefined {
+    const count = (words.length - HEAD_WORDS) / 3
+    if (!Number.isInteger(count) || count < 0 || count > PROVENANCE_ENTRIES_MAX + 1)
+      return undefined
+    const table = new HashTable()
+    table.#isIncomplete = words[0] !== 0
+    while (table.#slots * LOAD_MAX < count && table.#slots < SLOTS_MAX) table.#grow()
+    for (let at = HEAD_WORDS; at < words.length; at += 3) {
+      if (words[at + 2] === 0) return undefined
+      table.#answer = (words[at + 2] as number) >>> FLAG_BITS
+      table.add(words[at] as number, words[at + 1] as number, (words[at + 2] as number) & FLAG_MASK)
+    }
+    table.#answer = words[1] as number
+    return table
   }
 
   #find(low: number, high: number): number {
@@ -88,8 +109,7 @@ export class HashTable {
   #grow(): void {
     if (this.#count >= PROVENANCE_ENTRIES_MAX) this.#dropOldest()
     else {
-      const most = Math.ceil(PROVENANCE_ENTRIES_MAX / LOAD_MAX) + 1
-      this.#rebuild(Math.min(most, Math.max(SLOTS_START, this.#slots * 2)), 0)
+      this.#rebuild(Math.min(SLOTS_MAX, Math.max(SLOTS_START, this.#slots * 2)), 0)
     }
   }
 

@@ -17,6 +17,8 @@ export const CHECKED_CHARS_MAX = 262_144
 export const CHECKED_DEPTH_MAX = 32
 /** Characters of a prompt that count as named by the user. */
 export const PROMPT_CHARS_MAX = 2_000
+/** Different words of all prompts of a session; past it, those of earlier prompts are forgotten. */
+export const PROMPT_WORDS_MAX = 4_096
 /** A leaf with more characters or words is prose, whatever its key. */
 export const FIELD_CHARS_MAX = 100
 export const FIELD_WORDS_MAX = 8

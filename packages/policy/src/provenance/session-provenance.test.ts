@@ -249,3 +249,46 @@ describe('forgetting only tightens', () => {
 test('a run of combining marks does not slow folding down', () => {
   expect(foldText(`a${'̈'.repeat(100)}b`).length).toBeLessThan(20)
 })
+
+describe('stored and read again', () => {
+  test('the table: everything that was added, full or not, and how it forgets', () => {
+    const add = fc.tuple(fc.nat(40), fc.nat(40), fc.constantFrom(1, 2, 4, 8, 16))
+    fc.assert(
+      fc.property(fc.array(add, { maxLength: 80 }), (added) => {
+        const table = new HashTable()
+        for (const [low, high, flags] of added) {
+          table.startAnswer()
+          table.add(low, high, flags)
+        }
+        const again = HashTable.fromWords(table.toWords())
+        for (let low = 0; low <= 40; low++)
+          for (const [, high] of added) expect(again?.get(low, high)).toBe(table.get(low, high))
+        expect(again?.size).toBe(table.size)
+      }),
+    )
+    const full = new HashTable()
+    for (let n = 0; n < PROVENANCE_ENTRIES_MAX + 1; n++) {
+      if (n % 1_000 === 0) full.startAnswer()
+      full.add(n * 0x9e3779b1, n, 1)
+    }
+    const again = HashTable.fromWords(full.toWords()) as HashTable
+    expect(again.size).toBe(full.size)
+    for (const table of [full, again]) for (let n = 0; n < 20_000; n++) table.add(n, ~n, 2)
+    expect(again.isIncomplete).toBe(true)
+    expect([...again.toWords()].sort()).toEqual([...full.toWords()].sort())
+  })
+
+  test.each([[[]], [[0, 1, 2]], [[0, 1, 5, 6, 0]]])('%j are not the words of a table', (words) => {
+    expect(HashTable.fromWords(Uint32Array.from(words))).toBeUndefined()
+    const stored = session(undefined, 'x').toStored()
+    const table = Uint32Array.from(words)
+    expect(SessionProvenance.fromStored({ ...stored, table })).toBeUndefined()
+  })
+
+  test('words of many prompts are forgotten, the newest are not', () => {
+    const memory = new SessionProvenance(SEED)
+    for (let n = 0; n < 6_000; n++) memory.addPrompt(`cancel${n}`)
+    expect(memory.promptWords.has('cancel5999')).toBe(true)
+    expect(memory.promptWords.size).toBeLessThan(5_000)
+  })
+})

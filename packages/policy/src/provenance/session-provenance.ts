@@ -4,7 +4,7 @@
 
 import { ExactNumber, isObject, type JsonValue } from '../core/json.ts'
 import type { Origin, ProvenanceLookup, ValueReading } from '../core/provenance.ts'
-import { foldText, isIdeograph, isWordUnit } from './fold-text.ts'
+import { foldText } from './fold-text.ts'
 import { Hasher, type HashSeed } from './hash.ts'
 import { HashTable } from './hash-table.ts'
 import { isProse } from './is-prose.ts'
@@ -12,12 +12,14 @@ import {
   ANSWER_DEPTH_MAX,
   ANSWER_REMEMBERED_CHARS_MAX,
   PROMPT_CHARS_MAX,
+  PROMPT_WORDS_MAX,
   RECORD_PROSE_WORDS,
   WORD_CHARS,
 } from './limits.ts'
 import { readPrompt } from './read-prompt.ts'
 import { readRecords } from './read-records.ts'
 import { readValue, splitTokens, trimEdges, visitGroupedAccounts } from './read-value.ts'
+import { findWord, findWordEnd, pairHigh, pairLow } from './words.ts'
 
 const FIELD = 1
 const SHARED_FIELD = 2
@@ -28,7 +30,6 @@ const PROSE = 16
 /** Tags keep hashes of different things apart. */
 const WHOLE = 1
 const WORD = 2
-const PAIR = 3
 const HOST = 4
 const TOKEN = 5
 
@@ -57,9 +58,20 @@ const ORDINARY: AnswerSource = {
   echoes: [],
 }
 
+/** Everything that a session remembers, as it is stored. Holds words of the prompt: a secret. */
+export interface StoredProvenance {
+  readonly seed: HashSeed
+  readonly hasPrompt: boolean
+  readonly hasProse: boolean
+  readonly promptWords: readonly string[]
+  readonly table: Uint32Array
+  readonly prompt: Uint32Array
+}
+
 export class SessionProvenance implements ProvenanceLookup {
-  readonly #table = new HashTable()
-  readonly #prompt = new HashTable()
+  #table = new HashTable()
+  #prompt = new HashTable()
+  readonly #seed: HashSeed
   readonly #hash: Hasher
   #hasPrompt = false
   /** A client may say the same with every call. */
@@ -69,7 +81,30 @@ export class SessionProvenance implements ProvenanceLookup {
   #charsLeft = 0
 
   constructor(seed: HashSeed) {
+    this.#seed = seed
     this.#hash = new Hasher(seed)
+  }
+
+  toStored(): StoredProvenance {
+    return {
+      ...{ seed: this.#seed, hasPrompt: this.#hasPrompt, hasProse: this.#hasProse },
+      ...{ table: this.#table.toWords(), prompt: this.#prompt.toWords() },
+      promptWords: [...this.#verbs],
+    }
+  }
+
+  /** Undefined if it cannot have been stored so. */
+  static fromStored(stored: StoredProvenance): SessionProvenance | undefined {
+    const made = new SessionProvenance(stored.seed)
+    const table = HashTable.fromWords(stored.table)
+    const prompt = HashTable.fromWords(stored.prompt)
+    if (table === undefined || prompt === undefined) return undefined
+    made.#table = table
+    made.#prompt = prompt
+    made.#hasPrompt = stored.hasPrompt
+    made.#hasProse = stored.hasProse
+    made.#verbs = new Set(stored.promptWords)
+    return made
   }
 
   get hasPrompt(): boolean {
@@ -94,14 +129,16 @@ export class SessionProvenance implements ProvenanceLookup {
     this.#table.markIncomplete()
   }
 
-  /** What the user asked for, added to what was asked before in this session. */
-  addPrompt(text: string): void {
-    if (text === this.#lastPrompt) return
+  /** What the user asked for, added to what was asked before in this session. False if it was just
+   * said. */
+  addPrompt(text: string): boolean {
+    if (text === this.#lastPrompt) return false
     this.#lastPrompt = text
     this.#hasPrompt = true
     const folded = foldText(readPrompt(text.slice(0, PROMPT_CHARS_MAX)))
     this.#addWords(this.#prompt, folded, PROSE)
-    const words = new Set(this.#verbs)
+    // Without the words of earlier prompts fewer verbs count as asked for.
+    const words = new Set(this.#verbs.size > PROMPT_WORDS_MAX ? [] : this.#verbs)
     for (const token of splitTokens(folded)) {
       const bare = trimEdges(token)
       if (bare === '') continue
@@ -114,6 +151,7 @@ export class SessionProvenance implements ProvenanceLookup {
     }
     visitGroupedAccounts(folded, (compact) => this.#add(this.#prompt, WHOLE, compact, PROSE))
     this.#verbs = words
+    return true
   }
 
   /** A stranger's text was read, or something was forgotten. */
@@ -333,32 +371,6 @@ function toFieldOrigin(flags: number): Origin | undefined {
   if ((flags & SHARED_FIELD) !== 0) return 'shared field'
   if ((flags & WRITTEN_FIELD) !== 0) return 'written field'
   return (flags & STEERED) !== 0 ? 'steered' : undefined
-}
-
-/** Where the next word starts; the length if there is none. */
-function findWord(text: string, from: number): number {
-  let at = from
-  while (at < text.length && !isWordUnit(text.charCodeAt(at))) at++
-  return at
-}
-
-function findWordEnd(text: string, start: number): number {
-  let at = start
-  let unit = text.charCodeAt(at)
-  if (isIdeograph(unit)) return at + 1
-  do {
-    at++
-    unit = at < text.length ? text.charCodeAt(at) : 0
-  } while (isWordUnit(unit) && !isIdeograph(unit))
-  return at
-}
-
-function pairLow(before: number, low: number): number {
-  return Math.imul(before ^ PAIR, 0x9e3779b1) + low
-}
-
-function pairHigh(before: number, high: number): number {
-  return Math.imul(before ^ PAIR, 0xc2b2ae3d) ^ high
 }
 
 function fieldFlag(words: number, { isSteered, isTrusted }: AnswerSource): number {

@@ -88,7 +88,14 @@ export const SEALED_VALUES_MAX = 64
 /** What was cut off of answers of one session and can be read on: how many, and their characters in all. */
 export const RESTS_MAX = 16
 export const REST_CHARS_MAX = 4 * 1_048_576
-/** What all sessions remember of answers together. Beyond it, those used least recently forget. */
+/**
+ * What all sessions remember of answers together in memory. Beyond it, those used least recently leave
+ * until so much is left.
+ */
 export const PROVENANCE_BYTES_MAX = 256 * 1_048_576
+export const PROVENANCE_BYTES_KEPT = 192 * 1_048_576
+/** What a session remembers is written this long after a change, at most so many bytes at a time. */
+export const MEMORY_WRITE_DELAY_MS = 2_000
+export const MEMORY_WRITTEN_BYTES_MAX = 8 * 1_048_576
 /** Calls of a session that conditions over its past see at least; twice as many are kept. */
 export const PAST_CALLS_MAX = 256

@@ -15,6 +15,7 @@ const WHAT: Readonly<Record<string, string>> = {
   'ledger.db': 'the record of every call, hash-chained',
   'ledger-index.db': 'the index of the ledger; built again if it is missing',
   'gate.db': 'freezes, policies in force, definitions of tools, pins',
+  'session-memory.db': 'what sessions remember of answers and their sealed values, encrypted',
   'identity.db': 'grants, people and their passkeys, logins',
   'agents.db': 'the journals and memories of the agents',
   'approvals.db': 'held calls and what was decided',

@@ -31,6 +31,8 @@ export interface FilteredSession {
   readonly vault: () => SessionVault
   /** Adds labels to the session. */
   readonly see: (labels: readonly string[]) => void
+  /** Called before a message that may hold placeholders is sent. */
+  readonly saveSealed: () => void
   /** See AnswerFilter. */
   readonly recordChanges: AnswerFilter['recordChanges']
   readonly log: Log
@@ -79,6 +81,7 @@ export function createAnswerFilter(session: FilteredSession): AnswerFilter {
     return rewriteAnswerSteps(text, { rules, vault: vault(), sources: from, schema })
   }
   const settle = (text: string, rewritten: RewrittenMessage): FilteredAnswer => {
+    session.saveSealed()
     if (rewritten.status === 'denied') {
       log('warn', `a message of ${server} was not passed on: ${rewritten.reason}`)
       return rewritten

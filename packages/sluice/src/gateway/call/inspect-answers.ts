@@ -40,7 +40,10 @@ const WANTED: readonly ScanTarget[] = ['injection', 'secret']
 export interface LabelledSession {
   readonly server: string
   readonly policy: () => CompiledPolicy
-  readonly slot: Pick<SessionLease, 'facts' | 'see' | 'vault'>
+  readonly slot: Pick<
+    SessionLease,
+    'facts' | 'see' | 'vault' | 'remembered' | 'missed' | 'saveSealed'
+  >
   /** A call whose outcome will be recorded, with the labels that came in until then. */
   readonly hasOpenCalls: () => boolean
   /** Labels that came in beside calls: of a list, a notification, a resource. */
@@ -122,17 +125,20 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
       labelsOf(bound, { server, ...source }).includes(TRUSTED),
     )
     rememberMessage(memory, { text, params: answered?.params, isTrusted })
+    slot.remembered()
   }
   return {
     labels: { saw, see },
     answers: createAnswerFilter({
       ...{ server, policy, vault: () => slot.vault, see, log },
       recordChanges: changes.add,
+      saveSealed: () => slot.saveSealed(),
     }),
     onDelivery: (text, strictness, sources, inspected, answered) => {
       const bound = policy()
       const memory = session.provenance?.()
-      if (memory !== undefined) remember(memory, text, sources(), answered)
+      if (memory === undefined) slot.missed()
+      else remember(memory, text, sources(), answered)
       if (bound.labels.size > 0)
         see(sources().flatMap((source) => labelsOf(bound, { server, ...source })))
       const wanted = listWanted(bound).filter((label) => !inspected.includes(label))

@@ -45,7 +45,7 @@ export const LEDGER = 'ledger.db'
 
 /** What belongs to the running process, or can be made again. */
 const LEFT_OUT =
-  /^(agents\.lock|gate\.(lock|pid|sock|log)|servers\.json|ledger\.reserve|ledger-index\.db|backup\.json|traces-\w+\.sealed|owner\.mark(\.\w+)?)$|-(wal|shm|journal)$|\.backup$/
+  /^(agents\.lock|gate\.(lock|pid|sock|log)|servers\.json|ledger\.reserve|ledger-index\.db|backup\.json|traces-\w+\.sealed|session-memory\.db|owner\.mark(\.\w+)?)$|-(wal|shm|journal)$|\.backup$/
 
 /** `to` must not be there yet, or be empty. */
 export function backUp(data: string, to: string, now: Date): Manifest {

@@ -48,6 +48,8 @@ export class SessionRecall {
   }
 
   readonly onPrompt = (text: string): void => {
-    if (this.#options.canSayPrompt()) this.provenance()?.addPrompt(text)
+    if (!this.#options.canSayPrompt()) return
+    const memory = this.provenance()
+    if (memory?.addPrompt(text)) this.#options.slot.remembered()
   }
 }

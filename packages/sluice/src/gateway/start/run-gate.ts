@@ -12,14 +12,12 @@ import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { Logins } from '../../identity/oauth/logins.ts'
 import { approverCheck } from '../../identity/people/people.ts'
-import { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
 import { SessionTokens } from '../../identity/sessions/session-tokens.ts'
 import { userKeyFile } from '../../store/files/user-key.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { GateConfig } from '../config/config.ts'
 import { filesBeside, keysPath } from '../config/keys.ts'
 import { ownFilesOf } from '../config/own-facts.ts'
-import { longestSessionWindowMs } from '../config/sessions.ts'
 import { startRetention } from '../data/apply-retention.ts'
 import { BackgroundIndexer } from '../data/background-indexer.ts'
 import { DataLock } from '../data/data-lock.ts'
@@ -27,7 +25,6 @@ import { openGateStore } from '../data/gate-store.ts'
 import { openLedger } from '../data/open-ledger.ts'
 import { restoreState } from '../data/restore-state.ts'
 import { startSnapshots } from '../data/snapshot-state.ts'
-import { StoredSessions } from '../data/stored-sessions.ts'
 import { HttpFront } from '../front/http/http.ts'
 import { PageFront } from '../front/http/page-front.ts'
 import { MetricsFront } from '../front/http/serve-metrics.ts'
@@ -58,6 +55,7 @@ import { LoginTokens } from '../upstream/servers/login-tokens.ts'
 import { gaugesOf } from './gauges.ts'
 import { IdleShutdown } from './idle-shutdown.ts'
 import { connectCluster, joinCluster, objectTo, openAdmission } from './join-cluster.ts'
+import { openAgentSessions } from './open-agent-sessions.ts'
 import { approvalUrl, openApprovals } from './open-approvals.ts'
 import { authenticateFor, openAuthenticator, pipeAudiences } from './open-authenticator.ts'
 import { openChannels } from './open-channels.ts'
@@ -137,14 +135,8 @@ export async function runGate(
       ...{ store, ledger, log, nowMs: Date.now },
       ...(shared === undefined ? {} : { objectTo }),
     })
-    const aheadMs = () => Date.now() - processClock.steadyMs()
-    const sessions = new AgentSessions({
-      memory: shared?.sessions ?? new StoredSessions(store, log, aheadMs),
-      idleMs: config.sessions.idleMs,
-      windowMs: longestSessionWindowMs(config),
-      nowMs: processClock.steadyMs(),
-    })
-    shared?.sessions.start(sessions)
+    const key = shared?.key ?? InstallationKey.at(config.data)
+    const sessions = openAgentSessions(config, { store, key, log, shared }, undo)
     const restored =
       shared === undefined
         ? restoreState(config.data, policies.now, signer, sessions)
@@ -177,7 +169,6 @@ export async function runGate(
       ...filesBeside(config),
       ...files,
     ])
-    const key = shared?.key ?? InstallationKey.at(config.data)
     const seals = new HandleSealer(key)
     const sessionTokens = new SessionTokens(key)
     const people = openPeople(config.data, log, undo)

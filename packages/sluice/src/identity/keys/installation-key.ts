@@ -20,6 +20,7 @@ export type KeyPurpose =
   | 'sign-in nonces'
   | 'sessions'
   | 'traces'
+  | 'session memory'
 
 export class InstallationKey {
   readonly #key: Buffer

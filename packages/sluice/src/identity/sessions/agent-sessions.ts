@@ -6,9 +6,10 @@ import {
   AGENT_SESSION_IDLE_MS,
   AGENT_SESSIONS_WINDOW_MS,
   FAMILY_SESSION_IDLE_MS,
-  PROVENANCE_BYTES_MAX,
   SESSION_PRINCIPALS_KEPT,
 } from '../limits.ts'
+import { AnswerMemory } from './answer-memory.ts'
+import type { AnswerMemoryStore } from './answer-memory-store.ts'
 import { describeSession, type SessionView } from './describe-session.ts'
 import {
   type AgentSession,
@@ -40,6 +41,8 @@ export const COMMON_KEY = 'common'
 
 export interface AgentSessionsOptions {
   readonly memory?: SessionMemory
+  /** What sessions remember of answers, over a restart. */
+  readonly answers?: AnswerMemoryStore
   readonly idleMs?: number
   /** The longest window of any quota: sessions are stored at least this long after a restart. */
   readonly windowMs?: number
@@ -52,6 +55,7 @@ export class AgentSessions {
   readonly #principals = new Map<string, PrincipalSessions>()
   readonly #byId = new Map<string, AgentSession>()
   readonly #memory: SessionMemory
+  readonly #answers: AnswerMemory
   readonly #idleMs: number
   readonly #windowMs: number
   /** Set by the gate once it can record it. */
@@ -61,6 +65,7 @@ export class AgentSessions {
 
   constructor(options: AgentSessionsOptions = {}) {
     this.#memory = options.memory ?? NO_MEMORY
+    this.#answers = new AnswerMemory(options.answers, () => this.#byId.values())
     this.#idleMs = options.idleMs ?? AGENT_SESSION_IDLE_MS
     this.#windowMs = options.windowMs ?? AGENT_SESSIONS_WINDOW_MS
     this.onBegin = options.onBegin ?? (() => {})
@@ -163,8 +168,7 @@ export class AgentSessions {
     session.isEnded = true
     session.keys.clear()
     session.saw.clear()
-    session.provenance = undefined
-    session.vault.clear()
+    this.#answers.remove(session)
     session.past = undefined
     if (session.connections === 0 && session.isUsed) this.#save(session)
   }
@@ -186,6 +190,11 @@ export class AgentSessions {
   sweep(nowMs: number): void {
     const now = this.#advance(nowMs)
     for (const owner of this.#principals.values()) this.#clean(owner, now)
+  }
+
+  /** Writes what sessions remember, before the gate stops. */
+  flush(): void {
+    this.#answers.flush()
   }
 
   get principals(): number {
@@ -226,7 +235,7 @@ export class AgentSessions {
       save: () => this.#save(session),
       saveLabels: () => this.#saveLabels(this.#ownerOf(labelled)),
       forget: () => this.#forget(session),
-      makeRoom: () => this.#makeRoom(),
+      memory: this.#answers,
     })
   }
 
@@ -257,6 +266,9 @@ export class AgentSessions {
       isEnded: false,
       connections: 0,
       provenance: undefined,
+      provenanceBytes: 0,
+      stored: new Set(),
+      hasReadSeals: true,
       past: undefined,
       isSplit: false,
     }
@@ -275,6 +287,8 @@ export class AgentSessions {
       calls: stored.calls,
       isUsed,
       isEnded: stored.isEnded,
+      stored: new Set(['answers', 'sealed']),
+      hasReadSeals: false,
     })
     for (const key of stored.keys) session.keys.add(key)
     for (const label of stored.saw) session.saw.add(label)
@@ -340,27 +354,14 @@ export class AgentSessions {
 
   #drop(session: AgentSession): void {
     this.#byId.delete(session.id)
+    this.#answers.remove(session)
     if (session.isUsed || session.saw.size > 0) this.#memory.remove(session.id)
-  }
-
-  /** A session that has forgotten counts everything as a stranger's from then on. */
-  #makeRoom(): void {
-    const remembering = [...this.#byId.values()].filter(
-      ({ provenance }) => provenance !== undefined,
-    )
-    const sizeOf = ({ provenance }: AgentSession) => provenance?.bytes ?? 0
-    let bytes = remembering.reduce((sum, session) => sum + sizeOf(session), 0)
-    if (bytes <= PROVENANCE_BYTES_MAX) return
-    for (const session of remembering.sort((a, b) => a.lastUsedMs - b.lastUsedMs)) {
-      if (bytes <= PROVENANCE_BYTES_MAX) return
-      bytes -= sizeOf(session)
-      session.provenance = undefined
-    }
   }
 
   /** Nothing has happened in it. */
   #forget(session: AgentSession): void {
     this.#byId.delete(session.id)
+    this.#answers.remove(session)
     session.owner.sessions = session.owner.sessions.filter((each) => each !== session)
     this.#memory.forget?.(session.id)
   }

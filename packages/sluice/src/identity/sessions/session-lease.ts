@@ -3,18 +3,17 @@
 
 import type { SessionFacts } from '@sluice/policy/core/call'
 import type { PastCall, PastCalls } from '@sluice/policy/core/past-calls'
-import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
+import type { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import type { SessionCheck } from '../../store/admission.ts'
 import { PAST_CALLS_MAX, SESSION_KEYS_MAX } from '../limits.ts'
+import type { AnswerMemory, RememberingSession } from './answer-memory.ts'
 import { cleanClient, type SessionView } from './describe-session.ts'
-import { randomSeed } from './random-seed.ts'
 import type { StoredSession } from './session-memory.ts'
 import type { SessionVault } from './session-vault.ts'
 
 export type LabelScope = 'session' | 'principal'
 
-export interface AgentSession {
-  readonly id: string
+export interface AgentSession extends RememberingSession {
   readonly number: number
   readonly startedAtMs: number
   readonly idleMs: number
@@ -22,8 +21,6 @@ export interface AgentSession {
   readonly keys: Set<string>
   readonly saw: Set<string>
   readonly servers: Set<string>
-  /** Values that its agent may not see. */
-  readonly vault: SessionVault
   client: string
   lastUsedMs: number
   calls: number
@@ -33,8 +30,6 @@ export interface AgentSession {
   isEnded: boolean
   /** Connections that use it now. */
   connections: number
-  /** What it remembers of answers; made when a rule first reads it. */
-  provenance: SessionProvenance | undefined
   /** What it called, newest last; made when a rule first reads it. */
   past: { calls: PastCall[]; hasMore: boolean } | undefined
   /** Other gates use it too: what this one remembers of answers and calls is incomplete. */
@@ -62,8 +57,7 @@ interface LeaseContext {
   readonly save: () => void
   readonly saveLabels: () => void
   readonly forget: () => void
-  /** Before a session remembers answers. */
-  readonly makeRoom: () => void
+  readonly memory: AnswerMemory
 }
 
 /** One connection's use of a session. */
@@ -81,7 +75,7 @@ export class SessionLease {
   }
 
   get vault(): SessionVault {
-    return this.#session.vault
+    return this.#context.memory.vaultOf(this.#session)
   }
 
   /** By which version of the session a call is decided: the shared store compares it. */
@@ -106,14 +100,24 @@ export class SessionLease {
 
   /** What the session remembers of answers. What was read before it is asked for counts as forgotten. */
   provenance(): SessionProvenance {
-    const session = this.#session
-    if (session.provenance === undefined) {
-      this.#context.makeRoom()
-      session.provenance = new SessionProvenance(randomSeed())
-      if (session.isUsed) session.provenance.markIncomplete()
-    }
-    if (session.isSplit) session.provenance.markIncomplete()
-    return session.provenance
+    const memory = this.#context.memory.provenanceOf(this.#session)
+    if (this.#session.isSplit) memory.markIncomplete()
+    return memory
+  }
+
+  /** It remembers more than before. Called before the message that brought it is sent. */
+  remembered(): void {
+    this.#context.memory.changed(this.#session)
+  }
+
+  /** The client is sent something that is not remembered. */
+  missed(): void {
+    this.#context.memory.missed(this.#session)
+  }
+
+  /** Values may have been sealed. Called before their placeholders are sent. */
+  saveSealed(): void {
+    this.#context.memory.saveSealed(this.#session)
   }
 
   /** What the session called before. */

@@ -1,7 +1,7 @@
 // Values that a session's agent may not see: secrets that were redacted and may be passed on by their
-// placeholder, and what was cut off of long answers. In memory, bounded, gone with the session and with
-// the gate: no secret is written to disk, and a placeholder from before opens nothing. Only values that nobody can guess are sealed:
-// that two are equal, which placeholders show, then tells nothing.
+// placeholder, and what was cut off of long answers. Bounded, gone with the session. Secrets outlive the gate,
+// encrypted (AnswerMemory); what was cut off does not. Only values that nobody can guess are sealed: that
+// two are equal, which placeholders show, then tells nothing.
 
 import { randomBytes } from 'node:crypto'
 import { findForms, formsOf } from '../../core/value-forms.ts'
@@ -37,8 +37,30 @@ export class SessionVault {
   readonly #values = new Map<string, SealedValue & { readonly forms: readonly string[] }>()
   readonly #rests = new Map<string, AnswerRest>()
   #restChars = 0
+  #isChanged = false
+
   get size(): number {
     return this.#values.size
+  }
+
+  /** To be stored. */
+  list(): readonly SealedValue[] {
+    return [...this.#values.values()].map(({ id, kind, value, sources }) => ({
+      ...{ id, kind, value, sources },
+    }))
+  }
+
+  /** What was stored, beside what is there. */
+  restore(values: readonly SealedValue[]): void {
+    for (const { id, kind, value, sources } of values)
+      this.#values.set(id, { id, kind, value, sources, forms: formsOf(value) })
+  }
+
+  /** Whether values were sealed, or came again from elsewhere, since this was last asked. */
+  takeChanged(): boolean {
+    const isChanged = this.#isChanged
+    this.#isChanged = false
+    return isChanged
   }
 
   /** The placeholder; undefined if the session has too many values. */
@@ -48,6 +70,7 @@ export class SessionVault {
     if (this.#values.size >= SEALED_VALUES_MAX) return undefined
     const id = newId()
     this.#values.set(id, { id, kind, value, sources, forms: formsOf(value) })
+    this.#isChanged = true
     return placeholderOf({ id, kind })
   }
 
@@ -63,6 +86,7 @@ export class SessionVault {
       const all = [...same.sources, ...more]
       const kept = all.length > SOURCES_MAX ? [] : all
       this.#values.set(same.id, { ...same, sources: kept })
+      this.#isChanged = true
     }
     return placeholderOf(same)
   }

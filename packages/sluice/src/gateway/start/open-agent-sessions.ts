@@ -1,0 +1,42 @@
+// The sessions of a running gate, with what is kept of them over a restart: `gate.db` has the sessions
+// themselves, `session-memory.db` what they remember of answers and their sealed values.
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { InstallationKey } from '../../identity/keys/installation-key.ts'
+import { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
+import type { SharedSessions } from '../../identity/sessions/shared-sessions.ts'
+import { processClock } from '../../store/process-clock.ts'
+import type { GateConfig } from '../config/config.ts'
+import { longestSessionWindowMs } from '../config/sessions.ts'
+import { StoredMemory } from '../data/stored-memory.ts'
+import { StoredSessions } from '../data/stored-sessions.ts'
+import type { Log } from '../shared/log.ts'
+
+export interface SessionsParts {
+  readonly store: DatabaseSync
+  readonly key: InstallationKey
+  readonly log: Log
+  /** Which sessions there are is decided by the shared store, if there is one. */
+  readonly shared: { readonly sessions: SharedSessions } | undefined
+}
+
+export function openAgentSessions(
+  config: GateConfig,
+  { store, key, log, shared }: SessionsParts,
+  undo: (() => void | Promise<void>)[],
+): AgentSessions {
+  const own = key.derive('session memory', 32)
+  const answers = new StoredMemory({ directory: config.data, key: own, log })
+  undo.push(() => answers.close())
+  const aheadMs = () => Date.now() - processClock.steadyMs()
+  const sessions = new AgentSessions({
+    answers,
+    memory: shared?.sessions ?? new StoredSessions(store, log, aheadMs),
+    idleMs: config.sessions.idleMs,
+    windowMs: longestSessionWindowMs(config),
+    nowMs: processClock.steadyMs(),
+  })
+  shared?.sessions.start(sessions)
+  undo.push(() => sessions.flush())
+  return sessions
+}
