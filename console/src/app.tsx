@@ -2,7 +2,7 @@
 // are loaded when they are opened.
 
 import { type ComponentType, type JSX, lazy, Suspense, useEffect } from 'react'
-import type { SettingsView } from '../../packages/sluice/src/admin/contract/contract.ts'
+import type { ServerView, SettingsView } from '../../packages/sluice/src/admin/contract/contract.ts'
 import { FreezeBanner, FreezeButton, watchFreezes } from './freeze.tsx'
 import { Approvals } from './pages/approvals/approvals.tsx'
 import { listPending, openInbox, useInbox } from './pages/approvals/inbox.ts'
@@ -145,9 +145,13 @@ function Observed(): JSX.Element {
   )
 }
 
+const COUNT_EVERY_MS = 5_000
+
 function Navigation({ current }: { current: string | undefined }): JSX.Element {
   const inbox = useInbox()
   const waiting = listPending(inbox).length
+  const servers = useResource<{ servers: ServerView[] }>('/servers', COUNT_EVERY_MS)
+  const definitions = (servers.value?.servers ?? []).reduce((sum, one) => sum + one.undecided, 0)
   const { me } = useSession()
   return (
     <nav className="nav" aria-label="Pages">
@@ -163,6 +167,14 @@ function Navigation({ current }: { current: string | undefined }): JSX.Element {
             <b className="count hot">
               {waiting}
               <span className="visually-hidden"> pending</span>
+            </b>
+          )}
+          {path === 'servers' && definitions > 0 && (
+            <b className="count hot">
+              {definitions}
+              <span className="visually-hidden">
+                {definitions === 1 ? ' definition' : ' definitions'} to review
+              </span>
             </b>
           )}
         </Link>

@@ -41,6 +41,17 @@ const NAMES: Readonly<Record<string, string>> = {
   'traces-export': 'Recorded sessions exported',
 }
 
+/** Of events whose `how` says what it was. */
+const NAMES_BY_HOW: Readonly<Record<string, string>> = {
+  'pin new': 'New tools',
+  'pin refused': 'Definition refused',
+}
+
+function nameOf({ name, detail }: LedgerEvents['events'][number]): string {
+  const { how } = (parse(detail) ?? {}) as { how?: unknown }
+  return NAMES_BY_HOW[`${name} ${how}`] ?? NAMES[name] ?? name
+}
+
 export function Events(): JSX.Element {
   const { value } = useResource<LedgerEvents>('/ledger/events', 5_000)
   const { query } = useRoute()
@@ -48,7 +59,7 @@ export function Events(): JSX.Element {
   const shown = useMemo(() => {
     const wanted = q.toLowerCase()
     return (value?.events ?? []).filter((event) =>
-      `${event.name} ${NAMES[event.name] ?? ''} ${event.detail}`.toLowerCase().includes(wanted),
+      `${event.name} ${nameOf(event)} ${event.detail}`.toLowerCase().includes(wanted),
     )
   }, [value, q])
   return (
@@ -74,7 +85,7 @@ export function Events(): JSX.Element {
           <li key={event.seq} className="event">
             <span className="num muted">{event.seq}</span>
             <span className="num muted">{date(event.atMs)}</span>
-            <span className="strong">{NAMES[event.name] ?? event.name}</span>
+            <span className="strong">{nameOf(event)}</span>
             <details>
               <summary>
                 <UntrustedText text={describe(event.detail)} className="muted" />

@@ -6,7 +6,6 @@ import type {
   AgentView,
   CountedName,
   Overview as OverviewData,
-  PendingDefinitionView,
   ServerView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { formatQuery } from '../../api.ts'
@@ -56,11 +55,11 @@ export function Overview(): JSX.Element {
 function Attention(): JSX.Element {
   const pending = listPending(useInbox()).length
   const servers = useResource<{ servers: ServerView[] }>('/servers', REFRESH_MS)
-  const pins = useResource<{ held: PendingDefinitionView[] }>('/pins', REFRESH_MS)
   const agents = useResource<{ running: boolean; agents: AgentView[] }>('/agents', REFRESH_MS)
   const list = servers.value?.servers ?? []
   const failing = list.filter(({ state }) => state === 'failing' || state === 'needs login')
-  const held = pins.value?.held.length ?? 0
+  const held = list.reduce((sum, { undecided }) => sum + undecided, 0)
+  const fresh = list.filter((server) => server.new > 0)
   return (
     <ul className="attention">
       <Card
@@ -73,9 +72,21 @@ function Attention(): JSX.Element {
         icon="warn"
         to="/servers"
         n={held}
-        says={plural(held, 'changed definition')}
+        says={plural(held, 'definition to review', 'definitions to review')}
         detail={held > 0 ? 'calls are denied until you accept or refuse them' : ''}
       />
+      {fresh.length > 0 && (
+        <Card
+          icon="servers"
+          to="/servers?show=new"
+          n={fresh.length}
+          says={plural(
+            fresh.reduce((sum, server) => sum + server.new, 0),
+            'new tool',
+          )}
+          detail={fresh.map(({ name }) => name).join(', ')}
+        />
+      )}
       <Card
         icon="servers"
         to="/servers"

@@ -27,16 +27,16 @@ export function PendingDefinitions({ held, reload }: PendingProps): JSX.Element 
   return (
     <>
       {waiting.length > 0 && (
-        <section className="stack" aria-label="Definitions that wait">
-          <h2>{plural(waiting.length, 'definition waits', 'definitions wait')} for you</h2>
+        <section className="stack" aria-label="Definitions to review">
+          <h2>{plural(waiting.length, 'definition')} to review</h2>
           {waiting.map((pin) => (
             <PendingDefinitionCard key={pin.digest} pin={pin} reload={reload} />
           ))}
         </section>
       )}
       {refused.length > 0 && (
-        <section className="stack" aria-label="Definitions that were refused">
-          <h2>{plural(refused.length, 'definition was', 'definitions were')} refused</h2>
+        <section className="stack" aria-label="Refused definitions">
+          <h2>{plural(refused.length, 'refused definition')}</h2>
           {refused.map((pin) => (
             <PendingDefinitionCard key={pin.digest} pin={pin} reload={reload} />
           ))}
@@ -45,6 +45,9 @@ export function PendingDefinitions({ held, reload }: PendingProps): JSX.Element 
     </>
   )
 }
+
+/** Definitions whose difference was shown in this tab: no other can be accepted. */
+const read = new Set<string>()
 
 function PendingDefinitionCard({
   pin,
@@ -56,7 +59,13 @@ function PendingDefinitionCard({
   const me = useMe()
   const [open, setOpen] = useState(false)
   const [why, setWhy] = useState<string>()
-  const { server, name, digest, refused } = pin
+  const { server, name, digest, dangers, refused } = pin
+  const isRead = read.has(digest)
+  const isDangerous = dangers.length > 0
+  const show = () => {
+    read.add(digest)
+    setOpen(!open)
+  }
   const accept = () =>
     sendWithProof('POST', '/pins/accept', { server, name, digest }).then(() => {
       showToast(`accepted the definition of ${server}/${name}`)
@@ -69,19 +78,26 @@ function PendingDefinitionCard({
       reload()
     }, complain)
   return (
-    <article className="card held" data-refused={refused !== null} aria-label={`${server}/${name}`}>
+    <article
+      className="card held"
+      data-refused={refused !== null}
+      data-danger={isDangerous}
+      aria-label={`${server}/${name}`}
+    >
       <div className="row spread">
         <div className="row">
-          {refused === null ? (
-            <OutcomeBadge word="ask" says="Held" />
-          ) : (
+          {refused !== null ? (
             <OutcomeBadge word="deny" says="Refused" />
+          ) : isDangerous ? (
+            <OutcomeBadge word="deny" says="Looks like an attack" />
+          ) : (
+            <OutcomeBadge word="ask" says="Held" />
           )}
           <ToolName server={server} name={name} />
           <Category name={pin.category} unknown={pin.unknown} />
         </div>
         <div className="row">
-          <Button kind="quiet" onPress={() => setOpen(!open)} aria-expanded={open}>
+          <Button kind="quiet" onPress={show} aria-expanded={open}>
             <Icon name="down" /> {open ? 'Hide the difference' : 'Show the difference'}
           </Button>
           {mayAct(me, 'policy-manager') && (
@@ -95,8 +111,13 @@ function PendingDefinitionCard({
                   Refuse…
                 </Button>
               )}
-              <Button kind={refused === null ? 'approve' : 'plain'} onPress={accept}>
-                <Icon name="key" /> {refused === null ? 'Accept' : 'Accept after all'}
+              <Button
+                kind={refused === null && !isDangerous ? 'approve' : 'plain'}
+                onPress={accept}
+                isDisabled={!isRead}
+              >
+                <Icon name="key" />{' '}
+                {refused !== null ? 'Accept after all' : isDangerous ? 'Accept anyway' : 'Accept'}
               </Button>
             </>
           )}
@@ -111,8 +132,24 @@ function PendingDefinitionCard({
           Nobody can call it until it is accepted, or its server goes back to the one before.
         </Notice>
       )}
+      {isDangerous && (
+        <Notice kind="bad">
+          <span className="strong">The new definition tries to steer the model.</span>
+          <ul className="changes">
+            {dangers.map(({ kind, at, text }) => (
+              <li key={`${at} ${kind} ${text}`}>
+                {kind} in <span className="mono">{at}</span>:{' '}
+                <UntrustedText text={`“${text}”`} className="mono" />
+              </li>
+            ))}
+          </ul>
+        </Notice>
+      )}
       <p>
         <UntrustedText text={pin.because} />
+        {!isRead && mayAct(me, 'policy-manager') && (
+          <span className="muted"> It can be accepted once its difference was shown.</span>
+        )}
       </p>
       {pin.changes.length > 0 && (
         <ul className="changes">

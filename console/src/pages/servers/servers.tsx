@@ -1,26 +1,28 @@
 // Servers: the state of each, its tools by category and risk, and changed definitions that are
 // pending review.
 
-import { type JSX, memo, useEffect, useMemo, useRef } from 'react'
+import { type JSX, useEffect, useMemo, useRef, useState } from 'react'
 import type {
   PendingDefinitionView,
   PendingServerView,
   ServerView,
   ToolView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import { post } from '../../api.ts'
 import { FreezeButton } from '../../freeze.tsx'
 import { useResource } from '../../resource.ts'
-import { go, pathTo, setQuery, useRoute } from '../../route.ts'
-import { Link } from '../../ui/button.tsx'
-import { SelectField, TextField } from '../../ui/fields.tsx'
+import { pathTo, setQuery, useRoute } from '../../route.ts'
+import { mayAct, useMe } from '../../session.ts'
+import { Button, Link } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { type RowOf, VirtualList } from '../../ui/long-list.tsx'
-import { Category, OutcomeBadge, Risk, toOutcomeLabel, WORDS } from '../../ui/marks.tsx'
-import { Empty, ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
+import { OutcomeBadge, WORDS } from '../../ui/marks.tsx'
+import { ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
 import { SaidLine, UntrustedText } from '../../ui/said.tsx'
+import { complain, showToast } from '../../ui/toasts.tsx'
 import { count, plural } from '../../ui/words.ts'
 import { PendingDefinitions } from './pending.tsx'
 import { ToolDrawer } from './tool.tsx'
+import { Tools } from './tools.tsx'
 import './servers.css'
 
 const REFRESH_MS = 3_000
@@ -29,7 +31,6 @@ const REFRESH_MS = 3_000
  * interval.
  */
 const TOOLS_REFRESH_MS = 60_000
-const CATEGORIES = ['Read', 'Write', 'Execute', 'Destructive', 'Financial']
 
 export function Servers(): JSX.Element {
   const servers = useResource<{
@@ -43,7 +44,9 @@ export function Servers(): JSX.Element {
   const list = servers.value?.servers ?? []
   const held = pins.value?.held ?? []
   const open = query.get('tool')
-  const known = list.map((server) => `${server.name} ${server.tools} ${server.held}`).join()
+  const known = list
+    .map(({ name, tools, held, new: fresh }) => `${name} ${tools} ${held} ${fresh}`)
+    .join()
   const seen = useRef('')
   useEffect(() => {
     if (seen.current !== '' && seen.current !== known) tools.reload()
@@ -58,7 +61,7 @@ export function Servers(): JSX.Element {
     <div className="page">
       <PageHead
         title="Servers"
-        lead="Where calls go, what each server offers, and definitions that wait for you."
+        lead="Where calls go, what each server offers, and definitions to review."
       />
       <div className="page-body stack">
         {servers.error !== undefined && (
@@ -75,7 +78,7 @@ export function Servers(): JSX.Element {
         <ul className="server-grid">
           {list.map((server) => (
             <li key={server.name}>
-              <Server server={server} current={server.name === chosen} />
+              <Server server={server} current={server.name === chosen} reload={servers.reload} />
             </li>
           ))}
         </ul>
@@ -96,7 +99,15 @@ const STATES: Readonly<Record<ServerView['state'], string>> = {
   frozen: 'failing',
 }
 
-function Server({ server, current }: { server: ServerView; current: boolean }): JSX.Element {
+function Server({
+  server,
+  current,
+  reload,
+}: {
+  server: ServerView
+  current: boolean
+  reload: () => void
+}): JSX.Element {
   return (
     <div className="card server" data-current={current}>
       <div className="row spread">
@@ -127,8 +138,13 @@ function Server({ server, current }: { server: ServerView; current: boolean }): 
             <Icon name="ask" size={12} /> {server.held} held
           </span>
         )}
+        {server.new > 0 && <span className="mark new">{server.new} new</span>}
       </div>
-      <div className="row small">
+      <ToolActions server={server} reload={reload} />
+      <div className="row small" title="Calls since the gate started">
+        {WORDS.some((word) => (server.calls[word] ?? 0) > 0) && (
+          <span className="muted">since the start</span>
+        )}
         {WORDS.filter((word) => (server.calls[word] ?? 0) > 0).map((word) => (
           <span key={word} className="row">
             <OutcomeBadge word={word} bare says={count(server.calls[word] ?? 0)} />
@@ -140,99 +156,43 @@ function Server({ server, current }: { server: ServerView; current: boolean }): 
   )
 }
 
-function Tools({
-  tools,
-  loading,
-  server,
+/** Reading the list starts the server, as a client would. */
+function ToolActions({
+  server: { name, listed, new: fresh },
+  reload,
 }: {
-  tools: readonly ToolView[]
-  loading: boolean
-  server: string | undefined
-}): JSX.Element {
-  const { query } = useRoute()
-  const [q, category] = [query.get('q') ?? '', query.get('category') ?? '']
-  const shown = useMemo(() => {
-    const wanted = q.toLowerCase()
-    return tools.filter(
-      (tool) =>
-        (category === '' || tool.category === category) &&
-        `${tool.server}/${tool.name}`.toLowerCase().includes(wanted),
-    )
-  }, [tools, q, category])
+  server: ServerView
+  reload: () => void
+}): JSX.Element | null {
+  const [busy, setBusy] = useState(false)
+  const canAct = mayAct(useMe(), 'policy-manager')
+  if (!canAct || (listed && fresh === 0)) return null
+  const path = `/servers/${encodeURIComponent(name)}`
+  const read = () => {
+    setBusy(true)
+    post<{ tools: number }>(`${path}/tools`)
+      .then(({ tools }) => showToast(`${name} has ${plural(tools, 'tool')}`), complain)
+      .finally(() => {
+        setBusy(false)
+        reload()
+      })
+  }
   return (
-    <section className="card tools" aria-label="Tools">
-      <div className="tools-head">
-        <h2>
-          {server === undefined ? 'Tools' : `Tools of ${server}`}{' '}
-          <span className="muted num">{count(shown.length)}</span>
-        </h2>
-        <span className="spacer" />
-        <SelectField
-          label="Category"
-          value={category}
-          onChange={(value) => setQuery({ category: value })}
-          choices={[
-            { value: '', says: 'All categories' },
-            ...CATEGORIES.map((name) => ({ value: name, says: name })),
-          ]}
-        />
-        <TextField
-          label="Search tools"
-          quiet
-          className="search"
-          placeholder="Search tools"
-          value={q}
-          onChange={(value) => setQuery({ q: value })}
-        />
-      </div>
-      {shown.length === 0 ? (
-        <Empty icon="servers" title={loading ? 'Loading…' : 'No tools'}>
-          {loading ? undefined : 'A server’s tools are known once a client has listed them.'}
-        </Empty>
-      ) : (
-        <VirtualList
-          items={shown}
-          px={34}
-          keyOf={toToolId}
-          Row={ToolRow}
-          onOpen={openTool}
-          className="tools-scroll"
-        />
+    <div className="row small">
+      {!listed && (
+        <Button onPress={read} isDisabled={busy}>
+          {busy ? 'Reading…' : 'Read its tools now'}
+          <span className="visually-hidden"> ({name})</span>
+        </Button>
       )}
-    </section>
+      {fresh > 0 && (
+        <>
+          <Link to={`${pathTo('servers', name)}?show=new`}>Show new tools</Link>
+          <Button kind="quiet" onPress={() => void post(`${path}/seen`).then(reload, complain)}>
+            Mark as seen<span className="visually-hidden"> ({name})</span>
+          </Button>
+        </>
+      )}
+    </div>
   )
 }
-
-const toToolId = ({ server, name }: ToolView): string => `${server}/${name}`
-
-function openTool(tool: ToolView): void {
-  const query = new URLSearchParams(location.search)
-  query.set('tool', toToolId(tool))
-  go(`${location.pathname}?${query}`)
-}
-
-const ToolRow = memo(function ToolRow({ item: tool, onOpen }: RowOf<ToolView>): JSX.Element {
-  return (
-    <button type="button" className="tool-row" onClick={() => onOpen(tool)}>
-      <SaidLine text={tool.name} className="strong" />
-      <span className="muted cut">{tool.server}</span>
-      <span>
-        <Category name={tool.category} unknown={tool.unknown} />
-      </span>
-      <span>
-        <Risk level={tool.risk} unknown={tool.unknown} />
-      </span>
-      <span>
-        {tool.refusedBy !== null ? (
-          <OutcomeBadge word="deny" says="Definition refused" />
-        ) : tool.held ? (
-          <OutcomeBadge word="ask" says="Definition held" />
-        ) : tool.verdict === 'depends' ? (
-          <OutcomeBadge word="limited" says="Depends" />
-        ) : (
-          <OutcomeBadge word={toOutcomeLabel(tool.verdict)} />
-        )}
-      </span>
-    </button>
-  )
-})

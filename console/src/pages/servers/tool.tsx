@@ -11,6 +11,13 @@ import { Category, Risk } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
 import { SaidAtLength, UntrustedText } from '../../ui/said.tsx'
 
+/** JSON Pointers of a definition, in words. */
+const PLACES: Readonly<Record<string, string>> = {
+  '/name': 'its name',
+  '/title': 'its title',
+  '/description': 'its description',
+}
+
 export function ToolDrawer({ name, onClose }: { name: string; onClose: () => void }): JSX.Element {
   const slash = name.indexOf('/')
   const [server, tool] = [name.slice(0, slash), name.slice(slash + 1)]
@@ -65,8 +72,8 @@ function Whole({ tool }: { tool: ToolPage }): JSX.Element {
           <ul className="stack small">
             {tool.evidence.slice(0, 8).map(({ text, at, says }) => (
               <li key={`${at}${text}${says}`}>
-                <UntrustedText text={`“${text}”`} className="mono" /> in {at}:{' '}
-                <UntrustedText text={says} />
+                {text !== '' && <UntrustedText text={`“${text}” `} className="mono" />}
+                in {PLACES[at] ?? at}: <UntrustedText text={says} />
               </li>
             ))}
           </ul>
@@ -82,10 +89,10 @@ function Whole({ tool }: { tool: ToolPage }): JSX.Element {
           <SaidAtLength text={tool.annotations} code />
         </section>
       )}
-      <section className="stack">
-        <h3>The catalogue’s page</h3>
+      <details>
+        <summary>The catalogue’s page, as Markdown</summary>
         <SaidAtLength text={tool.page} code />
-      </section>
+      </details>
       <Link to="/policy">Change its rule</Link>
     </div>
   )

@@ -96,7 +96,13 @@ export interface ServerView {
   readonly sessions: number
   readonly openRequests: number
   readonly tools: number
+  /** Its tools were listed since the gate started. */
+  readonly listed: boolean
+  /** Tools that appeared after its first list, and that a person has yet to look at. */
+  readonly new: number
   readonly held: number
+  /** Of those held, the ones that still need a decision. */
+  readonly undecided: number
   readonly calls: Partial<Record<OutcomeLabel, number>>
 }
 
@@ -113,6 +119,8 @@ export interface ToolView {
   readonly held: boolean
   /** Held, and a person does not want it. */
   readonly refusedBy: string | null
+  /** When it appeared on a server that was known before, until a person has seen it; else null. */
+  readonly newMs: number | null
 }
 
 export interface ToolPage {
@@ -149,7 +157,12 @@ export interface PendingDefinitionView {
   /** Definitions as text, one member a line; `before` is empty where none was accepted. */
   readonly before: string
   readonly after: string
-  /** Who has refused it; it stays held. */
+  /** Words to the model, hidden text and the like in the new definition: it looks like an attack. */
+  readonly dangers: readonly {
+    readonly kind: string
+    readonly at: string
+    readonly text: string
+  }[]
   /** A person does not want it. */
   readonly refused: { readonly by: string; readonly why: string; readonly atMs: number } | null
   /** Of the definition that was looked at: what is accepted is this one and no other. */

@@ -13,7 +13,9 @@ import type { OutcomeLabel } from '../contract/contract-live.ts'
 
 export function serverViews(parts: AdminParts): ServerView[] {
   const { servers, gate, pins, freezes, meter } = parts
-  const known = gate.knownTools
+  const listed = new Set(gate.knownTools.map(({ definition }) => definition.server))
+  const tools = parts.tools.counts()
+  const fresh = parts.newTools.list()
   const calls = new Map<string, Partial<Record<OutcomeLabel, number>>>()
   for (const { labels, value } of meter.decisions) {
     const counts = calls.get(labels.server ?? '') ?? {}
@@ -25,15 +27,18 @@ export function serverViews(parts: AdminParts): ServerView[] {
     const figures = gate.figures(name)
     const frozen = freezes.of({ server: name, principal: '', agent: null })
     const failure = gate.notes.failureOf(name)
-    const tools = known.filter(({ definition }) => definition.server === name).length
+    const mine = pins.held.filter(({ tool }) => tool.definition.server === name)
     return {
       name,
       kind: server.kind,
       where: whereOf(server),
-      ...stateOf(figures, tools > 0, failure, frozen?.why),
+      ...stateOf(figures, listed.has(name), failure, frozen?.why),
       ...figures,
-      tools,
-      held: pins.held.filter(({ tool }) => tool.definition.server === name).length,
+      tools: tools.get(name) ?? 0,
+      listed: listed.has(name),
+      new: fresh.filter(({ server }) => server === name).length,
+      held: mine.length,
+      undecided: mine.filter(({ refused }) => refused === undefined).length,
       calls: calls.get(name) ?? {},
     }
   })

@@ -9,7 +9,9 @@ import { assessTool } from '../../catalogue/classify/classify.ts'
 import { toolPage } from '../../catalogue/pages/tool-page.ts'
 import { markdownOf } from '../../core/pages/page-markdown.ts'
 import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
+import { readServerTools } from '../../gateway/front/sessions/list-tools.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
+import { findDangers } from '../../gateway/tools/find-dangers.ts'
 import type { PendingDefinition } from '../../gateway/tools/pins.ts'
 import { DEFINITION_LENGTH_SHOWN } from '../contract/console-limits.ts'
 import type { PendingServerView } from '../contract/contract.ts'
@@ -33,6 +35,10 @@ const TOOL = z.strictObject({ server: z.string().max(64), name: z.string().max(1
 
 export function serversEndpoints({ parts, reader }: ServersParts): Endpoint[] {
   const { gate, pins, policies, tools } = parts
+  const nameServer = (name = ''): string => {
+    if (parts.servers.find(name) !== undefined) return name
+    throw new ApiError('API_NOT_FOUND', `no server is called \`${name}\``, 'see /api/servers')
+  }
   return [
     endpoint({
       ...{ method: 'GET', path: '/api/servers', role: 'viewer' },
@@ -50,11 +56,15 @@ export function serversEndpoints({ parts, reader }: ServersParts): Endpoint[] {
         const documents = [...policies.documents]
         const placed = await reader.ask('tools', { documents, name: LOCAL_POLICY })
         const held = new Map(pins.held.map((one) => [toToolId(one.tool), one] as const))
+        const fresh = new Map(
+          parts.newTools.list().map(({ server, name, atMs }) => [`${server}/${name}`, atMs]),
+        )
         return {
           tools: placed.map(({ server, name, category, unknown, risk, verdict, reason }) => ({
             ...{ server, name, category, unknown, risk, verdict, reason },
             held: held.has(`${server}/${name}`),
             refusedBy: held.get(`${server}/${name}`)?.refused?.by ?? null,
+            newMs: fresh.get(`${server}/${name}`) ?? null,
           })),
         }
       },
@@ -78,6 +88,30 @@ export function serversEndpoints({ parts, reader }: ServersParts): Endpoint[] {
               ...{ category: found.category, risk: found.risk, unknown: found.unknown === true },
             }
       },
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/servers/:name/tools', role: 'policy-manager' },
+      summary: 'start the server if it does not run, and read its tools',
+      handle: async ({ params }): Promise<{ server: string; tools: number }> => {
+        const server = nameServer(params.name)
+        await readServerTools(server, (...given) => gate.open(...given)).catch(
+          ({ message }: Error) => {
+            throw new ApiError(
+              'API_REFUSED',
+              `\`${server}\` listed no tools: ${message}`,
+              'see its card, and the log of the gate',
+            )
+          },
+        )
+        return { server, tools: tools.counts().get(server) ?? 0 }
+      },
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/servers/:name/seen', role: 'policy-manager' },
+      summary: 'the new tools of the server were looked at: they are no longer marked',
+      handle: ({ params }): { seen: number } => ({
+        seen: parts.newTools.markSeen(nameServer(params.name)),
+      }),
     }),
     endpoint({
       ...{ method: 'GET', path: '/api/pins', role: 'viewer' },
@@ -122,6 +156,7 @@ function heldPin(
     ...{ because, changes, digest },
     before: before === undefined ? '' : json(before as unknown as JsonValue),
     after: json(tool.definition as unknown as JsonValue),
+    dangers: findDangers(tool),
     refused: refused ?? null,
   }
 }

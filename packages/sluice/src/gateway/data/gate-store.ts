@@ -89,6 +89,15 @@ const SESSIONS = `
     last_used INTEGER NOT NULL
   ) STRICT;`
 
+/** Tools that a person has yet to look at. */
+const NEW_TOOLS = `
+  CREATE TABLE new_tools (
+    server TEXT NOT NULL,
+    name TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (server, name)
+  ) STRICT;`
+
 function gateFile(directory: string) {
   return {
     directory,
@@ -98,6 +107,7 @@ function gateFile(directory: string) {
       APPROVAL_OF_UNKNOWN,
       SESSIONS,
       APPROVAL_SESSION_NAME,
+      NEW_TOOLS,
     ],
   }
 }

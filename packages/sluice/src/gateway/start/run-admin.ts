@@ -19,6 +19,7 @@ import type { FreezeStore } from '../state/freezes.ts'
 import type { Policies } from '../state/policies.ts'
 import type { Servers } from '../state/servers.ts'
 import type { ActiveLockFile } from '../tools/active-lock-file.ts'
+import type { NewTools } from '../tools/new-tools.ts'
 import type { Pins } from '../tools/pins.ts'
 import type { StoredTools } from '../tools/stored-tools.ts'
 import type { TraceRecorder } from '../traces/trace-recorder.ts'
@@ -44,6 +45,7 @@ export interface AdminParts {
   readonly meter: Meter
   readonly watch: CallInstrumentation
   readonly tools: StoredTools
+  readonly newTools: NewTools
   /** Undefined while nothing can be held. */
   readonly approvals: ApprovalService | undefined
   /** The words of the control channel that need no proof here, such as `status`. */

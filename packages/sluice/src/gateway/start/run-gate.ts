@@ -180,7 +180,8 @@ export async function runGate(
     const logins = Logins.open(config.data)
     undo.push(() => logins.close())
     const tokens = new LoginTokens({ logins, log, nowMs: processClock.nowMs })
-    const { pins, lock: lockFile } = openPins(config, { store, ledger, log })
+    const { pins, lock: lockFile, newTools } = openPins(config, { store, ledger, log })
+    undo.push(() => newTools.flush())
     const isApprover = approverCheck(people, config.issuers)
     const approvals = openApprovals({
       data: config.data,
@@ -318,7 +319,7 @@ export async function runGate(
     })
     const run = (word: string, request: JsonObject) => control.run(word, request)
     const site = startAdmin?.({
-      ...{ ...parts, key, meter, watch, tools },
+      ...{ ...parts, key, meter, watch, tools, newTools },
       ...{ reload, url: () => url, control: run },
       openPage: async () => {
         await page?.open()

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { isLoopbackName } from '../../identity/oauth/safe-url.ts'
 import type { GateConfig } from '../config/config.ts'
 import { ActiveLockFile, type LockOptions } from './active-lock-file.ts'
+import { NewTools } from './new-tools.ts'
 import { Pins } from './pins.ts'
 
 export function lockPath({ file }: Pick<GateConfig, 'file'>): string {
@@ -15,9 +16,10 @@ export function lockPath({ file }: Pick<GateConfig, 'file'>): string {
 export function openPins(
   config: GateConfig,
   parts: Omit<LockOptions, 'path' | 'nowMs'>,
-): { readonly pins: Pins; readonly lock: ActiveLockFile } {
+): { readonly pins: Pins; readonly lock: ActiveLockFile; readonly newTools: NewTools } {
   const { pins, host } = config
-  const { store, log } = parts
+  const { store, ledger, log } = parts
+  const newTools = new NewTools({ store, ledger, log, nowMs: Date.now })
   const lock = new ActiveLockFile({ ...parts, path: lockPath(config), nowMs: Date.now })
   const opened = new Pins({
     store,
@@ -26,6 +28,7 @@ export function openPins(
     ignore: pins.ignore,
     log,
     nowMs: Date.now,
+    onNew: (tool) => newTools.add(tool),
   })
-  return { pins: opened, lock }
+  return { pins: opened, lock, newTools }
 }

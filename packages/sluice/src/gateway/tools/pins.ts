@@ -25,6 +25,8 @@ export interface PinsOptions {
   readonly ignore: readonly string[]
   readonly log: Log
   readonly nowMs: () => number
+  /** A tool of a server that was known before is trusted at first sight. */
+  readonly onNew?: (tool: KnownTool) => void
 }
 
 /** A definition that waits for a person, and why. */
@@ -55,6 +57,8 @@ export class Pins {
   #verdicts = new WeakMap<KnownTool, PendingDefinition | 'accepted'>()
   readonly #refusals: RefusedDefinitions
   #lock: readonly Pin[] | undefined
+  /** When something of a server was first accepted; 0 before this start. */
+  readonly #listedMs = new Map<string, number>()
 
   constructor(options: PinsOptions) {
     this.#options = options
@@ -71,6 +75,9 @@ export class Pins {
     this.#twins = undefined
     this.#held.clear()
     if (lock === undefined) for (const [key, one] of kept) this.#accepted.set(key, one)
+    for (const [, { definition }] of kept)
+      if (definition !== undefined && !this.#listedMs.has(definition.server))
+        this.#listedMs.set(definition.server, 0)
     for (const { server, name, digest } of lock ?? []) {
       const known = kept.get(toToolKey(server, name))
       const same = known?.digest === digest ? known : undefined
@@ -214,8 +221,10 @@ export class Pins {
     if (known === undefined) {
       const because = lock === undefined ? this.#objectionTo(tool, whole, firstSight) : NOT_PINNED
       if (because !== undefined || refused !== undefined) return hold(because ?? NOT_WANTED)
+      const isLater = this.#wasListed(definition.server)
       this.#keep(tool, digest)
       log('info', 'a tool is trusted at first sight', { tool: key, class: tool.category })
+      if (isLater) this.#options.onNew?.(tool)
       return 'accepted'
     }
     if (known.definition === undefined) return hold('it is not the definition the lock file pins')
@@ -240,6 +249,12 @@ export class Pins {
       return 'accepted'
     }
     return hold(because, changes.map(describeChange))
+  }
+
+  /** Before the list that is being read. */
+  #wasListed(server: string): boolean {
+    const sinceMs = this.#listedMs.get(server)
+    return sinceMs !== undefined && sinceMs < this.#options.nowMs() - FIRST_LIST_MS
   }
 
   /** Why a new definition is not trusted. */
@@ -281,6 +296,7 @@ export class Pins {
     if (!this.#accepted.has(key) && this.#accepted.size >= PINS_MAX) return
     const atMs = this.#options.nowMs()
     this.#accepted.set(key, { digest, definition, ...said, atMs })
+    if (!this.#listedMs.has(server)) this.#listedMs.set(server, atMs)
     this.#twins?.put({ server, name, definition, atMs })
     try {
       this.#options.store

@@ -30,6 +30,15 @@ export class StoredTools {
     this.#timer ??= setTimeout(() => this.#flushSome(), KEEP_TOOLS_EVERY_MS).unref()
   }
 
+  /** How many are known of each server, also from before this start. */
+  counts(): ReadonlyMap<string, number> {
+    this.flush()
+    const rows = this.#store
+      .prepare('SELECT server, count(*) AS n FROM tools GROUP BY server')
+      .all()
+    return new Map(rows.map(({ server, n }) => [String(server), Number(n)]))
+  }
+
   /** All that wait, at once: at the end of the process. */
   flush(): void {
     while (this.#waiting.size > 0) this.#flushSome()

@@ -4,7 +4,6 @@
 
 import type { AgentFacts } from '@sluice/policy/core/call'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { classify, classifyOwn } from '../../../catalogue/classify/classify.ts'
 import type {
   AgentCall,
@@ -14,18 +13,12 @@ import type {
 } from '../../../core/agent-calls.ts'
 import type { ApprovalService } from '../../../core/approval.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
-import { withMembers } from '../../../protocol/members.ts'
 import type { JsonRpcResponse, ParsedMembers } from '../../../protocol/message.ts'
 import { readMessages } from '../../../protocol/read-message.ts'
-import { negotiateRevision } from '../../../protocol/revisions.ts'
 import type { AgentFamilySession } from '../../session/open-sessions.ts'
-import {
-  AGENT_CALL_MS_MAX,
-  AGENT_LINK_IDLE_MS,
-  AGENT_LINKS_MAX,
-  LIST_PAGES_MAX,
-} from '../../shared/limits.ts'
+import { AGENT_CALL_MS_MAX, AGENT_LINK_IDLE_MS, AGENT_LINKS_MAX } from '../../shared/limits.ts'
 import type { ClientEvents, ClientTransport } from '../../shared/transport.ts'
+import { beginSession, listTools } from './list-tools.ts'
 import { MemberTransport } from './member-transport.ts'
 
 export interface AgentGateContext {
@@ -167,16 +160,7 @@ export class AgentGate {
   async #listOf(server: string, owner: string): Promise<AgentTool[]> {
     const line = this.#line(server, owner, `list of ${owner}`, null)
     await line.begun
-    const tools: ToolDefinition[] = []
-    let cursor: JsonValue | undefined
-    for (let page = 0; page < LIST_PAGES_MAX; page++) {
-      const texts = typeof cursor === 'string' ? { cursor: JSON.stringify(cursor) } : {}
-      const { result } = await line.link.ask('tools/list', withMembers(undefined, texts))
-      const value = JSON.parse(result ?? '{}') as { tools?: ToolDefinition[]; nextCursor?: string }
-      tools.push(...(value.tools ?? []))
-      cursor = value.nextCursor
-      if (cursor === undefined) break
-    }
+    const tools = await listTools(line.link)
     const classOf = this.#context.isOwn(server) ? classifyOwn : classify
     return tools.map((definition) => ({
       server,
@@ -223,7 +207,7 @@ export class AgentGate {
       },
       (made) => open(server, made, () => callerOf(owner) ?? last, session),
     )
-    const line: AgentConnection = { link, begun: begin(link), agent }
+    const line: AgentConnection = { link, begun: beginSession(link, 'sluice-agents'), agent }
     line.begun.catch((error: Error) => link.close(error.message))
     this.#lines.set(key, line)
     return line
@@ -243,17 +227,6 @@ function paramsOf(tool: string, args: unknown, effectId: string): ParsedMembers 
   } catch (error) {
     return (error as Error).message
   }
-}
-
-async function begin(link: MemberTransport): Promise<void> {
-  const params = withMembers(undefined, {
-    protocolVersion: JSON.stringify(negotiateRevision(undefined)),
-    capabilities: '{}',
-    clientInfo: '{"name":"sluice-agents","version":"1"}',
-  })
-  const { error } = await link.ask('initialize', params)
-  if (error !== undefined) throw new Error(error.message)
-  link.tell('notifications/initialized', {})
 }
 
 function outcomeOf({ result, error }: JsonRpcResponse, call: AgentCall): AgentOutcome {

@@ -1,0 +1,72 @@
+// The gate as a client of one of its servers, behind its own relay: begins a session and reads the list
+// of tools. What the relay sees of the list is known to the gate from then on.
+
+import type { JsonValue } from '@sluice/policy/core/json'
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+import type { Caller } from '../../../identity/callers/caller.ts'
+import { AGENT_SESSIONS_MAX, AGENT_SESSIONS_WINDOW_MS } from '../../../identity/limits.ts'
+import { withMembers } from '../../../protocol/members.ts'
+import { negotiateRevision } from '../../../protocol/revisions.ts'
+import { LOCAL_POLICY } from '../../config/grants.ts'
+import { LIST_PAGES_MAX } from '../../shared/limits.ts'
+import type { ClientEvents, ClientTransport, ConnectionOrigin } from '../../shared/transport.ts'
+import { MemberTransport } from './member-transport.ts'
+
+/** Rejects if the server refuses. */
+export async function beginSession(link: MemberTransport, client: string): Promise<void> {
+  const params = withMembers(undefined, {
+    protocolVersion: JSON.stringify(negotiateRevision(undefined)),
+    capabilities: '{}',
+    clientInfo: JSON.stringify({ name: client, version: '1' }),
+  })
+  const { error } = await link.ask('initialize', params)
+  if (error !== undefined) throw new Error(error.message)
+  link.tell('notifications/initialized', {})
+}
+
+/** All pages, of what the caller may see. */
+export async function listTools(link: MemberTransport): Promise<ToolDefinition[]> {
+  const tools: ToolDefinition[] = []
+  let cursor: JsonValue | undefined
+  for (let page = 0; page < LIST_PAGES_MAX; page++) {
+    const texts = typeof cursor === 'string' ? { cursor: JSON.stringify(cursor) } : {}
+    const { result } = await link.ask('tools/list', withMembers(undefined, texts))
+    const value = JSON.parse(result ?? '{}') as { tools?: ToolDefinition[]; nextCursor?: string }
+    tools.push(...(value.tools ?? []))
+    cursor = value.nextCursor
+    if (cursor === undefined) break
+  }
+  return tools
+}
+
+type OpenServer = (
+  server: string,
+  link: ClientTransport,
+  who: () => Caller,
+  origin: ConnectionOrigin,
+) => ClientEvents
+
+/** No grant and no issuer can have this name. It makes no calls. */
+const CONSOLE: Caller = {
+  principal: { id: 'the console', kind: 'local', groups: [], claims: {} },
+  policy: LOCAL_POLICY,
+  sessions: { max: AGENT_SESSIONS_MAX, windowMs: AGENT_SESSIONS_WINDOW_MS },
+  explain: false,
+  holds: () => true,
+}
+
+/** Starts the server if it does not run, reads its list once and lets it go. Rejects with why not. */
+export async function readServerTools(server: string, open: OpenServer): Promise<void> {
+  const link = new MemberTransport(
+    {
+      ...{ era: 'session', onAnswer() {}, onTold() {}, onDrop() {}, onEnd() {} },
+    },
+    (made) => open(server, made, () => CONSOLE, {}),
+  )
+  try {
+    await beginSession(link, 'sluice-console')
+    await listTools(link)
+  } finally {
+    link.close('its tools are read')
+  }
+}
