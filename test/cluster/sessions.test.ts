@@ -4,6 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { serveFixture } from '../support/fixture-server.ts'
 import { endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { PlainClient, type Reply } from '../support/plain-client.ts'
 import {
@@ -48,7 +49,11 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
     await server?.end()
   })
 
-  async function startCluster(names: readonly string[], policy = LABELLED, more: object = {}) {
+  async function startCluster(
+    names: readonly string[],
+    policy = LABELLED,
+    more: { servers?: object; sessions?: object } = {},
+  ) {
     const database = `sessions_${++databases}`
     server.createDatabase(database)
     const log = join(scratchDirectory(), 'calls')
@@ -56,8 +61,9 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
     for (const name of names) {
       const port = name === 'cut' ? relay.port : server.port
       const store = `postgres://sluice@127.0.0.1:${port}/${database}`
-      const config = { store, cluster: { name, key: KEY }, ...more }
-      const servers = { count: fixture('counter', log) }
+      const { servers: others = {}, ...settings } = more
+      const config = { store, cluster: { name, key: KEY }, ...settings }
+      const servers = { count: fixture('counter', log), ...others }
       gates.push((await ownGate({ servers, policy, config })) as OwnGate & RunningGate)
     }
     const calls = () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [])
@@ -117,5 +123,45 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
       ids.push(...sessions.map(({ id }: { id: string }) => id))
     }
     expect(new Set(ids).size).toBe(2)
+  })
+
+  test('S4: requests of one session come to any gate; if its gate dies, it goes on', async () => {
+    const upstream = await serveFixture('session')
+    const web = { servers: { web: { url: upstream.url } } }
+    const { gates, calls } = await startCluster(
+      ['a', 'b', 'c'],
+      'version: 1\ndefault: allow\n',
+      web,
+    )
+    const [a, b, c] = gates as unknown as [RunningGate, RunningGate, RunningGate]
+    const at = (gate: RunningGate, of: PlainClient, server: string) =>
+      Object.assign(new PlainClient(gate, server), { session: of.session })
+    const first = await PlainClient.open(a, 'count')
+    for (const gate of [b, c]) {
+      const client = at(gate, first, 'count')
+      expect((await client.ask('tools/list')).answer.result.tools).toHaveLength(4)
+      expect((await client.call('read')).answer.result).toBeDefined()
+    }
+    expect(calls()).toHaveLength(2)
+    const web1 = await PlainClient.open(a, 'web')
+    const tools = (await at(b, web1, 'web').ask('tools/list')).answer.result.tools
+    expect(tools.length).toBeGreaterThan(0)
+    // The stream of the session, through another gate.
+    const aborter = new AbortController()
+    const stream = await fetch(at(c, first, 'count').url, {
+      headers: { accept: 'text/event-stream', 'mcp-session-id': first.session ?? '' },
+      signal: aborter.signal,
+    })
+    expect(stream.headers.get('content-type')).toBe('text/event-stream')
+    aborter.abort()
+    // Somebody else's session is none.
+    const forged = at(b, first, 'count')
+    forged.session = `${forged.session?.slice(0, -2)}AA`
+    expect((await forged.call('read')).status).toBe(404)
+    await gates[0]?.stop()
+    expect((await at(b, web1, 'web').ask('tools/list')).answer.result.tools).toEqual(tools)
+    expect((await at(c, web1, 'web').ask('tools/list')).answer.result.tools).toEqual(tools)
+    expect((await at(b, first, 'count').call('read')).status).toBe(404)
+    upstream.process.kill()
   })
 })

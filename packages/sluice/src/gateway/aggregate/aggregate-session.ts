@@ -83,11 +83,7 @@ export class AggregateSession {
     const { send } = context
     this.#listens = new AggregateSubscriptions({ members, ownerOf, send, onResources })
     this.#talk = new ServerMessages({
-      client,
-      send,
-      members: this.#members,
-      listens: this.#listens,
-      onResources,
+      ...{ client, send, members: this.#members, listens: this.#listens, onResources },
       log: (text, server) => this.#log(text, server),
     })
     this.events = {
@@ -231,6 +227,7 @@ export class AggregateSession {
     this.#hello = withMember(params, 'protocolVersion', revision)
     await Promise.all([...this.#members.values()].map(waitFor))
     this.#client.revision = revision
+    this.#client.begun?.(undefined)
     this.#answer(id, { text: writeResult(id, begunSession(this.#begun(), revision)) })
   }
 

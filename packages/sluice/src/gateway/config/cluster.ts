@@ -14,9 +14,12 @@ export interface ClusterConfig {
   /** Of this gate, unique in the cluster. */
   readonly name: string
   readonly key: string
+  /** Where other gates reach this one: `host` or `host:port`. */
+  readonly address?: string | undefined
 }
 
 const KEY_LENGTH_MIN = 32
+const ADDRESS = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]{1,253})(:\d{1,5})?$/
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 
 export const STORE: Shape = { kind: 'text', max: 2_048 }
@@ -30,6 +33,12 @@ export const CLUSTER: Shape = {
       doc: 'name of this gate: another one at every gate, and the same after a restart',
       unset: 'the name of the host',
       example: 'gate-1',
+    },
+    address: {
+      shape: { kind: 'text', max: 300 },
+      doc: 'where the other gates reach this one, `host` or `host:port`: they pass on requests of its sessions',
+      unset: 'the interface of `listen`, with a free port',
+      example: 'gate-1.internal:7434',
     },
     key: {
       shape: { kind: 'text', max: 1_024 },
@@ -67,10 +76,19 @@ export function readCluster(
       `\`${name}\` cannot be the name of a gate`,
       'letters, digits, `.`, `_` and `-`, at most 63: set `cluster: { name }`',
     )
+  const addressNode = findEntry(cluster, 'address')
+  const address = addressNode === undefined ? undefined : values.text(addressNode)
+  if (addressNode !== undefined && !ADDRESS.test(address ?? ''))
+    values.problems.error(
+      'CONFIG_STORE',
+      addressNode.at,
+      `\`${address}\` is not an address of a gate`,
+      'write `host` or `host:port`',
+    )
   const store = values.text(node)
   const wrong = whatIsWrong(store, key)
   if (wrong !== undefined) values.problems.error('CONFIG_STORE', node.at, wrong.what, wrong.help)
-  return { cluster: { store, name, key: key ?? '' } }
+  return { cluster: { store, name, key: key ?? '', address } }
 }
 
 /** Also for an address that is given on the command line. */

@@ -24,6 +24,7 @@ import type { RecordKind, WrittenRecord } from '../../store/postgres/batch.ts'
 import { PostgresConnections } from '../../store/postgres/connections.ts'
 import { GateDirectory, type GateReport } from '../../store/postgres/gate-directory.ts'
 import { migrate } from '../../store/postgres/migrate.ts'
+import { PeerRows } from '../../store/postgres/peers.ts'
 import { readChain } from '../../store/postgres/read-chain.ts'
 import { SessionRows } from '../../store/postgres/session-rows.ts'
 import { SharedRows } from '../../store/postgres/shared-rows.ts'
@@ -50,9 +51,12 @@ export class SharedStore {
   readonly state: SharedState
   readonly directory: GateDirectory
   readonly sessions: SharedSessions
+  readonly peers: PeerRows
   /** Of the cluster: what one gate has sealed, another one opens. */
   readonly key: InstallationKey
   readonly log: SharedLog
+  /** Where other gates reach this one; empty until it listens. */
+  peer = ''
   /** Set once approvals are there. */
   approvals: Pick<ApprovalEngine, 'usesMax'> | undefined
   readonly #connections: PostgresConnections
@@ -60,6 +64,7 @@ export class SharedStore {
   #identity: DatabaseSync | undefined
   #ledger: Ledger | undefined
   #openFrom = 1
+  #report: (() => GateReport) | undefined
   #timer: NodeJS.Timeout | undefined
   #sweeper: NodeJS.Timeout | undefined
 
@@ -106,6 +111,7 @@ export class SharedStore {
       windowMs: longestSessionWindowMs(config),
       nowMs: processClock.steadyMs,
     })
+    this.peers = new PeerRows(connections, gate)
     this.directory = new GateDirectory(connections, gate, () => this.admission.epoch)
     this.log = this.#makeLog()
   }
@@ -187,9 +193,8 @@ export class SharedStore {
 
   /** Says that this gate is there, from now on, and looks for changes of others. */
   async begin(report: () => GateReport): Promise<void> {
-    const beat = async (): Promise<void> => {
-      await this.directory.beat({ ...report(), version: this.state.version })
-    }
+    this.#report = report
+    const beat = () => this.beat()
     await this.state.settle()
     await beat()
     this.state.onMoved = () => void beat().catch(() => {})
@@ -197,6 +202,17 @@ export class SharedStore {
     this.#timer = setInterval(() => void beat().catch(() => {}), GATE_BEAT_MS).unref()
     const sweep = () => void this.directory.sweep().catch(() => {})
     this.#sweeper = setInterval(sweep, SWEEP_EVERY_MS).unref()
+  }
+
+  async beat(): Promise<void> {
+    if (this.#report === undefined) return
+    const { version } = this.state
+    await this.directory.beat({ ...this.#report(), version, peer: this.peer })
+  }
+
+  /** For connections to a gate of this cluster. */
+  peerKey(gate: string): Buffer {
+    return deriveKey(this.#config.cluster.key, `connections to ${gate}`)
   }
 
   /** Why calls are not admitted, or not by what other gates have changed. */

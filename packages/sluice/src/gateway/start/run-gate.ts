@@ -59,6 +59,7 @@ import { openAgentSessions } from './open-agent-sessions.ts'
 import { approvalUrl, openApprovals } from './open-approvals.ts'
 import { authenticateFor, openAuthenticator, pipeAudiences } from './open-authenticator.ts'
 import { openChannels } from './open-channels.ts'
+import { Forwarding } from './open-forwarding.ts'
 import { openPeople } from './open-people.ts'
 import {
   listedVariables,
@@ -326,8 +327,10 @@ export async function runGate(
         return base()
       },
     })
-    undo.push(() => site?.close())
-    undo.push(() => page?.close())
+    undo.push(
+      () => site?.close(),
+      () => page?.close(),
+    )
     const socket = new SocketFront({
       peers,
       path,
@@ -352,13 +355,15 @@ export async function runGate(
     if (tls !== undefined) undo.push(tls.watch())
     const certificate = tls
     const scheme = tls === undefined ? 'http' : 'https'
+    const forwarding = shared && new Forwarding(config, shared, undo)
     const front = new HttpFront({
       host: config.host,
       port: config.port,
       kindOf: (name) => gate.kindOf(name),
       open: (name, link, who, origin) => gate.open(name, link, who, origin),
       readSessionToken: (token) => sessionTokens.read(token),
-      sessionNames: createSessionIds(seals),
+      sessionNames: createSessionIds(seals, config.cluster?.name),
+      forwarder: forwarding?.forwarder,
       authenticate: authenticateFor(config, door),
       tls,
       names: { ...config, certificate: () => certificate?.certificate },
@@ -375,6 +380,7 @@ export async function runGate(
     undo.push(() => approvals.engine.close())
     undo.push(() => front.stopTaking())
     const { port } = await front.listen()
+    await forwarding?.listen(front)
     const host = config.host.includes(':') ? `[${config.host}]` : config.host
     url = `${scheme}://${host}:${port}`
     return { url, idle: idle.end, approvals: approvals.engine, stop }

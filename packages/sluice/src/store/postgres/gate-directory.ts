@@ -2,7 +2,15 @@
 
 import { CONFIRM_LOOK_MS, CONFIRM_MS_MAX, GATE_GONE_MS } from '../limits.ts'
 import type { PostgresConnections } from './connections.ts'
-import { BEAT, GATES, LEAVE, SWEEP, SWEEP_OWNERS, SWEEP_SESSIONS } from './statements.ts'
+import {
+  BEAT,
+  GATES,
+  LEAVE,
+  SWEEP,
+  SWEEP_OWNERS,
+  SWEEP_SESSIONS,
+  SWEEP_TAKEOVERS,
+} from './statements.ts'
 
 /** What a gate says of itself. */
 export interface GateReport {
@@ -14,6 +22,8 @@ export interface GateReport {
   /** Digest of the servers it has. */
   readonly config: string
   readonly address: string
+  /** Where other gates reach it. */
+  readonly peer?: string
   /** The key that its checkpoints are signed with. */
   readonly key: string
 }
@@ -42,15 +52,15 @@ export class GateDirectory {
   }
 
   async beat({ version = 0, ...said }: GateReport): Promise<void> {
-    const { address, config, key, release, state } = said
+    const { address, config, key, peer = '', release, state } = said
     await this.#connections.query(BEAT, [
-      ...[this.#gate, version, state, release, config, address, key, this.#epoch()],
+      ...[this.#gate, version, state, release, config, address, key, this.#epoch(), peer],
     ])
   }
 
   /** Removes counters that nothing counts any more, and sessions after their time. */
   async sweep(): Promise<void> {
-    for (const statement of [SWEEP, SWEEP_SESSIONS, SWEEP_OWNERS])
+    for (const statement of [SWEEP, SWEEP_SESSIONS, SWEEP_OWNERS, SWEEP_TAKEOVERS])
       await this.#connections.query(statement)
   }
 
@@ -79,6 +89,7 @@ export class GateDirectory {
       release: String(row.release),
       config: String(row.config),
       address: String(row.address),
+      peer: String(row.peer),
       key: String(row.key),
       startedAt: (row.started_at as Date).toISOString(),
       seenAt: (row.beat_at as Date).toISOString(),

@@ -2,7 +2,7 @@
 // one statement, one transaction, no client between its steps, so that a stopped gate holds no lock.
 // Migrations only add: gates of this version and of the next run side by side. Applied by migrate.ts.
 
-import { SESSIONS } from './session-schema.ts'
+import { SESSIONS, TAKEOVERS } from './session-schema.ts'
 
 /**
  * `counter` and `charge`: sliding windows; a charge is one row for each counter and batch. `ledger`: one
@@ -307,4 +307,5 @@ const CHANGE = `
 export const MIGRATIONS: readonly string[] = [
   TABLES + defineAdmit(false) + GIVE_BACK + CHANGE,
   SESSIONS + defineAdmit(true),
+  TAKEOVERS,
 ]

@@ -145,4 +145,15 @@ const TOUCH = `
   $$;
 `
 
+/** Sessions of clients that a gate has taken over from one that was gone. */
+export const TAKEOVERS = `
+  CREATE TABLE sluice.takeover (
+    session bytea PRIMARY KEY,
+    owner text NOT NULL,
+    from_gate text NOT NULL,
+    at timestamptz NOT NULL DEFAULT now()
+  );
+  CREATE INDEX takeover_from ON sluice.takeover (from_gate, at);
+`
+
 export const SESSIONS = TABLES + OPEN + SEE + TOUCH

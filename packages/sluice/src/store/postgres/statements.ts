@@ -23,7 +23,7 @@ export const SHARED_SINCE = `SELECT c.version AS current, c.root, s.kind, s.key,
   FROM sluice.control c LEFT JOIN sluice.shared s ON s.version > $1`
 export const CHANGE = 'SELECT sluice.change($1, $2, $3, $4, $5, $6, $7, $8, $9)'
 export const BEAT = `UPDATE sluice.gates SET beat_at = now(), version = $2, state = $3, release = $4,
-  config = $5, address = $6, key = $7 WHERE gate = $1 AND epoch = $8`
+  config = $5, address = $6, key = $7, peer = $9 WHERE gate = $1 AND epoch = $8`
 export const LEAVE = `UPDATE sluice.gates SET state = 'stopped', beat_at = now()
   WHERE gate = $1 AND epoch = $2`
 export const GATES = `SELECT g.*, extract(epoch FROM now() - g.beat_at) * 1000 AS silent_ms,
@@ -58,3 +58,14 @@ export const SWEEP_OWNERS = `DELETE FROM sluice.session_owner o WHERE o.owner IN
     SELECT w.owner FROM sluice.session_owner w WHERE w.seen_at < now() - w.keep_ms * interval '1 ms'
       AND NOT EXISTS (SELECT 1 FROM sluice.session s WHERE s.owner = w.owner)
     LIMIT ${SWEPT_SESSIONS_MAX} FOR UPDATE SKIP LOCKED)`
+export const FIND_PEER = `SELECT peer, state, extract(epoch FROM now() - beat_at) * 1000 AS silent_ms
+  FROM sluice.gates WHERE gate = $1`
+export const SESSION_OWNER = 'SELECT owner FROM sluice.takeover WHERE session = $1'
+/** Compare and set: of two gates the first has it. */
+export const TAKE_OVER = `INSERT INTO sluice.takeover AS t (session, owner, from_gate) VALUES ($1, $2, $3)
+  ON CONFLICT (session) DO UPDATE SET owner = excluded.owner, from_gate = excluded.from_gate, at = now()
+    WHERE t.owner = excluded.from_gate
+  RETURNING owner`
+export const TAKEN_FROM = `SELECT encode(session, 'hex') AS session FROM sluice.takeover
+  WHERE from_gate = $1 AND owner <> $1 AND at > now() - interval '1 hour'`
+export const SWEEP_TAKEOVERS = "DELETE FROM sluice.takeover WHERE at < now() - interval '1 day'"

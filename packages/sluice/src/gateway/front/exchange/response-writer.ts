@@ -13,6 +13,8 @@ export interface FrontRequest
   extends Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'socket'> {
   /** The token of its Authorization header, once somebody has looked; undefined where it has none. */
   bearer?: { readonly token: string | undefined }
+  /** Passed on by another gate: whether its client is a local user there. */
+  readonly forwarded?: { readonly isLocal: boolean }
 }
 
 export interface ResponseWriter {

@@ -42,7 +42,7 @@ export class HttpAuthenticator {
       const { socket } = request
       request.bearer ??= { token: bearerOf(request) }
       const { token } = request.bearer
-      const isLocal = isLoopback(socket.remoteAddress)
+      const isLocal = isLocalRequest(request)
       const audiences = () => audiencesOf(this.#options.baseOf(request), path)
       const caller = this.#options.door.admit({ token, isLocal, audiences, connection: socket })
       return caller instanceof Promise ? caller.catch(refused) : caller
@@ -109,6 +109,11 @@ function bearerOf({ headers: { authorization } }: FrontRequest): string | undefi
       error: 'invalid_token',
     },
   )
+}
+
+/** Over loopback, at this gate or at the one that passes it on. */
+export function isLocalRequest({ forwarded, socket }: FrontRequest): boolean {
+  return forwarded?.isLocal ?? isLoopback(socket.remoteAddress)
 }
 
 export function isLoopback(address: string | undefined): boolean {

@@ -127,6 +127,29 @@ export class HttpFront {
     return { port: this.#port }
   }
 
+  /** A request that another gate passes on. */
+  takeForwarded(incoming: IncomingMessage, response: ServerResponse, isLocal: boolean): void {
+    const reply = new NodeResponseWriter(response, this.#unread)
+    const path = (incoming.url ?? '').split('?')[0] as string
+    const server = findServer(path)
+    if (server === undefined) return nothingAt(reply, path)
+    if (this.#stopping) return writeRpcError(reply, 503, RPC.internal, 'the gate is stopping')
+    const { headers, method, socket, url } = incoming
+    const request: FrontRequest = { headers, method, socket, url, forwarded: { isLocal } }
+    const body = () => readBody(incoming, BODY_BYTES_MAX)
+    const failed = (error: Error) => writeRpcError(reply, 500, RPC.internal, error.message)
+    try {
+      this.#mcp.take({ server, path, request, reply, body })?.catch(failed)
+    } catch (error) {
+      failed(error as Error)
+    }
+  }
+
+  /** Ends sessions that other gates have taken over. */
+  closeTaken(isTaken: (id: string) => boolean): void {
+    this.#mcp.closeTaken(isTaken)
+  }
+
   /** Takes no new requests; those that are open go on. */
   stopTaking(): void {
     this.#stopping = true
@@ -189,7 +212,7 @@ export class HttpFront {
     const { authenticate } = this.#options
     if (authenticate.metadata(path, request, response)) return
     const reply = new NodeResponseWriter(response, this.#unread)
-    const server = path === '/mcp' ? ALL_SERVERS : /^\/mcp\/([a-z0-9-]{1,24})$/.exec(path)?.[1]
+    const server = findServer(path)
     if (server === undefined && this.#options.site === undefined) return nothingAt(reply, path)
     if (this.#stopping) return writeRpcError(reply, 503, RPC.internal, 'the gate is stopping')
     if (server === undefined) return this.#site(request, response)
@@ -218,4 +241,8 @@ export class HttpFront {
     const word = ok ? 'ready' : 'not ready'
     response.writeHead(ok ? 200 : 503, PLAIN).end(why === '' ? `${word}\n` : `${word}: ${why}\n`)
   }
+}
+
+function findServer(path: string): string | undefined {
+  return path === '/mcp' ? ALL_SERVERS : /^\/mcp\/([a-z0-9-]{1,24})$/.exec(path)?.[1]
 }

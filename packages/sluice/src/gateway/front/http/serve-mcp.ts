@@ -16,6 +16,7 @@ import { ANSWER_AT_ONCE_LENGTH_MAX, SESSIONS_MAX, STREAM_PULSE_MS } from '../../
 import { takeTurn } from '../../shared/slices.ts'
 import type { ClientEvents, ClientTransport, ConnectionOrigin } from '../../shared/transport.ts'
 import { type FrontRequest, JSON_TYPE, type ResponseWriter } from '../exchange/response-writer.ts'
+import type { RequestForwarder } from '../forward/forward-requests.ts'
 import type { ClientSession } from '../sessions/front-session.ts'
 import { type SessionIds, SessionRegistry, toSessionKey } from '../sessions/session-registry.ts'
 import { SseSession } from '../sessions/sse-session.ts'
@@ -27,7 +28,7 @@ import {
   rejectStatelessPost,
 } from '../sessions/stateless-request.ts'
 import { answerForm } from './answer-form.ts'
-import { type HttpAuthenticator, isLoopback } from './http-authenticator.ts'
+import { type HttpAuthenticator, isLocalRequest, isLoopback } from './http-authenticator.ts'
 import type { BodyResult } from './read-body.ts'
 import { traceOf } from './trace-of.ts'
 
@@ -49,6 +50,8 @@ export interface McpFrontOptions {
   readonly onRead: (ms: number) => void
   readonly peers: ChildPeers
   readonly nowMs: () => number
+  /** If there are other gates: requests of sessions that they have. */
+  readonly forwarder?: RequestForwarder | undefined
 }
 
 /** A request for a server (or all of them), and where its answer goes. */
@@ -63,6 +66,11 @@ export interface McpRequest {
 
 export const OWN_PEER =
   'the connection comes from a process that the gate itself started, or one it cannot tell from those'
+
+const OUTCOME_UNKNOWN =
+  'the gate that has this session went away: whether the request was carried out is unknown'
+/** A session may change its gate while a request looks for it. */
+const FORWARD_TRIES_MAX = 3
 
 const NOT_ACCEPTABLE =
   'the Accept header takes neither `application/json` nor `text/event-stream`: send both'
@@ -117,9 +125,15 @@ export class McpFront {
   /** `caller` is undefined where the request has been answered. */
   #serve(caller: Caller | undefined, asked: McpRequest): void | Promise<void> {
     if (caller === undefined) return
-    const { server, path, request, reply } = asked
+    const { server, path, reply } = asked
     // Only then: which servers there are is nobody else's business.
     if (this.#options.kindOf(server) === undefined) return nothingAt(reply, path)
+    const gate = this.#elsewhere(caller, asked)
+    return gate === undefined ? this.#serveHere(caller, asked) : this.#forward(gate, caller, asked)
+  }
+
+  #serveHere(caller: Caller, asked: McpRequest): void | Promise<void> {
+    const { server, request, reply } = asked
     if (request.method === 'POST') return this.#post(caller, asked)
     if (request.method !== 'GET' && request.method !== 'DELETE')
       return reply.send(405, { allow: 'GET, POST, DELETE' })
@@ -129,6 +143,43 @@ export class McpFront {
     if (request.method === 'GET') return session.listen(reply, header(request, 'last-event-id'))
     session.close('the client ended the session')
     reply.send(200, {})
+  }
+
+  /** The gate that opened the session of a request; undefined if that is this one. */
+  #elsewhere(caller: Caller, { server, request }: McpRequest): string | undefined {
+    const { forwarder } = this.#options
+    const id = sessionIdOf(request)
+    if (forwarder === undefined || id === undefined || request.forwarded !== undefined)
+      return undefined
+    if (this.#sessions.use(server, id, caller) !== undefined) return undefined
+    return this.#sessions.gateOf(server, id, caller)
+  }
+
+  async #forward(first: string, caller: Caller, asked: McpRequest): Promise<void> {
+    const { request, reply, server } = asked
+    const forwarder = this.#options.forwarder as RequestForwarder
+    const id = sessionIdOf(request) as string
+    const body = request.method === 'POST' ? await asked.body() : undefined
+    if (body !== undefined && body.text === undefined)
+      return writeRpcError(reply, body.status, RPC.parse, body.why)
+    const here = { ...asked, body: () => body as BodyResult }
+    const passed = { request, reply, isLocal: isLocalRequest(request), body: body?.text }
+    for (let tries = 0; tries < FORWARD_TRIES_MAX; tries++) {
+      const owner = await forwarder.ownerOf(id, first)
+      if (owner === forwarder.gate) return this.#serveHere(caller, here)
+      const result = await forwarder.pass(owner, passed)
+      if (result === 'passed') return
+      if (result === 'unknown') return writeRpcError(reply, 502, RPC.internal, OUTCOME_UNKNOWN)
+      // Its server cannot go on with it: the client initialises again.
+      if (this.#options.kindOf(server) !== 'http') return this.#sessionGone(reply, request)
+      if (await forwarder.takeOver(id, owner)) return this.#serveHere(caller, here)
+    }
+    writeRpcError(reply, 503, RPC.internal, 'the session changes its gate: try again')
+  }
+
+  /** Ends sessions that other gates have taken over. */
+  closeTaken(isTaken: (id: string) => boolean): void {
+    this.#sessions.closeTaken(isTaken)
   }
 
   /** The session that a request names; also one from before a restart of the gate. */

@@ -18,12 +18,19 @@ type ClientConnection = ClientSession | StatelessClient
 export interface ResumableSession {
   readonly sessionKey: string
   readonly revision: string
+  /** Empty if its server cannot go on with it. */
   readonly handle: string
+  /** The gate of a cluster that opened it. */
+  readonly gate?: string | undefined
 }
 
 /** Names of sessions that say how to go on with them, and only to whom they were given. */
 export interface SessionIds {
-  readonly give: (server: string, caller: Caller, session: ResumableSession) => string | undefined
+  readonly give: (
+    server: string,
+    caller: Caller,
+    session: Omit<ResumableSession, 'handle'> & { readonly handle: string | undefined },
+  ) => string | undefined
   readonly read: (server: string, caller: Caller, name: string) => ResumableSession | undefined
 }
 
@@ -56,6 +63,17 @@ export class SessionRegistry {
     return session
   }
 
+  /** The gate of a cluster that opened a session; undefined if it is none of this caller's. */
+  gateOf(server: string, id: string, caller: Caller): string | undefined {
+    return this.#names.read(server, caller, id)?.gate
+  }
+
+  /** Other gates have taken these over: `isTaken` tells by the name. */
+  closeTaken(isTaken: (id: string) => boolean): void {
+    for (const [id, session] of [...this.#byId])
+      if (isTaken(id)) session.close('another gate has taken the session over')
+  }
+
   /** Why a session is over; undefined where none of this name is known to be. */
   whyOver(id: string): string | undefined {
     return this.#over.get(id)
@@ -78,7 +96,6 @@ export class SessionRegistry {
 
   /** Before the client has heard its name. */
   #rename(session: HttpSession, handle: string | undefined): void {
-    if (handle === undefined) return
     const { server, caller, revision, sessionKey } = session
     const id = this.#names.give(server, caller, { revision, sessionKey, handle })
     if (id === undefined) return
@@ -96,7 +113,7 @@ export class SessionRegistry {
   ): HttpSession | undefined {
     if (id === undefined || this.#over.has(id)) return undefined
     const kept = this.#names.read(server, caller, id)
-    if (kept === undefined) return undefined
+    if (kept === undefined || kept.handle === '') return undefined
     const { sessionKey, revision, handle } = kept
     return this.add((_id, nowMs, onEnd) => {
       const given = { id, sessionKey, server, caller, nowMs, replays: this.#replays }
