@@ -33,6 +33,14 @@ export const PROTECTION_PARTS: readonly ProtectionPart[] = [
     costs: 'without a known prompt, every destructive call after a text was read',
   },
   {
+    level: 'balanced',
+    name: 'protect: unasked changes',
+    when: 'call.changesUnasked',
+    stops:
+      'a change whose verb, or a word for the same, is not in the prompt and that acts on something the user did not name',
+    costs: 'tasks such as "follow the instructions"; nothing if the prompt is not known',
+  },
+  {
     level: 'strict',
     name: 'protect: unproven values',
     when: 'call.valueUnproven',

@@ -134,11 +134,14 @@ describe('a value', () => {
 describe('a verb', () => {
   test.each<[string, string | undefined, string, boolean]>([
     ['delete_file', 'Please tidy up my notes', 'balanced', true],
-    ['delete_file', 'Please remove the old notes', 'balanced', false],
+    ['delete_file', 'Please remove the old file', 'balanced', false],
+    ['delete_file', 'Please delete the old notes', 'balanced', false],
     ['delete_file', undefined, 'balanced', true],
-    ['create_event', 'Please read my notes', 'balanced', false],
+    ['reset_branch', 'What changed on this branch?', 'balanced', true],
+    ['create_event', 'Please read my notes', 'balanced', true],
     ['create_event', 'Please read my notes', 'strict', true],
-    ['create_event', 'Scheduling lunch', 'strict', false],
+    ['create_event', 'Scheduling an event', 'strict', false],
+    ['create_event', undefined, 'balanced', false],
     ['create_event', undefined, 'strict', false],
     ['___', 'x', 'strict', true],
   ])('%s with the prompt %s, %s: held %s', (name, prompt, protect, isHeld) => {
@@ -146,6 +149,49 @@ describe('a verb', () => {
     expect(ask({}, { tool: name, protect, ...facts }).action).toBe(
       isHeld ? 'require_approval' : 'allow',
     )
+  })
+
+  test.each<[string, JsonObject, string, boolean]>([
+    ['a vague word and nothing of the prompt', { text: 'J. Doe, Harbour 9' }, 'put it away', true],
+    ['a vague word and a thing that exists', { id: 'm-1' }, 'put it away', false],
+    ['a vague word and a value of the user', { text: 'Mill Road' }, 'put in Mill Road', false],
+    ['no word, every value of the user', { id: 'x-7' }, 'x-7 is wrong', false],
+    ['no word, a value that is not', { id: 'x-7', note_id: 'x-8' }, 'x-7 is wrong', true],
+  ])('%s: held %s', (_, args, prompt, isHeld) => {
+    const decision = ask(args, { tool: 'add_address', prompt })
+    expect(decision.action).toBe(isHeld ? 'require_approval' : 'allow')
+    if (isHeld) expect(decision.rule).toBe('/protect/changesUnasked')
+  })
+})
+
+describe('an address in free text that stands nowhere', () => {
+  test.each<[string, string, string, Asked, boolean]>([
+    ['a mail', 'send_email', 'see https://new.example/x', {}, true],
+    ['a file', 'write_file', 'see https://new.example/x', {}, false],
+    ['a file', 'write_file', 'see https://new.example/x', { protect: 'strict' }, true],
+    ['a file', 'write_file', 'ask bob@new.example', {}, true],
+    [
+      'a file',
+      'write_file',
+      'ask bob@example.com, http://localhost:1/ http://127.0.0.1/',
+      {},
+      false,
+    ],
+    ['a file', 'write_file', 'pay GB29NWBK60161331926819', {}, true],
+    ['a file', 'write_file', 'pay GB29NWBK60161331926818', {}, false],
+    ['a file', 'write_file', 'pay 4111 1111 1111 1111 or 4111111111111111', {}, true],
+    ['a file', 'write_file', 'id 4111111111111112, 1700000000000', {}, false],
+    ['a file', 'write_file', '0x52908400098527886e0f7030069857d2e4169ee7', {}, true],
+    ['a file', 'write_file', 'see https://new.example/x', { prompt: 'write the file' }, true],
+  ])('%s by %s: %s', (_, name, content, facts, isHeld) => {
+    const action = ask({ content }, { tool: name, ...facts }).action
+    expect(action).toBe(isHeld ? 'require_approval' : 'allow')
+  })
+
+  test('a recipient makes it a message', () => {
+    const args = { cc: 'Ann Lee', text: 'see https://new.example/x' }
+    expect(ask(args, { tool: 'push' }).action).toBe('require_approval')
+    expect(ask({ text: args.text }, { tool: 'push' }).action).toBe('allow')
   })
 })
 

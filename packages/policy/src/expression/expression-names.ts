@@ -41,6 +41,7 @@ const NAMES: Record<Exclude<Root, 'args' | 'origin' | 'past' | 'now'>, Record<st
     valueFromText: 'bool',
     valueUnproven: 'bool',
     destroysUnasked: 'bool',
+    changesUnasked: 'bool',
     actsUnasked: 'bool',
   },
   tool: { name: 'string', category: 'string', risk: 'string' },

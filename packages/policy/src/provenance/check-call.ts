@@ -11,8 +11,9 @@ import {
   type ValueReading,
 } from '../core/provenance.ts'
 import type { Category } from '../core/tools.ts'
+import { isReachable } from './is-reachable.ts'
 import { CHECKED_CHARS_MAX, CHECKED_DEPTH_MAX, CHECKED_VALUES_MAX } from './limits.ts'
-import { getRole, type ValueRole } from './names.ts'
+import { getRole, splitName, type ValueRole } from './names.ts'
 import { handsOverContent } from './read-records.ts'
 import { isDestinationKind, looksLikeUrl, readValue, splitTokens, trimEdges } from './read-value.ts'
 import type { Answer, SessionProvenance } from './session-provenance.ts'
@@ -79,28 +80,62 @@ export function checkValues(
     return { reason: 'it has more or longer arguments than are checked for their origin' }
   for (const value of values) {
     const origin = memory.originOf(value.reading)
-    if (isHeld(origin, value.use, memory, level))
-      return { path: toPathText(value), origin, reason: describe(value, origin) }
+    const isBad =
+      origin === 'nowhere'
+        ? isHeldUnknown(value, call, memory, level)
+        : isHeld(origin, value.use, level)
+    if (isBad) return { path: toPathText(value), origin, reason: describe(value, origin) }
   }
   return undefined
 }
 
-/** A verb that the user did not ask for: `balanced` looks at destructive ones only. */
+/** `destructive`: of such verbs only. `unnamed`: of calls with a value that the user did not name. */
+export type VerbScope = 'destructive' | 'unnamed' | 'every'
+
+/** A verb that the user did not ask for. */
 export function checkVerb(
-  { name, category }: CheckedCall,
+  call: CheckedCall,
   memory: ProvenanceLookup,
-  level: ProtectionLevel,
+  scope: VerbScope,
 ): ProtectionFinding | undefined {
-  if (category === 'Read') return undefined
-  const { hasPrompt, promptWords } = memory
-  const { verb, isDestructive, words } = getToolVerb(name)
-  const isChecked = category === 'Destructive' || isDestructive || (level === 'strict' && hasPrompt)
-  if (!isChecked || !memory.hasProse || isAskedFor(words, promptWords)) return undefined
+  const { hasPrompt, hasProse } = memory
+  if (call.category === 'Read' || !hasProse) return undefined
+  const { verb, isDestructive } = getToolVerb(call.name)
+  if (call.category !== 'Destructive' && !isDestructive) {
+    if (scope === 'destructive' || !hasPrompt) return undefined
+    if (scope === 'unnamed' && isNamedWhole(call, memory)) return undefined
+  }
+  if (isAsked(call, memory)) return undefined
   return {
     reason: hasPrompt
       ? `the user did not ask to \`${verb}\` anything`
       : `it would \`${verb}\`, and what the user asked for is not known`,
   }
+}
+
+/** The user named everything that the call acts on. */
+function isNamedWhole({ args, inputSchema }: CheckedCall, memory: ProvenanceLookup): boolean {
+  const { values } = collectValues(args, inputSchema, false)
+  return values.length > 0 && values.every(({ reading }) => memory.originOf(reading) === 'user')
+}
+
+/**
+ * By the verb, or by another word for it. Such a word is vague ("put" asks to add), so something else
+ * has to connect the call with the prompt: what the tool acts on, or a value that exists.
+ */
+function isAsked({ name, args, inputSchema }: CheckedCall, memory: ProvenanceLookup): boolean {
+  const { verb, words, objects } = getToolVerb(name)
+  const { promptWords } = memory
+  if (isAskedFor(new Set([verb]), promptWords)) return true
+  if (!isAskedFor(words, promptWords)) return false
+  if (objects.size === 0 || isAskedFor(objects, promptWords)) return true
+  let isConnected = false
+  visitLeaves(args, inputSchema, ({ text, role, isEnum }) => {
+    if (isEnum || isConnected || isProseLike(text)) return
+    const origin = memory.originOf(readValue(text, role === 'address'))
+    isConnected = origin === 'user' || origin.endsWith('field')
+  })
+  return isConnected
 }
 
 /** The worst origin of the texts and ids of one argument. */
@@ -114,9 +149,8 @@ export function originOfArgument(value: JsonValue, name: string, memory: Provena
 }
 
 function isHeld(
-  origin: Origin,
+  origin: Exclude<Origin, 'nowhere'>,
   use: ValueUse,
-  { hasProse, hasPrompt }: ProvenanceLookup,
   level: ProtectionLevel,
 ): boolean {
   const isStrict = level === 'strict'
@@ -128,16 +162,35 @@ function isHeld(
       return isStrict && use === 'address'
     case 'written field':
       return use === 'address' || use === 'mention' || (isStrict && use === 'recipient')
-    case 'steered':
-    case 'prose':
-      return true
     default:
-      // Before a stranger's text was read, what stands nowhere can only be the user's.
-      if (!hasProse) return false
-      if (use === 'address') return true
-      return use === 'recipient' ? hasPrompt || isStrict : use === 'mention' && isStrict
+      return true
   }
 }
+
+/** Of a value that stands nowhere. Before a stranger's text was read it can only be the user's. */
+function isHeldUnknown(
+  { use, reading }: CheckedValue,
+  call: CheckedCall,
+  { hasProse, hasPrompt }: ProvenanceLookup,
+  level: ProtectionLevel,
+): boolean {
+  if (!hasProse || use === 'identifier') return false
+  if (use === 'address' || level === 'strict') return true
+  if (use === 'recipient') return hasPrompt
+  // Programs are full of addresses that a model knows by itself; messages are not.
+  return isReachable(reading) && (hasPrompt || reading.kind !== 'url' || isMessage(call))
+}
+
+/** The call reaches a person: by the name of the tool, or by a recipient among its arguments. */
+function isMessage({ name, args }: CheckedCall): boolean {
+  if (splitName(name).some((word) => MESSAGES.has(word))) return true
+  return Object.keys(args).some((key) => getRole(key) === 'recipient')
+}
+
+const MESSAGES: ReadonlySet<string> = new Set(
+  `send email mail message reply forward respond post publish tweet share invite notify comment review
+   dm sms announce broadcast submit answer`.split(/\s+/),
+)
 
 const DESCRIPTIONS: Readonly<Record<Origin, string>> = {
   user: 'was named by the user',

@@ -28,3 +28,5 @@ export const RECORD_PROSE_WORDS = 12
 export const WORD_CHARS = 16
 /** Lines of a text that is read as records; a longer one is prose. */
 export const RECORD_LINES_MAX = 10_000
+/** Directories of a path that are compared with what is known. */
+export const PATH_PARTS_MAX = 16

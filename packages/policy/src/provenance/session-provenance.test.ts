@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonValue } from '../core/json.ts'
 import type { Origin } from '../core/provenance.ts'
+import { rememberAnswer } from './check-call.ts'
 import { foldText } from './fold-text.ts'
 import { HashTable } from './hash-table.ts'
 import { ANSWER_DEPTH_MAX, ANSWER_REMEMBERED_CHARS_MAX, PROVENANCE_ENTRIES_MAX } from './limits.ts'
@@ -290,5 +291,21 @@ describe('stored and read again', () => {
     for (let n = 0; n < 6_000; n++) memory.addPrompt(`cancel${n}`)
     expect(memory.promptWords.has('cancel5999')).toBe(true)
     expect(memory.promptWords.size).toBeLessThan(5_000)
+  })
+})
+
+describe('paths', () => {
+  const memory = session('Write it to notes/new.txt, folder offers, for srv/a')
+  rememberAnswer({ args: { path: '/srv/a/notes/old.txt' } }, { texts: ['some text'] }, memory)
+
+  test.each<[string, Origin]>([
+    ['/srv/a/notes/new.txt', 'user'],
+    ['/srv/a/notes', 'field'],
+    ['/srv/a/offers/list.txt', 'field'],
+    ['/srv/a/notes/evil.txt', 'nowhere'],
+    ['/etc/notes/new.txt', 'nowhere'],
+    [`/${'x/'.repeat(40)}new.txt`, 'nowhere'],
+  ])('%s: %s', (path, expected) => {
+    expect(origin(memory, path)).toBe(expected)
   })
 })

@@ -11,15 +11,15 @@ import { isProse } from './is-prose.ts'
 import {
   ANSWER_DEPTH_MAX,
   ANSWER_REMEMBERED_CHARS_MAX,
+  PATH_PARTS_MAX,
   PROMPT_CHARS_MAX,
   PROMPT_WORDS_MAX,
   RECORD_PROSE_WORDS,
-  WORD_CHARS,
 } from './limits.ts'
 import { readPrompt } from './read-prompt.ts'
 import { readRecords } from './read-records.ts'
 import { readValue, splitTokens, trimEdges, visitGroupedAccounts } from './read-value.ts'
-import { findWord, findWordEnd, pairHigh, pairLow } from './words.ts'
+import { addWords, standsIn } from './words.ts'
 
 const FIELD = 1
 const SHARED_FIELD = 2
@@ -29,7 +29,7 @@ const PROSE = 16
 
 /** Tags keep hashes of different things apart. */
 const WHOLE = 1
-const WORD = 2
+// 2 and 3 are those of words.ts.
 const HOST = 4
 const TOKEN = 5
 
@@ -136,7 +136,7 @@ export class SessionProvenance implements ProvenanceLookup {
     this.#lastPrompt = text
     this.#hasPrompt = true
     const folded = foldText(readPrompt(text.slice(0, PROMPT_CHARS_MAX)))
-    this.#addWords(this.#prompt, folded, PROSE)
+    addWords(this.#hash, this.#prompt, folded, PROSE)
     // Without the words of earlier prompts fewer verbs count as asked for.
     const words = new Set(this.#verbs.size > PROMPT_WORDS_MAX ? [] : this.#verbs)
     for (const token of splitTokens(folded)) {
@@ -165,6 +165,17 @@ export class SessionProvenance implements ProvenanceLookup {
       const { whole, kind, host, isBareHost } = readValue(text)
       this.#add(this.#prompt, WHOLE, whole, PROSE)
       if (kind === 'url' && isBareHost) this.#add(this.#prompt, HOST, host as string, PROSE)
+      if (kind === 'path') this.#addDirectories(whole)
+    }
+  }
+
+  /** The directories of a path that is the user's are there. */
+  #addDirectories(whole: string): void {
+    let at = whole.length
+    for (let parts = 0; parts < PATH_PARTS_MAX; parts++) {
+      at = whole.lastIndexOf('/', at - 1)
+      if (at <= 0) return
+      this.#add(this.#table, WHOLE, whole.slice(0, at), FIELD)
     }
   }
 
@@ -192,26 +203,43 @@ export class SessionProvenance implements ProvenanceLookup {
     this.#hash.hash(WHOLE, whole)
     const { low, high } = this.#hash
     if (this.#prompt.get(low, high) !== 0 || this.#isNamedInWords(reading)) return 'user'
+    if (kind === 'path' && this.#isNamedPath(whole)) return 'user'
     const flags = this.#table.get(low, high)
     if ((flags & FIELD) !== 0) return 'field'
     if (kind === 'path' && this.#isJoined(whole)) return 'field'
     const field = toFieldOrigin(flags)
     if (field !== undefined) return field
     if ((flags & PROSE) !== 0 || this.#table.isIncomplete) return 'prose'
-    return this.#standsIn(this.#table, host ?? whole) ? 'prose' : 'nowhere'
+    return standsIn(this.#hash, this.#table, host ?? whole) ? 'prose' : 'nowhere'
   }
 
-  /** A path made of a directory and a name that are each known. */
+  /** A path made of a directory and a name that are each known, or in a directory of the user's. */
   #isJoined(whole: string): boolean {
     const at = whole.lastIndexOf('/')
     if (at <= 0) return false
-    return [whole.slice(0, at), whole.slice(at + 1)].every((part) => {
-      this.#hash.hash(WHOLE, part)
-      const { low, high } = this.#hash
-      if (this.#prompt.get(low, high) !== 0 || (this.#table.get(low, high) & FIELD) !== 0)
-        return true
-      return this.#isNamedInWords({ kind: 'text', whole: part })
-    })
+    const directory = whole.slice(0, at)
+    if (this.#isNamedPath(directory)) return true
+    return this.#isKnownPart(directory) && this.#isKnownPart(whole.slice(at + 1))
+  }
+
+  #isKnownPart(part: string): boolean {
+    this.#hash.hash(WHOLE, part)
+    const { low, high } = this.#hash
+    if (this.#prompt.get(low, high) !== 0 || (this.#table.get(low, high) & FIELD) !== 0) return true
+    return this.#isNamedInWords({ kind: 'text', whole: part })
+  }
+
+  /** The user named its end (`notes/a.txt`), and the directory that it is relative to is known. */
+  #isNamedPath(whole: string): boolean {
+    if (this.#prompt.size === 0) return false
+    let at = whole.length
+    for (let parts = 0; parts < PATH_PARTS_MAX; parts++) {
+      at = whole.lastIndexOf('/', at - 1)
+      if (at <= 0) return false
+      if (this.#has(this.#prompt, WHOLE, whole.slice(at + 1)))
+        return this.#isKnownPart(whole.slice(0, at))
+    }
+    return false
   }
 
   /** Whether the words of the value stand in the prompt, beside other words. */
@@ -220,7 +248,7 @@ export class SessionProvenance implements ProvenanceLookup {
     if (kind === 'url') return this.#has(this.#prompt, HOST, host as string)
     // `15` of a date is not the id 15.
     if (isNumber(whole)) return this.#has(this.#prompt, TOKEN, whole)
-    return kind !== 'email' && this.#standsIn(this.#prompt, whole)
+    return kind !== 'email' && standsIn(this.#hash, this.#prompt, whole)
   }
 
   #addRecord(
@@ -293,7 +321,7 @@ export class SessionProvenance implements ProvenanceLookup {
         this.#add(this.#table, WHOLE, readValue(token).whole, FIELD)
       return 0
     }
-    const count = this.#addWords(this.#table, folded, PROSE)
+    const count = addWords(this.#hash, this.#table, folded, PROSE)
     if (count > 0) this.#hasProse = true
     visitGroupedAccounts(folded, (compact) => this.#add(this.#table, WHOLE, compact, PROSE))
     return count
@@ -304,47 +332,6 @@ export class SessionProvenance implements ProvenanceLookup {
     if (this.#charsLeft >= 0) return true
     this.#table.markIncomplete()
     return false
-  }
-
-  /** Words and adjacent pairs of words. Returns how many words it has. */
-  #addWords(table: HashTable, folded: string, flag: number): number {
-    const hash = this.#hash
-    let count = 0
-    let before = -1
-    let [beforeLow, beforeHigh] = [0, 0]
-    for (let end = 0; ; before = end) {
-      const start = findWord(folded, end)
-      if (start === folded.length) return count
-      end = findWordEnd(folded, start)
-      hash.hash(WORD, folded, start, end)
-      const { low, high } = hash
-      table.add(low, high, flag)
-      if (before !== -1) table.add(pairLow(beforeLow, low), pairHigh(beforeHigh, high), flag)
-      beforeLow = low
-      beforeHigh = high
-      count += end - start <= WORD_CHARS ? 1 : Math.ceil((end - start) / WORD_CHARS)
-    }
-  }
-
-  /** Whether all words of the value stand one after the other; exact for pairs. */
-  #standsIn(table: HashTable, folded: string): boolean {
-    const hash = this.#hash
-    let before = -1
-    let [beforeLow, beforeHigh] = [0, 0]
-    for (let end = 0; ; before = end) {
-      const start = findWord(folded, end)
-      if (start === folded.length) return before !== -1
-      end = findWordEnd(folded, start)
-      hash.hash(WORD, folded, start, end)
-      const { low, high } = hash
-      const flags =
-        before === -1
-          ? table.get(low, high)
-          : table.get(pairLow(beforeLow, low), pairHigh(beforeHigh, high))
-      if (flags === 0) return false
-      beforeLow = low
-      beforeHigh = high
-    }
   }
 
   #add(table: HashTable, tag: number, text: string, flag: number): void {

@@ -3,10 +3,18 @@
 
 import { splitName } from './names.ts'
 
-/** Words that ask for the same. A verb may be in several groups. */
-const SYNONYMS: readonly ReadonlySet<string>[] = [
+/** Words that ask for the same destruction: "change" does not ask to reset. */
+const DESTRUCTIVE_SYNONYMS = toGroups([
   `delete remove erase drop purge wipe clear destroy trash discard uninstall unlink rid clean cleanup prune`,
   `cancel abort revoke terminate stop end close withdraw unsubscribe kill shut disable deactivate`,
+  `remove kick exclude ban expel uninvite`,
+  `reset revert restore undo roll rollback discard`,
+  `overwrite replace`,
+  `archive store clear clean`,
+])
+
+/** Words that ask for the same. A verb may be in several groups. */
+const SYNONYMS = toGroups([
   `send email mail message forward reply respond answer write notify tell inform contact dm text post
    deliver share submit invite let ask remind say`,
   `send pay transfer refund wire remit reimburse settle owe money donate return`,
@@ -16,19 +24,22 @@ const SYNONYMS: readonly ReadonlySet<string>[] = [
   `schedule plan set recurring standing book arrange pay transfer`,
   `reserve book reservation booking rent order`,
   `add append include insert put attach extend invite join write`,
-  `update change modify edit adjust set correct fix rename replace reset move amend revise refresh
+  `update change modify edit adjust set correct fix rename replace move amend revise refresh
    increase decrease raise lower alter`,
   `reschedule move postpone shift change delay bring`,
   `share give grant invite send allow access permission`,
   `post publish upload tweet announce write share put send`,
-  `invite add ask bring include join`,
-  `remove kick exclude ban expel uninvite`,
+  `invite add bring include join`,
   `move rename transfer relocate copy`,
   `write save store create append put edit overwrite update fix implement change`,
   `execute run launch start call invoke perform test build compile install`,
   `merge commit push pull rebase checkout branch tag release deploy`,
   `get fetch open visit read download browse look see check summarize summarise find show view access`,
-].map((line) => new Set(line.split(/\s+/)))
+])
+
+function toGroups(lines: readonly string[]): readonly ReadonlySet<string>[] {
+  return lines.map((line) => new Set(line.split(/\s+/)))
+}
 
 const DESTRUCTIVE: ReadonlySet<string> = new Set(
   `delete remove erase drop purge wipe clear destroy trash discard uninstall unlink cancel abort revoke
@@ -41,6 +52,8 @@ export interface ToolVerb {
   readonly isDestructive: boolean
   /** The verb and every word that asks for the same. */
   readonly words: ReadonlySet<string>
+  /** The other words of the name: what it acts on. */
+  readonly objects: ReadonlySet<string>
 }
 
 const VERBS = new Map<string, ToolVerb>()
@@ -48,23 +61,25 @@ const VERBS_MAX = 4_096
 
 /** The first word of the tool's name that is a known verb, else its first word. */
 export function getToolVerb(name: string): ToolVerb {
-  let known = VERBS.get(name)
-  if (known === undefined) {
+  let read = VERBS.get(name)
+  if (read === undefined) {
     const words = splitName(name)
     const verb =
-      words.find((word) => SYNONYMS.some((group) => group.has(word)) || DESTRUCTIVE.has(word)) ??
+      words.find((word) => DESTRUCTIVE.has(word) || SYNONYMS.some((group) => group.has(word))) ??
       words[0] ??
       ''
-    const groups = SYNONYMS.filter((group) => group.has(verb))
-    known = {
+    const known = DESTRUCTIVE.has(verb) ? DESTRUCTIVE_SYNONYMS : SYNONYMS
+    const groups = known.filter((group) => group.has(verb))
+    read = {
       verb,
       isDestructive: words.some((word) => DESTRUCTIVE.has(word)),
       words: new Set([verb, ...groups.flatMap((group) => [...group])]),
+      objects: new Set(words.filter((word) => word !== verb && word.length > 2)),
     }
     if (VERBS.size >= VERBS_MAX) VERBS.clear()
-    if (name.length <= 200) VERBS.set(name, known)
+    if (name.length <= 200) VERBS.set(name, read)
   }
-  return known
+  return read
 }
 
 /** Whether one of the words, or a form of one, is among those of the prompt. */

@@ -1,18 +1,63 @@
-// Words of folded text, and hashes of adjacent pairs of them. Allocates nothing: words are places in the
-// text, and a pair is made of the hashes of its words.
+// Words of folded text, and adjacent pairs of them, in a table of hashes: a value of several words is
+// found only where they stand one after the other. Allocates nothing: words are places in the text, and
+// a pair is made of the hashes of its words.
 
 import { isIdeograph, isWordUnit } from './fold-text.ts'
+import type { Hasher } from './hash.ts'
+import type { HashTable } from './hash-table.ts'
+import { WORD_CHARS } from './limits.ts'
 
+/** Tags keep hashes of different things apart; session-provenance.ts has the others. */
+const WORD = 2
 const PAIR = 3
 
+/** Words and adjacent pairs of words. Returns how many words it has. */
+export function addWords(hash: Hasher, table: HashTable, folded: string, flag: number): number {
+  let count = 0
+  let before = -1
+  let [beforeLow, beforeHigh] = [0, 0]
+  for (let end = 0; ; before = end) {
+    const start = findWord(folded, end)
+    if (start === folded.length) return count
+    end = findWordEnd(folded, start)
+    hash.hash(WORD, folded, start, end)
+    const { low, high } = hash
+    table.add(low, high, flag)
+    if (before !== -1) table.add(pairLow(beforeLow, low), pairHigh(beforeHigh, high), flag)
+    beforeLow = low
+    beforeHigh = high
+    count += end - start <= WORD_CHARS ? 1 : Math.ceil((end - start) / WORD_CHARS)
+  }
+}
+
+/** Whether all words of the value stand one after the other; exact for pairs. */
+export function standsIn(hash: Hasher, table: HashTable, folded: string): boolean {
+  let before = -1
+  let [beforeLow, beforeHigh] = [0, 0]
+  for (let end = 0; ; before = end) {
+    const start = findWord(folded, end)
+    if (start === folded.length) return before !== -1
+    end = findWordEnd(folded, start)
+    hash.hash(WORD, folded, start, end)
+    const { low, high } = hash
+    const flags =
+      before === -1
+        ? table.get(low, high)
+        : table.get(pairLow(beforeLow, low), pairHigh(beforeHigh, high))
+    if (flags === 0) return false
+    beforeLow = low
+    beforeHigh = high
+  }
+}
+
 /** Where the next word starts; the length if there is none. */
-export function findWord(text: string, from: number): number {
+function findWord(text: string, from: number): number {
   let at = from
   while (at < text.length && !isWordUnit(text.charCodeAt(at))) at++
   return at
 }
 
-export function findWordEnd(text: string, start: number): number {
+function findWordEnd(text: string, start: number): number {
   let at = start
   let unit = text.charCodeAt(at)
   if (isIdeograph(unit)) return at + 1
@@ -23,10 +68,10 @@ export function findWordEnd(text: string, start: number): number {
   return at
 }
 
-export function pairLow(before: number, low: number): number {
+function pairLow(before: number, low: number): number {
   return Math.imul(before ^ PAIR, 0x9e3779b1) + low
 }
 
-export function pairHigh(before: number, high: number): number {
+function pairHigh(before: number, high: number): number {
   return Math.imul(before ^ PAIR, 0xc2b2ae3d) ^ high
 }

@@ -10,6 +10,7 @@ export const PROTECTIONS = [
   'valueFromText',
   'valueUnproven',
   'destroysUnasked',
+  'changesUnasked',
   'actsUnasked',
 ] as const
 export type ProtectionName = (typeof PROTECTIONS)[number]
@@ -38,8 +39,10 @@ export function findProtection(
     case 'valueUnproven':
       return checkValues(checked, provenance, 'strict')
     case 'destroysUnasked':
-      return checkVerb(checked, provenance, 'balanced')
+      return checkVerb(checked, provenance, 'destructive')
+    case 'changesUnasked':
+      return checkVerb(checked, provenance, 'unnamed')
     default:
-      return checkVerb(checked, provenance, 'strict')
+      return checkVerb(checked, provenance, 'every')
   }
 }
