@@ -2,12 +2,13 @@
 // or 20, with nothing installed yet. If node_modules does not match package-lock.json it runs `npm
 // ci`, which also installs the Node that everything else runs on. Compares contents, not times: a
 // checkout sets times arbitrarily.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, readFileSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const NODE_MAJOR_MIN = 24
+const PROGRESS_EVERY_MS = 10_000
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const inRoot = (...parts) => join(root, ...parts)
 const readJson = (...parts) => JSON.parse(readFileSync(inRoot(...parts), 'utf8'))
@@ -16,7 +17,7 @@ const reason = whyInstall()
 if (reason !== undefined) {
   // `npm ci` would empty the link's target, which may belong to another project.
   if (isLink()) fail(`${reason}, and node_modules is a link: install where it leads, or remove it`)
-  install(reason)
+  await install(reason)
 }
 
 function isLink() {
@@ -59,18 +60,21 @@ function nodeBinary() {
   return inRoot('node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
 }
 
-function install(why) {
+async function install(why) {
   const began = Date.now()
   console.error(`bootstrap: ${why}: running npm ci, which takes a minute or so`)
   const options = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
-  const result = runNpm(options)
+  const progress = setInterval(() => {
+    console.error(`bootstrap: npm ci is running, ${seconds(began)} s so far`)
+  }, PROGRESS_EVERY_MS)
+  const result = await runNpm(options)
+  clearInterval(progress)
   if (result.error) fail(`could not start npm: ${result.error.message}`)
   if (result.status !== 0) {
     // npm writes some errors to stdout, which is printed only on failure.
-    process.stderr.write(result.stdout ?? '')
+    process.stderr.write(result.stdout)
     fail(`\`npm ci\` failed (${result.signal ?? `exit code ${result.status}`}), see above`)
   }
-  const seconds = ((Date.now() - began) / 1000).toFixed(1)
   const version = nodeVersion()
   if (!(Number.parseInt(version, 10) >= NODE_MAJOR_MIN)) {
     fail(
@@ -78,7 +82,13 @@ function install(why) {
         'the install step of the package `node` did not run: look for `ignore-scripts` in `npm config list`',
     )
   }
-  console.error(`bootstrap: npm ci took ${seconds} s; everything runs on its Node ${version}`)
+  console.error(
+    `bootstrap: npm ci took ${seconds(began)} s; everything runs on its Node ${version}`,
+  )
+}
+
+function seconds(began) {
+  return ((Date.now() - began) / 1000).toFixed(0)
 }
 
 function nodeVersion() {
@@ -92,12 +102,24 @@ function runNpm(args) {
   const bins = join('node_modules', '.bin')
   const path = (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.endsWith(bins))
   const env = { ...process.env, PATH: path.join(delimiter) }
-  const common = { cwd: root, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }
+  const common = { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] }
   const { npm_execpath: cli, npm_node_execpath: node } = process.env
   if (cli && node && basename(cli) === 'npm-cli.js' && !node.includes(bins)) {
-    return spawnSync(node, [cli, ...args], common)
+    return run(node, [cli, ...args], common)
   }
-  return spawnSync('npm', args, { ...common, shell: process.platform === 'win32' })
+  return run('npm', args, { ...common, shell: process.platform === 'win32' })
+}
+
+function run(program, args, options) {
+  return new Promise((resolve) => {
+    let stdout = ''
+    const child = spawn(program, args, options)
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk
+    })
+    child.on('error', (error) => resolve({ error, stdout }))
+    child.on('close', (status, signal) => resolve({ status, signal, stdout }))
+  })
 }
 
 function fail(text) {

@@ -74,7 +74,7 @@ test('a dry run shows every line and does nothing; without a word nothing is agr
   expect(dry.stdout).toContain('asked  stays: the environment has no `UNSET_FOR_INIT`')
   const silent = await init()
   expect(silent.code).toBe(1)
-  expect(silent.stdout).toContain('nothing was agreed to')
+  expect(silent.stdout).toContain('no server was agreed to')
   expect((await init('--yes', 'nobody')).code).toBe(2)
   expect((await init('--undo')).code).toBe(2)
   for (const name of ['sluice.yaml', 'sluice.env', 'sluice.moved.json', 'started'])
@@ -140,7 +140,7 @@ test('what is moved works behind the gate, its policy holds, and undo leaves all
   writeFileSync(join(home, '.claude.json'), broken)
   const sick = await sluice(['doctor', '--config', join(root, 'none.yaml')])
   expect(sick.code).toBe(1)
-  expect(sick.stdout).toMatch(/fail {2}config .*none\.yaml is missing\n.*sluice init/)
+  expect(sick.stdout).toMatch(/fail {2}config .*there is no .*none\.yaml\n.*sluice init/)
   expect(sick.stdout).toContain('Claude Code: dead cannot start: /gone/node is gone')
 })
 
@@ -178,7 +178,6 @@ test('F4: without --config the gate’s files go where no server is rooted, and 
 test('observed first: everything passes and is recorded, until it is enforced', async () => {
   const said = await init('--yes', 'notes', '--move', '--observe')
   expect(said.code, said.stderr).toBe(0)
-  expect(said.stderr).toContain('1/1 notes: 9 tools')
   expect(said.stdout).toMatch(/^observed:\n {2}Claude Code: notes\nnot observed:\n/m)
   expect(said.stdout).toContain('Claude Code: asked: the environment has no `UNSET_FOR_INIT`')
   expect(said.stdout).toMatch(/evil.*: it came with the project; `sluice init --yes evil --move/)
@@ -212,6 +211,8 @@ test('observed first: everything passes and is recorded, until it is enforced', 
       'notes/delete_entities',
     )
     expect(readFileSync(join(root, 'policy.yaml'), 'utf8')).toContain('mode: shadow')
+    const log = followLog()
+    await vi.waitFor(() => expect(log().match(/\n/g)).toHaveLength(1), 20_000)
     const turned = await sluice(['enforce', '--config', config, '--yes'])
     expect([turned.code, turned.stdout]).toEqual([0, expect.stringContaining('enforced: ')])
     await vi.waitFor(
@@ -221,11 +222,36 @@ test('observed first: everything passes and is recorded, until it is enforced', 
     void client.callTool(call).catch(() => {})
     const waiting = () => sluiceJson(['status', '--config', config])
     await vi.waitFor(async () => expect((await waiting()).waiting).toBe(1), { timeout: 20_000 })
+    await vi.waitFor(() => expect(log()).toMatch(/^\d{4}-\S+Z info .*only tightens/m), 20_000)
+    const { checks } = await sluiceJson(['doctor', '--config', config, '--start'])
+    const servers = checks.filter(({ check }: { check: string }) => check === 'server')
+    expect(servers.map(({ message }: { message: string }) => message.slice(-7))).toEqual([
+      ...['9 tools', '9 tools'],
+    ])
+    // It uses a gate that the client started: that one ends, and its clients with it.
+    const refused = await sluice(['up', '--config', config, '--no-pin'])
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--take-over')])
+    const gate = await up(['--port', '0', '--take-over', '--no-pin'])
+    await vi.waitFor(() => expect(log()).toContain('stopping (sluice stop)'), 20_000)
+    expect((await waiting()).isPiped).toBe(false)
+    expect((await sluice(['stop', '--config', config])).stdout).toContain(`process ${gate.pid}`)
   } finally {
     await close()
     await sluice(['stop', '--config', config])
   }
 })
+
+/** `sluice logs -f`, from the last line on; what it has printed so far. */
+function followLog(): () => string {
+  const args = [SLUICE, 'logs', '-f', '-n', '1', '--config', config]
+  const follower = spawn(NODE, args, { stdio: ['ignore', 'pipe', 'ignore'] })
+  onTestFinished(() => void follower.kill())
+  let text = ''
+  follower.stdout.on('data', (chunk) => {
+    text += chunk
+  })
+  return () => text
+}
 
 test('a configuration that is there keeps its lines, and gets the new servers', async () => {
   writeFileSync(
@@ -307,8 +333,12 @@ interface Known extends ToolDefinition {
 async function up(more = ['--port', '0']): Promise<ChildProcess> {
   const args = [SLUICE, 'up', '--config', config, ...more]
   const gate = spawn(NODE, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let stderr = ''
+  gate.stderr.on('data', (chunk) => {
+    stderr += chunk
+  })
   const exited = once(gate, 'exit').then(() => {
-    throw new Error('the gate ended')
+    throw new Error(`the gate ended: ${stderr}`)
   })
   exited.catch(() => {})
   await Promise.race([once(gate.stdout, 'data'), exited])

@@ -48,7 +48,7 @@ test('A02 rug pull: graded when a list is seen, held before a call passes', asyn
   const gate = await startGate({ servers })
   const client = await PlainClient.open(gate, 'shifty')
   expect(await names(client)).toEqual(['get_item', 'put_item', 'drop_items'])
-  expect(gate.log).toContain('a tool is trusted at first sight')
+  await until(() => /new tools: .* server=shifty tools=3 /.test(gate.log))
 
   // Words of a read and of what destroys; a default; the neighbours go on.
   list(tool('get_item', 'Get one item'), PUT_READS, tool('drop_items', 'Drops every item'))

@@ -99,7 +99,7 @@ test('F14: a policy taken without comparison is said, and on record', async () =
   await gate.stop()
   for (const end of ['', '-wal', '-shm']) rmSync(join(gate.data, `gate.db${end}`), { force: true })
   const again = await startGate({ servers, policy: LOOSER, folder: gate.folder })
-  expect(again.log).toMatch(/without comparison.*gate\.db knows no policy/)
+  expect(again.log).toMatch(/without comparison.*gate\.db has no policy/)
   const starts = recordsOf(again).flatMap((record) =>
     record.kind === 'event' && record.name === 'start' ? [record.detail] : [],
   )

@@ -1,11 +1,11 @@
-// Asks the servers that were agreed to for their tools, several at once, and says how far it is. A server that
-// does not list its tools would not work behind the gate either: it is left, with what it said.
+// Asks the servers that were agreed to for their tools, as their clients would start them. A server that
+// does not answer is left out, with the reason.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { clientVariables } from '../gateway/processes/environment.ts'
+import { describeFailure, listAllTools } from '../terminal/list-all-tools.ts'
 import { listServerTools, type ServerAddress } from '../terminal/list-server-tools.ts'
-import { type Output, plural, printable } from '../terminal/output.ts'
-import { ASKED_AT_ONCE_MAX, WAITING_TOLD_EVERY_MS } from './files/limits.ts'
+import type { Output } from '../terminal/output.ts'
 import type { TextTemplate } from './files/read-server.ts'
 import type { NamedServer } from './move/name-servers.ts'
 
@@ -15,54 +15,32 @@ export interface AskedServers {
   readonly failed: readonly { readonly server: NamedServer; readonly because: string }[]
 }
 
-type Answer = { readonly tools: readonly ToolDefinition[] } | { readonly because: string }
-
 export async function askServers(
   agreed: readonly NamedServer[],
   output: Output,
 ): Promise<AskedServers> {
-  const answers = new Map<NamedServer, Answer>()
-  const waiting = new Set<NamedServer>()
-  const names = agreed.map(({ name }) => name).join(', ')
-  if (agreed.length > 0) output.remark(`asking ${names} for their tools`)
-  const teller = setInterval(() => {
-    const still = [...waiting].map(({ name }) => name).join(', ')
-    output.remark(`still waiting for ${still}; a package may have to be downloaded first`)
-  }, WAITING_TOLD_EVERY_MS).unref()
-  const left = [...agreed]
-  const work = async (): Promise<void> => {
-    for (let server = left.shift(); server !== undefined; server = left.shift()) {
-      waiting.add(server)
-      const answer = await askOne(server)
-      waiting.delete(server)
-      answers.set(server, answer)
-      const said =
-        'tools' in answer ? plural(answer.tools.length, 'tool') : `left: ${answer.because}`
-      output.remark(`  ${answers.size}/${agreed.length} ${server.name}: ${printable(said)}`)
+  const sources = agreed.map((server) => ({
+    name: server.name,
+    list: () => listServerTools(server.name, addressOf(server)),
+  }))
+  const servers: NamedServer[] = []
+  const tools: ToolDefinition[] = []
+  const failed: { server: NamedServer; because: string }[] = []
+  for (const [at, listing] of (await listAllTools(sources, output)).entries()) {
+    const server = agreed[at] as NamedServer
+    if ('error' in listing) failed.push({ server, because: reasonOf(listing.error) })
+    else {
+      servers.push(server)
+      tools.push(...listing.tools)
     }
   }
-  await Promise.all(Array.from({ length: ASKED_AT_ONCE_MAX }, work))
-  clearInterval(teller)
-  const all = agreed.map((server) => ({ server, answer: answers.get(server) as Answer }))
-  return {
-    servers: all.flatMap(({ server, answer }) => ('tools' in answer ? [server] : [])),
-    tools: all.flatMap(({ answer }) => ('tools' in answer ? answer.tools : [])),
-    failed: all.flatMap(({ server, answer }) =>
-      'because' in answer ? [{ server, because: answer.because }] : [],
-    ),
-  }
+  return { servers, tools, failed }
 }
 
-async function askOne(server: NamedServer): Promise<Answer> {
-  try {
-    return { tools: await listServerTools(server.name, addressOf(server)) }
-  } catch (error) {
-    const { message } = error as Error
-    const because = /HTTP 40[13]/.test(message)
-      ? 'it wants a login, which the client holds: `auth: login` in sluice.yaml and `sluice login` give the gate one'
-      : message.replace(/^the tools of `[^`]*` cannot be listed: /, '')
-    return { because }
-  }
+function reasonOf(error: Error): string {
+  return /HTTP 40[13]/.test(error.message)
+    ? 'it wants a login, which the client holds: `auth: login` in sluice.yaml and `sluice login` give the gate one'
+    : describeFailure(error)
 }
 
 function addressOf({ read }: NamedServer): ServerAddress {

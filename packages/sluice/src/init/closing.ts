@@ -19,6 +19,8 @@ export interface Closing {
   readonly isObserved: boolean
   /** Entries became addresses: the gate has to be started by a person. */
   readonly isUrl: boolean
+  /** Somebody has set a PIN already. */
+  readonly canApprove: boolean
   /** `--config FILE`, where commands would not find it by themselves. */
   readonly option: string
 }
@@ -55,7 +57,8 @@ function reasonFor({ from, entry, reading }: DiscoveredServer, { left, option }:
   return `\`sluice init --yes ${entry.name} --move${option}\` moves it`
 }
 
-function showNext({ moved, isObserved, isUrl, option }: Closing, output: Output): void {
+function showNext(closing: Closing, output: Output): void {
+  const { moved, isObserved, isUrl, canApprove, option } = closing
   const clients = [...new Set(moved.map(({ client }) => CLIENTS[client]))].join(', ')
   output.line(output.paint('bold', 'next:'))
   if (moved.length === 0)
@@ -63,7 +66,9 @@ function showNext({ moved, isObserved, isUrl, option }: Closing, output: Output)
   const steps = [
     ...(isUrl ? [`\`sluice up${option}\`, since the entries are addresses: keep it running`] : []),
     `restart ${clients}`,
-    `\`sluice approvers pin${option}\`, before agents run: calls that a rule holds wait for you`,
+    ...(canApprove
+      ? []
+      : [`\`sluice approvers pin${option}\`, before agents run: with your PIN you approve calls`]),
     ...(isObserved
       ? [
           `nothing is enforced yet: after some days \`sluice enforce${option}\` lists what will change, and turns the policy on`,

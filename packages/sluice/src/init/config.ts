@@ -7,6 +7,7 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import { readConfig, readDataLocation } from '../gateway/config/config.ts'
 import { describeEntry, putServers, type WrittenServer } from '../gateway/config/edit-servers.ts'
 import { keysPath, readKeys } from '../gateway/config/keys.ts'
+import { People } from '../identity/people/people.ts'
 import { checkDataFolder } from '../store/files/private-folder.ts'
 import { CliError } from '../terminal/errors.ts'
 import { readText } from '../terminal/read-input.ts'
@@ -14,10 +15,26 @@ import type { NamedServer } from './move/name-servers.ts'
 
 /** The data directory that `sluice up` will use may have come with the project. Throws a StoreError. */
 export function checkDataOf(file: string): void {
+  checkDataFolder(dataOf(file))
+}
+
+/** Whether somebody has set a PIN for the gate of this configuration. */
+export function hasApprover(file: string): boolean {
+  const data = dataOf(file)
+  if (!existsSync(join(data, 'identity.db'))) return false
+  const people = People.open(data)
+  try {
+    return people.anybody
+  } finally {
+    people.close()
+  }
+}
+
+function dataOf(file: string): string {
   const place = existsSync(file)
     ? readDataLocation({ file, text: readText(file) }, process.env)
     : undefined
-  checkDataFolder(place?.data ?? join(dirname(file), '.sluice'))
+  return place?.data ?? join(dirname(file), '.sluice')
 }
 
 export function newConfig(servers: readonly NamedServer[]): string {

@@ -24,7 +24,7 @@ import { readText } from '../terminal/read-input.ts'
 import { type Asker, askerFor } from './ask.ts'
 import { type AskedServers, askServers } from './ask-servers.ts'
 import { showClosing } from './closing.ts'
-import { addServers, checkDataOf, environmentWith, newConfig } from './config.ts'
+import { addServers, checkDataOf, environmentWith, hasApprover, newConfig } from './config.ts'
 import { changeFile } from './files/change-file.ts'
 import { CLIENTS } from './files/client.ts'
 import { ClientError } from './files/errors.ts'
@@ -73,7 +73,6 @@ it is named. Keys go to sluice.env, which only you can read. docs/how-to/clients
 export function addInit(parent: Command, answer: SetExitCode): void {
   parent
     .command('init')
-    .description('put the gate in front of the servers that MCP clients here already have')
     .option('--config <file>', 'what to write', 'sluice.yaml')
     .option('--project <dirs...>', 'folders whose own files are looked at', ['.'])
     .option('--yes [names...]', 'agree: to all servers of your own files, or to those named')
@@ -284,7 +283,8 @@ class Init {
     const isUrl = this.#options.via === 'url'
     const { url, data } = this.#gateAddress(config, servers)
     const tokens = new ClientTokens(data, this.#options.dryRun === true)
-    const base = { sluice: [process.execPath, bin], config: this.#config }
+    const stateHome = process.env.XDG_STATE_HOME
+    const base = { sluice: [process.execPath, bin], config: this.#config, stateHome }
     const move = (server: string, { from, entry }: DiscoveredServer): EntryMove => {
       const gate = isUrl ? { ...base, url, sessionToken: tokens.tokenFor(from) } : base
       const now = gateEntry(from.client, server, gate, entry.value)
@@ -309,9 +309,10 @@ class Init {
 
   #nothing(found: DiscoveryResult, named: readonly NamedServer[]): 1 {
     this.#tell(found, [], [], [], [])
-    if (found.servers.length === 0) this.#output.line('no client here has a server')
+    if (found.servers.length === 0)
+      this.#output.line(`no MCP server is set up in ${Object.values(CLIENTS).join(', ')}`)
     else if (named.length > 0 && this.#options.yes === undefined)
-      this.#output.line('nothing was agreed to, so nothing was started or written: see --yes')
+      this.#output.line('no server was agreed to, so nothing was started or written: see --yes')
     return 1
   }
 
@@ -343,6 +344,7 @@ class Init {
         ...{ found: found.servers, moved, left: this.#left },
         isObserved: this.#options.observe === true,
         isUrl: this.#options.via === 'url',
+        canApprove: hasApprover(this.#config),
         option: isFoundByCommands(this.#config) ? '' : ` --config ${this.#config}`,
       },
       this.#output,

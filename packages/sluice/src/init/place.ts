@@ -62,11 +62,14 @@ export function cloneRoot(): string | undefined {
   return existsSync(join(PACKAGE, 'src', 'cli', 'main.ts')) ? resolve(PACKAGE, '../..') : undefined
 }
 
-/** The record of moves to take back: beside the file that was named, or where placeConfig puts it. */
+/** The record of moves to take back: beside the file that was named, or where placeConfig puts it. If there
+ * is none, where the record of the user's own gate would be. */
 export function findRecord(named: string, user: User): string {
   const folders = [dirname(resolve(named)), ...userFolders(user.home, user.environment)]
   const records = folders.map((folder) => join(folder, 'sluice.moved.json'))
-  return records.find((file) => existsSync(file)) ?? (records[0] as string)
+  const config = existsSync(named) ? resolve(named) : findUserConfig(user.environment)
+  const fallback = join(dirname(config ?? resolve(named)), 'sluice.moved.json')
+  return records.find((file) => existsSync(file)) ?? fallback
 }
 
 /** The directories among a server's arguments. */

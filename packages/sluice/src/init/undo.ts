@@ -15,8 +15,8 @@ export async function undoInit(record: string, isDry: boolean, output: Output): 
   if (moved.length === 0)
     throw new CliError(
       'CLI_FILE',
-      `\`${record}\` is not there: nothing was moved, or it is undone already`,
-      'name the sluice.yaml that was written with --config',
+      `nothing to undo: there is no \`${record}\``,
+      'the entries were restored already, or never changed; if `init` ran with --config, name that file',
     )
   if (isDry) return showUndo(moved, output)
   const undone = await undoMoves(record)

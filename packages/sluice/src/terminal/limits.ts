@@ -17,10 +17,12 @@ export const LOGIN_WAIT_MS_MAX = 5 * 60_000
 export const SCAN_MS_MAX = 60_000
 export const SCAN_BYTES_MAX = 64 * 1_048_576
 export const SCAN_PAGES_MAX = 200
+/** Servers that are asked for their tools at the same time. */
+export const ASKED_AT_ONCE_MAX = 6
 /** `sluice scan --brief`, for an agent's context. */
 export const BRIEF_CHARS_MAX = 2_000
 
-/** A pipe whose server says nothing for this long tells on stderr what it waits for. */
+/** A pipe, or a list of tools, whose server says nothing for this long tells on stderr what it waits for. */
 export const WAIT_TOLD_AFTER_MS = 5_000
 /** A longer log of a gate that clients started is put aside before the next gate writes to it. */
 export const GATE_LOG_BYTES_MAX = 8 * 1_048_576

@@ -24,3 +24,9 @@ test('text: level, message, fields; nothing that controls a terminal', () => {
   makeLog('text', (line) => lines.push(line))('info', 'ready\u001b', { server: 'a', why: '' })
   expect(lines).toEqual(['info  ready\\u{1b} server=a\n'])
 })
+
+test('text for a file begins with the time', () => {
+  const lines: string[] = []
+  makeLog('text', (line) => lines.push(line), { hasTime: true })('warn', 'late')
+  expect(lines).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z warn {2}late\n$/)])
+})

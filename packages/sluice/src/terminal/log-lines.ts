@@ -8,17 +8,23 @@ import { printable } from './output.ts'
 export const LOG_FORMATS = ['text', 'json'] as const
 export type LogFormat = (typeof LOG_FORMATS)[number]
 
-export function makeLog(format: LogFormat, write: (line: string) => void): Log {
-  return format === 'json' ? jsonLog(write) : textLog(write)
+/** `hasTime`: lines of text begin with the time, for a file; a terminal and a service need none. */
+export function makeLog(
+  format: LogFormat,
+  write: (line: string) => void,
+  { hasTime = false } = {},
+): Log {
+  return format === 'json' ? jsonLog(write) : textLog(write, hasTime)
 }
 
-/** Level, text, then what belongs to it. */
-function textLog(write: (line: string) => void): Log {
+/** Time if wanted, level, text, then what belongs to it. */
+function textLog(write: (line: string) => void, hasTime: boolean): Log {
   return (level, message, fields = {}) => {
     const parts = Object.entries(fields).flatMap(([name, value]) =>
       value === '' ? [] : [`${name}=${printable(String(value))}`],
     )
-    write(`${[level.padEnd(5), printable(message), ...parts].join(' ')}\n`)
+    const time = hasTime ? [new Date().toISOString()] : []
+    write(`${[...time, level.padEnd(5), printable(message), ...parts].join(' ')}\n`)
   }
 }
 

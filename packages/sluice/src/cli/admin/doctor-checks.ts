@@ -49,8 +49,10 @@ export async function runChecks(options: DoctorOptions): Promise<Finding[]> {
   const data = resolve(options.data ?? config?.data ?? join(options.config, '..', '.sluice'))
   const status = await checkGate(data, findings)
   if (config !== undefined) checkPolicy(config, findings)
-  checkData(data, findings)
-  checkPin(data, status, findings)
+  if (config !== undefined || existsSync(data)) {
+    checkData(data, findings)
+    checkPin(data, status, findings)
+  }
   if (config !== undefined) {
     await checkPort(config, status, findings)
     await checkServers(config, status, options.start === true, findings)
@@ -73,7 +75,11 @@ function checkConfig({ config: file }: DoctorOptions, findings: Finding[]): Gate
   const add = (status: Finding['status'], message: string, help?: string) =>
     findings.push({ check: 'config', status, message, ...(help === undefined ? {} : { help }) })
   if (!existsSync(file)) {
-    add('fail', `${resolve(file)} is missing`, 'run `sluice init`, or name another with --config')
+    add(
+      'fail',
+      `nothing is set up: there is no ${resolve(file)}`,
+      'run `sluice init`, or name another configuration with --config',
+    )
     return undefined
   }
   try {
@@ -122,7 +128,7 @@ async function checkGate(data: string, findings: Finding[]): Promise<JsonObject 
   try {
     const status = await askGate(data, { do: 'status' })
     if (status === undefined) {
-      add('ok', 'none runs: a client starts one when it needs it, `sluice up` starts one for URLs')
+      add('ok', 'none runs here: a client starts one when needed, `sluice up` starts one for URLs')
       return undefined
     }
     const how = status.isPiped === true ? 'started by clients' : `at ${status.url}`
@@ -167,7 +173,7 @@ function checkPin(data: string, status: JsonObject | undefined, findings: Findin
     findings.push({ check: 'pin', status: 'ok', message: 'somebody can approve' })
   else
     findings.push({
-      ...{ check: 'pin', status: 'warn', message: 'nobody can approve: held calls wait in vain' },
+      ...{ check: 'pin', status: 'warn', message: 'nobody can approve held calls yet' },
       help: 'set your PIN before you run agents: `sluice approvers pin`',
     })
 }

@@ -5,7 +5,7 @@ import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { isOwnTool, markOwnTool } from '../../catalogue/classify/own-tools.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { prepareWorkDirectories } from '../../gateway/config/work-directory.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { listAllTools } from '../../terminal/list-all-tools.ts'
 import { listServerTools } from '../../terminal/list-server-tools.ts'
 import { type Output, printable } from '../../terminal/output.ts'
 
@@ -15,22 +15,25 @@ export interface ListedTools {
 }
 
 /** Throws where no server could be listed. */
-export async function listConfiguredTools(config: GateConfig): Promise<ListedTools> {
+export async function listConfiguredTools(
+  config: GateConfig,
+  output: Output,
+): Promise<ListedTools> {
   prepareWorkDirectories(config)
-  const tools: ToolDefinition[] = []
-  const leftOut: { server: string; why: string }[] = []
-  let first: unknown
-  for (const [server, address] of Object.entries(config.servers))
-    try {
-      if (address.kind === 'builtin') tools.push(...(await listBuiltinTools(server)))
-      else tools.push(...(await listServerTools(server, address)))
-    } catch (error) {
-      if (!(error instanceof CliError)) throw error
-      first ??= error
-      leftOut.push({ server, why: error.message })
-    }
-  if (leftOut.length > 0 && leftOut.length === Object.keys(config.servers).length) throw first
-  return { tools, leftOut }
+  const sources = Object.entries(config.servers).map(([name, address]) => ({
+    name,
+    list: () =>
+      address.kind === 'builtin' ? listBuiltinTools(name) : listServerTools(name, address),
+  }))
+  const listings = await listAllTools(sources, output)
+  const failed = listings.flatMap((listing, at) =>
+    'error' in listing ? [{ server: sources[at]?.name ?? '', error: listing.error }] : [],
+  )
+  if (failed[0] !== undefined && failed.length === sources.length) throw failed[0].error
+  return {
+    tools: listings.flatMap((listing) => ('tools' in listing ? listing.tools : [])),
+    leftOut: failed.map(({ server, error }) => ({ server, why: error.message })),
+  }
 }
 
 /** Says which servers are missing. */

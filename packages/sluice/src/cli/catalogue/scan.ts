@@ -14,6 +14,7 @@ import { htmlOf, STYLE } from '../../core/pages/page-html.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { BRIEF_CHARS_MAX } from '../../terminal/limits.ts'
+import { listAllTools } from '../../terminal/list-all-tools.ts'
 import { listServerTools } from '../../terminal/list-server-tools.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
@@ -45,7 +46,6 @@ A server of the configuration that cannot be listed is left out, which is said, 
 export function addScan(parent: Command, answer: SetExitCode): void {
   parent
     .command('scan')
-    .description('list the tools of servers and say what each can do')
     .argument('[command...]', 'a server over stdio: its program and arguments, after --')
     .option('--url <url>', 'a server over HTTP')
     .option('--config <file>', 'the servers of a configuration')
@@ -80,12 +80,12 @@ async function toolsOf(
       'what is to be scanned?',
       'name one: `-- COMMAND`, --url, --config or --tools',
     )
-  if (config !== undefined) return listConfiguredTools(loadConfig({ config }, output))
-  const read =
-    tools === undefined
-      ? await listServerTools(name, url === undefined ? { command } : { url })
-      : readDefinitions(tools)
-  return { tools: read, leftOut: [] }
+  if (config !== undefined) return listConfiguredTools(loadConfig({ config }, output), output)
+  if (tools !== undefined) return { tools: readDefinitions(tools), leftOut: [] }
+  const list = () => listServerTools(name, url === undefined ? { command } : { url })
+  const [listing] = await listAllTools([{ name, list }], output)
+  if (listing === undefined || 'error' in listing) throw listing?.error
+  return { tools: listing.tools, leftOut: [] }
 }
 
 /** Never over a policy that somebody has. */
@@ -99,7 +99,7 @@ function writePolicy(file: string, tools: readonly ToolDefinition[], output: Out
     throw new CliError('CLI_FILE', `\`${file}\` ${why}`, 'name another file')
   }
   output.remark(
-    `wrote ${file}: ${plural(special.length, 'tool')} with a rule of its own; try it with \`sluice policy check ${file}\``,
+    `wrote ${file}; tools with their own rule: ${special.length}; try it with \`sluice policy check ${file}\``,
   )
 }
 
@@ -129,7 +129,9 @@ function printTools({ tools, leftOut }: ListedTools, options: Options, output: O
   output.line(summaryOf(counted))
   const parted = told.filter(({ disagreements }) => disagreements.length > 0)
   if (parted.length > 0)
-    output.line(`${plural(parted.length, 'tool')} where the vendor's hints and the definition part`)
+    output.line(
+      `${plural(parted.length, 'tool')} whose vendor's hints contradict the definition: ${parted.map(({ definition }) => printable(`${definition.server}/${definition.name}`)).join(', ')}`,
+    )
 }
 
 type ScannedTool = AssessmentWithAttacks & { readonly definition: ToolDefinition }

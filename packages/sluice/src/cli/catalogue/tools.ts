@@ -29,10 +29,7 @@ Examples:
 Exit code 0, or 1 where a server was left out, which is said.`
 
 export function addTools(program: Command, answer: SetExitCode): void {
-  const tools = program
-    .command('tools')
-    .description('the definitions of tools, as a file')
-    .helpCommand(false)
+  const tools = program.command('tools').helpCommand(false)
   tools
     .command('export')
     .description('write the file that `sluice policy … --tools` reads')
@@ -56,7 +53,7 @@ export function addTools(program: Command, answer: SetExitCode): void {
 }
 
 async function toolsOf(options: Options, output: Output): Promise<ListedTools> {
-  if (options.seen !== true) return listConfiguredTools(loadConfig(options, output))
+  if (options.seen !== true) return listConfiguredTools(loadConfig(options, output), output)
   const { data, builtin = [] } = findData(options)
   const store = openGateStoreReadOnly(data)
   try {

@@ -51,7 +51,6 @@ at once, with tools called notes__read_graph. Without a policy everything is den
 export function addUp(parent: Command, answer: SetExitCode): void {
   parent
     .command('up')
-    .description('run the gate')
     .option('--config <file>', 'the configuration', 'sluice.yaml')
     .option('--port <n>', 'another port than the configuration says; 0 takes a free one')
     .option('--data <dir>', 'another data directory than the configuration says')
@@ -73,9 +72,9 @@ async function up(options: Options): Promise<void> {
   const output = new Output({})
   const config = loadConfig(options, output)
   const write = (line: string) => void process.stderr.write(line)
-  const log = makeLog(options.log ?? config.log, write)
-  const documents = loadDocuments(config, output, log)
   const piped = options.piped === true
+  const log = makeLog(options.log ?? config.log, write, { hasTime: piped })
+  const documents = loadDocuments(config, output, log)
   if (options.trustData === true) await confirmData(config.data)
   if (!piped) await makeWay(config.data, options.takeOver === true)
   if (!piped && options.pin) await offerFirstPin(config.data)

@@ -13,7 +13,7 @@ import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { Logins } from '../../identity/oauth/logins.ts'
 import { approverCheck } from '../../identity/people/people.ts'
 import { SessionTokens } from '../../identity/sessions/session-tokens.ts'
-import { userKeyFile } from '../../store/files/user-key.ts'
+import { userKeyFiles } from '../../store/files/user-key.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { GateConfig } from '../config/config.ts'
 import { filesBeside, keysPath } from '../config/keys.ts'
@@ -131,7 +131,7 @@ export async function runGate(
     const freezes = new FreezeStore(store)
     for (const frozen of freezes.list) log('warn', `${describeFreezeTarget(frozen)} is frozen`)
     const isFirstPolicy = readStoredDocuments(store).length === 0
-    if (isFirstPolicy) warnOfFirstPolicy(config.data, ledger.figures.seq, log)
+    if (isFirstPolicy) warnOfFirstPolicy(config.data, log)
     const policies = new Policies(documents, {
       ...{ store, ledger, log, nowMs: Date.now },
       ...(shared === undefined ? {} : { objectTo }),
@@ -166,7 +166,7 @@ export async function runGate(
     const ownFiles = ownFilesOf(config.data, [
       config.file,
       config.data,
-      userKeyFile(),
+      ...userKeyFiles(),
       ...filesBeside(config),
       ...files,
     ])

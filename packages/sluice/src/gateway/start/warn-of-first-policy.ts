@@ -1,14 +1,33 @@
-// Says at a start that the policy of the files holds without a comparison.
+// Logs at start that the policy files are in force without a comparison with an earlier policy.
 
+import { openLedgerReadOnly, recordsFrom } from '../../ledger/chain/read.ts'
 import type { Log } from '../shared/log.ts'
 
-/** Nothing is known that the policy could be compared with: another `data:` in sluice.yaml, or a
- * removed gate.db, looks like this. It is on record too (`isFirstPolicy` of the event `start`). */
-export function warnOfFirstPolicy(data: string, records: number, log: Log): void {
-  const why =
-    records > 0
-      ? `gate.db knows no policy, though the ledger has ${records} records: it was removed, or never written`
-      : 'the data directory is new: approvers, grants and approvals of another one do not hold here'
-  const level = records > 0 ? 'warn' : 'info'
-  log(level, 'the policy is taken from its files without comparison', { data, why })
+/** Commands that run before the first gate (a PIN, a grant) leave far fewer records than this. */
+const RECORDS_BEFORE_FIRST_START_MAX = 100
+
+/** No earlier policy is known: another `data:` in sluice.yaml, or a removed gate.db, looks like this.
+ * It is recorded too (`isFirstPolicy` of the event `start`). */
+export function warnOfFirstPolicy(data: string, log: Log): void {
+  if (hasGateRun(data))
+    log('warn', 'the policy files are in force without comparison with the earlier policy', {
+      ...{ data, why: 'gate.db has no policy, though a gate has run here: gate.db was removed' },
+    })
+  else log('info', 'new data directory: the policy files are in force as they are', { data })
+}
+
+/** By the ledger: a gate records its start before anything else it does. */
+function hasGateRun(data: string): boolean {
+  const database = openLedgerReadOnly(data)
+  try {
+    let count = 0
+    for (const record of recordsFrom(database)) {
+      // The first records were removed by retention, or there are too many of them.
+      if (record.seq !== ++count || count > RECORDS_BEFORE_FIRST_START_MAX) return true
+      if (record.kind === 'event' && record.name === 'start') return true
+    }
+    return false
+  } finally {
+    database.close()
+  }
 }

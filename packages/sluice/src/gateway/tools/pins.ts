@@ -52,6 +52,8 @@ export class Pins {
   readonly #options: PinsOptions
   readonly #accepted = new Map<string, AcceptedDefinition>()
   readonly #held = new Map<string, PendingDefinition>()
+  /** Tools seen for the first time in this turn: how many of each category, by server. */
+  readonly #firstSeen = new Map<string, Map<string, number>>()
   /** Of what is accepted; made when a tool is first met. */
   #twins: LookAlikeNames | undefined
   #verdicts = new WeakMap<KnownTool, PendingDefinition | 'accepted'>()
@@ -223,7 +225,7 @@ export class Pins {
       if (because !== undefined || refused !== undefined) return hold(because ?? NOT_WANTED)
       const isLater = this.#wasListed(definition.server)
       this.#keep(tool, digest)
-      log('info', 'a tool is trusted at first sight', { tool: key, class: tool.category })
+      this.#logFirstSeen(tool)
       if (isLater) this.#options.onNew?.(tool)
       return 'accepted'
     }
@@ -255,6 +257,23 @@ export class Pins {
   #wasListed(server: string): boolean {
     const sinceMs = this.#listedMs.get(server)
     return sinceMs !== undefined && sinceMs < this.#options.nowMs() - FIRST_LIST_MS
+  }
+
+  /** One line for all new tools of a list, which are judged in one turn. */
+  #logFirstSeen({ definition: { server }, category }: KnownTool): void {
+    const counts = this.#firstSeen.get(server) ?? new Map<string, number>()
+    counts.set(category, (counts.get(category) ?? 0) + 1)
+    if (this.#firstSeen.size === 0) queueMicrotask(() => this.#flushFirstSeen())
+    this.#firstSeen.set(server, counts)
+  }
+
+  #flushFirstSeen(): void {
+    for (const [server, counts] of this.#firstSeen) {
+      const tools = [...counts.values()].reduce((sum, count) => sum + count, 0)
+      const fields = { server, tools, ...Object.fromEntries(counts) }
+      this.#options.log('info', 'new tools: their definitions are pinned as first seen', fields)
+    }
+    this.#firstSeen.clear()
   }
 
   /** Why a new definition is not trusted. */

@@ -15,6 +15,3 @@ export const CONTEXT_LINES = 3
 /** How long after a write it is looked whether it still stands, and how often it is made again. */
 export const SETTLE_MS = 60
 export const SETTLE_ROUNDS_MAX = 20
-/** Servers that `sluice init` asks for their tools at once, and how often it says which it waits for. */
-export const ASKED_AT_ONCE_MAX = 6
-export const WAITING_TOLD_EVERY_MS = 10_000

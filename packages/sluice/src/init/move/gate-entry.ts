@@ -9,6 +9,9 @@ export interface GateLocation {
   readonly sluice: readonly string[]
   /** The configuration, as a whole path. */
   readonly config: string
+  /** XDG_STATE_HOME, if it is set here: most clients would leave it out, and the gate would not know its user's
+   * key. */
+  readonly stateHome?: string | undefined
   /** `http://127.0.0.1:7433`, where entries become addresses. */
   readonly url?: string
   /** Joins what this client sends to the gate's addresses into one session. */
@@ -19,7 +22,7 @@ export interface GateLocation {
 export function gateEntry(
   client: McpClientId,
   server: string,
-  { sluice: [command = 'sluice', ...words], config, url, sessionToken }: GateLocation,
+  { sluice: [command = 'sluice', ...words], config, stateHome, url, sessionToken }: GateLocation,
   entry: JsonObject,
 ): JsonObject {
   const query = sessionToken === undefined ? '' : `?sluice_session=${sessionToken}`
@@ -29,7 +32,8 @@ export function gateEntry(
   const args = [...words, 'stdio', '--config', config, '--server', server]
   // A client that was told the kind is told it again.
   const type = entry.type === undefined ? {} : { type: 'stdio' }
-  return { ...type, command, args }
+  const env = stateHome === undefined ? {} : { env: { XDG_STATE_HOME: stateHome } }
+  return { ...type, command, args, ...env }
 }
 
 /** Claude Desktop's file takes commands only. */

@@ -35,7 +35,8 @@ export function nameServers(
     }
     const keep = (name: string) => extractSecrets(name, server, environment, holdsSecret)
     const names = candidates(one)
-    const there = names.find((name) => isSame(taken.get(name), keep(name).server))
+    const isWritten = (name: string) => isSame(taken.get(name), keep(name).server)
+    const there = [...names, ...taken.keys()].find(isWritten)
     const name = there ?? names.find((free) => !used.has(free)) ?? nextFree(names[0] ?? 'x', used)
     used.add(name)
     byContent.set(content, named.length)
@@ -46,12 +47,11 @@ export function nameServers(
 
 const NAME_CHARS_MAX = 24
 
-/** Its own name; with the client's, where that is taken. */
+/** Its own name; if that is taken, with the client's, if both fit uncut. */
 function candidates({ entry, from }: DiscoveredServer): string[] {
   const own = slug(entry.name)
-  // The client's name stays whole: half of it would say nothing.
-  const room = NAME_CHARS_MAX - from.client.length - 1
-  return [own, `${own.slice(0, room).replace(/-+$/, '')}-${from.client}`]
+  const withClient = `${own}-${from.client}`
+  return withClient.length <= NAME_CHARS_MAX ? [own, withClient] : [own]
 }
 
 function slug(text: string): string {
@@ -62,6 +62,7 @@ function slug(text: string): string {
   return plain.replace(/^-+/, '').slice(0, NAME_CHARS_MAX).replace(/-+$/, '') || 'server'
 }
 
+/** `name-2`, `name-3`, … */
 function nextFree(name: string, used: ReadonlySet<string>): string {
   for (let next = 2; ; next++) {
     const free = `${name.slice(0, NAME_CHARS_MAX - 4)}-${next}`

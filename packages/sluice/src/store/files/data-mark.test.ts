@@ -80,7 +80,18 @@ describe('Review F1: a data directory', () => {
       bring('owner.mark', text)
       expect(() => makePrivateFolder(data)).toThrow(refusal())
     }
-    // A key in the project, by a relative state folder.
+    // What a client started, which leaves XDG_STATE_HOME out, is this user's too.
+    vi.stubEnv('HOME', join(folder, 'home'))
+    vi.stubEnv('XDG_STATE_HOME', '')
+    const started = join(folder, 'started')
+    makePrivateFolder(started)
+    writeFileSync(join(started, 'gate.db'), '')
+    vi.stubEnv('XDG_STATE_HOME', join(folder, 'state'))
+    makePrivateFolder(started)
+    // A key in the project, by a relative state folder or home.
+    vi.stubEnv('HOME', 'home')
+    vi.stubEnv('XDG_STATE_HOME', 'state')
+    expect(() => makePrivateFolder(join(folder, 'fourth'))).toThrow('no place for your key')
     vi.stubEnv('XDG_STATE_HOME', 'state')
     vi.stubEnv('HOME', join(folder, 'home'))
     makePrivateFolder(join(folder, 'third'))

@@ -22,16 +22,25 @@ type Purpose = 'init record' | 'data directory'
 
 /** The MAC of a text. Creates the key if it is missing. Throws STORE_USER_KEY. */
 export function signText(purpose: Purpose, text: string): string {
-  const file = userKeyFile()
+  const [file] = userKeyFiles()
+  if (file === undefined)
+    throw new StoreError(
+      'STORE_USER_KEY',
+      'there is no place for your key: the home directory is not an absolute path',
+      'set HOME, or XDG_STATE_HOME, to an absolute path',
+    )
   return computeMac(readKey(file) ?? makeKey(file), purpose, text)
 }
 
-/** Whether this user's key made the MAC. Throws STORE_USER_KEY if the key is not usable. */
+/** Whether a key of this user made the MAC. Throws STORE_USER_KEY if the key is not usable. */
 export function isSigned(purpose: Purpose, text: string, mac: unknown): boolean {
-  const key = readKey(userKeyFile())
-  if (key === undefined || typeof mac !== 'string') return false
+  if (typeof mac !== 'string') return false
   const digest = (value: string) => createHash('sha256').update(value).digest()
-  return timingSafeEqual(digest(computeMac(key, purpose, text)), digest(mac))
+  return userKeyFiles().some((file) => {
+    const key = readKey(file)
+    if (key === undefined) return false
+    return timingSafeEqual(digest(computeMac(key, purpose, text)), digest(mac))
+  })
 }
 
 function computeMac(key: Buffer, purpose: Purpose, text: string): string {
@@ -39,13 +48,17 @@ function computeMac(key: Buffer, purpose: Purpose, text: string): string {
 }
 
 /**
- * A relative XDG_STATE_HOME is ignored, as its specification requires: it would be in the project.
+ * Where the keys of this user may be; new ones are made in the first place. Most MCP clients start servers
+ * without XDG_STATE_HOME, so a gate that one of them started has its key below the home directory. A relative
+ * XDG_STATE_HOME is ignored, as its specification requires: it would be in the project.
  */
-export function userKeyFile(): string {
+export function userKeyFiles(): string[] {
   const { XDG_STATE_HOME = '', LOCALAPPDATA } = process.env
-  if (process.platform === 'win32') return join(LOCALAPPDATA || homedir(), 'sluice', 'init.key')
-  const state = isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : join(homedir(), '.local', 'state')
-  return join(state, 'sluice', 'init.key')
+  const states =
+    process.platform === 'win32'
+      ? [LOCALAPPDATA || homedir()]
+      : [XDG_STATE_HOME, join(homedir(), '.local', 'state')].filter((path) => isAbsolute(path))
+  return states.map((state) => join(state, 'sluice', 'init.key'))
 }
 
 function readKey(file: string): Buffer | undefined {
