@@ -8,6 +8,7 @@ import { Command, type Option } from 'commander'
 import { COMMANDS } from '../packages/sluice/src/cli/commands.ts'
 import { listOperations } from '../packages/sluice/src/operations/commands.ts'
 import type { Operation } from '../packages/sluice/src/operations/operation.ts'
+import { addLoaded } from '../packages/sluice/src/terminal/lazy-commands.ts'
 import { ROOT } from './run-step.ts'
 
 export const CLI_PAGE = join(ROOT, 'docs', 'reference', 'cli.md')
@@ -63,7 +64,7 @@ export async function cliPage(): Promise<string> {
     if (command.group !== group) parts.push(`## ${command.group?.replace(/:$/, '')}\n`)
     group = command.group
     // A word that is no command: all that are below are added as they are.
-    await (await command.load())(program, () => {}, ['all'])
+    await addLoaded(program, command, () => {}, ['all'])
     parts.push(...describe(program.commands.at(-1) as Command, ['sluice'], operations))
   }
   return [...parts, [OPERATIONS_HEAD, ...operations.map(toRow)].join('\n'), ''].join('\n')

@@ -37,17 +37,17 @@ and so on), or at ${url}/mcp/filesystem or .../mcp/memory for one, for example:
 
 What to try, with examples/demo/policy.yaml beside you:
   read_text_file ${join(workspace, 'hello.txt')}   allowed: it reads
-  write_file, four times within a minute   the fourth is limited, and told when to come back
+  write_file, four times within a minute   the fourth is limited, and says when to try again
   move_file                                denied, with the reason
-  directory_tree                           hidden: not in the list, and nobody has heard of it
-  delete_entities (of memory)              held: it waits for a person
+  directory_tree                           hidden: not in the list, and unknown if called
+  delete_entities (of memory)              held: it waits for approval
 
   npx sluice demo                          plays these five
 
-See it and decide it, in another terminal:
-  npx sluice approvers pin --data ${data}   your PIN, once
-  npx sluice console --data ${data}         the page, signed in
-  npx sluice approvals watch --data ${data} what waits, at the terminal
+Approve calls and see what happened, in another terminal:
+  npx sluice approvers pin --data ${data}   set your PIN, once
+  npx sluice console --data ${data}         the web console, signed in
+  npx sluice approvals watch --data ${data} calls waiting for approval
   npx sluice ledger tail --data ${data}     what happened
 
 Ctrl-C stops it.

@@ -5,7 +5,7 @@ import type { LazyCommand, LazyCommands } from '../terminal/lazy-commands.ts'
 const GROUPS: Readonly<Record<string, LazyCommands>> = {
   'Run the gate:': {
     init: {
-      summary: 'put the gate in front of the servers that MCP clients here already have',
+      summary: 'put the gate in front of the MCP servers your clients already use',
       load: async () => (await import('../init/init.ts')).addInit,
     },
     up: {
@@ -13,15 +13,15 @@ const GROUPS: Readonly<Record<string, LazyCommands>> = {
       load: async () => (await import('./run/up.ts')).addUp,
     },
     stdio: {
-      summary: 'the gate over stdin and stdout, for the servers of the configuration',
+      summary: 'serve the configured servers over stdin and stdout',
       load: async () => (await import('./run/stdio.ts')).addStdio,
     },
     wrap: {
-      summary: 'the gate around one stdio server, without configuration',
+      summary: 'run one stdio server behind a gate, without configuration',
       load: async () => (await import('./run/wrap.ts')).addWrap,
     },
     stop: {
-      summary: 'end the gate, however it was started',
+      summary: 'stop the gate, however it was started',
       load: async () => (await import('./run/stop.ts')).addStop,
     },
     server: {
@@ -33,7 +33,7 @@ const GROUPS: Readonly<Record<string, LazyCommands>> = {
       load: async () => (await import('./run/demo.ts')).addDemo,
     },
   },
-  'Say what may pass:': {
+  'Write and test policies:': {
     policy: {
       summary: 'write, check, explain, test and prove policies',
       load: async () => (await import('./policy/commands.ts')).addPolicy,
@@ -43,53 +43,53 @@ const GROUPS: Readonly<Record<string, LazyCommands>> = {
       load: async () => (await import('./ci/ci.ts')).addCi,
     },
     enforce: {
-      summary: 'turn on a policy that only observes, after showing what will change',
+      summary: 'turn on an observe-only policy, after showing what will change',
       load: async () => (await import('./policy/enforce.ts')).addEnforce,
     },
     scan: {
-      summary: 'list the tools of servers and say what each can do',
+      summary: 'list and classify the tools of servers',
       load: async () => (await import('./catalogue/scan.ts')).addScan,
     },
     tools: {
-      summary: 'the definitions of tools, as a file',
+      summary: 'export tool definitions to a file',
       load: async () => (await import('./catalogue/tools.ts')).addTools,
     },
     classify: {
-      summary: 'say what tools can do: category, risk, confidence, evidence, attacks',
+      summary: 'classify tools: category, risk, confidence, evidence, attacks',
       load: async () => (await import('./catalogue/classify.ts')).addClassify,
     },
     pin: {
-      summary: 'write down which definitions of tools are accepted, and accept changed ones',
+      summary: 'list accepted tool definitions, accept changed ones',
       load: async () => (await import('./catalogue/pin.ts')).addPin,
     },
     catalogue: {
-      summary: 'what all known tools can do, as a site',
+      summary: 'build a site of all known tools',
       load: async () => (await import('./catalogue/commands.ts')).addCatalogue,
     },
   },
-  'Decide, and see what happened:': {
+  'Approve calls, see what happened:': {
     console: {
-      summary: 'open the page, signed in',
+      summary: 'open the web console, signed in',
       load: async () => (await import('./run/console.ts')).addConsole,
     },
     approvals: {
-      summary: 'calls that wait for a person',
+      summary: 'calls waiting for approval: list, approve, deny',
       load: async () => (await import('./approvals/commands.ts')).addApprovals,
     },
     ledger: {
-      summary: 'what happened: every call, with what was decided on it',
+      summary: 'the audit log: every call and its decision',
       load: async () => (await import('./ledger/commands.ts')).addLedger,
     },
     sessions: {
-      summary: 'which sessions there are, and ending one',
+      summary: 'list sessions, end one',
       load: async () => (await import('./sessions/commands.ts')).addSessions,
     },
     traces: {
-      summary: 'calls with their answers, recorded for a while',
+      summary: 'record calls with their answers for a limited time',
       load: async () => (await import('./traces/commands.ts')).addTraces,
     },
     status: {
-      summary: 'how the gate is',
+      summary: 'show the state of the gate',
       load: async () => (await import('./admin/status.ts')).addStatus,
     },
     gates: {
@@ -97,35 +97,35 @@ const GROUPS: Readonly<Record<string, LazyCommands>> = {
       load: async () => (await import('./admin/gates.ts')).addGates,
     },
   },
-  'Who may call, who may decide:': {
+  'People and callers:': {
     grants: {
       summary: 'who may call, and under which policy',
       load: async () => (await import('./grants/commands.ts')).addGrants,
     },
     approvers: {
-      summary: 'who may decide over held calls, the policy, grants and the freeze',
+      summary: 'who may approve calls and change the policy, grants and freezes',
       load: async () => (await import('./admin/approvers.ts')).addApprovers,
     },
     login: {
-      summary: 'log in at a server that wants OAuth',
+      summary: 'sign in to a server that uses OAuth',
       load: async () => (await import('./run/login.ts')).addLogin,
     },
   },
-  'Operate it:': {
+  'Operate:': {
     doctor: {
-      summary: 'check what a gate needs, and say what to do',
+      summary: 'check the setup and say what to fix',
       load: async () => (await import('./admin/doctor.ts')).addDoctor,
     },
     logs: {
-      summary: 'the log of a gate that clients started',
+      summary: 'show the log of a gate that clients started',
       load: async () => (await import('./admin/logs.ts')).addLogs,
     },
     freeze: {
-      summary: 'let nothing pass any more, until a person thaws it',
+      summary: 'deny every call until a person lifts the freeze',
       load: async () => (await import('./admin/freeze.ts')).addFreeze,
     },
     thaw: {
-      summary: 'let pass again what was frozen',
+      summary: 'lift a freeze',
       load: async () => (await import('./admin/freeze.ts')).addThaw,
     },
     backup: {
@@ -133,7 +133,7 @@ const GROUPS: Readonly<Record<string, LazyCommands>> = {
       load: async () => (await import('./admin/backup.ts')).addBackup,
     },
     restore: {
-      summary: 'put a backup in the place of the data directory',
+      summary: 'replace the data directory by a backup',
       load: async () => (await import('./admin/backup.ts')).addRestore,
     },
     completion: {
@@ -144,7 +144,7 @@ const GROUPS: Readonly<Record<string, LazyCommands>> = {
   },
   'Agents:': {
     agents: {
-      summary: 'agents in WebAssembly sandboxes: run them, watch them, take them along',
+      summary: 'agents in WebAssembly sandboxes: run, watch, export and move them',
       load: async () => (await import('./agents/commands.ts')).addAgents,
     },
   },

@@ -26,7 +26,6 @@ Verdicts are those of the original, but for limits, where this one is never loos
 export function addPolicyImport(parent: Command, answer: SetExitCode): void {
   parent
     .command('import')
-    .description('translate a PolicyLayer policy')
     .argument('<file>', 'Intercept YAML, or the hosted JSON')
     .requiredOption('--server <name>', 'the name the server has here')
     .option('--out <file>', 'write the policy there instead of to stdout')

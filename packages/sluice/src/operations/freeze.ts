@@ -29,7 +29,7 @@ const WHY = { kind: 'text', max: FREEZE_WHY_LENGTH_MAX, empty: true } as const
 
 export const FREEZE: Operation = operation({
   name: 'freeze',
-  summary: 'let nothing pass any more, until a person thaws it; it stops, so it needs no proof',
+  summary: 'deny every call until a person lifts the freeze; it stops, so it needs no proof',
   role: 'approver',
   proof: 'none',
   socket: 'freeze',
@@ -78,7 +78,7 @@ async function shareFreeze({ settle, unconfirmed }: OperationParts): Promise<str
 
 export const THAW: Operation = operation({
   name: 'thaw',
-  summary: 'let pass again what was frozen',
+  summary: 'lift a freeze',
   role: REQUIRED_ROLES.thaw,
   proof: 'fresh',
   socket: 'thaw',

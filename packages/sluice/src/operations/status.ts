@@ -14,7 +14,7 @@ export function createStatusOperations(parts: CommandParts): readonly Operation[
   return [
     operation({
       name: 'status',
-      summary: 'how the gate is',
+      summary: 'show the state of the gate',
       role: 'viewer',
       proof: 'none',
       socket: 'status',

@@ -1,5 +1,5 @@
 // Commands that are loaded only when they are asked for: a short command is mostly loading. Help lists
-// them by the summaries of the table; a test compares each summary with the command's own description.
+// them by the summaries of the table, which are also their descriptions.
 
 import type { Command } from 'commander'
 import type { SetExitCode } from './exit-code.ts'
@@ -30,11 +30,22 @@ export async function addLazyCommands(
 ): Promise<void> {
   const [word = '', ...rest] = words
   const isHelp = word === '' || word.startsWith('-')
-  for (const [name, { summary, group, load }] of Object.entries(commands)) {
-    if (isHelp) parent.command(name).description(summary)
+  for (const [name, command] of Object.entries(commands)) {
+    if (isHelp) parent.command(name).description(command.summary)
     else if (name === word || !Object.hasOwn(commands, word))
-      await (await load())(parent, answer, name === word ? rest : [])
+      await addLoaded(parent, command, answer, name === word ? rest : [])
     else continue
-    if (group !== undefined) parent.commands.at(-1)?.helpGroup(group)
+    if (command.group !== undefined) parent.commands.at(-1)?.helpGroup(command.group)
   }
+}
+
+/** Loads one command and adds it to its parent. */
+export async function addLoaded(
+  parent: Command,
+  { load, summary }: LazyCommand,
+  answer: SetExitCode,
+  words: readonly string[],
+): Promise<void> {
+  await (await load())(parent, answer, words)
+  parent.commands.at(-1)?.description(summary)
 }

@@ -53,10 +53,7 @@ The PIN is read from the terminal itself: never from a pipe, a flag, a file or t
 wrong ones there is a pause, which grows, and which no restart shortens.`
 
 export function addApprovers(program: Command, answer: SetExitCode): void {
-  const parent = program
-    .command('approvers')
-    .description('who may decide over held calls, the policy, grants and the freeze')
-    .helpCommand(false)
+  const parent = program.command('approvers').helpCommand(false)
   command(parent, 'add', 'let somebody decide')
     .argument('<name>', 'who, as the record names them')
     .option('--roles <a,b>', `of ${ROLES.join(', ')}`, 'approver')

@@ -36,12 +36,7 @@ Stop the gate first. Every file is compared with the digests of the backup, and 
 Asks for your PIN of the data that is there now (role admin), where anybody has one. What is in the data directory is moved beside it, to a folder whose name ends in the time.`
 
 export function addBackup(parent: Command, answer: SetExitCode): void {
-  addDataOptions(
-    parent
-      .command('backup')
-      .description('copy the data directory, also while the gate runs')
-      .argument('<folder>', 'where the copy goes'),
-  )
+  addDataOptions(parent.command('backup').argument('<folder>', 'where the copy goes'))
     .option('--json', 'answer as JSON')
     .addHelpText('after', BACKUP_EXAMPLES)
     .action((folder: string, options: Options) => {
@@ -58,10 +53,7 @@ export function addBackup(parent: Command, answer: SetExitCode): void {
 
 export function addRestore(parent: Command, answer: SetExitCode): void {
   addDataOptions(
-    parent
-      .command('restore')
-      .description('put a backup in the place of the data directory')
-      .argument('<folder>', 'a folder that `sluice backup` has made'),
+    parent.command('restore').argument('<folder>', 'a folder that `sluice backup` has made'),
   )
     .option('--as <name>', 'who you are, where several people have a PIN')
     .option('--json', 'answer as JSON')

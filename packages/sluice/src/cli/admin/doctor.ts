@@ -25,7 +25,6 @@ const STYLES = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 export function addDoctor(parent: Command, answer: SetExitCode): void {
   parent
     .command('doctor')
-    .description('check what a gate needs, and say what to do')
     .option('--config <file>', 'the configuration', 'sluice.yaml')
     .option('--data <dir>', 'another data directory than the configuration says')
     .option('--start', 'start the servers and list their tools')

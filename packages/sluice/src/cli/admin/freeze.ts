@@ -38,7 +38,6 @@ export function addFreeze(parent: Command, answer: SetExitCode): void {
     parent,
     {
       ...{ row: FREEZE, name: 'freeze', examples: FREEZE_EXAMPLES },
-      description: 'let nothing pass any more, until a person thaws it',
       flags: { ...TARGET, why: '--why <text>' },
       print: ({ frozen, cancelled, warnings }, output) => {
         const calls = plural(Number(cancelled), 'open call')

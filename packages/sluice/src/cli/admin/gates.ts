@@ -17,7 +17,7 @@ Examples:
 Exit code 0 if every live gate is ready, has applied every change and has the same servers, otherwise 1.`
 
 export function addGates(parent: Command, answer: SetExitCode): void {
-  addDataOptions(parent.command('gates').description('the gates that share a store'))
+  addDataOptions(parent.command('gates'))
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: DataOptions & { readonly json?: boolean }) => {

@@ -29,7 +29,7 @@ its terminal, or at the log of its service (\`journalctl -u sluice\`). What agen
 \`sluice ledger tail\`.`
 
 export function addLogs(parent: Command, answer: SetExitCode): void {
-  addDataOptions(parent.command('logs').description('the log of a gate that clients started'))
+  addDataOptions(parent.command('logs'))
     .option('-f, --follow', 'go on with every new line')
     .option('-n, --lines <n>', 'how many of the last lines', '50')
     .addHelpText('after', EXAMPLES)

@@ -55,11 +55,7 @@ A server that an edit of sluice.yaml adds or changes while the gate runs is not 
 has seen it: an agent with a file tool could have written it. What an edit takes away is gone at once.`
 
 export function addServer(program: Command, answer: SetExitCode): void {
-  const server = program
-    .command('server')
-    .description('add, change and remove servers while the gate runs')
-    .helpCommand(false)
-    .addHelpText('after', EXAMPLES)
+  const server = program.command('server').helpCommand(false).addHelpText('after', EXAMPLES)
   const many = (value: string, before: readonly string[]): string[] => [...before, value]
   withOptions(
     addProofOption(server.command('add').description('add a server, or change one'))

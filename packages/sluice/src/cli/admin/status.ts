@@ -29,10 +29,10 @@ Examples:
   sluice status --data ./.sluice --json
   sluice status --metrics
 
-Exit code 0 where the gate runs and is ready, 1 where not.`
+Exit code 0 if the gate runs and is ready, 1 if not.`
 
 export function addStatus(parent: Command, answer: SetExitCode): void {
-  addDataOptions(parent.command('status').description('how the gate is'))
+  addDataOptions(parent.command('status'))
     .option('--metrics', 'the figures of the gate, in the format of Prometheus')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
@@ -106,7 +106,7 @@ function printStatus(said: JsonObject, output: Output): void {
       )
     if (isFirstPolicy === true)
       output.line(
-        `${word('yellow', 'not compared')}: at its start this gate knew no earlier policy, so the files were taken as they are`,
+        `the policy files are in force as found at the start: the gate knew no earlier policy to compare with`,
       )
     for (const server of objects(said.servers)) output.line(serverLine(server, output))
     for (const { name, how } of objects(said.pendingServers))
@@ -116,12 +116,12 @@ function printStatus(said: JsonObject, output: Output): void {
     for (const { name, principal } of objects(said.sessions))
       output.line(`session of ${printable(String(principal))}: ${printable(String(name))}`)
     const ledger = isObject(said.ledger) ? said.ledger : {}
-    output.line(`record ${ledger.state}, ${ledger.records} records`)
+    output.line(`ledger: ${ledger.state}, ${plural(Number(ledger.records), 'record')}`)
   }
   showPeople(said, output)
   if (Number(said.waiting ?? 0) > 0)
     output.line(
-      `${output.paint('yellow', plural(Number(said.waiting), 'call'))} for a person to decide: \`sluice approvals watch\``,
+      `${output.paint('yellow', plural(Number(said.waiting), 'call'))} waiting for approval: \`sluice approvals watch\``,
     )
   for (const frozen of objects(said.frozen)) {
     const why = frozen.why === '' ? '' : `: ${printable(String(frozen.why))}`
@@ -132,7 +132,7 @@ function printStatus(said: JsonObject, output: Output): void {
 function serverLine(server: JsonObject, output: Output) {
   const { name, kind, sessions, openRequests, fails, leftOut } = server
   const cut = leftOut === undefined ? '' : `, list cut: ${printable(String(leftOut))}`
-  const line = `server ${printable(String(name))} (${kind}): ${plural(Number(sessions), 'session')}, ${openRequests} open${cut}`
+  const line = `server ${printable(String(name))} (${kind}): ${plural(Number(sessions), 'session')}, ${plural(Number(openRequests), 'call')} in progress${cut}`
   if (fails === undefined) return line
   return `${line}, ${output.paint('yellow', 'failing')}: ${printable(String(fails))}`
 }

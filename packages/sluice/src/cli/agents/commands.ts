@@ -21,11 +21,7 @@ Where a gate runs with the agents (\`agents: { builtin: agents }\` in sluice.yam
 All about them: docs/concepts/agents.md.`
 
 export function addAgents(program: Command, answer: SetExitCode): void {
-  const agents = program
-    .command('agents')
-    .description('agents in WebAssembly sandboxes: run them, watch them, take them along')
-    .helpCommand(false)
-    .addHelpText('after', EXAMPLES)
+  const agents = program.command('agents').helpCommand(false).addHelpText('after', EXAMPLES)
   for (const add of [
     addAgentsServe,
     addAgentsLs,

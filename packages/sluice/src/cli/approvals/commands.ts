@@ -8,10 +8,7 @@ import { addApprovalsList, addApprovalsShow } from './list.ts'
 import { addApprovalsWatch } from './watch.ts'
 
 export function addApprovals(program: Command, answer: SetExitCode): void {
-  const approvals = program
-    .command('approvals')
-    .description('calls that wait for a person')
-    .helpCommand(false)
+  const approvals = program.command('approvals').helpCommand(false)
   addApprovalsList(approvals, answer)
   addApprovalsShow(approvals, answer)
   addApprovalsDecide(approvals, answer)

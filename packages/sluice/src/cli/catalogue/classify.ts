@@ -19,7 +19,6 @@ A tools file is a JSON array of tool definitions, each with "server".`
 export function addClassify(parent: Command, answer: SetExitCode): void {
   parent
     .command('classify')
-    .description('say what tools can do: category, risk, confidence, evidence, attacks')
     .option('--tools <file>', 'the definitions; `-` is standard input', '-')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)

@@ -5,9 +5,6 @@ import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { addCatalogueBuild } from './build.ts'
 
 export function addCatalogue(program: Command, answer: SetExitCode): void {
-  const catalogue = program
-    .command('catalogue')
-    .description('what all known tools can do, as a site')
-    .helpCommand(false)
+  const catalogue = program.command('catalogue').helpCommand(false)
   for (const add of [addCatalogueBuild]) add(catalogue, answer)
 }

@@ -44,11 +44,7 @@ Examples:
 With a sluice.lock beside sluice.yaml the gate accepts what it pins and nothing else.`
 
 export function addPin(parent: Command, answer: SetExitCode): void {
-  addDataOptions(
-    parent
-      .command('pin')
-      .description('write down which definitions of tools are accepted, and accept changed ones'),
-  )
+  addDataOptions(parent.command('pin'))
     .option('--tools <file>', 'pin these definitions: a JSON array, each with "server"')
     .option('--held', 'list what is held')
     .option('--accept <name>', 'accept what is held of a server, or one tool: SERVER/TOOL')

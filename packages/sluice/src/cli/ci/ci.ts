@@ -58,7 +58,6 @@ where every step passed or was skipped, 1 where one failed.`
 export function addCi(parent: Command, answer: SetExitCode): void {
   parent
     .command('ci')
-    .description('check, test and prove a policy, and show which decisions change')
     .argument('[folder]', 'where the files are', '.')
     .option('--policy <file>', 'another policy than policy.yaml')
     .option('--house <file>', 'the document whose guardrails lie over it')

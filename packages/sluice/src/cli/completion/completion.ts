@@ -16,7 +16,6 @@ export function createCompletion(commands: () => LazyCommands): AddCommand {
   return (parent: Command, answer: SetExitCode) => {
     parent
       .command('completion')
-      .description('print the completion script of a shell')
       .addArgument(new Argument('<shell>', 'which one').choices(SHELLS))
       .addHelpText('after', EXAMPLES)
       .action(async (shell: Shell) => {

@@ -2,7 +2,7 @@
 // definitions of the commands themselves. Used by completion.ts.
 
 import { Command } from 'commander'
-import type { LazyCommands } from '../../terminal/lazy-commands.ts'
+import { addLoaded, type LazyCommands } from '../../terminal/lazy-commands.ts'
 
 export interface CompletionWord {
   readonly word: string
@@ -27,7 +27,8 @@ export interface CompletionPlace {
 export async function listPlaces(commands: LazyCommands): Promise<CompletionPlace[]> {
   const program = new Command('sluice').option('--version', 'print the version').helpCommand(false)
   // A word that is no command: all that are below are added as they are.
-  for (const { load } of Object.values(commands)) await (await load())(program, () => {}, ['all'])
+  for (const command of Object.values(commands))
+    await addLoaded(program, command, () => {}, ['all'])
   return listBelow(program, '')
 }
 

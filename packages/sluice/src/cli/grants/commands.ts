@@ -7,9 +7,6 @@ import { addGrantsList } from './list.ts'
 import { addGrantsRevoke } from './revoke.ts'
 
 export function addGrants(program: Command, answer: SetExitCode): void {
-  const grants = program
-    .command('grants')
-    .description('who may call, and under which policy')
-    .helpCommand(false)
+  const grants = program.command('grants').helpCommand(false)
   for (const add of [addGrantsAdd, addGrantsList, addGrantsRevoke]) add(grants, answer)
 }

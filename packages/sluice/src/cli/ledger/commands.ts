@@ -10,10 +10,7 @@ import { addLedgerTail } from './tail.ts'
 import { addLedgerVerify } from './verify.ts'
 
 export function addLedger(program: Command, answer: SetExitCode): void {
-  const ledger = program
-    .command('ledger')
-    .description('what happened: every call, with what was decided on it')
-    .helpCommand(false)
+  const ledger = program.command('ledger').helpCommand(false)
   for (const add of [
     addLedgerTail,
     addLedgerQuery,

@@ -45,9 +45,7 @@ The server here is compared by the definitions that the gate has seen of it, or 
 that it does not have are left out. Exit code 1 with --check where it differs.`
 
 export function addPolicyAdd(parent: Command, answer: SetExitCode): void {
-  addDirectoryOptions(
-    parent.command('add').description('add the rules of a pack to a policy, or list the packs'),
-  )
+  addDirectoryOptions(parent.command('add'))
     .argument('[pack]', 'the name of the pack')
     .option('--policy <file>', 'the policy document', 'policy.yaml')
     .option('--server <name>', 'what the server is called here, if not as the pack')

@@ -35,11 +35,7 @@ holds for sluice.lock. A file with errors changes nothing. Servers of sluice.yam
 Exit code 0 where something was applied or would be, 1 where nothing waits.`
 
 export function addPolicyApply(parent: Command, answer: SetExitCode): void {
-  addProofOption(
-    addDataOptions(
-      parent.command('apply').description('put a policy in force that may loosen something'),
-    ),
-  )
+  addProofOption(addDataOptions(parent.command('apply')))
     .option('--dry-run', 'only show what would change')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)

@@ -40,7 +40,6 @@ interface Options {
 export function addPolicyCheck(parent: Command, answer: SetExitCode): void {
   parent
     .command('check')
-    .description('report every problem of a policy, with its place and what to do')
     .argument('[policy]', 'the policy document', 'policy.yaml')
     .option('--config <file>', 'every policy that a configuration names, as a gate would take them')
     .option('--tools <file>', 'known tools, as `sluice tools export` writes them')

@@ -56,11 +56,7 @@ export async function addPolicy(
   answer: SetExitCode,
   words: readonly string[],
 ): Promise<void> {
-  const policy = program
-    .command('policy')
-    .description('write, check, explain, test and prove policies')
-    .addHelpText('after', POLICY_EXAMPLES)
-    .helpCommand(false)
+  const policy = program.command('policy').addHelpText('after', POLICY_EXAMPLES).helpCommand(false)
   await addLazyCommands(policy, POLICY_COMMANDS, answer, words)
 }
 

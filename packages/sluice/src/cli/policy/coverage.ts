@@ -20,7 +20,6 @@ type CoverageOptions = CaseOptions & { readonly min: string }
 export function addPolicyCoverage(parent: Command, answer: SetExitCode): void {
   parent
     .command('coverage')
-    .description('show which rules and branches no case has tried')
     .argument('<cases>', 'a YAML file of cases')
     .option('--policy <file>', 'the policy, instead of the one the cases name')
     .option('--house <file>', 'the document whose guardrails lie over it')

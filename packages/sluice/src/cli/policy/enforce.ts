@@ -48,7 +48,6 @@ Exit code 0 if something is or would be turned on, 1 if nothing is observed or n
 export function addEnforce(parent: Command, answer: SetExitCode): void {
   parent
     .command('enforce')
-    .description('turn on a policy that only observes, after showing what will change')
     .option('--config <file>', 'the configuration', 'sluice.yaml')
     .option('--data <dir>', 'another data directory than the configuration says')
     .option('--yes', 'do not ask')

@@ -50,7 +50,6 @@ template, depth, turn}, "callCategory", "holdsSecret", "holdsCard", "holdsIban",
 export function addPolicyExplain(parent: Command, answer: SetExitCode): void {
   parent
     .command('explain')
-    .description('show the whole way to the verdict on one call')
     .argument('<server/tool>', 'the tool (or resource URI or prompt, with --method)')
     .option('--policy <file>', 'the policy document', 'policy.yaml')
     .option('--house <file>', 'the document whose guardrails lie over it')

@@ -51,7 +51,6 @@ an error.`
 export function addPolicyProve(parent: Command, answer: SetExitCode): void {
   parent
     .command('prove')
-    .description('prove or refute properties over every known tool')
     .argument('<properties>', 'a YAML file of properties')
     .option('--policy <file>', 'the policy document', 'policy.yaml')
     .option('--house <file>', 'the document whose guardrails lie over it')

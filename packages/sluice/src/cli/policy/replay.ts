@@ -32,9 +32,7 @@ with \`ledger: { record: judged }\`. A call that cannot be judged from that is c
 Limits are counted from the calls on record alone. Exit code 0 where no verdict changes, 1 otherwise.`
 
 export function addPolicyReplay(parent: Command, answer: SetExitCode): void {
-  addDataOptions(
-    parent.command('replay').description('what another policy would have said to past calls'),
-  )
+  addDataOptions(parent.command('replay'))
     .option('--policy <file>', 'the policy to try', 'policy.yaml')
     .option('--house <file>', 'the document whose guardrails lie over it')
     .option('--for <name>', 'only calls that the document of this name judged', LOCAL_POLICY)

@@ -53,7 +53,6 @@ interface Options {
 export function addPolicySimulate(parent: Command, answer: SetExitCode): void {
   parent
     .command('simulate')
-    .description('play recorded sessions, and attacks on them, under a policy')
     .option('--policy <file>', 'the policy document', 'policy.yaml')
     .option('--house <file>', 'the document whose guardrails lie over it')
     .requiredOption('--tools <file>', 'known tools')

@@ -49,9 +49,7 @@ The ledger holds no answers, and of arguments only what rules in force at the ti
 booleans and words of an enum, texts with \`ledger: { record: judged }\`. What is missing is said.`
 
 export function addPolicySuggest(parent: Command, answer: SetExitCode): void {
-  addDataOptions(
-    parent.command('suggest').description('a policy from past calls, or what would stop one'),
-  )
+  addDataOptions(parent.command('suggest'))
     .option('--from <source>', 'what to learn from: `ledger`', 'ledger')
     .option('--for <name>', 'only calls that the document of this name judged', LOCAL_POLICY)
     .option('--tools <file>', 'tool definitions, in place of those the gate has seen')

@@ -44,7 +44,6 @@ Also: principal, session, agent, category, method, at, every.`
 export function addPolicyTest(parent: Command, answer: SetExitCode): void {
   parent
     .command('test')
-    .description('run cases; exit code 1 where a verdict is not as expected')
     .argument('<cases...>', 'YAML files of cases')
     .option('--policy <file>', 'the policy, instead of the one the cases name')
     .option('--house <file>', 'the document whose guardrails lie over it')

@@ -31,7 +31,7 @@ A gate that clients or this command started serves the page at a free port of th
 alone; one of \`sluice up\` serves it at its own address.`
 
 export function addConsole(parent: Command, answer: SetExitCode): void {
-  addProofOption(addDataOptions(parent.command('console').description('open the page, signed in')))
+  addProofOption(addDataOptions(parent.command('console')))
     .option('--no-open', 'print the address, and open nothing')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)

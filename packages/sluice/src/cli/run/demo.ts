@@ -1,5 +1,5 @@
 // `sluice demo`: a short tour on a running gate of `npm start`: a call allowed, one denied with its
-// reason, one limited with when to come back, one hidden, one held for a person. It speaks MCP as any
+// reason, one limited with the time to try again, one hidden, one held for a person. It speaks MCP as any
 // client would.
 
 import type { Command } from 'commander'
@@ -27,7 +27,6 @@ Examples:
 export function addDemo(parent: Command, answer: SetExitCode): void {
   parent
     .command('demo')
-    .description('a guided tour on the gate of `npm start`')
     .option('--url <url>', 'where the gate is', 'http://127.0.0.1:7433')
     .addHelpText('after', EXAMPLES)
     .action(async ({ url }: { url: string }) => answer(await tour(url, new Output({}))))
@@ -74,14 +73,14 @@ async function tour(url: string, output: Output): Promise<0 | 1> {
     told = await client.call('write_file', { path: `${folder}/note.txt`, content: `note ${turn}` })
   show('write_file, four times: three a minute are allowed', told, 'RATE_LIMITED')
   show(
-    'directory_tree: hidden, so nobody has heard of it',
+    'directory_tree: hidden, so it does not exist for this client',
     await client.call('directory_tree', { path: folder }),
     'UNKNOWN',
   )
   const memory = await DemoClient.open(`${url}/mcp/memory`)
-  output.line('delete_entities is next: it waits a moment for a person\n')
+  output.line('delete_entities is next: it waits a few seconds for approval\n')
   show(
-    'delete_entities: what it deletes is gone, so a person is asked',
+    'delete_entities: destructive, so a person must approve it',
     await memory.call('delete_entities', { entityNames: ['tour'] }),
     'APPROVAL_PENDING',
     // Where it was approved since the last tour.

@@ -42,7 +42,6 @@ Exit code 0 where the login is there, 1 where it was refused or there is none to
 export function addLogin(parent: Command, answer: SetExitCode): void {
   parent
     .command('login')
-    .description('log in at a server that wants OAuth')
     .argument('<server>', 'a server of the configuration with `auth: login`')
     .option('--principal <name>', 'whose login, where each principal has one')
     .option('--redirect-port <n>', 'the port a registered client is redirected to', '0')

@@ -30,7 +30,6 @@ server gets the environment of this command without SLUICE_*, and on top what \`
 export function addStdio(parent: Command, answer: SetExitCode): void {
   parent
     .command('stdio')
-    .description('the gate over stdin and stdout, for the servers of the configuration')
     .option('--server <name>', 'one server of the configuration; all of them without')
     .option('--config <file>', 'the configuration', 'sluice.yaml')
     .option('--data <dir>', 'another data directory than the configuration says')

@@ -21,7 +21,7 @@ close it, or take the gate out of its way with \`sluice init --undo\`.
 Exit code 0 if a gate was stopped, 1 if none ran.`
 
 export function addStop(parent: Command, answer: SetExitCode): void {
-  addDataOptions(parent.command('stop').description('end the gate, however it was started'))
+  addDataOptions(parent.command('stop'))
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {

@@ -48,7 +48,6 @@ with the directory that stderr names, shows what does.`
 export function addWrap(parent: Command, answer: SetExitCode): void {
   parent
     .command('wrap')
-    .description('the gate around one stdio server, without configuration')
     .argument('<command...>', 'the server and its arguments, after --')
     .option('--policy <file>', 'the policy')
     .option('--data <dir>', 'where the record is kept')

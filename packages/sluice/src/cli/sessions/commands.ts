@@ -41,10 +41,7 @@ All HTTP requests and MCP sessions of a principal that carry the same token are 
 it lets nobody in.`
 
 export function addSessions(program: Command, answer: SetExitCode): void {
-  const sessions = program
-    .command('sessions')
-    .description('which sessions there are, and ending one')
-    .helpCommand(false)
+  const sessions = program.command('sessions').helpCommand(false)
   addList(sessions, answer)
   addEnd(sessions, answer)
   addToken(sessions, answer)

@@ -43,10 +43,7 @@ file is not encrypted and holds what the tools answered: keep it as you would ke
 your PIN; needs the role admin.`
 
 export function addTraces(program: Command, answer: SetExitCode): void {
-  const traces = program
-    .command('traces')
-    .description('calls with their answers, recorded for a while')
-    .helpCommand(false)
+  const traces = program.command('traces').helpCommand(false)
   addRecord(traces, answer)
   addStop(traces, answer)
   addList(traces, answer)
