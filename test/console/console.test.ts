@@ -359,7 +359,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await page.getByLabel('Tool', { exact: true }).fill('delete_all')
     await page.locator('.ledger-row', { hasText: 'office/delete_all' }).first().waitFor()
     // The client of the session, by its own word.
-    await page.locator('.ledger-row', { hasText: '(its own word)' }).first().waitFor()
+    await page.locator('.ledger-row', { hasText: '(self-reported)' }).first().waitFor()
     expect(await page.locator('.ledger-row', { hasText: 'read_file' }).count()).toBe(0)
     await exploreLedger(page, office)
     await page.getByRole('button', { name: 'Verify' }).click()

@@ -236,12 +236,12 @@ describe('HTTP', () => {
     await reader.close()
   })
 
-  test('an approval, the status and the ledger name the session, the client’s part as its own word', {
+  test('an approval, the status and the ledger name the session, the client’s part as self-reported', {
     timeout: TIMEOUT_MS,
   }, async () => {
     const client = await sdk1('mail')
     expect(await client.call('delete_all', { all: true })).toBe('APPROVAL_PENDING')
-    const name = /^"chat 1" \(its own word\) since .* UTC, uses mail$/
+    const name = /^"chat 1" \(self-reported\) since .* UTC, uses mail$/
     const { requests } = await sluiceJson(['approvals', 'list', '--data', gate.data])
     expect(requests[0].sessionName).toMatch(name)
     const status = await sluiceJson(['status', '--data', gate.data])
@@ -253,10 +253,10 @@ describe('HTTP', () => {
     )
     // A call has the id only; those who read it see the name.
     const own = ['--session', session, '--data', gate.data]
-    const said = 'session "chat 1" (its own word)'
+    const said = 'session "chat 1" (self-reported)'
     expect((await sluice(['ledger', 'query', ...own])).stdout).toContain(said)
     const { calls } = await sluiceJson(['ledger', 'query', ...own])
-    expect(calls[0]).toMatchObject({ session, sessionName: '"chat 1" (its own word)' })
+    expect(calls[0]).toMatchObject({ session, sessionName: '"chat 1" (self-reported)' })
     expect((await sluice(['ledger', 'tail', '--data', gate.data])).stdout).toContain(said)
     const sql = `select client from sessions where session = '${session}'`
     const { rows } = await sluiceJson(['ledger', 'query', '--sql', sql, '--data', gate.data])

@@ -1,5 +1,5 @@
 // The client of a session in words for people. A client names itself, so its name is quoted and marked as
-// its own word wherever a person reads it: approvals, ledger, reports, the console.
+// self-reported wherever a person reads it: approvals, ledger, reports, the console.
 
 export interface SessionClient {
   /** `family`: agents of this gate. */
@@ -11,5 +11,5 @@ export interface SessionClient {
 
 export function describeClient({ kind, client, principal }: SessionClient): string {
   if (kind === 'family') return principal
-  return client === '' ? 'an unnamed client' : `"${client}" (its own word)`
+  return client === '' ? 'an unnamed client' : `"${client}" (self-reported)`
 }

@@ -9,7 +9,7 @@ import type { LiveRow, OutcomeLabel } from './contract-live.ts'
 
 export interface CallRecord extends LiveRow {
   readonly seq: number
-  /** The client of the session, marked as its own word; missing if the ledger does not say. */
+  /** The client of the session, marked as self-reported; missing if the ledger does not say. */
   readonly sessionName?: string
   /** What rules in shadow mode would have done; empty if none matched. */
   readonly shadowText?: string

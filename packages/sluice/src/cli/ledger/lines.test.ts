@@ -30,7 +30,7 @@ test('the verdicts of shadow rules stand behind the call, printable', () => {
   expect(callLine({ record: guessed, outcome: null }, new Output({}))).toMatch(
     /DENIED: no {2}unknown class, perhaps Destructive$/,
   )
-  const named = { record: record({}), outcome: null, sessionName: '"chat\u001b 1" (its own word)' }
-  expect(callLine(named, new Output({}))).toMatch(/session "chat.* 1" \(its own word\)$/)
+  const named = { record: record({}), outcome: null, sessionName: '"chat\u001b 1" (self-reported)' }
+  expect(callLine(named, new Output({}))).toMatch(/session "chat.* 1" \(self-reported\)$/)
   expect(callLine(named, new Output({}))).not.toContain('\u001b')
 })

@@ -288,7 +288,7 @@ function toSubmission(
 /** The first of the words that an agent reads, in one line. */
 function pendingText({ id, url, reason }: PendingApproval, command: string): string {
   const where = url ?? `\`${command}\``
-  return `held: ${reason}; request ${id}, decided at ${where}; make the same call again after that, it passes once`
+  return `waiting for approval: ${reason}; request ${id}, to be approved at ${where}; after that make the same call again: an approval is good for one call`
 }
 
 function approved(decision: Decision, how: string): Decision {

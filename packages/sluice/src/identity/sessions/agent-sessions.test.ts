@@ -150,7 +150,7 @@ describe('a session', () => {
     lease.introduce('another', 'web')
     lease.asked(T)
     lease.introduce(undefined, 'mail')
-    const name = '"claude??code 1.0" (its own word) since 1970-01-12 13:46 UTC, uses notes, web'
+    const name = '"claude??code 1.0" (self-reported) since 1970-01-12 13:46 UTC, uses notes, web'
     expect(begun).toEqual([name])
     expect(sessions.nameOf(lease.id)).toBe(`${name}, mail`)
     expect(sessions.nameOf('gone')).toBe('gone')

@@ -1,4 +1,4 @@
-// A session in words for people: the client as it calls itself, marked as its own word, since when, and
+// A session in words for people: the client as it calls itself, marked as self-reported, since when, and
 // which servers it uses. Shown in approvals, the ledger, the console and by commands.
 
 import { describeClient } from '../../core/describe-client.ts'

@@ -110,7 +110,7 @@ test('what ran, what was refused and why, what was pending and who decided', () 
     { tool: 'mail/send', what: 'accepted by carl' },
   ])
   expect(report.sessions).toMatchObject([
-    { session: 'session-1', name: '"chat <b>1</b>" (its own word)', calls: 7, refused: 4 },
+    { session: 'session-1', name: '"chat <b>1</b>" (self-reported)', calls: 7, refused: 4 },
   ])
   expect(report.shadow).toMatchObject([
     { tool: 'stripe/new', shadow: 'deny by /new (soon)', action: 'allow', count: 1, people: 1 },

@@ -95,7 +95,7 @@ export interface ApprovalReportRow {
 
 export interface SessionRow {
   readonly session: string
-  /** The client, marked as its own word; empty if the ledger no longer says. */
+  /** The client, marked as self-reported; empty if the ledger no longer says. */
   readonly name: string
   readonly principal: string
   readonly firstMs: number
