@@ -197,8 +197,6 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
     const start = (more: object) => ownGate({ servers: {}, config, ...more })
     const counted = `${LIMITED}  count/read: { action: allow, when: session.calls < 5 }\n`
     await expect(start({ policy: counted })).rejects.toThrow('gates do not share')
-    const agents = { agents: { builtin: 'agents' as const } }
-    await expect(start({ servers: agents })).rejects.toThrow('agents need the embedded store')
   })
 
   test('S6, S10: many gates, behind PgBouncer too: every chain verifies, an edited row is named', async () => {

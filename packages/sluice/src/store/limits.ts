@@ -61,3 +61,15 @@ export const SHARED_OUTCOME_DELAY_MS = 50
 export const SESSION_TOUCH_MS = 20_000
 /** Sessions and principals of the shared store that are removed at once, after their time. */
 export const SWEPT_SESSIONS_MAX = 1_000
+/** A batch of statements of the agents' step thread, and how much longer the thread waits for the answer. */
+export const BLOCKING_DEADLINE_MS = 5_000
+export const BLOCKING_GRACE_MS = 500
+/** How long a gate drives its agents without saying that it is there; then another gate takes them over. */
+export const AGENT_LEASE_MS = 10_000
+/** How often it says so, and looks for agents whose gate is gone. */
+export const AGENT_BEAT_MS = 2_000
+/** Families of agents that a gate takes over at once: the others leave some to each other. */
+export const AGENT_FAMILIES_TAKEN_MAX = 32
+/** How long a transaction of the agents waits for a lock, and how long a gate that was stopped in one holds it. */
+export const AGENT_LOCK_MS_MAX = 2_000
+export const AGENT_IDLE_MS_MAX = 3_000

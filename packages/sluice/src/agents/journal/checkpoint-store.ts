@@ -5,7 +5,7 @@ import { zstdCompressSync } from 'node:zlib'
 import { AgentError } from '../shared/errors.ts'
 import { PACK_BYTES } from '../shared/limits.ts'
 import type { Sliced } from '../shared/sliced.ts'
-import type { Database } from './database.ts'
+import type { AgentDatabase } from './database.ts'
 import { unpack } from './read-rows.ts'
 import type { AgentRow, CheckpointRow } from './rows.ts'
 
@@ -28,9 +28,9 @@ export function* packInSlices(bytes: Uint8Array): Sliced<Buffer> {
 }
 
 export class CheckpointStore {
-  readonly #database: Database
+  readonly #database: AgentDatabase
 
-  constructor(database: Database) {
+  constructor(database: AgentDatabase) {
     this.#database = database
   }
 
@@ -41,7 +41,10 @@ export class CheckpointStore {
 
   /** A memory that another thread has packed. */
   putPacked(packed: Uint8Array, answers: Answers | null, forked: Answers | null = null): number {
-    const memory = this.#database.run('INSERT INTO memories (bytes) VALUES (?)', packed)
+    const given = this.#database.nextKeys(1)
+    const sql = 'INSERT INTO memories (memory, bytes) VALUES (?, ?)'
+    const last = this.#database.run(sql, given, packed)
+    const memory = given ?? last
     this.#database.run(
       'INSERT INTO memory_answers (memory, at_rest, forked) VALUES (?, ?, ?)',
       memory,
@@ -82,7 +85,8 @@ export class CheckpointStore {
 
   putCheckpoint(key: number, seq: number, image: string, memory: number): void {
     this.#database.run(
-      'INSERT OR REPLACE INTO checkpoints (agent, seq, image, memory) VALUES (?, ?, ?, ?)',
+      `INSERT INTO checkpoints (agent, seq, image, memory) VALUES (?, ?, ?, ?)
+       ON CONFLICT (agent, seq) DO UPDATE SET image = excluded.image, memory = excluded.memory`,
       key,
       seq,
       image,
@@ -94,7 +98,8 @@ export class CheckpointStore {
   putCheckpoints([first, last]: readonly [number, number], image: string, memory: number): void {
     this.#database.run(
       `INSERT INTO checkpoints (agent, seq, image, memory)
-       SELECT agent, 0, ?, ? FROM agents WHERE agent >= ? AND agent <= ? ORDER BY agent`,
+       SELECT agent, 0, CAST(? AS TEXT), CAST(? AS BIGINT) FROM agents
+       WHERE agent >= ? AND agent <= ? ORDER BY agent`,
       image,
       memory,
       first,
@@ -161,7 +166,7 @@ export class CheckpointStore {
   putImage(hash: string, bytes: Uint8Array): void {
     const found = this.#database.get('SELECT 1 FROM images WHERE hash = ?', hash)
     if (found !== undefined) return
-    const sql = 'INSERT INTO images (hash, bytes) VALUES (?, ?)'
+    const sql = 'INSERT INTO images (hash, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING'
     this.#database.run(sql, hash, zstdCompressSync(bytes))
   }
 

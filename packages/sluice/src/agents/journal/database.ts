@@ -1,16 +1,51 @@
-// The file agents.db: statements prepared once, one transaction at a time, and the write-ahead log
-// moved into the file while nobody waits. Knows no table. Owned by the journal.
+// The database of the journal, and its driver for the file agents.db: statements prepared once, one transaction
+// at a time, and the write-ahead log moved into the file while nobody waits. postgres-database.ts is the driver
+// for a store that gates share. Knows no table. Owned by the journal.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { takeFileLock } from '../../store/sqlite/file-lock.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import { WAL_MOVED_COMMITS, WAL_PAGES_MAX } from '../shared/limits.ts'
+import { type Dialect, SQLITE } from './dialects.ts'
+import { PostgresDatabase, type SharedJournalPlace } from './postgres-database.ts'
 import type { SqlRow } from './read-rows.ts'
 import { MIGRATIONS } from './schema.ts'
 
 export type Value = string | number | null | Uint8Array
 
-export class Database {
+export interface AgentDatabase {
+  readonly isOpen: boolean
+  readonly dialect: Dialect
+  /** A condition on the agent `a`: its family is run by this process. */
+  readonly own: string
+  isOwn(family: number): boolean
+  /** A family that this process has just made. */
+  addOwn(family: number): void
+  /** False if another gate runs the family. */
+  acquireFamily(family: number): boolean
+  /** The first of so many keys that follow one another; null if the database assigns keys itself. */
+  nextKeys(count: number): number | null
+  /** All of it or nothing. */
+  transact<Result>(work: () => Result): Result
+  /** With the key that the database assigned, if it did. */
+  run(sql: string, ...values: Value[]): number
+  get(sql: string, ...values: Value[]): SqlRow | undefined
+  all(sql: string, ...values: Value[]): SqlRow[]
+  tidy(): void
+  close(): void
+}
+
+/** A data directory, or a store that gates share. */
+export type JournalPlace = string | SharedJournalPlace
+
+export function openAgentDatabase(place: JournalPlace, onRollback: () => void): AgentDatabase {
+  if (typeof place === 'string') return new Database(place, onRollback)
+  return new PostgresDatabase(place, onRollback)
+}
+
+export class Database implements AgentDatabase {
+  readonly dialect = SQLITE
+  readonly own = '1 = 1'
   readonly database: DatabaseSync
   readonly #releaseLock: () => void
   readonly #statements = new Map<string, StatementSync>()
@@ -31,12 +66,29 @@ export class Database {
     this.#onRollback = onRollback
   }
 
+  get isOpen(): boolean {
+    return this.database.isOpen
+  }
+
+  isOwn(): boolean {
+    return true
+  }
+
+  addOwn(): void {}
+
+  acquireFamily(): boolean {
+    return true
+  }
+
+  nextKeys(): null {
+    return null
+  }
+
   close(): void {
     this.database.close()
     this.#releaseLock()
   }
 
-  /** All of it or nothing. */
   transact<Result>(work: () => Result): Result {
     if (this.database.isTransaction) return work()
     this.run('BEGIN IMMEDIATE')

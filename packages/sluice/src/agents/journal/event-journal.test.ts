@@ -1,15 +1,27 @@
 // What every driver of the journal promises: an event with all that follows from it, or nothing, and only
-// where the caller believes the agent to be. SQLite and the model in memory, each also behind a driver that
-// is slow on purpose; then agents whose steps are committed through the slow one.
+// where the caller believes the agent to be. SQLite, PostgreSQL and the model in memory, each also behind a
+// driver that is slow on purpose; then agents whose steps are committed through the slow one, and leases.
 
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import {
+  findPostgres,
+  namePostgresSuite,
+  type RunningPostgres,
+  startPostgres,
+} from '../../../../../test/support/postgres.ts'
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
 import type { Effect, JournalEvent, StepResult, Summary } from '../../guest/protocol.ts'
+import { type PostgresAddress, parsePostgresUrl } from '../../store/postgres/address.ts'
+import { PostgresConnections } from '../../store/postgres/connections.ts'
+import { migrate } from '../../store/postgres/migrate.ts'
 import { Bench, call, configOf, coreImage, LIMITS } from '../agents.test-support.ts'
+import type { Database } from './database.ts'
 import type { EventJournal, JournalEntry } from './event-journal.ts'
 import { Journal } from './journal.ts'
 import { MemoryJournal } from './memory-journal.test-support.ts'
 import { newFamily, rowOf } from './new-rows.ts'
+import type { PostgresDatabase } from './postgres-database.ts'
 import type { AgentRow } from './rows.ts'
 import { SlowJournal } from './slow-journal.test-support.ts'
 
@@ -49,20 +61,61 @@ const ABOUT = {
 }
 const LIMITED = { ...LIMITS, maxTurns: 2, runMs: 500 }
 
-const DRIVERS = ['sqlite', 'memory'].flatMap((store) => [
-  { store, isSlow: false, name: store },
-  { store, isSlow: true, name: `${store}, slow` },
-])
+const postgres = findPostgres()
+const STORES = { sqlite: openSqlite, memory: openMemory, postgres: openPostgres }
+const DRIVERS = (['sqlite', 'memory'] as (keyof typeof STORES)[])
+  .flatMap((store) => [
+    { store, isSlow: false, name: String(store) },
+    { store, isSlow: true, name: `${store}, slow` },
+  ])
+  .concat({ store: 'postgres', isSlow: false, name: namePostgresSuite('postgres', postgres) })
 
 function open({ store, isSlow }: (typeof DRIVERS)[number]) {
-  const inner = store === 'sqlite' ? openSqlite() : openMemory()
+  const inner = STORES[store]()
   const journal: EventJournal = isSlow ? new SlowJournal(inner.journal) : inner.journal
   return { ...inner, journal }
+}
+
+let server: RunningPostgres | undefined
+let address: PostgresAddress
+
+beforeAll(async () => {
+  if (postgres === undefined) return
+  server = await startPostgres(postgres)
+  server.createDatabase('journal')
+  address = parsePostgresUrl(`postgres://sluice@127.0.0.1:${server.port}/journal`)
+  const connections = new PostgresConnections(address)
+  await migrate(connections)
+  await connections.close()
+})
+afterAll(() => server?.end())
+
+function openShared(gate: string): Journal {
+  const journal = new Journal({ address, gate, lease: randomUUID() })
+  onTestFinished(() => journal.close())
+  return journal
+}
+
+function openPostgres() {
+  const journal = openShared('a')
+  for (const table of ['agents', 'families', 'events', 'effects', 'runs'])
+    journal.run(`DELETE FROM ${table}`)
+  const alter = 'ALTER TABLE sluice_agents.effects'
+  return openTables(journal, () => {
+    journal.run(`${alter} ADD CONSTRAINT is_full CHECK (false) NOT VALID`)
+    onTestFinished(() => void openShared('b').run(`${alter} DROP CONSTRAINT is_full`))
+  })
 }
 
 function openSqlite() {
   const journal = new Journal(scratchDirectory())
   onTestFinished(() => journal.close())
+  const trigger =
+    "CREATE TEMP TRIGGER full BEFORE INSERT ON effects BEGIN SELECT raise(ABORT, 'full'); END"
+  return openTables(journal, () => (journal.database as Database).database.exec(trigger))
+}
+
+function openTables(journal: Journal, fail: () => void) {
   const first = { seq: 0, at: 1, kind: 'create', turn: 0, event: '{}', bytes: null, answer: null }
   const made = { id: 'a', ...ABOUT, limits: LIMITED }
   const agent = journal.transact(() => journal.insertAgent(made, IDLE, first))
@@ -77,10 +130,7 @@ function openSqlite() {
       effects: journal.work.openEffects().map(({ id, kind }) => [id, kind]),
       run: journal.work.findRun(agent.key, null),
     }),
-    fail: () =>
-      journal.database.exec(
-        "CREATE TEMP TRIGGER full BEFORE INSERT ON effects BEGIN SELECT raise(ABORT, 'full'); END",
-      ),
+    fail,
   }
 }
 
@@ -133,6 +183,11 @@ async function append(journal: EventJournal, agent: AgentRow, entries: readonly 
 }
 
 describe.each(DRIVERS)('the journal: $name', (driver) => {
+  if (driver.store === 'postgres' && postgres === undefined) {
+    test.skip('without PostgreSQL', () => {})
+    return
+  }
+
   test('stores an event with its run, its effects, the counts and the status', async () => {
     const { journal, agent, read } = open(driver)
     const first = await append(journal, agent, [prompt])
@@ -207,6 +262,32 @@ describe.each(DRIVERS)('the journal: $name', (driver) => {
     fail()
     await expect(journal.append({ agent }, [prompt])).rejects.toThrow()
     expect(read()).toEqual(before)
+  })
+})
+
+describe.skipIf(postgres === undefined)(namePostgresSuite('leases', postgres), () => {
+  test('a gate that lost its lease writes nothing, and its family goes to the next that asks', async () => {
+    const { agent } = openPostgres()
+    const [first, second] = [openShared('first'), openShared('second')]
+    const shared = (journal: Journal) => journal.database as PostgresDatabase
+    // The gate `a` is gone.
+    openShared('a').close()
+    expect(shared(first).acquireAgent('a')).toBeUndefined()
+    expect(shared(second).acquireAgent('a')).toMatch(/^[0-9a-f-]{36}$/)
+    const { agent: asked } = await append(first, agent, [prompt])
+    second.run("UPDATE sluice_agents.leases SET beat_at = '-infinity' WHERE gate = 'first'")
+    expect(shared(second).takeOver(0)).toMatchObject({ wasFenced: false, agents: ['a'] })
+    expect(second.agent('a')).toEqual(asked)
+    await expect(first.append({ agent: asked }, [answered(200)])).rejects.toMatchObject({
+      code: 'STORE_FENCED',
+    })
+    await append(second, asked, [answered(200)])
+    expect(shared(first).takeOver(0)).toMatchObject({ wasFenced: true, agents: [] })
+    expect(first.database.isOwn(agent.family)).toBe(false)
+    expect(first.agent('a')?.seq).toBe(2)
+    second.close()
+    expect(shared(first).takeOver(0)).toMatchObject({ agents: [] })
+    expect(shared(first).acquireAgent('a')).toBeUndefined()
   })
 })
 

@@ -1,8 +1,7 @@
-// The tables of the agents in SQLite: rows in, rows out, and the one transaction in which a step is
-// committed. Rows are cached: this thread is the only one that writes them. Knows SQL and the rows, not
-// what they mean. Owned by the step thread.
+// The tables of the agents: rows in, rows out, and the one transaction in which a step is committed, in SQLite
+// or in a store that gates share. Rows are cached: this thread is the only one that writes them, as far as the
+// families are its own. Knows SQL and the rows, not what they mean. Owned by the step thread.
 
-import type { DatabaseSync } from 'node:sqlite'
 import { LruMap } from '../../core/lru-map.ts'
 import type { Summary } from '../../guest/protocol.ts'
 import { AgentError } from '../shared/errors.ts'
@@ -14,58 +13,57 @@ import {
 } from '../shared/limits.ts'
 import { CheckpointStore } from './checkpoint-store.ts'
 import { commitStep, type StepTables } from './commit-step.ts'
-import { Database, type Value } from './database.ts'
+import { type AgentDatabase, type JournalPlace, openAgentDatabase, type Value } from './database.ts'
+import { INSERT_AGENT } from './dialects.ts'
 import type { AppendReply, EventJournal, Fence, JournalEntry } from './event-journal.ts'
 import type { HostUsage } from './family-limits.ts'
 import { type NewAgent, newFamily, rowOf, rowsOf, type SharedAgentFields } from './new-rows.ts'
 import { OpenWork } from './open-work.ts'
 import { type SqlRow, toAgent, toFamily } from './read-rows.ts'
-import { keepRemovedFamily, LAST_REMOVED } from './removed-families.ts'
+import { keepRemovedFamily } from './removed-families.ts'
 import type { AgentPage, AgentRow, EventRow, FamilyRow, HostStop } from './rows.ts'
-
-const INSERT_AGENT = `INSERT INTO agents (id, owner, family, depth, image, created_at, seq, asked,
-  model, price, template, grants, state, summary, wake_at, journal_bytes)`
 
 export class Journal implements EventJournal, StepTables {
   readonly memories: CheckpointStore
   readonly work: OpenWork
-  readonly #database: Database
+  readonly database: AgentDatabase
   readonly #counts = new Map<string, number>()
   readonly #agents = new LruMap<string, AgentRow>(ROWS_KEPT_MAX)
   readonly #families = new LruMap<number, FamilyRow>(ROWS_KEPT_MAX)
 
-  constructor(directory: string) {
-    this.#database = new Database(directory, () => this.#forget())
-    this.memories = new CheckpointStore(this.#database)
-    this.work = new OpenWork(this.#database)
-  }
-
-  get database(): DatabaseSync {
-    return this.#database.database
+  constructor(place: JournalPlace) {
+    this.database = openAgentDatabase(place, () => this.#forget())
+    this.memories = new CheckpointStore(this.database)
+    this.work = new OpenWork(this.database)
   }
 
   close(): void {
-    this.#database.close()
+    this.database.close()
   }
 
   tidy(): void {
-    this.#database.tidy()
+    this.database.tidy()
   }
 
   transact<Result>(work: () => Result): Result {
-    return this.#database.transact(work)
+    return this.database.transact(work)
   }
 
   run(sql: string, ...values: Value[]): number {
-    return this.#database.run(sql, ...values)
+    return this.database.run(sql, ...values)
   }
 
   get(sql: string, ...values: Value[]): SqlRow | undefined {
-    return this.#database.get(sql, ...values)
+    return this.database.get(sql, ...values)
   }
 
   all(sql: string, ...values: Value[]): SqlRow[] {
-    return this.#database.all(sql, ...values)
+    return this.database.all(sql, ...values)
+  }
+
+  /** Another gate may have made or removed agents. */
+  forgetCounts(): void {
+    this.#counts.clear()
   }
 
   /** After a rollback: the cached rows may have what was not committed. */
@@ -90,10 +88,12 @@ export class Journal implements EventJournal, StepTables {
       this.addLabels(agent.family, agent.labels ?? [])
     }
     this.#count(agent.owner, 1)
-    const key = this.run(
-      `${INSERT_AGENT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[id, ...columnsOf({ ...about, family }, summary, seq), sizeOf(event)],
+    const given = this.database.nextKeys(1)
+    const last = this.run(
+      `${INSERT_AGENT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[given, id, ...columnsOf({ ...about, family }, summary, seq), sizeOf(event)],
     )
+    const key = given ?? last
     this.insertEvent(key, event, null)
     const row = { key, id, ...rowOf({ ...about, family }, summary, seq) }
     this.#agents.set(id, row)
@@ -109,29 +109,30 @@ export class Journal implements EventJournal, StepTables {
   ): AgentRow[] {
     this.#join(about.family, ids.length)
     this.#count(about.owner, ids.length)
+    const first = this.database.nextKeys(ids.length)
     const last = this.run(
-      `${INSERT_AGENT} SELECT value, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0 FROM json_each(?) ORDER BY key`,
-      ...columnsOf(about, summary, seq),
-      JSON.stringify(ids),
+      this.database.dialect.insertAlike,
+      ...[first, ...columnsOf(about, summary, seq), JSON.stringify(ids)],
     )
-    return rowsOf(rowOf(about, summary, seq), last - ids.length + 1, ids)
+    return rowsOf(rowOf(about, summary, seq), first ?? last - ids.length + 1, ids)
   }
 
   #insertFamily(agent: NewAgent): number {
     const { owner, limits, price, labels = [] } = agent
-    const family = this.run(
-      `INSERT INTO families (family, members, owner, limits, price, labels)
-       VALUES (1 + max(coalesce((SELECT max(family) FROM families), 0), ${LAST_REMOVED}), 1, ?, ?, ?, ?)`,
-      owner,
-      JSON.stringify(limits),
-      JSON.stringify(price),
-      JSON.stringify(labels),
+    const given = this.database.nextKeys(1)
+    const last = this.run(
+      this.database.dialect.insertFamily,
+      ...[given, owner, JSON.stringify(limits), JSON.stringify(price), JSON.stringify(labels)],
     )
+    const family = given ?? last
+    this.database.addOwn(family)
     this.#families.set(family, newFamily(agent))
     return family
   }
 
   #join(family: number, members: number, continues = false): void {
+    if (!this.database.acquireFamily(family))
+      throw new AgentError('AGENT_BUSY', 'the family runs at another gate: try again when it rests')
     // A family whose last member was removed meanwhile is joined only by an export of that family.
     if (this.family(family).members === 0 && !continues)
       throw new AgentError('AGENT_NOT_FOUND', 'the last agent of the family was removed meanwhile')
@@ -151,20 +152,15 @@ export class Journal implements EventJournal, StepTables {
     const row = this.get('SELECT * FROM agents WHERE id = ?', id)
     if (row === undefined) return undefined
     const agent = toAgent(row)
-    this.#agents.set(id, agent)
+    // Another gate changes the rows of its families without this one being told.
+    if (this.database.isOwn(agent.family)) this.#agents.set(id, agent)
     return agent
   }
 
   /** A page of rows as JSON: the columns are JSON already, so that nothing is parsed and written again. */
   agents(owner: string, { state, after, limit, family }: AgentPage): string {
     const row = this.get(
-      `SELECT json_group_array(json_object(
-         'key', agent, 'id', id, 'owner', owner, 'family', family, 'depth', depth, 'image', image,
-         'createdAt', created_at, 'seq', seq, 'asked', json(asked), 'model', model, 'price', json(price),
-         'template', template, 'grants', json(grants), 'state', state, 'summary', json(summary),
-         'hostStop', json(host_stop), 'pausedAt', paused_at)) AS page
-       FROM (SELECT * FROM agents WHERE owner = ? AND agent > ? AND (? IS NULL OR state = ?)
-             AND (? IS NULL OR family = ?) ORDER BY agent LIMIT ?)`,
+      this.database.dialect.agentPage,
       owner,
       after,
       ...[state, state, family, family],
@@ -187,7 +183,7 @@ export class Journal implements EventJournal, StepTables {
     const known = this.#families.get(family)
     if (known !== undefined) return known
     const row = toFamily(this.get('SELECT * FROM families WHERE family = ?', family) ?? {})
-    this.#families.set(family, row)
+    if (this.database.isOwn(family)) this.#families.set(family, row)
     return row
   }
 
@@ -264,17 +260,7 @@ export class Journal implements EventJournal, StepTables {
     turn: number,
     answer: Uint8Array,
   ): void {
-    this.run(
-      `INSERT INTO events (agent, seq, at, kind, turn, event, answer)
-       SELECT agent, 1, ?1, 'forked', ?2,
-         json_object('kind', 'forked', 'at', ?1, 'id', id, 'seed', id), ?3
-       FROM agents WHERE agent >= ?4 AND agent <= ?5 ORDER BY agent`,
-      atMs,
-      turn,
-      answer,
-      first,
-      last,
-    )
+    this.run(this.database.dialect.appendForked, atMs, turn, answer, first, last)
   }
 
   /** The agent after an event. */
@@ -343,7 +329,7 @@ export class Journal implements EventJournal, StepTables {
   /** The event that was committed with this nonce, if one was. */
   seqOf(key: number, nonce: string): number | undefined {
     const row = this.get(
-      `SELECT seq FROM (SELECT seq, nonce FROM events WHERE agent = ? ORDER BY seq DESC LIMIT ?)
+      `SELECT seq FROM (SELECT seq, nonce FROM events WHERE agent = ? ORDER BY seq DESC LIMIT ?) AS newest
        WHERE nonce = ? LIMIT 1`,
       key,
       NONCE_EVENTS_MAX,

@@ -3,7 +3,7 @@
 
 import type { Effect, RunEnd } from '../../guest/protocol.ts'
 import type { InsertedRun, OpenWorkTables } from './commit-step.ts'
-import type { Database } from './database.ts'
+import type { AgentDatabase } from './database.ts'
 import { toRun } from './read-rows.ts'
 import type { EffectRow, RunRow } from './rows.ts'
 
@@ -11,9 +11,9 @@ const RUN = 'WHERE agent = ? AND run = ?'
 const EFFECT = 'WHERE agent = ? AND effect = ?'
 
 export class OpenWork implements OpenWorkTables {
-  readonly #database: Database
+  readonly #database: AgentDatabase
 
-  constructor(database: Database) {
+  constructor(database: AgentDatabase) {
     this.#database = database
   }
 
@@ -32,13 +32,15 @@ export class OpenWork implements OpenWorkTables {
   }
 
   stopClock(key: number, runId: string | null, atMs: number): void {
-    const sql = `UPDATE runs SET started_at = min(-1, started_at - ?) ${RUN} AND started_at > 0`
-    this.#database.run(sql, atMs, key, runId)
+    const stopped = 'CASE WHEN started_at >= ? THEN -1 ELSE started_at - ? END'
+    const sql = `UPDATE runs SET started_at = ${stopped} ${RUN} AND started_at > 0`
+    this.#database.run(sql, atMs, atMs, key, runId)
   }
 
   continueClock(key: number, runId: string | null, atMs: number): void {
-    const sql = `UPDATE runs SET started_at = max(1, ? + started_at) ${RUN} AND started_at < 0`
-    this.#database.run(sql, atMs, key, runId)
+    const going = 'CASE WHEN ? + started_at < 1 THEN 1 ELSE ? + started_at END'
+    const sql = `UPDATE runs SET started_at = ${going} ${RUN} AND started_at < 0`
+    this.#database.run(sql, atMs, atMs, key, runId)
   }
 
   runStartedAt(key: number, runId: string | null): number | null {
@@ -50,7 +52,7 @@ export class OpenWork implements OpenWorkTables {
   /** The run of this id, or the newest: run ids sort by their time. */
   findRun(key: number, runId: string | null): RunRow | undefined {
     const sql =
-      'SELECT * FROM runs WHERE agent = ? AND (? IS NULL OR run = ?) ORDER BY run DESC LIMIT 1'
+      'SELECT * FROM runs WHERE agent = ? AND (CAST(? AS TEXT) IS NULL OR run = ?) ORDER BY run DESC LIMIT 1'
     const row = this.#database.get(sql, key, runId, runId)
     return row && toRun(row)
   }
@@ -105,11 +107,13 @@ export class OpenWork implements OpenWorkTables {
     return isOpen
   }
 
-  /** Effects that have no result, as after a crash. */
+  /** Effects of own agents that have no result, as after a crash. */
   openEffects(): EffectRow[] {
+    const { own } = this.#database
     return this.#database
       .all(
-        'SELECT a.id, e.effect, e.kind, e.body, e.started_at, e.ticket FROM effects e JOIN agents a ON a.agent = e.agent ORDER BY e.agent, e.effect',
+        `SELECT a.id, e.effect, e.kind, e.body, e.started_at, e.ticket
+         FROM effects e JOIN agents a ON a.agent = e.agent WHERE ${own} ORDER BY e.agent, e.effect`,
       )
       .map((row) => ({
         agent: String(row.id),

@@ -6,7 +6,7 @@ import { REMOVED_FAMILIES_MAX, REMOVED_FAMILY_KEPT_MS } from '../shared/limits.t
 import type { Value } from './database.ts'
 
 /** A family's number is never given again: the gate knows its session, and exports name it. */
-export const LAST_REMOVED = `coalesce((SELECT CAST(value AS INTEGER) FROM settings
+export const LAST_REMOVED = `coalesce((SELECT CAST(value AS BIGINT) FROM settings
   WHERE owner = '' AND name = 'last removed family'), 0)`
 
 type Run = (sql: string, ...values: Value[]) => number
@@ -15,8 +15,11 @@ type Run = (sql: string, ...values: Value[]) => number
 export function keepRemovedFamily(run: Run, family: number, owner: string, nowMs: number): void {
   const gone = 'family = ? AND members <= 0'
   run(
-    `INSERT OR REPLACE INTO settings (owner, name, value)
-     SELECT '', 'last removed family', max(family, ${LAST_REMOVED}) FROM families WHERE ${gone}`,
+    `INSERT INTO settings (owner, name, value)
+     SELECT '', 'last removed family',
+       CASE WHEN family > ${LAST_REMOVED} THEN family ELSE ${LAST_REMOVED} END
+     FROM families WHERE ${gone}
+     ON CONFLICT (owner, name) DO UPDATE SET value = excluded.value`,
     family,
   )
   run(`UPDATE families SET removed_at = ? WHERE ${gone}`, nowMs, family)
@@ -25,7 +28,7 @@ export function keepRemovedFamily(run: Run, family: number, owner: string, nowMs
   run(
     `DELETE FROM families WHERE family IN (SELECT family FROM families
        WHERE owner = ? AND removed_at IS NOT NULL
-       ORDER BY removed_at DESC, family DESC LIMIT -1 OFFSET ?)`,
+       ORDER BY removed_at DESC, family DESC LIMIT 1000000000 OFFSET ?)`,
     owner,
     REMOVED_FAMILIES_MAX,
   )

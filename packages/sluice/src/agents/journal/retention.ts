@@ -58,7 +58,8 @@ export class Retention {
     if (this.#kept.ageMs === null) return false
     if (this.#walked === 0 && nowMs - this.#walkEndedAt < SWEEP_EVERY_MS) return false
     const rows = this.#journal.all(
-      'SELECT agent, seq FROM agents WHERE agent > ? ORDER BY agent LIMIT ?',
+      `SELECT agent, seq FROM agents a WHERE agent > ? AND ${this.#journal.database.own}
+       ORDER BY agent LIMIT ?`,
       this.#walked,
       SWEEP_AGENTS,
     )
@@ -113,8 +114,9 @@ export class Retention {
         gone.at,
         key,
       )
-      const sql = 'UPDATE agents SET journal_bytes = max(0, journal_bytes - ?) WHERE agent = ?'
-      journal.run(sql, Number(gone.n), key)
+      const left = 'CASE WHEN journal_bytes > ? THEN journal_bytes - ? ELSE 0 END'
+      const sql = `UPDATE agents SET journal_bytes = ${left} WHERE agent = ?`
+      journal.run(sql, Number(gone.n), Number(gone.n), key)
     })
   }
 }

@@ -2,10 +2,12 @@
 // it leads to are carried out (a model call, a tool behind the gate, a program), and the result of each is the
 // event of the next turn. Nothing is carried out before its event is durable.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Effect, JournalEvent } from '../../guest/protocol.ts'
 import type { AgentRow, EffectRow } from '../journal/rows.ts'
 import type { Reservation } from '../models/family-budget.ts'
 import type { AgentError } from '../shared/errors.ts'
+import { RESULT_RETRY_MS } from '../shared/limits.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 import type { WakeTimer } from '../step-thread/wake-timer.ts'
 import type { AppliedStep, ApplyHow } from '../steps/stepper.ts'
@@ -31,11 +33,13 @@ export interface TurnRequest extends ApplyHow {
   readonly id: string
   readonly event: JournalEvent
   readonly bytes?: Uint8Array | undefined
+  /** Names the change, if it may be tried again. */
+  readonly nonce?: string
 }
 
 export async function runTurn(turns: TurnContext, request: TurnRequest): Promise<AppliedStep> {
-  const { owner, id, event, bytes, ...how } = request
-  const applied = await turns.steps.apply(owner, id, event, bytes, turns.nonce(), how)
+  const { owner, id, event, bytes, nonce = turns.nonce(), ...how } = request
+  const applied = await turns.steps.apply(owner, id, event, bytes, nonce, how)
   const { agent, step } = applied
   turns.running.cancel(id, step.dropped)
   turns.watch.note(applied, event)
@@ -97,6 +101,7 @@ async function runEffect(
     reservation = made
   }
   const onWaiting = async (on: string): Promise<void> => {
+    if (on !== '') turns.running.wait(name)
     const event: JournalEvent = { kind: 'waiting', at: turns.now(), effectId: effect.id, on }
     await runTurn(turns, { owner: null, id: agent.id, whose: agent.owner, event })
   }
@@ -115,14 +120,17 @@ async function runEffect(
 }
 
 /** The agent went on, or away, without the result. */
-const TOO_LATE: ReadonlySet<string> = new Set(['AGENT_EVENT', 'AGENT_NOT_FOUND', 'AGENT_STOPPED'])
+const TOO_LATE: ReadonlySet<string> = new Set([
+  ...['AGENT_EVENT', 'AGENT_NOT_FOUND', 'AGENT_STOPPED', 'AGENT_ELSEWHERE'],
+])
 
 /** The next turn, with the result of an effect. */
 async function runResult(turns: TurnContext, agent: AgentRow, result: EffectResult): Promise<void> {
   const { id, owner } = agent
   const { event, bytes } = result
+  const nonce = turns.nonce()
   try {
-    await runTurn(turns, { owner: null, id, whose: owner, event, bytes })
+    await runWhenStored(turns, { owner: null, id, whose: owner, event, bytes, nonce })
   } catch (error) {
     // A result that the agent cannot take must not leave it waiting for ever.
     const { code, message } = error as AgentError
@@ -130,6 +138,19 @@ async function runResult(turns: TurnContext, agent: AgentRow, result: EffectResu
     if (instead === undefined) throw error
     await runTurn(turns, { owner: null, id, whose: owner, event: instead })
   }
+}
+
+/** A result is there once: it waits for the store, under one name, so that it is not stored twice. */
+async function runWhenStored(turns: TurnContext, request: TurnRequest): Promise<void> {
+  for (;;)
+    try {
+      await runTurn(turns, request)
+      return
+    } catch (error) {
+      const isUnknown = (error as AgentError).code === 'AGENT_UNAVAILABLE'
+      if (!isUnknown || turns.running.isClosed) throw error
+      await sleep(RESULT_RETRY_MS)
+    }
 }
 
 /** The event in place of a result that made the agent fail inside. */

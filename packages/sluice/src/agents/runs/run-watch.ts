@@ -77,6 +77,11 @@ export class RunWatch {
     for (const { end } of this.#runs.get(runId) ?? []) end(undefined)
   }
 
+  /** All who wait get an answer: the run goes on at another gate. */
+  endAll(): void {
+    for (const runId of [...this.#runs.keys()]) this.forget(runId)
+  }
+
   outcome(agent: string, effectId: string): Promise<ToolResult> {
     return new Promise((resolve) => this.#outcomes.set(`${agent} ${effectId}`, resolve))
   }

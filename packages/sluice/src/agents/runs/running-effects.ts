@@ -5,6 +5,8 @@ import type { EffectRow } from '../journal/rows.ts'
 
 interface RunningEffect {
   readonly abort: AbortController
+  /** For a person's decision: it may take days. */
+  isWaiting: boolean
   readonly done: Promise<void>
 }
 
@@ -23,7 +25,7 @@ export class RunningEffects {
     if (this.#closed || this.#running.has(name)) return
     const abort = new AbortController()
     const done = work(abort.signal).finally(() => this.#running.delete(name))
-    this.#running.set(name, { abort, done })
+    this.#running.set(name, { abort, done, isWaiting: false })
   }
 
   /** From here on the effect has a result. */
@@ -48,6 +50,25 @@ export class RunningEffects {
 
   cancelAll(agent: string): void {
     for (const [name, { abort }] of this.#running) if (name.startsWith(`${agent} `)) abort.abort()
+  }
+
+  /** The agents are no longer this gate's. */
+  async cancelEverything(): Promise<void> {
+    for (const { abort } of this.#running.values()) abort.abort()
+    await Promise.allSettled([...this.#running.values()].map(({ done }) => done))
+  }
+
+  wait(name: string): void {
+    const running = this.#running.get(name)
+    if (running !== undefined) running.isWaiting = true
+  }
+
+  /** Begins nothing more, and waits for what is under way, but not for a person. */
+  async finish(ms: number): Promise<void> {
+    this.#closed = true
+    for (const { abort, isWaiting } of this.#running.values()) if (isWaiting) abort.abort()
+    const all = Promise.allSettled([...this.#running.values()].map(({ done }) => done))
+    await Promise.race([all, new Promise((resolve) => setTimeout(resolve, ms))])
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,8 @@
 // answer. Types only.
 
 import type { RunEnd } from '../../guest/protocol.ts'
+import type { PostgresAddress } from '../../store/postgres/address.ts'
+import type { PostgresConnections } from '../../store/postgres/connections.ts'
 import type { HistorySettings } from '../journal/retention.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import type { ModelSettings } from '../models/models.ts'
@@ -17,6 +19,18 @@ export interface ServiceOptions {
   /** How much of what agents did is kept; their state always is. */
   readonly history?: HistorySettings
   readonly warn?: (message: string) => void
+  /** Agents of several gates, in the store that these share. */
+  readonly shared?: SharedAgents | undefined
+}
+
+export interface SharedAgents {
+  readonly address: PostgresAddress
+  /** The name of this gate. */
+  readonly gate: string
+  readonly connections: Pick<PostgresConnections, 'query'>
+  /** Of the cluster: for requests of gates to each other, and the seed of the key of bundles. */
+  readonly requestKey: Uint8Array
+  readonly bundleSeed: Uint8Array
 }
 
 /** Who asks, where that matters. */

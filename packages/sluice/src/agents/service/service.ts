@@ -42,8 +42,10 @@ import {
 } from '../transfer/create-config.ts'
 import { packFiles } from '../transfer/pack-files.ts'
 import { Transfers } from '../transfer/transfer-client.ts'
+import type { AgentCluster } from './agent-cluster.ts'
 import { exportAgent, importForOwner } from './import-request.ts'
 import { moveForOwner } from './move-request.ts'
+import { joinAgentCluster, routeService } from './routed-service.ts'
 import type { AskedBy, PromptAnswer, PromptArguments, ServiceOptions } from './service-types.ts'
 
 const { nowMs } = processClock
@@ -57,11 +59,17 @@ export class Service {
   readonly #transfers: Transfers
   readonly #image: string
   readonly #key: ReturnType<typeof loadBundleKey>
+  readonly #cluster: AgentCluster | undefined
   #runs = 0
+  #isClosed = false
 
   static async start(options: ServiceOptions): Promise<Service> {
     const [core, program] = await Promise.all([loadImage('main'), loadImage('program')])
     const service = new Service(options, core, program)
+    if (service.#cluster !== undefined) {
+      await service.#cluster.start()
+      return routeService(service, service.#cluster)
+    }
     if (options.resume !== 'ask') await recoverEffects(service.#turns, () => true)
     await service.#turns.timer.arm()
     return service
@@ -72,14 +80,18 @@ export class Service {
     core: Uint8Array<ArrayBuffer>,
     program: Uint8Array<ArrayBuffer>,
   ) {
-    const { directory, models, gate = NO_GATE } = options
+    const { directory, models, gate = NO_GATE, shared } = options
     this.#options = options
-    this.#key = loadBundleKey(directory)
+    const keySource = shared?.bundleSeed ?? directory
+    this.#key = loadBundleKey(keySource)
+    const lease = randomUUID()
+    const place =
+      shared === undefined ? directory : { address: shared.address, gate: shared.gate, lease }
     this.#image = sha256(core)
     const history = toRetention(options.history)
-    this.#thread = startStepThread({ directory, image: core, history }, nowMs())
+    this.#thread = startStepThread({ place, image: core, history }, nowMs())
     this.#programs = new Programs(program, CODE_THREADS)
-    this.#transfers = new Transfers({ directory, core })
+    this.#transfers = new Transfers({ keySource, core })
     const { steps } = this
     this.#turns = {
       steps,
@@ -91,6 +103,8 @@ export class Service {
       now: nowMs,
       warn: options.warn ?? (() => undefined),
     }
+    const cluster = { service: this, turns: this.#turns, lease, resume: options.resume }
+    this.#cluster = shared && joinAgentCluster(shared, cluster)
   }
 
   get steps() {
@@ -101,7 +115,20 @@ export class Service {
     return this.#options.models
   }
 
+  /** Ends what is under way, as far as that takes no longer, and begins nothing more: the gate that takes
+   * the agents over goes on from there. Without other gates nothing is handed over. */
+  async handOver(ms: number): Promise<void> {
+    if (this.#cluster === undefined) return
+    this.#turns.timer.close()
+    this.#turns.watch.endAll()
+    await this.#turns.running.finish(ms)
+    await this.close()
+  }
+
   async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#cluster?.close()
     this.#turns.timer.close()
     await this.#turns.running.close()
     await this.#programs.close()

@@ -7,6 +7,9 @@ export const ERRORS = {
   AGENT_LIMIT: 'a limit of the agent or of the house would be passed',
   AGENT_STOPPED: 'the agent is stopped; `wasm_agent_is_stopped` says why',
   AGENT_BUSY: 'the agent is doing something this has to wait for',
+  AGENT_ELSEWHERE: 'another gate runs the agent',
+  AGENT_UNAVAILABLE:
+    'the shared store of the agents, or the gate that runs the agent, does not answer',
   AGENT_PATH: 'a path that leaves the files of the agent, or names none',
   AGENT_FILE_MISSING: 'there is no such file',
   AGENT_EVENT: 'a result nobody waits for',
@@ -49,6 +52,8 @@ export class AgentError extends Error {
 export function toAgentError({ code, message }: { code?: string; message: string }): AgentError {
   if (code !== undefined && Object.hasOwn(ERRORS, code))
     return new AgentError(code as AgentErrorCode, message)
+  if (code === 'STORE_UNREACHABLE') return new AgentError('AGENT_UNAVAILABLE', message)
+  if (code === 'STORE_FENCED') return new AgentError('AGENT_ELSEWHERE', message)
   if (code?.startsWith('STORE_')) return new AgentError('AGENT_DAMAGED', `${message} [${code}]`)
   return new AgentError('AGENT_FAULT', code === undefined ? message : `${message} [${code}]`)
 }

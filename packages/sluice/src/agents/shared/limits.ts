@@ -160,3 +160,19 @@ export const TEXT_PIECE_MS = 100
 export const TEXT_PIECE_LENGTH_MAX = 4_096
 /** Time of the first event of an agent that is imported or moves to a newer core, in the transfer thread. */
 export const BEGIN_TIMEOUT_MS = 10_000
+/** Keys that a gate takes from a shared store at once; a fork needs as many that follow one another. */
+export const AGENT_KEYS_AT_ONCE = 1_000
+/** How often a gate looks for what other gates ask of its agents, and how many requests it takes at once. */
+export const AGENT_REQUEST_LOOK_MS = 100
+export const AGENT_REQUESTS_AT_ONCE = 64
+/** How long a gate waits for another one that runs an agent: longer than a caller may wait for a run. */
+export const AGENT_REQUEST_MS_MAX = 630_000
+/** An answer to another gate. */
+export const AGENT_REQUEST_BYTES_MAX = 128 * 1_048_576
+/** Requests that nobody fetched the answer of are removed after this. */
+export const AGENT_REQUEST_KEPT_MS = 900_000
+/** Every so many renewals of its lease a gate looks for effects of its agents that the shared store kept from
+ * beginning. */
+export const AGENT_LOOK_BEATS = 5
+/** How long a result waits before it is stored again, if the shared store did not answer. */
+export const RESULT_RETRY_MS = 1_000

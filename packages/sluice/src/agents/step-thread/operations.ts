@@ -4,7 +4,9 @@
 import type { AgentQuery, JournalEvent } from '../../guest/protocol.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { findHostStop } from '../journal/family-limits.ts'
+import type { TakenOver } from '../journal/leases.ts'
 import { type AgentOrigin, type CreateEvent, newAgent } from '../journal/new-rows.ts'
+import { PostgresDatabase } from '../journal/postgres-database.ts'
 import { toAgent } from '../journal/read-rows.ts'
 import type { AgentRow, EffectRow, HostStop, RunRow } from '../journal/rows.ts'
 import { AgentError } from '../shared/errors.ts'
@@ -27,6 +29,7 @@ import { FileDigests } from './file-digests.ts'
 import { forkAgent, upgradeAgent } from './fork-and-upgrade.ts'
 import { type AgentSnapshot, inspectAgent } from './inspect-agent.ts'
 import type { AgentStatus, HistoryEntry, ProgramFiles } from './operation-results.ts'
+import { OwnerOperations } from './owner-operations.ts'
 
 /** Of the agent when it was taken out of its older core. */
 export interface MoveFacts {
@@ -35,11 +38,12 @@ export interface MoveFacts {
   readonly nowMs: number
 }
 
-export class Operations {
+export class Operations extends OwnerOperations {
   readonly #stepper: Stepper
   readonly #digests = new FileDigests()
 
   constructor(stepper: Stepper) {
+    super(stepper.journal)
     this.#stepper = stepper
   }
 
@@ -137,26 +141,20 @@ export class Operations {
     return [...new Set(found)]
   }
 
-  /** The labels of all agents of an owner and of the callers that removed some: a list of agents has them. */
-  ownerLabels(owner: string): string[] {
-    const sql =
-      "SELECT DISTINCT labels FROM families WHERE owner = ? AND labels <> '[]' AND members > 0"
-    const rows = this.#stepper.journal.all(sql, owner)
-    const seen = rows.flatMap(({ labels }) => JSON.parse(String(labels)) as string[])
-    return [...new Set([...seen, ...this.goneLabels(owner)])]
+  /** The lease of the gate that runs the agent; null if that is this one, from now on. */
+  acquire(id: string): string | null {
+    const { database } = this.#stepper.journal
+    return database instanceof PostgresDatabase ? (database.acquireAgent(id) ?? null) : null
   }
 
-  /** What callers had seen who removed agents of this owner. */
-  goneLabels(owner: string): string[] {
-    return JSON.parse(this.setting(owner, 'labels of removed agents') ?? '[]') as string[]
-  }
-
-  /** For good: a row for each agent that is gone would grow without end. */
-  addGoneLabels(owner: string, labels: readonly string[]): void {
-    const before = this.goneLabels(owner)
-    const all = [...new Set([...before, ...labels])]
-    if (all.length > before.length)
-      this.setSetting(owner, 'labels of removed agents', JSON.stringify(all))
+  /** Renews the lease of this gate and takes over agents whose gate is gone; see journal/leases.ts. */
+  takeOver(nowMs: number): TakenOver {
+    const { database } = this.#stepper.journal
+    if (!(database instanceof PostgresDatabase)) return { wasFenced: false, agents: [] }
+    const taken = database.takeOver(nowMs)
+    this.#stepper.journal.forgetCounts()
+    if (taken.wasFenced) this.#stepper.forgetAll()
+    return taken
   }
 
   list(
@@ -329,8 +327,9 @@ export class Operations {
 
   /** Agents whose limit of time falls until then, soonest first. */
   due(untilMs: number): AgentRow[] {
-    const sql = 'SELECT * FROM agents WHERE wake_at <= ? ORDER BY wake_at LIMIT 100'
-    return this.#stepper.journal.all(sql, untilMs).map(toAgent)
+    const { database } = this.#stepper.journal
+    const sql = `SELECT * FROM agents a WHERE wake_at <= ? AND ${database.own} ORDER BY wake_at LIMIT 100`
+    return database.all(sql, untilMs).map(toAgent)
   }
 
   /** A limit of time that could not be told to its agent is tried again later. */
@@ -340,49 +339,11 @@ export class Operations {
   }
 
   nextWake(): number | null {
-    const row = this.#stepper.journal.get(
-      'SELECT min(wake_at) AS at FROM agents WHERE wake_at IS NOT NULL',
+    const { database } = this.#stepper.journal
+    const row = database.get(
+      `SELECT min(wake_at) AS at FROM agents a WHERE wake_at IS NOT NULL AND ${database.own}`,
     )
     return row?.at === null || row?.at === undefined ? null : Number(row.at)
-  }
-
-  templates(owner: string): string[] {
-    return this.#stepper.journal
-      .all('SELECT template FROM templates WHERE owner = ? ORDER BY id', owner)
-      .map(({ template }) => String(template))
-  }
-
-  putTemplate(owner: string, id: string, template: string): void {
-    const sql = 'INSERT OR REPLACE INTO templates (owner, id, template) VALUES (?, ?, ?)'
-    this.#stepper.journal.run(sql, owner, id, template)
-  }
-
-  removeTemplate(owner: string, id: string): boolean {
-    const { journal } = this.#stepper
-    const found = journal.get('SELECT 1 FROM templates WHERE owner = ? AND id = ?', owner, id)
-    journal.run('DELETE FROM templates WHERE owner = ? AND id = ?', owner, id)
-    return found !== undefined
-  }
-
-  galleryLabels(owner: string): string[] {
-    return JSON.parse(this.setting(owner, 'labels') ?? '[]') as string[]
-  }
-
-  /** For good: an owner's gallery is a few texts, and telling which of them is clean is not worth it. */
-  addGalleryLabels(owner: string, labels: readonly string[]): void {
-    const all = [...new Set([...this.galleryLabels(owner), ...labels])]
-    this.setSetting(owner, 'labels', JSON.stringify(all))
-  }
-
-  setting(owner: string, name: string): string | null {
-    const sql = 'SELECT value FROM settings WHERE owner = ? AND name = ?'
-    const row = this.#stepper.journal.get(sql, owner, name)
-    return row === undefined ? null : String(row.value)
-  }
-
-  setSetting(owner: string, name: string, value: string): void {
-    const sql = 'INSERT OR REPLACE INTO settings (owner, name, value) VALUES (?, ?, ?)'
-    this.#stepper.journal.run(sql, owner, name, value)
   }
 
   close(): void {

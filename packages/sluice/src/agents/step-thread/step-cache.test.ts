@@ -24,7 +24,7 @@ const event = fc.oneof(
 
 test('todos that are followed from step to step, and files, are what the guest says', async () => {
   const image = await coreImage()
-  const started = startStepThread({ directory: scratchDirectory(), image: image.bytes }, 1)
+  const started = startStepThread({ place: scratchDirectory(), image: image.bytes }, 1)
   onTestFinished(() => started.close())
   const { steps } = started
   const config = configOf({ maxTurns: 1_000, filesMax: 3 })

@@ -98,6 +98,8 @@ export class StepCache {
       }
       case 'import':
         return this.#families.delete((value as { agent: AgentRow }).agent.family)
+      case 'takeOver':
+        return (value as { wasFenced: boolean }).wasFenced ? this.#clear() : undefined
       case 'remove':
         return this.forget(name, values)
       case 'ask':
@@ -126,6 +128,13 @@ export class StepCache {
   forget(name: Name, values: readonly unknown[]): void {
     if (name === 'apply' || name === 'remove' || name === 'move')
       this.#agents.delete(String(values[1]))
+  }
+
+  #clear(): void {
+    this.#agents.clear()
+    this.#families.clear()
+    this.#answers.clear()
+    this.#length = 0
   }
 
   #standing(owner: string | null, id: string, nowMs: number): AgentStatus | undefined {

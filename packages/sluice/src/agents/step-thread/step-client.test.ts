@@ -8,7 +8,7 @@ import { type Steps, startStepThread } from './step-client.ts'
 
 async function start(directory: string) {
   const image = await coreImage()
-  const thread = startStepThread({ directory, image: image.bytes }, 1)
+  const thread = startStepThread({ place: directory, image: image.bytes }, 1)
   onTestFinished(() => thread.close())
   return { ...thread, image: image.hash }
 }

@@ -5,6 +5,7 @@
 import { openImage } from '../../sandbox/image.ts'
 import { serveThread, threadData } from '../../sandbox/thread-port.ts'
 import { processClock } from '../../store/process-clock.ts'
+import type { JournalPlace } from '../journal/database.ts'
 import type { HistoryRetention } from '../journal/retention.ts'
 import { SWEEP_EVERY_MS, TIDY_PAUSE_MS } from '../shared/limits.ts'
 import { isSliced, runSlice, type Sliced } from '../shared/sliced.ts'
@@ -19,13 +20,13 @@ import {
 } from './step-codec.ts'
 
 export interface StepThreadData {
-  readonly directory: string
+  readonly place: JournalPlace
   readonly image: Uint8Array<ArrayBuffer>
   readonly history?: HistoryRetention | undefined
 }
 
-const { directory, image, history } = threadData<StepThreadData>()
-const stepper = new Stepper(directory, openImage(image), history)
+const { place, image, history } = threadData<StepThreadData>()
+const stepper = new Stepper(place, openImage(image), history)
 const operations = new Operations(stepper)
 
 /** Of these the next gains from a memory that is ready for it. */

@@ -275,6 +275,11 @@ export class Residents {
     }
   }
 
+  /** All of them, as they are. */
+  forgetAll(): void {
+    for (const { instance } of this.#residents.clear()) this.release(instance)
+  }
+
   #find({ key, seq, image }: WakeSource): Resident | undefined {
     const found = this.#residents.get(key)
     if (found === undefined || found.seq !== seq || found.place.image !== image) return undefined

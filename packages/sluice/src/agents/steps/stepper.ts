@@ -5,6 +5,7 @@
 import type { AgentQuery, GuestReply, JournalEvent, StepResult } from '../../guest/protocol.ts'
 import type { Image } from '../../sandbox/image.ts'
 import type { Instance } from '../../sandbox/instance.ts'
+import type { JournalPlace } from '../journal/database.ts'
 import type { AppendReply, EventJournal, JournalEntry } from '../journal/event-journal.ts'
 import { findHostStop, type HostUsage } from '../journal/family-limits.ts'
 import { Journal } from '../journal/journal.ts'
@@ -63,13 +64,13 @@ export class Stepper {
   readonly #own = new Set<number>()
 
   constructor(
-    directory: string,
+    place: JournalPlace,
     image: Image,
     kept: HistoryRetention = KEPT,
     /** Where steps are committed, if that is not the journal itself. */
     wrap: (journal: EventJournal) => EventJournal = (journal) => journal,
   ) {
-    this.journal = new Journal(directory)
+    this.journal = new Journal(place)
     this.#events = wrap(this.journal)
     this.journal.memories.putImage(image.hash, image.bytes)
     this.image = image
@@ -95,7 +96,15 @@ export class Stepper {
     const agent = this.journal.agent(id)
     if (agent === undefined || (owner !== null && agent.owner !== owner))
       throw new AgentError('AGENT_NOT_FOUND', `there is no agent \`${id}\``)
+    if (!this.journal.database.isOwn(agent.family))
+      throw new AgentError('AGENT_ELSEWHERE', `\`${id}\` runs at another gate: try again`)
     return agent
+  }
+
+  /** Nothing in memory is what the journal has any more. */
+  forgetAll(): void {
+    this.#own.clear()
+    this.residents.forgetAll()
   }
 
   create(fresh: NewAgent, event: JournalEvent, bytes: Uint8Array | undefined): AppliedStep {

@@ -17,7 +17,10 @@ export interface BundleKey {
   readonly name: string
 }
 
-export function loadBundleKey(directory: string): BundleKey {
+/** By its seed, if several gates have the same; or from the data directory. */
+export function loadBundleKey(source: string | Uint8Array): BundleKey {
+  if (typeof source !== 'string') return toBundleKey(source)
+  const directory = source
   const file = join(directory, 'agents.key')
   makePrivateFolder(directory)
   try {
@@ -25,7 +28,10 @@ export function loadBundleKey(directory: string): BundleKey {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
-  const seed = readFileSync(file)
+  return toBundleKey(readFileSync(file))
+}
+
+function toBundleKey(seed: Uint8Array): BundleKey {
   if (seed.length !== SEED_BYTES)
     throw new AgentError('AGENT_DAMAGED', '`agents.key` in the data directory is not a key')
   const key = privateKey(seed)

@@ -68,9 +68,9 @@ export function bundleExport(
   json: Uint8Array,
   memory: Uint8Array,
   options: Pick<ExportOptions, 'secrets'>,
-  directory: string,
+  source: string | Uint8Array,
 ): Buffer {
-  const { key } = loadBundleKey(directory)
+  const { key } = loadBundleKey(source)
   return writeBundle(json, options.secrets === 'keep' ? memory : new Uint8Array(), key)
 }
 

@@ -13,7 +13,8 @@ import { type ReadImport, readImport } from './read-import.ts'
 import { bundleExport, type ExportOptions, sealExport } from './seal-export.ts'
 
 export interface TransferThreadData {
-  readonly directory: string
+  /** Where the key of bundles is, or its seed. */
+  readonly keySource: string | Uint8Array
   /** The image of an agent's core. */
   readonly core: Uint8Array<ArrayBuffer>
 }
@@ -46,7 +47,7 @@ export interface SealedExport {
   readonly bundle: Uint8Array | undefined
 }
 
-const { directory, core } = threadData<TransferThreadData>()
+const { keySource, core } = threadData<TransferThreadData>()
 const beginner = new AgentBeginner(() => openImage(core))
 
 serveThread(
@@ -61,7 +62,7 @@ serveThread(
       return { value: beginner.move(request.pieces, request.memory, request.atMs) }
     const { pieces, options, memory } = request
     const json = Buffer.from(JSON.stringify(sealExport(pieces, options)))
-    const bundle = memory && bundleExport(json, memory, options, directory)
+    const bundle = memory && bundleExport(json, memory, options, keySource)
     return { value: { json, bundle } satisfies SealedExport }
   },
   { timeoutMs: TRANSFER_TIMEOUT_MS },

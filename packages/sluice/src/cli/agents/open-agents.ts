@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { ProgressListener } from '../../agents/runs/run-watch.ts'
 import type { Service } from '../../agents/service/service.ts'
+import { isSharedCopy } from '../../gateway/data/shared-tables.ts'
 import { LOCAL_USER } from '../../identity/names.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { printable } from '../../terminal/output.ts'
@@ -47,6 +48,12 @@ export function addAgentsOptions(command: Command): Command {
 async function openAgents(options: AgentsOptions): Promise<Service> {
   const { Service: Agents } = await import('../../agents/service/service.ts')
   const directory = resolve(options.data)
+  if (isSharedCopy(directory))
+    throw new CliError(
+      'CLI_AGENTS',
+      `the agents of \`${options.data}\` are in a shared store, and no gate runs here`,
+      'start the gate, or use --data of one that runs',
+    )
   return Agents.start({
     directory,
     models: {

@@ -16,7 +16,7 @@ export function agentsFor(
   /** For the console, which shows the agents. */
   onStarted: (service: Service) => void = () => {},
 ): StartAgents {
-  return async (gate) => {
+  return async (gate, shared) => {
     const { Service } = await import('../../agents/service/service.ts')
     const { createAgentsServer } = await import('../../agents/mcp/server.ts')
     const { models, prices, resume, history } = config
@@ -39,6 +39,7 @@ export function agentsFor(
         prices: toPrices(prices),
       },
       warn: (message) => log('warn', message),
+      shared,
     })
     onStarted(service)
     return {
@@ -52,6 +53,7 @@ export function agentsFor(
           close: () => server.close(),
         }
       },
+      handOver: (ms) => service.handOver(ms),
       close: () => service.close(),
     }
   }

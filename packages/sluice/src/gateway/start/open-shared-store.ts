@@ -42,6 +42,7 @@ import {
 } from '../data/shared-tables.ts'
 import type { Log } from '../shared/log.ts'
 import { readPackageVersion } from '../shared/package-version.ts'
+import type { SharedAgentStore } from './run-agents.ts'
 
 const KINDS: Readonly<Record<LedgerEntry['kind'], RecordKind>> = {
   ...{ intent: 'i', refusal: 'r', outcome: 'o', event: 'e' },
@@ -120,12 +121,6 @@ export class SharedStore {
     config: GateConfig & { readonly cluster: ClusterConfig },
     log: Log,
   ): Promise<SharedStore> {
-    const refused = Object.entries(config.servers).find(([, { kind }]) => kind === 'builtin')
-    if (refused !== undefined)
-      throw new OperationError(
-        `the server \`${refused[0]}\` is \`builtin: agents\`, and agents need the embedded store for now`,
-        'run agents at a gate without `store:`',
-      )
     const shared = new SharedStore(config, log)
     try {
       await migrate(shared.#connections)
@@ -136,6 +131,15 @@ export class SharedStore {
     } catch (error) {
       await shared.close()
       throw error
+    }
+  }
+
+  get agents(): SharedAgentStore {
+    const { key, name: gate, store } = this.#config.cluster
+    return {
+      ...{ address: parsePostgresUrl(store), gate, connections: this.#connections },
+      requestKey: deriveKey(key, 'agents'),
+      bundleSeed: deriveKey(key, 'bundles'),
     }
   }
 

@@ -4,6 +4,8 @@
 
 import type { ApprovalService } from '../../core/approval.ts'
 import type { Authenticator } from '../../identity/callers/authenticator.ts'
+import type { PostgresAddress } from '../../store/postgres/address.ts'
+import type { PostgresConnections } from '../../store/postgres/connections.ts'
 import { AgentGate } from '../front/sessions/agent-gate.ts'
 import type { Gate } from '../gate.ts'
 import type { Servers } from '../state/servers.ts'
@@ -11,10 +13,24 @@ import type { StartInProcess } from '../upstream/in-process.ts'
 
 export interface RunningAgents {
   readonly connect: StartInProcess
+  /** Leaves the agents to other gates, if there are any, after what is under way has ended. */
+  handOver(ms: number): Promise<void>
   close(): Promise<void>
 }
 
-export type StartAgents = (gate: AgentGate) => Promise<RunningAgents>
+/** The store that gates share, as agents need it. */
+export interface SharedAgentStore {
+  readonly address: PostgresAddress
+  readonly gate: string
+  readonly connections: Pick<PostgresConnections, 'query'>
+  readonly requestKey: Uint8Array
+  readonly bundleSeed: Uint8Array
+}
+
+export type StartAgents = (
+  gate: AgentGate,
+  shared: SharedAgentStore | undefined,
+) => Promise<RunningAgents>
 
 /** What the gate connects to; nothing is there before `start`. */
 export class BuiltinAgents {
@@ -30,12 +46,17 @@ export class BuiltinAgents {
     return this.#running.connect(caller, say)
   }
 
+  async handOver(ms: number): Promise<void> {
+    await this.#running?.handOver(ms)
+  }
+
   /** Only where the configuration has them. Resolves with what ends them. */
   async start(
     servers: Servers,
     gate: Gate,
     door: Authenticator,
     approvals: ApprovalService,
+    shared?: SharedAgentStore,
   ): Promise<() => Promise<void>> {
     const isThere = servers.entries.some(([, { kind }]) => kind === 'builtin')
     if (!isThere || this.#start === undefined) return async () => {}
@@ -47,7 +68,7 @@ export class BuiltinAgents {
       labelsOf: (family) => gate.sessions.familyLabels(family),
       open: (server, link, who, session) => gate.openAgents(server, link, who, session),
     })
-    const running = await this.#start(agentGate)
+    const running = await this.#start(agentGate, shared)
     this.#running = running
     return async () => {
       agentGate.close()

@@ -276,7 +276,7 @@ export async function runGate(
     }
     const opening = { config, policies: () => policies.now, gate, ledger, log }
     const { door, grants } = await openAuthenticator(opening, undo)
-    undo.push(await agents.start(servers, gate, door, approvals.engine))
+    undo.push(await agents.start(servers, gate, door, approvals.engine, shared?.agents))
     const { path, dispose } = makeSocketPath(config.data)
     undo.push(dispose)
     const ready = () =>
@@ -378,6 +378,7 @@ export async function runGate(
     undo.push(() => gate.leave())
     undo.push(() => gate.drain(DRAIN_MS))
     undo.push(() => approvals.engine.close())
+    undo.push(() => agents.handOver(DRAIN_MS))
     undo.push(() => front.stopTaking())
     const { port } = await front.listen()
     await forwarding?.listen(front)

@@ -20,9 +20,13 @@ declare module 'pg' {
   export class Client {
     constructor(config: ClientConfig)
     connect(): Promise<void>
-    query(text: string, values?: readonly unknown[]): Promise<QueryResult>
+    /** A text of several statements has a result for each of them. */
+    query(text: string): Promise<QueryResult | QueryResult[]>
+    query(text: string, values: readonly unknown[]): Promise<QueryResult>
     end(): Promise<void>
     on(event: 'error' | 'end', listener: (error?: Error) => void): this
     readonly connection: { readonly stream: { destroy(): void } }
   }
+
+  export const types: { setTypeParser(oid: number, parse: (text: string) => unknown): void }
 }

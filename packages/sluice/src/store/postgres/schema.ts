@@ -2,6 +2,7 @@
 // one statement, one transaction, no client between its steps, so that a stopped gate holds no lock.
 // Migrations only add: gates of this version and of the next run side by side. Applied by migrate.ts.
 
+import { AGENT_TABLES } from './agent-tables.ts'
 import { SESSIONS, TAKEOVERS } from './session-schema.ts'
 
 /**
@@ -308,4 +309,5 @@ export const MIGRATIONS: readonly string[] = [
   TABLES + defineAdmit(false) + GIVE_BACK + CHANGE,
   SESSIONS + defineAdmit(true),
   TAKEOVERS,
+  AGENT_TABLES,
 ]

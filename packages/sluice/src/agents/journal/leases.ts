@@ -1,0 +1,165 @@
+// Which families of agents this process runs. It has one lease in the shared store and renews it; a family
+// belongs to the lease in its row. A lease that was not renewed is removed by another gate, after which the
+// transactions of its owner find no lease and write nothing, and its families are free for others to take.
+
+import { AGENT_FAMILIES_TAKEN_MAX, AGENT_LEASE_MS, AGENT_LOCK_MS_MAX } from '../../store/limits.ts'
+import type { BlockingStatement, SqlRows } from '../../store/postgres/blocking-connection.ts'
+
+export interface TakenOver {
+  /** This process had lost its lease, and with it all its agents. */
+  readonly wasFenced: boolean
+  /** Agents with something under way whose gate is gone; they are this one's now. */
+  readonly agents: readonly string[]
+}
+
+const BEGIN: BlockingStatement = { text: `BEGIN; SET LOCAL lock_timeout = ${AGENT_LOCK_MS_MAX}` }
+const COMMIT: BlockingStatement = { text: 'COMMIT' }
+const IS_FREE = `NOT EXISTS (SELECT 1 FROM sluice_agents.leases l WHERE l.lease = f.lease)`
+
+export class Leases {
+  readonly #gate: string
+  readonly #send: (statements: readonly BlockingStatement[]) => readonly SqlRows[]
+  readonly #families = new Set<number>()
+  readonly #lease: string
+
+  constructor(
+    { gate, lease }: { readonly gate: string; readonly lease: string },
+    send: (statements: readonly BlockingStatement[]) => readonly SqlRows[],
+  ) {
+    if (!/^[0-9a-f-]{36}$/.test(lease)) throw new Error('the lease is not a UUID')
+    this.#gate = gate
+    this.#lease = lease
+    this.#send = send
+  }
+
+  /** Has no row if the lease is gone; keeps it from being removed until the transaction ends. */
+  get fence(): string {
+    return `SELECT 1 FROM sluice_agents.leases WHERE lease = '${this.#lease}' FOR SHARE`
+  }
+
+  /** Waits for the transaction of its owner, if there is one. */
+  get #removeExpired(): BlockingStatement {
+    const expired = `beat_at < now() - interval '${AGENT_LEASE_MS} ms'`
+    return {
+      text: `DELETE FROM sluice_agents.leases WHERE ${expired} AND lease <> '${this.#lease}'`,
+    }
+  }
+
+  has(family: number): boolean {
+    return this.#families.has(family)
+  }
+
+  add(family: number): void {
+    this.#families.add(family)
+  }
+
+  /** Takes the lease, or takes it again: a family that no other gate has taken meanwhile is still its own.
+   * An earlier process of the same name is fenced. */
+  enter(): void {
+    const values = [this.#gate]
+    const mine = `lease = '${this.#lease}'`
+    const results = this.#send([
+      BEGIN,
+      { text: `DELETE FROM sluice_agents.leases WHERE gate = $1 AND NOT ${mine}`, values },
+      {
+        text: `INSERT INTO sluice_agents.leases (lease, gate) VALUES ('${this.#lease}', $1)
+          ON CONFLICT (lease) DO UPDATE SET beat_at = now()`,
+        values,
+      },
+      { text: `SELECT family FROM sluice_agents.families WHERE ${mine}` },
+      COMMIT,
+    ])
+    this.#families.clear()
+    for (const { family } of results[3] ?? []) this.#families.add(Number(family))
+  }
+
+  release(): void {
+    this.#families.clear()
+    this.#send([{ text: `DELETE FROM sluice_agents.leases WHERE lease = '${this.#lease}'` }])
+  }
+
+  acquireFamily(family: number): boolean {
+    return this.#acquire('f.family = $1', family) === undefined && this.#families.has(family)
+  }
+
+  acquireAgent(id: string): string | undefined {
+    const condition = 'f.family = (SELECT family FROM sluice_agents.agents WHERE id = $1)'
+    return this.#acquire(condition, id)
+  }
+
+  #acquire(condition: string, value: string | number): string | undefined {
+    const find = ():
+      | { family: number; lease: string | null; holder: string | null }
+      | undefined => {
+      const [rows] = this.#send([
+        {
+          text: `SELECT f.family, f.lease, l.lease AS holder FROM sluice_agents.families f
+            LEFT JOIN sluice_agents.leases l
+              ON l.lease = f.lease AND l.beat_at >= now() - interval '${AGENT_LEASE_MS} ms'
+            WHERE ${condition}`,
+          values: [value],
+        },
+      ])
+      return rows?.[0] as ReturnType<typeof find>
+    }
+    let found = find()
+    if (found?.holder === null) {
+      this.#inTransaction([
+        this.#removeExpired,
+        {
+          text: `UPDATE sluice_agents.families f SET lease = '${this.#lease}'
+            WHERE ${condition} AND (f.lease IS NULL OR ${IS_FREE})`,
+          values: [value],
+        },
+      ])
+      found = find()
+    }
+    if (found === undefined) return undefined
+    if (found.lease !== this.#lease) return found.holder ?? ''
+    this.#families.add(found.family)
+    return undefined
+  }
+
+  /** Renews the lease, and takes over what is under way and belongs to nobody. */
+  takeOver(nowMs: number): TakenOver {
+    const lease = this.#lease
+    const beat = `UPDATE sluice_agents.leases SET beat_at = now() WHERE lease = '${lease}' RETURNING 1`
+    const [kept = []] = this.#send([{ text: beat }])
+    const wasFenced = kept.length === 0
+    if (wasFenced) this.enter()
+    const results = this.#inTransaction([
+      this.#removeExpired,
+      {
+        text: `WITH open AS (
+            SELECT a.family FROM sluice_agents.effects e JOIN sluice_agents.agents a ON a.agent = e.agent
+            UNION
+            SELECT family FROM sluice_agents.agents WHERE wake_at <= $1
+          ), free AS (
+            SELECT f.family FROM sluice_agents.families f JOIN open o ON o.family = f.family
+            WHERE f.lease IS NULL OR ${IS_FREE}
+            LIMIT ${AGENT_FAMILIES_TAKEN_MAX} FOR UPDATE OF f SKIP LOCKED
+          ), taken AS (
+            UPDATE sluice_agents.families f SET lease = '${this.#lease}'
+            FROM free WHERE f.family = free.family RETURNING f.family
+          )
+          SELECT t.family, a.id FROM taken t JOIN sluice_agents.agents a ON a.family = t.family`,
+        values: [nowMs],
+      },
+    ])
+    const rows = results.at(-1) ?? []
+    for (const { family } of rows) this.#families.add(Number(family))
+    return { wasFenced, agents: rows.map(({ id }) => String(id)) }
+  }
+
+  /** With the lease held, so that nothing is taken by a process that has lost it. */
+  #inTransaction(statements: readonly BlockingStatement[]): readonly SqlRows[] {
+    const fence = { text: this.fence, isFence: true }
+    try {
+      return this.#send([BEGIN, fence, ...statements, COMMIT]).slice(2, -1)
+    } catch (error) {
+      // Another gate has something of it locked: it is tried again.
+      if ((error as { code?: string }).code === '55P03') return []
+      throw error
+    }
+  }
+}

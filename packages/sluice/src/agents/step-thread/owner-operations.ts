@@ -1,0 +1,75 @@
+// The operations of the step thread on what an owner has beside agents: templates, settings, and the labels of
+// the whole. Part of Operations.
+
+import type { Journal } from '../journal/journal.ts'
+
+export class OwnerOperations {
+  readonly #journal: Journal
+
+  constructor(journal: Journal) {
+    this.#journal = journal
+  }
+
+  /** The labels of all agents of an owner and of the callers that removed some: a list of agents has them. */
+  ownerLabels(owner: string): string[] {
+    const sql =
+      "SELECT DISTINCT labels FROM families WHERE owner = ? AND labels <> '[]' AND members > 0"
+    const rows = this.#journal.all(sql, owner)
+    const seen = rows.flatMap(({ labels }) => JSON.parse(String(labels)) as string[])
+    return [...new Set([...seen, ...this.goneLabels(owner)])]
+  }
+
+  /** What callers had seen who removed agents of this owner. */
+  goneLabels(owner: string): string[] {
+    return JSON.parse(this.setting(owner, 'labels of removed agents') ?? '[]') as string[]
+  }
+
+  /** For good: a row for each agent that is gone would grow without end. */
+  addGoneLabels(owner: string, labels: readonly string[]): void {
+    const before = this.goneLabels(owner)
+    const all = [...new Set([...before, ...labels])]
+    if (all.length > before.length)
+      this.setSetting(owner, 'labels of removed agents', JSON.stringify(all))
+  }
+
+  templates(owner: string): string[] {
+    return this.#journal
+      .all('SELECT template FROM templates WHERE owner = ? ORDER BY id', owner)
+      .map(({ template }) => String(template))
+  }
+
+  putTemplate(owner: string, id: string, template: string): void {
+    const sql = `INSERT INTO templates (owner, id, template) VALUES (?, ?, ?)
+      ON CONFLICT (owner, id) DO UPDATE SET template = excluded.template`
+    this.#journal.run(sql, owner, id, template)
+  }
+
+  removeTemplate(owner: string, id: string): boolean {
+    const journal = this.#journal
+    const found = journal.get('SELECT 1 FROM templates WHERE owner = ? AND id = ?', owner, id)
+    journal.run('DELETE FROM templates WHERE owner = ? AND id = ?', owner, id)
+    return found !== undefined
+  }
+
+  galleryLabels(owner: string): string[] {
+    return JSON.parse(this.setting(owner, 'labels') ?? '[]') as string[]
+  }
+
+  /** For good: an owner's gallery is a few texts, and telling which of them is clean is not worth it. */
+  addGalleryLabels(owner: string, labels: readonly string[]): void {
+    const all = [...new Set([...this.galleryLabels(owner), ...labels])]
+    this.setSetting(owner, 'labels', JSON.stringify(all))
+  }
+
+  setting(owner: string, name: string): string | null {
+    const sql = 'SELECT value FROM settings WHERE owner = ? AND name = ?'
+    const row = this.#journal.get(sql, owner, name)
+    return row === undefined ? null : String(row.value)
+  }
+
+  setSetting(owner: string, name: string, value: string): void {
+    const sql = `INSERT INTO settings (owner, name, value) VALUES (?, ?, ?)
+      ON CONFLICT (owner, name) DO UPDATE SET value = excluded.value`
+    this.#journal.run(sql, owner, name, value)
+  }
+}

@@ -1,0 +1,105 @@
+// A connection to PostgreSQL for a thread that may block: a batch of statements goes to a thread of its own,
+// and the caller sleeps until the results are there or the deadline has passed. For the step thread of the
+// agents, which runs guests and commits their steps one after the other; never for the thread of a gate.
+
+import { extname, join } from 'node:path'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { StoreError } from '../errors.ts'
+import { BLOCKING_DEADLINE_MS, BLOCKING_GRACE_MS } from '../limits.ts'
+import { describePostgres, type PostgresAddress } from './address.ts'
+
+export interface BlockingStatement {
+  readonly text: string
+  readonly values?: readonly unknown[]
+  /** Without a row the batch ends here, rolled back: this gate may not write any more. */
+  readonly isFence?: boolean
+}
+
+export interface BlockingThreadData {
+  readonly address: PostgresAddress
+  readonly bell: Int32Array
+}
+
+export interface BlockingRequest {
+  readonly id: number
+  /** None: the connection is given up. */
+  readonly statements: readonly BlockingStatement[]
+  readonly deadlineMs: number
+}
+
+export type SqlRows = readonly Readonly<Record<string, unknown>>[]
+
+export interface BlockingReply {
+  readonly id: number
+  readonly results?: readonly SqlRows[]
+  readonly isFenced?: boolean
+  readonly error?: { readonly message: string; readonly code: string }
+}
+
+export class BlockingConnection {
+  readonly #address: PostgresAddress
+  readonly #bell = new Int32Array(new SharedArrayBuffer(4))
+  readonly #port: MessagePort
+  readonly #worker: Worker
+  #last = 0
+
+  constructor(address: PostgresAddress) {
+    this.#address = address
+    const { port1, port2 } = new MessageChannel()
+    this.#port = port1
+    const file = join(import.meta.dirname, `blocking-thread${extname(import.meta.filename)}`)
+    this.#worker = new Worker(file, {
+      workerData: { address, bell: this.#bell, port: port2 },
+      transferList: [port2],
+      env: {},
+    })
+    this.#worker.unref()
+    this.#port.unref()
+  }
+
+  /** The rows of each statement. Throws a StoreError of STORE_UNREACHABLE if the effect is unknown, of
+   * STORE_FENCED if the fence had no row, and otherwise an error with the SQLSTATE as `code`. */
+  send(statements: readonly BlockingStatement[]): readonly SqlRows[] {
+    this.#last += 1
+    const id = this.#last
+    const deadlineMs = BLOCKING_DEADLINE_MS
+    this.#port.postMessage({ id, statements, deadlineMs } satisfies BlockingRequest)
+    const reply = this.#wait(id, performance.now() + deadlineMs + BLOCKING_GRACE_MS)
+    if (reply?.results !== undefined) return reply.results
+    if (reply?.isFenced === true)
+      throw new StoreError(
+        'STORE_FENCED',
+        'another gate has taken over the agents of this one',
+        'the gate goes on with the agents that are left to it',
+      )
+    if (reply?.error !== undefined && reply.error.code !== 'STORE_UNREACHABLE')
+      throw Object.assign(new Error(reply.error.message), { code: reply.error.code })
+    if (reply === undefined) this.#port.postMessage({ id, statements: [], deadlineMs })
+    const why = reply?.error?.message ?? `no answer within ${deadlineMs} ms`
+    throw new StoreError(
+      'STORE_UNREACHABLE',
+      `the shared store ${describePostgres(this.#address)} does not answer: ${why}`,
+      'see that PostgreSQL runs and is reachable; the gate recovers automatically',
+    )
+  }
+
+  close(): void {
+    this.#port.close()
+    void this.#worker.terminate()
+  }
+
+  #wait(id: number, untilMs: number): BlockingReply | undefined {
+    for (;;) {
+      const rung = Atomics.load(this.#bell, 0)
+      for (;;) {
+        const found = receiveMessageOnPort(this.#port) as { message: BlockingReply } | undefined
+        if (found === undefined) break
+        // An answer that came too late is that of an earlier batch.
+        if (found.message.id === id) return found.message
+      }
+      const leftMs = untilMs - performance.now()
+      if (leftMs <= 0) return undefined
+      Atomics.wait(this.#bell, 0, rung, leftMs)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+// The thread behind blocking-connection.ts: owns one connection to PostgreSQL and runs batches of statements,
+// one batch at a time. A batch that fails is rolled back; one that takes too long loses its connection, because
+// its effect is unknown. Uses nothing of a database session, so that PgBouncer in transaction mode works.
+
+import { type MessagePort, workerData } from 'node:worker_threads'
+import { Client, types } from 'pg'
+import type { BlockingReply, BlockingRequest, BlockingThreadData } from './blocking-connection.ts'
+
+const { address, bell, port } = workerData as BlockingThreadData & { readonly port: MessagePort }
+const INT8 = 20
+types.setTypeParser(INT8, Number)
+
+let client: Client | undefined
+
+port.on('message', async (request: BlockingRequest) => {
+  if (request.statements.length === 0) return forget()
+  port.postMessage(await answer(request))
+  Atomics.add(bell, 0, 1)
+  Atomics.notify(bell, 0)
+})
+
+async function answer({ id, statements, deadlineMs }: BlockingRequest): Promise<BlockingReply> {
+  const timer = setTimeout(() => forget(), deadlineMs)
+  let isInTransaction = false
+  try {
+    const connected = await connect()
+    const results: (readonly Readonly<Record<string, unknown>>[])[] = []
+    for (const { text, values, isFence } of statements) {
+      isInTransaction = text !== 'COMMIT' && text !== 'ROLLBACK'
+      const found = values === undefined ? connected.query(text) : connected.query(text, values)
+      // A text of several statements has a result for each of them.
+      const { rows } = [await found].flat().at(-1) ?? { rows: [] }
+      if (isFence === true && rows.length === 0) {
+        await connected.query('ROLLBACK')
+        return { id, isFenced: true }
+      }
+      results.push(rows)
+    }
+    return { id, results }
+  } catch (error) {
+    const { code, message, severity } = error as Error & { code?: string; severity?: string }
+    const hadNoEffect = severity === 'ERROR'
+    if (!hadNoEffect) forget()
+    else if (isInTransaction) await client?.query('ROLLBACK').catch(forget)
+    return { id, error: { message, code: hadNoEffect ? String(code) : 'STORE_UNREACHABLE' } }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function connect(): Promise<Client> {
+  if (client !== undefined) return client
+  const made = new Client(address)
+  const drop = (): void => {
+    if (client === made) client = undefined
+  }
+  made.on('error', drop)
+  made.on('end', drop)
+  client = made
+  try {
+    await made.connect()
+  } catch (error) {
+    drop()
+    throw error
+  }
+  return made
+}
+
+/** What became of the statement under way is unknown. */
+function forget(): void {
+  const gone = client
+  client = undefined
+  gone?.connection.stream.destroy()
+}
