@@ -202,11 +202,10 @@ export class Gate {
     const record = new LedgerCallRecorder(this.#parts.ledger, this.#parts.log)
     const { now } = this.#pipeline
     const heldOf = (tool: KnownTool) => this.#parts.pins.heldOf(tool)
+    const ids = { server: name, principal: principal.id, session: slot.id }
+    // Asked several times for every message.
     const frozen = () =>
-      freezes.of({
-        ...{ server: name, principal: principal.id, session: slot.id },
-        agent: agent()?.id ?? null,
-      })
+      freezes.isEmpty ? undefined : freezes.of({ ...ids, agent: agent()?.id ?? null })
     const already = frozen()
     // Not even started: that is an effect too.
     if (already !== undefined) {

@@ -45,8 +45,10 @@ export function belongsTo(era: ProtocolGeneration, method: string): boolean {
 
 export function getMeta(params: ParsedMembers | undefined): JsonObject {
   const meta = params?.value._meta
-  return isObject(meta) ? meta : {}
+  return isObject(meta) ? meta : NO_META
 }
+
+const NO_META: JsonObject = Object.freeze({})
 
 /** The version a request declares; undefined in the session generation. */
 export function getVersion({ params }: JsonRpcRequest): JsonValue | undefined {

@@ -47,9 +47,13 @@ export class FreezeStore {
     return [...this.#held.values()]
   }
 
+  get isEmpty(): boolean {
+    return this.#held.size === 0
+  }
+
   /** Why it may not go on; undefined where nothing of it is frozen. */
   of({ server, principal, agent, session }: FreezeTarget): Freeze | undefined {
-    if (this.#held.size === 0) return undefined
+    if (this.isEmpty) return undefined
     return (
       this.#held.get(toFreezeKey({ scope: 'all', id: '' })) ??
       this.#held.get(toFreezeKey({ scope: 'server', id: server })) ??
