@@ -11,6 +11,7 @@ import { endGates, until } from '../support/start-gate.ts'
 import { violationsIn } from './axe.ts'
 import { findChromium, launch, named } from './browser.ts'
 import { exploreLedger } from './explore-ledger.ts'
+import { makeRuleFromCall } from './rule-from-call.ts'
 import { signInElsewhere } from './sign-in-elsewhere.ts'
 import { ask, asTool, PIN, POLICY, restart, type Stage, setStage, signedIn } from './stage.ts'
 
@@ -377,6 +378,12 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     expect(lines.every((line) => line.includes(',delete_all,') && line.includes(',deny,'))).toBe(
       true,
     )
+  })
+
+  test('a recorded call becomes a rule, with a case, by the passkey', async () => {
+    await open('Ledger')
+    await page.getByLabel('Tool', { exact: true }).fill('delete_all')
+    await makeRuleFromCall(page, office, stage.gate.folder)
   })
 
   test('a grant is shown once and can be revoked', async () => {

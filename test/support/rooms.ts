@@ -126,6 +126,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       ...DECIDING,
       'policy/cases',
       'policy/change',
+      'policy/counters',
       'policy/decide',
       'agents',
       'catalogue',

@@ -16,7 +16,8 @@ export function Histogram({ data }: { data: CallHistogram }): JSX.Element {
   return (
     <section className="card ledger-histogram" aria-label="Calls over time">
       <p className="small muted">
-        <b className="num">{count(all)}</b> calls; click a bar or drag over some to see only those.
+        <b className="num">{count(all)}</b> {all === 1 ? 'call' : 'calls'}; click a bar or drag over
+        some to see only those.
       </p>
       <Plot
         label="Matching calls over time"

@@ -1,7 +1,7 @@
 // One call with everything recorded of it, in a drawer: the decision and its rule as in the
 // document, guardrails, limits, decision inputs, outcome.
 
-import { type JSX, type ReactNode, useMemo } from 'react'
+import { type JSX, lazy, type ReactNode, Suspense, useMemo, useRef, useState } from 'react'
 import type { CallExplanation } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import {
   describeServerRequest,
@@ -10,12 +10,14 @@ import {
 import { formatQuery } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { pathTo, setQuery, useRoute } from '../../route.ts'
-import { Link } from '../../ui/button.tsx'
+import { mayAct, useMe } from '../../session.ts'
+import { Button, Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Category, OutcomeBadge } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading } from '../../ui/page.tsx'
 import { SaidAtLength, UntrustedText } from '../../ui/said.tsx'
 import { bytes, millis, moment } from '../../ui/words.ts'
+import type { RuleWish } from '../policy/rule-from-call.tsx'
 
 export interface CallAddress {
   readonly callId: string
@@ -87,6 +89,7 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
           <UntrustedText text={call.reason} />
         </p>
       )}
+      <MakeRule call={call} />
       <Part title="The rule">
         <p className="mono small">
           <UntrustedText text={call.rule === '' ? 'none' : call.rule} />
@@ -215,6 +218,36 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
         </dl>
       </Part>
     </div>
+  )
+}
+
+const RuleFromCall = lazy(async () => ({
+  default: (await import('../policy/rule-from-call.tsx')).RuleFromCall,
+}))
+
+/** Only tools have rules of their own. */
+function MakeRule({ call }: { call: CallExplanation }): JSX.Element | null {
+  const me = useMe()
+  const [wish, setWish] = useState<RuleWish>()
+  const group = useRef<HTMLFieldSetElement>(null)
+  // Several dialogs follow each other: the button that opened the last one is gone with the first.
+  const close = () => {
+    setWish(undefined)
+    requestAnimationFrame(() => group.current?.querySelector('button')?.focus())
+  }
+  if (call.method !== 'tools/call' || !mayAct(me, 'policy-manager')) return null
+  return (
+    <fieldset ref={group} className="row plain-group" aria-label="Make a rule for this tool">
+      <span className="muted small">From now on:</span>
+      <Button onPress={() => setWish('allow')}>Always allow</Button>
+      <Button onPress={() => setWish('require_approval')}>Ask from…</Button>
+      <Button onPress={() => setWish('deny')}>Never</Button>
+      {wish !== undefined && (
+        <Suspense>
+          <RuleFromCall call={call} wish={wish} onClose={close} />
+        </Suspense>
+      )}
+    </fieldset>
   )
 }
 

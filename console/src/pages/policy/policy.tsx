@@ -80,7 +80,9 @@ function Working({
   const me = useMe()
   const draft = useDraft(document)
   const schema = useResource<Schema>('/policy/schema')
-  const [filter, setFilter] = useState('')
+  const { query } = useRoute()
+  const filter = query.get('tool') ?? ''
+  const setFilter = (tool: string) => setQuery({ tool })
   const [saving, setSaving] = useState(false)
   const [past, setPast] = useState(false)
   const [line, setLine] = useState<number>()

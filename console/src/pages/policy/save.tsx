@@ -7,6 +7,7 @@ import type {
   PolicyDocumentView,
   PolicyDraft,
   PolicySaved,
+  PolicyTestsDraft,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { type ApiError, post, save, toApiError } from '../../api.ts'
 import { sendWithProof } from '../../session.ts'
@@ -23,11 +24,14 @@ import { count, plural } from '../../ui/words.ts'
 export function SaveDialog({
   document,
   text,
+  test,
   onClose,
   onSaved,
 }: {
   document: PolicyDocumentView
   text: string
+  /** Added to the document's cases with it. */
+  test?: PolicyTest | undefined
   onClose: () => void
   onSaved: () => void
 }): JSX.Element {
@@ -38,8 +42,13 @@ export function SaveDialog({
   const [busy, setBusy] = useState(false)
   const { name, digest, versioned } = document
   useEffect(() => {
-    post<PolicyDraft>('/policy/draft', { name, text, replay: true }).then(setMeaning, complain)
-  }, [name, text])
+    post<PolicyDraft>('/policy/draft', { name, text, replay: true, test }).then(
+      setMeaning,
+      complain,
+    )
+  }, [name, text, test])
+  const tests = meaning?.tests
+  const added = tests !== undefined && tests.refused === '' && tests.differences.length === 0
   const put = async () => {
     // Not disabled meanwhile: a button that is would lose the focus, and Escape with it.
     if (busy) return
@@ -51,6 +60,7 @@ export function SaveDialog({
         text,
         base: digest,
         why,
+        ...(added && { tests: { base: tests.base, text: tests.after } }),
       })
       if (saved.patch !== undefined) return setPatch(saved.patch)
       showToast('saved, and in force')
@@ -88,6 +98,7 @@ export function SaveDialog({
         <Meaning meaning={meaning} />
       )}
       <Diff before={document.text} after={text} />
+      {tests !== undefined && <Tests tests={tests} />}
       {error !== undefined && <ErrorNotice error={error} />}
       <TextField
         label="Why (kept with the version)"
@@ -104,6 +115,40 @@ export function SaveDialog({
         </Button>
       </div>
     </Dialog>
+  )
+}
+
+/** A call, and what must happen to it under the text. */
+export interface PolicyTest {
+  readonly name: string
+  readonly call: string
+  /** Each as the text of its JSON value. */
+  readonly args: Readonly<Record<string, string>>
+  readonly expect: string
+}
+
+/** A case that does not pass is not added: it says what else decides. */
+function Tests({ tests }: { tests: PolicyTestsDraft }): JSX.Element {
+  const file = tests.file.split('/').at(-1)
+  if (tests.refused !== '')
+    return (
+      <Notice>
+        No case is added to {file}: <UntrustedText text={tests.refused} />.
+      </Notice>
+    )
+  if (tests.differences.length > 0)
+    return (
+      <Notice kind="warn">
+        With this text the call would not get what you asked for, so no case is added:{' '}
+        <UntrustedText text={tests.differences.join('; ')} />. A guardrail or the base policy
+        decides first.
+      </Notice>
+    )
+  return (
+    <section aria-label="Test case" className="stack">
+      <p className="strong">A test case is added to {file}:</p>
+      <Diff before={tests.before} after={tests.after} />
+    </section>
   )
 }
 

@@ -93,7 +93,9 @@ function Whole({ tool }: { tool: ToolPage }): JSX.Element {
         <summary>The catalogue’s page, as Markdown</summary>
         <SaidAtLength text={tool.page} code />
       </details>
-      <Link to="/policy">Change its rule</Link>
+      <Link to={`/policy${formatQuery({ tool: `${tool.server}/${tool.name}` })}`}>
+        Change its rule
+      </Link>
     </div>
   )
 }

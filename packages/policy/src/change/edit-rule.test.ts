@@ -56,6 +56,33 @@ describe('a rule is moved by the smallest edit', () => {
     })
   })
 
+  test('from a value of an argument on: a new rule, a word, and fields beside others', () => {
+    const from = { argument: 'amount', value: '50.00' }
+    const ask = (key: string) =>
+      changed(DOCUMENT, moved(DOCUMENT, { section: 'tools', key, to: 'require_approval', from }))
+    const fields = 'action: allow, when: args.amount < 50.00, otherwise: require_approval'
+    expect(ask('shop/pay').came).toEqual([`  shop/pay: { ${fields} }`])
+    expect(ask('web/*').came).toEqual([`  "web/*": { ${fields} }`])
+    const plain = { section: 'categories', key: 'Write', to: 'deny', from } as const
+    expect(changed(DOCUMENT, moved(DOCUMENT, plain)).came).toEqual([
+      '  Write: { action: allow, when: args.amount < 50.00, otherwise: deny, rate_limit: { max: 3, window: 60 } } # not too fast',
+    ])
+    const block =
+      'version: 1\ndefault: deny\ntools:\n  shop/pay:\n    action: deny # not yet\n    reason: no\n'
+    expect(moved(block, { section: 'tools', key: 'shop/pay', to: 'require_approval', from })).toBe(
+      'version: 1\ndefault: deny\ntools:\n  shop/pay:\n    action: allow\n    when: args.amount < 50.00\n' +
+        '    otherwise: require_approval # not yet\n    reason: no\n',
+    )
+    for (const wrong of [
+      { argument: 'amount } #', value: '1' },
+      { argument: 'amount', value: '1e3' },
+      { argument: '', value: '1' },
+    ])
+      expect(
+        moveRule(DOCUMENT, { section: 'tools', key: 'shop/pay', to: 'deny', from: wrong }),
+      ).toEqual({ refused: 'only a plain argument and a plain number can be compared' })
+  })
+
   test('a limit without effect is removed by the move', () => {
     const after = moved(DOCUMENT, { section: 'categories', key: 'Write', to: 'deny' })
     expect(changed(DOCUMENT, after).came).toEqual(['  Write: { action: deny } # not too fast'])

@@ -13,6 +13,8 @@ export interface RuleMove {
   /** `<server>/<tool>`, or the category. */
   readonly key: string
   readonly to: Action
+  /** Allow below this value of an argument, and `to` from there on. */
+  readonly from?: { readonly argument: string; readonly value: string }
 }
 
 export type MoveResult = { readonly text: string } | { readonly refused: string }
@@ -49,10 +51,17 @@ function apply(text: string, { start, end, text: put }: Splice): string {
   return text.slice(0, start) + put + text.slice(end)
 }
 
-function spliceFor(text: string, { section, key, to }: RuleMove): Splice | string {
+function spliceFor(text: string, move: RuleMove): Splice | string {
+  const { section, key } = move
   const root = parseRoot(text)
   if (root === undefined) return 'the document cannot be read'
   const pair = findPair(root, section)
+  if (
+    move.from !== undefined &&
+    !(ARGUMENT.test(move.from.argument) && VALUE.test(move.from.value))
+  )
+    return 'only a plain argument and a plain number can be compared'
+  const to = ruleText(move)
   if (pair === undefined) return sectionSplice(text, root, section, key, to)
   const map = pair.value
   if (isScalar(map) && map.value === null) {
@@ -67,7 +76,28 @@ function spliceFor(text: string, { section, key, to }: RuleMove): Splice | strin
   const depends = DEPENDS.find((field) => findPair(rule.value as YAMLMap, field) !== undefined)
   if (depends !== undefined) return `the rule of \`${key}\` has \`${depends}\``
   const action = findPair(rule.value, 'action')?.value
+  if (isScalar(action) && move.from !== undefined)
+    return replaced(action, fieldsText(move, rule.value, text))
   return isScalar(action) ? replaced(action, to) : `the rule of \`${key}\` has no plain \`action\``
+}
+
+const ARGUMENT = /^[A-Za-z_]\w{0,63}(\.[A-Za-z_]\w{0,63}){0,7}$/
+const VALUE = /^\d{1,15}(\.\d{1,15})?$/
+
+/** The rule of a key that has none yet, or only an action. */
+function ruleText({ to, from }: RuleMove): string {
+  if (from === undefined) return to
+  return `{ action: allow, when: args.${from.argument} < ${from.value}, otherwise: ${to} }`
+}
+
+/** The same as fields of a rule that has others, from the value of its `action` on. */
+function fieldsText({ to, from }: RuleMove, rule: YAMLMap, text: string): string {
+  const keyAt = getRange(rule.items[0]?.key)[0]
+  const between =
+    rule.flow === true ? ', ' : `\n${' '.repeat(keyAt - text.lastIndexOf('\n', keyAt - 1) - 1)}`
+  return ['allow', `when: args.${from?.argument} < ${from?.value}`, `otherwise: ${to}`].join(
+    between,
+  )
 }
 
 function parseRoot(text: string): YAMLMap | undefined {
@@ -83,7 +113,7 @@ function getRange(node: unknown): Range {
   return (node as { range: Range }).range
 }
 
-function replaced(scalar: Scalar, to: Action): Splice {
+function replaced(scalar: Scalar, to: string): Splice {
   const [start, end] = getRange(scalar)
   return { start, end, text: to }
 }
@@ -94,10 +124,11 @@ function sectionSplice(
   root: YAMLMap,
   section: string,
   key: string,
-  to: Action,
+  to: string,
 ): Splice {
   if (root.flow === true) {
-    const quoted = `${JSON.stringify(section)}: { ${JSON.stringify(key)}: ${JSON.stringify(to)} }`
+    const value = to.startsWith('{') ? to : JSON.stringify(to)
+    const quoted = `${JSON.stringify(section)}: { ${JSON.stringify(key)}: ${value} }`
     return entrySplice(text, root, quoted)
   }
   const gap = text.endsWith('\n') ? '\n' : '\n\n'

@@ -227,9 +227,24 @@ export interface PolicyProblem {
   readonly help: string
 }
 
+/** The file of cases beside a document, with one more. */
+export interface PolicyTestsDraft {
+  readonly file: string
+  /** Digest of the text it is made from; empty for a new file. */
+  readonly base: string
+  readonly before: string
+  readonly after: string
+  /** What is not as the new case expects; empty where it passes. */
+  readonly differences: readonly string[]
+  /** Why no case can be added there; empty where it can. */
+  readonly refused: string
+}
+
 /** What a text would mean. */
 export interface PolicyDraft {
   readonly text: string
+  /** Absent unless a case was asked for. */
+  readonly tests?: PolicyTestsDraft
   readonly problems: readonly PolicyProblem[]
   /** Absent where the text has errors. */
   readonly board?: {

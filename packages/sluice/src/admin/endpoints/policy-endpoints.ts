@@ -27,14 +27,33 @@ const name = z.string().min(1).max(64)
 const text = z.string().max(DRAFT_LENGTH_MAX)
 const action = z.enum(ACTIONS)
 const MOVE = z.union([
-  z.strictObject({ tool: z.string().min(3).max(400), to: action }),
+  z.strictObject({
+    ...{ tool: z.string().min(3).max(400), to: action },
+    from: z.strictObject({ argument: z.string().max(600), value: z.string().max(40) }).optional(),
+  }),
   z.strictObject({ category: z.enum(CATEGORIES), to: action }),
 ])
-const DRAFT = z.strictObject({ name, text, move: MOVE.optional(), replay: z.boolean().optional() })
+/** A value of an argument as JSON, on one line. */
+const scalar = z
+  .string()
+  .max(400)
+  .regex(/^(?:true|false|null|-?\d{1,15}(?:\.\d{1,15})?|"(?:[^"\\\p{C}]|\\["\\/bfnrt])*")$/u)
+const TEST = z.strictObject({
+  name: z.string().min(1).max(200),
+  call: z.string().min(3).max(400),
+  args: z.record(z.string().regex(/^[A-Za-z_]\w{0,63}$/), scalar),
+  expect: action,
+})
+const DRAFT = z.strictObject({
+  ...{ name, text, move: MOVE.optional(), replay: z.boolean().optional() },
+  test: TEST.optional(),
+})
 const SAVE = z.strictObject({
   ...{ name, text },
   base: z.string().min(1).max(100),
   why: z.string().max(500),
+  /** The file of cases beside it, as it was drafted; `base` is empty for a new one. */
+  tests: z.strictObject({ base: z.string().max(100), text }).optional(),
 })
 
 export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
@@ -69,6 +88,7 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
           name: body.name,
           text: body.move === undefined ? body.text : moved(body.text, body.move),
           replaySinceMs: body.replay === true ? nowMs() - REPLAY_MS : undefined,
+          test: body.test,
         })
       },
     }),
@@ -127,6 +147,7 @@ function moved(from: string, move: z.output<typeof MOVE>): string {
       ? { section: 'tools', key: move.tool }
       : { section: 'categories', key: move.category }),
     to: move.to,
+    ...('from' in move && move.from !== undefined ? { from: move.from } : {}),
   })
   if ('text' in made) return made.text
   throw new ApiError('API_REFUSED', made.refused, 'change it in the text beside the board')

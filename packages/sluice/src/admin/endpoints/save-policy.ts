@@ -2,14 +2,16 @@
 // compiles, written whole or not at all; then put in force by the person who proved who they are. A
 // file under version control is not written: its owners get the change as a patch.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { readCases } from '@sluice/policy/cases/cases'
 import { OperationError } from '../../core/operation-error.ts'
 import type { Person } from '../../core/person.ts'
 import { digestOfSet, makeDocument, type PolicyDocument } from '../../gateway/state/documents.ts'
 import { compileAside, type Policies } from '../../gateway/state/policies.ts'
 import { writeWhole } from '../../store/files/write-whole.ts'
 import type { PolicySaved } from '../contract/contract-console.ts'
+import { casesFileOf, readCasesFile } from '../queries/draft-tests.ts'
 import type { ConsoleStore } from './console-store.ts'
 import { patchOf } from './patch-of.ts'
 
@@ -27,11 +29,13 @@ export interface SavePolicyRequest {
   readonly base: string
   readonly text: string
   readonly why: string
+  /** The file of cases beside it; `base` is the digest of what it was made from, empty for none. */
+  readonly tests?: { readonly base: string; readonly text: string } | undefined
 }
 
 export async function savePolicy(
   { policies, store, reload, nowMs }: SavePolicyParts,
-  { name, base, text, why }: SavePolicyRequest,
+  { name, base, text, why, tests }: SavePolicyRequest,
   by: Person,
 ): Promise<PolicySaved> {
   const known = policies.documents.get(name)
@@ -59,8 +63,14 @@ export async function savePolicy(
       wrong?.help ?? 'mend the text',
     )
   }
-  if (isVersioned(file))
-    return { digest: base, inForce: false, patch: patchOf(basename(file), current.text, text) }
+  const cases = tests && checkTests(file, tests)
+  if (isVersioned(file)) {
+    const patches = [
+      patchOf(basename(file), current.text, text),
+      cases === undefined ? '' : patchOf(basename(cases.file), cases.before, cases.text),
+    ]
+    return { digest: base, inForce: false, patch: patches.join('') }
+  }
   // Before anything is written: what another wrote elsewhere is not what this person has read.
   await reload()
   waitingDigest(policies, current)
@@ -79,7 +89,32 @@ export async function savePolicy(
   // What only tightens is in force already.
   if (digest !== undefined) await policies.apply(digest, by)
   store.addVersion({ atMs: nowMs(), name, digest: saved.digest, text, by: by.name, why })
+  if (cases?.isNew) writeFileSync(cases.file, cases.text, { flag: 'wx', flush: true })
+  else if (cases !== undefined) writeWhole(cases.file, cases.text)
   return { digest: saved.digest, inForce: true }
+}
+
+/** Cases decide nothing: they are only to be what the person was shown, and readable. */
+function checkTests(
+  policyFile: string,
+  { base, text }: { readonly base: string; readonly text: string },
+): {
+  readonly file: string
+  readonly before: string
+  readonly text: string
+  readonly isNew: boolean
+} {
+  const current = readCasesFile(policyFile)
+  const file = casesFileOf(policyFile)
+  if ((current?.digest ?? '') !== base)
+    throw new OperationError(
+      `${basename(file)} was changed in the meantime`,
+      'open the dialog again: your case was added to an older version',
+    )
+  const [wrong] = readCases({ file: basename(file), text }).problems
+  if (wrong !== undefined)
+    throw new OperationError(`${basename(file)}, line ${wrong.line}: ${wrong.message}`, wrong.help)
+  return { file, before: current?.text ?? '', text, isNew: current === undefined }
 }
 
 /** Of what waits, undefined where nothing does. Throws where that is more than this one document: an

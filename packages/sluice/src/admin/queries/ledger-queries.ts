@@ -3,6 +3,7 @@
 // none of it may hold up a call.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { NewCase } from '@sluice/policy/cases/add-case'
 import { loosenings } from '@sluice/policy/change/compare'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
@@ -56,6 +57,7 @@ import type { LiveRows } from '../contract/contract-live.ts'
 import type { CallHistogram, LedgerNames, Overview } from '../contract/contract-overview.ts'
 import { boardOf } from './board.ts'
 import { callRecord } from './call-views.ts'
+import { draftTests } from './draft-tests.ts'
 import { type NamesRequest, readHistogram, readNames } from './histogram.ts'
 import { type OverviewRequest, readOverview } from './overview.ts'
 
@@ -80,6 +82,8 @@ export interface DraftRequest {
   readonly text: string
   /** Also tried on the calls since then. */
   readonly replaySinceMs?: number | undefined
+  /** Also added to the document's cases. */
+  readonly test?: NewCase | undefined
 }
 
 export interface ExportPageRequest {
@@ -287,7 +291,7 @@ export class LedgerQueries {
   }
 
   /** What a policy text would change, compared with the policy in force. */
-  draft({ documents, name, text, replaySinceMs }: DraftRequest): PolicyDraft {
+  draft({ documents, name, text, replaySinceMs, test }: DraftRequest): PolicyDraft {
     const before = new Map(documents)
     const { file } = before.get(name) as PolicyDocument
     const now = new Map(before).set(name, makeDocument(name, file, text))
@@ -314,6 +318,7 @@ export class LedgerQueries {
       ...(replaySinceMs === undefined
         ? {}
         : { replay: this.#replay(policy, judging, replaySinceMs, tools) }),
+      ...(test === undefined ? {} : { tests: draftTests(file, test, policy, tools) }),
     }
   }
 

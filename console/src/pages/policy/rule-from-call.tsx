@@ -1,0 +1,185 @@
+// From a recorded call to a rule for its tool: always allow, ask from a value of an argument on, or
+// never. Ends in the save dialog, with what the rule would have done to recorded calls.
+
+import { type JSX, useEffect, useMemo, useState } from 'react'
+import type {
+  CallExplanation,
+  PolicyDocumentView,
+  PolicyDraft,
+  PolicyView,
+  ToolPage,
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import { type ApiError, formatQuery, post, toApiError } from '../../api.ts'
+import { useResource } from '../../resource.ts'
+import { pathTo } from '../../route.ts'
+import { Button, Link } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { SelectField, TextField } from '../../ui/fields.tsx'
+import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
+import { UntrustedText } from '../../ui/said.tsx'
+import { type PolicyTest, SaveDialog } from './save.tsx'
+
+export type RuleWish = 'allow' | 'require_approval' | 'deny'
+
+/** A number that a rule may be written with. */
+const VALUE = /^\d{1,15}(\.\d{1,15})?$/
+const NAME = /^[A-Za-z_]\w{0,63}$/
+
+export function RuleFromCall({
+  call,
+  wish,
+  onClose,
+}: {
+  call: CallExplanation
+  wish: RuleWish
+  onClose: () => void
+}): JSX.Element {
+  const { value, error } = useResource<PolicyView>('/policy')
+  const [from, setFrom] = useState<{ readonly argument: string; readonly value: string }>()
+  // A record has the name of the document that decided, and its digest.
+  const name = call.policy.split(' ')[0]
+  const document = value?.documents.find((one) => one.name === name)
+  if (document === undefined || document.fixed !== '')
+    return (
+      <Dialog title="A rule from this call" onClose={onClose}>
+        {error !== undefined && <ErrorNotice error={error} />}
+        {value === undefined && error === undefined && <Loading />}
+        {value !== undefined && document === undefined && (
+          <Notice kind="warn">The policy {name} that decided it is not here any more.</Notice>
+        )}
+        {document !== undefined && <Notice>{document.fixed}: change it there.</Notice>}
+      </Dialog>
+    )
+  if (wish === 'require_approval' && from === undefined)
+    return <AskFrom call={call} onClose={onClose} onChosen={setFrom} />
+  return <Drafted {...{ call, wish, document, from, onClose }} />
+}
+
+/** Numbers that the tool declares, and those that the call was judged by. */
+function AskFrom({
+  call,
+  onClose,
+  onChosen,
+}: {
+  call: CallExplanation
+  onClose: () => void
+  onChosen: (from: { argument: string; value: string }) => void
+}): JSX.Element {
+  const { server, name } = call
+  const { value: tool } = useResource<ToolPage>(`/tool${formatQuery({ server, name })}`)
+  const judged = useMemo(() => new Map(listNumbers(call)), [call])
+  const names = [...new Set([...judged.keys(), ...listNumericArguments(tool?.inputSchema ?? '')])]
+  const [argument, setArgument] = useState('')
+  const [amount, setAmount] = useState<string>()
+  const chosen = argument === '' ? (names[0] ?? '') : argument
+  const given = amount ?? judged.get(chosen) ?? ''
+  const isValid = chosen !== '' && VALUE.test(given)
+  const choose = () => isValid && onChosen({ argument: chosen, value: given })
+  return (
+    <Dialog title="Ask from a value on" onClose={onClose}>
+      {names.length === 0 ? (
+        <Notice>
+          {tool === undefined ? 'Reading the tool…' : 'This tool declares no number to compare.'}
+        </Notice>
+      ) : (
+        <>
+          <p>
+            Calls of <UntrustedText text={`${server}/${name}`} className="mono" /> pass below the
+            value, and a person is asked from it on. A call without the argument is held too.
+          </p>
+          <SelectField
+            label="Argument"
+            quiet={false}
+            value={chosen}
+            onChange={(next) => {
+              setArgument(next)
+              setAmount(undefined)
+            }}
+            choices={names.map((one) => ({ value: one, says: one }))}
+          />
+          <TextField
+            label="Ask from"
+            placeholder="50.00"
+            value={given}
+            onChange={setAmount}
+            onEnter={choose}
+          />
+          <div className="row">
+            <Button kind="primary" isDisabled={!isValid} onPress={choose}>
+              See what it changes
+            </Button>
+          </div>
+        </>
+      )}
+    </Dialog>
+  )
+}
+
+function Drafted({
+  call,
+  wish,
+  document,
+  from,
+  onClose,
+}: {
+  call: CallExplanation
+  wish: RuleWish
+  document: PolicyDocumentView
+  from: { readonly argument: string; readonly value: string } | undefined
+  onClose: () => void
+}): JSX.Element {
+  const tool = `${call.server}/${call.name}`
+  const [text, setText] = useState<string>()
+  const [error, setError] = useState<ApiError>()
+  const { name, text: before } = document
+  useEffect(() => {
+    const move = { tool, to: wish, from }
+    post<PolicyDraft>('/policy/draft', { name, text: before, move }).then(
+      (draft) => setText(draft.text),
+      (fault) => setError(toApiError(fault)),
+    )
+  }, [name, before, tool, wish, from])
+  const test = useMemo((): PolicyTest => {
+    const given = Object.fromEntries(listNumbers(call))
+    const args = from === undefined ? given : { ...given, [from.argument]: from.value }
+    const says = from === undefined ? 'always' : `from ${from.argument} ${from.value} on`
+    return { name: `record ${call.seq}: ${wish} ${says}`, call: tool, args, expect: wish }
+  }, [call, wish, from, tool])
+  if (text === undefined || text === before)
+    return (
+      <Dialog title="A rule from this call" onClose={onClose}>
+        {error !== undefined && <ErrorNotice error={error} />}
+        {error === undefined && text === undefined && <Loading />}
+        {text !== undefined && <Notice kind="good">The policy says so already.</Notice>}
+        {error !== undefined && (
+          <Link to={`${pathTo('policy')}${formatQuery({ document: name, tool })}`}>
+            Open the policy
+          </Link>
+        )}
+      </Dialog>
+    )
+  return (
+    <SaveDialog document={document} text={text} test={test} onClose={onClose} onSaved={onClose} />
+  )
+}
+
+/** Arguments on the first level, by name, that were numbers when the call was judged. */
+function listNumbers({ judged }: CallExplanation): [name: string, value: string][] {
+  return judged.flatMap(({ path, value }): [string, string][] => {
+    const name = path.replace(/^args\./, '')
+    return path !== name && NAME.test(name) && VALUE.test(value) ? [[name, value]] : []
+  })
+}
+
+function listNumericArguments(schema: string): string[] {
+  try {
+    const { properties = {} } = JSON.parse(schema) as {
+      properties?: Record<string, { type?: unknown }>
+    }
+    return Object.entries(properties)
+      .filter(([name, { type }]) => NAME.test(name) && (type === 'number' || type === 'integer'))
+      .map(([name]) => name)
+  } catch {
+    return []
+  }
+}

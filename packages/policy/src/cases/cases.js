@@ -1,0 +1,211 @@
+// Policy cases as data: a YAML file of calls and the expected decisions. Read and validated here,
+// run in run-cases.ts. Invalid files get the same kind of problems as invalid policies.
+import { ACTIONS } from '../core/actions.ts'
+import { compareDecimal, toDecimal } from '../core/decimal.ts'
+import { ExactNumber } from '../core/json.ts'
+import { CATEGORIES } from '../core/tools.ts'
+import { asMap, checkShape } from '../document/check-shape.ts'
+import { scalar, strings } from '../document/fields.ts'
+import { KEY_LENGTH_MAX } from '../document/limits.ts'
+import { Problems } from '../document/problem.ts'
+import { findEntry, readDocument } from '../document/read-document.ts'
+import { parseDuration } from '../document/shape.ts'
+import { CONTENT_METHODS, TOOL_CALL } from '../language/methods.ts'
+import { factFields, splitServerAndName } from './sample-facts.ts'
+
+const text = { kind: 'text', max: KEY_LENGTH_MAX }
+const any = { kind: 'any' }
+const words = (list) => ({ kind: 'word', words: list })
+const field = (shape, doc) => ({ shape, doc })
+const list = (of) => ({ kind: 'list', of, max: 10_000 })
+const EXPECT = {
+  kind: 'either',
+  of: [
+    words(ACTIONS),
+    {
+      kind: 'object',
+      noun: 'an expectation',
+      fields: {
+        action: field(words(ACTIONS), 'the verdict'),
+        code: field(text, '`ALLOWED`, `DENIED`, `RATE_LIMITED`, …'),
+        rule: field(text, 'JSON Pointer of the rule that decides'),
+        reason: field(text, 'what the agent receives'),
+        guardrails: field(list(text), 'names of the guardrails that apply'),
+        visible: field({ kind: 'boolean' }, 'whether a list shows it'),
+      },
+    },
+  ],
+}
+const CASE = {
+  kind: 'object',
+  noun: 'a case',
+  fields: {
+    name: field(text, 'what it shows'),
+    call: { shape: text, doc: '`<server>/<tool>`', required: true },
+    method: field(words([TOOL_CALL, ...CONTENT_METHODS.keys()]), '`tools/call` where left out'),
+    args: field(any, 'the arguments'),
+    ...factFields({ count: 1_000_000, list: 10_000 }),
+    category: field(words(CATEGORIES), 'the class of this very call'),
+    secret: field({ kind: 'boolean' }, 'the arguments hold a key or password'),
+    card: field({ kind: 'boolean' }, 'the arguments hold the number of a card'),
+    iban: field({ kind: 'boolean' }, 'the arguments hold an IBAN'),
+    at: field(text, 'when, as `2026-01-01T12:00:00Z`'),
+    repeat: field(
+      { kind: 'integer', min: 1, max: 100_000 },
+      'repeat the call this often; the last one is decided',
+    ),
+    every: field({ kind: 'duration', maxSeconds: 31_536_000 }, 'time between repeated calls'),
+    expect: { shape: EXPECT, doc: 'an action, or what else must hold', required: true },
+  },
+}
+const FILE = {
+  kind: 'object',
+  noun: 'a file of cases',
+  fields: {
+    policy: field({ kind: 'text', max: 4_096 }, 'the policy, relative to this file'),
+    tools: field({ kind: 'text', max: 4_096 }, 'known tools, relative to this file'),
+    cases: {
+      shape: { kind: 'list', of: CASE, min: 1, max: 10_000 },
+      doc: 'calls and what is expected of them',
+      required: true,
+    },
+  },
+}
+export function readCases(source) {
+  const problems = new Problems(source.file, source.text)
+  const tree = readDocument(source.text, problems)
+  if (tree === undefined || !checkShape(tree, FILE, 'the file', problems))
+    return { problems: problems.sorted() }
+  const map = asMap(tree)
+  const policy = scalar(map, 'policy')
+  const tools = scalar(map, 'tools')
+  const node = findEntry(map, 'cases')
+  const items = node?.kind === 'list' ? node.items : []
+  const cases = items.map((item, index) => readCase(asMap(item), index, problems, source.text))
+  if (problems.hasErrors) return { problems: problems.sorted() }
+  return {
+    cases: {
+      ...(typeof policy === 'string' ? { policy } : {}),
+      ...(typeof tools === 'string' ? { tools } : {}),
+      cases,
+    },
+    problems: [],
+  }
+}
+function readCase(map, index, problems, text) {
+  const call = String(scalar(map, 'call'))
+  const parts = splitServerAndName(call)
+  if (parts === undefined)
+    problems.error(
+      'DOCUMENT_BAD_NAME',
+      findEntry(map, 'call')?.at ?? map.at,
+      `\`${call}\` is not a \`<server>/<tool>\``,
+      'name the server before the `/`',
+    )
+  const args = findEntry(map, 'args')
+  if (args !== undefined && args.kind !== 'map' && !(args.kind === 'scalar' && args.value === null))
+    problems.error(
+      'DOCUMENT_WRONG_TYPE',
+      args.at,
+      '`args` is not a mapping',
+      'write `args: { name: value }`',
+    )
+  const at = scalar(map, 'at')
+  const atMs = at === undefined ? 0 : parseTime(String(at))
+  if (atMs === undefined)
+    problems.error(
+      'DOCUMENT_WRONG_TYPE',
+      findEntry(map, 'at')?.at ?? map.at,
+      `\`${at}\` is not a time`,
+      'write `2026-01-01T12:00:00Z`',
+    )
+  return {
+    name: String(scalar(map, 'name') ?? `${call} (case ${index + 1})`),
+    line: text.slice(0, map.at).split('\n').length,
+    server: parts?.server ?? '',
+    tool: parts?.name ?? '',
+    method: String(scalar(map, 'method') ?? TOOL_CALL),
+    args: args?.kind === 'map' ? toJson(args) : {},
+    facts: readFacts(map),
+    atMs: atMs ?? 0,
+    repeat: Number(scalar(map, 'repeat') ?? 1),
+    everyMs: (parseDuration(scalar(map, 'every')) ?? 0) * 1_000,
+    expect: readExpectation(findEntry(map, 'expect'), problems),
+  }
+}
+function readFacts(map) {
+  const category = scalar(map, 'category')
+  const part = (name) => {
+    const node = findEntry(map, name)
+    return node === undefined ? {} : { [name]: toJson(node) }
+  }
+  return {
+    ...part('principal'),
+    ...part('session'),
+    ...part('agent'),
+    ...part('prompt'),
+    ...part('answers'),
+    ...(typeof category === 'string' ? { callCategory: category } : {}),
+    ...(scalar(map, 'secret') === true ? { holdsSecret: true } : {}),
+    ...(scalar(map, 'card') === true ? { holdsCard: true } : {}),
+    ...(scalar(map, 'iban') === true ? { holdsIban: true } : {}),
+  }
+}
+function readExpectation(node, problems) {
+  if (node.kind === 'scalar') return { action: node.value }
+  const map = asMap(node)
+  if (map.entries.length === 0)
+    problems.error(
+      'CASES_INVALID',
+      node.at,
+      '`expect` expects nothing: every verdict would pass',
+      'write an action, or what else must hold',
+    )
+  const guardrails = findEntry(map, 'guardrails')
+  return {
+    ...Object.fromEntries(
+      ['action', 'code', 'rule', 'reason', 'visible'].flatMap((name) => {
+        const value = scalar(map, name)
+        return value === undefined ? [] : [[name, value]]
+      }),
+    ),
+    ...(guardrails === undefined ? {} : { guardrails: strings(guardrails) }),
+  }
+}
+/** A YAML node as JSON, numbers by their source text. */
+export function toJson(node) {
+  if (node.kind === 'list') return node.items.map(toJson)
+  if (node.kind === 'map')
+    return Object.fromEntries(
+      node.entries.map(({ key, value }) => [String(key.value), toJson(value)]),
+    )
+  return typeof node.value === 'number' ? toExactNumber(node) : node.value
+}
+/** The number if the double is exact, otherwise its text (`.inf` too). */
+function toExactNumber({ value, text }) {
+  const written = new ExactNumber(text)
+  const said = toDecimal(written)
+  const held = toDecimal(value)
+  if (said === undefined || held === undefined) return Number.isSafeInteger(value) ? value : written
+  return compareDecimal(said, held) === 0 ? value : written
+}
+/** Milliseconds since 1970 of a UTC time, without the system's clock or time zone. */
+function parseTime(text) {
+  const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z$/.exec(text)
+  if (match === null) return undefined
+  const [year, month, day, hour, minute, second] = match.slice(1).map(Number)
+  if (day < 1 || day > countDays(month, year) || hour > 23 || minute > 59 || second > 59)
+    return undefined
+  const shifted = month > 2 ? year : year - 1
+  const era = Math.floor(shifted / 400)
+  const ofEra = shifted - era * 400
+  const ofYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
+  const days =
+    era * 146_097 + ofEra * 365 + Math.floor(ofEra / 4) - Math.floor(ofEra / 100) + ofYear - 719_468
+  return ((days * 24 + hour) * 60 + minute) * 60_000 + second * 1_000
+}
+/** Zero for an invalid month. */
+function countDays(month, year) {
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  return [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0
+}

@@ -1,0 +1,57 @@
+// The file of cases that belongs to a policy document, with one more case in it, and whether that case
+// passes. Reads the file; nothing is written here.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, dirname, extname, join } from 'node:path'
+import { addCase, type NewCase } from '@sluice/policy/cases/add-case'
+import { runCase } from '@sluice/policy/cases/run-cases'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { classify } from '../../catalogue/classify/classify.ts'
+import { makeDocument, type PolicyDocument } from '../../gateway/state/documents.ts'
+import type { PolicyTestsDraft } from '../contract/contract-console.ts'
+
+/** `cases.yaml` beside `policy.yaml`; another document has a file with its own name in front. */
+export function casesFileOf(policyFile: string): string {
+  const name = basename(policyFile, extname(policyFile))
+  return join(dirname(policyFile), name === 'policy' ? 'cases.yaml' : `${name}.cases.yaml`)
+}
+
+/** Undefined if it does not exist. */
+export function readCasesFile(policyFile: string): PolicyDocument | undefined {
+  const file = casesFileOf(policyFile)
+  return existsSync(file) ? makeDocument('', file, readFileSync(file, 'utf8')) : undefined
+}
+
+function unlisted(server: string, name: string): KnownTool {
+  const definition = { server, name }
+  return { definition, ...classify(definition) }
+}
+
+export function draftTests(
+  policyFile: string,
+  one: NewCase,
+  policy: CompiledPolicy,
+  tools: readonly KnownTool[],
+): PolicyTestsDraft {
+  const current = readCasesFile(policyFile)
+  const hasTools = existsSync(join(dirname(policyFile), 'tools.json'))
+  const head = { policy: basename(policyFile), ...(hasTools ? { tools: 'tools.json' } : {}) }
+  const made = addCase(current?.text, one, head)
+  const told = {
+    file: casesFileOf(policyFile),
+    base: current?.digest ?? '',
+    before: current?.text ?? '',
+  }
+  if ('refused' in made)
+    return { ...told, after: told.before, differences: [], refused: made.refused }
+  const toolFor = (server: string, name: string): KnownTool =>
+    tools.find(({ definition }) => definition.server === server && definition.name === name) ??
+    unlisted(server, name)
+  const { differences } = runCase(policy, made.added, {
+    toolFor,
+    counters: () => new MemoryCounters(),
+  })
+  return { ...told, after: made.text, differences, refused: '' }
+}

@@ -1,0 +1,44 @@
+// The story of a rule that is made from a recorded call of `office/delete_all`, and taken back.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import type { PlainClient } from '../support/plain-client.ts'
+
+export async function makeRuleFromCall(
+  page: Page,
+  office: PlainClient,
+  folder: string,
+): Promise<void> {
+  const read = (file: string) => readFileSync(join(folder, file), 'utf8')
+  const before = read('policy.yaml')
+  await page.locator('.ledger-row', { hasText: 'office/delete_all' }).first().waitFor()
+  await page
+    .getByRole('button', { name: /^Explain record/ })
+    .first()
+    .click()
+  const rules = page.getByRole('group', { name: 'Make a rule for this tool' })
+  await rules.getByRole('button', { name: 'Never' }).click()
+  await page.getByText('The policy says so already.').waitFor()
+  await page.keyboard.press('Escape')
+  await rules.getByRole('button', { name: 'Always allow' }).click()
+  await page.getByText('1 tool loosens').waitFor()
+  await page.getByText(/office\/delete_all: \d+ × deny → allow/).waitFor()
+  await page.getByLabel('Test case').getByText('expect: allow').waitFor()
+  await page.getByLabel('Why').fill('the desk may, today')
+  await page.getByRole('button', { name: 'Save and put in force' }).click()
+  await page.getByText('saved, and in force').waitFor()
+  expect(JSON.stringify((await office.call('delete_all', {})).answer)).not.toContain('DENIED')
+  expect(read('policy.yaml')).not.toBe(before)
+  const cases = read('cases.yaml')
+  expect(cases).toMatch(/^policy: "policy.yaml"\ncases:\n {2}- name: "record \d+: allow always"\n/)
+  await rules.getByRole('button', { name: 'Never' }).click()
+  await page.getByText('1 tool tightens').waitFor()
+  await page.getByRole('button', { name: 'Save and put in force' }).click()
+  await page.getByText('1 tool tightens').waitFor({ state: 'detached' })
+  expect(JSON.stringify((await office.call('delete_all', {})).answer)).toContain('DENIED')
+  expect(read('cases.yaml').startsWith(cases.trimEnd())).toBe(true)
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+}
