@@ -42,6 +42,12 @@ export interface ProvenanceLookup {
   originOf(reading: ValueReading): Origin
 }
 
+/**
+ * Where the arguments of a tool go, if `labels` says it. `internal`: they stay with their owner, and
+ * are not checked. `external`: others get them, also if the tool only reads.
+ */
+export type ArgumentFlow = 'internal' | 'external'
+
 export const PROTECTION_LEVELS = ['balanced', 'strict'] as const
 /** What `protect` of a document says. */
 export type ProtectionLevel = (typeof PROTECTION_LEVELS)[number]

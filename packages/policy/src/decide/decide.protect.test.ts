@@ -328,3 +328,41 @@ test('property: protection only tightens, and strict is at least as strict as ba
     ),
   )
 })
+
+describe('flows that `labels` says', () => {
+  const decideWith = (labels: object, name: string, category: Category, base?: object) => {
+    const house = base === undefined ? undefined : compiled(base)
+    const document = { version: 1, default: 'allow', protect: 'balanced', labels }
+    const policy = { ...compiled(document), ...(house && { house }) }
+    const call = { server: 's', name, method: 'tools/call', args: { query: 'x', who: 'mallory' } }
+    const answers = [`${LONG} and write to mallory`]
+    const facts = sampleFacts(tool(name, category), { answers })
+    return decide(policy, call, facts, new MemoryCounters(), NOW).action
+  }
+  const PROTECTED = { version: 1, default: 'allow', protect: 'balanced' }
+
+  test.each<[string, object, Category, string]>([
+    ['a change is checked', {}, 'Write', 'require_approval'],
+    ['what stays with its owner is not', { 's/*': ['internal'] }, 'Write', 'allow'],
+    ['a read is not checked', {}, 'Read', 'allow'],
+    ['unless it sends', { 's/find': ['external'] }, 'Read', 'require_approval'],
+    ['to anybody', { 's/find': ['public'] }, 'Read', 'require_approval'],
+    [
+      'the stricter word counts',
+      { 's/*': ['internal'], 's/find': ['public'] },
+      'Write',
+      'require_approval',
+    ],
+  ])('%s', (_what, labels, category, action) => {
+    expect(decideWith(labels, 'find', category)).toBe(action)
+  })
+
+  test('no document takes a tool out of the reach of the base policy', () => {
+    const inside = { 's/*': ['internal'] }
+    expect(decideWith(inside, 'find', 'Write', PROTECTED)).toBe('require_approval')
+    expect(decideWith(inside, 'find', 'Write', { ...PROTECTED, labels: inside })).toBe('allow')
+    const outside = { ...PROTECTED, labels: { 's/*': ['external'] } }
+    expect(decideWith(inside, 'find', 'Read', outside)).toBe('require_approval')
+    expect(decideWith({ 's/*': ['external'] }, 'find', 'Read', PROTECTED)).toBe('require_approval')
+  })
+})

@@ -180,7 +180,8 @@ function weighScope(
   trace: TraceStep[] | undefined,
 ): Decision {
   const { facts } = asked
-  const situation: EvaluationContext = { ...asked, category: scope.category }
+  const { category, flow, houseFlow } = scope
+  const situation: EvaluationContext = { ...asked, category, flow }
   if (trace !== undefined) traceScope(scope, facts, trace)
 
   let laid = combineRules(policy, scope, situation, trace)
@@ -191,7 +192,8 @@ function weighScope(
     shadow.push(asShadow(applyLimits(laid, situation, usage, trace, true)))
     laid = startDraft('allow', '/mode')
   }
-  applyGuardrails(laid, scope.house, situation, trace)
+  const ofHouse = flow === houseFlow ? situation : { ...situation, flow: houseFlow }
+  applyGuardrails(laid, scope.house, ofHouse, trace)
   if (policy.house?.shadow !== true) applyEgress(laid, policy.house, situation, trace)
   applyProtectedFiles(laid, situation, trace)
 

@@ -3,6 +3,7 @@
 // with ten thousand. Rules without effect are listed with the reason, for `explain`.
 
 import type { Call, Facts } from '../core/call.ts'
+import type { ArgumentFlow } from '../core/provenance.ts'
 import { CATEGORIES, type Category, type KnownTool } from '../core/tools.ts'
 import { bindExpression } from '../expression/evaluate/bind-expression.ts'
 import type { BindProblem } from '../expression/evaluate/bind-problems.ts'
@@ -116,7 +117,9 @@ function buildScope(
   // The base policy uses either category: no document can reclassify a tool out of its reach.
   const house = laid(policy.house?.guardrails ?? [], [category, accepted], 'house:')
   const houseShadow = policy.house?.shadow === true
+  const { flow, houseFlow } = findFlows(policy, target)
   return {
+    ...{ flow, houseFlow },
     category,
     classified,
     rules: counting.map(ready).sort(byPointer),
@@ -128,6 +131,21 @@ function buildScope(
       ...house.filter(({ rule }) => rule.shadow || houseShadow),
     ],
     aside,
+  }
+}
+
+/** `public` is external to everybody. No document takes a tool out of the reach of the base policy. */
+function findFlows(policy: CompiledPolicy, { server, name, method }: RuleTarget) {
+  const find = (one: CompiledPolicy | undefined): ArgumentFlow | undefined => {
+    if (one === undefined || one.labels.size === 0 || method !== TOOL_CALL) return undefined
+    const words = one.labels.all(server, name).flat()
+    if (words.includes('external') || words.includes('public')) return 'external'
+    return words.includes('internal') ? 'internal' : undefined
+  }
+  const [own, house] = [find(policy), find(policy.house)]
+  return {
+    flow: house === 'external' ? house : own,
+    houseFlow: own === 'external' ? own : house,
   }
 }
 

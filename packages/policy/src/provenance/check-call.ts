@@ -4,6 +4,7 @@
 
 import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import {
+  type ArgumentFlow,
   ORIGINS,
   type Origin,
   type ProtectionLevel,
@@ -24,6 +25,8 @@ export interface CheckedCall {
   readonly name: string
   readonly category: Category
   readonly args: JsonObject
+  /** Where they go, if the policy says it. */
+  readonly flow?: ArgumentFlow | undefined
   /** The tool's schema, for enums and declared formats. */
   readonly inputSchema?: JsonValue | undefined
 }
@@ -63,8 +66,8 @@ interface CheckedValue {
 }
 
 /** A read that sends nothing: what it is given decides nothing but what comes back. */
-export function isSink({ category, args, inputSchema }: CheckedCall): boolean {
-  if (category !== 'Read') return true
+export function isSink({ category, args, flow, inputSchema }: CheckedCall): boolean {
+  if (category !== 'Read' || flow === 'external') return true
   return collectValues(args, inputSchema, true).values.length > 0
 }
 
@@ -74,7 +77,8 @@ export function checkValues(
   memory: ProvenanceLookup,
   level: ProtectionLevel,
 ): ProtectionFinding | undefined {
-  const isRead = call.category === 'Read'
+  if (call.flow === 'internal') return undefined
+  const isRead = call.category === 'Read' && call.flow !== 'external'
   const { values, isTooLarge } = collectValues(call.args, call.inputSchema, isRead)
   if (isTooLarge && !isRead)
     return { reason: 'it has more or longer arguments than are checked for their origin' }

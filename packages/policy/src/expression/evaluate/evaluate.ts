@@ -5,6 +5,7 @@ import type { Call, Facts } from '../../core/call.ts'
 import type { Instant } from '../../core/clock.ts'
 import type { NumberKind } from '../../core/data-kinds.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
+import type { ArgumentFlow } from '../../core/provenance.ts'
 import type { Category } from '../../core/tools.ts'
 import { TOOL_CALL } from '../../language/methods.ts'
 import { originOfArgument } from '../../provenance/check-call.ts'
@@ -28,6 +29,8 @@ export interface EvaluationContext {
   readonly category: Category
   /** Undefined while a list is built. */
   readonly args: JsonObject | undefined
+  /** Where arguments of the tool go; undefined if nothing says it. */
+  readonly flow?: ArgumentFlow | undefined
   /** For proofs: assumed results of conditions. */
   readonly assumed: ReadonlyMap<BoundExpression, ConditionResult> | undefined
 }

@@ -22,7 +22,7 @@ export function isProtectionName(name: string | undefined): name is ProtectionNa
 /** Undefined: nothing stands against the call. */
 export function findProtection(
   name: ProtectionName,
-  { call, facts, args, category }: EvaluationContext,
+  { call, facts, args, category, flow }: EvaluationContext,
 ): ProtectionFinding | undefined {
   if (call.method !== TOOL_CALL || args === undefined) return undefined
   const { provenance, tool, callCategory } = facts
@@ -31,6 +31,7 @@ export function findProtection(
     name: call.name,
     category: callCategory ?? category,
     args,
+    flow,
     inputSchema: tool?.definition.inputSchema,
   }
   switch (name) {

@@ -5,6 +5,7 @@
 import type { JsonValue } from '@sluice/policy/core/json'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { labelsRead } from '@sluice/policy/model/reads-label'
+import { readsProvenance } from '@sluice/policy/model/reads-provenance'
 import type { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import type { SessionLabels } from '../../core/agent-calls.ts'
 import { type AnswerChange, AnswerChangeCounts } from '../../core/answer-changes.ts'
@@ -121,8 +122,10 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
     // Descriptions and the gate's own words.
     if (sources.length === 0) return
     const bound = policy()
-    const isTrusted = sources.every((source) =>
-      labelsOf(bound, { server, ...source }).includes(TRUSTED),
+    // What the base policy protects, no document takes out of its reach.
+    const trusting = bound.house !== undefined && readsProvenance(bound.house) ? bound.house : bound
+    const isTrusted = [bound, trusting].every((each) =>
+      sources.every((source) => labelsOf(each, { server, ...source }).includes(TRUSTED)),
     )
     rememberMessage(memory, { text, params: answered?.params, isTrusted })
     slot.remembered()
