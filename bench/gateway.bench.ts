@@ -1,8 +1,8 @@
 // `npm run bench -- gateway [--scenario http|stdio|long|start] [--rounds N] [--ms N] [--warm N]
-// [--calls N] [--peers] [--cache DIR] [--sources] [--profile DIR]`: what a gate costs per call. The
-// server alone, a forwarder that does nothing (the limit), one that reads nothing either (sockets),
+// [--calls N] [--peers] [--cache DIR] [--sources] [--profile DIR] [--protect balanced|strict]`: what a gate
+// costs per call. The server alone, a forwarder that does nothing (the limit), one that reads nothing either (sockets),
 // Sluice with everything on and, with --peers, other gateways; whether the last of many calls costs
-// what the first did; how fast it starts.
+// what the first did; how fast it starts; with --protect, a gate with it beside one without.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -59,7 +59,9 @@ class GatewayBench {
 
   async run(): Promise<void> {
     const { scenario, sources, peers, cache, json } = this.#options
-    const wanted = (name: string) => scenario === undefined || scenario === name
+    const { protect } = this.#options
+    const all = protect === undefined
+    const wanted = (name: string) => (scenario === undefined ? all : scenario === name)
     this.#command = await install(this.#folder, sources === true)
     if (peers !== undefined) {
       this.#peers = String(cache ?? join(tmpdir(), 'sluice-bench-peers'))
@@ -69,6 +71,7 @@ class GatewayBench {
         this.#peers = undefined
       }
     }
+    if (typeof protect === 'string') await this.#protected(protect)
     if (wanted('http')) await this.#http()
     if (wanted('stdio')) await this.#stdio()
     if (wanted('long')) await this.#long()
@@ -135,6 +138,19 @@ class GatewayBench {
     await this.#turns('stdio', sides)
   }
 
+  /** The same gate with and without `protect`, in turns. */
+  async #protected(protect: string): Promise<void> {
+    const echo = await this.#start(() => start({ command: ECHO }))
+    const begin = async (name: string, more: { readonly protect?: string }) => {
+      const { url, pid } = await this.#sluice(name, { url: echo.url }, undefined, more)
+      return { name, url, pid, headers: CALLER, sessionsMax: 16 }
+    }
+    const sides = [await begin('none', {}), await begin(protect, { protect })]
+    const figures = await this.#turns('protect', sides, [16])
+    const { ofFirst } = figures.find(({ name }) => name === protect) ?? {}
+    this.#goal(`with ${protect} at least 0.9 of none at 16`, ofFirst?.p50, 0.9, true)
+  }
+
   /** The last call of many compared with the first ones. */
   async #long(): Promise<void> {
     const calls = Number(this.#options.calls ?? 50_000)
@@ -185,9 +201,9 @@ class GatewayBench {
     this.#goal('a cold start below 500 ms', seen[0]?.startMs.p50, 500)
   }
 
-  async #turns(name: string, sides: Side[]): Promise<Figures[]> {
+  async #turns(name: string, sides: Side[], clients = CLIENTS): Promise<Figures[]> {
     const figures = await takeTurns(this.#load, sides, {
-      clients: CLIENTS,
+      clients,
       rounds: Number(this.#options.rounds ?? 7),
       turnMs: Number(this.#options.ms ?? 700),
       warmCalls: Number(this.#options.warm ?? 20_000),
@@ -230,10 +246,16 @@ class GatewayBench {
     }
   }
 
-  #sluice(name: string, server: SluiceOptions['server'], rules?: number): Promise<RunningProcess> {
+  #sluice(
+    name: string,
+    server: SluiceOptions['server'],
+    rules?: number,
+    own: Pick<SluiceOptions, 'protect'> = {},
+  ): Promise<RunningProcess> {
     const { profile } = this.#options
     const folder = join(this.#folder, name)
     const more = {
+      ...own,
       ...(typeof profile === 'string' ? { profile } : {}),
       ...(rules === undefined ? {} : { rules }),
     }

@@ -23,6 +23,12 @@ export function isWordUnit(unit: number): boolean {
   return !(unit >= 0x3000 && unit <= 0x303f)
 }
 
+/** Continues a word that does not stand alone. */
+export function isWithinWord(unit: number): boolean {
+  if (unit < 0x80) return ASCII_WORD[unit] === 1
+  return isWordUnit(unit) && !isIdeograph(unit)
+}
+
 /** Scripts that are written without blanks: each character is a word. */
 export function isIdeograph(unit: number): boolean {
   return (unit >= 0x3040 && unit <= 0x9fff) || (unit >= 0xac00 && unit <= 0xd7a3)

@@ -11,13 +11,15 @@ const LOAD_MAX = 0.8
 const SLOTS_START = 64
 const SLOTS_MAX = Math.ceil(PROVENANCE_ENTRIES_MAX / LOAD_MAX) + 1
 const HEAD_WORDS = 2
+const SCALE = 2 ** -32
 
 export class HashTable {
   #slots = 0
-  #low: Uint32Array = new Uint32Array(0)
-  #high: Uint32Array = new Uint32Array(0)
-  /** Number of the answer and flags; 0 is an empty slot. */
-  #info: Uint32Array = new Uint32Array(0)
+  /** Of each slot both halves of the hash, then the number of the answer with the flags; 0 is an empty
+   * slot. Side by side: an entry mostly costs one access to memory. */
+  #words: Uint32Array = new Uint32Array(0)
+  /** Entries at which it grows. */
+  #countMax = 0
   #count = 0
   #answer = 1
   #isIncomplete = false
@@ -47,22 +49,22 @@ export class HashTable {
   /** The flags of a hash; 0 if it is not there. */
   get(low: number, high: number): number {
     if (this.#slots === 0) return 0
-    const slot = this.#find(low >>> 0, high >>> 0)
-    return (this.#info[slot] as number) & FLAG_MASK
+    return (this.#words[this.#find(low >>> 0, high >>> 0) + 2] as number) & FLAG_MASK
   }
 
   add(low: number, high: number, flags: number): void {
-    if (this.#count >= this.#slots * LOAD_MAX) this.#grow()
+    if (this.#count >= this.#countMax) this.#grow()
     const a = low >>> 0
     const b = high >>> 0
-    const slot = this.#find(a, b)
-    const before = this.#info[slot] as number
+    const at = this.#find(a, b)
+    const words = this.#words
+    const before = words[at + 2] as number
     if (before === 0) {
-      this.#low[slot] = a
-      this.#high[slot] = b
+      words[at] = a
+      words[at + 1] = b
       this.#count++
     }
-    this.#info[slot] = ((this.#answer << FLAG_BITS) | (before & FLAG_MASK) | flags) >>> 0
+    words[at + 2] = (this.#answer << FLAG_BITS) | (before & FLAG_MASK) | flags
   }
 
   /** Everything, as it is stored: whether something is missing, the answer, three words an entry. */
@@ -70,13 +72,11 @@ export class HashTable {
     const words = new Uint32Array(HEAD_WORDS + 3 * this.#count)
     words[0] = Number(this.#isIncomplete)
     words[1] = this.#answer
-    let at = HEAD_WORDS
-    for (let slot = 0; slot < this.#slots; slot++) {
-      const info = this.#info[slot] as number
-      if (info === 0) continue
-      words[at++] = this.#low[slot] as number
-      words[at++] = this.#high[slot] as number
-      words[at++] = info
+    let to = HEAD_WORDS
+    for (let at = 0; at < this.#words.length; at += 3) {
+      if (this.#words[at + 2] === 0) continue
+      words.set(this.#words.subarray(at, at + 3), to)
+      to += 3
     }
     return words
   }
@@ -88,7 +88,7 @@ export class HashTable {
       return undefined
     const table = new HashTable()
     table.#isIncomplete = words[0] !== 0
-    while (table.#slots * LOAD_MAX < count && table.#slots < SLOTS_MAX) table.#grow()
+    while (table.#countMax < count && table.#slots < SLOTS_MAX) table.#grow()
     for (let at = HEAD_WORDS; at < words.length; at += 3) {
       if (words[at + 2] === 0) return undefined
       table.#answer = (words[at + 2] as number) >>> FLAG_BITS
@@ -98,12 +98,16 @@ export class HashTable {
     return table
   }
 
+  /** Where the words of the slot begin. */
   #find(low: number, high: number): number {
+    const words = this.#words
     // The high bits scaled to the slots: a multiplication is cheaper than a remainder.
-    let slot = Math.floor((low * this.#slots) / 0x1_0000_0000)
-    while (this.#info[slot] !== 0 && !(this.#low[slot] === low && this.#high[slot] === high))
-      slot = slot + 1 === this.#slots ? 0 : slot + 1
-    return slot
+    let at = 3 * Math.floor(low * this.#slots * SCALE)
+    while (words[at + 2] !== 0 && !(words[at] === low && words[at + 1] === high)) {
+      at += 3
+      if (at === words.length) at = 0
+    }
+    return at
   }
 
   #grow(): void {
@@ -115,7 +119,10 @@ export class HashTable {
 
   /** Drops the oldest answers until enough entries are free. */
   #dropOldest(): void {
-    const ages = this.#info.filter((info) => info !== 0).map((info) => info >>> FLAG_BITS)
+    const ages = new Uint32Array(this.#count)
+    let next = 0
+    for (let at = 2; at < this.#words.length; at += 3)
+      if (this.#words[at] !== 0) ages[next++] = (this.#words[at] as number) >>> FLAG_BITS
     ages.sort()
     const newestDropped = ages[Math.min(PROVENANCE_FREED_MIN, ages.length - 1)] ?? 0
     this.#isIncomplete = true
@@ -124,20 +131,19 @@ export class HashTable {
 
   /** Without what the answers up to `dropped` held; numbers start again after it. */
   #rebuild(slots: number, dropped: number): void {
-    const [low, high, info] = [this.#low, this.#high, this.#info]
+    const old = this.#words
     this.#slots = slots
-    this.#low = new Uint32Array(slots)
-    this.#high = new Uint32Array(slots)
-    this.#info = new Uint32Array(slots)
+    this.#countMax = slots * LOAD_MAX
+    this.#words = new Uint32Array(3 * slots)
     this.#count = 0
-    for (let at = 0; at < info.length; at++) {
-      const one = info[at] as number
-      const answer = one >>> FLAG_BITS
-      if (one === 0 || answer <= dropped) continue
-      const slot = this.#find(low[at] as number, high[at] as number)
-      this.#low[slot] = low[at] as number
-      this.#high[slot] = high[at] as number
-      this.#info[slot] = (((answer - dropped) << FLAG_BITS) | (one & FLAG_MASK)) >>> 0
+    for (let from = 0; from < old.length; from += 3) {
+      const info = old[from + 2] as number
+      const answer = info >>> FLAG_BITS
+      if (info === 0 || answer <= dropped) continue
+      const at = this.#find(old[from] as number, old[from + 1] as number)
+      this.#words[at] = old[from] as number
+      this.#words[at + 1] = old[from + 1] as number
+      this.#words[at + 2] = ((answer - dropped) << FLAG_BITS) | (info & FLAG_MASK)
       this.#count++
     }
     this.#answer = Math.max(1, this.#answer - dropped)

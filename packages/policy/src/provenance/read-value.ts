@@ -12,6 +12,7 @@ const EDGES = `"'\`‘’“”«»<>()[]{},;:!?*_|`
 /** `isAddress`: the argument is known to take a URL or a host, so a bare `example.com` is one. */
 export function readValue(text: string, isAddress = false): ValueReading {
   if (!isAddress && isSimple(text)) return { kind: 'text', whole: text.toLowerCase() }
+  if (isSimpleEmail(text)) return { kind: 'email', whole: text.toLowerCase() }
   const folded = foldText(text).trim()
   const plain = collapse(folded)
   if (plain.length > ADDRESS_CHARS_MAX) return { kind: 'text', whole: plain }
@@ -46,6 +47,35 @@ function isSimple(text: string): boolean {
     isGap = false
   }
   return !isGap && (length < 8 || (digits < 6 && length < 26))
+}
+
+/** The normal form of what most values look like; undefined if it has to be read closely. */
+export function readSimple(text: string): string | undefined {
+  return isSimple(text) || isSimpleEmail(text) ? text.toLowerCase() : undefined
+}
+
+/** `ann.lee+x@mail.example.com`: nothing but letters, digits and single marks between them. */
+function isSimpleEmail(text: string): boolean {
+  const { length } = text
+  if (length > 100) return false
+  let at = -1
+  let dot = -1
+  let isMark = true
+  for (let place = 0; place < length; place++) {
+    const unit = text.charCodeAt(place)
+    if ((unit >= 97 && unit <= 122) || (unit >= 48 && unit <= 57) || (unit >= 65 && unit <= 90)) {
+      isMark = false
+      continue
+    }
+    if (isMark) return false
+    isMark = true
+    if (unit === 64) {
+      if (at !== -1) return false
+      at = place
+    } else if (unit === 46) dot = place
+    else if (unit !== 45 && unit !== 43) return false
+  }
+  return at !== -1 && dot > at && !isMark
 }
 
 /** Whether a read with this value sends something to an address of the caller's choice. */

@@ -49,6 +49,17 @@ describe('two spellings of one value are one', () => {
     )
   })
 
+  test('what is read at a glance is read as closely', () => {
+    const unit = fc.constantFrom(...'abzAZ09.-+@@_ /:'.split(''))
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 14 }), (text) => {
+        // A blank at the end is read closely, and means nothing.
+        expect(readValue(`${text} `)).toEqual(readValue(text))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
   test.each([
     ['ann@example.com', 'email'],
     ['a@b', 'text'],

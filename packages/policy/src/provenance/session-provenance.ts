@@ -18,7 +18,13 @@ import {
 } from './limits.ts'
 import { readPrompt } from './read-prompt.ts'
 import { readRecords } from './read-records.ts'
-import { readValue, splitTokens, trimEdges, visitGroupedAccounts } from './read-value.ts'
+import {
+  readSimple,
+  readValue,
+  splitTokens,
+  trimEdges,
+  visitGroupedAccounts,
+} from './read-value.ts'
 import { addWords, standsIn } from './words.ts'
 
 const FIELD = 1
@@ -79,6 +85,8 @@ export class SessionProvenance implements ProvenanceLookup {
   #hasProse = false
   #verbs: ReadonlySet<string> = new Set()
   #charsLeft = 0
+  /** Names of fields of the answer, with the flags that they were added with. */
+  readonly #names = new Map<string, number>()
 
   constructor(seed: HashSeed) {
     this.#seed = seed
@@ -182,6 +190,7 @@ export class SessionProvenance implements ProvenanceLookup {
   remember(answer: Answer, source: AnswerSource = ORDINARY): void {
     this.#table.startAnswer()
     this.#charsLeft = ANSWER_REMEMBERED_CHARS_MAX
+    this.#names.clear()
     const echoes = new Set(source.echoes.map((text) => readValue(text).whole))
     for (const text of answer.texts) {
       const document = text.length > this.#charsLeft ? undefined : parseDocument(text)
@@ -260,6 +269,7 @@ export class SessionProvenance implements ProvenanceLookup {
     depth: number,
   ): void {
     const leaves: string[] = []
+    const names: string[] = []
     // Keys of an inner object are rarely a stranger's: permissions by address, members by name.
     const keys: string[] = []
     const inner: { value: JsonValue; key: string }[] = []
@@ -276,9 +286,10 @@ export class SessionProvenance implements ProvenanceLookup {
         if (inArray) inner.push({ value: one, key: name })
         else
           for (const member in one) {
-            if (isProse(member, '')) words = Math.max(words, this.#addProse(member, source))
+            if (!this.#names.has(member) && isProse(member, ''))
+              words = Math.max(words, this.#addProse(member, source))
             else if (level > depth) keys.push(member)
-            else leaves.push(member)
+            else names.push(member)
             visit(one[member] as JsonValue, member, false, level + 1)
           }
       }
@@ -286,8 +297,9 @@ export class SessionProvenance implements ProvenanceLookup {
     visit(value, key, false, depth)
     const flag = fieldFlag(words, source)
     for (const leaf of leaves) this.#addField(leaf, flag, echoes)
+    for (const name of names) this.#addName(name, flag, echoes)
     const keyFlag = flag === WRITTEN_FIELD ? SHARED_FIELD : flag
-    for (const key of keys) this.#addField(key, keyFlag, echoes)
+    for (const key of keys) this.#addName(key, keyFlag, echoes)
     for (const one of inner) this.#addRecord(one.value, one.key, words, source, echoes, depth + 1)
   }
 
@@ -300,12 +312,21 @@ export class SessionProvenance implements ProvenanceLookup {
     for (const field of records.fields) this.#addField(field, flag, echoes)
   }
 
+  /** The records of an answer mostly have the same names. */
+  #addName(name: string, flag: number, echoes: ReadonlySet<string>): void {
+    const flags = this.#names.get(name) ?? 0
+    if ((flags & flag) !== 0) return
+    this.#names.set(name, flags | flag)
+    this.#addField(name, flag, echoes)
+  }
+
   #addField(text: string, flag: number, echoes: ReadonlySet<string>): void {
     if (!this.#spend(text.length)) return
-    const { whole } = readValue(text)
+    const simple = readSimple(text)
+    const whole = simple ?? readValue(text).whole
     if (whole === '') return
     this.#add(this.#table, WHOLE, whole, echoes.has(whole) ? PROSE : flag)
-    if (/[,;<]/.test(text))
+    if (simple === undefined && /[,;<]/.test(text))
       for (const part of text.split(/[,;<>]/)) {
         const { whole: one } = readValue(part)
         if (one !== '') this.#add(this.#table, WHOLE, one, echoes.has(one) ? PROSE : flag)

@@ -2,7 +2,7 @@
 // found only where they stand one after the other. Allocates nothing: words are places in the text, and
 // a pair is made of the hashes of its words.
 
-import { isIdeograph, isWordUnit } from './fold-text.ts'
+import { isWordUnit } from './fold-text.ts'
 import type { Hasher } from './hash.ts'
 import type { HashTable } from './hash-table.ts'
 import { WORD_CHARS } from './limits.ts'
@@ -19,8 +19,7 @@ export function addWords(hash: Hasher, table: HashTable, folded: string, flag: n
   for (let end = 0; ; before = end) {
     const start = findWord(folded, end)
     if (start === folded.length) return count
-    end = findWordEnd(folded, start)
-    hash.hash(WORD, folded, start, end)
+    end = hash.hashWord(WORD, folded, start)
     const { low, high } = hash
     table.add(low, high, flag)
     if (before !== -1) table.add(pairLow(beforeLow, low), pairHigh(beforeHigh, high), flag)
@@ -37,8 +36,7 @@ export function standsIn(hash: Hasher, table: HashTable, folded: string): boolea
   for (let end = 0; ; before = end) {
     const start = findWord(folded, end)
     if (start === folded.length) return before !== -1
-    end = findWordEnd(folded, start)
-    hash.hash(WORD, folded, start, end)
+    end = hash.hashWord(WORD, folded, start)
     const { low, high } = hash
     const flags =
       before === -1
@@ -54,17 +52,6 @@ export function standsIn(hash: Hasher, table: HashTable, folded: string): boolea
 function findWord(text: string, from: number): number {
   let at = from
   while (at < text.length && !isWordUnit(text.charCodeAt(at))) at++
-  return at
-}
-
-function findWordEnd(text: string, start: number): number {
-  let at = start
-  let unit = text.charCodeAt(at)
-  if (isIdeograph(unit)) return at + 1
-  do {
-    at++
-    unit = at < text.length ? text.charCodeAt(at) : 0
-  } while (isWordUnit(unit) && !isIdeograph(unit))
   return at
 }
 
