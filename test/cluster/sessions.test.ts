@@ -4,6 +4,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { discoverLogin } from '../../packages/sluice/src/identity/oauth/discover-login.ts'
+import { LoginFlow } from '../../packages/sluice/src/identity/oauth/login-flow.ts'
+import { Logins } from '../../packages/sluice/src/identity/oauth/logins.ts'
+import { serveAuthorisation } from '../servers/authorisation.ts'
+import { serveGuarded } from '../servers/guarded.ts'
+import { browse } from '../support/browse.ts'
 import { serveFixture } from '../support/fixture-server.ts'
 import { endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { PlainClient, type Reply } from '../support/plain-client.ts'
@@ -21,6 +27,7 @@ import { TcpRelay } from '../support/tcp-relay.ts'
 
 const postgres = findPostgres()
 const KEY = 'a key of the cluster with 32 characters or more'
+const OPEN = 'version: 1\ndefault: allow\n'
 const LABELLED = `version: 1
 default: allow
 labels: { count/read: [private] }
@@ -123,6 +130,18 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
       ids.push(...sessions.map(({ id }: { id: string }) => id))
     }
     expect(new Set(ids).size).toBe(2)
+    // A token of one gate selects one session at all of them, past the quota the newest.
+    const { token } = await sluiceJson(['sessions', 'token', '--data', gates[0]?.data ?? ''])
+    const named = await postStateless(
+      ...([
+        gates[1] as RunningGate,
+        'count',
+        'tools/call',
+        { name: 'slow', arguments: {} },
+      ] as const),
+      { 'sluice-session': token },
+    )
+    expect(JSON.stringify(named.answer)).toContain('RATE_LIMITED')
   })
 
   test('S4: requests of one session come to any gate; if its gate dies, it goes on', async () => {
@@ -163,5 +182,37 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
     expect((await at(c, web1, 'web').ask('tools/list')).answer.result.tools).toEqual(tools)
     expect((await at(b, first, 'count').call('read')).status).toBe(404)
     upstream.process.kill()
+  })
+
+  test('S7: a rotating refresh token is used once, and what it gives serves every gate', async () => {
+    const authorisation = await serveAuthorisation()
+    const guarded = await serveGuarded(authorisation.issuer)
+    const desk = { desk: { url: guarded.url, auth: 'login' } }
+    const { gates } = await startCluster(['a', 'b', 'c', 'd'], OPEN, { servers: desk })
+    const redirect = 'http://127.0.0.1:1/callback'
+    const flow = await LoginFlow.begin(await discoverLogin(guarded.url, undefined), {
+      ...{ url: guarded.url, redirect, scopes: [] },
+    })
+    const { url } = await browse(flow.address, redirect)
+    const login = await flow.finish(new URL(url).searchParams, Date.now())
+    const logins = Logins.open(gates[0]?.data ?? '')
+    logins.put({ server: 'desk', principal: '' }, login, Date.now())
+    logins.close()
+    const clients: PlainClient[] = []
+    for (const gate of gates)
+      await until(async () => {
+        const client = new PlainClient(gate, 'desk')
+        const { answer } = await client.initialize()
+        if (answer.result !== undefined) clients.push(client)
+        return answer.result !== undefined
+      })
+    const refreshes = () => authorisation.seen.filter((path) => path === 'POST /token').length
+    const before = refreshes()
+    guarded.refused.add(guarded.shown.at(-1) ?? '')
+    const replies = await Promise.all(clients.map((client) => client.call('get_note')))
+    for (const { answer } of replies) expect(answer.result?.content[0].text).toBe('a note')
+    expect(refreshes()).toBe(before + 1)
+    await guarded.close()
+    await authorisation.close()
   })
 })

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
 import { type AuthorisationServer, serveAuthorisation } from '../servers/authorisation.ts'
 import { type GuardedServer, serveGuarded } from '../servers/guarded.ts'
+import { browse } from '../support/browse.ts'
 import { makePerson, PIN, runAtTerminal } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { endGates, type RunningGate, startGate, until } from '../support/start-gate.ts'
@@ -32,25 +33,6 @@ afterAll(async () => {
   await server.close()
   await authorisation.close()
 })
-
-/** Follows redirects with its cookies, as a browser would, to where it ends. */
-async function browse(address: string): Promise<{ url: string; status: number }> {
-  const cookies = new Map<string, string>()
-  let url = address
-  for (let hop = 0; hop < 12; hop++) {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const response = await fetch(url, { redirect: 'manual', headers: { cookie } })
-    for (const line of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-      if (value === '') cookies.delete(name)
-      else cookies.set(name, value)
-    }
-    const next = response.headers.get('location')
-    if (next === null) return { url, status: response.status }
-    url = new URL(next, url).href
-  }
-  throw new Error(`no end at ${url}`)
-}
 
 async function login(args: string[], visit: (address: string) => Promise<unknown>) {
   const command = ['login', ...args, '--json', '--config', join(gate.folder, 'sluice.yaml')]

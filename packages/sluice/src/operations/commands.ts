@@ -3,6 +3,8 @@
 
 import { CommandRegistry } from '../gateway/front/socket/command-registry.ts'
 import type { CommandParts } from '../gateway/start/run-admin.ts'
+import { InstallationKey } from '../identity/keys/installation-key.ts'
+import { SessionTokens } from '../identity/sessions/session-tokens.ts'
 import { createListGates } from './gates.ts'
 import type { Operation } from './operation.ts'
 import { createApplyPolicy } from './policy.ts'
@@ -37,7 +39,10 @@ export function listOperations(parts: CommandParts): readonly Operation[] {
     ...OPERATIONS,
     ...createStatusOperations(parts),
     createListGates(parts),
-    ...createSessionOperations(parts.gate.sessions),
+    ...createSessionOperations(parts.gate.sessions, () => {
+      const key = parts.cluster?.key ?? InstallationKey.at(parts.config.data)
+      return new SessionTokens(key).make()
+    }),
     ...createTraceOperations(parts.traces),
     createApplyPolicy(parts),
     createTrustKey(parts.config.data),

@@ -8,8 +8,21 @@ import { describeSession, type SessionView } from '../identity/sessions/describe
 import { type Operation, operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
-export function createSessionOperations(sessions: OpenSessions): readonly Operation[] {
+export function createSessionOperations(
+  sessions: OpenSessions,
+  makeToken: () => string,
+): readonly Operation[] {
   return [
+    operation({
+      name: 'sessions.token',
+      summary: 'a token that makes the HTTP requests of one client a session',
+      role: 'viewer',
+      proof: 'none',
+      socket: 'session-token',
+      command: 'sessions token',
+      input: {},
+      run: () => ({ token: makeToken() }),
+    }),
     operation({
       name: 'sessions.list',
       summary: 'which sessions there are',

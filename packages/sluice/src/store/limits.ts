@@ -73,3 +73,7 @@ export const AGENT_FAMILIES_TAKEN_MAX = 32
 /** How long a transaction of the agents waits for a lock, and how long a gate that was stopped in one holds it. */
 export const AGENT_LOCK_MS_MAX = 2_000
 export const AGENT_IDLE_MS_MAX = 3_000
+/** Work that one gate of a cluster does at a time: how long, how long others wait, how often they look. */
+export const LEASE_MS = 30_000
+export const LEASE_WAIT_MS_MAX = 40_000
+export const LEASE_LOOK_MS = 100

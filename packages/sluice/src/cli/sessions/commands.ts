@@ -3,6 +3,7 @@
 
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
+import { isSharedCopy } from '../../gateway/data/shared-tables.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { SessionTokens } from '../../identity/sessions/session-tokens.ts'
 import { CliError } from '../../terminal/errors.ts'
@@ -107,9 +108,13 @@ function addToken(parent: Command, answer: SetExitCode): void {
   )
     .option('--json', 'answer as JSON')
     .addHelpText('after', TOKEN_EXAMPLES)
-    .action((options: Options) => {
+    .action(async (options: Options) => {
       const output = new Output(options)
-      const token = new SessionTokens(InstallationKey.at(findData(options).data)).make()
+      const { data } = findData(options)
+      // The key of a cluster is not in the data directory: its gate is asked.
+      const token = isSharedCopy(data)
+        ? String((await ask(data, { do: 'session-token' })).token)
+        : new SessionTokens(InstallationKey.at(data)).make()
       output.value({ token })
       output.line(token)
       answer(0)

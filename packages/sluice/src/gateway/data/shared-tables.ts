@@ -17,9 +17,12 @@ export const SHARED_GATE_TABLES: readonly MirroredTable[] = [
   { name: 'approvals_denied', key: ['session', 'server', 'name'] },
 ]
 
-/** Of identity.db. Logins at servers are made at each gate. */
+/** Of identity.db. */
 export const SHARED_GRANT_TABLES: readonly MirroredTable[] = [
   { name: 'grants', key: ['hash'], omit: { last_used_ms: undefined } },
+]
+export const SHARED_LOGIN_TABLES: readonly MirroredTable[] = [
+  { name: 'logins', key: ['server', 'principal'] },
 ]
 export const SHARED_PEOPLE_TABLES: readonly MirroredTable[] = [
   { name: 'people', key: ['name'] },

@@ -23,6 +23,7 @@ import { PostgresAdmissionStore } from '../../store/postgres/admission.ts'
 import type { RecordKind, WrittenRecord } from '../../store/postgres/batch.ts'
 import { PostgresConnections } from '../../store/postgres/connections.ts'
 import { GateDirectory, type GateReport } from '../../store/postgres/gate-directory.ts'
+import { Leases } from '../../store/postgres/leases.ts'
 import { migrate } from '../../store/postgres/migrate.ts'
 import { PeerRows } from '../../store/postgres/peers.ts'
 import { readChain } from '../../store/postgres/read-chain.ts'
@@ -37,11 +38,13 @@ import { longestSessionWindowMs } from '../config/sessions.ts'
 import {
   SHARED_GATE_TABLES,
   SHARED_GRANT_TABLES,
+  SHARED_LOGIN_TABLES,
   SHARED_MARK,
   SHARED_PEOPLE_TABLES,
 } from '../data/shared-tables.ts'
 import type { Log } from '../shared/log.ts'
 import { readPackageVersion } from '../shared/package-version.ts'
+import type { RunAlone } from '../upstream/servers/login-tokens.ts'
 import type { SharedAgentStore } from './run-agents.ts'
 
 const KINDS: Readonly<Record<LedgerEntry['kind'], RecordKind>> = {
@@ -53,6 +56,7 @@ export class SharedStore {
   readonly directory: GateDirectory
   readonly sessions: SharedSessions
   readonly peers: PeerRows
+  readonly #leases: Leases
   /** Of the cluster: what one gate has sealed, another one opens. */
   readonly key: InstallationKey
   readonly log: SharedLog
@@ -113,6 +117,7 @@ export class SharedStore {
       nowMs: processClock.steadyMs,
     })
     this.peers = new PeerRows(connections, gate)
+    this.#leases = new Leases(connections, gate)
     this.directory = new GateDirectory(connections, gate, () => this.admission.epoch)
     this.log = this.#makeLog()
   }
@@ -149,7 +154,7 @@ export class SharedStore {
     this.#identity = identity
     const { tables } = this.state
     tables.add(store, SHARED_GATE_TABLES)
-    tables.add(identity, [...SHARED_GRANT_TABLES, ...SHARED_PEOPLE_TABLES])
+    tables.add(identity, [...SHARED_GRANT_TABLES, ...SHARED_LOGIN_TABLES, ...SHARED_PEOPLE_TABLES])
     await this.state.load()
     tables.watch(
       store,
@@ -163,6 +168,22 @@ export class SharedStore {
       SHARED_GRANT_TABLES.map(({ name }) => name),
     )
   }
+
+  watchLogins(database: DatabaseSync): void {
+    this.state.tables.watch(
+      database,
+      SHARED_LOGIN_TABLES.map(({ name }) => name),
+    )
+  }
+
+  /** Does work that only one gate may do at a time, by what the others have stored, and stores it. */
+  readonly alone: RunAlone = (name, work) =>
+    this.#leases.run(name, async (lease) => {
+      await this.state.catchUp()
+      const result = await work(lease)
+      await this.state.settle()
+      return result
+    })
 
   watchPeople(database: DatabaseSync): void {
     this.state.tables.watch(

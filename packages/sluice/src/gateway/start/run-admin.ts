@@ -27,7 +27,7 @@ import type { ParseConfig } from './open-servers.ts'
 import type { SharedStore } from './open-shared-store.ts'
 
 /** The gates that share a store, for operations. */
-export type ClusterOperations = Pick<SharedStore, 'state' | 'directory'>
+export type ClusterOperations = Pick<SharedStore, 'state' | 'directory' | 'key'>
 
 export interface AdminParts {
   readonly config: GateConfig

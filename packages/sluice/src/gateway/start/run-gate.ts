@@ -74,6 +74,7 @@ import { peopleBase } from './people-base.ts'
 import { describeObserved, readiness } from './readiness.ts'
 import type { CommandParts, StartAdmin } from './run-admin.ts'
 import { BuiltinAgents, type StartAgents } from './run-agents.ts'
+import { shareLogins } from './share-logins.ts'
 import { warnOfClock } from './warn-of-clock.ts'
 import { warnOfFirstPolicy } from './warn-of-first-policy.ts'
 
@@ -178,9 +179,11 @@ export async function runGate(
     const watch = new CallInstrumentation(meter, await openSpans(config.otlp, undo))
     const tools = new StoredTools(store, log)
     undo.push(() => tools.flush())
-    const logins = Logins.open(config.data)
+    const logins = Logins.open(config.data, shared?.key)
     undo.push(() => logins.close())
-    const tokens = new LoginTokens({ logins, log, nowMs: processClock.nowMs })
+    if (shared !== undefined) undo.push(shareLogins(shared, logins))
+    const alone = shared?.alone
+    const tokens = new LoginTokens({ logins, log, nowMs: processClock.nowMs, alone })
     const { pins, lock: lockFile, newTools } = openPins(config, { store, ledger, log })
     undo.push(() => newTools.flush())
     const isApprover = approverCheck(people, config.issuers)

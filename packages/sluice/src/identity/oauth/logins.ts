@@ -1,6 +1,7 @@
 // Logins at MCP servers, in the data directory: encrypted with a key of the installation, each
 // bound to its server and principal, so that none can be moved to another's place. Commands write
-// them; a running gate sees them at the next refresh and stores refreshed tokens.
+// them; a running gate sees them at the next refresh and stores refreshed tokens. In a cluster they are
+// encrypted with its key; what a command has stored with that of the installation is sealed again.
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
@@ -17,21 +18,46 @@ export class Logins {
   readonly #database: DatabaseSync
   readonly #file: string
   readonly #key: Buffer
+  /** The installation's, if that is another one. */
+  readonly #own: Buffer | undefined
   readonly #version: StatementSync
   readonly #known = new Map<string, Login | undefined>()
   #seen: unknown
 
-  private constructor(database: DatabaseSync, file: string, key: Buffer) {
+  private constructor(
+    database: DatabaseSync,
+    file: string,
+    { key, own }: { readonly key: Buffer; readonly own?: Buffer | undefined },
+  ) {
     this.#database = database
     this.#file = file
     this.#key = key
+    this.#own = own
     this.#version = database.prepare('PRAGMA data_version')
   }
 
-  static open(directory: string): Logins {
+  static open(directory: string, shared?: InstallationKey): Logins {
     const options = identityFile(directory)
-    const key = InstallationKey.at(directory).derive('logins', 32)
-    return new Logins(openDatabase(options), `${directory}/${options.name}`, key)
+    const own = InstallationKey.at(directory).derive('logins', 32)
+    const keys = shared === undefined ? { key: own } : { key: shared.derive('logins', 32), own }
+    return new Logins(openDatabase(options), `${directory}/${options.name}`, keys)
+  }
+
+  /** Seals with the key of the cluster what a command has stored with that of this installation. Returns
+   * the names of all there are. */
+  adopt(nowMs: number): LoginOf[] {
+    return this.#guard(() => {
+      const rows = this.#database.prepare('SELECT server, principal, sealed FROM logins').all()
+      return rows.map((row) => {
+        const of = { server: String(row.server), principal: String(row.principal) }
+        const sealed = Buffer.from(row.sealed as Uint8Array)
+        if (this.#own !== undefined && this.#unseal(of, sealed) === undefined) {
+          const login = this.#unseal(of, sealed, this.#own)
+          if (login !== undefined) this.put(of, login, nowMs)
+        }
+        return of
+      })
+    })
   }
 
   /** Undefined if there is none, or none that this installation's key opens. */
@@ -66,6 +92,11 @@ export class Logins {
     return Number(changes) > 0
   }
 
+  /** For the gate that shares it. */
+  get database(): DatabaseSync {
+    return this.#database
+  }
+
   close(): void {
     if (this.#database.isOpen) this.#database.close()
   }
@@ -84,11 +115,11 @@ export class Logins {
     return Buffer.concat([nonce, cipher.getAuthTag(), body])
   }
 
-  #unseal(of: LoginOf, sealed: Buffer): Login | undefined {
+  #unseal(of: LoginOf, sealed: Buffer, key = this.#key): Login | undefined {
     try {
       const nonce = sealed.subarray(0, NONCE_BYTES)
       const options = { authTagLength: TAG_BYTES }
-      const cipher = createDecipheriv('aes-256-gcm', this.#key, nonce, options)
+      const cipher = createDecipheriv('aes-256-gcm', key, nonce, options)
         .setAAD(bindingBytes(of))
         .setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
       const body = cipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES))

@@ -3,7 +3,7 @@
 // Migrations only add: gates of this version and of the next run side by side. Applied by migrate.ts.
 
 import { AGENT_TABLES } from './agent-tables.ts'
-import { SESSIONS, TAKEOVERS } from './session-schema.ts'
+import { LEASES, SESSIONS, TAKEOVERS } from './session-schema.ts'
 
 /**
  * `counter` and `charge`: sliding windows; a charge is one row for each counter and batch. `ledger`: one
@@ -310,4 +310,5 @@ export const MIGRATIONS: readonly string[] = [
   SESSIONS + defineAdmit(true),
   TAKEOVERS,
   AGENT_TABLES,
+  LEASES,
 ]

@@ -156,4 +156,13 @@ export const TAKEOVERS = `
   CREATE INDEX takeover_from ON sluice.takeover (from_gate, at);
 `
 
+/** Work that only one gate does at a time, with an end if that gate dies. */
+export const LEASES = `
+  CREATE TABLE sluice.lease (
+    name bytea PRIMARY KEY,
+    gate text NOT NULL,
+    until timestamptz NOT NULL
+  );
+`
+
 export const SESSIONS = TABLES + OPEN + SEE + TOUCH

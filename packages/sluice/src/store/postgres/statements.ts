@@ -69,3 +69,9 @@ export const TAKE_OVER = `INSERT INTO sluice.takeover AS t (session, owner, from
 export const TAKEN_FROM = `SELECT encode(session, 'hex') AS session FROM sluice.takeover
   WHERE from_gate = $1 AND owner <> $1 AND at > now() - interval '1 hour'`
 export const SWEEP_TAKEOVERS = "DELETE FROM sluice.takeover WHERE at < now() - interval '1 day'"
+export const TAKE_LEASE = `INSERT INTO sluice.lease AS l (name, gate, until)
+  VALUES ($1, $2, clock_timestamp() + $3 * interval '1 ms')
+  ON CONFLICT (name) DO UPDATE SET gate = excluded.gate, until = excluded.until
+    WHERE l.until < clock_timestamp()
+  RETURNING gate`
+export const END_LEASE = 'DELETE FROM sluice.lease WHERE name = $1 AND gate = $2'

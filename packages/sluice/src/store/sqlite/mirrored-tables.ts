@@ -73,6 +73,11 @@ export class MirroredTables {
     return { kind, key, body: row === undefined ? null : encodeRow(row) }
   }
 
+  /** Another process has removed a row, which no trigger of this one reports. */
+  reportRemoved(kind: string, key: readonly string[]): void {
+    this.#onChange(kind, JSON.stringify(key.map(quote)))
+  }
+
   /** Every row of every table. */
   readAll(): MirroredRow[] {
     return [...this.#tables.values()].flatMap(({ name, key }) => {
@@ -159,4 +164,9 @@ function decodeRow(body: string): Map<string, SQLInputValue> {
       value !== null && typeof value === 'object' ? Buffer.from(value.base64, 'base64') : value,
     ]),
   )
+}
+
+/** As the function of SQLite, for texts. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
 }

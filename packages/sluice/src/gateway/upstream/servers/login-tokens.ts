@@ -12,7 +12,15 @@ export interface LoginTokensOptions {
   readonly logins: Logins
   readonly log: Log
   readonly nowMs: () => number
+  /** If gates share their logins: one renewal at a time, with what the last one has stored. */
+  readonly alone?: RunAlone | undefined
 }
+
+/** Runs `work` while no other gate does the same. */
+export type RunAlone = <Result>(
+  name: string,
+  work: (lease: { isHeld(): boolean }) => Promise<Result>,
+) => Promise<Result>
 
 export class LoginTokens {
   readonly #options: LoginTokensOptions
@@ -92,7 +100,20 @@ export class ServerLogin {
     return this.#renewing
   }
 
-  async #ask(login: Login): Promise<boolean> {
+  #ask(login: Login): Promise<boolean> {
+    const { alone, logins } = this.#options
+    if (alone === undefined) return this.#askHere(login)
+    const { server, principal } = this.#of
+    return alone(`login ${JSON.stringify([server, principal])}`, async (lease) => {
+      // A refresh token may be good for one use: another gate has used it, and stored the next.
+      const now = logins.get(this.#of)
+      if (now !== undefined && now.accessToken !== login.accessToken) return true
+      if (!lease.isHeld()) throw new Error('the gate was stopped for too long')
+      return this.#askHere(login)
+    })
+  }
+
+  async #askHere(login: Login): Promise<boolean> {
     const { logins, log, nowMs } = this.#options
     const { server } = this.#of
     try {
