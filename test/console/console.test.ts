@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listAll, PlainClient } from '../support/plain-client.ts'
-import { endGates, until } from '../support/start-gate.ts'
+import { endGates, fixture, until } from '../support/start-gate.ts'
+import { addServer, connectClient } from './add-server.ts'
 import { violationsIn } from './axe.ts'
 import { findChromium, launch, named } from './browser.ts'
 import { exploreLedger } from './explore-ledger.ts'
@@ -384,6 +385,13 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await open('Ledger')
     await page.getByLabel('Tool', { exact: true }).fill('delete_all')
     await makeRuleFromCall(page, office, stage.gate.folder)
+  })
+
+  test('a server is added by its command, and a client is connected', async () => {
+    await open('Servers')
+    await addServer(page, fixture('office', `${stage.desk}.annex`).command)
+    await open('Servers')
+    await connectClient(page)
   })
 
   test('a grant is shown once and can be revoked', async () => {

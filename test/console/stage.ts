@@ -122,6 +122,7 @@ export async function setStage(policy: string = POLICY): Promise<Stage> {
       agents: { builtin: 'agents' },
     },
     policy,
+    config: { api: { change_servers: true } },
   }
   const gate = await startGate(spec)
   const scripts = join(gate.data, 'scripts')

@@ -28,6 +28,11 @@ export interface PolicyEditState {
 /** Texts that were not saved, by document, with the version they are based on. */
 const unsaved = new Map<string, { readonly digest: string; readonly text: string }>()
 
+/** A text that the policy page opens with, to be looked at and saved there. */
+export function keepDraft({ name, digest }: PolicyDocumentView, text: string): void {
+  unsaved.set(name, { digest, text })
+}
+
 window.addEventListener('beforeunload', (event) => {
   if (unsaved.size > 0) event.preventDefault()
 })

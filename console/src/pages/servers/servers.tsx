@@ -1,7 +1,7 @@
 // Servers: the state of each, its tools by category and risk, and changed definitions that are
 // pending review.
 
-import { type JSX, useEffect, useMemo, useRef, useState } from 'react'
+import { type JSX, lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import type {
   PendingDefinitionView,
   PendingServerView,
@@ -25,6 +25,11 @@ import { ToolDrawer } from './tool.tsx'
 import { Tools } from './tools.tsx'
 import './servers.css'
 
+const AddServer = lazy(async () => ({ default: (await import('./add-server.tsx')).AddServer }))
+const ConnectClient = lazy(async () => ({
+  default: (await import('./connect-client.tsx')).ConnectClient,
+}))
+
 const REFRESH_MS = 3_000
 /**
  * Ten thousand tools are more than a megabyte: fetched again when their number changes, or at this
@@ -40,6 +45,7 @@ export function Servers(): JSX.Element {
   const pins = useResource<{ held: PendingDefinitionView[] }>('/pins', REFRESH_MS)
   const tools = useResource<{ tools: ToolView[] }>('/tools', TOOLS_REFRESH_MS)
   const { rest, query } = useRoute()
+  const me = useMe()
   const chosen = rest[0]
   const list = servers.value?.servers ?? []
   const held = pins.value?.held ?? []
@@ -62,7 +68,18 @@ export function Servers(): JSX.Element {
       <PageHead
         title="Servers"
         lead="Where calls go, what each server offers, and definitions to review."
-      />
+      >
+        {mayAct(me, 'admin') && (
+          <>
+            <Button onPress={() => setQuery({ add: 'client' }, 'push')}>
+              <Icon name="plus" /> Connect a client
+            </Button>
+            <Button onPress={() => setQuery({ add: 'server' }, 'push')}>
+              <Icon name="plus" /> Add a server
+            </Button>
+          </>
+        )}
+      </PageHead>
       <div className="page-body stack">
         {servers.error !== undefined && (
           <ErrorNotice error={servers.error} again={servers.reload} />
@@ -85,6 +102,12 @@ export function Servers(): JSX.Element {
         {held.length > 0 && <PendingDefinitions held={held} reload={pins.reload} />}
         <Tools tools={shown} loading={tools.value === undefined} server={chosen} />
       </div>
+      <Suspense>
+        {query.get('add') === 'server' && <AddServer onClose={() => setQuery({ add: '' })} />}
+        {query.get('add') === 'client' && (
+          <ConnectClient servers={list} onClose={() => setQuery({ add: '' })} />
+        )}
+      </Suspense>
       {open !== null && <ToolDrawer name={open} onClose={() => setQuery({ tool: '' })} />}
     </div>
   )

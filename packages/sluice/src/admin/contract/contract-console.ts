@@ -368,6 +368,10 @@ export interface SettingsView {
     readonly what: string
   }[]
   readonly policies: readonly string[]
+  /** `api: { change_servers: true }` of sluice.yaml. */
+  readonly canChangeServers: boolean
+  /** Clients reach it by its address; else they start it themselves. */
+  readonly hasAddress: boolean
   readonly pid: number
   readonly upSeconds: number
   readonly ready: boolean

@@ -37,6 +37,8 @@ export function settingsEndpoints(parts: AdminParts): Endpoint[] {
           data: config.data,
           files: filesOf(config.data),
           policies: [...policies.documents.keys()],
+          canChangeServers: config.canApiChangeServers,
+          hasAddress: !parts.isPiped,
           pid: process.pid,
           upSeconds: Math.round(process.uptime()),
           ready: status.ready === true,
