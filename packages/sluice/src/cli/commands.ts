@@ -96,6 +96,10 @@ const GROUPS: Readonly<Record<string, LazyCommands>> = {
       summary: 'the gates that share a store',
       load: async () => (await import('./admin/gates.ts')).addGates,
     },
+    store: {
+      summary: 'move a data directory into a store that gates share',
+      load: async () => (await import('./admin/store.ts')).addStore,
+    },
   },
   'People and callers:': {
     grants: {

@@ -2,8 +2,8 @@
 // this gate's chain in its own data directory. Opened by run-gate.ts before anything is served; without
 // `store:` nothing of it is loaded.
 
-import { createHash, hkdfSync } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { ApprovalEngine } from '../../approvals/engine.ts'
@@ -35,6 +35,7 @@ import { openDatabase } from '../../store/sqlite/open.ts'
 import type { ClusterConfig } from '../config/cluster.ts'
 import type { GateConfig } from '../config/config.ts'
 import { longestSessionWindowMs } from '../config/sessions.ts'
+import { deriveKey, describeMark, writeMark } from '../data/cluster-keys.ts'
 import {
   SHARED_GATE_TABLES,
   SHARED_GRANT_TABLES,
@@ -289,7 +290,7 @@ export class SharedStore {
     const { cluster, data } = this.#config
     const file = join(data, SHARED_MARK)
     const [row] = await this.#connections.query('SELECT id FROM sluice.control')
-    const mine = `${String(row?.id)} ${cluster.name}\n`
+    const mine = describeMark(String(row?.id), cluster.name)
     if (existsSync(file)) {
       if (readFileSync(file, 'utf8') === mine) return
       throw new OperationError(
@@ -299,10 +300,10 @@ export class SharedStore {
     }
     if (existsSync(join(data, 'ledger.db')))
       throw new OperationError(
-        `\`${data}\` was used without a shared store, and moving it there is not possible yet`,
-        'name a new data directory with `data:` or --data; `sluice ledger` still reads the old one',
+        `\`${data}\` was used without a shared store`,
+        'move it there with `sluice store move`, or name a new data directory with `data:` or --data',
       )
-    writeFileSync(file, mine, { mode: 0o600 })
+    writeMark(data, mine)
   }
 
   #differs(): StoreError {
@@ -344,8 +345,4 @@ function encodeChecked(entry: LedgerEntry): string {
       'shorten what it names',
     )
   return body
-}
-
-function deriveKey(key: string, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', key, '', `sluice cluster ${purpose} 1`, 32))
 }

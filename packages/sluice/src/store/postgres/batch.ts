@@ -173,7 +173,7 @@ export function readWritten(
 type MisfitRow = readonly [number, number, readonly (readonly [string, number])[]]
 
 /** Longer than any approval lasts. */
-const APPROVAL_WINDOW_MS = 400 * 86_400_000
+export const APPROVAL_WINDOW_MS = 400 * 86_400_000
 
 /** The use of an approval is a charge: once, or as often as a standing one says. */
 export function approvalCharges(
@@ -186,7 +186,7 @@ export function approvalCharges(
 }
 
 /** The counter of a charge: 32 bytes (latin1), whatever its name is. */
-export function digestCharge({ key, windowMs }: LimitCharge): string {
+export function digestCharge({ key, windowMs }: Pick<LimitCharge, 'key' | 'windowMs'>): string {
   return hash('sha256', `${windowMs} ${key}`, 'binary')
 }
 

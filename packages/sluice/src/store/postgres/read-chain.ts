@@ -14,7 +14,7 @@ export interface ChainRow {
 
 /** From the record `from` on, inclusive. */
 export async function* readChain(
-  connections: PostgresConnections,
+  connections: Pick<PostgresConnections, 'query'>,
   gate: string,
   from: number,
 ): AsyncGenerator<ChainRow> {

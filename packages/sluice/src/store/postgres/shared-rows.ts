@@ -10,7 +10,7 @@ import type { PostgresConnections } from './connections.ts'
 import { CHANGE, SHARED_SINCE } from './statements.ts'
 
 export interface SharedRowsParts {
-  readonly connections: PostgresConnections
+  readonly connections: Pick<PostgresConnections, 'query'>
   readonly gate: string
   readonly epoch: () => number
   /** 32 bytes, derived from the cluster's key. */

@@ -22,7 +22,7 @@ export interface VerifiedChain {
 }
 
 export async function verifyChains(
-  connections: PostgresConnections,
+  connections: Pick<PostgresConnections, 'query'>,
   noted: readonly NotedHead[],
 ): Promise<VerifiedChain[]> {
   const chains: VerifiedChain[] = []
@@ -64,7 +64,10 @@ export async function verifyChains(
   return chains
 }
 
-async function readHeadSeq(connections: PostgresConnections, gate: string): Promise<number> {
+async function readHeadSeq(
+  connections: Pick<PostgresConnections, 'query'>,
+  gate: string,
+): Promise<number> {
   const row = (await connections.query(GATES)).find((one) => one.gate === gate)
   return Number(row?.seq ?? 0)
 }

@@ -1,0 +1,51 @@
+// Copies the agents of a data directory into a shared store, as part of a larger transaction: every row of every
+// table, as it is, and the first key that gates give from then on. Called by `sluice store move`.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { BlockingTransaction } from '../../store/postgres/blocking-transaction.ts'
+import { AGENT_KEYS_AT_ONCE } from '../shared/limits.ts'
+import { Database } from './database.ts'
+
+const TABLES = [
+  ...['images', 'families', 'agents', 'events', 'memories', 'memory_answers', 'checkpoints'],
+  ...['runs', 'effects', 'program_events', 'templates', 'settings'],
+] as const
+
+/** How many agents there were; throws if the store has other rows than the directory afterwards. */
+export function copyAgents(directory: string, target: BlockingTransaction): number {
+  if (!existsSync(join(directory, 'agents.db'))) return 0
+  const source = new Database(directory, () => {})
+  try {
+    for (const table of TABLES) {
+      const columns = source
+        .all(`SELECT name FROM pragma_table_info('${table}')`)
+        .map(({ name }) => String(name))
+      const statement = source.database.prepare(`SELECT ${columns.join()} FROM ${table}`)
+      const rows = statement.iterate() as Iterable<Record<string, unknown>>
+      const sent = target.insert(`sluice_agents.${table}`, columns, asLists(rows, columns))
+      const [found] = target.run({ text: `SELECT count(*) AS n FROM sluice_agents.${table}` })
+      if (Number(found?.n) !== sent)
+        throw new Error(`\`${table}\` has ${found?.n} rows in the store, and ${sent} were sent`)
+    }
+    const last = Number(
+      source.get(`SELECT max(coalesce((SELECT max(agent) FROM agents), 0),
+        coalesce((SELECT max(family) FROM families), 0),
+        coalesce((SELECT CAST(value AS INTEGER) FROM settings
+          WHERE owner = '' AND name = 'last removed family'), 0),
+        coalesce((SELECT max(memory) FROM memories), 0)) AS key`)?.key ?? 0,
+    )
+    const next = Math.ceil((last + 1) / AGENT_KEYS_AT_ONCE) * AGENT_KEYS_AT_ONCE + 1
+    target.run({ text: `SELECT setval('sluice_agents.keys', ${next}, false)` })
+    return Number(source.get('SELECT count(*) AS n FROM agents')?.n)
+  } finally {
+    source.close()
+  }
+}
+
+function* asLists(
+  rows: Iterable<Record<string, unknown>>,
+  columns: readonly string[],
+): Generator<readonly unknown[]> {
+  for (const row of rows) yield columns.map((column) => row[column])
+}

@@ -1,0 +1,156 @@
+// `sluice store move`: the data directory of one gate into a PostgreSQL that gates share. Everything is copied in
+// one transaction, verified there and committed; the directory is the gate's copy afterwards. A command that was
+// interrupted is given again.
+
+import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import type { Command } from 'commander'
+import { whatIsWrong } from '../../gateway/config/cluster.ts'
+import { deriveKey, describeMark, writeMark } from '../../gateway/data/cluster-keys.ts'
+import { DataInUseError, DataLock } from '../../gateway/data/data-lock.ts'
+import { isSharedCopy } from '../../gateway/data/shared-tables.ts'
+import { openLedgerReadOnly, readHead } from '../../ledger/chain/read.ts'
+import type { PostgresAddress } from '../../store/postgres/address.ts'
+import { CliError } from '../../terminal/errors.ts'
+import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { Output, plural } from '../../terminal/output.ts'
+
+interface Options {
+  readonly from: string
+  readonly to: string
+  readonly name?: string
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  export SLUICE_CLUSTER_KEY=$(openssl rand -hex 32)        # the same at every gate
+  sluice stop
+  sluice store move --from ./.sluice --to postgres://sluice@db.internal/sluice --name gate-1
+  sluice up --store postgres://sluice@db.internal/sluice
+
+Stop the gate first, and name an empty database. The ledger goes on as the chain of the gate --name, which has to be
+the name of the gate that uses this data directory from now on (\`cluster: { name }\`, or the host's). Nothing is
+removed from the data directory.`
+
+export function addStore(parent: Command, answer: SetExitCode): void {
+  parent
+    .command('store')
+    .command('move')
+    .requiredOption('--from <dir>', 'the data directory of a gate that is stopped')
+    .requiredOption('--to <address>', 'an empty database, postgres://…')
+    .option(
+      '--name <name>',
+      'the name of this gate in the cluster; the name of the host unless said',
+    )
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options) => {
+      const output = new Output(options)
+      const moved = await withErrors(() => move(options))
+      output.value({ ...moved })
+      if (moved.wasMoved) output.line('it was moved before: only the mark was missing')
+      else {
+        const { records, rows, charges, agents } = moved
+        output.line(
+          `${output.paint('green', 'moved')}: ${plural(records, 'record')} of the ledger, ` +
+            `${plural(rows, 'shared row')}, ${plural(charges, 'charge')}, ${plural(agents, 'agent')}`,
+        )
+      }
+      output.line(output.paint('dim', `head ${moved.head.seq}:${moved.head.hash}`))
+      output.line(`start the gate \`${moved.gate}\` with \`sluice up --store …\``)
+      answer(0)
+    })
+}
+
+async function move({ from, to, name: gate = hostname() }: Options) {
+  const data = resolve(from)
+  const key = process.env.SLUICE_CLUSTER_KEY
+  const wrong = whatIsWrong(to, key)
+  if (wrong !== undefined) throw new CliError('CLI_ARGUMENT', wrong.what, wrong.help)
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(gate))
+    throw new CliError('CLI_ARGUMENT', `\`${gate}\` cannot be the name of a gate`, 'give --name')
+  if (!existsSync(join(data, 'ledger.db')))
+    throw new CliError('CLI_FILE', `\`${from}\` is not a data directory`, 'name that of the gate')
+  if (isSharedCopy(data))
+    throw new CliError(
+      'CLI_FILE',
+      `\`${from}\` belongs to a shared store already`,
+      'start its gate',
+    )
+  const { parsePostgresUrl } = await import('../../store/postgres/address.ts')
+  const lock = DataLock.take(data)
+  const ledger = openLedgerReadOnly(data)
+  try {
+    return await moveLocked(parsePostgresUrl(to), { data, gate, key: key as string, ledger })
+  } finally {
+    ledger.close()
+    lock.release()
+  }
+}
+
+interface Source {
+  readonly data: string
+  readonly gate: string
+  readonly key: string
+  readonly ledger: DatabaseSync
+}
+
+async function moveLocked(address: PostgresAddress, { data, gate, key, ledger }: Source) {
+  const { PostgresConnections } = await import('../../store/postgres/connections.ts')
+  const { migrate } = await import('../../store/postgres/migrate.ts')
+  const { BlockingTransaction } = await import('../../store/postgres/blocking-transaction.ts')
+  const { checkMovable, moveToStore } = await import('../../gateway/data/move-to-store.ts')
+  const { copyAgents } = await import('../../agents/journal/copy-tables.ts')
+  checkMovable(ledger)
+  const connections = new PostgresConnections(address)
+  await migrate(connections).finally(() => connections.close())
+  const target = new BlockingTransaction(address)
+  try {
+    // A gate that starts meanwhile waits, and finds what was moved.
+    await target.query('SELECT pg_advisory_xact_lock(1936487785, 1)')
+    const [control] = await target.query('SELECT id, version FROM sluice.control')
+    const mark = describeMark(String(control?.id), gate)
+    const { seq, hash } = readHead(ledger)
+    const head = { seq, hash: Buffer.from(hash, 'latin1').toString('hex') }
+    const none = { records: 0, rows: 0, charges: 0, principals: 0, agents: 0 }
+    const gates = await target.query(
+      "SELECT gate, seq, encode(head, 'hex') AS hash FROM sluice.gates",
+    )
+    const own = `${gate} ${seq} ${head.hash}`
+    if (gates.map((row) => `${row.gate} ${row.seq} ${row.hash}`).join() === own) {
+      writeMark(data, mark)
+      return { gate, head, wasMoved: true, ...none }
+    }
+    const used = await target.query(
+      'SELECT 1 FROM sluice_agents.families UNION ALL SELECT 1 FROM sluice.ledger LIMIT 1',
+    )
+    if (gates.length > 0 || used.length > 0 || Number(control?.version) > 0)
+      throw new CliError(
+        'CLI_ARGUMENT',
+        'the database is not empty: gates use it, or something was moved there',
+        'name an empty one',
+      )
+    const keys = { rowKey: deriveKey(key, 'rows'), sealingKey: deriveKey(key, 'sealing') }
+    const counts = await moveToStore({ data, gate, ledger, target, ...keys })
+    const agents = copyAgents(data, target)
+    target.commit()
+    writeMark(data, mark)
+    return { gate, head, wasMoved: false, ...counts, agents }
+  } finally {
+    target.close()
+  }
+}
+
+async function withErrors<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof CliError) throw error
+    const { message, help } = error as Error & { help?: string }
+    if (error instanceof DataInUseError) throw new CliError('CLI_FILE', message, '`sluice stop`')
+    throw new CliError('CLI_FILE', message, help ?? 'nothing was changed; repeat the command')
+  }
+}

@@ -1,0 +1,243 @@
+// Moves the data directory of one gate into a shared store that is empty: the ledger becomes the chain of that
+// gate, and what gates share (policies, approvals, grants, people, ...) its first state; what limits have charged
+// and the labels of sessions go on to count. One transaction. Called by `sluice store move`.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { formatDecimal } from '@sluice/policy/core/decimal'
+import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
+import { WINDOW_SECONDS_MAX } from '@sluice/policy/language/limits'
+import { Vault } from '../../approvals/vault.ts'
+import { OperationError } from '../../core/operation-error.ts'
+import { identityFile } from '../../identity/identity-file.ts'
+import { InstallationKey } from '../../identity/keys/installation-key.ts'
+import { readBase } from '../../ledger/chain/base.ts'
+import { listRecordSpans, recordText } from '../../ledger/chain/block.ts'
+import { blocksFrom, readHead, recordsFrom } from '../../ledger/chain/read.ts'
+import { restoreLimits } from '../../ledger/query/restore-limits.ts'
+import { decode } from '../../ledger/records/decoding.ts'
+import type { LedgerRecord } from '../../ledger/records/record.ts'
+import { verifyLedger } from '../../ledger/verify/verify.ts'
+import {
+  APPROVAL_WINDOW_MS,
+  chainHash,
+  digestCharge,
+  FIRST_HASH,
+} from '../../store/postgres/batch.ts'
+import type { BlockingTransaction } from '../../store/postgres/blocking-transaction.ts'
+import { digestOwner } from '../../store/postgres/session-rows.ts'
+import { SharedRows } from '../../store/postgres/shared-rows.ts'
+import { verifyChains } from '../../store/postgres/verify-chains.ts'
+import { type MirroredRow, MirroredTables } from '../../store/sqlite/mirrored-tables.ts'
+import { openDatabase } from '../../store/sqlite/open.ts'
+import { openGateStore } from './gate-store.ts'
+import { SHARED_GATE_TABLES, SHARED_GRANT_TABLES, SHARED_PEOPLE_TABLES } from './shared-tables.ts'
+
+export interface MovedParts {
+  readonly data: string
+  /** The name of the gate from now on. */
+  readonly gate: string
+  /** Of the cluster: for the rows that gates share, and for what is sealed in them. */
+  readonly rowKey: Buffer
+  readonly sealingKey: Buffer
+  readonly ledger: DatabaseSync
+  readonly target: BlockingTransaction
+}
+
+export interface MovedCounts {
+  readonly records: number
+  readonly rows: number
+  readonly charges: number
+  readonly principals: number
+}
+
+/** Events of one counter that are moved; neighbours are merged: stricter, never looser. */
+const COUNTER_EVENTS_MAX = 1_000
+/** How long labels are kept that no session of their principal uses. */
+const LABELS_KEPT_MS = 86_400_000
+/** Rows of one change. */
+const ROWS_AT_ONCE = 5_000
+
+/** What keeps this ledger from being moved; throws it. */
+export function checkMovable(ledger: DatabaseSync): void {
+  const { seq } = readBase(ledger)
+  if (seq > 0)
+    throw new OperationError(
+      `the ledger starts at record ${seq + 1}: \`ledger: { keep }\` has dropped older ones, and a chain is moved whole`,
+      'start the gates with a new data directory; `sluice ledger` still reads the old one',
+    )
+  const { problems } = verifyLedger(ledger)
+  if (problems.length > 0)
+    throw new OperationError(
+      `the ledger does not verify: ${problems[0]?.message}`,
+      'see `sluice ledger verify`; only a ledger that verifies is moved',
+    )
+  const open = new Set<number>()
+  for (const record of recordsFrom(ledger, readHead(ledger).open)) {
+    if (record.kind === 'intent') open.add(record.seq)
+    if (record.kind === 'outcome') open.delete(record.intent)
+  }
+  if (open.size > 0)
+    throw new OperationError(
+      `the gate did not end well: ${open.size} calls have no outcome`,
+      'start it once without `store:` and stop it with `sluice stop`, so that it recovers',
+    )
+}
+
+export async function moveToStore(parts: MovedParts): Promise<MovedCounts> {
+  const { data, gate, ledger, target } = parts
+  const records = moveLedger(parts)
+  const store = openGateStore(data)
+  const identity = openDatabase(identityFile(data))
+  try {
+    const rows = await moveRows(parts, store, identity)
+    const charges = moveCharges(parts, ledger, store)
+    const principals = moveLabels(target, store)
+    const [chain] = await verifyChains(target, [])
+    const head = readHead(ledger)
+    if (chain?.gate !== gate || chain.records !== head.seq || chain.problems.length > 0)
+      throw new Error(`the chain does not verify in the store: ${chain?.problems.join('; ')}`)
+    return { records, rows, charges, principals }
+  } finally {
+    store.close()
+    identity.close()
+  }
+}
+
+const KINDS = { intent: 'i', refusal: 'r', outcome: 'o', event: 'e' } as const
+
+function moveLedger({ gate, ledger, target }: MovedParts): number {
+  const head = readHead(ledger)
+  target.insert(
+    'sluice.gates',
+    ['gate', 'epoch', 'seq', 'head', 'open_from', 'state', 'beat_at'],
+    [
+      [
+        gate,
+        0,
+        head.seq,
+        Buffer.from(head.hash, 'latin1'),
+        head.seq + 1,
+        'stopped',
+        new Date(0).toISOString(),
+      ],
+    ],
+  )
+  const columns = ['gate', 'seq', 'epoch', 'at', 'kind', 'id', 'body', 'hash']
+  return target.insert('sluice.ledger', columns, ledgerRows(gate, ledger))
+}
+
+function* ledgerRows(gate: string, ledger: DatabaseSync): Generator<readonly unknown[]> {
+  let last = FIRST_HASH
+  for (const { data } of blocksFrom(ledger))
+    for (const span of listRecordSpans(data)) {
+      const text = recordText(data, span)
+      const record: LedgerRecord = decode(text)
+      last = chainHash(last, text)
+      const id = 'callId' in record ? record.callId : ''
+      const at = new Date(record.atMs).toISOString()
+      const hash = Buffer.from(last, 'latin1')
+      yield [gate, record.seq, 0, at, KINDS[record.kind], id, Buffer.from(text), hash]
+    }
+}
+
+async function moveRows(
+  { data, gate, rowKey, sealingKey, target }: MovedParts,
+  store: DatabaseSync,
+  identity: DatabaseSync,
+): Promise<number> {
+  const tables = new MirroredTables(() => {})
+  tables.add(store, SHARED_GATE_TABLES)
+  tables.add(identity, [...SHARED_GRANT_TABLES, ...SHARED_PEOPLE_TABLES])
+  const vaults = {
+    from: new Vault(InstallationKey.at(data).derive('approvals', 32)),
+    to: new Vault(new InstallationKey(sealingKey).derive('approvals', 32)),
+  }
+  const rows = tables.readAll().map((row) => (row.kind === 'approvals' ? reseal(row, vaults) : row))
+  const shared = new SharedRows({ connections: target, gate, key: rowKey, epoch: () => 0 })
+  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
+    await shared.change(rows.slice(at, at + ROWS_AT_ONCE))
+  const [found] = await target.query('SELECT count(*) AS n FROM sluice.shared')
+  if (Number(found?.n) !== rows.length)
+    throw new Error(`the store has ${found?.n} shared rows, and ${rows.length} were sent`)
+  return rows.length
+}
+
+/** Arguments of a pending approval are sealed with the key of the installation; other gates have another. */
+function reseal(row: MirroredRow, { from, to }: { from: Vault; to: Vault }): MirroredRow {
+  const body = JSON.parse(row.body ?? 'null') as { id: string; args: { base64: string } | null }
+  if (body?.args == null) return row
+  const place = `request ${body.id}`
+  const text = from.open(place, Buffer.from(body.args.base64, 'base64'))
+  const base64 = Buffer.from(to.seal(place, text)).toString('base64')
+  return { ...row, body: JSON.stringify({ ...body, args: { base64 } }) }
+}
+
+function moveCharges(
+  { gate, target }: MovedParts,
+  ledger: DatabaseSync,
+  store: DatabaseSync,
+): number {
+  const counters = new MemoryCounters({ perLimitMax: Number.POSITIVE_INFINITY })
+  const now = { wallMs: Date.now(), monotonicMs: performance.now() }
+  for (const { charges, ageMs } of restoreLimits(ledger, now.wallMs, WINDOW_SECONDS_MAX * 1_000))
+    counters.restore(charges, ageMs, now)
+  const counted = counters.dump(now, COUNTER_EVENTS_MAX).map(({ amounts, ...counter }) => ({
+    ...counter,
+    amounts: amounts.map(formatDecimal),
+  }))
+  const rows = [...counted, ...usedApprovals(store)].flatMap(({ key, windowMs, ages, amounts }) =>
+    amounts.map((amount, at) => {
+      const atMs = now.wallMs - Math.max(0, ages[at] as number)
+      const name = Buffer.from(digestCharge({ key, windowMs }), 'latin1')
+      return { name, amount, at: new Date(atMs).toISOString(), windowMs }
+    }),
+  )
+  // By the clock of this machine; the number of the batch keeps two charges of one moment apart.
+  const columns = ['key', 'at', 'gate', 'batch', 'amount']
+  const count = target.insert(
+    'sluice.charge',
+    columns,
+    rows.map(({ name, at, amount }, batch) => [name, at, gate, -1 - batch, amount]),
+  )
+  const windows = new Map(rows.map(({ name, windowMs }) => [name.toString('hex'), windowMs]))
+  for (const [name, windowMs] of windows)
+    target.run({
+      text: `INSERT INTO sluice.counter (key, sum, last_at, until)
+        SELECT key, sum(amount), max(at), max(at) + $2 * interval '1 ms'
+        FROM sluice.charge WHERE key = $1 GROUP BY key`,
+      values: [Buffer.from(name, 'hex'), windowMs],
+    })
+  return count
+}
+
+/** A use of an approval is a charge in a shared store. */
+function usedApprovals(store: DatabaseSync) {
+  const once = store.prepare('SELECT id FROM approvals WHERE used_by IS NOT NULL').all()
+  const standing = store.prepare('SELECT id, used FROM approvals_standing WHERE used > 0').all()
+  return [...once.map(({ id }) => ({ id, used: 1 })), ...standing].map(({ id, used }) => ({
+    key: `approval ${id}`,
+    windowMs: APPROVAL_WINDOW_MS,
+    ages: [0],
+    amounts: [String(used)],
+  }))
+}
+
+/** All that the sessions of a principal have seen counts for its next ones: stricter, never looser. */
+function moveLabels(target: BlockingTransaction, store: DatabaseSync): number {
+  const seen = new Map<string, Set<string>>()
+  const sql = `SELECT principal, saw FROM sessions UNION ALL SELECT principal, saw FROM principal_labels`
+  for (const { principal, saw } of store.prepare(sql).all()) {
+    const labels = seen.get(String(principal)) ?? new Set()
+    for (const label of JSON.parse(String(saw)) as string[]) labels.add(label)
+    if (labels.size > 0) seen.set(String(principal), labels)
+  }
+  const columns = ['owner', 'principal', 'saw', 'keep_ms']
+  return target.insert(
+    'sluice.session_owner',
+    columns,
+    [...seen].map(([principal, labels]) => [
+      ...[Buffer.from(digestOwner(principal), 'latin1'), principal, [...labels].sort()],
+      LABELS_KEPT_MS,
+    ]),
+  )
+}

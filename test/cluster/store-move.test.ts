@@ -1,0 +1,114 @@
+// `sluice store move`: a data directory that was used, with a ledger, limits, approvals, grants and agents, goes
+// on in a shared store; all of it or nothing, and only while no gate runs and the database is empty.
+
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
+import { ADA, endOwnGates, ownGate } from '../support/own-gate.ts'
+import { PlainClient, recordsOf } from '../support/plain-client.ts'
+import {
+  findPostgres,
+  namePostgresSuite,
+  type RunningPostgres,
+  startPostgres,
+} from '../support/postgres.ts'
+import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { scratchDirectory } from '../support/scratch.ts'
+import { fixture, until } from '../support/start-gate.ts'
+
+const postgres = findPostgres()
+const KEY = 'a key of the cluster with 32 characters or more'
+const POLICY = `version: 1
+default: allow
+tools:
+  count/write: { action: allow, rate_limit: { max: 5, window: 1h, per: everyone } }
+  count/slow: { action: require_approval, approval: { wait: 20s } }
+`
+const TURNS = [
+  { toolCalls: [{ name: 'write_file', input: { path: 'a.txt', content: 'one' } }] },
+  { text: 'first' },
+  { toolCalls: [{ name: 'write_file', input: { path: 'b.txt', content: 'two' } }] },
+  { text: 'second' },
+]
+
+describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), () => {
+  let server: RunningPostgres
+
+  beforeAll(async () => {
+    vi.stubEnv('SLUICE_CLUSTER_KEY', KEY)
+    server = await startPostgres(postgres as string)
+    server.createDatabase('moved')
+  })
+  afterAll(async () => {
+    vi.unstubAllEnvs()
+    await endOwnGates()
+    await server?.end()
+  })
+
+  // biome-ignore lint/suspicious/noExplicitAny: taken apart by the test
+  async function ask(client: PlainClient, name: string, args: object): Promise<any> {
+    const { answer } = await client.call(name, args)
+    return answer.result.structuredContent ?? JSON.parse(answer.result.content[0].text)
+  }
+
+  test('keeps ledger, limits, approvals, grants and agents', { timeout: 120_000 }, async () => {
+    const servers = {
+      agents: { builtin: 'agents' as const },
+      count: fixture('counter', join(scratchDirectory(), 'calls')),
+    }
+    const before = await ownGate({ servers, policy: POLICY }, { agents: agentsFor })
+    const { data, folder } = before
+    mkdirSync(join(data, 'scripts'), { recursive: true })
+    writeFileSync(join(data, 'scripts', 'story.json'), JSON.stringify({ turns: TURNS }))
+    const [count, agents] = [
+      await PlainClient.open(before as never, 'count'),
+      await PlainClient.open(before as never, 'agents'),
+    ]
+    for (let calls = 0; calls < 3; calls++) await count.call('write')
+    const held = count.call('slow', { text: 'held' }).catch(() => undefined)
+    await until(() => before.approvals.list({ states: ['pending'] }).length === 1)
+    const { agent } = await ask(agents, 'wasm_agent_create', { model: 'script:story' })
+    await ask(agents, 'wasm_agent_prompt', { agentId: agent.id, input: 'go' })
+    const { token } = await sluiceJson(['grants', 'add', 'ann', '--data', data])
+    const to = server.url('moved')
+    const move = ['store', 'move', '--from', data, '--to', to, '--name', 'one']
+    expect((await sluice(move)).stderr).toMatch(/process \d+ uses/)
+    await before.stop()
+    await held
+
+    const moved = await sluiceJson(move)
+    expect(moved).toMatchObject({ gate: 'one', wasMoved: false, agents: 1, charges: 3 })
+    expect(moved.head.seq).toBe(moved.records)
+    expect((await sluice(move)).stderr).toContain('belongs to a shared store already')
+    rmSync(join(data, 'shared-store'))
+    expect(await sluiceJson(move)).toMatchObject({ wasMoved: true })
+    const other = await ownGate({ servers: {} })
+    await other.stop()
+    const second = ['store', 'move', '--from', other.data, '--to', to, '--name', 'two']
+    expect((await sluice(second)).stderr).toContain('the database is not empty')
+
+    const config = { store: to, cluster: { name: 'one', key: KEY } }
+    const spec = { servers, policy: POLICY, folder, config }
+    const gate = await ownGate(spec, { agents: agentsFor })
+    const records = recordsOf(gate)
+    expect(records.length).toBeGreaterThan(moved.records)
+    const again = await PlainClient.open(gate as never, 'count', '2025-11-25', token)
+    const replies = []
+    for (let calls = 0; calls < 3; calls++) replies.push((await again.call('write')).text)
+    expect(replies.map((text) => text.includes('RATE_LIMITED'))).toEqual([false, false, true])
+    const [request] = gate.approvals.list({ states: ['pending'] })
+    expect(request).toMatchObject({ args: '{"text":"held"}' })
+    await gate.approvals.decide(request?.id ?? '', { verdict: 'approve' }, ADA, 'terminal')
+    const mine = await PlainClient.open(gate as never, 'agents')
+    const prompt = { agentId: agent.id, input: 'go on' }
+    expect((await ask(mine, 'wasm_agent_prompt', prompt)).response).toBe('second')
+    const { files } = await ask(mine, 'wasm_agent_files', { agentId: agent.id })
+    expect(files).toHaveLength(2)
+    const child = (await ask(mine, 'wasm_agent_fork', { agentId: agent.id })).agents[0].id
+    expect((await ask(mine, 'wasm_agent_replay', { agentId: child })).isSame).toBe(true)
+    await gate.stop()
+    const verified = await sluiceJson(['ledger', 'verify', '--store', to])
+    expect(verified).toMatchObject({ ok: true, chains: [{ gate: 'one', problems: [] }] })
+  })
+})
