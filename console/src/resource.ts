@@ -14,6 +14,7 @@ export interface Resource<Value> {
 export function useResource<Value>(path: string | undefined, everyMs?: number): Resource<Value> {
   const [state, setState] = useState<{ path?: string; value?: Value; error?: ApiError }>({})
   const asking = useRef<AbortController>(undefined)
+  const refused = useRef<string>(undefined)
   const reload = useCallback(() => {
     asking.current?.abort()
     if (path === undefined) return
@@ -24,6 +25,7 @@ export function useResource<Value>(path: string | undefined, everyMs?: number): 
       (error: Error) => {
         if (mine.signal.aborted) return
         const fault = error instanceof ApiError ? error : new ApiError(0, '', error.message, '')
+        if (fault.status === 403) refused.current = path
         setState((before) =>
           before.path === path ? { ...before, error: fault } : { path, error: fault },
         )
@@ -32,12 +34,14 @@ export function useResource<Value>(path: string | undefined, everyMs?: number): 
   }, [path])
   useEffect(() => {
     reload()
-    const timer = everyMs === undefined ? undefined : setInterval(reload, everyMs)
+    // Who may not see it is not answered otherwise the next time.
+    const again = () => refused.current !== path && reload()
+    const timer = everyMs === undefined ? undefined : setInterval(again, everyMs)
     return () => {
       asking.current?.abort()
       clearInterval(timer)
     }
-  }, [reload, everyMs])
+  }, [reload, everyMs, path])
   const isMine = state.path === path
   return {
     value: isMine ? state.value : undefined,

@@ -1,57 +1,75 @@
-// One agent: todos as they change, its conversation with calls and their outcomes, files, budgets,
-// why it stopped; a slider over its turns shows earlier states. Prompt, stop, fork, export.
+// One agent: its conversation with times, tokens and calls, todos, files and budgets, now or as it was
+// after a turn; the turn and the open file are in the address. Prompt, pause, stop, fork, export.
 
-import { type JSX, useRef, useState } from 'react'
+import { type JSX, useEffect, useRef, useState } from 'react'
 import type {
   AgentEvent,
   AgentPage,
+  AgentTurns,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { download, formatQuery, post } from '../../api.ts'
+import { FreezeButton } from '../../freeze.tsx'
 import { useResource } from '../../resource.ts'
-import { go, pathTo } from '../../route.ts'
+import { go, pathTo, setQuery, useRoute } from '../../route.ts'
+import { listen } from '../../stream.ts'
 import { Button, Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { TextArea } from '../../ui/fields.tsx'
+import { TextArea, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
-import { SaidAtLength, SaidLine, UntrustedText } from '../../ui/said.tsx'
+import { SaidLine, UntrustedText } from '../../ui/said.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
-import { bytes, clock, count, short } from '../../ui/words.ts'
+import { clock } from '../../ui/words.ts'
+import { listPending, useInbox } from '../approvals/inbox.ts'
+import { CallExplanationDrawer, useOpenCall } from '../live/explained.tsx'
+import { Budgets, Files, Timeline, Todos } from './agent-side.tsx'
 import { State } from './agents.tsx'
 import { Conversation } from './conversation.tsx'
+import { FileDialog } from './file.tsx'
 
-const REFRESH_MS = 700
+const REFRESH_MS = 2_000
+/** A call is on record a moment after it was made. */
+const TURNS_REFRESH_MS = 5_000
 
 export function Agent({ id }: { id: string }): JSX.Element {
   const path = `/agents/${encodeURIComponent(id)}`
-  const [turn, setTurn] = useState<number>()
-  const [file, setFile] = useState<string>()
+  const { query } = useRoute()
+  const turn = query.has('turn') ? Number(query.get('turn')) : undefined
+  const file = query.get('file')
   const [journal, setJournal] = useState(false)
-  const {
-    value: fresh,
-    error,
-    reload,
-  } = useResource<AgentPage>(
-    `${path}${formatQuery({ turn })}`,
-    turn === undefined ? REFRESH_MS : undefined,
+  const { call, open: openCall } = useOpenCall()
+  const past = useResource<AgentPage>(
+    turn === undefined ? undefined : `${path}${formatQuery({ turn })}`,
+  )
+  const now = useResource<AgentPage>(path, REFRESH_MS)
+  const turns = useResource<AgentTurns>(
+    now.value === undefined ? undefined : `${path}/turns`,
+    TURNS_REFRESH_MS,
   )
   // While another turn is fetched the last one stays: the slider must not disappear under the
   // pointer.
   const last = useRef<AgentPage>(undefined)
+  const fresh = turn === undefined ? now.value : past.value
   if (fresh !== undefined) last.current = fresh
   const value = fresh ?? last.current
-  const now = useResource<AgentPage>(turn === undefined ? undefined : path, REFRESH_MS)
-  const turns = (turn === undefined ? value : now.value)?.turns ?? value?.turns ?? 0
-  const act = (what: string, body: object, done: string) =>
+  const error = now.error ?? past.error
+  const count = now.value?.turns ?? value?.turns ?? 0
+  const canSee = now.value !== undefined
+  const said = useModelText(path, canSee, () => {
+    now.reload()
+    turns.reload()
+  })
+  const act = (what: string, body: object | undefined, done: string) =>
     post<{ id?: string }>(`${path}/${what}`, body).then((answer) => {
       showToast(done)
-      reload()
+      now.reload()
       return answer
     }, complain)
   const fork = async () => {
     const made = await act('fork', { turn: turn ?? null }, 'forked')
     if (made?.id) go(pathTo('agents', made.id))
   }
+  const setTurn = (to: number | undefined) => setQuery({ turn: to === undefined ? '' : String(to) })
   return (
     <div className="page">
       <header className="page-head">
@@ -61,22 +79,24 @@ export function Agent({ id }: { id: string }): JSX.Element {
         <h1 className="mono agent-name">{id.slice(0, 18)}</h1>
         {value !== undefined && <State state={value.state} />}
         <span className="spacer" />
-        <Button onPress={fork}>
-          <Icon name="fork" /> Fork{turn === undefined ? '' : ` from turn ${turn}`}
-        </Button>
-        <Button onPress={() => download(`${path}/export`, { name: `${id}.json` }).catch(complain)}>
-          <Icon name="download" /> Export
-        </Button>
-        <Button
-          kind="refuse"
-          onPress={() => act('stop', { reason: 'stopped in the console' }, 'stopped')}
-        >
-          <Icon name="stop" /> Stop
-        </Button>
+        {now.value !== undefined && (
+          <>
+            <FreezeButton target={{ scope: 'agent', id }} />
+            <Button onPress={fork}>
+              <Icon name="fork" /> Fork{turn === undefined ? '' : ` from turn ${turn}`}
+            </Button>
+            <Button
+              onPress={() => download(`${path}/export`, { name: `${id}.json` }).catch(complain)}
+            >
+              <Icon name="download" /> Export
+            </Button>
+            <Running agent={now.value} act={act} />
+          </>
+        )}
       </header>
       {error !== undefined && (
         <div className="page-body">
-          <ErrorNotice error={error} again={reload} />
+          <ErrorNotice error={error} {...(error.status === 403 ? {} : { again: now.reload })} />
         </div>
       )}
       {value === undefined && error === undefined && <Loading />}
@@ -84,33 +104,28 @@ export function Agent({ id }: { id: string }): JSX.Element {
         <div className="agent-body">
           <div className="stack agent-side">
             <Timeline
-              turns={turns}
+              turns={count}
               turn={turn}
               onTurn={setTurn}
               onJournal={() => setJournal(true)}
             />
             <Todos todos={value.todos} />
             <Budgets agent={value} />
-            <Files agent={value} onOpen={setFile} />
+            <Files agent={value} onOpen={(one) => setQuery({ file: one }, 'push')} />
           </div>
           <div className="stack agent-main">
-            {value.stop !== null && (
-              <Notice kind="warn">
-                Stopped: {value.stop.reason}
-                {value.stop.detail !== '' && (
-                  <>
-                    , <UntrustedText text={value.stop.detail} />
-                  </>
-                )}
-              </Notice>
+            <Standing agent={value} isPast={turn !== undefined} />
+            <Conversation
+              messages={value.messages}
+              turns={turns.value?.turns ?? []}
+              onCall={openCall}
+            />
+            {turn === undefined && said !== '' && (
+              <div className="said-by assistant" role="status" aria-label="The model is answering">
+                <UntrustedText text={said} />
+              </div>
             )}
-            {value.waitingFor !== null && (
-              <Notice kind="warn">
-                Waiting: <UntrustedText text={value.waitingFor} />
-              </Notice>
-            )}
-            <Conversation messages={value.messages} />
-            {turn === undefined && (
+            {turn === undefined && value.state !== 'stopped' && (
               <Prompt onPrompt={(input) => act('prompt', { input }, 'prompted')} />
             )}
           </div>
@@ -121,163 +136,117 @@ export function Agent({ id }: { id: string }): JSX.Element {
           <Journal path={path} />
         </Dialog>
       )}
-      {file !== undefined && (
-        <FileDialog agent={path} path={file} onClose={() => setFile(undefined)} />
+      {file !== null && (
+        <FileDialog
+          {...{ agent: path, path: file, turn, turns: count }}
+          onClose={() => setQuery({ file: '' })}
+        />
+      )}
+      {call !== undefined && (
+        <CallExplanationDrawer at={call} onClose={() => openCall(undefined)} />
       )}
     </div>
   )
 }
 
-function Timeline({
-  turns,
-  turn,
-  onTurn,
-  onJournal,
-}: {
-  turns: number
-  turn: number | undefined
-  onTurn: (turn: number | undefined) => void
-  onJournal: () => void
-}): JSX.Element {
-  return (
-    <section className="card card-body stack" aria-label="Timeline">
-      <div className="row spread">
-        <h2 className="small-head">Timeline</h2>
-        {turn === undefined ? (
-          <Button kind="quiet" onPress={onJournal}>
-            Journal
-          </Button>
-        ) : (
-          <Button kind="quiet" onPress={() => onTurn(undefined)}>
-            Back to now
-          </Button>
-        )}
-      </div>
-      <input
-        type="range"
-        className="slider"
-        min={0}
-        max={Math.max(turns, 1)}
-        value={turn ?? turns}
-        aria-label="Turn"
-        aria-valuetext={turn === undefined ? `now, turn ${turns}` : `turn ${turn} of ${turns}`}
-        onChange={(event) => {
-          const to = Number(event.target.value)
-          onTurn(to >= turns ? undefined : to)
-        }}
-      />
-      <p className="muted small num">
-        {turn === undefined
-          ? `Now: ${count(turns)} turns`
-          : `As it was after turn ${turn} of ${turns}`}
-      </p>
-    </section>
-  )
+/** What the model says while it answers; `onStep` is called when something has happened. */
+function useModelText(path: string, isOn: boolean, onStep: () => void): string {
+  const [text, setText] = useState('')
+  const step = useRef(onStep)
+  step.current = onStep
+  useEffect(() => {
+    if (!isOn) return
+    return listen(`${path}/watch`, {
+      keeps: 'while seen',
+      onEvent: ({ event, data }) => {
+        if (event === 'text') setText((before) => before + (JSON.parse(data) as string))
+        if (event !== 'step') return
+        setText('')
+        step.current()
+      },
+    })
+  }, [path, isOn])
+  return text
 }
 
-const TODO = {
-  pending: ['todo', 'to do'],
-  in_progress: ['doing', 'doing'],
-  completed: ['allow', 'done'],
-  cancelled: ['hide', 'dropped'],
-} as const
-
-function Todos({ todos }: { todos: AgentPage['todos'] }): JSX.Element {
-  const done = todos.filter(({ status }) => status === 'completed').length
+/** Why it stopped, what it waits for, or that it is paused. */
+function Standing({ agent, isPast }: { agent: AgentPage; isPast: boolean }): JSX.Element {
+  const inbox = useInbox()
+  const mine = isPast ? [] : listPending(inbox).filter(({ agent: id }) => id === agent.id)
   return (
-    <section className="card card-body stack" aria-label="Todos">
-      <div className="row spread">
-        <h2 className="small-head">Todos</h2>
-        <span className="muted small num">
-          {done} of {todos.length}
-        </span>
-      </div>
-      {todos.length === 0 && <p className="muted small">none yet</p>}
-      <ul className="stack todo-list">
-        {todos.map(({ id, content, status }) => (
-          <li key={id} className={`todo ${status}`} data-status={status}>
-            <Icon name={TODO[status][0]} />
-            <UntrustedText text={content} />
-            <span className="tag">{TODO[status][1]}</span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
-function Budgets({ agent }: { agent: AgentPage }): JSX.Element {
-  return (
-    <section className="card card-body stack" aria-label="Budgets">
-      <h2 className="small-head">Budget used</h2>
-      {agent.budgets.map(({ name, used, max }) => (
-        <div key={name} className="budget">
-          <span>{name}</span>
-          <span className="num muted">
-            {short(used)}
-            {max === null ? '' : ` of ${short(max)}`}
-          </span>
-          {max !== null && (
-            <meter min={0} max={max} high={max * 0.8} optimum={0} value={used} aria-label={name} />
+    <>
+      {agent.stop !== null && (
+        <Notice kind="warn">
+          Stopped: {agent.stop.reason.replaceAll('_', ' ')}
+          {agent.stop.detail !== '' && (
+            <>
+              , <UntrustedText text={agent.stop.detail} />
+            </>
           )}
-        </div>
-      ))}
-      <p className="muted small">
-        owner <SaidLine text={agent.owner} /> · model <SaidLine text={agent.model} />
-      </p>
-      {agent.grants.length > 0 && (
-        <p className="muted small">
-          may call <UntrustedText text={agent.grants.join(', ')} className="mono" />
-        </p>
+        </Notice>
       )}
-    </section>
+      {agent.state === 'paused' && <Notice kind="warn">Paused: nothing is sent for it.</Notice>}
+      {mine.map(({ id, server, name }) => (
+        <Notice key={id} kind="warn">
+          Waiting for approval of{' '}
+          <span className="mono">
+            {server}/{name}
+          </span>
+          : <Link to={pathTo('approvals', id)}>open the request</Link>
+        </Notice>
+      ))}
+      {agent.waitingFor !== null && mine.length === 0 && (
+        <Notice kind="warn">
+          {isPast ? 'Was waiting' : 'Waiting'}: <UntrustedText text={agent.waitingFor} />
+        </Notice>
+      )}
+    </>
   )
 }
 
-function Files({
+/** Pause, resume and stop; stopping asks first. */
+function Running({
   agent,
-  onOpen,
+  act,
 }: {
   agent: AgentPage
-  onOpen: (path: string) => void
+  act: (what: string, body: object | undefined, done: string) => Promise<unknown>
 }): JSX.Element {
+  const [stopping, setStopping] = useState(false)
+  const [reason, setReason] = useState('')
+  const stop = () => {
+    setStopping(false)
+    void act('stop', { reason: reason || 'stopped in the console' }, 'stopped')
+  }
+  if (agent.state === 'stopped' || agent.state === 'paused')
+    return (
+      <Button onPress={() => act('resume', undefined, 'resumed')}>
+        <Icon name="play" /> Resume
+      </Button>
+    )
   return (
-    <section className="card card-body stack" aria-label="Files">
-      <h2 className="small-head">Files</h2>
-      {agent.fileList.length === 0 && <p className="muted small">none</p>}
-      <ul>
-        {agent.fileList.map(({ path, bytes: size }) => (
-          <li key={path}>
-            <button type="button" className="file-row" onClick={() => onOpen(path)}>
-              <Icon name="file" />
-              <SaidLine text={path} className="mono" />
-              <span className="muted small num">{bytes(size)}</span>
-            </button>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
-function FileDialog({
-  agent,
-  path,
-  onClose,
-}: {
-  agent: string
-  path: string
-  onClose: () => void
-}): JSX.Element {
-  const { value, error } = useResource<{ isText: boolean; text: string }>(
-    `${agent}/file${formatQuery({ path })}`,
-  )
-  return (
-    <Dialog title={<SaidLine text={path} className="mono" />} onClose={onClose} side>
-      {error !== undefined && <ErrorNotice error={error} />}
-      {value?.isText === false && <Notice>It is no text; this is base64.</Notice>}
-      {value !== undefined && <SaidAtLength text={value.text} code />}
-    </Dialog>
+    <>
+      <Button onPress={() => act('pause', { reason: 'paused in the console' }, 'paused')}>
+        <Icon name="pause" /> Pause
+      </Button>
+      <Button kind="refuse" onPress={() => setStopping(true)}>
+        <Icon name="stop" /> Stop…
+      </Button>
+      {stopping && (
+        <Dialog title="Stop this agent?" onClose={() => setStopping(false)}>
+          <p>What it is doing is cut off. Resume goes on from there; Pause lets calls end first.</p>
+          <TextField label="Reason" value={reason} onChange={setReason} onEnter={stop} />
+          <div className="row">
+            <Button kind="refuse" onPress={stop}>
+              <Icon name="stop" /> Stop it
+            </Button>
+            <Button kind="quiet" onPress={() => setStopping(false)}>
+              Cancel
+            </Button>
+          </div>
+        </Dialog>
+      )}
+    </>
   )
 }
 
@@ -289,20 +258,29 @@ function Prompt({ onPrompt }: { onPrompt: (input: string) => void }): JSX.Elemen
     setInput('')
   }
   return (
-    <div className="card card-body stack">
+    <form
+      className="card card-body stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        send()
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send()
+      }}
+    >
       <TextArea
         label="Give it something to do"
         value={input}
         onChange={setInput}
         rows={2}
-        placeholder="What should it do next?"
+        placeholder="What should it do next? (Ctrl+Enter sends)"
       />
       <div>
-        <Button kind="primary" onPress={send}>
+        <Button kind="primary" type="submit">
           Prompt
         </Button>
       </div>
-    </div>
+    </form>
   )
 }
 
@@ -311,10 +289,15 @@ function Journal({ path }: { path: string }): JSX.Element {
   return (
     <ol className="stack small">
       {(value?.events ?? []).map((event) => (
-        <li key={event.seq} className="row">
-          <span className="num muted">{clock(event.atMs)}</span>
-          <span className="tag">{event.kind}</span>
-          <SaidLine text={event.says} className="muted" />
+        <li key={event.seq}>
+          <details>
+            <summary className="row">
+              <span className="num muted">{clock(event.atMs)}</span>
+              <span className="tag">{event.kind}</span>
+              <SaidLine text={event.says} className="muted" />
+            </summary>
+            <UntrustedText text={event.says} className="mono" />
+          </details>
         </li>
       ))}
     </ol>

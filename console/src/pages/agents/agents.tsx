@@ -1,7 +1,7 @@
 // Agents: the list of all, and one at a time with all its state.
 
 import { type JSX, useRef } from 'react'
-import type { AgentView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type { ListedAgentView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { post } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { go, pathTo, useRoute } from '../../route.ts'
@@ -24,7 +24,7 @@ export function Agents(): JSX.Element {
 }
 
 function List(): JSX.Element {
-  const { value, error, reload } = useResource<{ running: boolean; agents: AgentView[] }>(
+  const { value, error, reload } = useResource<{ running: boolean; agents: ListedAgentView[] }>(
     '/agents',
     REFRESH_MS,
   )
@@ -53,12 +53,14 @@ function List(): JSX.Element {
               <thead>
                 <tr>
                   <th>Agent</th>
+                  <th>Task</th>
                   <th>State</th>
-                  <th>Owner</th>
-                  <th>Model</th>
+                  <th>Last activity</th>
                   <th className="right">Turns</th>
                   <th className="right">Tokens</th>
-                  <th className="right">Files</th>
+                  <th className="right">Cost</th>
+                  <th>Owner</th>
+                  <th>Model</th>
                   <th>Created</th>
                 </tr>
               </thead>
@@ -66,17 +68,37 @@ function List(): JSX.Element {
                 {value.agents.map((agent) => (
                   <tr key={agent.id}>
                     <td>
-                      <Link to={pathTo('agents', agent.id)} className="mono">
-                        {agent.id.slice(0, 18)}
-                      </Link>
+                      {agent.isOwn ? (
+                        <Link to={pathTo('agents', agent.id)} className="mono">
+                          {agent.id.slice(0, 18)}
+                        </Link>
+                      ) : (
+                        <span className="mono" title="Its owner and admins may open it">
+                          {agent.id.slice(0, 18)}
+                        </span>
+                      )}
                       {agent.template !== null && (
                         <span className="tag">
                           <SaidLine text={agent.template} />
                         </span>
                       )}
+                      {agent.familyOf !== null && (
+                        <div className="muted small">
+                          family of <span className="mono">{agent.familyOf.slice(0, 18)}</span>
+                        </div>
+                      )}
+                    </td>
+                    <td className="agent-task">
+                      <SaidLine text={agent.task} />
                     </td>
                     <td>
                       <State state={agent.state} />
+                    </td>
+                    <td className="muted">{ago(agent.lastMs, now)}</td>
+                    <td className="right num">{count(agent.turns)}</td>
+                    <td className="right num">{short(agent.tokens)}</td>
+                    <td className="right num">
+                      {agent.cost === null ? '' : agent.cost.toFixed(2)}
                     </td>
                     <td>
                       <SaidLine text={agent.owner} />
@@ -84,9 +106,6 @@ function List(): JSX.Element {
                     <td className="muted">
                       <SaidLine text={agent.model} />
                     </td>
-                    <td className="right num">{count(agent.turns)}</td>
-                    <td className="right num">{short(agent.tokens)}</td>
-                    <td className="right num">{count(agent.files)}</td>
                     <td className="muted">{ago(agent.createdAtMs, now)}</td>
                   </tr>
                 ))}
@@ -100,7 +119,9 @@ function List(): JSX.Element {
 }
 
 export function State({ state }: { state: string }): JSX.Element {
-  const dots: Record<string, string> = { running: 'up', waiting: 'starting', stopped: 'failing' }
+  const dots: Record<string, string> = {
+    ...{ running: 'up', waiting: 'starting', paused: 'starting', stopped: 'failing' },
+  }
   return (
     <span className="row small">
       <span className={`dot ${dots[state] ?? ''}`} aria-hidden="true" /> {state}

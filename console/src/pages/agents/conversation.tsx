@@ -1,32 +1,57 @@
-// A conversation in order: prompts, what the model said, each call with its arguments and result,
-// including refusals of the gate. All of it is untrusted text.
+// A conversation in order: prompts, what the model said and what that took, each call with its arguments
+// and result. The mark of a call is that of its record in the ledger; all text is untrusted.
 
 import type { JSX } from 'react'
-import type { AgentMessage } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type {
+  AgentMessage,
+  AgentTurn,
+  CallRecord,
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import { pathTo } from '../../route.ts'
+import { Button, Link } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { OutcomeBadge } from '../../ui/marks.tsx'
 import { Empty } from '../../ui/page.tsx'
 import { SaidAtLength, UntrustedText } from '../../ui/said.tsx'
+import { clock, millis, short } from '../../ui/words.ts'
+import { useInbox } from '../approvals/inbox.ts'
+import type { CallAddress } from '../live/explained.tsx'
 
-const REFUSED =
-  /\b(DENIED|RATE_LIMITED|SPEND_LIMITED|DEFINITION_CHANGED|FROZEN|APPROVAL_\w+|POLICY_FAULT)\b/
+type OnCall = (call: CallAddress) => void
 
-export function Conversation({ messages }: { messages: readonly AgentMessage[] }): JSX.Element {
+export function Conversation({
+  messages,
+  turns,
+  onCall,
+}: {
+  messages: readonly AgentMessage[]
+  turns: readonly AgentTurn[]
+  onCall: OnCall
+}): JSX.Element {
   if (messages.length === 0)
     return (
       <div className="card">
         <Empty icon="agents" title="Nothing was said yet" />
       </div>
     )
+  const found = matchTurns(messages, turns)
   return (
     <ol className="stack" aria-label="Conversation">
       {messages.map((message, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a conversation only grows
         <li key={at} className={`said-by ${message.role}`}>
-          <span className="muted small strong">{message.role === 'user' ? 'Prompt' : 'Agent'}</span>
+          <span className="row muted small">
+            <span className="strong">{message.role === 'user' ? 'Prompt' : 'Agent'}</span>
+            <TurnFigures turn={found[at]} />
+          </span>
           {message.text !== '' && <SaidAtLength text={message.text} />}
           {message.calls.map((call) => (
-            <Call key={call.id} call={call} />
+            <Call
+              key={call.id}
+              call={call}
+              records={found[at]?.calls.find(({ id }) => id === call.id)?.records ?? []}
+              onCall={onCall}
+            />
           ))}
         </li>
       ))}
@@ -34,39 +59,84 @@ export function Conversation({ messages }: { messages: readonly AgentMessage[] }
   )
 }
 
-function Call({ call }: { call: AgentMessage['calls'][number] }): JSX.Element {
-  const refused = call.isError ? REFUSED.exec(call.result ?? '')?.[1] : undefined
+/** A turn has one answer of the model. By the ids of its calls; answers without any follow in order. */
+function matchTurns(
+  messages: readonly AgentMessage[],
+  turns: readonly AgentTurn[],
+): (AgentTurn | undefined)[] {
+  const byCall = new Map(turns.flatMap((turn, at) => turn.calls.map(({ id }) => [id, at] as const)))
+  let next = 0
+  return messages.map(({ role, calls }) => {
+    if (role !== 'assistant') return undefined
+    const known = byCall.get(calls[0]?.id ?? '')
+    const at = known ?? (turns[next]?.calls.length === 0 ? next : undefined)
+    if (at !== undefined) next = at + 1
+    return at === undefined ? undefined : turns[at]
+  })
+}
+
+function TurnFigures({ turn }: { turn: AgentTurn | undefined }): JSX.Element | null {
+  if (turn === undefined) return null
+  const { atMs, modelMs, inputTokens, outputTokens, cost } = turn
+  return (
+    <span className="num">
+      turn {turn.turn} · {clock(atMs)} · {millis(modelMs)} · {short(inputTokens)} in,{' '}
+      {short(outputTokens)} out{cost === null ? '' : ` · ${cost.toFixed(4)}`}
+    </span>
+  )
+}
+
+function Call({
+  call,
+  records,
+  onCall,
+}: {
+  call: AgentMessage['calls'][number]
+  records: readonly CallRecord[]
+  onCall: OnCall
+}): JSX.Element {
+  const final = records.at(-1)
   return (
     <details className="call">
       <summary>
         <Icon name="next" />
         <UntrustedText text={call.name.replace('__', '/')} className="mono strong" />
+        {final !== undefined && <OutcomeBadge word={final.word} says={final.code} />}
         {call.result === null ? (
           <span className="muted small">…</span>
-        ) : refused !== undefined ? (
-          <OutcomeBadge
-            word={
-              refused.endsWith('LIMITED')
-                ? 'limited'
-                : refused.startsWith('APPROVAL')
-                  ? 'ask'
-                  : 'deny'
-            }
-            says={refused}
-          />
+        ) : final === undefined ? (
+          <span className="muted small">{call.isError ? 'failed' : 'done'}</span>
         ) : (
-          <OutcomeBadge
-            word={call.isError ? 'deny' : 'allow'}
-            says={call.isError ? 'error' : 'ok'}
-            bare
-          />
+          call.isError && final.word === 'allow' && <span className="muted small">error</span>
+        )}
+        {final?.durationMs != null && (
+          <span className="muted small num">{millis(final.durationMs)}</span>
         )}
       </summary>
       <div className="stack call-body">
+        {records.map((record) => (
+          <Recorded key={record.seq} record={record} onCall={onCall} />
+        ))}
         <SaidAtLength text={pretty(call.input)} code />
         {call.result !== null && <SaidAtLength text={call.result} code />}
       </div>
     </details>
+  )
+}
+
+/** Leads to the record, and to the approval that was asked for by it. */
+function Recorded({ record, onCall }: { record: CallRecord; onCall: OnCall }): JSX.Element {
+  const { requests } = useInbox()
+  const asked = requests.find(({ callId }) => callId === record.callId)
+  return (
+    <div className="row small">
+      <OutcomeBadge word={record.word} bare says={record.code} />
+      <span className="muted num">{clock(record.atMs)}</span>
+      <Button kind="quiet" onPress={() => onCall(record)}>
+        Record {record.seq}
+      </Button>
+      {asked !== undefined && <Link to={pathTo('approvals', asked.id)}>Approval</Link>}
+    </div>
   )
 }
 

@@ -46,7 +46,7 @@ export function startConsole(
       ...liveEndpoints({ hub, reader, ruleText, nameSession, nowMs }),
       ...exportEndpoints({ reader, record, nowMs }),
       ...policyEndpoints({ policies, store, reader, reload, flushTools, nowMs }),
-      ...agentsEndpoints(agents),
+      ...agentsEndpoints(agents, reader),
       ...settingsEndpoints(parts),
       ...serversEndpoints({ parts, reader }),
     ],

@@ -54,5 +54,12 @@ export const AGENTS_SHOWN = 500
 export const MESSAGES_SHOWN = 400
 export const MESSAGE_LENGTH_SHOWN = 20_000
 export const FILE_LENGTH_SHOWN = 500_000
+/** Pages of a journal, and calls of the ledger, that are read for the turns of an agent. */
+export const JOURNAL_PAGES_READ = 20
+export const AGENT_CALLS_READ = 500
+/** How often it is looked whether an agent that somebody watches has begun a run, and how long one wait
+ * for its end lasts. */
+export const WATCH_AGENT_EVERY_MS = 1_000
+export const WATCH_RUN_MS = 20_000
 /** The page looks again by itself. */
 export const PROMPT_WAIT_MS = 200

@@ -289,63 +289,6 @@ export interface PolicyVersion {
   readonly why: string
 }
 
-// ---- Agents
-
-export interface AgentView {
-  readonly id: string
-  readonly owner: string
-  readonly state: string
-  readonly model: string
-  readonly template: string | null
-  readonly turns: number
-  readonly tokens: number
-  readonly files: number
-  readonly createdAtMs: number
-  readonly depth: number
-}
-
-export interface AgentTodo {
-  readonly id: string
-  readonly content: string
-  readonly status: 'pending' | 'in_progress' | 'completed' | 'cancelled'
-}
-
-export interface AgentMessage {
-  readonly role: string
-  readonly text: string
-  readonly calls: readonly {
-    readonly id: string
-    readonly name: string
-    readonly input: string
-    readonly result: string | null
-    readonly isError: boolean
-  }[]
-}
-
-export interface AgentPage extends AgentView {
-  readonly stop: { readonly reason: string; readonly detail: string } | null
-  readonly waitingFor: string | null
-  readonly todos: readonly AgentTodo[]
-  readonly fileList: readonly { readonly path: string; readonly bytes: number }[]
-  readonly messages: readonly AgentMessage[]
-  readonly budgets: readonly {
-    readonly name: string
-    readonly used: number
-    readonly max: number | null
-  }[]
-  readonly grants: readonly string[]
-  /** The turn that is shown; null for now. */
-  readonly turn: number | null
-}
-
-export interface AgentEvent {
-  readonly seq: number
-  readonly atMs: number
-  readonly kind: string
-  readonly turn: number
-  readonly says: string
-}
-
 // ---- Settings
 
 export interface GrantView {

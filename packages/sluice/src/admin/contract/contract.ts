@@ -16,6 +16,7 @@ export type {
   Vote,
 } from '../../core/approval.ts'
 export type { Role } from '../../core/person.ts'
+export type * from './contract-agents.ts'
 export type * from './contract-console.ts'
 export type * from './contract-live.ts'
 export type * from './contract-overview.ts'

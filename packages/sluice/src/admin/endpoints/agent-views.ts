@@ -3,7 +3,7 @@
 
 import type { AgentRow } from '../../agents/journal/rows.ts'
 import type { AgentSnapshot } from '../../agents/step-thread/inspect-agent.ts'
-import type { HistoryEntry } from '../../agents/step-thread/operation-results.ts'
+import type { HistoryEntry, ListedAgent } from '../../agents/step-thread/operation-results.ts'
 import { historyView } from '../../agents/tools/views.ts'
 import { MESSAGE_LENGTH_SHOWN, MESSAGES_SHOWN } from '../contract/console-limits.ts'
 import type {
@@ -11,35 +11,73 @@ import type {
   AgentMessage,
   AgentPage,
   AgentView,
-} from '../contract/contract-console.ts'
+  ListedAgentView,
+} from '../contract/contract-agents.ts'
 
-export function agentView(agent: AgentRow): AgentView {
-  const { id, owner, model, template, summary, hostStop, createdAt, depth } = agent
+type Summary = AgentRow['summary']
+
+/** `isOwn`: the person may see what it says. */
+export function agentView(agent: AgentRow, isOwn: boolean): AgentView {
+  const { id, owner, model, template, createdAt, depth, hostStop, state } = agent
   return {
-    ...{ id, owner, model, template, depth, createdAtMs: createdAt },
-    state: hostStop === null ? summary.state : 'stopped',
-    turns: summary.turnCount,
-    tokens: summary.usage.totalTokens,
-    files: summary.fileCount,
+    ...{ id, owner, model, template, depth, createdAtMs: createdAt, isOwn },
+    state: hostStop === null ? state : 'stopped',
+    ...figuresOf(agent.summary),
   }
 }
 
+function figuresOf({ turnCount, usage, fileCount }: Summary) {
+  return {
+    turns: turnCount,
+    tokens: usage.totalTokens,
+    files: fileCount,
+    cost: usage.costMicros === null ? null : usage.costMicros / 1_000_000,
+  }
+}
+
+/** `owned`: whether the person may see what an agent of this owner says. */
+export function listedAgents(
+  agents: readonly ListedAgent[],
+  owned: (owner: string) => boolean,
+): ListedAgentView[] {
+  const first = new Map<number, ListedAgent>()
+  for (const agent of agents) {
+    const known = first.get(agent.family)
+    if (known === undefined || known.key > agent.key) first.set(agent.family, agent)
+  }
+  return agents.map((agent) => {
+    const isOwn = owned(agent.owner)
+    const { id } = first.get(agent.family) ?? agent
+    return {
+      ...agentView(agent, isOwn),
+      task: isOwn ? (agent.task ?? '') : '',
+      lastMs: agent.lastAt,
+      familyOf: id === agent.id ? null : id,
+    }
+  })
+}
+
+/** After a turn of the past everything is as it was then. */
 export function agentPage(
-  { agent, family, portable, messages, files }: AgentSnapshot,
+  { agent, family, portable, messages, files, summary }: AgentSnapshot,
   turn: number | null,
 ): AgentPage {
   const stop = portable.stop ?? (turn === null ? agent.hostStop : null)
-  const { limits, turns, tokens, calls, costMicros } = family
+  const { limits } = family
+  const { turns, tokens, calls, costMicros } = turn === null ? family : toUsage(summary)
+  const view = agentView(agent, true)
   return {
-    ...agentView(agent),
+    ...view,
+    ...(turn === null ? {} : { ...figuresOf(summary), state: summary.state }),
     stop: stop === null ? null : { reason: stop.reason, detail: stop.detail },
-    waitingFor: agent.summary.waitingFor,
+    waitingFor: summary.waitingFor,
+    relatives: turn === null ? family.members - 1 : 0,
     todos: portable.todos.map(({ id, content, status }) => ({
       id,
       content: truncate(content),
       status,
     })),
-    fileList: files.map(({ path, bytes }) => ({ path, bytes })),
+    fileList: files.map(({ path, bytes, modifiedAt }) => ({ path, bytes, modifiedMs: modifiedAt })),
     messages: messagesOf(messages),
     budgets: [
       { name: 'turns', used: turns, max: limits.maxTurns },
@@ -53,6 +91,16 @@ export function agentPage(
     ],
     grants: agent.grants,
     turn,
+  }
+}
+
+/** Of the agent alone: what its family had used by then is not known. */
+function toUsage({ turnCount, usage, toolCallCount }: Summary) {
+  return {
+    turns: turnCount,
+    tokens: usage.totalTokens,
+    calls: toolCallCount,
+    costMicros: usage.costMicros ?? 0,
   }
 }
 

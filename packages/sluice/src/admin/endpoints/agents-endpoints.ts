@@ -2,25 +2,43 @@
 // only for its owner and admins, and so is prompting, stopping, forking, exporting and importing. What
 // an agent calls goes through the gate, regardless of who prompted it.
 
+import { setTimeout } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Service } from '../../agents/service/service.ts'
 import { AgentError } from '../../agents/shared/errors.ts'
+import type { HistoryEntry } from '../../agents/step-thread/operation-results.ts'
+import type { Steps } from '../../agents/step-thread/step-client.ts'
 import type { Person } from '../../core/person.ts'
 import { processClock } from '../../store/process-clock.ts'
-import { AGENTS_SHOWN, FILE_LENGTH_SHOWN, PROMPT_WAIT_MS } from '../contract/console-limits.ts'
+import {
+  AGENT_CALLS_READ,
+  AGENTS_SHOWN,
+  FILE_LENGTH_SHOWN,
+  JOURNAL_PAGES_READ,
+  PROMPT_WAIT_MS,
+  WATCH_AGENT_EVERY_MS,
+  WATCH_RUN_MS,
+} from '../contract/console-limits.ts'
+import type { AgentStep, AgentTurns } from '../contract/contract-agents.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
-import { agentEvent, agentPage, agentView } from './agent-views.ts'
+import { EventStreamResponse, type Feed } from '../http/events.ts'
+import { listTurns } from '../queries/agent-turns.ts'
+import type { LedgerReader } from '../queries/ledger-reader.ts'
+import { agentEvent, agentPage, agentView, listedAgents } from './agent-views.ts'
 
 const TURN = z.strictObject({ turn: z.coerce.number().int().min(0).optional() })
-const FILE = z.strictObject({ path: z.string().min(1).max(4_096) })
+const FILE = TURN.extend({ path: z.string().min(1).max(4_096) })
 const PROMPT = z.strictObject({ input: z.string().min(1).max(100_000) })
 const STOP = z.strictObject({ reason: z.string().max(1_000) })
 const FORK = z.strictObject({ turn: z.int().min(0).nullable() })
 const IMPORT = z.strictObject({ owner: z.string().min(1).max(200), agent: z.unknown() })
 
 /** `service`: undefined where the gate runs no agents. */
-export function agentsEndpoints(service: () => Service | undefined): Endpoint[] {
+export function agentsEndpoints(
+  service: () => Service | undefined,
+  reader: LedgerReader,
+): Endpoint[] {
   const running = (): Service => {
     const found = service()
     if (found !== undefined) return found
@@ -46,9 +64,10 @@ export function agentsEndpoints(service: () => Service | undefined): Endpoint[] 
     endpoint({
       ...{ method: 'GET', path: '/api/agents', role: 'viewer' },
       summary: 'agents of all owners, the newest first',
-      handle: async () => {
+      handle: async ({ person }) => {
         const rows = (await service()?.steps.listAll(AGENTS_SHOWN)) ?? []
-        return { running: service() !== undefined, agents: rows.map(agentView) }
+        const agents = listedAgents(rows, (owner) => owns(person, owner))
+        return { running: service() !== undefined, agents }
       },
     }),
     endpoint({
@@ -65,22 +84,50 @@ export function agentsEndpoints(service: () => Service | undefined): Endpoint[] 
       summary: 'the journal of an agent, event by event',
       handle: ({ params, person }) =>
         own(person, params.id ?? '', async ({ steps }, owner) => {
-          const entries = await steps.history(owner, params.id ?? '', 1, null)
+          const entries = await readJournal(steps, owner, params.id ?? '')
           return { events: entries.map(agentEvent) }
         }),
     }),
     endpoint({
+      ...{ method: 'GET', path: '/api/agents/:id/turns', role: 'viewer' },
+      summary: 'the turns of an agent: times, tokens, cost, and its calls on record',
+      handle: ({ params, person }) =>
+        own(person, params.id ?? '', async ({ steps }, owner): Promise<AgentTurns> => {
+          const id = params.id ?? ''
+          const { agent } = await steps.standing(owner, id, processClock.nowMs())
+          const history = await readJournal(steps, owner, id)
+          const query = { agent: id, limit: AGENT_CALLS_READ }
+          const { calls, behind } = await reader.ask('page', query as never)
+          return { turns: listTurns(agent, history, calls), behind }
+        }),
+    }),
+    endpoint({
+      ...{ method: 'GET', path: '/api/agents/:id/watch', role: 'viewer' },
+      summary: 'what an agent does, as it comes: events `text` and `step` (AgentStep)',
+      handle: ({ params, person }) =>
+        own(
+          person,
+          params.id ?? '',
+          async (agents, owner) =>
+            new EventStreamResponse((feed) => {
+              let isHere = true
+              const watched = { agents, owner, id: params.id ?? '', feed, isHere: () => isHere }
+              watchAgent(watched).catch(() => {})
+              return () => {
+                isHere = false
+              }
+            }),
+        ),
+    }),
+    endpoint({
       ...{ method: 'GET', path: '/api/agents/:id/file', role: 'viewer', query: FILE },
-      summary: 'a file of an agent, as text',
+      summary: 'a file of an agent, as text, now or as it was after a turn',
       handle: ({ params, query, person }) =>
-        own(person, params.id ?? '', async ({ steps }, owner) => {
-          const found = await steps.files(owner, params.id ?? '', query, processClock.nowMs())
-          const file = found.files[0]
-          if (file?.content === undefined)
-            throw new ApiError('API_NOT_FOUND', 'the agent has no such file', 'list its files')
-          const bytes = Buffer.from(file.content)
-          const text = file.isText ? bytes.toString('utf8') : bytes.toString('base64')
-          return { path: query.path, isText: file.isText, text: text.slice(0, FILE_LENGTH_SHOWN) }
+        own(person, params.id ?? '', async ({ steps }) => {
+          const { path, turn = null } = query
+          const id = params.id ?? ''
+          const { isText, text } = await steps.fileAt(id, path, turn, processClock.nowMs())
+          return { path, isText, text: text.slice(0, FILE_LENGTH_SHOWN) }
         }),
     }),
     endpoint({
@@ -98,7 +145,23 @@ export function agentsEndpoints(service: () => Service | undefined): Endpoint[] 
       summary: 'stop an agent and whatever it is doing',
       handle: ({ params, body, person }) =>
         own(person, params.id ?? '', async (agents, owner) =>
-          agentView(await agents.stop(owner, params.id ?? '', body.reason)),
+          agentView(await agents.stop(owner, params.id ?? '', body.reason), true),
+        ),
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/agents/:id/pause', role: 'viewer', body: STOP },
+      summary: 'send nothing more for an agent until it is resumed',
+      handle: ({ params, body, person }) =>
+        own(person, params.id ?? '', async (agents, owner) =>
+          agentView(await agents.pause(owner, params.id ?? '', body.reason), true),
+        ),
+    }),
+    endpoint({
+      ...{ method: 'POST', path: '/api/agents/:id/resume', role: 'viewer' },
+      summary: 'go on with an agent that was paused or stopped',
+      handle: ({ params, person }) =>
+        own(person, params.id ?? '', async (agents, owner) =>
+          agentView(await agents.resume(owner, params.id ?? '', {}), true),
         ),
     }),
     endpoint({
@@ -132,9 +195,55 @@ export function agentsEndpoints(service: () => Service | undefined): Endpoint[] 
   ]
 }
 
-function mustOwn({ name, roles, owns }: Person, owner: string): void {
-  if (roles.includes('admin') || owns.includes(owner)) return
-  throw new ApiError('API_ROLE', `\`${name}\` does not own this agent`, 'its owner or an admin may')
+function owns({ roles, owns: principals }: Person, owner: string): boolean {
+  return roles.includes('admin') || principals.includes(owner)
+}
+
+function mustOwn(person: Person, owner: string): void {
+  if (owns(person, owner)) return
+  const why = `\`${person.name}\` does not own this agent`
+  throw new ApiError('API_ROLE', why, 'its owner or an admin may')
+}
+
+/** All that is left of it, as far as it fits. */
+async function readJournal(
+  { history }: Pick<Steps, 'history'>,
+  owner: string,
+  id: string,
+): Promise<HistoryEntry[]> {
+  const entries: HistoryEntry[] = []
+  for (let page = 0; page < JOURNAL_PAGES_READ; page++) {
+    const next = await history(owner, id, (entries.at(-1)?.seq ?? 0) + 1, null)
+    if (next.length === 0) break
+    entries.push(...next)
+  }
+  return entries
+}
+
+interface WatchedAgent {
+  readonly agents: Service
+  readonly owner: string
+  readonly id: string
+  readonly feed: Feed
+  readonly isHere: () => boolean
+}
+
+/** Every run of an agent, one after another. No run is cancelled because a page is closed. */
+async function watchAgent({ agents, owner, id, feed, isHere }: WatchedAgent): Promise<void> {
+  const listener = {
+    onEvent: ({ kind, turn }: AgentStep) => void (isHere() && feed.send('step', { kind, turn })),
+    onText: (text: string) => void (isHere() && feed.send('text', text)),
+  }
+  while (isHere()) {
+    const { agent } = await agents.steps.standing(owner, id, processClock.nowMs())
+    const { runId } = agent.summary
+    if (runId === null) {
+      await setTimeout(WATCH_AGENT_EVERY_MS, undefined, { ref: false })
+      continue
+    }
+    const { state, agent: after } = await agents.wait(owner, id, runId, WATCH_RUN_MS, listener)
+    if (state === 'ended') listener.onEvent({ kind: 'end', turn: after.summary.turnCount })
+  }
 }
 
 /** What agents refuse is the asker's to know. */

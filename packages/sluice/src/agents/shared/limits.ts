@@ -150,6 +150,9 @@ export const TEMPLATES_MAX = 1_000
 export const TEMPLATE_BYTES_MAX = 262_144
 /** Messages of an agent that somebody looks at from outside; the last ones. */
 export const LOOKED_MESSAGES_MAX = 1_000
+/** What is read of a file of an agent for somebody outside, and of its first prompt for the list. */
+export const LOOKED_FILE_BYTES_MAX = 1_048_576
+export const LOOKED_TASK_LENGTH = 200
 /** How long the use of a family is kept after its last agent was removed, and of how many families of an
  * owner: an import within that time continues the budget. */
 export const REMOVED_FAMILY_KEPT_MS = 30 * 24 * 3_600_000

@@ -8,6 +8,14 @@ export interface AgentStatus extends HostUsage {
   readonly held: HostStop | null
 }
 
+/** An agent in the list of all. */
+export interface ListedAgent extends AgentRow {
+  /** The beginning of its first prompt. */
+  readonly task: string | null
+  /** When something last happened to it. */
+  readonly lastAt: number
+}
+
 export interface HistoryEntry {
   readonly seq: number
   readonly at: number

@@ -27,8 +27,8 @@ import { packFiles } from '../transfer/pack-files.ts'
 import type { ReadImport } from '../transfer/read-import.ts'
 import { FileDigests } from './file-digests.ts'
 import { forkAgent, upgradeAgent } from './fork-and-upgrade.ts'
-import { type AgentSnapshot, inspectAgent } from './inspect-agent.ts'
-import type { AgentStatus, HistoryEntry, ProgramFiles } from './operation-results.ts'
+import { type AgentSnapshot, inspectAgent, inspectFile, listAllAgents } from './inspect-agent.ts'
+import type { AgentStatus, HistoryEntry, ListedAgent, ProgramFiles } from './operation-results.ts'
 import { OwnerOperations } from './owner-operations.ts'
 
 /** Of the agent when it was taken out of its older core. */
@@ -179,15 +179,19 @@ export class Operations extends OwnerOperations {
     return this.#stepper.journal.agents(owner, page)
   }
 
-  /** Of every owner, the newest first: for the console. */
-  listAll(limit: number): AgentRow[] {
-    const sql = 'SELECT * FROM agents ORDER BY agent DESC LIMIT ?'
-    return this.#stepper.journal.all(sql, limit).map(toAgent)
+  /** Of every owner, the newest first. */
+  listAll(limit: number): ListedAgent[] {
+    return listAllAgents(this.#stepper, limit)
   }
 
   /** All that is to be seen of an agent, now or as it was after a turn. */
   look(id: string, turn: number | null, nowMs: number): AgentSnapshot {
     return inspectAgent(this.#stepper, this.#stepper.find(null, id), turn, nowMs)
+  }
+
+  fileAt(id: string, path: string, turn: number | null, nowMs: number) {
+    const agent = this.#stepper.find(null, id)
+    return inspectFile({ stepper: this.#stepper, agent, turn, nowMs }, path)
   }
 
   /** Makes ready what a fork at a turn, or now, begins with: replaying the events before it and packing
@@ -284,8 +288,7 @@ export class Operations extends OwnerOperations {
   }
 
   runOf(owner: string, id: string, request: string): RunRow | undefined {
-    const { key } = this.#stepper.find(owner, id)
-    return this.#stepper.journal.work.findRunByRequest(key, request)
+    return this.#stepper.journal.work.findRunByRequest(this.#stepper.find(owner, id).key, request)
   }
 
   appendProgramEvent(id: string, effect: string, seq: number, event: string): void {
@@ -334,8 +337,8 @@ export class Operations extends OwnerOperations {
 
   /** A limit of time that could not be told to its agent is tried again later. */
   postpone(id: string, untilMs: number): void {
-    const sql = 'UPDATE agents SET wake_at = ? WHERE id = ? AND wake_at IS NOT NULL'
-    this.#stepper.journal.run(sql, untilMs, id)
+    const { journal } = this.#stepper
+    journal.run('UPDATE agents SET wake_at = ? WHERE id = ? AND wake_at IS NOT NULL', untilMs, id)
   }
 
   nextWake(): number | null {

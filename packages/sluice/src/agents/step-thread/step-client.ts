@@ -51,6 +51,7 @@ const TAKE_TURNS: ReadonlySet<keyof Operations> = new Set([
     'ask',
     'files',
     'look',
+    'fileAt',
     'history',
     'list',
     'programFiles',
@@ -67,7 +68,8 @@ function ownerOf(
 ): { owner: string } | { agent: string } {
   if (name === 'create') return { owner: (values[0] as AgentOrigin).owner }
   if (name === 'import') return { owner: (values[5] as AgentImportOptions).owner }
-  if (name === 'look' || name === 'programFiles') return { agent: String(values[0]) }
+  if (name === 'look' || name === 'fileAt' || name === 'programFiles')
+    return { agent: String(values[0]) }
   const [owner, id] = values as [string | null, string]
   const { whose } = name === 'apply' ? ((values[5] ?? {}) as ApplyHow) : {}
   const known = owner ?? whose

@@ -1,0 +1,152 @@
+// The side of an agent's page: the slider over its turns, todos, budgets and files, all of the turn that
+// is shown.
+
+import type { JSX } from 'react'
+import type { AgentPage } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import { Button } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { SaidLine, UntrustedText } from '../../ui/said.tsx'
+import { bytes, clock, count, plural, short } from '../../ui/words.ts'
+
+export function Timeline({
+  turns,
+  turn,
+  onTurn,
+  onJournal,
+}: {
+  turns: number
+  turn: number | undefined
+  onTurn: (turn: number | undefined) => void
+  onJournal: () => void
+}): JSX.Element {
+  return (
+    <section className="card card-body stack" aria-label="Timeline">
+      <div className="row spread">
+        <h2 className="small-head">Timeline</h2>
+        {turn === undefined ? (
+          <Button kind="quiet" onPress={onJournal}>
+            Journal
+          </Button>
+        ) : (
+          <Button kind="quiet" onPress={() => onTurn(undefined)}>
+            Back to now
+          </Button>
+        )}
+      </div>
+      <input
+        type="range"
+        className="slider"
+        min={0}
+        max={Math.max(turns, 1)}
+        value={turn ?? turns}
+        aria-label="Turn"
+        aria-valuetext={turn === undefined ? `now, turn ${turns}` : `turn ${turn} of ${turns}`}
+        onChange={(event) => {
+          const to = Number(event.target.value)
+          onTurn(to >= turns ? undefined : to)
+        }}
+      />
+      <p className="muted small num">
+        {turn === undefined
+          ? `Now: ${count(turns)} turns`
+          : `As it was after turn ${turn} of ${turns}`}
+      </p>
+    </section>
+  )
+}
+
+const TODO = {
+  pending: ['todo', 'to do'],
+  in_progress: ['doing', 'doing'],
+  completed: ['allow', 'done'],
+  cancelled: ['hide', 'dropped'],
+} as const
+
+export function Todos({ todos }: { todos: AgentPage['todos'] }): JSX.Element {
+  const done = todos.filter(({ status }) => status === 'completed').length
+  return (
+    <section className="card card-body stack" aria-label="Todos">
+      <div className="row spread">
+        <h2 className="small-head">Todos</h2>
+        <span className="muted small num">
+          {done} of {todos.length}
+        </span>
+      </div>
+      {todos.length === 0 && <p className="muted small">none yet</p>}
+      <ul className="stack todo-list">
+        {todos.map(({ id, content, status }) => (
+          <li key={id} className={`todo ${status}`} data-status={status}>
+            <Icon name={TODO[status][0]} />
+            <UntrustedText text={content} />
+            <span className="tag">{TODO[status][1]}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+export function Budgets({ agent }: { agent: AgentPage }): JSX.Element {
+  return (
+    <section className="card card-body stack" aria-label="Budgets">
+      <h2 className="small-head">{agent.turn === null ? 'Budget used' : 'Used by then'}</h2>
+      {agent.budgets.map(({ name, used, max }) => (
+        <div key={name} className="budget">
+          <span>{name}</span>
+          <span className="num muted">
+            {short(used)}
+            {max === null ? '' : ` of ${short(max)}`}
+          </span>
+          {max !== null && (
+            <meter min={0} max={max} high={max * 0.8} optimum={0} value={used} aria-label={name} />
+          )}
+        </div>
+      ))}
+      {agent.relatives > 0 && (
+        <p className="muted small">
+          Shared with {plural(agent.relatives, 'other agent')} of its family; this one has used{' '}
+          {plural(agent.turns, 'turn')} and {short(agent.tokens)} tokens.
+        </p>
+      )}
+      <p className="muted small">
+        owner <SaidLine text={agent.owner} /> · model <SaidLine text={agent.model} />
+      </p>
+      {agent.grants.length > 0 && (
+        <p className="muted small">
+          may call <UntrustedText text={agent.grants.join(', ')} className="mono" />
+        </p>
+      )}
+    </section>
+  )
+}
+
+export function Files({
+  agent,
+  onOpen,
+}: {
+  agent: AgentPage
+  onOpen: (path: string) => void
+}): JSX.Element {
+  return (
+    <section className="card card-body stack" aria-label="Files">
+      <h2 className="small-head">Files</h2>
+      {agent.fileList.length === 0 && <p className="muted small">none</p>}
+      <ul>
+        {agent.fileList.map(({ path, bytes: size, modifiedMs }) => (
+          <li key={path}>
+            <button
+              type="button"
+              className="file-row"
+              title={`Changed at ${clock(modifiedMs)}`}
+              onClick={() => onOpen(path)}
+            >
+              <Icon name="file" />
+              <SaidLine text={path} className="mono" />
+              <span className="muted small num">{bytes(size)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
