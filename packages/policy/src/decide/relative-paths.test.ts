@@ -98,3 +98,13 @@ test('F9: a text too long to be searched for climbs counts as one, if a climb ma
     mentionsProtectedFile(text.slice(0, -3), OWN, { bases: [WORK], workDirectory: WORK }),
   ).toBe(false)
 })
+
+test('every kind of white space ends a path', () => {
+  const all = Array.from({ length: 0x1_0000 }, (_, code) => String.fromCharCode(code))
+  const spaces = all.filter((character) => /\s/.test(character))
+  expect(spaces.length).toBe(25)
+  for (const space of spaces)
+    expect([space, names(`cat${space}../gate/rules.yaml${space}x`, ['/srv/other'])]).toEqual([
+      ...[space, true],
+    ])
+})

@@ -30,9 +30,15 @@ const CLIMB = /(?:^|[^.\w])\.\.(?![.\w])/g
 /** What ends a path in a command or a sentence. */
 const BETWEEN = /[\s"'`;|&<>()=,:]/g
 const TOKEN = /[^\s"'`;|&<>()=,:]+/g
-const BETWEEN_CODES = Uint8Array.from({ length: 0x1_0000 }, (_, code) =>
-  Number(String.fromCharCode(code).search(BETWEEN) + 1),
-)
+/** The ranges that have such characters: trying all 65,536 took 15 ms of every start. */
+const BETWEEN_RANGES = [
+  ...[[0, 0xff] as const, [0x1680, 0x1680] as const, [0x2000, 0x206f] as const],
+  ...[[0x3000, 0x3000] as const, [0xfeff, 0xfeff] as const],
+]
+const BETWEEN_CODES = new Uint8Array(0x1_0000)
+for (const [first, last] of BETWEEN_RANGES)
+  for (let code = first; code <= last; code++)
+    BETWEEN_CODES[code] = String.fromCharCode(code).search(BETWEEN) + 1
 
 function isBetween(text: string, at: number): boolean {
   return BETWEEN_CODES[text.charCodeAt(at)] === 1

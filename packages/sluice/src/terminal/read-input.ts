@@ -1,18 +1,14 @@
-// Files, policies and JSON from the command line. Everything invalid is a CliError that names the
+// Files and JSON from the command line. Everything invalid is a CliError that names the
 // file, the location and what to do.
 
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { dirname, join, parse } from 'node:path'
-import { type CompileOptions, compile } from '@sluice/policy/compile/compile'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { nearest } from '@sluice/policy/document/nearest'
-import type { Problem } from '@sluice/policy/document/problem'
-import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { JsonLimits } from '../protocol/json/limits.ts'
 import { readJson } from '../protocol/json/read-json.ts'
 import { CliError } from './errors.ts'
 import { TEXT_FILE_BYTES_MAX } from './limits.ts'
-import { type Output, plural } from './output.ts'
 
 export function readText(file: string, bytesMax = TEXT_FILE_BYTES_MAX): string {
   const bytes = readBytes(file, bytesMax)
@@ -124,27 +120,4 @@ export function readObject(text: string, what: string): JsonObject {
   const value = readJsonText(text, what, help)
   if (isObject(value)) return value
   throw new CliError('CLI_ARGUMENT', `${what} is not a JSON object`, help)
-}
-
-/** The base policy as an option of `compile`, if there is one. */
-export function loadBasePolicy(
-  file: string | undefined,
-  output: Output,
-): { readonly house?: CompiledPolicy } {
-  return file === undefined ? {} : { house: loadPolicy(file, { name: 'house' }, output).policy }
-}
-
-/** Compiles, prints problems, and continues only without errors. */
-export function loadPolicy(
-  file: string,
-  options: CompileOptions,
-  output: Output,
-  text = readText(file),
-): { policy: CompiledPolicy; problems: readonly Problem[]; text: string } {
-  const { policy, problems } = compile({ file, text }, options)
-  if (policy !== undefined) return { policy, problems, text }
-  for (const problem of problems) output.problem(problem, text)
-  const count = problems.filter(({ severity }) => severity === 'error').length
-  const help = `fix them; \`sluice policy check ${file}\` shows them again`
-  throw new CliError('CLI_POLICY', `\`${file}\` has ${plural(count, 'error')}`, help, problems)
 }

@@ -1,13 +1,13 @@
 // `sluice approvers …`: who may decide, and how they show that it is they. Everything but listing needs
 // the PIN of an admin, at the terminal; the very first PIN needs nobody's, and is told everywhere.
 
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
 import { ROLES } from '../../core/person.ts'
 import { REMOVE_PERSON } from '../../operations/people.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, plural, printable } from '../../terminal/output.ts'
+import { Output, printable } from '../../terminal/output.ts'
 import { addOperationCommand } from '../connect/ask-operation.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { askGate } from '../connect/gate-socket.ts'
@@ -19,6 +19,7 @@ import {
   provePerson,
 } from '../connect/prove-person.ts'
 import { runOnOwner } from '../connect/run-on-owner.ts'
+import { showPeople } from './show-people.ts'
 
 interface Options extends DataOptions {
   readonly as?: string
@@ -85,29 +86,6 @@ export function addApprovers(program: Command, answer: SetExitCode): void {
     showPeople(said, output)
     answer(said.anybody === true ? 0 : 1)
   })
-}
-
-/** As `sluice status` shows them, too. */
-export function showPeople({ people, anybody }: JsonObject, output: Output): void {
-  if (anybody !== true)
-    output.line(
-      `${output.paint('yellow', 'nobody can approve')}: \`sluice approvers pin\` sets the first PIN`,
-    )
-  for (const person of Array.isArray(people) ? people.filter(isObject) : [])
-    output.line(`approver ${output.paint('bold', printable(String(person.name)))} ${about(person)}`)
-}
-
-function about(person: JsonObject): string {
-  const list = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : '')
-  const has = [
-    ...(person.pinSet === null ? [] : [`PIN since ${person.pinSet}`]),
-    ...(person.passkeys === 0 ? [] : [plural(Number(person.passkeys), 'passkey')]),
-    ...(person.token === true ? ['a token'] : []),
-    ...(person.wrongPins === 0 ? [] : [`${person.wrongPins} wrong PINs since the last right one`]),
-  ]
-  const groups = list(person.groups)
-  const what = `(${person.kind}: ${list(person.roles)}${groups === '' ? '' : `; groups ${groups}`})`
-  return printable(`${what}: ${has.join(', ') || 'nothing to prove it by yet'}`)
 }
 
 function command(parent: Command, name: string, description: string): Command {

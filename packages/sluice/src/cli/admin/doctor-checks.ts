@@ -16,7 +16,7 @@ import { plural } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { askGate } from '../connect/gate-socket.ts'
 import { loadEnvironment } from '../connect/load-environment.ts'
-import { peopleIn } from './status.ts'
+import { peopleIn } from './offline-status.ts'
 
 export interface Finding {
   readonly check:

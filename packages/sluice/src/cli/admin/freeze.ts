@@ -66,6 +66,6 @@ export function addThaw(parent: Command, answer: SetExitCode): void {
 }
 
 /** `the server \`github\``, with what may come from elsewhere made harmless. */
-export function whatOf(frozen: unknown): string {
+function whatOf(frozen: unknown): string {
   return isObject(frozen) ? printable(describeFreezeTarget(frozen as unknown as Freeze)) : ''
 }

@@ -1,22 +1,14 @@
 // `sluice status`: does the gate run, what does it serve, what is frozen, and is everything it needs
 // in order. Where none runs, what it would find.
 
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
-import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
-import { readFreezes } from '../../gateway/state/freezes.ts'
-import { People } from '../../identity/people/people.ts'
-import { toFreezeView } from '../../operations/freeze.ts'
-import { listPeople } from '../../operations/people.ts'
-import { StoreError } from '../../store/errors.ts'
+import { describeFreezeTarget, type Freeze } from '../../gateway/state/freezes.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { askGate } from '../connect/gate-socket.ts'
-import { showPeople } from './approvers.ts'
-import { whatOf } from './freeze.ts'
+import { showPeople } from './show-people.ts'
 
 interface Options extends DataOptions {
   readonly metrics?: boolean
@@ -39,7 +31,7 @@ export function addStatus(parent: Command, answer: SetExitCode): void {
     .action(async (options: Options) => {
       const { data } = findData(options, { mayBeMissing: options.data === undefined })
       if (options.metrics === true) return answer(await metrics(data))
-      const said = (await askGate(data, { do: 'status' })) ?? resting(data)
+      const said = (await askGate(data, { do: 'status' })) ?? (await readOffline(data))
       const output = new Output(options)
       output.value(said)
       printStatus(said, output)
@@ -55,33 +47,9 @@ async function metrics(data: string): Promise<0 | 1> {
   return said === undefined ? 1 : 0
 }
 
-function resting(data: string): JsonObject {
-  return { running: false, data, frozen: frozenIn(data).map(toFreezeView), ...peopleIn(data) }
-}
-
-/** Looks only: a status makes no files. */
-export function peopleIn(data: string): JsonObject {
-  if (!existsSync(join(data, 'identity.db'))) return { people: [], anybody: false }
-  const people = People.open(data)
-  try {
-    return listPeople({ people })
-  } finally {
-    people.close()
-  }
-}
-
-function frozenIn(data: string) {
-  try {
-    const store = openGateStoreReadOnly(data)
-    try {
-      return readFreezes(store)
-    } finally {
-      store.close()
-    }
-  } catch (error) {
-    if (error instanceof StoreError && error.code === 'STORE_MISSING') return []
-    throw error
-  }
+/** Loaded here: a running gate says all of it. */
+async function readOffline(data: string): Promise<JsonObject> {
+  return (await import('./offline-status.ts')).readOfflineStatus(data)
 }
 
 function printStatus(said: JsonObject, output: Output): void {
@@ -125,7 +93,9 @@ function printStatus(said: JsonObject, output: Output): void {
     )
   for (const frozen of objects(said.frozen)) {
     const why = frozen.why === '' ? '' : `: ${printable(String(frozen.why))}`
-    output.line(`${output.paint('cyan', 'frozen')} ${whatOf(frozen)} since ${frozen.at}${why}`)
+    output.line(
+      `${output.paint('cyan', 'frozen')} ${printable(describeFreezeTarget(frozen as unknown as Freeze))} since ${frozen.at}${why}`,
+    )
   }
 }
 

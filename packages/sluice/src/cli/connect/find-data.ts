@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { readDataLocation } from '../../gateway/config/config.ts'
+import { readDataLocation } from '../../gateway/config/data-location.ts'
 import { findUserConfig } from '../../gateway/config/user-folders.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { readText } from '../../terminal/read-input.ts'

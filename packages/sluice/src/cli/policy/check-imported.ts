@@ -67,6 +67,6 @@ async function findOnlyServer({ file, tools }: ForeignPolicy): Promise<string> {
 async function listNear(policy: string): Promise<readonly string[]> {
   const file = join(dirname(policy), 'sluice.yaml')
   if (!existsSync(file)) return []
-  const { readDataLocation } = await import('../../gateway/config/config.ts')
+  const { readDataLocation } = await import('../../gateway/config/data-location.ts')
   return readDataLocation({ file, text: readText(file) }, process.env)?.servers ?? []
 }

@@ -14,10 +14,10 @@ import { PROBLEMS_MAX } from '@sluice/policy/document/limits'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Command } from 'commander'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { loadBasePolicy } from '../../terminal/load-policy.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
-import { loadBasePolicy, readText } from '../../terminal/read-input.ts'
+import { readText } from '../../terminal/read-input.ts'
 import { readTools, toToolId } from '../../terminal/read-tools.ts'
-import { countVerdicts, summarizeVerdicts } from './count-verdicts.ts'
 
 const EXAMPLES = `
 Examples:
@@ -72,7 +72,9 @@ async function check(file: string, options: Options, output: Output): Promise<0 
   await warnOfReach(file, output)
   const errors = problems.filter(({ severity }) => severity === 'error').length
   const warnings = problems.length - errors
-  const verdicts = policy && tools ? countVerdicts(policy, tools) : undefined
+  // Loaded only with tools: it needs the whole decision.
+  const counting = tools === undefined ? undefined : await import('./count-verdicts.ts')
+  const verdicts = policy && tools ? counting?.countVerdicts(policy, tools) : undefined
   const guesses = policy && tools ? guessesOf(policy, tools) : undefined
   output.value({
     ok: policy !== undefined,
@@ -101,7 +103,8 @@ async function check(file: string, options: Options, output: Output): Promise<0 
   )
   if (policy.shadow)
     output.line(output.paint('yellow', 'the document is in shadow mode: nothing is enforced'))
-  if (verdicts) output.line(`${plural(tools?.length ?? 0, 'tool')}: ${summarizeVerdicts(verdicts)}`)
+  if (counting && verdicts)
+    output.line(`${plural(tools?.length ?? 0, 'tool')}: ${counting.summarizeVerdicts(verdicts)}`)
   if (guesses !== undefined && guesses.length > 0) tellGuesses(guesses, output)
   if (options.show === true) showProtection(policy, output)
   return 0

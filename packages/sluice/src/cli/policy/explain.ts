@@ -14,14 +14,13 @@ import { answerMaps, combineAnswerRules } from '@sluice/policy/model/answer-rule
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Command } from 'commander'
 import { classifyCall } from '../../catalogue/classify/classify-call.ts'
-import { holdsSecret } from '../../guard/inspect-answer.ts'
-import { holdsData } from '../../guard/locate-data.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Explanation } from '../../terminal/explanation.ts'
+import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
 import { Output } from '../../terminal/output.ts'
 import { readFacts } from '../../terminal/read-facts.ts'
-import { loadBasePolicy, loadPolicy, readObject } from '../../terminal/read-input.ts'
+import { readObject } from '../../terminal/read-input.ts'
 import { createToolFinder, readTools, suggestTool } from '../../terminal/read-tools.ts'
 
 interface Options {
@@ -83,9 +82,7 @@ async function explain(target: string, options: Options, output: Output): Promis
   const args: JsonObject = options.args === undefined ? {} : readObject(options.args, '--args')
   const settled = tool === undefined ? undefined : classifyCall(tool, args)
   const facts = sampleFacts(tool, {
-    holdsSecret: holdsSecret(args),
-    holdsCard: holdsData(args, 'card'),
-    holdsIban: holdsData(args, 'iban'),
+    ...(Object.keys(args).length === 0 ? {} : await inspectArguments(args)),
     ...(settled === undefined ? {} : { callCategory: settled }),
     ...readFacts(options.facts, output),
   })
@@ -107,6 +104,17 @@ async function explain(target: string, options: Options, output: Output): Promis
   new Explanation(policy, output).print(target, tool, args, decision, trace, shown)
   if (answer !== '') output.remark(`answer: ${answer}`)
   return decision.action === 'allow' ? 0 : 1
+}
+
+/** Loaded only for a call with arguments: the detectors are a tenth of the start. */
+async function inspectArguments(args: JsonObject) {
+  const { holdsSecret } = await import('../../guard/inspect-answer.ts')
+  const { holdsData } = await import('../../guard/locate-data.ts')
+  return {
+    holdsSecret: holdsSecret(args),
+    holdsCard: holdsData(args, 'card'),
+    holdsIban: holdsData(args, 'iban'),
+  }
 }
 
 /** What the policy does with what comes back; empty if nothing. */

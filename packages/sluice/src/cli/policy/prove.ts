@@ -14,8 +14,9 @@ import { UNSEEN } from '../../core/visible-text.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { getRuleLocation } from '../../terminal/explanation.ts'
+import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
 import { Output, plural, printable, toJsonLine } from '../../terminal/output.ts'
-import { loadBasePolicy, loadPolicy, readText } from '../../terminal/read-input.ts'
+import { readText } from '../../terminal/read-input.ts'
 import { readTools, suggestTool } from '../../terminal/read-tools.ts'
 
 interface Options {

@@ -12,8 +12,9 @@ import type { Command } from 'commander'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { getRuleLocation } from '../../terminal/explanation.ts'
+import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
 import { Output, printable } from '../../terminal/output.ts'
-import { loadBasePolicy, loadPolicy, readText } from '../../terminal/read-input.ts'
+import { readText } from '../../terminal/read-input.ts'
 import { createToolFinder, readTools, suggestTool, toToolId } from '../../terminal/read-tools.ts'
 
 export interface CaseOptions {

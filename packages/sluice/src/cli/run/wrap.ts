@@ -11,8 +11,8 @@ import { StoreError } from '../../store/errors.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { loadPolicy } from '../../terminal/load-policy.ts'
 import { Output } from '../../terminal/output.ts'
-import { loadPolicy } from '../../terminal/read-input.ts'
 import { pipe, readEnvOptions } from './pipe.ts'
 
 interface Options {

@@ -21,6 +21,7 @@ import { type AgentsConfig, readAgents } from './agents.ts'
 import { type ListenConfig, readIssuers, readListenConfig } from './auth.ts'
 import { type ChannelsConfig, readChannels } from './channels.ts'
 import { type ClusterConfig, readCluster } from './cluster.ts'
+import { findDataFolder } from './data-location.ts'
 import { policyNames, readGrants, readPolicies } from './grants.ts'
 import { type LedgerConfig, readLedger } from './ledger.ts'
 import { type LoginConfig, readLogin } from './login.ts'
@@ -119,34 +120,6 @@ export function readConfig(
     : { config, problems: problems.sorted() }
 }
 
-/** Only where the data is and what the servers are called: for commands that operate a gate. Undefined
- * where the file does not say. */
-export function readDataLocation(
-  source: { readonly file: string; readonly text: string },
-  environment: Environment,
-):
-  | {
-      readonly data: string
-      readonly servers: readonly string[]
-      /** Those of the servers that are part of Sluice. */
-      readonly builtin: readonly string[]
-    }
-  | undefined {
-  const problems = new Problems(source.file, source.text)
-  const tree = readDocument(source.text, problems)
-  if (tree?.kind !== 'map') return undefined
-  const servers = findEntry(tree, 'servers')
-  const entries = servers?.kind === 'map' ? servers.entries : []
-  const names = entries.map(({ key }) => String(key.value))
-  const builtin = entries
-    .filter(({ value }) => value.kind === 'map' && findEntry(value, 'builtin') !== undefined)
-    .map(({ key }) => String(key.value))
-  const values = new ConfigValues(dirname(resolve(source.file)), environment, problems)
-  const reader = new ConfigReader(values)
-  const data = reader.data(tree)
-  return problems.hasErrors ? undefined : { data, servers: names, builtin }
-}
-
 class ConfigReader {
   readonly #values: ConfigValues
 
@@ -173,7 +146,7 @@ class ConfigReader {
     return {
       file: resolve(file),
       ...readListenConfig(map, this.#values),
-      data: this.data(map),
+      data: findDataFolder(map, this.#values),
       ...readCluster(map, this.#values),
       servers: Object.fromEntries(servers),
       writtenServers: Object.fromEntries(written),
@@ -182,7 +155,7 @@ class ConfigReader {
       grants: readGrants(map, names, this.#values),
       ...readAgents(map, this.#values, (node) => this.#address(node)),
       issuers: readIssuers(map, names, this.#values),
-      ledger: readLedger(map, this.data(map), this.#values),
+      ledger: readLedger(map, findDataFolder(map, this.#values), this.#values),
       channels: readChannels(map, this.#values),
       log: scalar(map, 'log') === 'json' ? 'json' : 'text',
       ...optional('metricsToken', this.#metricsToken(map)),
@@ -192,10 +165,6 @@ class ConfigReader {
       processes: readProcesses(asMap(findEntry(map, 'processes'))),
       canApiChangeServers: scalar(asMap(findEntry(map, 'api')), 'change_servers') === true,
     }
-  }
-
-  data(map: LocatedMap): string {
-    return this.#values.path(findEntry(map, 'data')) ?? resolve(this.#values.folder, '.sluice')
   }
 
   #otlp(map: LocatedMap): string | undefined {
@@ -254,8 +223,8 @@ class ConfigReader {
         headers: this.#headers(findEntry(map, 'headers')),
         ...readLogin(map, this.#values),
       }
-    const started = this.#command(map, name, this.data(whole))
-    this.#checkReach(map, name, started, [resolve(file), this.data(whole)])
+    const started = this.#command(map, name, findDataFolder(whole, this.#values))
+    this.#checkReach(map, name, started, [resolve(file), findDataFolder(whole, this.#values)])
     const named = findEntry(map, 'env')
     const env = this.#values.texts(named)
     const blank = this.#values.blankNames(named)

@@ -1,0 +1,42 @@
+// What is known of a gate that does not run: who may approve, and what is frozen. For `sluice status` and
+// `sluice doctor`; creates no files.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { JsonObject } from '@sluice/policy/core/json'
+import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
+import { readFreezes } from '../../gateway/state/freezes.ts'
+import { People } from '../../identity/people/people.ts'
+import { toFreezeView } from '../../operations/freeze.ts'
+import { listPeople } from '../../operations/people.ts'
+import { StoreError } from '../../store/errors.ts'
+
+/** What `sluice status` says if no gate runs. */
+export function readOfflineStatus(data: string): JsonObject {
+  return { running: false, data, frozen: frozenIn(data).map(toFreezeView), ...peopleIn(data) }
+}
+
+/** Looks only: a status makes no files. */
+export function peopleIn(data: string): JsonObject {
+  if (!existsSync(join(data, 'identity.db'))) return { people: [], anybody: false }
+  const people = People.open(data)
+  try {
+    return listPeople({ people })
+  } finally {
+    people.close()
+  }
+}
+
+function frozenIn(data: string) {
+  try {
+    const store = openGateStoreReadOnly(data)
+    try {
+      return readFreezes(store)
+    } finally {
+      store.close()
+    }
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'STORE_MISSING') return []
+    throw error
+  }
+}

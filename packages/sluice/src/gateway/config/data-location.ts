@@ -1,0 +1,38 @@
+// Where the data of a gate is, from sluice.yaml without the rest of it: commands that only reach a gate load no
+// other part of the configuration.
+
+import { dirname, resolve } from 'node:path'
+import { Problems } from '@sluice/policy/document/problem'
+import { findEntry, type LocatedMap, readDocument } from '@sluice/policy/document/read-document'
+import { ConfigValues, type Environment } from './values.ts'
+
+/** Only where the data is and what the servers are called: for commands that operate a gate. Undefined
+ * where the file does not say. */
+export function readDataLocation(
+  source: { readonly file: string; readonly text: string },
+  environment: Environment,
+):
+  | {
+      readonly data: string
+      readonly servers: readonly string[]
+      /** Those of the servers that are part of Sluice. */
+      readonly builtin: readonly string[]
+    }
+  | undefined {
+  const problems = new Problems(source.file, source.text)
+  const tree = readDocument(source.text, problems)
+  if (tree?.kind !== 'map') return undefined
+  const servers = findEntry(tree, 'servers')
+  const entries = servers?.kind === 'map' ? servers.entries : []
+  const names = entries.map(({ key }) => String(key.value))
+  const builtin = entries
+    .filter(({ value }) => value.kind === 'map' && findEntry(value, 'builtin') !== undefined)
+    .map(({ key }) => String(key.value))
+  const values = new ConfigValues(dirname(resolve(source.file)), environment, problems)
+  const data = findDataFolder(tree, values)
+  return problems.hasErrors ? undefined : { data, servers: names, builtin }
+}
+
+export function findDataFolder(map: LocatedMap, values: ConfigValues): string {
+  return values.path(findEntry(map, 'data')) ?? resolve(values.folder, '.sluice')
+}
