@@ -1,10 +1,15 @@
 // `sluice store move`: a data directory that was used, with a ledger, limits, approvals, grants and agents, goes
-// on in a shared store; all of it or nothing, and only while no gate runs and the database is empty.
+// on in a shared store; all of it or nothing, and only while no gate runs and the database is empty. And stores
+// of other versions: an older one is brought up to date, a newer one is used as long as it allows.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
+import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
+import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
+import { migrate } from '../../packages/sluice/src/store/postgres/migrate.ts'
+import { MIGRATIONS } from '../../packages/sluice/src/store/postgres/schema.ts'
 import { ADA, endOwnGates, ownGate } from '../support/own-gate.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import {
@@ -110,5 +115,42 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     await gate.stop()
     const verified = await sluiceJson(['ledger', 'verify', '--store', to])
     expect(verified).toMatchObject({ ok: true, chains: [{ gate: 'one', problems: [] }] })
+  })
+
+  test('gates of this version and of the next use one store', { timeout: 60_000 }, async () => {
+    server.createDatabase('versions')
+    const store = server.url('versions')
+    const connections = new PostgresConnections(parsePostgresUrl(store))
+    onTestFinished(() => connections.close())
+    const readVersion = async () =>
+      Number(
+        (await connections.query('SELECT max(version) AS version FROM sluice.migrations'))[0]
+          ?.version,
+      )
+    const servers = { count: fixture('counter', join(scratchDirectory(), 'calls')) }
+    const start = (name: string) =>
+      ownGate({ servers, config: { store, cluster: { name, key: KEY } } })
+    const known = MIGRATIONS.length
+    // The tables of the version before, without those of the newest migration.
+    await migrate(connections, MIGRATIONS.slice(0, -1))
+    const gate = await start('a')
+    expect(await readVersion()).toBe(known)
+    // The next version adds something, and would remove something.
+    const added = { sql: 'ALTER TABLE sluice.gates ADD COLUMN next int NOT NULL DEFAULT 7;' }
+    const removed = { sql: 'ALTER TABLE sluice.gates DROP COLUMN config;', oldest: known + 1 }
+    const next = [...MIGRATIONS, added, removed]
+    await migrate(connections, next)
+    expect(await readVersion()).toBe(known + 1)
+    const client = await PlainClient.open(gate as never, 'count')
+    expect((await client.call('read')).answer.result).toBeDefined()
+    const beside = await start('b')
+    await beside.stop()
+    await gate.stop()
+    // No gate of this version is live: what it needs goes, and it is told so.
+    await migrate(connections, next)
+    expect(await readVersion()).toBe(known + 2)
+    await expect(start('a')).rejects.toThrow(
+      `needs gates that know version ${known + 1} of its tables; this one knows ${known}`,
+    )
   })
 })

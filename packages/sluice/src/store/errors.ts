@@ -4,13 +4,14 @@
 export const ERRORS = {
   STORE_FULL: 'the disk, or what this user may take of it, is full',
   STORE_READ_ONLY: 'the data directory or a file in it may not be written',
-  STORE_OWNER: 'another user could replace the data directory or what is in it',
+  STORE_OWNER:
+    'another user could replace the data directory, or a role may not change the shared store',
   STORE_FOREIGN: 'the data directory was not made by this user at this place',
   STORE_LINK: 'the data directory contains a link, or something else that is not a file',
   STORE_USER_KEY: "the user's own key cannot be read or written",
   STORE_LOCKED: 'another process is writing to the same file',
   STORE_CORRUPT: 'a file in the data directory is damaged, or is not a database',
-  STORE_NEWER: 'a file in the data directory was made by a newer version',
+  STORE_NEWER: 'a file in the data directory, or the shared store, was made by a newer version',
   STORE_MISSING: 'a file of the data directory is not there, or was moved away',
   STORE_IO: 'the disk answered with an error',
   STORE_ADDRESS: 'the address of the shared store is wrong',

@@ -24,7 +24,7 @@ import type { RecordKind, WrittenRecord } from '../../store/postgres/batch.ts'
 import { PostgresConnections } from '../../store/postgres/connections.ts'
 import { GateDirectory, type GateReport } from '../../store/postgres/gate-directory.ts'
 import { Leases } from '../../store/postgres/leases.ts'
-import { migrate } from '../../store/postgres/migrate.ts'
+import { checkStoreVersion, migrate } from '../../store/postgres/migrate.ts'
 import { PeerRows } from '../../store/postgres/peers.ts'
 import { readChain } from '../../store/postgres/read-chain.ts'
 import { SessionRows } from '../../store/postgres/session-rows.ts'
@@ -132,6 +132,8 @@ export class SharedStore {
       await migrate(shared.#connections)
       await shared.#mark()
       const { openFrom } = await shared.admission.start()
+      // From now on this gate is counted; before, a newer one may have removed what it needs.
+      await checkStoreVersion(shared.#connections)
       shared.#openFrom = openFrom
       return shared
     } catch (error) {

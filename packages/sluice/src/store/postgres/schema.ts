@@ -1,6 +1,7 @@
 // The tables and functions of a shared store, in the schema `sluice`. `admit` is the admission of calls:
 // one statement, one transaction, no client between its steps, so that a stopped gate holds no lock.
-// Migrations only add: gates of this version and of the next run side by side. Applied by migrate.ts.
+// Migrations only add, so that gates of this version and of the next run side by side; what is removed is
+// removed by a migration that says which gates it leaves behind. Applied by migrate.ts.
 
 import { AGENT_TABLES } from './agent-tables.ts'
 import { LEASES, SESSIONS, TAKEOVERS } from './session-schema.ts'
@@ -304,11 +305,25 @@ const CHANGE = `
   END $$;
 `
 
+/** `gates.tables`: the version of the tables that a gate knows. `migrations.oldest`: the one it has to know. */
+const VERSIONS = `
+  ALTER TABLE sluice.migrations ADD COLUMN oldest int NOT NULL DEFAULT 0;
+  ALTER TABLE sluice.gates ADD COLUMN tables int NOT NULL DEFAULT 0;
+`
+
+export interface StoreMigration {
+  readonly sql: string
+  /** It removes or changes something: gates that know a lower version cannot run beside it. It is applied
+   * once no such gate is live. */
+  readonly oldest?: number
+}
+
 /** In order; the position of the last one is the version of the tables. */
-export const MIGRATIONS: readonly string[] = [
-  TABLES + defineAdmit(false) + GIVE_BACK + CHANGE,
-  SESSIONS + defineAdmit(true),
-  TAKEOVERS,
-  AGENT_TABLES,
-  LEASES,
+export const MIGRATIONS: readonly StoreMigration[] = [
+  { sql: TABLES + defineAdmit(false) + GIVE_BACK + CHANGE },
+  { sql: SESSIONS + defineAdmit(true) },
+  { sql: TAKEOVERS },
+  { sql: AGENT_TABLES },
+  { sql: LEASES },
+  { sql: VERSIONS },
 ]
