@@ -10,6 +10,7 @@ import type { decide } from '@sluice/policy/decide/decide'
 import type { RefDecision, RefEvent, RefVerdict } from './document.ts'
 import { referenceDecide } from './evaluate.ts'
 import { generateWorld, seededRandom } from './generate.ts'
+import { RAW_MEMORIES } from './protect.ts'
 
 export interface Engine {
   compile: typeof compile
@@ -102,7 +103,9 @@ function differenceIn(engine: Engine, { seed, world, calls }: JudgedWorld): stri
         counters.consume(verdict.limits, now)
     const [want, have] = [JSON.stringify(ofReference(expected)), JSON.stringify(ofEngine(got))]
     if (want !== have) {
-      const shown = JSON.stringify({ call, facts: { ...facts, tool: facts.tool?.definition } })
+      const provenance = RAW_MEMORIES.get(facts.provenance ?? {})
+      const about = { ...facts, tool: facts.tool?.definition, provenance }
+      const shown = JSON.stringify({ call, facts: about })
       return `seed ${seed}:\nreference ${want}\nengine    ${have}\n${shown}\n${documentText}`
     }
   }

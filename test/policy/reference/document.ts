@@ -52,6 +52,7 @@ export interface RefDocument {
   labels?: Record<string, string[]>
   classify?: Record<string, Category>
   egress?: Record<string, string[]>
+  protect?: 'balanced' | 'strict'
   methods?: RefRules
   resources?: RefRules
   prompts?: RefRules

@@ -22,6 +22,7 @@ import { judge } from './expression.ts'
 import { isGlob, isWider, matchesKey, matchesPart } from './globs.ts'
 import type { Moment, Owner } from './limits.ts'
 import { settle } from './limits.ts'
+import { isHeldBy, listParts } from './protect.ts'
 
 interface Named extends Owner {
   key: string
@@ -106,8 +107,11 @@ function decideByRules(document: RefDocument, moment: Moment, category?: Categor
   const guardrails = (document.guardrails ?? [])
     .map((rule, i) => ({ key: rule.name, by: rule.name, pointer: `/guardrails/${i}`, rule }))
     .filter((named) => matchesGuardrail(named.rule, call, category))
-    .sort(byName)
-  const laidOver = guardrails.filter(({ rule }) => !isShadow(rule) && holds(rule) !== false)
+  const protection = call.method === 'tools/call' ? protectionOf(document, moment, category) : []
+  const laidOver = [
+    ...guardrails.filter(({ rule }) => !isShadow(rule) && holds(rule) !== false),
+    ...protection,
+  ].sort(byName)
   for (const { pointer, rule } of laidOver) {
     if (rule.action) words.push({ pointer, word: rule.action })
   }
@@ -154,12 +158,29 @@ function decideByRules(document: RefDocument, moment: Moment, category?: Categor
 
   function shadowVerdicts(): RefVerdict[] {
     const rules = rulesThatMatch(document, moment, category).filter(({ rule }) => isShadow(rule))
-    const over = guardrails.filter(({ rule }) => isShadow(rule) && holds(rule) !== false)
+    const over = [...guardrails]
+      .sort(byName)
+      .filter(({ rule }) => isShadow(rule) && holds(rule) !== false)
     return [
       ...rules.map((named) => settle(verdict(named.rule), named.pointer, [named], moment)),
       ...over.map((named) => settle(named.rule.action ?? 'allow', named.pointer, [named], moment)),
     ]
   }
+}
+
+/** The guardrails of `protect` that hold the call, or cannot say. */
+function protectionOf(
+  document: RefDocument,
+  { call, facts }: Moment,
+  category?: Category,
+): NamedGuardrail[] {
+  const checked = { call, facts, category: facts.callCategory ?? category }
+  return listParts(document.protect)
+    .filter(([, part]) => isHeldBy(part, document, checked) !== false)
+    .map(([name, part]) => {
+      const rule: RefGuardrail = { name, action: 'require_approval' }
+      return { key: name, by: name, pointer: `/protect/${part}`, rule }
+    })
 }
 
 /** A guess is not a class: the stricter word; where both say the same, the limits of both. */

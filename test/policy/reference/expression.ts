@@ -8,6 +8,7 @@ import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
 import { ExactNumber, isObject } from '@sluice/policy/core/json'
 import type { Category } from '@sluice/policy/core/tools'
 import { matchesKey } from './globs.ts'
+import { originIn, RAW_MEMORIES, type RefOrigin } from './protect.ts'
 
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>='
 export type Arithmetic = '+' | '-' | '*'
@@ -312,17 +313,14 @@ function recall(
   return hasMore && !isCovered ? FAILED : false
 }
 
-/** What a session has read, in words of one meaning each. */
-export interface RawMemory {
-  prompt: readonly string[]
-  fields: readonly string[]
-  prose: readonly string[]
-}
-
-/** By the memory that the engine is given of the same words. */
-export const RAW_MEMORIES = new WeakMap<object, RawMemory>()
-
-const FROM_BEST: readonly string[] = ['user', 'field', 'prose', 'nowhere']
+const FROM_BEST: readonly RefOrigin[] = [
+  'user',
+  'field',
+  'shared field',
+  'written field',
+  'prose',
+  'nowhere',
+]
 
 /** The worst origin among the texts of an argument. */
 function originOf(name: string, { args, facts }: Env): Outcome {
@@ -330,11 +328,7 @@ function originOf(name: string, { args, facts }: Env): Outcome {
   const value = member(args, name)
   if (memory === undefined || value === undefined) return FAILED
   const texts = (Array.isArray(value) ? value : [value]).filter((item) => typeof item === 'string')
-  const origins: string[] = texts.map((text) => {
-    if (memory.prompt.includes(text)) return 'user'
-    if (memory.fields.includes(text)) return 'field'
-    return memory.prose.includes(text) ? 'prose' : 'nowhere'
-  })
+  const origins = texts.map((text) => originIn(memory, text))
   return FROM_BEST.findLast((origin) => origins.includes(origin)) ?? 'user'
 }
 

@@ -117,4 +117,22 @@ export const FAULTS: readonly Fault[] = [
     find: 'if (value instanceof ExactNumber || !Number.isFinite(value))',
     put: 'if (value instanceof ExactNumber) return Number(value.text)\n  if (!Number.isFinite(value))',
   },
+  {
+    name: 'a field that a stranger wrote passes',
+    file: 'policy/src/provenance/check-call.ts',
+    find: "return use === 'address' || use === 'mention' || (isStrict && use === 'recipient')",
+    put: 'return false',
+  },
+  {
+    name: 'a read that sends is a read',
+    file: 'policy/src/provenance/check-call.ts',
+    find: "const isRead = call.category === 'Read' && call.flow !== 'external'",
+    put: "const isRead = call.category === 'Read'",
+  },
+  {
+    name: 'nobody has to ask for destruction',
+    file: 'policy/src/provenance/check-call.ts',
+    find: 'if (isAsked(call, memory)) return undefined',
+    put: "if (isAsked(call, memory) || scope === 'destructive') return undefined",
+  },
 ]

@@ -11,7 +11,7 @@ import { CATEGORIES } from '@sluice/policy/core/tools'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import { ADDRESS_TEXTS } from './egress.ts'
 import { PLUMBING } from './evaluate.ts'
-import { RAW_MEMORIES } from './expression.ts'
+import { ADDRESSES, type Address, RAW_MEMORIES } from './protect.ts'
 import type { Random } from './random.ts'
 import { between, chance, pick, some, weighted } from './random.ts'
 
@@ -46,8 +46,16 @@ const SCHEMAS: Record<string, JsonObject> = {
   d: { description: 'anything' },
 }
 export const ARGUMENTS = Object.keys(SCHEMAS)
+/** Those whose names say what they are, where a document has `protect`. */
+const PROTECTED_SCHEMAS: Record<string, JsonObject> = {
+  to: { type: 'string' },
+  url: { type: 'string' },
+  body: { type: 'string' },
+  due: { type: 'string' },
+  mode: { type: 'string', enum: ['x', 'xy'] },
+}
 
-export function generateTools(random: Random): KnownTool[] {
+export function generateTools(random: Random, isProtected: boolean): KnownTool[] {
   const names = new Set<string>()
   const count = between(random, 8, 14)
   while (names.size < count) {
@@ -56,18 +64,21 @@ export function generateTools(random: Random): KnownTool[] {
     const name = chance(random, 0.15) ? `${word(1)}/${word(1)}` : word(1)
     names.add(`${pick(random, SERVERS)}/${name}`)
   }
-  return [...names].map((full) => generateTool(random, full))
+  return [...names].map((full) => generateTool(random, full, isProtected))
 }
 
 export function declaredArguments(tool: KnownTool): string[] {
   const schema = tool.definition.inputSchema as JsonObject | undefined
-  return Object.keys(schema?.properties ?? {})
+  return Object.keys(schema?.properties ?? {}).filter((name) => name in SCHEMAS)
 }
 
-function generateTool(random: Random, full: string): KnownTool {
+function generateTool(random: Random, full: string, isProtected: boolean): KnownTool {
   const slash = full.indexOf('/')
   const names = some(random, ARGUMENTS, 0.65)
-  const properties = Object.fromEntries(names.map((name) => [name, SCHEMAS[name] ?? {}]))
+  const more = isProtected ? some(random, Object.keys(PROTECTED_SCHEMAS), 0.5) : []
+  const properties = Object.fromEntries(
+    [...names, ...more].map((name) => [name, SCHEMAS[name] ?? PROTECTED_SCHEMAS[name] ?? {}]),
+  )
   const additional = weighted(random, { left: 3, no: 1, yes: 1 })
   const inputSchema: JsonObject = {
     type: 'object',
@@ -83,10 +94,15 @@ function generateTool(random: Random, full: string): KnownTool {
   }
 }
 
+interface CalledWorld {
+  readonly labels: readonly string[]
+  readonly isProtected: boolean
+}
+
 export function generateCalls(
   random: Random,
   tools: readonly KnownTool[],
-  labels: readonly string[],
+  world: CalledWorld,
   count: number,
 ): GeneratedCall[] {
   const favourites = Array.from({ length: 4 }, () => pick(random, tools))
@@ -95,7 +111,7 @@ export function generateCalls(
   for (let i = 0; i < count; i += 1) {
     // Whole seconds often, so that events leave a window at its very edge.
     nowMs += chance(random, 0.6) ? between(random, 0, 3) * 1000 : between(random, 0, 2500)
-    const made = generateCall(random, tools, favourites, labels)
+    const made = generateCall(random, tools, favourites, world)
     const session = { ...made.facts.session, past: generatePast(random, nowMs) }
     calls.push({ ...made, facts: { ...made.facts, session }, nowMs })
   }
@@ -106,9 +122,9 @@ function generateCall(
   random: Random,
   tools: readonly KnownTool[],
   favourites: readonly KnownTool[],
-  labels: readonly string[],
+  { labels, isProtected }: CalledWorld,
 ): { call: Call; facts: Facts } {
-  const facts = generateFacts(random, labels)
+  const facts = generateFacts(random, labels, isProtected)
   const kind = weighted(random, { tool: 84, unlisted: 1, judged: 12, plumbing: 1, unknown: 1 })
   const server = pick(random, SERVERS)
   if (kind === 'tool') {
@@ -116,7 +132,8 @@ function generateCall(
     const { server, name } = tool.definition
     const isDeclared = tool.definition.inputSchema !== undefined
     const names = isDeclared ? declaredArguments(tool) : some(random, ['n', 'price', 's'], 0.5)
-    const args = generateArguments(random, names)
+    const plain = generateArguments(random, names)
+    const args = isProtected ? { ...plain, ...protectedArguments(random, tool, plain) } : plain
     const readable = chance(random, 0.2) ? { callCategory: pick(random, CATEGORIES) } : {}
     return {
       call: { server, method: 'tools/call', name, args },
@@ -151,7 +168,7 @@ const PRINCIPALS: Principal[] = [
   { id: 'cy', kind: 'grant', groups: [], claims: {} },
 ]
 
-function generateFacts(random: Random, labels: readonly string[]): Facts {
+function generateFacts(random: Random, labels: readonly string[], isProtected: boolean): Facts {
   const agent: AgentFacts = {
     id: pick(random, ['agent-1', 'agent-2']),
     owner: 'ann',
@@ -169,28 +186,59 @@ function generateFacts(random: Random, labels: readonly string[]): Facts {
       calls: between(random, 0, 20),
       saw: some(random, [...labels, 'unheard'], 0.4),
     },
-    provenance: generateMemory(random),
+    provenance: generateMemory(random, isProtected),
   }
 }
 
 const READ = ['x', 'xy', 'yx', 'z']
 
 /** What the session has read; sometimes nothing is known of it. */
-function generateMemory(random: Random): SessionProvenance | undefined {
+function generateMemory(random: Random, isProtected: boolean): SessionProvenance | undefined {
   if (chance(random, 0.1)) return undefined
-  const raw = {
-    prompt: some(random, READ, 0.2),
-    fields: some(random, READ, 0.3),
-    prose: some(random, READ, 0.4),
-  }
+  const texts = (probability: number) => [
+    ...some(random, READ, probability),
+    ...(isProtected ? some(random, ADDRESSES, probability).map((one) => spell(random, one)) : []),
+  ]
+  const records = Array.from({ length: isProtected ? between(random, 0, 3) : 0 }, () => ({
+    values: texts(0.3),
+    words: pick(random, [0, 1, 11, 12, 13]),
+  }))
+  const prose = chance(random, 0.3) ? [] : texts(0.4)
+  const raw = { prompt: texts(0.2), fields: texts(0.3), prose, records }
   const memory = new SessionProvenance({
     low: between(random, 0, 1e6),
     high: between(random, 0, 1e6),
   })
   if (raw.prompt.length > 0) memory.addPrompt(raw.prompt.join(', '))
-  memory.remember({ texts: [raw.prose.join(' ')], structured: { list: raw.fields } })
+  const rows = records.map(({ values, words }) => ({
+    values,
+    body: Array.from({ length: words }, () => 'lorem').join(' '),
+  }))
+  memory.remember({ texts: [prose.join(' ')], structured: { list: raw.fields, rows } })
   RAW_MEMORIES.set(memory, raw)
   return memory
+}
+
+function spell(random: Random, { spellings }: Address): string {
+  return pick(random, spellings)
+}
+
+/** Of those that the tool declares; and texts that are drawn from the table of addresses. */
+function protectedArguments(random: Random, tool: KnownTool, plain: JsonObject): JsonObject {
+  const schema = tool.definition.inputSchema as JsonObject | undefined
+  const declared = Object.keys(schema?.properties ?? {})
+  const text = () =>
+    chance(random, 0.5) ? spell(random, pick(random, ADDRESSES)) : pick(random, READ)
+  const args: Record<string, JsonValue> = {}
+  for (const name of ['to', 'url', 'due'])
+    if (declared.includes(name) && chance(random, 0.8)) args[name] = text()
+  if (declared.includes('mode')) args.mode = pick(random, ['x', 'xy'])
+  if (declared.includes('body')) {
+    const within = some(random, ADDRESSES, 0.2).map(({ spellings }) => spellings[0])
+    args.body = ['see', ...within, pick(random, READ)].join(' ')
+  }
+  if (typeof plain.s === 'string' && ADDRESS_TEXTS.has(plain.s)) args.s = text()
+  return args
 }
 
 /** Calls before this one, the newest last. */

@@ -38,13 +38,14 @@ export interface World {
 const CALLS_PER_WORLD = 200
 
 export function generateWorld(random: Random): World {
-  const tools = generateTools(random)
-  const document = generateDocument(random, tools)
+  const isProtected = chance(random, 0.4)
+  const tools = generateTools(random, isProtected)
+  const document = generateDocument(random, tools, isProtected)
   return {
     documentText: writeDocument(random, document),
     document,
     tools,
-    calls: generateCalls(random, tools, LABELS, CALLS_PER_WORLD),
+    calls: generateCalls(random, tools, { labels: LABELS, isProtected }, CALLS_PER_WORLD),
   }
 }
 
@@ -62,7 +63,7 @@ function writeDocument(random: Random, document: RefDocument): string {
   return chance(random, 0.5) ? json : stringify(JSON.parse(json))
 }
 
-function generateDocument(random: Random, tools: KnownTool[]): RefDocument {
+function generateDocument(random: Random, tools: KnownTool[], isProtected: boolean): RefDocument {
   const classify = generateClassify(random, tools)
   const ruled = some(random, CATEGORIES, 0.5)
   const inCategory = (category: Category) =>
@@ -83,9 +84,11 @@ function generateDocument(random: Random, tools: KnownTool[]): RefDocument {
     categories,
     tools: generateToolRules(random, tools, ruled, classify),
     guardrails: generateGuardrails(random, tools, classify),
-    labels: { [pick(random, generateGlobs(random, toolNames(tools)))]: ['red', 'blue'] },
+    labels: generateLabels(random, tools, isProtected),
     classify,
-    ...(chance(random, 0.3) ? { egress: generateEgress(random, tools) } : {}),
+    ...(isProtected ? { protect: pick(random, ['balanced', 'strict']) } : {}),
+    // The two are drawn from tables of texts of their own.
+    ...(!isProtected && chance(random, 0.3) ? { egress: generateEgress(random, tools) } : {}),
     methods,
     resources: generateNamedRules(random, RESOURCES, ruled.includes('Read') && !anyRead(methods)),
     prompts: generateNamedRules(random, PROMPTS, ruled.includes('Read') && !anyRead(methods)),
@@ -96,6 +99,17 @@ function generateDocument(random: Random, tools: KnownTool[]): RefDocument {
     ([, value]) => !isEmpty(value) || chance(random, 0.2),
   )
   return Object.fromEntries(shuffled(random, kept)) as unknown as RefDocument
+}
+
+function generateLabels(
+  random: Random,
+  tools: KnownTool[],
+  isProtected: boolean,
+): Record<string, string[]> {
+  const globs = generateGlobs(random, toolNames(tools))
+  const flows = isProtected ? some(random, globs, 0.2) : []
+  const words = flows.map((key) => [key, [pick(random, ['internal', 'external', 'public'])]])
+  return { ...Object.fromEntries(words), [pick(random, globs)]: ['red', 'blue'] }
 }
 
 function generateEgress(random: Random, tools: KnownTool[]): Record<string, string[]> {

@@ -199,3 +199,24 @@ test('where hosts count, a call that nothing else stops is unknown', () => {
   const replayed = replayCall(policy, { ...past, sawKnown: true }, usageOfNothing, NOW)
   expect(replayed).toEqual({ unknown: 'the hosts in its arguments are not recorded' })
 })
+
+test('what was decided by where values came from is unknown, unless it makes no difference', () => {
+  const past = { call: callOf({}), judged: {}, facts: sampleFacts(tool), schemaKnown: true }
+  const replay = (document: object) =>
+    replayCall(
+      compiled({ version: 1, ...document }),
+      { ...past, sawKnown: true },
+      usageOfNothing,
+      NOW,
+    )
+  const why = 'is not recorded'
+  for (const protect of ['balanced', 'strict'])
+    expect(replay({ default: 'allow', protect }).unknown).toContain(why)
+  const rule = { name: 'g', when: 'origin.to == "prose"', action: 'deny' }
+  expect(replay({ default: 'allow', guardrails: [rule] }).unknown).toContain(why)
+  const before = { name: 'g', when: 'called("bank/pay")', action: 'deny' }
+  expect(replay({ default: 'allow', guardrails: [before] }).unknown).toContain(why)
+  expect(replay({ default: 'deny', protect: 'strict' })).toMatchObject({
+    decision: { action: 'deny' },
+  })
+})

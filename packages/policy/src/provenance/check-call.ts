@@ -107,7 +107,8 @@ export function checkVerb(
   const { verb, isDestructive } = getToolVerb(call.name)
   if (call.category !== 'Destructive' && !isDestructive) {
     if (scope === 'destructive' || !hasPrompt) return undefined
-    if (scope === 'unnamed' && isNamedWhole(call, memory)) return undefined
+    if (scope === 'unnamed' && (call.flow === 'internal' || isNamedWhole(call, memory)))
+      return undefined
   }
   if (isAsked(call, memory)) return undefined
   return {

@@ -188,5 +188,6 @@ export function visitGroupedAccounts(folded: string, visit: (compact: string) =>
 }
 
 const GROUPED = /\d[ ().-]{1,2}\d/
-/** At most 10 groups of at most 8 characters, so that a run is cut and the reading stays linear. */
-const RUNS = /[a-z0-9]{2,8}(?:[ ().-]{1,2}[a-z0-9]{1,8}){1,9}/g
+/** At most 10 groups of at most 8 characters, so that a run is cut and the reading stays linear. The first
+ * has a digit: otherwise the words before an account would cut it. */
+const RUNS = /(?<![a-z0-9])(?=[a-z]{0,7}\d)[a-z0-9]{2,8}(?:[ ().-]{1,2}[a-z0-9]{1,8}){1,9}/g
