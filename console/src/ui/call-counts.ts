@@ -8,7 +8,7 @@ import { WORDS } from './marks.tsx'
 import type { PlotLine } from './plot.tsx'
 
 export function toLines({
-  sinceMs,
+  startMs,
   untilMs,
   intervalMs,
   intervals,
@@ -16,7 +16,7 @@ export function toLines({
   const byTime = new Map(intervals.map(({ atMs, counts }) => [atMs, counts]))
   const times: number[] = []
   const counts: OutcomeCounts[] = []
-  for (let atMs = sinceMs; atMs < untilMs; atMs += intervalMs) {
+  for (let atMs = startMs; atMs < untilMs; atMs += intervalMs) {
     times.push(atMs / 1_000)
     counts.push(byTime.get(atMs) ?? {})
   }

@@ -22,6 +22,8 @@ export const OVERVIEW_INTERVALS = 60
 export const OVERVIEW_TOP = 8
 /** Bars over the ledger. */
 export const HISTOGRAM_INTERVALS = 90
+/** The newest records, which bars over a free text are counted among. */
+export const SEARCHED_RECORDS_MAX = 1_000_000
 /** Names that are suggested for a filter, and how many of its column are looked through for them. */
 export const SUGGESTED_NAMES_MAX = 20
 export const SUGGESTION_WORDS_MAX = 20_000

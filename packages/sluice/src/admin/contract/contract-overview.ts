@@ -9,9 +9,13 @@ export type OutcomeCounts = Partial<Readonly<Record<OutcomeLabel, number>>>
 export interface CallHistogram {
   readonly sinceMs: number
   readonly untilMs: number
+  /** Where the first interval begins: at `sinceMs`, or with its minute. */
+  readonly startMs: number
   readonly intervalMs: number
   /** Those without calls are left out. */
   readonly intervals: readonly { readonly atMs: number; readonly counts: OutcomeCounts }[]
+  /** Only calls among so many of the newest records are counted. */
+  readonly newest?: number
   /** Records that are not indexed yet, and not counted. */
   readonly behind: number
 }

@@ -12,12 +12,14 @@ import { readHistogram, readNames } from './histogram.ts'
 import { readOverview } from './overview.ts'
 
 const START_MS = 1_800_000_000_000
+/** 500 calls are five hours: whole ones in the middle, parts of two at the ends. */
+const STEP_MS = 37_000
 
 test('every figure is exact for the stretch it names, and for the one before', async () => {
   const directory = freshDirectory()
   const ledger = Ledger.open({ directory })
   const calls = Array.from({ length: 500 }, (_, n) => ({
-    atMs: START_MS + n * 1_000,
+    atMs: START_MS + n * STEP_MS,
     server: n % 3 === 0 ? 'files' : 'mail',
     name: `tool-${n % 7}`,
     isRefused: n % 5 === 0,
@@ -31,10 +33,10 @@ test('every figure is exact for the stretch it names, and for the one before', a
   const database = openLedgerReadOnly(directory)
   const index = new RecordIndex(directory, database, {})
   index.catchUp()
-  const [sinceMs, untilMs] = [START_MS + 250_000, START_MS + 400_000]
+  const [sinceMs, untilMs] = [START_MS + 250.3 * STEP_MS, START_MS + 400 * STEP_MS]
   const overview = readOverview(index.database, { sinceMs, untilMs })
   const within = calls.filter(({ atMs }) => atMs >= sinceMs && atMs < untilMs)
-  const earlier = calls.filter(({ atMs }) => atMs >= sinceMs - 150_000 && atMs < sinceMs)
+  const earlier = calls.filter(({ atMs }) => atMs >= sinceMs - 149.7 * STEP_MS && atMs < sinceMs)
   const count = (some: typeof calls, isRefused: boolean) =>
     some.filter((call) => call.isRefused === isRefused).length
   expect(overview.totals).toEqual({ allow: count(within, false), deny: count(within, true) })

@@ -12,6 +12,7 @@ import { allowed, denied, judgement } from '../judgements.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import { freshDirectory, freshDirectoryForAll } from '../samples.test-support.ts'
 import { verifyLedger } from '../verify/verify.ts'
+import { COUNTS_SUM } from './call-counts.ts'
 import { sumUpTo } from './index-check.ts'
 import { queryLedger } from './query.ts'
 import { RecordIndex } from './record-index.ts'
@@ -98,6 +99,12 @@ describe('F10: a changed index', () => {
     [
       'an outcome invented',
       'INSERT INTO outcomes SELECT 999, seq, status, duration, bytes, error FROM outcomes LIMIT 1',
+    ],
+    ['a count changed', 'UPDATE minutes SET n = n + 1'],
+    ['a count deleted', 'DELETE FROM hours WHERE kind = 3'],
+    [
+      'counts and their sum',
+      `UPDATE minutes SET n = n + 1; UPDATE tally SET counts = ${COUNTS_SUM}`,
     ],
     ['a trigger', 'CREATE TRIGGER t AFTER INSERT ON calls BEGIN DELETE FROM calls; END'],
     [

@@ -16,6 +16,7 @@ import {
   REMEMBERED_WORDS_MAX,
 } from '../records/limits.ts'
 import type { LedgerRecord } from '../records/record.ts'
+import { COUNTS_SUM, WRONG_COUNTS } from './call-counts.ts'
 import { type IndexRow, TABLE_SUMS, toIndexRow } from './index-rows.ts'
 
 export interface IndexDifference {
@@ -36,6 +37,7 @@ export function findIndexFault(index: DatabaseSync, ledger: DatabaseSync): strin
   const span = findSpan(index, ledger)
   if (span === undefined) return undefined
   for (const table of TABLES) if (!addsUp(index, table)) return `rows of \`${table}\` were changed`
+  if (!countsAddUp(index)) return 'its counts were changed'
   if (hashOfWords(index) !== index.prepare('SELECT words FROM tally').get()?.words)
     return 'its words were changed'
   for (const segment of pickSegments(span)) {
@@ -151,6 +153,8 @@ function compareSpan(
       if (record.seq >= from && record.seq <= to) compare(record)
     }
   }
+  if (isWhole && found.length === 0 && Number(index.prepare(WRONG_COUNTS).get()?.n) > 0)
+    report(to, 'counts in the index of queries are not those of its calls')
   for (const table of TABLES) {
     if (table === 'outcomes' && !isWhole) continue
     const key = KEYS[table]
@@ -224,6 +228,10 @@ export function sumUpTo(table: IndexRow['table'], through: number): string {
 function addsUp(index: DatabaseSync, table: IndexRow['table']): boolean {
   const sum = sumUpTo(table, Number.MAX_SAFE_INTEGER)
   return index.prepare(`SELECT ${sum} = (SELECT ${table} FROM tally) AS fits`).get()?.fits === 1
+}
+
+function countsAddUp(index: DatabaseSync): boolean {
+  return index.prepare(`SELECT ${COUNTS_SUM} = counts AS fits FROM tally`).get()?.fits === 1
 }
 
 export function hashWord(before: string, id: number, text: string): string {

@@ -140,6 +140,7 @@ export function selectCalls(index: RecordIndex, query: Query): CallSelection | u
     values.push(after)
   }
   if (text !== undefined) {
+    if (!index.hasText(toAsciiLower(text))) return undefined
     where.push(`(${SEARCHED.map((column) => `calls.${column} IN found`).join(' OR ')})`)
     values.unshift(toAsciiLower(text))
   }

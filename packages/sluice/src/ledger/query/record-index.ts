@@ -13,11 +13,13 @@ import { decode } from '../records/decoding.ts'
 import { INDEX_SCHEMA, indexFile, USUAL_WORDS } from '../records/files.ts'
 import {
   INDEX_CHECK_EVERY_MS,
+  INDEX_CHECK_PAUSE,
   INDEXED_AT_ONCE_MAX,
   REMEMBERED_WORDS_MAX,
   SUBTREE_LEAVES,
 } from '../records/limits.ts'
 import type { LedgerRecord } from '../records/record.ts'
+import { COUNT_STATEMENTS, CountedCalls, uncountUpTo } from './call-counts.ts'
 import { findIndexFault, hashWord, sumUpTo } from './index-check.ts'
 import { rowSum, toIndexRow } from './index-rows.ts'
 
@@ -30,7 +32,8 @@ const STATEMENTS = {
   find: 'SELECT id FROM words WHERE text = ?',
   add: 'INSERT INTO words (text) VALUES (?)',
   tally: `UPDATE tally SET calls = calls + ?, outcomes = outcomes + ?, events = events + ?,
-    words = ?`,
+    counts = counts + ?, words = ?`,
+  ...COUNT_STATEMENTS,
 } as const
 
 export interface IndexOptions {
@@ -50,11 +53,12 @@ export class RecordIndex {
    */
   #leaves: { readonly first: number; readonly tree: Peaks } | undefined
   readonly #options: IndexOptions
-  #checkedMs = Number.NEGATIVE_INFINITY
+  #checkAgainMs = Number.NEGATIVE_INFINITY
   /** `data_version` after the last step: a different value means that another process wrote. */
   #version: unknown
   /** What the current step adds to the tally. */
   #added = { calls: 0, outcomes: 0, events: 0, words: '' }
+  readonly #counts = new CountedCalls()
 
   /** Throws a StoreError if the directory may not be written. */
   constructor(directory: string, ledger: DatabaseSync, options: IndexOptions = {}) {
@@ -73,6 +77,14 @@ export class RecordIndex {
   findWord(text: string): number | undefined {
     const id = this.#statements.find.get(text)?.id
     return id === undefined ? undefined : Number(id)
+  }
+
+  /** Whether some name, code or reason has it; `text` is in lower case. */
+  hasText(text: string): boolean {
+    const found = this.database.prepare(
+      'SELECT 1 FROM words WHERE instr(lower(text), ?) > 0 LIMIT 1',
+    )
+    return found.get(text) !== undefined
   }
 
   /** The root over `SUBTREE_LEAVES` leaves from `first` on; undefined if it is not known. */
@@ -110,14 +122,15 @@ export class RecordIndex {
   /** Missing or extra rows would be wrong in every result. */
   #check(): void {
     const nowMs = performance.now()
-    if (this.#options.isChecked === false || nowMs - this.#checkedMs < INDEX_CHECK_EVERY_MS) return
-    this.#checkedMs = nowMs
+    if (this.#options.isChecked === false || nowMs < this.#checkAgainMs) return
     this.database.exec('BEGIN')
     let why: string | undefined
     try {
       why = findIndexFault(this.database, this.#ledger)
     } finally {
       this.database.exec('ROLLBACK')
+      const tookMs = performance.now() - nowMs
+      this.#checkAgainMs = nowMs + Math.max(INDEX_CHECK_EVERY_MS, tookMs * INDEX_CHECK_PAUSE)
     }
     if (why === undefined) return
     this.#rebuild()
@@ -169,7 +182,8 @@ export class RecordIndex {
       if (seq >= from) {
         this.#statements.through.run(seq, Buffer.from(hash, 'latin1'))
         const { calls, outcomes, events, words } = this.#added
-        this.#statements.tally.run(calls, outcomes, events, words)
+        const counts = this.#counts.flush(this.#statements)
+        this.#statements.tally.run(calls, outcomes, events, counts, words)
       }
       this.database.exec('COMMIT')
       return seq - from + 1
@@ -205,8 +219,8 @@ export class RecordIndex {
     this.#leaves = undefined
     this.database.exec(
       `DELETE FROM calls; DELETE FROM outcomes; DELETE FROM events; DELETE FROM subtrees;
-      DELETE FROM through; DELETE FROM words WHERE id > ${USUAL_WORDS.agent};
-      UPDATE tally SET calls = 0, outcomes = 0, events = 0, words = ''`,
+      DELETE FROM minutes; DELETE FROM hours; DELETE FROM through; DELETE FROM words WHERE id > ${USUAL_WORDS.agent};
+      UPDATE tally SET calls = 0, outcomes = 0, events = 0, counts = 0, words = ''`,
     )
     this.#startTally()
     return base.seq
@@ -216,6 +230,7 @@ export class RecordIndex {
   #drop(through: number): void {
     const first = this.database.prepare('SELECT min(seq) AS seq FROM calls').get()?.seq
     if (first == null || Number(first) > through) return
+    this.database.exec(uncountUpTo(through))
     this.database.exec(
       `UPDATE tally SET calls = calls - ${sumUpTo('calls', through)},
         outcomes = outcomes - ${sumUpTo('outcomes', through)},
@@ -228,6 +243,7 @@ export class RecordIndex {
   #startTally(): void {
     const words = this.database.prepare('SELECT words FROM tally').get()?.words
     this.#added = { calls: 0, outcomes: 0, events: 0, words: String(words ?? '') }
+    this.#counts.clear()
   }
 
   #through(): number {
@@ -249,6 +265,7 @@ export class RecordIndex {
     const values = [...before, ...words.map((text) => this.#intern(text)), ...after]
     const { changes } = this.#statements[table].run(...values)
     if (Number(changes) > 0) this.#added[table] += rowSum(table, values)
+    if (table === 'calls') this.#counts.add(values)
   }
 
   #intern(text: string): number {

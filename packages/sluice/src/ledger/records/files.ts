@@ -30,6 +30,7 @@ const BASE = `
 /**
  * Texts are stored once and referenced by number; `through` is the last indexed record. Most calls
  * are allowed and have no agent and no shadow verdict, so an index on those values would cost much and find nothing.
+ * `minutes` and `hours` count calls, see query/call-counts.ts.
  * `tool` is server and name together; `subtrees` are roots over many leaves of the tree, for
  * proofs.
  */
@@ -79,6 +80,21 @@ const INDEX = `
     detail TEXT NOT NULL
   ) STRICT;
   CREATE INDEX events_name ON events (name);
+  CREATE TABLE minutes (
+    minute INTEGER NOT NULL,
+    action INTEGER NOT NULL,
+    code INTEGER NOT NULL,
+    n INTEGER NOT NULL,
+    PRIMARY KEY (minute, action, code)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE hours (
+    kind INTEGER NOT NULL,
+    hour INTEGER NOT NULL,
+    word INTEGER NOT NULL,
+    n INTEGER NOT NULL,
+    refused INTEGER NOT NULL,
+    PRIMARY KEY (kind, hour, word)
+  ) STRICT, WITHOUT ROWID;
   CREATE TABLE subtrees (first INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT;
   CREATE TABLE through (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`
 /** Checksums of the rows of each table, and a hash over the words: direct edits are detected. */
@@ -88,11 +104,15 @@ const TALLY = `
     calls INTEGER NOT NULL,
     outcomes INTEGER NOT NULL,
     events INTEGER NOT NULL,
+    counts INTEGER NOT NULL,
     words TEXT NOT NULL
   ) STRICT;
-  INSERT INTO tally VALUES (1, 0, 0, 0, '');`
+  INSERT INTO tally VALUES (1, 0, 0, 0, 0, '');`
 /** An index is rebuilt rather than migrated. */
-const INDEX_ANEW = ['words', 'calls', 'outcomes', 'events', 'subtrees', 'through', 'tally']
+const INDEX_ANEW = [
+  ...['words', 'calls', 'outcomes', 'events', 'minutes', 'hours'],
+  ...['subtrees', 'through', 'tally'],
+]
   .map((table) => `DROP TABLE IF EXISTS ${table};`)
   .join(' ')
 
@@ -104,7 +124,7 @@ export function ledgerFile(directory: string): OpenOptions {
 }
 
 export function indexFile(directory: string): OpenOptions {
-  const migrations = ['', '', '', '', INDEX_ANEW + INDEX_SCHEMA]
+  const migrations = ['', '', '', '', '', INDEX_ANEW + INDEX_SCHEMA]
   return { directory, name: 'ledger-index.db', migrations, isDerived: true }
 }
 

@@ -44,6 +44,8 @@ export const INDEXED_AT_ONCE_MAX = 20_000
 export const INDEX_COMPARED_RECORDS = 32_768
 export const INDEX_SEGMENT_RECORDS = 1_024
 export const INDEX_CHECK_EVERY_MS = 60_000
+/** A check reads every row: after a slow one, so many times as long passes until the next. */
+export const INDEX_CHECK_PAUSE = 100
 /** Texts whose numbers the index caches. */
 export const REMEMBERED_WORDS_MAX = 50_000
 /** One checkpoint as text: 52 peaks at most, and the rest. */
