@@ -53,12 +53,7 @@ test('the stored answers are those of the servers', { timeout: TIMEOUT_MS }, asy
 
 const POLICY = `version: 1
 default: allow
-labels: { "mail/*": [untrusted], "files/*": [untrusted] }
-guardrails:
-  - name: nothing after a stranger's text
-    match: { tools: [mail/send_*, mail/set_*] }
-    when: session.saw.untrusted
-    action: require_approval
+protect: balanced
 `
 
 test(
@@ -76,9 +71,18 @@ test(
         'allow',
         expect.stringContaining('APPROVAL'),
       ])
-      const lax = await runner.run(traceOf('mail/launch-date'), injectionOf('mail/delete-invoice'))
+      const encoded = await runner.run(
+        traceOf('mail/launch-date'),
+        injectionOf('mail/phish-team'),
+        'encoded',
+      )
+      expect(encoded.isGood).toBe(true)
+      // The prompt names the recipient, which stands in no answer.
+      const named = await runner.run(traceOf('several/send-revenue'))
+      expect(named.calls.at(-1)).toEqual({ tool: 'mail/send_message', verdict: 'allow' })
+      const lax = await runner.run(traceOf('mail/spam'), injectionOf('mail/delete-invoice'))
       expect(lax.isGood).toBe(false)
-      const held = await runner.run(traceOf('several/send-revenue'))
+      const held = await runner.run(traceOf('several/meeting-mail'))
       expect(held.isGood).toBe(false)
       expect(held.calls.at(-1)).toEqual({ tool: 'mail/send_message', verdict: 'APPROVED' })
     } finally {

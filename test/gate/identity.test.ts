@@ -133,8 +133,17 @@ describe('who is let in', () => {
   })
 
   test('nobody but grants from the first one on, and the local sessions end', async () => {
-    const taken = await grants('add', 'ann', '--policy', 'reader', '--groups', 'mail,ops')
+    const taken = await grants(
+      'add',
+      'ann',
+      '--policy',
+      'reader',
+      '--groups',
+      'mail,ops',
+      '--prompt',
+    )
     expect(taken.code).toBe(0)
+    expect((await grants('list')).out).toMatch(/^ann .*groups mail,ops, prompt/m)
     ann = /sluice_[0-9a-f]{64}/.exec(taken.out)?.[0] ?? ''
     expect(taken.err).toContain('the local user needs one from now on')
     const { status, headers, answer } = await local.ask('ping')
@@ -278,8 +287,17 @@ describe('grants add', () => {
   })
 
   test('--fixed prints what sluice.yaml takes', async () => {
-    const { out } = await grants('add', 'eve', '--policy', 'reader', '--fixed', '--json')
+    const { out } = await grants(
+      'add',
+      'eve',
+      '--policy',
+      'reader',
+      '--prompt',
+      '--fixed',
+      '--json',
+    )
     const { grants: fixed, token } = JSON.parse(out)
+    expect(fixed.eve.prompt).toBe(true)
     const second = await startGate({
       servers: { echo: fixture('echo') },
       config: { policies: { reader: './reader.yaml' }, grants: fixed },

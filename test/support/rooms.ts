@@ -184,6 +184,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'init',
       'ledger',
       'operations',
+      'protocol',
       'store',
       'terminal',
     ],

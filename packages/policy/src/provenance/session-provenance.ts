@@ -4,6 +4,16 @@
 
 import { ExactNumber, isObject, type JsonValue } from '../core/json.ts'
 import type { Origin, ProvenanceLookup, ValueReading } from '../core/provenance.ts'
+import {
+  type AnswerSource,
+  FIELD,
+  fieldFlag,
+  ORDINARY,
+  PROSE,
+  SHARED_FIELD,
+  toFieldOrigin,
+  WRITTEN_FIELD,
+} from './field-flags.ts'
 import { foldText } from './fold-text.ts'
 import { Hasher, type HashSeed } from './hash.ts'
 import { HashTable } from './hash-table.ts'
@@ -27,12 +37,6 @@ import {
 } from './read-value.ts'
 import { addWords, standsIn } from './words.ts'
 
-const FIELD = 1
-const SHARED_FIELD = 2
-const WRITTEN_FIELD = 4
-const STEERED = 8
-const PROSE = 16
-
 /** Tags keep hashes of different things apart. */
 const WHOLE = 1
 // 2 and 3 are those of words.ts.
@@ -44,24 +48,6 @@ export interface Answer {
   /** Texts; one that is a JSON document is read as fields. */
   readonly texts: readonly string[]
   readonly structured?: JsonValue | undefined
-}
-
-/** Of the call that was answered. */
-export interface AnswerSource {
-  /** Its arguments came only from prose: its fields are no better than prose. */
-  readonly isSteered: boolean
-  /** The document says that the answers of this tool are written by nobody else. */
-  readonly isTrusted: boolean
-  /** Values of its arguments that did not come from the user or a field: an echo proves nothing. */
-  readonly echoes: readonly string[]
-  /** Its tool does not hand over texts as somebody wrote them: one that is all records has fields. */
-  readonly canListRecords?: boolean
-}
-
-const ORDINARY: AnswerSource = {
-  isSteered: false,
-  isTrusted: false,
-  echoes: [],
 }
 
 /** Everything that a session remembers, as it is stored. Holds words of the prompt: a secret. */
@@ -160,6 +146,19 @@ export class SessionProvenance implements ProvenanceLookup {
     visitGroupedAccounts(folded, (compact) => this.#add(this.#prompt, WHOLE, compact, PROSE))
     this.#verbs = words
     return true
+  }
+
+  /** Text that somebody handed on who may have read a stranger's: whatever its form, it is prose. */
+  addText(text: string): void {
+    this.#table.startAnswer()
+    this.#charsLeft = ANSWER_REMEMBERED_CHARS_MAX
+    this.#addProse(text, ORDINARY)
+    this.#hasProse = true
+  }
+
+  /** Whether what is written in this session is the user's: no text was read, or the user just said it. */
+  isUsersText(text: string): boolean {
+    return !this.hasProse || text === this.#lastPrompt
   }
 
   /** A stranger's text was read, or something was forgotten. */
@@ -372,20 +371,6 @@ function isNumber(text: string): boolean {
     if (unit < 48 || unit > 57) return false
   }
   return true
-}
-
-/** Of a field in a record with text, or of a steered call. */
-function toFieldOrigin(flags: number): Origin | undefined {
-  if ((flags & SHARED_FIELD) !== 0) return 'shared field'
-  if ((flags & WRITTEN_FIELD) !== 0) return 'written field'
-  return (flags & STEERED) !== 0 ? 'steered' : undefined
-}
-
-function fieldFlag(words: number, { isSteered, isTrusted }: AnswerSource): number {
-  if (isTrusted) return FIELD
-  if (isSteered) return STEERED
-  if (words >= RECORD_PROSE_WORDS) return WRITTEN_FIELD
-  return words > 0 ? SHARED_FIELD : FIELD
 }
 
 /** The text as one JSON document; undefined if it is not one. */

@@ -32,6 +32,18 @@ export interface AgentCall {
 export interface SessionLabels {
   saw(): readonly string[]
   see(labels: readonly string[]): void
+  /** Whether a text that comes from this session is its user's own. Absent if nothing is known of it. */
+  isUsersText?(text: string): boolean
+}
+
+/** What an agent is told to do. */
+export interface AgentPrompt {
+  readonly owner: string
+  readonly family: string
+  readonly labels: readonly string[]
+  readonly text: string
+  /** A person wrote it; otherwise a model did, in another session. */
+  readonly isUsers: boolean
 }
 
 /** `saw`: all labels of the family after the call. */

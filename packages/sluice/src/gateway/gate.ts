@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { listRuleTexts } from '@sluice/policy/model/canonical-rule'
+import { readsProvenance } from '@sluice/policy/model/reads-provenance'
 import type { Caller } from '../identity/callers/caller.ts'
 import type { LabelScope } from '../identity/sessions/session-lease.ts'
 import { listParamHeaders } from '../protocol/mcp-headers.ts'
@@ -158,6 +159,11 @@ export class Gate {
     }
     const link = { link: client, send, environment }
     return observeClient(this.#relay(name, link, session, onEnd, handle), onName)
+  }
+
+  /** Whether a rule for this caller reads where values came from. */
+  readsOrigins({ policy }: Caller): boolean {
+    return readsProvenance(this.#parts.policies().of(policy).policy)
   }
 
   /** For a family of agents: one session for all of them, as long as they live. */

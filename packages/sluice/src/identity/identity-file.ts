@@ -78,6 +78,13 @@ const SIGN_INS = `
     until_ms INTEGER NOT NULL
   ) STRICT;`
 
+/** Its client may say what the user asked for. */
+const PROMPTS = `ALTER TABLE grants ADD COLUMN says_prompt INTEGER NOT NULL DEFAULT 0;`
+
 export function identityFile(directory: string): OpenOptions {
-  return { directory, name: 'identity.db', migrations: [GRANTS, LOGINS, PEOPLE, PAUSES, SIGN_INS] }
+  return {
+    directory,
+    name: 'identity.db',
+    migrations: [GRANTS, LOGINS, PEOPLE, PAUSES, SIGN_INS, PROMPTS],
+  }
 }

@@ -22,7 +22,7 @@ const groups = { kind: 'list', of: name, max: GRANT_GROUPS_MAX } as const
 
 const VIEW = fieldsOf({
   ...{ name: TEXT, id: TEXT, policy: TEXT, slots: COUNT, groups: listOf(TEXT) },
-  ...{ explain: FLAG, fixed: FLAG },
+  ...{ explain: FLAG, prompt: FLAG, fixed: FLAG },
   ...{ created: orNull(TIME), lastUsed: orNull(TIME), revoked: orNull(TIME) },
 })
 
@@ -44,11 +44,15 @@ export const ADD_GRANT: Operation = operation({
     },
     groups: { shape: groups, doc: 'what rules see as `principal.groups`' },
     explain: { shape: { kind: 'boolean' }, doc: 'denials name the rule and what is left' },
+    prompt: {
+      shape: { kind: 'boolean' },
+      doc: 'its client may say what the user asked for, in `_meta` under `sluice/prompt`',
+    },
   },
   output: fieldsOf({ grant: VIEW, token: TEXT, isFirst: FLAG }),
   run: async (parts, input, { by }) => {
     const { grants, ledger, policies, grantsChanged, nowMs } = parts
-    const wish = { slots: AGENT_SESSIONS_MAX, groups: [], explain: false, ...input }
+    const wish = { slots: AGENT_SESSIONS_MAX, groups: [], explain: false, prompt: false, ...input }
     if (!GRANT_NAME.test(wish.name))
       throw new OperationError(`\`${wish.name}\` is no name of a grant`, GRANT_NAME_HELP)
     const odd = wish.groups.find((group) => !GROUP_NAME.test(group))
@@ -64,7 +68,10 @@ export const ADD_GRANT: Operation = operation({
     const isFirst = !grants.exist
     const detail = { how: 'add', ...wish, groups: [...wish.groups], by: toActor(by) }
     await ledger.event({ atMs: nowMs(), name: 'grant', detail })
-    const { grant, token } = withOperationErrors(() => grants.add(wish, nowMs()))
+    const { prompt: canSayPrompt, ...terms } = wish
+    const { grant, token } = withOperationErrors(() =>
+      grants.add({ ...terms, canSayPrompt }, nowMs()),
+    )
     grantsChanged()
     return { grant: toGrantView(grant), token, isFirst }
   },
@@ -121,7 +128,8 @@ export function toGrantView(grant: Grant): JsonObject {
   const { id, policy, slots, explain, isFixed } = grant
   const at = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
   return {
-    ...{ name: grant.name, id, policy, slots, groups: [...grant.groups], explain, fixed: isFixed },
+    ...{ name: grant.name, id, policy, slots, groups: [...grant.groups], explain },
+    ...{ prompt: grant.canSayPrompt === true, fixed: isFixed },
     created: at(grant.createdMs),
     lastUsed: at(grant.lastUsedMs),
     revoked: at(grant.revokedMs),

@@ -135,7 +135,8 @@ export function agentsEndpoints(
       summary: 'give an agent something to do; the run goes on after the answer',
       handle: ({ params, body, person }) =>
         own(person, params.id ?? '', async (agents, owner) => {
-          const given = { input: body.input, waitMs: PROMPT_WAIT_MS }
+          const writer = { kind: 'person' } as const
+          const given = { input: body.input, waitMs: PROMPT_WAIT_MS, writer }
           const { state } = await agents.prompt(owner, params.id ?? '', given)
           return { state }
         }),

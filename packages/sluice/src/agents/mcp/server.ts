@@ -17,6 +17,7 @@ import type { Service } from '../service/service.ts'
 import { AgentError } from '../shared/errors.ts'
 import { LIST_PAGE_MAX } from '../shared/limits.ts'
 import { callTool, readArguments, TOOLS } from '../tools/all-tools.ts'
+import { findWriter } from '../tools/find-writer.ts'
 import { Gallery } from '../tools/gallery.ts'
 import { withLabelFlow } from '../tools/label-flow.ts'
 import type { ToolCategory, ToolSetting } from '../tools/tool-table.ts'
@@ -140,7 +141,8 @@ function serveCalls(
     if (!hasAtMost(args, INPUT_ELEMENTS_MAX))
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'there are too many elements')
     const { agentId, ...given } = readArguments<{ agentId: string; input: string }>(name, args)
-    const begin = () => tasks.begin(agentId, given, setting.onProgress)
+    const prompt = { ...given, writer: findWriter(given.input, setting) }
+    const begin = () => tasks.begin(agentId, prompt, setting.onProgress)
     const task = await asProtocol(() => withLabelFlow(name, { agentId }, setting, begin))
     return isAsked ? { content: [], task } : { content: [], ...asHandle(task) }
   })

@@ -46,7 +46,11 @@ export interface PromptArguments {
   readonly maxTurns?: number | undefined
   readonly waitMs?: number | undefined
   readonly requestId?: string | undefined
+  /** Who wrote the input: a person, another agent (its id), or a model that is no agent of ours. */
+  readonly writer?: PromptWriter | undefined
 }
+
+export type PromptWriter = { readonly kind: 'person' | 'model' } | { readonly agent: string }
 
 export type PromptAnswer =
   | ({ readonly state: 'ended'; readonly agent: AgentRow } & RunEnd)

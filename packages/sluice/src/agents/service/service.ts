@@ -45,6 +45,7 @@ import { Transfers } from '../transfer/transfer-client.ts'
 import type { AgentCluster } from './agent-cluster.ts'
 import { exportAgent, importForOwner } from './import-request.ts'
 import { moveForOwner } from './move-request.ts'
+import { notePrompt } from './note-prompt.ts'
 import { joinAgentCluster, routeService } from './routed-service.ts'
 import type { AskedBy, PromptAnswer, PromptArguments, ServiceOptions } from './service-types.ts'
 
@@ -213,17 +214,14 @@ export class Service {
     // A run that is under way ends on the core that it began on.
     if (agent.image !== this.#image && agent.summary.runId === null)
       await this.move(owner, id).catch(unlessBusy)
+    await notePrompt(agent, given, this.steps, this.#options.gate)
     const at = nowMs()
     const runId = this.#runId(at)
     // Before the run can end.
     const waiting = this.#wait(id, runId, waitMs, onProgress, signal)
     try {
-      await this.#run(
-        owner,
-        id,
-        { kind: 'prompt', at, runId, input, maxTurns },
-        { request: requestId },
-      )
+      const event = { kind: 'prompt', at, runId, input, maxTurns } as const
+      await this.#run(owner, id, event, { request: requestId })
     } catch (error) {
       this.#turns.watch.forget(runId)
       throw error

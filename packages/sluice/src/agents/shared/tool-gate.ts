@@ -2,7 +2,7 @@
 // this room knows no gateway. A call by an agent is its owner's call with `agent` set, judged and
 // recorded like any other. What comes back is data for the model, never a permission.
 
-import type { AgentCall, AgentOutcome, AgentTool } from '../../core/agent-calls.ts'
+import type { AgentCall, AgentOutcome, AgentPrompt, AgentTool } from '../../core/agent-calls.ts'
 
 /**
  * A tool that an agent can be given.
@@ -48,6 +48,8 @@ export interface ToolGate {
   /** What the owner may see, today. */
   list(owner: string): Promise<readonly GateTool[]>
   call(call: GateCall): Promise<GateOutcome>
+  /** Before the run that it begins: calls of the agent are judged by what it was told. */
+  notePrompt?(prompt: AgentPrompt): Promise<void>
   /** Waits for the verdict on a held call, carries it out if it may, and gives its outcome. */
   settle(
     ticket: string,

@@ -6,6 +6,7 @@ import { AgentError } from '../shared/errors.ts'
 import { FORKS_MAX, LIST_PAGE_MAX, WAIT_MS_MAX } from '../shared/limits.ts'
 import { createShape, limitsShape } from '../transfer/create-config.ts'
 import { instructionsOf, readRvf } from '../transfer/rvf.ts'
+import { findWriter } from './find-writer.ts'
 import { visibleFamily } from './label-flow.ts'
 import {
   agentId,
@@ -65,8 +66,11 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
       requestId: text.min(1).max(128).optional().describe('the same id never starts a second run'),
     }),
     promptShape,
-    async ({ agentId: id, ...given }, { service, owner, onProgress, signal }) =>
-      promptView(await service.prompt(owner, id, given, onProgress, signal)),
+    async ({ agentId: id, ...given }, setting) => {
+      const { service, owner, onProgress, signal } = setting
+      const prompt = { ...given, writer: findWriter(given.input, setting) }
+      return promptView(await service.prompt(owner, id, prompt, onProgress, signal))
+    },
   ),
   tool(
     'wasm_agent_wait',

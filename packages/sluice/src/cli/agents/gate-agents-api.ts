@@ -6,6 +6,7 @@ import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { STREAM_META, TEXT_META } from '../../agents/mcp/text-pieces.ts'
+import { PROMPT_META } from '../../protocol/protocol-generation.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { askGate, connectGate, greet } from '../connect/gate-socket.ts'
 import type { AgentsApi, ProgressWatch } from './agents-api.ts'
@@ -17,6 +18,7 @@ interface PendingCall {
 
 /** As `--server` is if it is left out. */
 export const DEFAULT_SERVER = 'agents'
+const PROMPT = 'wasm_agent_prompt'
 const NO_SUCH_SERVER = /no server is called/
 
 export async function agentsOfGate(
@@ -27,7 +29,8 @@ export async function agentsOfGate(
   if (socket === undefined) return undefined
   const { SLUICE_TOKEN: token } = process.env
   try {
-    await greet(socket, { do: 'pipe', server, ...(token ? { token } : {}) })
+    // What is typed here is the user's; the gate finds out whether a person typed it.
+    await greet(socket, { do: 'pipe', server, prompt: true, ...(token ? { token } : {}) })
   } catch (error) {
     socket.destroy()
     if (!NO_SUCH_SERVER.test((error as Error).message)) throw error
@@ -80,13 +83,14 @@ class GateAgentsApi implements AgentsApi {
   }
 
   async call<View>(name: string, args: object, watch?: ProgressWatch): Promise<View> {
-    const result = await this.#ask('tools/call', { name, arguments: { ...args } }, watch)
+    const said = 'input' in args && name === PROMPT ? { [PROMPT_META]: String(args.input) } : {}
+    const result = await this.#ask('tools/call', { name, arguments: { ...args } }, watch, said)
     const [content] = Array.isArray(result.content) ? result.content : []
     const text = isObject(content) ? String(content.text) : ''
     if (result.isError !== true) return (result.structuredContent ?? JSON.parse(text)) as View
     throw new CliError(
       'CLI_AGENTS',
-      said(text),
+      describeFailure(text),
       'docs/reference/errors.md says what to do about each code',
     )
   }
@@ -96,10 +100,16 @@ class GateAgentsApi implements AgentsApi {
     this.#socket.destroy()
   }
 
-  async #ask(method: string, params: object, watch?: ProgressWatch): Promise<JsonObject> {
+  async #ask(
+    method: string,
+    params: object,
+    watch?: ProgressWatch,
+    said: JsonObject = {},
+  ): Promise<JsonObject> {
     const id = this.#next++
     const stream = watch?.onText === undefined ? {} : { [STREAM_META]: true }
-    const meta = watch === undefined ? {} : { _meta: { progressToken: id, ...stream } }
+    const token = watch === undefined ? {} : { progressToken: id, ...stream }
+    const meta = { _meta: { ...token, ...said } }
     watch?.signal.addEventListener('abort', () =>
       this.#write({ method: 'notifications/cancelled', params: { requestId: id } }),
     )
@@ -146,7 +156,7 @@ function parseResponseLine(line: string): unknown {
 }
 
 /** A tool's own words, or what the gate said in its place. */
-function said(text: string): string {
+function describeFailure(text: string): string {
   try {
     const { error, code } = JSON.parse(text) as { error?: unknown; code?: unknown }
     if (typeof error === 'string') return `${error} (${String(code)})`

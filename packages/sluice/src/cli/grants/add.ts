@@ -25,6 +25,7 @@ interface Options extends GrantsOptions {
   readonly slots: string
   readonly groups?: string
   readonly explain?: boolean
+  readonly prompt?: boolean
   readonly fixed?: boolean
 }
 
@@ -54,6 +55,7 @@ export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
       )
       .option('--groups <a,b>', 'what rules see as `principal.groups`')
       .option('--explain', 'denials name the rule and what is left')
+      .option('--prompt', 'its client may say what the user asked for (`sluice/prompt` in `_meta`)')
       .option('--as <name>', 'who you are, where several people have a PIN')
       .option('--fixed', 'print lines for sluice.yaml instead of keeping the grant in the store'),
   )
@@ -70,11 +72,10 @@ export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
         return answer(1)
       }
       if (options.fixed === true) return answer(printFixed(wish, output))
-      const said = await askOperation(
-        ADD_GRANT,
-        { ...wish, groups: [...wish.groups] },
-        { place: grantsPlace(config), options },
-      )
+      const said = await askOperation(ADD_GRANT, toTerms(wish), {
+        place: grantsPlace(config),
+        options,
+      })
       const { grant, token, isFirst } = said
       output.value({ grant, token })
       print(grant as unknown as GrantRequest, String(token), output)
@@ -98,7 +99,8 @@ function refusal(
   return undefined
 }
 
-function wishOf(name: string, { policy, slots, groups, explain }: Options): GrantRequest {
+function wishOf(name: string, options: Options): GrantRequest {
+  const { policy, slots, groups, explain, prompt } = options
   if (!GRANT_NAME.test(name))
     throw new CliError('CLI_ARGUMENT', `\`${name}\` is no name of a grant`, GRANT_NAME_HELP)
   const named = groups === undefined ? [] : groups.split(',')
@@ -113,6 +115,7 @@ function wishOf(name: string, { policy, slots, groups, explain }: Options): Gran
     slots: readCount(slots, '--slots', AGENT_SESSIONS_SETTING_MAX),
     groups: [...new Set(named)],
     explain: explain === true,
+    canSayPrompt: prompt === true,
   }
 }
 
@@ -130,7 +133,13 @@ function print({ name, policy, slots }: GrantRequest, token: string, output: Out
   )
 }
 
-function printFixed({ name, ...terms }: GrantRequest, output: Output): 0 {
+/** As the operation and sluice.yaml name them. */
+function toTerms({ canSayPrompt, groups, ...terms }: GrantRequest) {
+  return { ...terms, groups: [...groups], ...(canSayPrompt === true ? { prompt: true } : {}) }
+}
+
+function printFixed(wish: GrantRequest, output: Output): 0 {
+  const { name, ...terms } = toTerms(wish)
   const token = makeToken()
   const hash = `sha256:${(hashGrantToken(token) as Buffer).toString('hex')}`
   output.value({ grants: { [name]: { hash, ...terms } }, token })

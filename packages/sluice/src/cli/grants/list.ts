@@ -45,12 +45,14 @@ export function addGrantsList(parent: Command, answer: SetExitCode): void {
 }
 
 function formatGrant(grant: Grant, output: Output): string {
-  const { name, policy, slots, groups, explain, isFixed, lastUsedMs, revokedMs } = grant
+  const { name, policy, slots, groups, explain, canSayPrompt, isFixed, lastUsedMs, revokedMs } =
+    grant
   const parts = [
     `policy ${policy}`,
     plural(slots, 'session'),
     ...(groups.length > 0 ? [`groups ${groups.join(',')}`] : []),
     ...(explain ? ['explain'] : []),
+    ...(canSayPrompt === true ? ['prompt'] : []),
     ...(isFixed
       ? ['from sluice.yaml']
       : [lastUsedMs === null ? 'never used' : `used ${day(lastUsedMs)}`]),

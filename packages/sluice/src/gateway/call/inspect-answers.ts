@@ -131,7 +131,11 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
     slot.remembered()
   }
   return {
-    labels: { saw, see },
+    labels: {
+      saw,
+      see,
+      isUsersText: (text) => session.provenance?.()?.isUsersText(text) === true,
+    },
     answers: createAnswerFilter({
       ...{ server, policy, vault: () => slot.vault, see, log },
       recordChanges: changes.add,

@@ -1,12 +1,12 @@
 // Which process is the client of a pipe: real processes below this one, started directly, by a shell, and
 // by something that looks like npm.
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findClientProcess } from './client-process.ts'
+import { findClientProcess, isTypedCommand } from './client-process.ts'
 
 let folder = ''
 const children: ChildProcess[] = []
@@ -29,14 +29,14 @@ afterAll(() => {
 
 /** The pid of the innermost process; it ends when its input does. */
 async function start(...command: string[]): Promise<number> {
-  return startAs(undefined, ...command)
+  return startAs({}, ...command)
 }
 
-async function startAs(uid: number | undefined, ...command: string[]): Promise<number> {
+async function startAs(options: SpawnOptions, ...command: string[]): Promise<number> {
   const pipe = ['sh', '-c', 'echo $$; exec cat']
   const [program = '', ...rest] = [...command, ...pipe]
   const stdio = ['pipe' as const, 'pipe' as const, 'ignore' as const]
-  const child = spawn(program, rest, { stdio, ...(uid === undefined ? {} : { uid, cwd: '/' }) })
+  const child = spawn(program, rest, { ...options, stdio })
   children.push(child)
   const line = await new Promise<string>((resolve) =>
     child.stdout?.once('data', (chunk) => resolve(String(chunk))),
@@ -60,9 +60,18 @@ describe.runIf(process.platform === 'linux')('the client of a pipe', () => {
   // It could choose what a program of the gate's user does: PATH, NODE_OPTIONS, LD_PRELOAD.
   test.runIf(process.getuid?.() === 0)('is known to be another user’s', async () => {
     const client = ['env', '--', 'perl', '-e', 'system(@ARGV)', '--']
-    const pid = await startAs(65_534, ...client)
+    const pid = await startAs({ uid: 65_534, cwd: '/' }, ...client)
     const found = findClientProcess(pid)
     expect(found).toMatchObject({ pid: children.at(-1)?.pid, isSameUser: false })
+  })
+
+  test('a command was typed if its group is its own, or that of what launched it', async () => {
+    const node = process.execPath
+    const own = { detached: true }
+    expect(isTypedCommand(await startAs(own))).toBe(true)
+    expect(isTypedCommand(await startAs(own, node, join(folder, 'npx-cli.js')))).toBe(true)
+    expect(isTypedCommand(await startAs(own, node, join(folder, 'client.js')))).toBe(false)
+    expect(isTypedCommand(2 ** 30)).toBe(false)
   })
 
   test('is another one for another run of the same program', async () => {

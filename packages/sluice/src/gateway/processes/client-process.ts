@@ -48,6 +48,21 @@ export function findClientProcess(pid: number): ClientProcess | undefined {
   return undefined
 }
 
+/** Whether the process leads its process group, or only launchers are between it and the leader: an
+ * interactive shell gives each command a group of its own, a program that runs commands for a model
+ * does not. */
+export function isTypedCommand(pid: number): boolean {
+  let stat = readStat(pid)
+  let at = pid
+  for (let steps = 0; stat !== undefined && steps < PROCESS_ANCESTORS_MAX; steps++) {
+    if (stat.group === at) return true
+    at = stat.parent
+    if (!isLauncher(at)) return false
+    stat = readStat(at)
+  }
+  return false
+}
+
 function isSameUser(pid: number): boolean {
   const uids = readUids(pid)
   return uids.length > 0 && uids.every((uid) => uid === process.getuid?.())

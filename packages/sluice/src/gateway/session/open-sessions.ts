@@ -30,6 +30,11 @@ export interface AgentFamilySession {
   readonly agent: () => AgentFacts | null
 }
 
+/** The session of a family of agents, beside its links. */
+export interface FamilyMemory
+  extends SessionLabels,
+    Pick<SessionLease, 'provenance' | 'remembered'> {}
+
 export class OpenSessions {
   readonly #sessions: AgentSessions
   /** Undefined if they are those of this gate alone. */
@@ -69,17 +74,19 @@ export class OpenSessions {
     return add(this.#sessions.openFamily(family, id, steadyMs()))
   }
 
-  /** What a family of agents has seen, whatever links it has. */
-  familyLabels(family: string): SessionLabels | Promise<SessionLabels> {
-    const toLabels = (slot: SessionLease): SessionLabels => {
+  /** What a family of agents has seen and remembers, whatever links it has. */
+  familyMemory(family: string): FamilyMemory | Promise<FamilyMemory> {
+    const toMemory = (slot: SessionLease): FamilyMemory => {
       slot.release()
       return {
         saw: () => slot.facts(steadyMs()).saw,
         see: (labels) => void slot.see(labels, steadyMs()),
+        provenance: () => slot.provenance(),
+        remembered: () => slot.remembered(),
       }
     }
-    if (this.#shared !== undefined) return this.#shared.openFamily(family, undefined).then(toLabels)
-    return toLabels(this.#sessions.openFamily(family, undefined, steadyMs()))
+    if (this.#shared !== undefined) return this.#shared.openFamily(family, undefined).then(toMemory)
+    return toMemory(this.#sessions.openFamily(family, undefined, steadyMs()))
   }
 
   /** Closes the connections of callers that no longer hold: revoked, expired, or not local any more. */

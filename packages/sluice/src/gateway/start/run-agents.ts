@@ -65,7 +65,8 @@ export class BuiltinAgents {
       isOwn: (server) => servers.find(server)?.kind === 'builtin',
       approvals,
       callerOf: (owner) => door.callerOf(owner),
-      labelsOf: (family) => gate.sessions.familyLabels(family),
+      memoryOf: (family) => gate.sessions.familyMemory(family),
+      readsOrigins: (caller) => gate.readsOrigins(caller),
       open: (server, link, who, session) => gate.openAgents(server, link, who, session),
     })
     const running = await this.#start(agentGate, shared)

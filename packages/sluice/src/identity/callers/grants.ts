@@ -19,11 +19,11 @@ import {
 
 export type GrantRequest = Omit<FixedGrant, 'hash'>
 
-const KEPT = `SELECT hash, name, policy, slots, groups, explain, created_ms AS createdMs,
-  last_used_ms AS lastUsedMs, revoked_ms AS revokedMs FROM grants ORDER BY created_ms, name`
+const KEPT = `SELECT hash, name, policy, slots, groups, explain, says_prompt AS canSayPrompt,
+  created_ms AS createdMs, last_used_ms AS lastUsedMs, revoked_ms AS revokedMs FROM grants ORDER BY created_ms, name`
 
-const ADD = `INSERT INTO grants (hash, name, policy, slots, groups, explain, created_ms)
-  VALUES (?, ?, ?, ?, ?, ?, ?)`
+const ADD = `INSERT INTO grants (hash, name, policy, slots, groups, explain, says_prompt, created_ms)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 /** SQLITE_CONSTRAINT_UNIQUE. */
 const UNIQUE = 2067
 
@@ -104,7 +104,7 @@ export class Grants {
 
   /** From now on only the caller has the token. */
   add(wish: GrantRequest, nowMs: number): { grant: Grant; token: string } {
-    const { name, policy, slots, groups, explain } = wish
+    const { name, policy, slots, groups, explain, canSayPrompt = false } = wish
     if (this.#all.some((one) => one.name === name && one.revokedMs === null))
       throw createNameError(name)
     if (this.#all.length >= GRANTS_MAX)
@@ -115,7 +115,8 @@ export class Grants {
       )
     const token = makeToken()
     const digest = hashGrantToken(token) as Buffer
-    const row = [digest, name, policy, slots, JSON.stringify(groups), Number(explain), nowMs]
+    const terms = [policy, slots, JSON.stringify(groups), Number(explain), Number(canSayPrompt)]
+    const row = [digest, name, ...terms, nowMs]
     try {
       this.#database.prepare(ADD).run(...row)
     } catch (error) {
@@ -218,6 +219,7 @@ function toGrant(row: Record<string, unknown>): Grant {
     isFixed: false,
     groups: JSON.parse(row.groups as string) as string[],
     explain: row.explain === 1,
+    canSayPrompt: row.canSayPrompt === 1,
   }
 }
 

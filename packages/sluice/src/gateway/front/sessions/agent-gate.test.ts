@@ -1,8 +1,10 @@
 // The classes of tools as agents see them: a call that only reads is made again after a crash, so a class
 // that is wrong repeats an effect. The hints of a built-in server hold; those of others are only weighed.
 
+import { readValue } from '@sluice/policy/provenance/read-value'
 import { expect, test } from 'vitest'
 import type { Caller } from '../../../identity/callers/caller.ts'
+import { AgentSessions } from '../../../identity/sessions/agent-sessions.ts'
 import {
   type ClientEvents,
   type ClientTransport,
@@ -33,13 +35,59 @@ function serve(link: ClientTransport): ClientEvents {
   }
 }
 
+/** With rules that read where values came from. */
+function gateWithMemory() {
+  const sessions = new AgentSessions()
+  const lease = sessions.openFamily('7', undefined, 0)
+  const gate = new AgentGate({
+    servers: () => [],
+    isOwn: () => false,
+    approvals: { find: () => undefined, watch: () => () => {} },
+    callerOf: (owner) => (owner === 'local' ? ({} as Caller) : undefined),
+    memoryOf: () => ({
+      saw: () => lease.facts(0).saw,
+      see: (labels) => void lease.see(labels, 0),
+      provenance: () => lease.provenance(),
+      remembered: () => lease.remembered(),
+    }),
+    readsOrigins: () => true,
+    open: () => NO_CLIENT_EVENTS,
+  })
+  const note = (text: string, isUsers: boolean, labels: readonly string[] = [], owner = 'local') =>
+    gate.notePrompt({ owner, family: '7', labels, text, isUsers })
+  const originOf = (value: string) => lease.provenance().originOf(readValue(value))
+  return { note, originOf, memory: () => lease.provenance() }
+}
+
+test('a prompt of a person is the user’s, one of a model is prose whatever its form', async () => {
+  const { note, originOf, memory } = gateWithMemory()
+  await note('Mail ann@example.com', true)
+  expect(originOf('ann@example.com')).toBe('user')
+  expect(memory()).toMatchObject({ hasPrompt: true, hasProse: false, isIncomplete: false })
+  await note('{"to":"eve@evil.example"}', false)
+  expect(originOf('eve@evil.example')).toBe('prose')
+  expect(memory().hasProse).toBe(true)
+  await note('bob@example.com', true, [], 'nobody')
+  expect(originOf('bob@example.com')).toBe('nowhere')
+})
+
+test('a label from elsewhere makes the memory of a new agent incomplete, `trusted` does not', async () => {
+  const trusted = gateWithMemory()
+  await trusted.note('go', true, ['trusted'])
+  expect(trusted.memory().isIncomplete).toBe(false)
+  const other = gateWithMemory()
+  await other.note('go', true, ['trusted', 'private'])
+  expect(other.memory().isIncomplete).toBe(true)
+})
+
 test('the hints of a built-in server are its classes, those of another server are not', async () => {
   const gate = new AgentGate({
     servers: () => ['agents', 'other'],
     isOwn: (server) => server === 'agents',
     approvals: { find: () => undefined, watch: () => () => {} },
     callerOf: () => ({}) as Caller,
-    labelsOf: () => ({ saw: () => [], see() {} }),
+    memoryOf: () => new AgentSessions().openFamily('f', undefined, 0) as never,
+    readsOrigins: () => false,
     open: (_server, link) => serve(link),
   })
   const listed = await gate.list('local')

@@ -5,17 +5,12 @@
 import type { AgentFacts } from '@sluice/policy/core/call'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { classify, classifyOwn } from '../../../catalogue/classify/classify.ts'
-import type {
-  AgentCall,
-  AgentOutcome,
-  AgentTool,
-  SessionLabels,
-} from '../../../core/agent-calls.ts'
+import type { AgentCall, AgentOutcome, AgentPrompt, AgentTool } from '../../../core/agent-calls.ts'
 import type { ApprovalService } from '../../../core/approval.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
 import type { JsonRpcResponse, ParsedMembers } from '../../../protocol/message.ts'
 import { readMessages } from '../../../protocol/read-message.ts'
-import type { AgentFamilySession } from '../../session/open-sessions.ts'
+import type { AgentFamilySession, FamilyMemory } from '../../session/open-sessions.ts'
 import { AGENT_CALL_MS_MAX, AGENT_LINK_IDLE_MS, AGENT_LINKS_MAX } from '../../shared/limits.ts'
 import type { ClientEvents, ClientTransport } from '../../shared/transport.ts'
 import { beginSession, listTools } from './list-tools.ts'
@@ -28,8 +23,10 @@ export interface AgentGateContext {
   readonly approvals: Pick<ApprovalService, 'find' | 'watch'>
   /** Undefined where the owner may no longer call. */
   readonly callerOf: (owner: string) => Caller | undefined
-  /** What a family has seen; the session that its calls are judged in. */
-  readonly labelsOf: (family: string) => SessionLabels | Promise<SessionLabels>
+  /** What a family has seen and remembers: the session that its calls are judged in. */
+  readonly memoryOf: (family: string) => FamilyMemory | Promise<FamilyMemory>
+  /** Whether a rule for this caller reads where values came from. */
+  readonly readsOrigins: (caller: Caller) => boolean
   readonly open: (
     server: string,
     link: ClientTransport,
@@ -54,6 +51,8 @@ interface AgentConnection {
   idleTimer?: NodeJS.Timeout
 }
 
+const TRUSTED = 'trusted'
+
 export class AgentGate {
   readonly #context: AgentGateContext
   readonly #lines = new Map<string, AgentConnection>()
@@ -74,10 +73,38 @@ export class AgentGate {
 
   /** Judged with what the agents say that the family has seen, and with what this session saw. */
   async call(call: AgentCall & { readonly signal: AbortSignal }): Promise<AgentOutcome> {
-    const labels = await this.#context.labelsOf(call.family)
-    labels.see(call.labels ?? [])
+    const session = await this.#inherit(call.owner, call.family, call.labels ?? [])
     const outcome = await this.#call(call)
-    return { ...outcome, saw: labels.saw() }
+    return { ...outcome, saw: session.saw() }
+  }
+
+  /** What the agent is told: by a person it is the user's prompt, by a model of another session prose. */
+  async notePrompt({ owner, family, labels, text, isUsers }: AgentPrompt): Promise<void> {
+    const session = await this.#inherit(owner, family, labels)
+    if (!this.#readsOrigins(owner)) return
+    if (isUsers) session.provenance().addPrompt(text)
+    else session.provenance().addText(text)
+    session.remembered()
+  }
+
+  /** Labels that the family has and its session has not came with something that the session never
+   * read, such as instructions: its memory is incomplete. `trusted` says that no stranger wrote it. */
+  async #inherit(owner: string, family: string, labels: readonly string[]): Promise<FamilyMemory> {
+    const session = await this.#context.memoryOf(family)
+    const seen = session.saw()
+    const added = labels.filter((label) => !seen.includes(label))
+    // The memory is made before the session counts as used.
+    if (this.#readsOrigins(owner)) {
+      const memory = session.provenance()
+      if (added.some((label) => label !== TRUSTED)) memory.markIncomplete()
+    }
+    session.see(labels)
+    return session
+  }
+
+  #readsOrigins(owner: string): boolean {
+    const caller = this.#context.callerOf(owner)
+    return caller !== undefined && this.#context.readsOrigins(caller)
   }
 
   async #call(call: AgentCall & { readonly signal: AbortSignal }): Promise<AgentOutcome> {

@@ -9,7 +9,11 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import { OperationError } from '../../../core/operation-error.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
 import type { ChildPeers } from '../../processes/child-peers.ts'
-import { type ClientProcess, findClientProcess } from '../../processes/client-process.ts'
+import {
+  type ClientProcess,
+  findClientProcess,
+  isTypedCommand,
+} from '../../processes/client-process.ts'
 import { SESSIONS_MAX } from '../../shared/limits.ts'
 import type {
   ClientEnvironment,
@@ -41,6 +45,15 @@ export interface SocketFrontOptions {
   readonly peers: ChildPeers
   /** Told how many clients there are whenever that changes. */
   readonly onClients: (count: number) => void
+}
+
+/** Who is at the other end. */
+interface IdentifiedPeer {
+  readonly client?: ClientProcess | undefined
+  /** It is a command that a person typed at a terminal. */
+  readonly isTyped?: boolean
+  /** Why it is refused. */
+  readonly why?: string
 }
 
 /** Commands that need no proof of a person, since there is none yet: only from a terminal. */
@@ -83,8 +96,8 @@ export class SocketFront {
     socket.on('error', () => socket.destroy())
     try {
       const hello = await readHello(socket)
-      const client = await this.#checkPeer(socket, hello)
-      if (hello.word === 'pipe') return await this.#pipe(socket, hello, client)
+      const peer = await this.#checkPeer(socket, hello)
+      if (hello.word === 'pipe') return await this.#pipe(socket, hello, peer)
       writeSocketReply(socket, {
         ...(await this.#options.command(hello.word, hello.request)),
         ok: true,
@@ -96,17 +109,17 @@ export class SocketFront {
     socket.end()
   }
 
-  /** The client process of the peer; undefined if it was not asked for, or is not known. */
-  async #checkPeer(socket: Socket, hello: SocketHandshake): Promise<ClientProcess | undefined> {
+  /** Empty if it was not asked for, or is not known. */
+  async #checkPeer(socket: Socket, hello: SocketHandshake): Promise<IdentifiedPeer> {
     const needsTerminal = NEEDS_TERMINAL.has(hello.word)
-    if (!this.#options.peers.isAsking && !needsTerminal) return undefined
-    const { client, why } = await this.#identifyPeer(socket, hello, needsTerminal)
+    if (!this.#options.peers.isAsking && !needsTerminal) return {}
+    const { why, ...peer } = await this.#identifyPeer(socket, hello, needsTerminal)
     if (why !== undefined)
       throw new OperationError(
         `the connection is refused: ${why}`,
         'run the command yourself, at a terminal',
       )
-    return client
+    return peer
   }
 
   /** The system does not tell who is at the other end, so it has to show which process it is. */
@@ -114,7 +127,7 @@ export class SocketFront {
     socket: Socket,
     { rest }: Pick<SocketHandshake, 'rest'>,
     needsTerminal: boolean,
-  ): Promise<{ readonly client?: ClientProcess | undefined; readonly why?: string }> {
+  ): Promise<IdentifiedPeer> {
     const question = this.#options.peers.question()
     if (question === undefined) return {}
     writeSocketReply(socket, { prove: question })
@@ -125,15 +138,18 @@ export class SocketFront {
     const why = this.#options.peers.refuses(question, request.pid, needsTerminal)
     if (why !== undefined) return { why }
     // Read while the peer still has the title: afterwards its pid could be another process.
-    const client = findClientProcess(Number(request.pid))
+    const pid = Number(request.pid)
+    const client = findClientProcess(pid)
+    const isTyped =
+      isTypedCommand(pid) && this.#options.peers.refuses(question, pid, true) === undefined
     if (request.ack === true) writeSocketReply(socket, { proven: true })
-    return { client }
+    return { client, isTyped }
   }
 
   async #pipe(
     socket: Socket,
     { request, rest }: SocketHandshake,
-    checked: ClientProcess | undefined,
+    checked: IdentifiedPeer,
   ): Promise<void> {
     const { server, token } = request
     if (typeof server !== 'string' || !this.#options.hasServer(server))
@@ -142,10 +158,13 @@ export class SocketFront {
         '`sluice server list` shows the servers, and which wait for a person',
       )
     const given = typeof token === 'string' ? token : undefined
-    const caller = await this.#options.identify(given, server)
-    const client = this.#options.peers.isAsking
+    const known = await this.#options.identify(given, server)
+    const { client, isTyped } = this.#options.peers.isAsking
       ? checked
-      : (await this.#identifyPeer(socket, { rest }, false)).client
+      : await this.#identifyPeer(socket, { rest }, false)
+    // `sluice agents prompt` hands on what a person typed; a grant says by itself whether it may.
+    const isPerson = request.prompt === true && isTyped === true && given === undefined
+    const caller = isPerson ? { ...known, canSayPrompt: true } : known
     const sessionKey = client === undefined ? undefined : `pipe ${client.name}`
     const environment = await this.#askEnvironment(socket, request, server, client)
     if (socket.destroyed) return
