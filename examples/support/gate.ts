@@ -29,6 +29,8 @@ export interface Gate {
   readonly url: string
   readonly data: string
   connect(server: string): Promise<Connection>
+  /** Ends it as a crash of its machine would. */
+  kill(): Promise<void>
 }
 
 export interface GateOptions {
@@ -72,9 +74,14 @@ export async function withGate(
     })
     const url = await Promise.race([ready, exited])
     if (url === undefined) throw new Error(`the gate did not start: ${log}`)
-    await use({ url, data, connect: (server) => connect(`${url}/mcp/${server}`, clients) })
+    const kill = (): Promise<void> => {
+      child.kill('SIGKILL')
+      return exited
+    }
+    await use({ url, data, connect: (server) => connect(`${url}/mcp/${server}`, clients), kill })
   } finally {
-    for (const client of clients) await client.close()
+    // Also if its gate was killed.
+    for (const client of clients) await client.close().catch(() => {})
     child.kill('SIGTERM')
     await exited
     rmSync(folder, { recursive: true, force: true })
