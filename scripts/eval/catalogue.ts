@@ -1,8 +1,8 @@
-// `npm run eval -- catalogue --data FILE [--kept] [--compare] [--misses] [--write]`: learns the
-// weights from the labels and the written definitions in the repository and scores them by
-// leave-servers-out cross-validation. `--kept` scores the held-out fifth of the servers,
-// `--compare` the other methods, `--write` puts the weights into packages/sluice/src/catalogue; the
-// held-out fifth of the written ones is not used for training.
+// `npm run eval -- catalogue --data FILE [--collected FILE] [--kept] [--compare] [--misses] [--write]`:
+// learns the weights from the labels and scores them by leave-servers-out cross-validation. `--data`
+// are definitions of published servers, `--collected` of those in public repositories. `--kept`
+// scores the held-out servers, `--compare` other methods, `--write` puts the weights into
+// packages/sluice/src/catalogue, without held-out written and collected servers.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import {
@@ -27,54 +27,85 @@ import {
   type Report,
   type Verdict,
 } from './catalogue/report.ts'
-import { alike, assignFolds, FOLDS, isHeldOut } from './catalogue/split.ts'
+import { alike, assignFolds, FOLDS, isHeldOut, isHeldOutCollected } from './catalogue/split.ts'
 import { type Example, train } from './catalogue/train.ts'
 import { writeWeights } from './catalogue/write-weights.ts'
 import { readWritten, WRITTEN_SHARE } from './catalogue/written.ts'
 
 export function run(options: RunOptions): number {
-  if (typeof options.data !== 'string') {
-    console.error('usage: npm run eval -- catalogue --data FILE [--kept] [--compare] [--write]')
+  const { data, collected: collectedFile } = options
+  const canWrite = typeof collectedFile === 'string' || options.write !== true
+  if (typeof data !== 'string' || !canWrite) {
+    console.error(USAGE)
     return 2
   }
-  const tools = readTools(options.data)
+  const tools = readTools(data)
   const labels = readLabels(tools)
   const taught = labels.filter(({ tool }) => !isHeldOut(tool.server))
+  const collected =
+    typeof collectedFile === 'string' ? readLabels(readTools(collectedFile), COLLECTED) : []
+  const collectedTaught = collected.filter(({ tool }) => !isHeldOutCollected(tool.server))
   const written = readWritten()
   const writtenTaught = written.filter(({ tool }) => !isHeldOut(tool.server))
-  const verdicts = leaveServersOut(taught, writtenTaught)
+  const verdicts = leaveServersOut(taught, { real: collectedTaught, written: writtenTaught })
+  const collectedVerdicts = leaveServersOut(collectedTaught, {
+    real: taught,
+    written: writtenTaught,
+  })
+  const writtenVerdicts = leaveServersOut(writtenTaught, {
+    real: [...taught, ...collectedTaught],
+    written: [],
+    isWritten: true,
+  })
   const result: Record<string, unknown> = {
     labels: { tools: labels.length, of: tools.length, ...computeAgreement(labels) },
     leftOut: buildReport(verdicts, CONFIDENCE_MIN),
     reliability: computeReliability(verdicts),
-    writtenLeftOut: buildReport(leaveServersOut(writtenTaught, [], taught), CONFIDENCE_MIN),
+    collectedLabels: { tools: collected.length, ...computeAgreement(collected) },
+    collectedLeftOut: buildReport(collectedVerdicts, CONFIDENCE_MIN),
+    writtenLeftOut: buildReport(writtenVerdicts, CONFIDENCE_MIN),
   }
+  const whole = train([
+    ...toExamples([...labels, ...collectedTaught]),
+    ...toExamples(writtenTaught, true),
+  ])
   if (options.kept === true) {
+    const score = (kept: readonly Labelled[], real: readonly Labelled[], withHints = false) => {
+      const weights = train([
+        ...toExamples(unlike(real, kept)),
+        ...toExamples(unlike(writtenTaught, kept), true),
+      ])
+      return kept.map((label) => classifyLabelled(label, weights, withHints))
+    }
     const kept = labels.filter(({ tool }) => isHeldOut(tool.server))
-    const weights = train([...toExamples(taught), ...toExamples(unlike(writtenTaught, kept), true)])
-    const found = kept.map((label) => classifyLabelled(label, weights))
+    const found = score(kept, [...taught, ...collectedTaught])
     result.kept = buildReport(found, CONFIDENCE_MIN)
     result.keptReliability = computeReliability(found)
+    const collectedKept = collected.filter(({ tool }) => isHeldOutCollected(tool.server))
+    const real = [...labels, ...collectedTaught]
+    const collectedFound = score(collectedKept, real)
+    result.collectedKept = buildReport(collectedFound, CONFIDENCE_MIN)
+    result.collectedKeptReliability = computeReliability(collectedFound)
+    result.collectedKeptWithHints = buildReport(score(collectedKept, real, true), CONFIDENCE_MIN)
+    const writtenKept = written.filter(({ tool }) => isHeldOut(tool.server))
+    const writtenFound = writtenKept.map((label) => classifyLabelled(label, whole))
+    result.writtenKept = buildReport(writtenFound, CONFIDENCE_MIN)
   }
-  const whole = train([...toExamples(labels), ...toExamples(writtenTaught, true)])
-  if (options.kept === true)
-    result.writtenKept = buildReport(
-      written
-        .filter(({ tool }) => isHeldOut(tool.server))
-        .map((label) => classifyLabelled(label, whole)),
-      CONFIDENCE_MIN,
-    )
   if (options.write === true) writeWeights(whole)
   result.faithful = faithfulness(tools, whole)
   result.hints = hintsScore(tools)
-  if (options.compare === true) result.compare = compareMethods(taught)
+  if (options.compare === true) result.compare = compareMethods([...taught, ...collectedTaught])
   if (options.misses === true)
-    result.misses = verdicts
+    result.misses = [...verdicts, ...collectedVerdicts]
       .filter(({ truth, found }) => truth !== found)
       .map(({ id, truth, found }) => `${id}: ${truth}, called ${found}`)
   printResult(result, options.json)
   return 0
 }
+
+const USAGE =
+  'usage: npm run eval -- catalogue --data FILE [--collected FILE] [--kept] [--compare] [--misses] [--write]; --write needs --collected'
+const COLLECTED = 'collected.tsv'
 
 function printResult(result: Record<string, unknown>, json: boolean): void {
   if (json) return console.log(JSON.stringify(result, null, 2))
@@ -104,32 +135,43 @@ function unlike(labels: readonly Labelled[], others: readonly Labelled[]): Label
   })
 }
 
+interface Others {
+  /** Definitions of other servers that are used for training as well. */
+  readonly real: readonly Labelled[]
+  readonly written: readonly Labelled[]
+  /** The scored ones are written themselves. */
+  readonly isWritten?: boolean
+}
+
 /**
- * Each server is scored by weights that never saw it or its product, written or published: `beside`
- * are written definitions used for training as well, `published` real ones. The vendor's hints are
+ * Each server is scored by weights that never saw it or its product. The vendor's hints are
  * withheld.
  */
 function leaveServersOut(
   labels: readonly Labelled[],
-  beside: readonly Labelled[],
-  published?: readonly Labelled[],
+  { real, written, isWritten = false }: Others,
 ): Verdict[] {
   const folds = assignFolds([...new Set(labels.map(({ tool }) => tool.server))])
   return Array.from({ length: FOLDS }, (_, fold) => fold).flatMap((fold) => {
     const here = labels.filter(({ tool }) => folds.get(tool.server) === fold)
+    if (here.length === 0) return []
     const others = labels.filter(({ tool }) => folds.get(tool.server) !== fold)
     const weights = train([
-      ...toExamples(others, published !== undefined),
-      ...toExamples(unlike(beside, here), true),
-      ...toExamples(unlike(published ?? [], here)),
+      ...toExamples(others, isWritten),
+      ...toExamples(unlike(real, here)),
+      ...toExamples(unlike(written, here), true),
     ])
     return here.map((label) => classifyLabelled(label, weights))
   })
 }
 
-function classifyLabelled({ tool, category, risk }: Labelled, weights: Weights): Verdict {
+function classifyLabelled(
+  { tool, category, risk }: Labelled,
+  weights: Weights,
+  withHints = false,
+): Verdict {
   const { annotations: _withheld, ...definition } = tool
-  const found = assessTool(definition as ToolDefinition, weights)
+  const found = assessTool(withHints ? tool : (definition as ToolDefinition), weights)
   return {
     id: `${tool.server}/${tool.name}`,
     truth: category,

@@ -29,14 +29,17 @@ export function readTools(file: string): ToolDefinition[] {
 
 const DIGEST_CHARS = 12
 
-/** The labels of these definitions; one whose definition has changed has none. */
-export function readLabels(tools: readonly ToolDefinition[]): Labelled[] {
+/**
+ * The labels of these definitions; one whose definition has changed has none. `labels.tsv` is of
+ * published servers, `collected.tsv` of servers in public repositories.
+ */
+export function readLabels(tools: readonly ToolDefinition[], file = 'labels.tsv'): Labelled[] {
   const known = new Map(
     tools.map((tool) => [toKey(tool.server, tool.name, computeDigest(tool)), tool]),
   )
   let server = ''
   const labels: Labelled[] = []
-  for (const line of readFileSync(join(import.meta.dirname, 'labels.tsv'), 'utf8').split('\n')) {
+  for (const line of readFileSync(join(import.meta.dirname, file), 'utf8').split('\n')) {
     if (line === '' || line.startsWith('#')) continue
     const [named = '', name = '', digest = '', settled = '', risk, second, secondRisk] =
       line.split('\t')

@@ -8,6 +8,11 @@ export function isHeldOut(server: string): boolean {
   return hashNumber('sha256', server) % 5 === 0
 }
 
+/** The half of the servers of public repositories that is held out, by the hash of their name. */
+export function isHeldOutCollected(server: string): boolean {
+  return hashNumber('sha256', server) % 2 === 0
+}
+
 export const FOLDS = 8
 
 /** The fold of each server; servers of one product are in the same. */

@@ -218,4 +218,4 @@ function isSilent(amounts: ReadonlyMap<string, number>): boolean {
   return true
 }
 
-const SPEAKS = /^(?:name|text|text\.means|acts):/
+const SPEAKS = /^(?:name|text|text\.means|text\.noun|acts):/

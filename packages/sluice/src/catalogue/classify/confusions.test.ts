@@ -4,6 +4,22 @@ import { assessTool, CONFIDENCE_MIN, classify } from './classify.ts'
 
 /** Class, server, tool, description, arguments: what the codebook's edges are about. */
 const CONFUSED = `
+Read | exchange | orderBook | Retrieves the current order book for a trading pair | symbol
+Read | open-data | tablas_ine | Tablas del INE en filas | codigo
+Read | patching | patch_approvals_summary | Pending patch approvals and severity | limit
+Read | patching | policy_run_results | Results of a policy, device by device | policy_id
+Write | mail | draft_email | Creates a draft email without sending it. | to,subject,body
+Write | spotify | updatePlaylist | Update the details of a playlist (name, description) | playlistId,name
+Write | music | saveOrRemoveAlbum | Save or remove albums from the user's library | albumIds
+Write | freshdesk | create_agent | Create a new agent | agent_fields
+Write | razorpay | update_payment | Update the notes field of a payment | id,notes
+Write | drawing | vector | SVG construction, path editing, queries, previews | path
+Write | contas | conta | Lista, consulta e atualiza contas | id
+Destructive | redis | lpop | Remove and return the first element from a Redis list. | name
+Destructive | tagger | tag | CRUD + revert of tags. | id
+Financial | metatrader | cancel_pending_order | Cancel a specific pending order | ticket
+Financial | broker | modify_position | Update stop loss or take profit of an open position | id,sl,tp
+Financial | broker | close_all_positions | Close all open positions | symbol
 Read | terraform | plan | Show what Terraform would change | workspace
 Read | grafana | run_saved_query | Run a saved query and return its rows | query_id
 Read | grafana | preview_alert_rule | Preview which alerts a rule would fire, without saving it | rule

@@ -35,6 +35,7 @@ const ZONES: Readonly<Record<string, string>> = {
   text: 'the verb of the description',
   'text.and': 'a further act of the description',
   'text.means': 'what the verb means, in brackets',
+  'text.noun': 'an act that the description names as a noun',
   'text.too': 'a verb beside the act',
   'text.later': 'a later sentence',
 }
@@ -73,6 +74,8 @@ const NOUNS: Readonly<Record<string, string>> = {
   infra: 'what runs elsewhere',
   data: 'what data is kept in',
   memory: 'what is remembered',
+  caption: 'a name or title',
+  memo: 'a note beside it',
 }
 
 const WHOLE: Readonly<Record<string, string>> = {

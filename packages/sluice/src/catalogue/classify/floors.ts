@@ -37,7 +37,8 @@ export function floorOf(told: ReadonlySet<string>): Floor | undefined {
     !told.has('name:clear') &&
     !told.has('name:nothing') &&
     !told.has('money that does not move') &&
-    !told.has('keeps books')
+    !told.has('keeps books') &&
+    !told.has('only annotates money')
   )
     for (const feature of MONEY_OBJECTS) if (told.has(feature)) lift('Financial', feature)
   return worst

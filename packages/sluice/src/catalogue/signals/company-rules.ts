@@ -15,6 +15,8 @@ export interface Rule {
   readonly server?: Noun
   /** A noun that the server's name must have. */
   readonly in?: Noun
+  /** A noun that the server's name must not have. */
+  readonly notIn?: Noun
   readonly without?: RegExp
 }
 
@@ -51,6 +53,7 @@ export const RULES: readonly Rule[] = [
     act: /^(?:name|text)=(?:remove|kick|strip|exclude)$/,
     with: /^(?:name|text)\.act\+relation\.object$|^out of a holder$/,
     without: /\+access\.|^says:(?:access is lost|gone for good)|\+secret\.|^name:clear$/,
+    notIn: 'store',
   },
   {
     feature: 'takes access away',
@@ -101,6 +104,7 @@ export const RULES: readonly Rule[] = [
     feature: 'drives an agent',
     act: /^(?:name|text)[:=](?:run|send|make|assign|chat|ask|power|prompt|delegate)$/,
     with: /^name\.act\+agent\.|^text\.act\+agent\.object$/,
+    notIn: 'desk',
   },
   {
     feature: 'places a call',
@@ -148,6 +152,24 @@ export const RULES: readonly Rule[] = [
     act: /^(?:name|text)=(?:amend|cancel|modify|replace|close)$/,
     with: /\+deal\./,
     in: 'house',
+  },
+  {
+    feature: 'changes a trade',
+    act: /^(?:name|text)[:=](?:amend|cancel|modify|replace|close|change|settle|place)$/,
+    with: /^says:trades$/,
+    and: /\+deal\./,
+  },
+  {
+    feature: 'only annotates money',
+    act: /^(?:name|text):change$/,
+    with: /^(?:name|text)\.act\+memo\./,
+    and: /\+(?:money|deal)\./,
+  },
+  {
+    feature: 'writes on what runs',
+    act: /^(?:name|text):(?:make|change|link|keep|remove)$/,
+    with: /^(?:name|text)\.act\+caption\.object$/,
+    in: 'device',
   },
   {
     feature: 'settles a dispute',

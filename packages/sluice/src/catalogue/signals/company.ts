@@ -37,8 +37,11 @@ export function readCompany(
   readMoney(definition, signals, company)
   readScreen(company)
   if (spoken.length === 0) return 'nothing'
-  return spoken.some(({ feature }) => feature === 'keeps books') ? 'money' : 'act'
+  return spoken.some(({ feature }) => MONEY_RESTS.has(feature)) ? 'money' : 'act'
 }
+
+/** Rules by which no money moves although it is spoken of. */
+const MONEY_RESTS: ReadonlySet<string> = new Set(['keeps books', 'only annotates money'])
 
 function some(told: Told, pattern: RegExp): boolean {
   for (const name of told.keys()) if (pattern.test(name)) return true
@@ -124,6 +127,7 @@ class RuleList {
       const bit = 1 << index
       if ((act & bit) === 0) return false
       if (rule.in !== undefined && !server.has(rule.in)) return false
+      if (rule.notIn !== undefined && server.has(rule.notIn)) return false
       return (joined & bit) !== 0 || (rule.server !== undefined && server.has(rule.server))
     })
     for (const rule of held)

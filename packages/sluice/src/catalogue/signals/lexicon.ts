@@ -13,14 +13,16 @@ const FAMILIES = {
     inspect discover identify enumerate examine explore peek poll ping monitor watch observe detect
     locate see return obtain access scan crawl scrape extract load tell whoami know learn lists
     recall trace tail receive track poll peek consume preview ask answer help select match introspect dump research investigate determine
-    gather reveal report resolve download log decompile disassemble paginate surface reads grep`,
+    gather reveal report resolve download log decompile disassemble paginate surface reads grep probe sample
+    whois nslookup filter quote cite glance`,
   ],
   judge: [
     'Read',
     `analyze analyse validate verify compare summarize summarise explain diff audit lint estimate
     calculate compute evaluate assess predict forecast recommend suggest rank score classify simulate
     measure benchmark parse decode encode hash tokenize translate transcribe geocode debug diagnose
-    review plan think reason interpret enrich rerank moderate embed vectorize ocr caption triangulate infer rate assert expect convert aggregate profile optimize test wait rephrase paraphrase proofread`,
+    review plan think reason interpret enrich rerank moderate embed vectorize ocr caption triangulate infer rate assert expect convert aggregate profile optimize test wait rephrase paraphrase proofread
+    decrypt derive normalize correlate solve deduplicate outline brainstorm critique`,
   ],
   render: [
     'Read',
@@ -31,7 +33,7 @@ const FAMILIES = {
     'Write',
     `create add insert register make append prepend upsert provision allocate compose draft author
     introduce open mint reserve duplicate fork initialize init setup bootstrap scaffold enroll
-    populate plant seed book block relist`,
+    populate plant seed book block relist construct instantiate establish raise declare admit`,
   ],
   change: [
     'Write',
@@ -43,12 +45,15 @@ const FAMILIES = {
     reprioritize categorize recategorize unset correct revise improve localize expand increase reduce
     decrease scope stage unstage enhance refine reword reformat transfer rebase cherry overwrite protect
     unprotect block unblock ignore unignore flag unflag renew suspend unsuspend migrate fold split
-    relabel reassign recolor crop trim repair revalidate renumber redact mask grade reopen remap`,
+    relabel reassign recolor crop trim repair revalidate renumber redact mask grade reopen remap style restyle
+    color paint flip mirror reposition relocate retitle flatten wrap unwrap indent sanitize anonymize encrypt
+    quarantine isolate throttle redirect reroute squash opt pad nudge bump`,
   ],
   send: [
     'Write',
     `send post reply comment respond notify broadcast publish submit email message forward tweet
-    announce react vote request invite share upload contest deliver push commit propose emit remind escalate contact produce enqueue cast`,
+    announce react vote request invite share upload contest deliver push commit propose emit remind escalate contact produce enqueue cast upvote
+    downvote repost retweet transmit relay`,
   ],
   link: [
     'Write',
@@ -72,13 +77,13 @@ const FAMILIES = {
     'Execute',
     `run exec execute eval invoke call trigger launch spawn dispatch orchestrate delegate retry rerun
     replay automate prompt chat script shell process train instruct command operate debug
-    simulate test evaluate perform kickoff infer fire`,
+    simulate test evaluate perform kickoff infer fire step`,
   ],
   power: [
     'Execute',
     `start stop restart reboot resume pause boot shutdown halt abort cancel suspend wake unpause
     stopall startup poweron poweroff power interrupt signal quit exit cordon uncordon drain activate
-    deactivate turn seal unseal`,
+    deactivate turn seal unseal recycle unload`,
   ],
   deploy: [
     'Execute',
@@ -90,13 +95,14 @@ const FAMILIES = {
     `click type navigate press scroll hover drag drop tap swipe goto go back forward fill focus hold
     keyboard mouse emulate handle interact zoom double select uncheck key resize close switch open
     touch pan gesture input play skip seek mute unmute honk dial ring lock unlock highlight scrub
-    unlock dim brighten steer rewind vibrate blink`,
+    unlock dim brighten steer rewind vibrate blink walk climb swim aim attack throw grab grip lift tilt spin
+    equip dig resign extrude aspirate dispense shoot`,
   ],
   destroy: [
     'Destructive',
     `delete destroy purge drop erase wipe truncate obliterate shred nuke teardown decommission
     deprovision rm del expunge annihilate deregister unregister rmdir undeploy eliminate
-    demolish`,
+    demolish pop dequeue dispose scrap deallocate lpop rpop`,
   ],
   remove: ['Destructive', `remove uninstall evict eject kick ban exclude prune strip release`],
   clear: [
@@ -148,7 +154,8 @@ const NOUNISH = words(`
   select set scope signal profile drop cascade trash object reason cancel clone filter release
   follow bookmark favorite benchmark forecast estimate change move count diff screenshot preview
   deploy install stop start end exit quit handle book play lock block print ring seal turn produce exercise
-  rent lease reads perform flag mask turn skip supply tweet click fire grade
+  rent lease reads perform flag mask turn skip supply tweet click fire grade patch sample filter quote cite
+  style color paint raise spin attack throw lift step pop dig relay raise bump pad probe glance
 `)
 
 interface VerbEntry {

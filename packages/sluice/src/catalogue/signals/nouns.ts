@@ -22,6 +22,7 @@ const DEAL = words(`
 
 /** An order or a subscription of another kind, by the word before it. */
 export const OTHER_DEALS = words(`
+  setting settings menu select filter search sorting configuration config preference
   draft sort display column field layer tab card item notification webhook event topic email feed push
   calendar realtime pubsub access api oauth user client session csrf auth refresh bearer playback build cell cursor slide element
 `)
@@ -43,6 +44,10 @@ const ANSWER = words(`
   directions distance location stealable trending featured official recent latest quota quotas
   context explanation recommendations suggestions instructions tutorial reference leaderboard profile
   price prices quality traffic names stdout readme about yields text data facts problems totals prices names ids streams rates scores ranking schedule evaluation incidents alerts items results members contacts stories headlines whoami similar related types analysis audit search lookup report reports diagnostics audits
+  findings readiness posture inventory rows holdings dividends earnings filings candles ohlc standings roster
+  lyrics overview entities sectors attention lista listado datos detalle detalles resumen informe estado tabla
+  tablas filas sumario fichas ficha pasos códigos formato historial übersicht daten bericht abfahrten liste
+  données résumé rapport état tableau elenco dettagli dati riepilogo resumo dados overzicht gegevens
 `)
 
 /** Things on a screen: to choose or fill one is to act. */
@@ -65,6 +70,9 @@ const HOUSES = words(`
   binance kraken alpaca robinhood bybit polymarket uniswap solana ethereum metamask shopify
   gocardless lago brex ramp mercury chargify zuora paystack flutterwave ibkr etrade webull kalshi phantom
   pancakeswap sushiswap opensea lido compound quickbooks xero klarna venmo revolut ebay etsy woocommerce bigcommerce okx kucoin bitfinex hyperliquid aave jupiter lemonsqueezy
+  zerodha kite upstox groww metatrader mt4 mt5 ctrader oanda tradier tastytrade schwab questrade etoro saxo
+  bitget gateio mexc deribit bitstamp bitmex upbit bitflyer coincheck ccxt mercadopago payu cashfree paytm
+  xendit midtrans iyzico alipay affirm afterpay sumup worldpay dwolla lithic payoneer
 `)
 
 /** Live things: to set, start or move one is to drive it. */
@@ -73,7 +81,7 @@ const DEVICE = words(`
   scene scenes robot motor motors vehicle car climate vacuum tv gripper arm printer player horn siren
   sprinkler garage blinds curtain camera drone servo relay hvac homeassistant hass spotify sonos hue
   nest kasa wemo lifx ecobee smartthings shelly zigbee tesla chromecast roku plug plugs thermostats kodi mpd vlc plc gpio tempo pipette clip mute obs ableton octoprint opentrons
-  roborock
+  roborock servomotor servomotors stepper actuator actuators valve pump conveyor turtlebot ros cnc lathe
 `)
 
 /** What is alive when it is made: to create one is to start it. */
@@ -86,7 +94,7 @@ const LIVE = words(`
 const JOB = words(`
   job jobs run runs execution executions build builds pipeline pipelines workflow workflows operation
   operations prediction predictions query queries process deployment deployments crawl scan training
-  upload uploads evaluation task tasks queue
+  upload uploads evaluation task tasks queue processes
 `)
 
 /** Who acts on what it is told. */
@@ -112,7 +120,7 @@ const ACCESS = words(`
 const RECORD = words(`
   contact contacts company companies ticket tickets record records customer customers lead leads person
   people persons profile profiles duplicate duplicates account accounts user users conversation conversations
-  entity entities tag tags
+  entity entities tag tags payee payees vendor vendors supplier suppliers
 `)
 
 /** Books that tell of money and move none. */
@@ -144,7 +152,8 @@ const ASKED = words(
 /** By their name a server drives a browser, a desktop or a phone. */
 const BROWSER = words(`
   browser playwright puppeteer chrome chromium devtools selenium webdriver android ios simulator emulator
-  adb appium browsermcp stagehand browserbase hyperbrowser
+  adb appium browsermcp stagehand browserbase hyperbrowser windows winui uiautomation autohotkey pyautogui
+  mobile iphone ipad maestro
 `)
 
 const CAMPAIGN = words('campaign campaigns')
@@ -185,6 +194,18 @@ const MEMORY = words('node nodes entity entities memory memories graph')
 const DOCUMENT = words(
   'file files document documents thread threads issue issues note notes page post',
 )
+/** Where data is kept by key: what is taken out of a list there is gone. */
+const STORE = words('redis valkey memcached etcd keydb dragonfly dynamodb cassandra')
+/** Where an agent is a person who helps customers. */
+const DESK = words(
+  'freshdesk zendesk helpscout freshservice intercom helpdesk servicedesk gorgias kayako livechat callcenter',
+)
+/** What is written on a thing that runs, and does not drive it. */
+const CAPTION = words(
+  'name names title titles description descriptions playlist playlists library metadata lyrics caption',
+)
+/** What stands beside a payment and moves none. */
+const MEMO = words('notes memo metadata')
 const COPY = words('backup backups snapshot snapshots checkpoint')
 
 /** Questions that are kept: to run one is to read. */
@@ -235,6 +256,10 @@ export type Noun =
   | 'asked'
   | 'dispute'
   | 'copy'
+  | 'store'
+  | 'desk'
+  | 'caption'
+  | 'memo'
   | 'document'
   | 'clock'
   | 'message'
@@ -286,6 +311,10 @@ const NOUNS: readonly (readonly [Noun, ReadonlySet<string>])[] = [
   ['asked', ASKED],
   ['dispute', DISPUTE],
   ['copy', COPY],
+  ['store', STORE],
+  ['desk', DESK],
+  ['caption', CAPTION],
+  ['memo', MEMO],
   ['document', DOCUMENT],
   ['clock', CLOCK],
   ['message', MESSAGE],

@@ -73,8 +73,17 @@ function objectOf(words: readonly WordSpan[], head: WordSpan | undefined): WordS
   // A payment link or an order item is the payment or the order.
   if (before !== undefined && before !== head && PARTS.has(phrase[index]?.text ?? ''))
     if (nounsAt(before.text).some((noun) => noun === 'money' || noun === 'deal')) return before
+  // `payment_link_upi`: the link of a payment, wherever it stands.
+  const part = phrase.findIndex(
+    (word, at) => at > 0 && word.text === 'link' && isMoney(phrase[at - 1]),
+  )
+  if (part > 0) return phrase[part - 1]
   if (before?.text === 'credit' && /^notes?$/.test(phrase[index]?.text ?? '')) return before
   return phrase[index]
+}
+
+function isMoney(word: WordSpan | undefined): boolean {
+  return word !== undefined && nounsAt(word.text).includes('money')
 }
 
 const TOLD_OF_READS: ReadonlySet<Noun> = new Set(['secret', 'ownership'])
@@ -115,7 +124,8 @@ function headOf(words: readonly WordSpan[]): WordSpan | undefined {
   }
   const sure = SURE_HEADS.has(first?.text ?? '') || ENDS.has(first?.text ?? '')
   // A noun by itself is no act (`label`, `message`), but may be an answer (`preview`).
-  if (mayBe(first) && (sure || useful.length > 1 || isRead(first?.text ?? ''))) {
+  const tells = OUTCOMES.has(last?.text ?? '') && useful.length > 2 && !sure
+  if (!tells && mayBe(first) && (sure || useful.length > 1 || isRead(first?.text ?? ''))) {
     if (
       useful.length > 1 &&
       mayBe(last) &&
@@ -126,16 +136,27 @@ function headOf(words: readonly WordSpan[]): WordSpan | undefined {
     return first
   }
   if (mayBe(last) && ENDS.has(last?.text ?? '')) return last
+  // `policy_run_results` are results.
+  if (OUTCOMES.has(last?.text ?? '')) return undefined
   return useful.find((word) => mayBe(word) && (SURE_HEADS.has(word.text) || ASKS.has(word.text)))
 }
 
-/** `play_store`, `app_store`: a place, not an act. */
+/** `play_store`, `order_book`: a thing, not an act. */
 function isThing(words: readonly WordSpan[], index: number): boolean {
-  return words[index]?.text === 'store' && /^(?:app|play|web)$/.test(words[index - 1]?.text ?? '')
+  const word = words[index]?.text
+  const before = words[index - 1]?.text ?? ''
+  if (word === 'order') return words[index + 1]?.text === 'book'
+  if (word === 'book') return before === 'order'
+  return word === 'store' && /^(?:app|play|web)$/.test(before)
 }
 
 const DEEDS = new Set(
   'deploy deployment build run test job task scan audit sync release import export backup migrate restore'.split(
+    ' ',
+  ),
+)
+const OUTCOMES = new Set(
+  'results result summary report overview history details stats statistics metrics timeline insights readiness status'.split(
     ' ',
   ),
 )

@@ -23,7 +23,7 @@ const PHRASES: readonly (readonly [string, RegExp])[] = [
   ],
   [
     'says:costs',
-    /\bbillable\b|\b(?:is|are|be) billed\b|\b(?:will be|may be|is|are|gets?) charged\b|\bincurs? (?:an? )?(?:additional )?(?:costs?|charges?|fees?)\b|\bcharges? (?:your|the|a|apply)\b|\bhourly price\b|\bconsumes? credits\b|\bpaid (?:purchase|order)\b|\bcosts? (?:\$|€|\d|credits|gas)|\bfees? (?:is|are|apply|applies|may apply)\b|\bkostenpflichtig|\binvoiced (?:monthly|by|to)\b|\bescrow\b|\b(?:is|are|be) (?:paid (?:back|by|out)|refunded)\b|\bdirect debit\b|\bcollects? the\b[^.\n]{0,20}?(?:premium|fee|payment|deposit)|\bcommits (?:the budget|you to)\b|\bcharges appear\b|\byou pay\b/gi,
+    /\bbillable\b|\bbilled resource|\b(?:is|are|be) billed\b|\b(?:will be|may be|is|are|gets?) charged\b|\bincurs? (?:an? )?(?:additional )?(?:costs?|charges?|fees?)\b|\bcharges? (?:your|the|a|apply)\b|\bhourly price\b|\bconsumes? credits\b|\bpaid (?:purchase|order)\b|\bcosts? (?:\$|€|\d|credits|gas)|\bfees? (?:is|are|apply|applies|may apply)\b|\bkostenpflichtig|\binvoiced (?:monthly|by|to)\b|\bescrow\b|\b(?:is|are|be) (?:paid (?:back|by|out)|refunded)\b|\bdirect debit\b|\bcollects? the\b[^.\n]{0,20}?(?:premium|fee|payment|deposit)|\bcommits (?:the budget|you to)\b|\bcharges appear\b|\byou pay\b/gi,
   ],
   [
     'says:moves no money',
@@ -45,11 +45,15 @@ const PHRASES: readonly (readonly [string, RegExp])[] = [
     'says:restores over',
     /\brestor(?:e|es|ing) [^.\n]{0,40}?(?:from|to) (?:an? |the )?(?:backup|snapshot|previous|earlier|point)/gi,
   ],
+  [
+    'says:trades',
+    /\bstop[- ]?loss|\btake[- ]?profit|\b(?:pending|limit|stop|market|open|gtt|triggered) orders?\b|\bopen positions?\b|\btrades?\b|\btrading\b|\bshort sale|\boption contract/gi,
+  ],
   ['says:to the trash', /\bto (?:the |mcp )?(?:trash|recycle bin|bin)\b/gi],
   ['says:from the trash', /\bfrom (?:the )?(?:trash|recycle bin|bin)\b/gi],
   [
     'says:only reads',
-    /(?<!not |n't )\bread[- ]only\b|does(?: not|n['’]t) (?:modify|change|write|alter|execute)|without (?:modifying|changing|executing)|\bno side[- ]effects|\binformational only|\bselect (?:quer(?:y|ies)|statements?)\b|\bread (?:cypher|sql) quer|\bmutations? (?:is|are) (?:refused|rejected|not allowed)|\banswers only\b|\bcannot modify\b|\bnothing is (?:stored|saved|changed|sent|executed)|\bnot (?:altered|modified)\b|\bwithout (?:creating|sending|applying|saving|storing|submitting)\b|\b(?:are|is) rejected by the server/gi,
+    /(?<!not |n't )\bread[- ]only\b|does(?: not|n['’]t) (?:modify|change|write|alter|execute)|without (?:modifying|changing|executing)|\bno side[- ]effects|\binformational only|\bselect (?:quer(?:y|ies)|statements?)\b|\bread (?:cypher|sql) quer|\bmutations? (?:is|are) (?:refused|rejected|not allowed)|\banswers only\b|\bcannot modify\b|\bnothing is (?:stored|saved|changed|sent|executed)|\bnot (?:altered|modified)\b|\bwithout (?:creating|applying|saving|storing)\b|\b(?:are|is) rejected by the server/gi,
   ],
   [
     'says:in the answer',
@@ -61,7 +65,7 @@ const PHRASES: readonly (readonly [string, RegExp])[] = [
   ],
   [
     'says:signs in by hand',
-    /\bopens? (?:the|a|your) (?:default )?(?:web )?browser\b|\b(?:oauth|pairing|device[- ]code|login|sign-?in) flow\b|\bsigns? the user in/gi,
+    /\bopens? (?:the|a|your) (?:default )?(?:web )?browser\b|\b(?:oauth|pairing|device[- ]code|login|sign-?in) flow\b|\bsigns? the user in|\bsign(?:s|-)?[ -]?in (?:to|after|with|page)\b|\bsign-in page\b/gi,
   ],
   [
     'says:changes data',
@@ -80,15 +84,23 @@ const ACT =
   /["'`]?([A-Za-z]\w*)["'`]?(?: \([^()]{0,120}\))?(?:\s?[,|/]\s?(?:and |or )?| and | or |$|(?=[.;\n]))/y
 const OFFERED_MAX = 24
 
+/** `CRUD of tags`: all four acts, of which one deletes. */
+const CRUD = /\bcrud\b/i
+/** `Versions: get, publish, remove`: a list of acts at the head of a text. */
+const HEADED = /^[\p{L} ]{2,30}: (?=\w+, \w+)/u
+
 export function readPhrases(text: string, at: string, end: number, tell: EmitSignal): void {
   const looked = end < text.length ? text.slice(0, end) : text
   if (HINTS.test(looked)) tellPhrases(looked, at, tell)
   readOffered(looked, at, tell)
+  const crud = CRUD.exec(looked)
+  if (crud !== null)
+    tell('acts:Destructive', { at, start: crud.index, end: crud.index + crud[0].length })
 }
 
 /** A word of some phrase: most texts have none, and are spared nine patterns. */
 const HINTS =
-  /running|progress|ongoing|queued|undo|revers|recover|permanent|will be|destructive|replac|overwr|existing|real |funds|money|spend|places? an? order|restor|trash|\bbin\b|read[- ]only|without|n['’]t |not |side[- ]eff|informational|select (?:quer|stat)|read (?:cyp|sql)|modif|mutat|write op|arbitrary|any (?:shell|bash|python|sql|java|code|comm|quer|script)|shell|execut|removed|data loss|clears|undone|restored|discard|billa|billed|charg|hourly|incur|credits|book-?keep|journal|testnet|devnet|paper|simulat|draft|sav|writ|download|stor|export|access|revok|no longer|not (?:in|pres|incl|list|sent)|lost|delet|cost|reopen|record|can be|may be|reversib|soft[- ]?del|re-?add|kept|recoverab|(?:is|are) gone|thrown|erases|come back|leave out|left out|absent|omitted|brings? |brought|get (?:it|them) b|lifts|fees? |kostenpf|invoiced|escrow|refunded|commits|you pay|refused|answers only|nothing is|as text|as json|as markdown|in the (?:answer|resp)|go(?:es)? live|starts? running|opens? (?:the|a|your) |oauth|pairing|device code|tak(?:es?|ing) away|~\/|all http/i
+  /running|progress|ongoing|queued|undo|revers|recover|permanent|will be|destructive|replac|overwr|existing|real |funds|money|spend|places? an? order|restor|trash|\bbin\b|read[- ]only|without|n['’]t |not |side[- ]eff|informational|select (?:quer|stat)|read (?:cyp|sql)|modif|mutat|write op|arbitrary|any (?:shell|bash|python|sql|java|code|comm|quer|script)|shell|execut|removed|data loss|clears|undone|restored|discard|billa|billed|charg|hourly|incur|credits|book-?keep|journal|testnet|devnet|paper|simulat|draft|sav|writ|download|stor|export|access|revok|no longer|not (?:in|pres|incl|list|sent)|lost|delet|cost|reopen|record|can be|may be|reversib|soft[- ]?del|re-?add|kept|recoverab|(?:is|are) gone|thrown|erases|come back|leave out|left out|absent|omitted|brings? |brought|get (?:it|them) b|lifts|fees? |kostenpf|invoiced|escrow|refunded|commits|you pay|refused|answers only|nothing is|as text|as json|as markdown|in the (?:answer|resp)|go(?:es)? live|starts? running|opens? (?:the|a|your) |oauth|pairing|device[- ]code|sign(?:s|ed)?[- ]in|tak(?:es?|ing) away|~\/|all http|stop[- ]?loss|profit|(?:pending|limit|stop|market|open|gtt) (?:order|pos)|\btrad(?:e|ing)/i
 
 const CHOICE = /\buse (?:this )?(?:tool )?(?:when|instead|if)\b/i
 const OF_THIS_ONE: ReadonlySet<string> = new Set(['says:runs anything', 'says:runs now'])
@@ -110,8 +122,10 @@ export function readOffered(text: string, at: string, tell: EmitSignal, feature 
   let worst: { said: Category; start: number; end: number } | undefined
   let count = 0
   OFFER.lastIndex = 0
-  for (let offer = OFFER.exec(text); offer !== null; offer = OFFER.exec(text)) {
+  let offer = OFFER.exec(text) ?? HEADED.exec(text)
+  for (; offer !== null; offer = OFFER.exec(text)) {
     ACT.lastIndex = offer.index + offer[0].length
+    OFFER.lastIndex = ACT.lastIndex
     for (let seen = 0; seen < OFFERED_MAX; seen++) {
       const from = ACT.lastIndex
       const found = ACT.exec(text)

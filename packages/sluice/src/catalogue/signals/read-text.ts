@@ -64,6 +64,9 @@ function readThing(text: string, at: string, end: number, tell: EmitSignal): voi
   const words = splitText(text, 0, cutAt(text, 0, end))
   const [first] = words
   if (first === undefined || words.length < THING_WORDS_MIN) return
+  const acts = words.filter(({ text: word }) => ACT_NOUNS.has(word))
+  for (const act of acts) tell(`text.noun:${ACT_NOUNS.get(act.text)}`, toSignalSpan(at, act))
+  if (acts.length > 0) return
   // A noun that nobody knows says nothing.
   const answer = ASKS.test(first.text)
     ? first
@@ -71,6 +74,24 @@ function readThing(text: string, at: string, end: number, tell: EmitSignal): voi
   if (answer !== undefined) tell('text:answer', toSignalSpan(at, answer))
 }
 
+/** Acts as nouns, in a text that has no verb: `path editing`, `account deletion`. */
+const ACT_NOUNS: ReadonlyMap<string, Family> = new Map(
+  Object.entries({
+    make: 'creation creating construction drawing',
+    change: 'editing modification modifications configuration updates updating renaming',
+    keep: 'saving exports exporting backups import imports',
+    send: 'upload uploads uploading posting sending publishing',
+    destroy: 'deletion deleting erasure',
+    remove: 'removal',
+    run: 'execution executing automation',
+    power: 'control restarts shutdown',
+    deploy: 'deployment deployments installation provisioning',
+    manage: 'management administration handling operations',
+    settle: 'cancellation approval scheduling',
+    pay: 'payment payments payout payouts refunds billing',
+    trade: 'trading purchase purchases',
+  }).flatMap(([family, list]) => list.split(' ').map((word) => [word, family as Family] as const)),
+)
 const THING_WORDS_MIN = 2
 const ASKS = /^(?:how|what|which|who|whether|where)$/
 
@@ -87,7 +108,7 @@ function cutAt(text: string, start: number, end: number): number {
 function readAct(words: readonly WordSpan[], text: string, at: string, tell: EmitSignal): boolean {
   const verbs = verbsOf(words, text)
   const [head, ...others] = verbs
-  if (head === undefined) return false
+  if (head === undefined || isListed(words, head)) return false
   const works = asks(words, head)
   if (works !== undefined) tell(`text:${works}`, toSignalSpan(at, head))
   else tellVerb('text', head, at, tell)
@@ -114,6 +135,13 @@ function readAct(words: readonly WordSpan[], text: string, at: string, tell: Emi
   return true
 }
 
+/** `path editing, queries, previews`: a list of nouns, although some may be verbs. */
+function isListed(words: readonly WordSpan[], head: WordSpan): boolean {
+  const verb = verbAt(head.text)
+  if (verb?.form !== 'third' || !verb.nounish) return false
+  return words.slice(0, words.indexOf(head)).some(({ text }) => ACT_NOUNS.has(text))
+}
+
 /** An act by its verb, and none by what it is done to: to convert between units, to test a connection,
  * to send a question and get the answer. The family that it belongs to instead. */
 function asks(words: readonly WordSpan[], head: WordSpan): string | undefined {
@@ -124,6 +152,8 @@ function asks(words: readonly WordSpan[], head: WordSpan): string | undefined {
   const act = ASKING.exec(head.text)?.[1]
   if (act === undefined) return undefined
   const near = words.slice(from + 1, from + 5).map(({ text }) => text)
+  if (act === 'load')
+    return near.some((word) => /^(?:onto|into)$/.test(word)) ? 'change' : undefined
   if (act === 'convert') return near.includes('between') ? 'judge' : undefined
   if (act === 'test')
     return near.some((word) => /^connect(?:ion|ivity)$/.test(word)) ? 'judge' : undefined
@@ -134,7 +164,7 @@ function asks(words: readonly WordSpan[], head: WordSpan): string | undefined {
   return isQuestion && answered ? 'look' : undefined
 }
 
-const ASKING = /^(convert|test|send)s?$/
+const ASKING = /^(convert|test|send|load)s?$/
 
 /** The worst of several acts: `list, create, delete or rename` deletes. */
 function tellWorst(acts: readonly WordSpan[], text: string, at: string, tell: EmitSignal): void {
@@ -145,9 +175,12 @@ function tellWorst(acts: readonly WordSpan[], text: string, at: string, tell: Em
   }
   if (worst === undefined) return
   // `add or remove` takes back what it did.
-  const pair = acts.some((act) => act.text.startsWith('add')) && /^removes?$/.test(worst.act.text)
+  const pair =
+    acts.some((act) => PUTS.test(act.text)) && /^(?:removes?|un\w+)$/.test(worst.act.text)
   tell(`acts:${pair ? 'Write' : worst.said}`, toSignalSpan(at, worst.act))
 }
+
+const PUTS = /^(?:add|save|attach|assign|like|star|follow|pin|bookmark)s?$/
 
 /** `INSERT, UPDATE or DELETE`: words of a query language, which is run. */
 function isStatement(text: string, { start, end }: WordSpan): boolean {
@@ -192,7 +225,8 @@ function verbsOf(words: readonly WordSpan[], text: string): WordSpan[] {
   const verbs: WordSpan[] = []
   words.forEach((word, index) => {
     const verb = verbAt(word.text)
-    if (verb === undefined) return
+    // `del` is to delete in a name, and `of the` in a Spanish or Italian text.
+    if (verb === undefined || word.text === 'del') return
     const before = words[index - 1]
     const said = before?.text ?? ''
     if (verb.form === 'participle') return
@@ -234,7 +268,9 @@ function isLeadIn(words: readonly WordSpan[], index: number): boolean {
 
 /** Between two acts of one list. */
 function isJoint(gap: string): boolean {
-  return /^\s*(?:[,/|&]|\s(?:and|or)\s)\s*(?:(?:and|or)\s)?["'`]?$/.test(gap)
+  return /^\s*(?:[,/|&]|\s(?:and|or|und|oder|et|ou|y|e)\s)\s*(?:(?:and|or|und|oder|et|ou|y|e)\s)?["'`]?$/.test(
+    gap,
+  )
 }
 
 function joins(word: string): boolean {
