@@ -43,7 +43,7 @@ export interface StoredMemoryParts {
   readonly bytesMax?: number
 }
 
-type Statements = Record<'load' | 'save' | 'mark' | 'unmark' | 'isMarked', StatementSync>
+type Statements = Record<'load' | 'save' | 'drop' | 'mark' | 'unmark' | 'isMarked', StatementSync>
 
 export class StoredMemory implements AnswerMemoryStore {
   readonly #key: Buffer
@@ -94,10 +94,9 @@ export class StoredMemory implements AnswerMemoryStore {
   }
 
   remove(session: string): void {
-    this.#attempt((_, store) => {
-      const sizes = store.prepare('DELETE FROM parts WHERE session = ? RETURNING size').all(session)
-      for (const { size } of sizes) this.#bytes -= Number(size)
-      store.prepare('DELETE FROM changed WHERE session = ?').run(session)
+    this.#attempt(({ drop, unmark }) => {
+      for (const { size } of drop.all(session)) this.#bytes -= Number(size)
+      unmark.run(session)
     })
   }
 
@@ -128,6 +127,7 @@ export class StoredMemory implements AnswerMemoryStore {
     this.#statements = {
       load: store.prepare('SELECT bytes, size FROM parts WHERE session = ? AND part = ?'),
       save: store.prepare('INSERT OR REPLACE INTO parts VALUES (?, ?, ?, ?, ?)'),
+      drop: store.prepare('DELETE FROM parts WHERE session = ? RETURNING size'),
       mark: store.prepare('INSERT OR IGNORE INTO changed VALUES (?)'),
       unmark: store.prepare('DELETE FROM changed WHERE session = ?'),
       isMarked: store.prepare('SELECT 1 FROM changed WHERE session = ?'),
