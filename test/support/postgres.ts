@@ -4,6 +4,7 @@
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import {
+  appendFileSync,
   chownSync,
   mkdirSync,
   mkdtempSync,
@@ -81,11 +82,38 @@ export class RunningPostgres {
     execFileSync(createdb, ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'sluice', name])
   }
 
+  /** A standby that follows this server, over another port if one is named. */
+  async startStandby(port = this.port): Promise<RunningPostgres> {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'))
+    give(folder)
+    const data = join(folder, 'data')
+    const copy = join(dirname(realpathSync(this.#file)), 'pg_basebackup')
+    const how = ['-D', data, '-R', '-X', 'stream', '-c', 'fast', '--no-sync', '-U', 'sluice']
+    const [program, args] = asUser(copy, [...how, '-h', '127.0.0.1', '-p', String(port)])
+    // Not blocking: the relay in between may be of this process.
+    const copying = spawn(program, args, { cwd: folder, stdio: 'ignore' })
+    const code = await new Promise((resolve) => copying.once('exit', resolve))
+    if (code !== 0) throw new Error(`pg_basebackup ended with ${code}`)
+    const own = await freePort()
+    const settings = `port = ${own}\nunix_socket_directories = '${folder}'\n`
+    appendFileSync(join(data, 'postgresql.auto.conf'), settings)
+    const standby = new RunningPostgres(this.#file, folder, own)
+    await standby.start('ready to accept read-only connections')
+    return standby
+  }
+
+  /** Makes a standby the primary server. */
+  promote(): void {
+    const control = join(dirname(realpathSync(this.#file)), 'pg_ctl')
+    const [program, args] = asUser(control, ['promote', '-w', '-D', join(this.folder, 'data')])
+    execFileSync(program, args, { cwd: this.folder, stdio: 'ignore' })
+  }
+
   /** Resolves when it accepts connections. */
-  async start(): Promise<void> {
+  async start(ready = 'ready to accept connections'): Promise<void> {
     this.#process = spawnAs(this.#file, ['-D', join(this.folder, 'data')], this.folder)
     await until(() => canConnect(join(this.folder, `.s.PGSQL.${this.port}`)))
-    await until(() => readLog(this.folder).includes('ready to accept connections'))
+    await until(() => readLog(this.folder).includes(ready))
   }
 
   async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {

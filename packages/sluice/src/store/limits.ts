@@ -77,3 +77,7 @@ export const AGENT_IDLE_MS_MAX = 3_000
 export const LEASE_MS = 30_000
 export const LEASE_WAIT_MS_MAX = 40_000
 export const LEASE_LOOK_MS = 100
+/** How far the clock of a gate may be from that of the database; past that the gate admits nothing. */
+export const CLOCK_SKEW_MS_MAX = 30_000
+/** A call is sent so soon after its admission was asked for, or not at all. */
+export const SENT_WITHIN_MS = 2_000

@@ -17,7 +17,7 @@ import { RECORD_BYTES_MAX } from '../../ledger/records/limits.ts'
 import { type DecisionEntry, type LedgerEntry, outcomeEntry } from '../../ledger/records/record.ts'
 import type { SharedLog } from '../../ledger/shared-log.ts'
 import { StoreError } from '../../store/errors.ts'
-import { GATE_BEAT_MS, SWEEP_EVERY_MS } from '../../store/limits.ts'
+import { CLOCK_SKEW_MS_MAX, GATE_BEAT_MS, SWEEP_EVERY_MS } from '../../store/limits.ts'
 import { parsePostgresUrl } from '../../store/postgres/address.ts'
 import { PostgresAdmissionStore } from '../../store/postgres/admission.ts'
 import type { RecordKind, WrittenRecord } from '../../store/postgres/batch.ts'
@@ -71,6 +71,7 @@ export class SharedStore {
   #ledger: Ledger | undefined
   #openFrom = 1
   #report: (() => GateReport) | undefined
+  #skewMs = 0
   #timer: NodeJS.Timeout | undefined
   #sweeper: NodeJS.Timeout | undefined
 
@@ -102,6 +103,7 @@ export class SharedStore {
         this.approvals === undefined ? 0 : this.approvals.usesMax(id, isStanding),
       version: () => this.state.version,
       stamp: () => this.state.stamp,
+      objection: () => this.#clockWhy,
       settle: () => this.state.settle(),
       catchUp: () => this.state.catchUp(),
       refreshSessions: (owners) => this.sessions.refresh(owners),
@@ -235,7 +237,7 @@ export class SharedStore {
   async beat(): Promise<void> {
     if (this.#report === undefined) return
     const { version } = this.state
-    await this.directory.beat({ ...this.#report(), version, peer: this.peer })
+    this.#skewMs = await this.directory.beat({ ...this.#report(), version, peer: this.peer })
   }
 
   /** For connections to a gate of this cluster. */
@@ -245,7 +247,15 @@ export class SharedStore {
 
   /** Why calls are not admitted, or not by what other gates have changed. */
   get why(): string | undefined {
-    return this.admission.why || this.state.why
+    return this.admission.why || this.state.why || this.#clockWhy
+  }
+
+  /** Grants, approvals and tokens expire by the clock of each gate: it must not be another one. */
+  get #clockWhy(): string | undefined {
+    const skewMs = this.#skewMs
+    if (Math.abs(skewMs) <= CLOCK_SKEW_MS_MAX) return undefined
+    const how = skewMs > 0 ? 'ahead of' : 'behind'
+    return `the clock of this gate is ${Math.round(Math.abs(skewMs) / 1_000)} s ${how} that of the database`
   }
 
   async close(): Promise<void> {

@@ -21,6 +21,8 @@ export interface PostgresAdmissionParts<Entry> {
   readonly version: () => number
   /** Rises with every change of that state, here and elsewhere. */
   readonly stamp: () => number
+  /** Why this gate must not admit anything now. */
+  readonly objection?: () => string | undefined
   /** Commits what this gate has changed of it. */
   readonly settle: () => Promise<void>
   /** Another gate has changed the shared state: read it. */

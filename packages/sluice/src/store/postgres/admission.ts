@@ -11,6 +11,7 @@ import { StoreError } from '../errors.ts'
 import {
   ADMIT_DEADLINE_MS,
   ADMIT_WAITING_MAX,
+  SENT_WITHIN_MS,
   SHARED_OUTCOME_DELAY_MS,
   SHARED_RETRY_MS_MAX,
   SHARED_RETRY_MS_MIN,
@@ -154,6 +155,8 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
         why: `${ADMIT_WAITING_MAX} calls wait for the shared store`,
       })
     const { encodeIntent, stamp, usesOf } = this.#parts
+    const why = this.#parts.objection?.()
+    if (why !== undefined) return Promise.resolve({ status: 'unavailable', why })
     const isProbe = request.mode === 'probe'
     const approval = isProbe ? undefined : request.approval
     const charges =
@@ -213,6 +216,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     const [first] = this.#open
     const openFrom = first ?? this.#head.seq + 1
     let row: Row | undefined
+    const sentMs = performance.now()
     try {
       const values = [gate, this.#epoch, version(), openFrom, ...encodeBatch(batch)]
       ;[row] = await connections.query(ADMIT, values, ADMIT_DEADLINE_MS)
@@ -220,10 +224,11 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     } catch (error) {
       return this.#failed(batch, error as Error & { code?: string })
     }
-    this.#admitted(batch, row as Row)
+    this.#admitted(batch, row as Row, performance.now() - sentMs > SENT_WITHIN_MS)
   }
 
-  #admitted(batch: readonly QueuedItem[], row: Row): void {
+  /** `isLate`: the gate was stopped meanwhile, and what it decided by may have changed since. */
+  #admitted(batch: readonly QueuedItem[], row: Row, isLate: boolean): void {
     const { head, isForked, replies, written } = readBatchResult(batch, this.#head, row)
     if (isForked) {
       this.#become('lost', 'the database has another chain of this gate than the one that was sent')
@@ -237,9 +242,24 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
       const reply = replies[at] as AdmissionReply
       if (reply.status === 'admitted' && item.kind === 'i') this.#open.add(reply.sequence)
       if (reply.status === 'changed') stale.push(item)
+      else if (isLate && reply.status === 'admitted' && item.kind === 'i')
+        this.#giveBack(item, reply)
       else item.answer(reply)
     }
     if (stale.length > 0) void this.#refresh(stale)
+  }
+
+  /** Of a call that was admitted and is not sent. */
+  #giveBack({ answer }: QueuedItem, reply: AdmissionReply & { status: 'admitted' }): void {
+    void this.refund(reply.receipt).catch(() => {})
+    this.#appendUndone(reply.sequence)
+    const why = `the gate was stopped for more than ${SENT_WITHIN_MS} ms while it was admitted`
+    answer({ status: 'unavailable', why })
+  }
+
+  #appendUndone(intent: number): void {
+    const body = this.#parts.encodeUndone(intent)
+    void this.append({ kind: 'o', id: '', body }, intent).catch(() => {})
   }
 
   /** They are decided again by the sessions as they are now. */
@@ -333,8 +353,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     for (const { seq, kind } of written)
       if (kind === 'i') {
         this.#open.add(seq)
-        const body = this.#parts.encodeUndone(seq)
-        void this.append({ kind: 'o', id: '', body }, seq).catch(() => {})
+        this.#appendUndone(seq)
       } else rest.shift()?.answer(toWrittenReply(seq))
   }
 

@@ -51,11 +51,18 @@ export class GateDirectory {
     this.#epoch = epoch
   }
 
-  async beat({ version = 0, ...said }: GateReport): Promise<void> {
+  /** Returns how far the clock of this gate is ahead of the database's, at least; negative: behind. */
+  async beat({ version = 0, ...said }: GateReport): Promise<number> {
     const { address, config, key, peer = '', release, state } = said
-    await this.#connections.query(BEAT, [
+    const beforeMs = Date.now()
+    const [row] = await this.#connections.query(BEAT, [
       ...[this.#gate, version, state, release, config, address, key, this.#epoch(), peer],
     ])
+    // Fenced: another gate speaks for this name.
+    if (row === undefined) return 0
+    const nowMs = Number(row.now_ms)
+    // The database read its clock at some time between the two readings here.
+    return Math.max(0, beforeMs - nowMs) + Math.min(0, Date.now() - nowMs)
   }
 
   /** Removes counters that nothing counts any more, and sessions after their time. */

@@ -24,7 +24,8 @@ export const SHARED_SINCE = `SELECT c.version AS current, c.root, s.kind, s.key,
   FROM sluice.control c LEFT JOIN sluice.shared s ON s.version > $1`
 export const CHANGE = 'SELECT sluice.change($1, $2, $3, $4, $5, $6, $7, $8, $9)'
 export const BEAT = `UPDATE sluice.gates SET beat_at = now(), version = $2, state = $3, release = $4,
-  config = $5, address = $6, key = $7, peer = $9 WHERE gate = $1 AND epoch = $8`
+  config = $5, address = $6, key = $7, peer = $9 WHERE gate = $1 AND epoch = $8
+  RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS now_ms`
 export const LEAVE = `UPDATE sluice.gates SET state = 'stopped', beat_at = now()
   WHERE gate = $1 AND epoch = $2`
 export const GATES = `SELECT g.*, extract(epoch FROM now() - g.beat_at) * 1000 AS silent_ms,

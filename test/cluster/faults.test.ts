@@ -1,0 +1,224 @@
+// Faults of the database, of a gate and of the network, from outside: what a client sees, and what is never
+// violated, as the table of docs/concepts/scale.md says.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
+import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
+import { serveFixture } from '../support/fixture-server.ts'
+import { endOwnGates, ownGate } from '../support/own-gate.ts'
+import { PlainClient } from '../support/plain-client.ts'
+import {
+  findPostgres,
+  namePostgresSuite,
+  type RunningPostgres,
+  startPostgres,
+} from '../support/postgres.ts'
+import { ROOT } from '../support/rooms.ts'
+import { sluiceJson } from '../support/run-sluice.ts'
+import { scratchDirectory } from '../support/scratch.ts'
+import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import { TcpRelay } from '../support/tcp-relay.ts'
+
+const postgres = findPostgres()
+const KEY = 'a key of the cluster with 32 characters or more'
+const POLICY = `version: 1
+default: allow
+tools: { count/write: { action: allow, rate_limit: { max: 40, window: 1h, per: everyone } } }
+`
+
+describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster', postgres), () => {
+  let server: RunningPostgres
+  let relay: TcpRelay
+  let databases = 0
+
+  beforeAll(async () => {
+    server = await startPostgres(postgres as string)
+    relay = await TcpRelay.start(server.port)
+  })
+  afterEach(async () => {
+    relay.mode = 'pass'
+    relay.delayMs = 0
+    await endOwnGates()
+    await endGates()
+  })
+  afterAll(async () => {
+    await relay?.end()
+    await server?.end()
+  })
+
+  function newCluster(port = server.port) {
+    const database = `faults_${++databases}`
+    server.createDatabase(database)
+    const log = join(scratchDirectory(), 'calls')
+    const spec = (name: string, at = port, more: { servers?: object; address?: string } = {}) => {
+      const { address, servers = {} } = more
+      const store = `postgres://sluice@127.0.0.1:${at}/${database}`
+      const cluster = { name, key: KEY, ...(address === undefined ? {} : { address }) }
+      return {
+        servers: { count: fixture('counter', log), ...servers },
+        policy: POLICY,
+        config: { store, cluster },
+      }
+    }
+    const calls = () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [])
+    return { calls, database, spec }
+  }
+
+  async function open(gate: { readonly url: string }, name = 'count'): Promise<PlainClient> {
+    const client = await PlainClient.open(gate as RunningGate, name)
+    await client.ask('tools/list')
+    return client
+  }
+
+  const isReady = async ({ url }: { readonly url: string }) =>
+    (await fetch(`${url}/readyz`)).status === 200
+
+  test('slow, or an answer is lost: calls wait, then are refused, and nothing stays charged', async () => {
+    const { calls, spec } = newCluster()
+    const gate = await ownGate(spec('slow', relay.port))
+    const client = await open(gate)
+    relay.delayMs = 150
+    expect((await client.call('write')).answer.result).toBeDefined()
+    relay.delayMs = 1_500
+    expect(JSON.stringify((await client.call('write')).answer)).toContain('within 900 ms')
+    relay.delayMs = 0
+    await until(() => isReady(gate))
+    // The commit arrives, its answer does not.
+    relay.mode = 'deaf'
+    expect(JSON.stringify((await client.call('write')).answer)).toContain('within 900 ms')
+    relay.cut()
+    relay.mode = 'pass'
+    await until(() => isReady(gate))
+    const rest = await Promise.all(Array.from({ length: 60 }, () => client.call('write')))
+    expect(rest.filter(({ text }) => !text.includes('RATE_LIMITED'))).toHaveLength(39)
+    expect(calls()).toHaveLength(40)
+  })
+
+  test("a gate's clock is wrong by an hour: it says so and admits nothing", async () => {
+    const { calls, spec } = newCluster()
+    const before = process.env.NODE_OPTIONS
+    process.env.NODE_OPTIONS = `--import=${join(ROOT, 'test/support/clock-ahead.mjs')}`
+    const gate = await startGate(spec('ahead')).finally(() => {
+      if (before === undefined) delete process.env.NODE_OPTIONS
+      else process.env.NODE_OPTIONS = before
+    })
+    const client = await open(gate)
+    expect((await client.call('write')).text).toMatch(/the clock of this gate is 3\d{3} s ahead/)
+    expect(await isReady(gate)).toBe(false)
+    expect(calls()).toHaveLength(0)
+  })
+
+  test('a gate is stopped (SIGSTOP) and goes on: nothing by an old state, nothing twice', async () => {
+    const web = await serveFixture('session')
+    const { calls, spec } = newCluster()
+    const stopped = await startGate(
+      spec('stopped', server.port, { servers: { web: { url: web.url } } }),
+    )
+    const other = await ownGate(spec('other', server.port, { servers: { web: { url: web.url } } }))
+    const count = await open(stopped)
+    const page = await open(stopped, 'web')
+    const through = (client: PlainClient, name: string) =>
+      Object.assign(new PlainClient(other as unknown as RunningGate, name), {
+        session: client.session,
+      })
+    const open1 = through(count, 'count').call('slow')
+    await until(() => calls().length === 1)
+    stopped.process.kill('SIGSTOP')
+    // It was passed on, and its gate says nothing any more: unknown, and not sent again.
+    const lost = await open1
+    expect([lost.status, lost.text]).toEqual([502, expect.stringContaining('is unknown')])
+    expect((await through(count, 'count').call('slow')).status).toBe(404)
+    expect((await through(page, 'web').ask('tools/list')).answer.result.tools).toBeDefined()
+    const waiting = count.call('write')
+    await sluiceJson(['freeze', '--data', other.data])
+    stopped.process.kill('SIGCONT')
+    expect((await waiting).text).toMatch(/FROZEN|was stopped|cannot be recorded/)
+    expect((await count.call('write')).text).toContain('FROZEN')
+    // Its session is at the other gate now, and goes on through this one.
+    expect((await page.ask('ping')).status).toBe(200)
+    expect(calls()).toHaveLength(1)
+    web.process.kill()
+  })
+
+  test('the network between gates is cut: sessions are taken over, or over', async () => {
+    const web = await serveFixture('session')
+    const servers = { web: { url: web.url } }
+    const { spec } = newCluster()
+    const hidden = await ownGate(spec('hidden', server.port, { servers, address: 'gate.invalid' }))
+    const other = await ownGate(spec('other', server.port, { servers }))
+    const page = await open(hidden, 'web')
+    const count = await open(hidden)
+    const through = (client: PlainClient, name: string) =>
+      Object.assign(new PlainClient(other as unknown as RunningGate, name), {
+        session: client.session,
+      })
+    expect((await through(page, 'web').ask('tools/list')).answer.result.tools).toBeDefined()
+    expect((await through(count, 'count').call('read')).status).toBe(404)
+    web.process.kill()
+  })
+
+  test('S2: the primary is killed under load and a standby promoted', async () => {
+    const { calls, database, spec } = newCluster(relay.port)
+    const replication = await TcpRelay.start(server.port)
+    const standby = await server.startStandby(replication.port)
+    const admin = new PostgresConnections(parsePostgresUrl(server.url(database)))
+    await admin.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
+    await admin.query('SELECT pg_reload_conf()')
+    await until(async () => {
+      const [row] = await admin.query('SELECT sync_state FROM pg_stat_replication')
+      return row?.sync_state === 'sync'
+    })
+    await admin.close()
+    const gates = [await ownGate(spec('a')), await ownGate(spec('b'))]
+    const clients = await Promise.all(gates.map((gate) => open(gate)))
+    let number = 0
+    const load = async (client: PlainClient, until: () => boolean) => {
+      while (!until()) await client.call('write', { number: ++number }).catch(() => {})
+    }
+    let isOver = false
+    const loads = clients.flatMap((client) => [
+      load(client, () => isOver),
+      load(client, () => isOver),
+    ])
+    await until(() => calls().length >= 10)
+    await server.stop('SIGKILL')
+    standby.promote()
+    relay.cut()
+    relay.to = standby.port
+    relay.mode = 'pass'
+    for (const gate of gates) await until(() => isReady(gate))
+    await until(
+      async () =>
+        (await clients[0]?.call('write', { number: ++number }))?.text.includes('RATE_LIMITED') ===
+        true,
+    )
+    isOver = true
+    await Promise.all(loads)
+    // Every commit that a gate was told of is there: exactly the limit, each call once.
+    expect(calls().length).toBeLessThanOrEqual(40)
+    expect(new Set(calls()).size).toBe(calls().length)
+    const verified = await sluiceJson(['ledger', 'verify', '--store', standby.url(database)])
+    expect(verified).toMatchObject({ ok: true })
+    // A second standby that is behind: gates whose commits are lost say so, and send nothing.
+    const second = await TcpRelay.start(standby.port)
+    const late = await standby.startStandby(second.port)
+    second.cut()
+    expect((await clients[0]?.call('read', { number: ++number }))?.text).toContain('result')
+    await standby.stop('SIGKILL')
+    late.promote()
+    relay.cut()
+    relay.to = late.port
+    relay.mode = 'pass'
+    const count = calls().length
+    await until(async () => {
+      const reply = await clients[0]?.call('read', { number: ++number })
+      return reply?.text.includes('no longer has what it had confirmed') === true
+    })
+    expect(await isReady(gates[0] as (typeof gates)[0])).toBe(false)
+    expect(calls()).toHaveLength(count)
+    await endOwnGates()
+    for (const each of [second, replication, standby, late]) await each.end()
+  })
+})
