@@ -34,7 +34,9 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   if (method === 'tools/list') return say(id, { tools })
   if (method !== 'tools/call') return say(id, {})
   const name = params?.name ?? ''
-  const entry = { name, arguments: params?.arguments, effect: params?._meta?.['sluice/effect'] }
+  const times = process.argv[3] === 'times' ? { atMs: Date.now() } : {}
+  const effect = params?._meta?.['sluice/effect']
+  const entry = { name, arguments: params?.arguments, effect, ...times }
   appendFileSync(log, `${JSON.stringify(entry)}\n`)
   const answer = {
     content: [{ type: 'text', text: `${name} ${JSON.stringify(params?.arguments)}` }],

@@ -1,0 +1,54 @@
+// S12: a seeded history under faults is right, by a checker that reads only arrivals, charges and ledger;
+// and the checker finds each of five planted faults. In full: `npm run soak -- cluster --calls 1000000`.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeHistory } from '../support/cluster-history.ts'
+import {
+  findPostgres,
+  namePostgresSuite,
+  type RunningPostgres,
+  startPostgres,
+} from '../support/postgres.ts'
+import { endGates } from '../support/start-gate.ts'
+import { checkHistory, type History } from './history.ts'
+
+const postgres = findPostgres()
+
+describe.skipIf(postgres === undefined)(namePostgresSuite('a history', postgres), () => {
+  let server: RunningPostgres
+  let history: History
+
+  beforeAll(async () => {
+    server = await startPostgres(postgres as string)
+    history = await makeHistory(server, { calls: 300, seed: 17, gates: 2 })
+  }, 120_000)
+  afterAll(async () => {
+    await endGates()
+    await server?.end()
+  })
+
+  test('under faults keeps every promise', () => {
+    expect(history.arrivals.length).toBeGreaterThan(50)
+    expect(checkHistory(history)).toEqual([])
+  })
+
+  test('five planted faults are found', () => {
+    const [arrival] = history.arrivals
+    const [charge] = history.charges
+    const intent = history.rows.find(({ record }) => record.kind === 'intent')
+    if (arrival === undefined || charge === undefined || intent === undefined)
+      throw new Error('the history is empty')
+    const plant = (more: Partial<History>) => checkHistory({ ...history, ...more }).join('\n')
+    expect(plant({ charges: [...history.charges, charge] })).toContain('double charge')
+    expect(plant({ arrivals: [...history.arrivals, arrival] })).toContain('double send')
+    const without = history.rows.filter(
+      ({ record }) => record.kind !== 'intent' || record.argsDigest !== arrival.digest,
+    )
+    expect(plant({ rows: without })).toContain('lost intent')
+    const stale = { ...intent, atMs: (history.freezes[0]?.fromMs ?? 0) + 1 }
+    expect(plant({ rows: [...history.rows, stale] })).toContain('stale freeze')
+    const last = history.rows.filter(({ gate }) => gate === intent.gate).at(-1) ?? intent
+    const zombie = { ...last, seq: last.seq + 1, epoch: last.epoch - 1 }
+    expect(plant({ rows: [...history.rows, zombie] })).toContain('zombie append')
+  })
+})

@@ -1,0 +1,135 @@
+// A seeded history of a cluster under faults: gates as processes, calls with arguments of their own, links to
+// the database that are cut, delayed or deaf, gates that are killed and stopped. What it leaves behind is
+// checked by test/cluster/history.ts.
+
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
+import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
+import { type History, readHistory } from '../cluster/history.ts'
+import { PlainClient } from './plain-client.ts'
+import type { RunningPostgres } from './postgres.ts'
+import { sluiceJson } from './run-sluice.ts'
+import { fixture, type RunningGate, startGate, until } from './start-gate.ts'
+import { TcpRelay } from './tcp-relay.ts'
+
+const KEY = 'a key of the cluster with 32 characters or more'
+const POLICY = `version: 1
+default: allow
+tools:
+  count/write: { action: allow, rate_limit: { max: 30, window: 2, per: everyone } }
+  count/fail: { action: allow, rate_limit: { max: 100, window: 1h, per: everyone } }
+`
+
+export interface HistorySize {
+  readonly calls: number
+  readonly seed: number
+  readonly gates: number
+}
+
+export async function makeHistory(
+  server: RunningPostgres,
+  { calls, gates: count, seed }: HistorySize,
+): Promise<History> {
+  const database = `history_${seed}`
+  server.createDatabase(database)
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-history-'))
+  const log = join(folder, 'arrivals')
+  const random = makeRandom(seed)
+  const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!
+  const relays: TcpRelay[] = []
+  const specs = []
+  for (let at = 0; at < count; at++) {
+    const relay = await TcpRelay.start(server.port)
+    relays.push(relay)
+    const store = `postgres://sluice@127.0.0.1:${relay.port}/${database}`
+    specs.push({
+      servers: { count: fixture('counter', log, 'times') },
+      policy: POLICY,
+      config: { store, cluster: { name: `gate-${at}`, key: KEY } },
+    })
+  }
+  const gates = await Promise.all(specs.map((spec) => startGate(spec)))
+  let number = 0
+  const worker = async (at: number): Promise<void> => {
+    let client: PlainClient | undefined
+    while (number < calls) {
+      try {
+        client ??= await PlainClient.open(gates[at % count] as RunningGate, 'count')
+        const name = pick(['write', 'write', 'read', 'fail'])
+        const reply = await client.call(name, { number: ++number })
+        if (reply.status !== 200) client = undefined
+      } catch {
+        client = undefined
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    }
+  }
+  const workers = Array.from({ length: 2 * count }, (_, at) => worker(at))
+  const faults = Math.max(4, Math.floor(calls / 200))
+  for (let fault = 1; fault <= faults; fault++) {
+    await until(() => number >= (fault * calls) / (faults + 1))
+    const at = Math.floor(random() * count)
+    await strike(fault % 4, relays[at] as TcpRelay, gates, at, specs[at] as never)
+  }
+  await Promise.all(workers)
+  const admin = new PostgresConnections(parsePostgresUrl(server.url(database)))
+  try {
+    // Frozen at one gate: from its commit on no gate admits anything.
+    await sluiceJson(['freeze', '--data', gates[0]?.data ?? ''])
+    const [now] = await admin.query('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms')
+    const fromMs = Number(now?.ms)
+    for (const gate of gates) {
+      const client = await PlainClient.open(gate, 'count').catch(() => undefined)
+      await client?.call('read', { number: ++number })
+    }
+    // Outcomes that wait are written.
+    for (const gate of gates) await gate.stop()
+    const arrivals = existsSync(log) ? readFileSync(log, 'utf8') : ''
+    return await readHistory(admin, arrivals, [{ fromMs, untilMs: Number.POSITIVE_INFINITY }])
+  } finally {
+    await admin.close()
+    for (const relay of relays) await relay.end()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function strike(
+  kind: number,
+  relay: TcpRelay,
+  gates: RunningGate[],
+  at: number,
+  spec: Parameters<typeof startGate>[0],
+): Promise<void> {
+  const gate = gates[at] as RunningGate
+  const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+  if (kind === 0) {
+    relay.cut()
+    await wait(300)
+    relay.mode = 'pass'
+  } else if (kind === 1) {
+    relay.mode = 'deaf'
+    await wait(1_200)
+    relay.cut()
+    relay.mode = 'pass'
+  } else if (kind === 2) {
+    gate.process.kill('SIGSTOP')
+    await wait(2_500)
+    gate.process.kill('SIGCONT')
+  } else {
+    await gate.kill()
+    gates[at] = await startGate({ ...spec, folder: gate.folder })
+  }
+}
+
+/** Numbers from 0 to 1, the same for the same seed. */
+function makeRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
