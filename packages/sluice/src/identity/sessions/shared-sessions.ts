@@ -143,7 +143,9 @@ export class SharedSessions implements SessionMemory {
     const isKnown = this.#known.has(id)
     return principals.map((principal) => {
       const owner = digestOwner(principal)
-      return { owner, version: isKnown ? String(this.#owners.get(owner)?.version ?? 0n) : OVER }
+      const known = this.#owners.get(owner) ?? { principal, version: 0n }
+      this.#owners.set(owner, known)
+      return { owner, version: isKnown ? String(known.version) : OVER }
     })
   }
 
@@ -218,7 +220,16 @@ export class SharedSessions implements SessionMemory {
     void this.refresh([known.name.owner]).catch(() => {})
   }
 
+  /** Principals that have no session here any more are forgotten: there may be ever new ones. */
+  #dropOwners(): void {
+    const used = new Set<string>()
+    for (const { labelled, name } of this.#known.values())
+      used.add(name.owner).add(digestOwner(labelled))
+    for (const owner of this.#owners.keys()) if (!used.has(owner)) this.#owners.delete(owner)
+  }
+
   async #touch(): Promise<void> {
+    this.#dropOwners()
     const inUse = [...this.#known.values()].filter(({ isConnected }) => isConnected)
     if (inUse.length === 0) return
     const versions = await this.#options.rows.touch(inUse.map(({ name }) => name))

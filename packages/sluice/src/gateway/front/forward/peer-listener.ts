@@ -7,6 +7,7 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { CLIENT_CONNECTIONS_MAX, CLIENT_KEEP_ALIVE_MS } from '../../shared/limits.ts'
+import { PEER_CONNECT_MS } from './limits.ts'
 import { type PeerKeyOf, toServerTls } from './peer-tls.ts'
 
 /** Says that a gate passes the request on, and what only that gate can know of its client. */
@@ -29,10 +30,13 @@ export class PeerListener {
   constructor(options: PeerListenerOptions) {
     this.#options = options
     const { gate, keyOf, take } = options
-    this.#server = createServer(toServerTls(gate, keyOf), (request, response) => {
-      const said = request.headers[FORWARDED_HEADER]
-      take(request, response, said === 'local')
-    })
+    this.#server = createServer(
+      { ...toServerTls(gate, keyOf), handshakeTimeout: PEER_CONNECT_MS },
+      (request, response) => {
+        const said = request.headers[FORWARDED_HEADER]
+        take(request, response, said === 'local')
+      },
+    )
     this.#server.maxConnections = CLIENT_CONNECTIONS_MAX
     this.#server.keepAliveTimeout = CLIENT_KEEP_ALIVE_MS
     // Its peer is told by the end of the connection.
