@@ -194,7 +194,11 @@ describe('--json is one JSON value on stdout, whatever happens', () => {
     ['policy test cases.yaml wrong-case.yaml', 1, { passed: 3, failed: 1 }],
     ['policy prove properties.yaml --tools tools.json', 0, { proved: true }],
     ['policy coverage cases.yaml --min 90', 1, { covered: 4, total: 7, min: 90, failed: 0 }],
-    ['policy check protected.yaml --show', 0, { protect: [{ when: 'call.valueFromText' }, {}] }],
+    [
+      'policy check protected.yaml --show',
+      0,
+      { protect: [{ when: 'call.valueFromText' }, {}, {}] },
+    ],
     [`${SIMULATE} --policy protected.yaml --min-stopped 100`, 0, { attacks: { stopped: 1 } }],
     [`${SIMULATE} --policy protected.yaml --attack bare`, 0, { benign: { untouched: 1 } }],
     [`${SIMULATE} --min-stopped 100`, 1, { suites: { gmail: { attacks: { pairs: 1 } } } }],

@@ -5,6 +5,7 @@
 import type { ProtectionLevel } from '../core/provenance.ts'
 import { parseExpression } from '../expression/expression.ts'
 import { TOOL_CALL } from '../language/methods.ts'
+import { STRICT_ANSWERS } from '../model/answer-rule.ts'
 import { APPROVAL_DEFAULT, type Guardrail } from '../model/rule.ts'
 
 /** One guardrail of a preset, with what it stops and what it costs. */
@@ -14,6 +15,15 @@ export interface ProtectionPart {
   readonly when: string
   readonly stops: string
   readonly costs: string
+  /** Of this part alone, on the suite of docs/benchmarks/flows.md: stopped of 223 plain and encoded
+   * attacks, touched of 50 tasks; with the prompt known, and without. */
+  readonly measured: string
+}
+
+/** What `strict` does to answers, as a document would write it. */
+export interface ProtectionAnswers extends Pick<ProtectionPart, 'stops' | 'costs'> {
+  readonly redact: readonly string[]
+  readonly links: readonly string[]
 }
 
 export const PROTECTION_PARTS: readonly ProtectionPart[] = [
@@ -24,6 +34,7 @@ export const PROTECTION_PARTS: readonly ProtectionPart[] = [
     stops:
       "a change, or a read that sends, whose recipient, address, id or name stands only in a stranger's text, in a record that a stranger wrote, or nowhere",
     costs: 'tasks that act on what a message or a document says',
+    measured: measure([90, 67, 2], [90, 58, 7]),
   },
   {
     level: 'balanced',
@@ -31,6 +42,7 @@ export const PROTECTION_PARTS: readonly ProtectionPart[] = [
     when: 'call.destroysUnasked',
     stops: 'deleting, cancelling or removing something that really exists and nobody asked about',
     costs: 'without a known prompt, every destructive call after a text was read',
+    measured: measure([18, 18, 0], [19, 19, 3]),
   },
   {
     level: 'balanced',
@@ -39,6 +51,7 @@ export const PROTECTION_PARTS: readonly ProtectionPart[] = [
     stops:
       'a change whose verb, or a word for the same, is not in the prompt and that acts on something the user did not name',
     costs: 'tasks such as "follow the instructions"; nothing if the prompt is not known',
+    measured: measure([84, 84, 0], [19, 19, 3]),
   },
   {
     level: 'strict',
@@ -47,6 +60,7 @@ export const PROTECTION_PARTS: readonly ProtectionPart[] = [
     stops:
       'the same for addresses in a record with any text, and for addresses in free text that stand nowhere',
     costs: 'replies to the sender of a message, events with the participants of another event',
+    measured: measure([90, 67, 2], [90, 67, 7]),
   },
   {
     level: 'strict',
@@ -54,8 +68,32 @@ export const PROTECTION_PARTS: readonly ProtectionPart[] = [
     when: 'call.actsUnasked',
     stops: 'every change whose verb, or a word for the same, is not in the prompt',
     costs: 'tasks such as "do what the list says"',
+    measured: measure([84, 84, 3], [19, 19, 3]),
   },
 ]
+
+type Measurement = readonly [plain: number, encoded: number, touched: number]
+
+function measure(known: Measurement, unknown: Measurement): string {
+  const [one, other] = [known, unknown].map(
+    ([plain, encoded, touched]) =>
+      `${plain} % of plain and ${encoded} % of encoded attacks, touches ${touched} of 50 tasks`,
+  )
+  return `alone it stops ${one}; without the prompt ${other}`
+}
+
+/** Undefined: `balanced` leaves answers as they are. */
+export function describeProtectionAnswers(level: ProtectionLevel): ProtectionAnswers | undefined {
+  if (level === 'balanced') return undefined
+  const { redact, links = [] } = STRICT_ANSWERS
+  return {
+    redact,
+    links,
+    stops:
+      'keys and card numbers that a model would read and could pass on; links and images that send',
+    costs: 'an agent cannot edit a file that holds a key, nor follow a link in Markdown',
+  }
+}
 
 const NO_LABELS: ReadonlySet<string> = new Set()
 

@@ -5,9 +5,10 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { compile } from '@sluice/policy/compile/compile'
 import {
+  describeProtectionAnswers,
   listProtectionParts,
-  type ProtectionPart,
 } from '@sluice/policy/compile/protection-guardrails'
+import type { ProtectionLevel } from '@sluice/policy/core/provenance'
 import type { Category, KnownTool, Risk } from '@sluice/policy/core/tools'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { PROBLEMS_MAX } from '@sluice/policy/document/limits'
@@ -45,7 +46,7 @@ export function addPolicyCheck(parent: Command, answer: SetExitCode): void {
     .option('--tools <file>', 'known tools, as `sluice tools export` writes them')
     .option('--house <file>', 'the document whose guardrails lie over this one')
     .option('--server <name>', 'of a PolicyLayer policy: which server its tools are of')
-    .option('--show', 'print the guardrails that `protect` stands for')
+    .option('--show', 'print what `protect` stands for, with what each part stops and costs')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, options: Options) => {
@@ -84,7 +85,7 @@ async function check(file: string, options: Options, output: Output): Promise<0 
     problems,
     ...(verdicts ? { tools: verdicts } : {}),
     ...(guesses ? { unknown: guesses } : {}),
-    ...(options.show === true && policy ? { protect: listParts(policy) } : {}),
+    ...(options.show === true && policy ? toProtectionView(policy) : {}),
   })
   if (policy === undefined) {
     output.line(
@@ -116,29 +117,43 @@ async function isForeign(text: string): Promise<boolean> {
   return isPolicyLayer(text)
 }
 
-/** What `protect` of the document, or of the base policy over it, stands for. */
-function listParts({ protect, house }: CompiledPolicy): ProtectionPart[] {
-  const level = protect === 'strict' || house?.protect === 'strict' ? 'strict' : protect
-  const stronger = level ?? house?.protect
-  return stronger === undefined ? [] : listProtectionParts(stronger)
+/** The stronger of `protect` of the document and of the base policy over it. */
+function findProtection({ protect, house }: CompiledPolicy): ProtectionLevel | undefined {
+  const isStrict = protect === 'strict' || house?.protect === 'strict'
+  return isStrict ? 'strict' : (protect ?? house?.protect)
+}
+
+function toProtectionView(policy: CompiledPolicy) {
+  const level = findProtection(policy)
+  if (level === undefined) return { protect: [] }
+  const answers = describeProtectionAnswers(level)
+  return { protect: listProtectionParts(level), ...(answers === undefined ? {} : { answers }) }
 }
 
 /** As the guardrails that a document would write itself. */
 function showProtection(policy: CompiledPolicy, output: Output): void {
-  const parts = listParts(policy)
+  const { protect: parts, answers } = toProtectionView(policy)
   output.line()
   if (parts.length === 0)
     return output.line('the document has no `protect`; `protect: balanced` is a good start')
   output.line(`# what \`protect\` stands for`)
   output.line('guardrails:')
-  for (const { name, when, stops, costs } of parts) {
+  for (const { name, when, stops, costs, measured } of parts) {
     output.line(`  # stops: ${stops}`)
     output.line(`  # costs: ${costs}`)
+    output.line(`  # measured: ${measured}`)
     output.line(`  - name: "${name}"`)
     output.line('    match: { methods: [tools/call] }')
     output.line(`    when: ${when}`)
     output.line('    action: require_approval')
   }
+  if (answers === undefined) return
+  output.line('answers:')
+  output.line(`  # stops: ${answers.stops}`)
+  output.line(`  # costs: ${answers.costs}`)
+  output.line(
+    `  "*/*": { redact: [${answers.redact.join(', ')}], links: [${answers.links.join(', ')}] }`,
+  )
 }
 
 /** Of the configuration beside the policy, which servers can reach the gate's own files. */
