@@ -9,6 +9,7 @@ import { listPending, openInbox, useInbox } from './pages/approvals/inbox.ts'
 import { useResource } from './resource.ts'
 import { useRoute } from './route.ts'
 import { signOut, useSession } from './session.ts'
+import { ShortcutDialogs } from './shortcuts.tsx'
 import { SignIn } from './sign-in.tsx'
 import { Button, Link } from './ui/button.tsx'
 import { Icon, type IconName } from './ui/icons.tsx'
@@ -85,6 +86,7 @@ function Console(): JSX.Element {
         Skip to the page
       </a>
       <Navigation current={current?.path} />
+      <ShortcutDialogs pages={PAGES} />
       <main className="main" id="main" tabIndex={-1}>
         <Lost />
         <Observed />

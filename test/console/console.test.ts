@@ -15,6 +15,7 @@ import { exploreLedger } from './explore-ledger.ts'
 import { makeRuleFromCall } from './rule-from-call.ts'
 import { signInElsewhere } from './sign-in-elsewhere.ts'
 import { ask, asTool, PIN, POLICY, restart, type Stage, setStage, signedIn } from './stage.ts'
+import { tryCall } from './try-call.ts'
 
 /** Before sign-in: the door itself, and links that were sent to one approver. */
 const OPEN = /^\/api\/(sign-in|links)/
@@ -405,6 +406,11 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await open('Ledger')
     await page.getByLabel('Tool', { exact: true }).fill('delete_all')
     await makeRuleFromCall(page, office, stage.gate.folder)
+  })
+
+  test('a call is tried from the console, under a policy and on record', async () => {
+    await open('Overview')
+    expect(await tryCall(page)).toEqual([])
   })
 
   test('a server is added by its command, and a client is connected', async () => {

@@ -14,6 +14,7 @@ import { setQuery, useRoute } from '../../route.ts'
 import { mayAct, useMe } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { Diff } from '../../ui/diff.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Empty, ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
@@ -22,7 +23,7 @@ import { complain, showToast } from '../../ui/toasts.tsx'
 import { date } from '../../ui/words.ts'
 import { Board } from './board.tsx'
 import type { Schema } from './complete.ts'
-import { useDraft } from './draft.ts'
+import { keepDraft, useDraft } from './draft.ts'
 import { SaveDialog } from './save.tsx'
 import './policy.css'
 
@@ -94,6 +95,15 @@ function Working({
     () => (board?.tools ?? []).map((one) => `${one.server}/${one.name}`),
     [board],
   )
+  // The text stays: the difference then shows what another person changed, too.
+  const loadAgain = async () => {
+    const view = await get<PolicyView>('/policy')
+    const now = pick(view.documents, document.name)
+    if (now !== undefined) keepDraft(now, draft.text)
+    setSaving(false)
+    reload()
+    showToast('loaded the file again; look at the difference before you save')
+  }
   const showRule = (name: string) => {
     const at = draft.text.split('\n').findIndex((text) => text.includes(name))
     setLine(at < 0 ? undefined : at + 1)
@@ -177,13 +187,21 @@ function Working({
           document={document}
           text={draft.text}
           onClose={() => setSaving(false)}
+          onReload={() => void loadAgain().catch(complain)}
           onSaved={() => {
             setSaving(false)
             reload()
           }}
         />
       )}
-      {past && <History name={document.name} onClose={() => setPast(false)} onTake={draft.edit} />}
+      {past && (
+        <History
+          name={document.name}
+          current={document.text}
+          onClose={() => setPast(false)}
+          onTake={draft.edit}
+        />
+      )}
     </div>
   )
 }
@@ -220,12 +238,32 @@ function Problems({
   )
 }
 
+/** What changed between a saved version and the file as it is now. */
+function VersionDiff({ id, current }: { id: number; current: string }): JSX.Element {
+  const [isOpen, setOpen] = useState(false)
+  const { value } = useResource<{ text: string }>(isOpen ? `/policy/versions/${id}` : undefined)
+  return (
+    <details className="version-diff" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Compare with the file now</summary>
+      {value !== undefined &&
+        (value.text === current ? (
+          <p className="muted">The same text.</p>
+        ) : (
+          <Diff before={value.text} after={current} />
+        ))}
+    </details>
+  )
+}
+
 function History({
   name,
+  current,
   onClose,
   onTake,
 }: {
   name: string
+  /** The text of the file. */
+  current: string
   onClose: () => void
   onTake: (text: string) => void
 }): JSX.Element {
@@ -257,6 +295,7 @@ function History({
               </div>
             </div>
             <Button onPress={() => take(version.id)}>Restore in editor</Button>
+            <VersionDiff id={version.id} current={current} />
           </li>
         ))}
       </ol>

@@ -27,6 +27,7 @@ export function SaveDialog({
   test,
   onClose,
   onSaved,
+  onReload,
 }: {
   document: PolicyDocumentView
   text: string
@@ -34,6 +35,8 @@ export function SaveDialog({
   test?: PolicyTest | undefined
   onClose: () => void
   onSaved: () => void
+  /** The file was changed by another person: load it again and keep the text. */
+  onReload?: () => void
 }): JSX.Element {
   const [meaning, setMeaning] = useState<PolicyDraft>()
   const [why, setWhy] = useState('')
@@ -100,6 +103,13 @@ export function SaveDialog({
       <Diff before={document.text} after={text} />
       {tests !== undefined && <Tests tests={tests} />}
       {error !== undefined && <ErrorNotice error={error} />}
+      {error?.message.includes('changed in the meantime') === true && onReload !== undefined && (
+        <div className="row">
+          <Button onPress={onReload}>
+            <Icon name="refresh" /> Load the file again and keep my text
+          </Button>
+        </div>
+      )}
       <TextField
         label="Why (kept with the version)"
         value={why}

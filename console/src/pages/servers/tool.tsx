@@ -1,11 +1,12 @@
 // One tool: its server's description (as untrusted text), the catalogue's assessment and its
 // evidence, its arguments, and a suggested rule.
 
-import type { JSX } from 'react'
+import { type JSX, lazy, Suspense, useState } from 'react'
 import type { ToolPage } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { formatQuery } from '../../api.ts'
 import { useResource } from '../../resource.ts'
-import { Link } from '../../ui/button.tsx'
+import { mayAct, useMe } from '../../session.ts'
+import { Button, Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Category, Risk } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
@@ -40,7 +41,11 @@ export function ToolDrawer({ name, onClose }: { name: string; onClose: () => voi
   )
 }
 
+const TryCall = lazy(async () => ({ default: (await import('./try-call.tsx')).TryCall }))
+
 function Whole({ tool }: { tool: ToolPage }): JSX.Element {
+  const me = useMe()
+  const [isTrying, setTrying] = useState(false)
   return (
     <div className="stack">
       <div className="row">
@@ -93,9 +98,20 @@ function Whole({ tool }: { tool: ToolPage }): JSX.Element {
         <summary>The catalogue’s page, as Markdown</summary>
         <SaidAtLength text={tool.page} code />
       </details>
-      <Link to={`/policy${formatQuery({ tool: `${tool.server}/${tool.name}` })}`}>
-        Change its rule
-      </Link>
+      <div className="row">
+        <Link to={`/policy${formatQuery({ tool: `${tool.server}/${tool.name}` })}`}>
+          Change its rule
+        </Link>
+        <Link to={`/ledger${formatQuery({ server: tool.server, name: tool.name })}`}>
+          See its calls
+        </Link>
+        {mayAct(me, 'admin') && <Button onPress={() => setTrying(true)}>Try a call…</Button>}
+      </div>
+      {isTrying && (
+        <Suspense>
+          <TryCall tool={tool} onClose={() => setTrying(false)} />
+        </Suspense>
+      )}
     </div>
   )
 }

@@ -13,6 +13,7 @@ import { LiveHub } from './endpoints/live-hub.ts'
 import { policyEndpoints } from './endpoints/policy-endpoints.ts'
 import { serversEndpoints } from './endpoints/servers-endpoints.ts'
 import { settingsEndpoints } from './endpoints/settings-endpoints.ts'
+import { tryCallEndpoint } from './endpoints/try-call-endpoint.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { ConsolePage } from './http/serve-console.ts'
 import { LedgerReader } from './queries/ledger-reader.ts'
@@ -39,16 +40,17 @@ export function startConsole(
   const nameSession = (id: string) => parts.gate.sessions.nameOf(id)
   const ruleText = (policy: string, pointer: string) =>
     ruleTextOf(policies.documents, policy, pointer)
-  const record = (detail: JsonObject) =>
-    parts.ledger.event({ atMs: nowMs(), name: 'export', detail })
+  const recordAs = (name: string) => (detail: JsonObject) =>
+    parts.ledger.event({ atMs: nowMs(), name, detail })
   return {
     endpoints: [
       ...liveEndpoints({ hub, reader, ruleText, nameSession, nowMs }),
-      ...exportEndpoints({ reader, record, nowMs }),
+      ...exportEndpoints({ reader, record: recordAs('export'), nowMs }),
       ...policyEndpoints({ policies, store, reader, reload, flushTools, nowMs }),
       ...agentsEndpoints(agents, reader),
       ...settingsEndpoints(parts),
       ...serversEndpoints({ parts, reader }),
+      tryCallEndpoint({ parts, record: recordAs('console-call') }),
     ],
     serve: (request, response) => {
       const [path = '/'] = (request.url ?? '/').split('?')

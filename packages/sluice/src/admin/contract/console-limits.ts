@@ -42,6 +42,11 @@ export const EVENTS_MAX = 300
 export const READINGS_MAX = 64
 export const READER_IDLE_MS = 120_000
 
+/** A call from the console: how long it waits for its answer (a held call ends then), and characters of
+ * its arguments and of what is shown. */
+export const TRIED_CALL_MS = 60_000
+export const TRIED_ANSWER_LENGTH_MAX = 100_000
+
 /** As long as the language takes. */
 export const DRAFT_LENGTH_MAX = 1_024 * 1_024
 export const REPLAY_MS = 24 * 60 * 60_000

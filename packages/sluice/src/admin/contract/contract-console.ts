@@ -169,6 +169,14 @@ export interface PendingDefinitionView {
   readonly digest: string
 }
 
+/** `POST /api/calls`: what the caller would have received. */
+export interface TriedCall {
+  readonly isError: boolean
+  /** Its result, or the error, as JSON. */
+  readonly answer: string
+  readonly durationMs: number
+}
+
 // ---- Policy
 
 export interface PolicyDocumentView {

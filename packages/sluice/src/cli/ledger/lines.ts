@@ -2,9 +2,9 @@
 // named made printable. Used by the ledger commands.
 
 import type { Action } from '@sluice/policy/core/actions'
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { describeChanges } from '../../core/answer-changes.ts'
-import { jsonLine, timeText } from '../../ledger/export/record-json.ts'
+import { timeText } from '../../ledger/export/record-json.ts'
+import { describeEvent } from '../../ledger/records/event-title.ts'
 import type { DecisionRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
 import { shadowText } from '../../ledger/records/shadow-text.ts'
 import { type Output, printable, type Style } from '../../terminal/output.ts'
@@ -25,7 +25,7 @@ export function recordLine(record: LedgerRecord, output: Output, sessionName?: s
     case 'outcome':
       return `${beginning(record, output)}  ${output.paint('dim', `  of ${record.intent}:`)} ${outcomeText(record, output)}`
     case 'event': {
-      const detail = output.paint('dim', printable(eventText(record.detail)))
+      const detail = output.paint('dim', printable(describeEvent(record.detail)))
       return `${beginning(record, output)}  ${output.paint('cyan', printable(record.name))} ${detail}`
     }
   }
@@ -65,26 +65,6 @@ export function callLine({ record, outcome, sessionName }: CallLine, output: Out
     .join('  ')
     .trimEnd()
 }
-
-/** What an event says, for the eye: which call, by whom, and every plain value; digests only begin. What
- * is left out is a dot dot dot, and in `--json`. */
-function eventText(detail: JsonValue): string {
-  if (!isObject(detail)) return detail === null ? '' : jsonLine(detail)
-  const { server, name, by, principal, agent, ...rest } = detail
-  const call = [server, name].filter((part) => typeof part === 'string').join('/')
-  const who = [by ?? principal, agent].filter((part) => typeof part === 'string').join(' / ')
-  const words = [call, who && `by ${who}`]
-  for (const [key, value] of Object.entries(rest)) {
-    if (UNTOLD.has(key) || value === '' || value === null) continue
-    if (typeof value === 'object') words.push(`${key} …`)
-    else words.push(`${key} ${String(value).replace(DIGEST, '$1…')}`)
-  }
-  return words.filter((word) => word !== '').join(', ')
-}
-
-/** Long names for what a person knows by shorter ones. */
-const UNTOLD: ReadonlySet<string> = new Set(['call', 'session', 'pin', 'asked', 'argsDigest'])
-const DIGEST = /\b((?:sha256:)?[\w-]{8})[\w-]{32,}/g
 
 function beginning({ seq, atMs }: LedgerRecord, output: Output): string {
   return `${String(seq).padStart(7)}  ${output.paint('dim', timeText(atMs))}`

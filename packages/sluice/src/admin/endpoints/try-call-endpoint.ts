@@ -1,0 +1,70 @@
+// A call that a person makes from the console, under the policy and the limits of a grant: through the
+// whole gate like any other. That it was made here and by whom is recorded before it, and its session is
+// named after them.
+
+import type { JsonObject } from '@sluice/policy/core/json'
+import { z } from 'zod'
+import { toActor } from '../../core/person.ts'
+import { beginSession } from '../../gateway/front/sessions/list-tools.ts'
+import { MemberTransport } from '../../gateway/front/sessions/member-transport.ts'
+import type { AdminParts } from '../../gateway/start/run-admin.ts'
+import { readJson } from '../../protocol/json/read-json.ts'
+import { withMembers } from '../../protocol/members.ts'
+import { TRIED_ANSWER_LENGTH_MAX, TRIED_CALL_MS } from '../contract/console-limits.ts'
+import type { TriedCall } from '../contract/contract-console.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { ApiError } from '../http/errors.ts'
+
+export interface TryCallParts {
+  readonly parts: Pick<AdminParts, 'door' | 'gate' | 'servers'>
+  readonly record: (detail: JsonObject) => Promise<unknown>
+}
+
+const CALL = z.strictObject({
+  server: z.string().min(1).max(64),
+  name: z.string().min(1).max(1_000),
+  /** A grant, or `local`. */
+  principal: z.string().min(1).max(200),
+  /** The arguments as JSON, sent as they are written. */
+  args: z.string().max(TRIED_ANSWER_LENGTH_MAX),
+})
+
+export function tryCallEndpoint({ parts, record }: TryCallParts): Endpoint {
+  return endpoint({
+    ...{ method: 'POST', path: '/api/calls', role: 'admin', proof: true, body: CALL },
+    summary: 'make a call under a grant, as a client with its token would; it has its effects',
+    handle: async ({ body, person }): Promise<TriedCall> => {
+      const { server, name, principal, args } = body
+      const { door, gate, servers } = parts
+      if (!servers.names.includes(server))
+        throw new ApiError('API_NOT_FOUND', `no server is called \`${server}\``, 'see /api/servers')
+      const caller = door.callerOf(principal)
+      if (caller === undefined)
+        throw new ApiError('API_NOT_FOUND', `\`${principal}\` may not call`, 'see /api/grants')
+      const read = readJson(args)
+      if (!read.ok) throw new ApiError('API_REQUEST', `the arguments: ${read.message}`, 'send JSON')
+      await record({ server, name, principal, by: toActor(person) })
+      const link = new MemberTransport(
+        { era: 'session', onAnswer() {}, onTold() {}, onDrop() {}, onEnd() {} },
+        (made) => gate.open(server, made, () => caller, {}),
+      )
+      const beganMs = performance.now()
+      try {
+        await beginSession(link, `sluice-console (${person.name})`)
+        const params = withMembers(undefined, { name: JSON.stringify(name), arguments: args })
+        const { result, error } = await link.ask('tools/call', params, TRIED_CALL_MS)
+        const answer = result ?? JSON.stringify(error, null, 2)
+        return {
+          isError:
+            error !== undefined || (JSON.parse(answer) as { isError?: boolean }).isError === true,
+          answer: answer.slice(0, TRIED_ANSWER_LENGTH_MAX),
+          durationMs: performance.now() - beganMs,
+        }
+      } catch (error) {
+        throw new ApiError('API_REFUSED', (error as Error).message, 'see the ledger for its record')
+      } finally {
+        link.close('the call is made')
+      }
+    },
+  })
+}
