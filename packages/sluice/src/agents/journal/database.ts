@@ -23,6 +23,8 @@ export interface AgentDatabase {
   addOwn(family: number): void
   /** False if another gate runs the family. */
   acquireFamily(family: number): boolean
+  /** In a transaction: no other gate reads and changes settings until it ends. */
+  lockSettings(): void
   /** The first of so many keys that follow one another; null if the database assigns keys itself. */
   nextKeys(count: number): number | null
   /** All of it or nothing. */
@@ -79,6 +81,8 @@ export class Database implements AgentDatabase {
   acquireFamily(): boolean {
     return true
   }
+
+  lockSettings(): void {}
 
   nextKeys(): null {
     return null

@@ -86,6 +86,10 @@ export class PostgresDatabase implements AgentDatabase {
     return taken
   }
 
+  lockSettings(): void {
+    this.#writes.push({ text: 'SELECT pg_advisory_xact_lock(1936487785, 3)' })
+  }
+
   nextKeys(count: number): number {
     if (this.#nextKey + count > this.#keysEnd) {
       const text = "SELECT nextval('sluice_agents.keys') AS first"

@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { recoverEffects, type TurnContext } from '../runs/run-turn.ts'
+import type { OwnerOperations } from '../step-thread/owner-operations.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 import { AgentCluster } from './agent-cluster.ts'
 import type { Service } from './service.ts'
@@ -15,10 +16,31 @@ const SERVICE: Places<Service> = {
   ...{ prompt: 1, wait: 1, callTool: 1, stop: 1, pause: 1, resume: 1, reset: 1, terminate: 1 },
   ...{ fork: 1, move: 1, ask: 1, export: 1, cancel: 0 },
 }
-const STEPS: Places<Steps> = {
+const STEPS = {
   ...{ standing: 1, addLabels: 1, look: 0, replay: 1, history: 1, historyStart: 1, run: 1 },
-  ...{ runOf: 1, files: 1 },
-}
+  ...{ runOf: 1, files: 1, fileAt: 0 },
+} satisfies Places<Steps>
+
+/** Rows that every gate reads and writes; and what only the service asks for, at the gate that runs the agent. */
+type LocalStep =
+  | keyof OwnerOperations
+  | ('labelsOf' | 'list' | 'listText' | 'listAll' | 'acquire' | 'takeOver' | 'close')
+  | (
+      | 'create'
+      | 'planImport'
+      | 'import'
+      | 'apply'
+      | 'move'
+      | 'ask'
+      | 'prepareTurn'
+      | 'fork'
+      | 'remove'
+    )
+  | ('takeExport' | 'openEffects' | 'beginEffect' | 'holdEffect' | 'chargeFamily' | 'chargeCall')
+  | ('appendProgramEvent' | 'programEvents' | 'programFiles' | 'due' | 'postpone' | 'nextWake')
+/** An operation that is new belongs to one of the two: this line does not compile otherwise. */
+type IsComplete = Exclude<keyof Steps, keyof typeof STEPS | LocalStep> extends never ? true : never
+const IS_COMPLETE: IsComplete = true
 /** A prompt is, by the name of its request. */
 const REPEATABLE: ReadonlySet<string> = new Set([
   ...['prompt', 'wait', 'ask', 'export', 'cancel', 'stop', 'pause'],
@@ -29,7 +51,7 @@ const STEPS_PREFIX = 'steps.'
 type Method = (...values: unknown[]) => Promise<unknown>
 
 export function routeService(service: Service, cluster: AgentCluster): Service {
-  const steps = route(service.steps as object, STEPS, STEPS_PREFIX, cluster)
+  const steps = IS_COMPLETE && route(service.steps as object, STEPS, STEPS_PREFIX, cluster)
   const routed = route(service, SERVICE, '', cluster)
   return new Proxy(routed, {
     get: (target, name) => (name === 'steps' ? steps : Reflect.get(target, name)),

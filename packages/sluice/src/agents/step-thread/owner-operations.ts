@@ -26,10 +26,13 @@ export class OwnerOperations {
 
   /** For good: a row for each agent that is gone would grow without end. */
   addGoneLabels(owner: string, labels: readonly string[]): void {
-    const before = this.goneLabels(owner)
-    const all = [...new Set([...before, ...labels])]
-    if (all.length > before.length)
-      this.setSetting(owner, 'labels of removed agents', JSON.stringify(all))
+    this.#journal.transact(() => {
+      this.#journal.database.lockSettings()
+      const before = this.goneLabels(owner)
+      const all = [...new Set([...before, ...labels])]
+      if (all.length > before.length)
+        this.setSetting(owner, 'labels of removed agents', JSON.stringify(all))
+    })
   }
 
   templates(owner: string): string[] {
@@ -57,8 +60,11 @@ export class OwnerOperations {
 
   /** For good: an owner's gallery is a few texts, and telling which of them is clean is not worth it. */
   addGalleryLabels(owner: string, labels: readonly string[]): void {
-    const all = [...new Set([...this.galleryLabels(owner), ...labels])]
-    this.setSetting(owner, 'labels', JSON.stringify(all))
+    this.#journal.transact(() => {
+      this.#journal.database.lockSettings()
+      const all = [...new Set([...this.galleryLabels(owner), ...labels])]
+      this.setSetting(owner, 'labels', JSON.stringify(all))
+    })
   }
 
   setting(owner: string, name: string): string | null {

@@ -5,7 +5,7 @@
 import { extname, join } from 'node:path'
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { StoreError } from '../errors.ts'
-import { BLOCKING_DEADLINE_MS, BLOCKING_GRACE_MS } from '../limits.ts'
+import { BLOCKING_DEADLINE_MS, BLOCKING_GRACE_MS, SHARED_RETRY_MS_MAX } from '../limits.ts'
 import { describePostgres, type PostgresAddress } from './address.ts'
 
 export interface BlockingStatement {
@@ -42,6 +42,9 @@ export class BlockingConnection {
   readonly #port: MessagePort
   readonly #worker: Worker
   #last = 0
+  /** Until then the next batch fails at once: those that queue behind one must not each wait for the deadline. */
+  #downUntilMs = Number.NEGATIVE_INFINITY
+  #downWhy = ''
 
   constructor(address: PostgresAddress) {
     this.#address = address
@@ -60,6 +63,7 @@ export class BlockingConnection {
   /** The rows of each statement. Throws a StoreError of STORE_UNREACHABLE if the effect is unknown, of
    * STORE_FENCED if the fence had no row, and otherwise an error with the SQLSTATE as `code`. */
   send(statements: readonly BlockingStatement[]): readonly SqlRows[] {
+    if (performance.now() < this.#downUntilMs) throw this.#unreachable(this.#downWhy)
     this.#last += 1
     const id = this.#last
     const deadlineMs = BLOCKING_DEADLINE_MS
@@ -75,8 +79,13 @@ export class BlockingConnection {
     if (reply?.error !== undefined && reply.error.code !== 'STORE_UNREACHABLE')
       throw Object.assign(new Error(reply.error.message), { code: reply.error.code })
     if (reply === undefined) this.#port.postMessage({ id, statements: [], deadlineMs })
-    const why = reply?.error?.message ?? `no answer within ${deadlineMs} ms`
-    throw new StoreError(
+    this.#downWhy = reply?.error?.message ?? `no answer within ${deadlineMs} ms`
+    this.#downUntilMs = performance.now() + SHARED_RETRY_MS_MAX
+    throw this.#unreachable(this.#downWhy)
+  }
+
+  #unreachable(why: string): StoreError {
+    return new StoreError(
       'STORE_UNREACHABLE',
       `the shared store ${describePostgres(this.#address)} does not answer: ${why}`,
       'see that PostgreSQL runs and is reachable; the gate recovers automatically',
