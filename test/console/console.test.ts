@@ -420,6 +420,20 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await connectClient(page)
   })
 
+  test('limits in use are on the overview, and alerts reach their channel', async () => {
+    await open('Overview')
+    const limits = page.getByLabel('Limits in use')
+    await limits.locator('.limit-row', { hasText: 'office/write_note' }).waitFor()
+    await limits.getByText(/of 20 in 1 h/).waitFor()
+    await open('Settings')
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByText('The test was sent by webhook.').waitFor()
+    expect(stage.alerts.at(-1)).toMatchObject({ kind: 'test', title: 'Test alert' })
+    await page.getByText(/Test alert: Asked for by ada/).waitFor()
+    // A definition that was held, found by the gate itself.
+    await until(() => stage.alerts.some(({ kind }) => kind === 'definition'))
+  })
+
   test('a grant is shown once and can be revoked', async () => {
     await open('Settings')
     await page.getByRole('button', { name: 'New grant' }).click()

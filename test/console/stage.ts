@@ -3,8 +3,11 @@
 // authenticator.
 
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
 import { ROLES } from '../../packages/sluice/src/core/person.ts'
@@ -100,6 +103,12 @@ const TURNS = [
   { text: 'Nothing else to do.' },
 ]
 
+interface JsonAlert {
+  readonly type: string
+  readonly kind: string
+  readonly title: string
+}
+
 export interface Stage {
   readonly gate: RunningGate
   readonly spec: GateSpec
@@ -107,6 +116,8 @@ export interface Stage {
   readonly url: string
   /** The file that the server `desk` lists its tools from. */
   readonly desk: string
+  /** That its webhook received. */
+  readonly alerts: readonly JsonAlert[]
 }
 
 export async function setStage(policy: string = POLICY): Promise<Stage> {
@@ -114,6 +125,7 @@ export async function setStage(policy: string = POLICY): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-stage-'))
   const desk = join(folder, 'desk.json')
   writeFileSync(desk, JSON.stringify([FIRST, HOSTILE].map(asTool)))
+  const { alerts, url: hook } = await receiveAlerts()
   const spec: GateSpec = {
     servers: {
       office: fixture('office', join(folder, 'office.log')),
@@ -122,7 +134,11 @@ export async function setStage(policy: string = POLICY): Promise<Stage> {
       agents: { builtin: 'agents' },
     },
     policy,
-    config: { api: { change_servers: true } },
+    config: {
+      api: { change_servers: true },
+      approvals: { webhook: { url: hook, secret: 'of the stage, long enough' } },
+      alerts: {},
+    },
   }
   const gate = await startGate(spec)
   const scripts = join(gate.data, 'scripts')
@@ -139,7 +155,20 @@ export async function setStage(policy: string = POLICY): Promise<Stage> {
   await people.setFirst(ada, PIN, Date.now())
   people.close()
   const url = gate.url.replace('127.0.0.1', 'localhost')
-  return { gate, spec, url, desk }
+  return { gate, spec, url, desk, alerts }
+}
+
+/** A webhook of its own. */
+async function receiveAlerts(): Promise<{ alerts: JsonAlert[]; url: string }> {
+  const alerts: JsonAlert[] = []
+  const server = createServer(async (request, response) => {
+    const message = (await json(request)) as JsonAlert
+    if (message.type === 'alert') alerts.push(message)
+    response.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  server.unref()
+  return { alerts, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
 }
 
 /** The gate again at the same address, with the same data; it was stopped. */

@@ -22,6 +22,7 @@ import { Plot } from '../../ui/plot.tsx'
 import { TopList } from '../../ui/top-list.tsx'
 import { count, plural, short } from '../../ui/words.ts'
 import { listPending, useInbox } from '../approvals/inbox.ts'
+import { Limits } from './limits.tsx'
 import './overview.css'
 
 const REFRESH_MS = 10_000
@@ -46,6 +47,7 @@ export function Overview(): JSX.Element {
         <Attention />
         {value === undefined && error === undefined && <Loading />}
         {value !== undefined && <Figures data={value} />}
+        <Limits everyMs={REFRESH_MS} />
       </div>
     </div>
   )

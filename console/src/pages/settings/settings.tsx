@@ -7,6 +7,7 @@ import { useResource } from '../../resource.ts'
 import { ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
 import { UntrustedText } from '../../ui/said.tsx'
 import { bytes, count, date, span } from '../../ui/words.ts'
+import { AlertSettings } from './alerts.tsx'
 import { Grants } from './grants.tsx'
 import { OwnPasskeys, People, You } from './people.tsx'
 import './settings.css'
@@ -14,12 +15,16 @@ import './settings.css'
 export function Settings(): JSX.Element {
   return (
     <div className="page">
-      <PageHead title="Settings" lead="Who may call, who may decide, and where everything lies." />
+      <PageHead
+        title="Settings"
+        lead="Who may call, who may decide, what is alerted, and where the data is."
+      />
       <div className="page-body settings">
         <You />
         <OwnPasskeys />
         <Grants />
         <People />
+        <AlertSettings />
         <Place />
       </div>
     </div>
@@ -29,8 +34,8 @@ export function Settings(): JSX.Element {
 function Place(): JSX.Element {
   const { value, error, reload } = useResource<SettingsView>('/settings', 5_000)
   return (
-    <section className="card card-body stack" aria-label="Where the data lies">
-      <h2>Where the data lies</h2>
+    <section className="card card-body stack" aria-label="Data">
+      <h2>Data</h2>
       {error !== undefined && <ErrorNotice error={error} again={reload} />}
       {value === undefined && error === undefined && <Loading />}
       {value !== undefined && (

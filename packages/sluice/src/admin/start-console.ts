@@ -6,6 +6,7 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import type { Service } from '../agents/service/service.ts'
 import type { AdminParts } from '../gateway/start/run-admin.ts'
 import { agentsEndpoints } from './endpoints/agents-endpoints.ts'
+import { alertsEndpoints } from './endpoints/alerts-endpoints.ts'
 import { ConsoleStore } from './endpoints/console-store.ts'
 import { exportEndpoints } from './endpoints/export-endpoints.ts'
 import { liveEndpoints } from './endpoints/live-endpoints.ts'
@@ -42,13 +43,18 @@ export function startConsole(
     ruleTextOf(policies.documents, policy, pointer)
   const recordAs = (name: string) => (detail: JsonObject) =>
     parts.ledger.event({ atMs: nowMs(), name, detail })
+  const onUnverified = () => {
+    const title = 'The chain of the ledger does not verify'
+    parts.alerts?.raise({ kind: 'ledger', title, facts: [], page: '/ledger' })
+  }
   return {
     endpoints: [
-      ...liveEndpoints({ hub, reader, ruleText, nameSession, nowMs }),
+      ...liveEndpoints({ hub, reader, ruleText, nameSession, nowMs, onUnverified }),
       ...exportEndpoints({ reader, record: recordAs('export'), nowMs }),
       ...policyEndpoints({ policies, store, reader, reload, flushTools, nowMs }),
       ...agentsEndpoints(agents, reader),
       ...settingsEndpoints(parts),
+      ...alertsEndpoints(parts),
       ...serversEndpoints({ parts, reader }),
       tryCallEndpoint({ parts, record: recordAs('console-call') }),
     ],

@@ -70,6 +70,8 @@ export class Gate {
   /** Tools that were said to be left out. */
   readonly #leftOut = new WeakSet<KnownTool>()
   readonly notes: ServerNotes
+  /** A session has seen something of a server that it had not seen before. */
+  onLabels: (server: string, labels: readonly string[]) => void = () => {}
 
   constructor(parts: GateParts) {
     this.#parts = parts
@@ -223,7 +225,10 @@ export class Gate {
     const { labels, answers, inspectAhead, onDelivery, withLabels, settleLabels } = labelSession({
       ...{ server: name, policy, slot, log, provenance: recall.provenance },
       hasOpenCalls: () => relay.hasOpenCalls,
-      onUnrecorded: (brought) => record.labels(slot.id, name, brought),
+      onUnrecorded: (brought) => {
+        this.onLabels(name, brought)
+        record.labels(slot.id, name, brought)
+      },
       onUnrecordedChanges: (changes) => record.changes(slot.id, name, changes),
       onSeen: () => this.#tellListsChanged(session, policy().labelScope),
     })
@@ -271,6 +276,8 @@ export class Gate {
       ...{ onDelivery, inspectAhead, answers, vault: () => slot.vault },
       record: ({ intent, receipt, watched, approval }, startedMs, settled) => {
         const outcome = withLabels(settled)
+        if (outcome.labels !== undefined && outcome.labels.length > 0)
+          this.onLabels(name, outcome.labels)
         if (outcome.givenBack === true)
           this.#pipeline.admission
             .refund(receipt)

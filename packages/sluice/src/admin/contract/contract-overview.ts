@@ -37,6 +37,46 @@ export interface Overview extends CallHistogram {
   readonly tools: readonly CountedName[]
 }
 
+/** `GET /api/limits`: the fullest first. */
+export interface LimitsView {
+  readonly limits: readonly {
+    /** Which rule, and whose counter. */
+    readonly limit: string
+    readonly whose: string
+    readonly kind: 'rate' | 'spend'
+    readonly windowMs: number
+    readonly used: string
+    readonly max: string
+    readonly share: number
+  }[]
+  /** Limits that have something used. */
+  readonly count: number
+}
+
+/** `GET /api/alerts`: null if the configuration has no `alerts`. */
+export interface AlertsView {
+  readonly alerts: {
+    readonly on: readonly string[]
+    readonly channels: readonly string[]
+    readonly everyMs: number
+    readonly denialsPercent: number
+    readonly limitPercent: number
+    /** The newest first. */
+    readonly sent: readonly {
+      readonly id: string
+      readonly atMs: number
+      readonly kind: string
+      readonly title: string
+      readonly facts: readonly { readonly name: string; readonly value: string }[]
+    }[]
+  } | null
+}
+
+/** `POST /api/alerts/test`: `why` is empty if it was sent. */
+export interface AlertTest {
+  readonly deliveries: readonly { readonly channel: string; readonly why: string }[]
+}
+
 export interface CountedName {
   readonly name: string
   readonly calls: number

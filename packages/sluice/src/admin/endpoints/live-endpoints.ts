@@ -20,6 +20,8 @@ export interface LiveEndpointParts {
   /** What a session is called; its id if that is not known any more. */
   readonly nameSession: (session: string) => string
   readonly nowMs: () => number
+  /** The chain does not verify. */
+  readonly onUnverified: () => void
 }
 
 const word = z.string().min(1).max(400).optional()
@@ -56,7 +58,7 @@ const ADDRESS = z.strictObject({
 })
 
 export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
-  const { hub, reader, ruleText, nameSession, nowMs } = parts
+  const { hub, reader, ruleText, nameSession, nowMs, onUnverified } = parts
   return [
     endpoint({
       ...{ method: 'GET', path: '/api/live', role: 'viewer' },
@@ -110,7 +112,11 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
     endpoint({
       ...{ method: 'POST', path: '/api/ledger/verify', role: 'viewer' },
       summary: 'walk the whole chain and say whether it is as it was written',
-      handle: () => reader.ask('verify', undefined as never),
+      handle: async () => {
+        const verified = await reader.ask('verify', undefined as never)
+        if (!verified.ok) onUnverified()
+        return verified
+      },
     }),
     endpoint({
       ...{ method: 'GET', path: '/api/calls/:callId', role: 'viewer', query: ADDRESS },

@@ -4,7 +4,9 @@
 
 import { Socket } from 'node:net'
 import { createTransport, type Transporter } from 'nodemailer'
+import type { AlertChannel, SentAlert } from '../../core/alert.ts'
 import type { ApprovalRequest, Notifier } from '../../core/approval.ts'
+import { composeAlertMail } from './alert-message.ts'
 import {
   type ApprovalMessage,
   type CreateApprovalLink,
@@ -37,7 +39,7 @@ export interface EmailOptions {
 
 const SUBJECT_LENGTH_MAX = 150
 
-export class EmailNotifier implements Notifier {
+export class EmailNotifier implements Notifier, AlertChannel {
   readonly channel = 'email'
   readonly #config: EmailConfig
   readonly #options: EmailOptions
@@ -75,7 +77,21 @@ export class EmailNotifier implements Notifier {
   }
 
   /** Rejects if no mail was accepted. */
-  async tell(request: ApprovalRequest): Promise<void> {
+  tell(request: ApprovalRequest): Promise<void> {
+    return this.#sendEach((approver) => {
+      const links = linksFor(request, [approver], this.#options.linkFor)
+      const told = composeMessage(request, links, this.#config.args)
+      return { subject: formatSubject(told), text: composeMailText(told) }
+    })
+  }
+
+  /** Rejects if no mail was accepted. */
+  alert(alert: SentAlert): Promise<void> {
+    const mail = composeAlertMail(alert)
+    return this.#sendEach(() => ({ ...mail, subject: cutSubject(mail.subject) }))
+  }
+
+  async #sendEach(compose: (approver: string) => Mail): Promise<void> {
     const waiting = Object.entries(this.#config.to)
     const faults: string[] = []
     let sent = 0
@@ -83,7 +99,7 @@ export class EmailNotifier implements Notifier {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         const [approver, address] = next
         try {
-          await this.#send(request, approver, address)
+          await this.#send(compose(approver), address)
           sent += 1
         } catch (error) {
           const why = (error as Error).message
@@ -103,9 +119,7 @@ export class EmailNotifier implements Notifier {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  async #send(request: ApprovalRequest, approver: string, address: string): Promise<void> {
-    const links = linksFor(request, [approver], this.#options.linkFor)
-    const told = composeMessage(request, links, this.#config.args)
+  async #send({ subject, text }: Mail, address: string): Promise<void> {
     const socket = new Socket()
     const timer = setTimeout(() => socket.destroy(), this.#options.allMs ?? TELLING_MS_MAX).unref()
     this.#sockets.add(socket)
@@ -114,8 +128,7 @@ export class EmailNotifier implements Notifier {
         from: this.#config.from,
         // An object: an address is never parsed out of a text with a list in it.
         to: { name: '', address },
-        subject: formatSubject(told),
-        text: composeMailText(told),
+        ...{ subject, text },
         headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
       })
     } finally {
@@ -126,8 +139,16 @@ export class EmailNotifier implements Notifier {
   }
 }
 
+interface Mail {
+  readonly subject: string
+  readonly text: string
+}
+
 function formatSubject({ title }: ApprovalMessage): string {
-  const subject = `[sluice] ${title}`
+  return cutSubject(`[sluice] ${title}`)
+}
+
+function cutSubject(subject: string): string {
   return subject.length <= SUBJECT_LENGTH_MAX ? subject : `${subject.slice(0, SUBJECT_LENGTH_MAX)}…`
 }
 

@@ -18,6 +18,11 @@ export function buildWebhookBody(
   return JSON.stringify(body)
 }
 
+/** The message of a chat. */
+export function buildChatBody(form: Exclude<WebhookForm, 'plain'>, told: ApprovalMessage): string {
+  return JSON.stringify({ slack, teams }[form](told))
+}
+
 /** Values unchanged: a program reads them, and JSON delimits them. */
 function buildPlainBody(told: ApprovalMessage, request: ApprovalRequest): unknown {
   const { id, atMs, expiresAtMs, principal, agent, session, server, method, name } = request

@@ -2,8 +2,10 @@
 // id each time. The message carries no authority: its recipient still has to authenticate. Created
 // by the gate from `approvals: { webhook }`.
 
+import type { AlertChannel, SentAlert } from '../../core/alert.ts'
 import type { ApprovalRequest, Notifier } from '../../core/approval.ts'
 import { deliverWebhook } from '../../ledger/chain/deliver-webhook.ts'
+import { buildAlertBody } from './alert-message.ts'
 import { type CreateApprovalLink, composeMessage, linksFor } from './approval-message.ts'
 import {
   TELLING_MS_MAX,
@@ -30,7 +32,7 @@ export interface WebhookTimes {
   readonly allMs?: number
 }
 
-export class WebhookNotifier implements Notifier {
+export class WebhookNotifier implements Notifier, AlertChannel {
   readonly channel = 'webhook'
   readonly #config: WebhookConfig
   readonly #linkFor: CreateApprovalLink
@@ -43,13 +45,22 @@ export class WebhookNotifier implements Notifier {
   }
 
   async tell(request: ApprovalRequest): Promise<void> {
-    const { url, secret, form, approvers, args } = this.#config
-    const { tryMs, firstPauseMs, allMs } = this.#times
+    const { form, approvers, args } = this.#config
     const told = composeMessage(request, linksFor(request, approvers, this.#linkFor), args)
+    await this.#deliver(`approval-${request.id}`, buildWebhookBody(form, told, request))
+  }
+
+  async alert(alert: SentAlert): Promise<void> {
+    await this.#deliver(`alert-${alert.id}`, buildAlertBody(this.#config.form, alert))
+  }
+
+  async #deliver(id: string, body: string): Promise<void> {
+    const { url, secret } = this.#config
+    const { tryMs, firstPauseMs, allMs } = this.#times
     const endpoint = { url, ...(secret === undefined ? {} : { secret }) }
     await deliverWebhook(
       endpoint,
-      { id: `approval-${request.id}`, body: buildWebhookBody(form, told, request) },
+      { id, body },
       {
         triesMax: WEBHOOK_TRIES_MAX,
         timeoutMs: tryMs ?? WEBHOOK_TRY_MS_MAX,

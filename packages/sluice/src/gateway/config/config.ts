@@ -18,6 +18,7 @@ import type { FixedGrant } from '../../identity/callers/grant.ts'
 import type { Issuer } from '../../identity/callers/issuer.ts'
 import { PROCESS_IDLE_MS, PROCESS_WAIT_MS } from '../shared/limits.ts'
 import { type AgentsConfig, readAgents } from './agents.ts'
+import { type AlertsConfig, readAlerts } from './alerts.ts'
 import { type ListenConfig, readIssuers, readListenConfig } from './auth.ts'
 import { type ChannelsConfig, readChannels } from './channels.ts'
 import { type ClusterConfig, readCluster } from './cluster.ts'
@@ -92,6 +93,8 @@ export interface GateConfig extends ListenConfig, AgentsConfig {
   readonly ledger: LedgerConfig
   /** How people are told of held calls beyond this machine. */
   readonly channels: ChannelsConfig
+  /** Undefined: none are sent. */
+  readonly alerts?: AlertsConfig
   readonly pins: PinsConfig
   readonly processes: ProcessesConfig
   readonly sessions: SessionsConfig
@@ -143,6 +146,7 @@ class ConfigReader {
     )
     const policies = readPolicies(map, this.#values)
     const names = policyNames({ ...policy, ...policies })
+    const channels = readChannels(map, this.#values)
     return {
       file: resolve(file),
       ...readListenConfig(map, this.#values),
@@ -156,7 +160,8 @@ class ConfigReader {
       ...readAgents(map, this.#values, (node) => this.#address(node)),
       issuers: readIssuers(map, names, this.#values),
       ledger: readLedger(map, findDataFolder(map, this.#values), this.#values),
-      channels: readChannels(map, this.#values),
+      channels,
+      ...readAlerts(map, channels, this.#values),
       log: scalar(map, 'log') === 'json' ? 'json' : 'text',
       ...optional('metricsToken', this.#metricsToken(map)),
       ...optional('otlp', this.#otlp(map)),

@@ -19,3 +19,9 @@ export const SERVER_DRAIN_MS = 30_000
 export const SERVER_RETURN_MS = 10_000
 /** sluice.yaml as a running gate reads it again; a longer one takes a restart. */
 export const CONFIG_RELOAD_LENGTH_MAX = 262_144
+
+/** `alerts.every`, `alerts.denials` and `alerts.limit` if they are not set. */
+export const ALERT_EVERY_MS = 900_000
+export const ALERT_DENIALS_PERCENT = 50
+export const ALERT_LIMIT_PERCENT = 80
+export const ALERT_EVERY_SECONDS_MAX = 7 * 86_400

@@ -11,6 +11,7 @@ import {
   PROCESSES_SETTING_MAX,
 } from '../shared/limits.ts'
 import { AGENTS, MODELS } from './agents.ts'
+import { ALERTS } from './alerts.ts'
 import { AUTH, TLS } from './auth.ts'
 import { CHANNELS } from './channels.ts'
 import { CLUSTER, STORE } from './cluster.ts'
@@ -260,6 +261,10 @@ export const CONFIG: ObjectShape = {
     },
     agents: { shape: AGENTS, doc: 'the WASM agents' },
     approvals: { shape: CHANNELS, doc: 'how approvers are notified of pending approvals' },
+    alerts: {
+      shape: ALERTS,
+      doc: 'what a person on duty is told, over the channels of `approvals`',
+    },
     ledger: { shape: LEDGER, doc: 'how the audit log is kept' },
   },
 }

@@ -2,11 +2,12 @@
 // is one: most gates have none, and a mail client is large. Called when a gate starts.
 
 import type { CreateApprovalLink } from '../../approvals/channels/approval-message.ts'
+import type { AlertChannel } from '../../core/alert.ts'
 import type { Notifier } from '../../core/approval.ts'
 import type { ChannelsConfig } from '../config/channels.ts'
 import type { Log } from '../shared/log.ts'
 
-/** Returns what ends them. */
+/** Alerts go out on the same ones. */
 export async function openChannels(
   { webhook, email }: ChannelsConfig,
   parts: {
@@ -14,17 +15,22 @@ export async function openChannels(
     readonly linkFor: CreateApprovalLink
     readonly log: Log
   },
-): Promise<() => void> {
+  undo: (() => void | Promise<void>)[],
+): Promise<AlertChannel[]> {
   const { add, linkFor, log } = parts
+  const channels: (Notifier & AlertChannel)[] = []
   if (webhook !== undefined) {
     const { WebhookNotifier } = await import('../../approvals/channels/webhook.ts')
-    add(new WebhookNotifier(webhook, linkFor))
+    channels.push(new WebhookNotifier(webhook, linkFor))
   }
-  if (email === undefined) return () => {}
-  const { EmailNotifier } = await import('../../approvals/channels/email.ts')
-  const onFault = (approver: string, why: string) =>
-    log('warn', `no mail could be sent to ${approver}`, { why })
-  const notifier = new EmailNotifier(email, { linkFor, onFault })
-  add(notifier)
-  return () => notifier.close()
+  if (email !== undefined) {
+    const { EmailNotifier } = await import('../../approvals/channels/email.ts')
+    const onFault = (approver: string, why: string) =>
+      log('warn', `no mail could be sent to ${approver}`, { why })
+    const notifier = new EmailNotifier(email, { linkFor, onFault })
+    channels.push(notifier)
+    undo.push(() => notifier.close())
+  }
+  for (const channel of channels) add(channel)
+  return channels
 }

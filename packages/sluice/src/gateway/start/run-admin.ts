@@ -7,6 +7,8 @@ import type { Grants } from '../../identity/callers/grants.ts'
 import type { InstallationKey } from '../../identity/keys/installation-key.ts'
 import type { People } from '../../identity/people/people.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
+import type { Alerts } from '../alerts/alerts.ts'
+import type { LimitsInUse } from '../alerts/limits-in-use.ts'
 import type { GateConfig } from '../config/config.ts'
 import type { AdminSite } from '../front/http/site.ts'
 import type { CommandHandler } from '../front/socket/command-registry.ts'
@@ -46,6 +48,9 @@ export interface AdminParts {
   readonly watch: CallInstrumentation
   readonly tools: StoredTools
   readonly newTools: NewTools
+  readonly limits: LimitsInUse
+  /** Undefined if the configuration has none. */
+  readonly alerts: Alerts | undefined
   /** Undefined while nothing can be held. */
   readonly approvals: ApprovalService | undefined
   /** The words of the control channel that need no proof here, such as `status`. */

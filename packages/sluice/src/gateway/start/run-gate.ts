@@ -15,6 +15,7 @@ import { approverCheck } from '../../identity/people/people.ts'
 import { SessionTokens } from '../../identity/sessions/session-tokens.ts'
 import { userKeyFiles } from '../../store/files/user-key.ts'
 import { processClock } from '../../store/process-clock.ts'
+import { LimitsInUse } from '../alerts/limits-in-use.ts'
 import type { GateConfig } from '../config/config.ts'
 import { filesBeside, keysPath } from '../config/keys.ts'
 import { ownFilesOf } from '../config/own-facts.ts'
@@ -56,6 +57,7 @@ import { gaugesOf } from './gauges.ts'
 import { IdleShutdown } from './idle-shutdown.ts'
 import { connectCluster, joinCluster, objectTo, openAdmission } from './join-cluster.ts'
 import { openAgentSessions } from './open-agent-sessions.ts'
+import { openAlerts } from './open-alerts.ts'
 import { approvalUrl, openApprovals } from './open-approvals.ts'
 import { authenticateFor, openAuthenticator, pipeAudiences } from './open-authenticator.ts'
 import { openChannels } from './open-channels.ts'
@@ -202,16 +204,8 @@ export async function runGate(
     const builtins = { agents: agents.connect }
     const traces = openTraces(config.data, { key, ledger, log }, undo)
     const kept = {
-      ...restored,
-      builtins,
-      seals,
-      tokens,
-      ledger,
-      freezes,
-      tools,
-      watch,
-      pins,
-      traces,
+      ...{ ...restored, builtins, seals, tokens, ledger, freezes },
+      ...{ tools, watch, pins, traces },
     }
     let url = ''
     const idle = new IdleShutdown(piped)
@@ -224,32 +218,28 @@ export async function runGate(
       approvalUrl: (id: string) => approvalUrl(base(), id),
     }
     const links = new ApprovalLinks(key)
-    undo.push(
-      await openChannels(config.channels, {
+    const channels = await openChannels(
+      config.channels,
+      {
         add: (notifier) => approvals.engine.add(notifier),
         linkFor: ({ id, expiresAtMs }, approver) => {
           const link = { approval: id, approver, untilMs: expiresAtMs }
           return people.find(approver) && links.address(base(), link)
         },
         log,
-      }),
-    )
-    const gate = new Gate({
-      ...{
-        config,
-        policies: () => policies.now,
-        ...kept,
-        ...asking,
-        sharedSessions: shared?.sessions,
-        admission: openAdmission(shared, { ...restored, approvals, ledger }),
-        watcher,
-        pools,
-        ownFiles,
-        servers,
-        log,
       },
+      undo,
+    )
+    const limits = new LimitsInUse()
+    const gate = new Gate({
+      ...{ config, policies: () => policies.now, ...kept, ...asking },
+      sharedSessions: shared?.sessions,
+      admission: limits.watch(openAdmission(shared, { ...restored, approvals, ledger })),
+      ...{ watcher, pools, ownFiles, servers, log },
     })
     undo.push(() => gate.close('the gate is stopping'))
+    const alerted = { gate, meter, servers, pins, newTools, limits, ledger, cluster: shared }
+    const alerts = openAlerts({ config, channels, ...alerted, log, base }, undo)
     const isQuiet = () => !gate.isBusy
     const index = new BackgroundIndexer({ directory: config.data, ledger, isQuiet, log })
     undo.push(() => index.close())
@@ -323,7 +313,7 @@ export async function runGate(
     })
     const run = (word: string, request: JsonObject) => control.run(word, request)
     const site = startAdmin?.({
-      ...{ ...parts, key, meter, watch, tools, newTools },
+      ...{ ...parts, key, meter, watch, tools, newTools, limits, alerts },
       ...{ reload, url: () => url, control: run },
       openPage: async () => {
         await page?.open()

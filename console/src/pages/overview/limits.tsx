@@ -1,0 +1,41 @@
+// How full the limits of the policy are now, the fullest first, and whose they are.
+
+import type { JSX } from 'react'
+import type { LimitsView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import { useResource } from '../../resource.ts'
+import { UntrustedText } from '../../ui/said.tsx'
+import { count, span } from '../../ui/words.ts'
+
+const SHOWN = 8
+
+export function Limits({ everyMs }: { everyMs: number }): JSX.Element | null {
+  const { value } = useResource<LimitsView>('/limits', everyMs)
+  if (value === undefined || value.limits.length === 0) return null
+  return (
+    <section className="card card-body stack" aria-label="Limits in use">
+      <div className="row spread">
+        <h2 className="small-head">Limits in use</h2>
+        <span className="muted small num">
+          {count(Math.min(SHOWN, value.count))} of {count(value.count)}
+        </span>
+      </div>
+      <ul className="stack">
+        {value.limits.slice(0, SHOWN).map(({ limit, whose, windowMs, used, max, share }) => {
+          const name = `${limit}${whose === '' ? '' : `, ${whose}`}`
+          return (
+            <li key={`${limit} ${whose} ${windowMs} ${max}`} className="limit-row">
+              <span className="cut">
+                <UntrustedText text={limit} className="strong" />{' '}
+                <UntrustedText text={whose === '' ? 'everyone' : whose} className="muted" />
+              </span>
+              <span className="num small">
+                {used} of {max} in {span(windowMs / 1_000)}
+              </span>
+              <meter min={0} max={1} high={0.8} optimum={0} value={share} aria-label={name} />
+            </li>
+          )
+        })}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,33 @@
+// The key of a limit's counter in words: which rule of which document, and whose counter it is. Pure.
+
+export interface DescribedLimit {
+  /** The rule: the tool, category or name of the limit. */
+  readonly limit: string
+  /** The values that the limit counts by; empty if it counts for everyone. */
+  readonly whose: string
+}
+
+/** `<rule>|<kind>|<window>|<per>` and for each value `|<length>:<value>`. */
+const KEY = /^(.*?)\|(?:rate|spend)\|\d+\|[^|]*(.*)$/s
+
+export function describeLimitKey(key: string): DescribedLimit {
+  const [, rule = key, values = ''] = KEY.exec(key.replace(/^shadow:/, '')) ?? []
+  return { limit: describeRule(rule), whose: readValues(values).filter(Boolean).join(', ') }
+}
+
+function readValues(text: string): string[] {
+  const values: string[] = []
+  for (let rest = text; ; ) {
+    const [, length, value = ''] = /^\|(\d+):(.*)$/s.exec(rest) ?? []
+    if (length === undefined) return values
+    values.push(value.slice(0, Number(length)))
+    rest = value.slice(Number(length))
+  }
+}
+
+/** A JSON Pointer of the document, as a person names the rule. */
+function describeRule(pointer: string): string {
+  const parts = pointer.split('/').map((part) => part.replace(/~1/g, '/').replace(/~0/g, '~'))
+  const [, section, name] = parts
+  return section === undefined || name === undefined ? pointer : name
+}

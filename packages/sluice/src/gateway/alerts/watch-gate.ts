@@ -1,0 +1,133 @@
+// What alerts are raised for, looked at every few seconds: the rate of denials, limits that are nearly
+// full, servers that fail, definitions that wait, the ledger, and other gates of a shared store. Nothing
+// here is on the path of a call.
+
+import type { Alert } from '../../core/alert.ts'
+import type { ListedGate } from '../../store/postgres/gate-directory.ts'
+import type { AlertsConfig } from '../config/alerts.ts'
+import type { Meter } from '../metrics/meter.ts'
+import type { PendingDefinition } from '../tools/pins.ts'
+import type { ServerNotes } from '../tools/server-notes.ts'
+import { describeLimitKey } from './describe-limit.ts'
+import { ALERT_CALLS_MIN, ALERT_DENIALS_MS, ALERT_LOOK_MS, ALERT_NAMES_MAX } from './limits.ts'
+import type { LimitInUse } from './limits-in-use.ts'
+
+export interface WatchedGate {
+  readonly config: AlertsConfig
+  readonly raise: (alert: Alert) => void
+  readonly meter: Pick<Meter, 'decisions'>
+  readonly servers: () => readonly string[]
+  readonly notes: Pick<ServerNotes, 'failureOf'>
+  readonly held: () => readonly PendingDefinition[]
+  readonly limits: () => readonly LimitInUse[]
+  /** Why calls cannot be recorded; undefined if they can. */
+  readonly ledgerFault: () => string | undefined
+  /** Gates of the shared store; undefined if there is none. */
+  readonly gates: (() => Promise<readonly ListedGate[]>) | undefined
+}
+
+interface DecisionCount {
+  readonly calls: number
+  readonly denied: number
+}
+
+/** What was seen at the last look: an alert tells what is new. */
+export class GateWatch {
+  readonly #gate: WatchedGate
+  readonly #counts: DecisionCount[] = []
+  #failing: ReadonlySet<string> = new Set()
+  #held: ReadonlySet<string>
+  #full: ReadonlySet<string> = new Set()
+  #lost: ReadonlySet<string> | undefined
+  #hasFault = false
+
+  constructor(gate: WatchedGate) {
+    this.#gate = gate
+    this.#held = new Set(gate.held().map(({ digest }) => digest))
+  }
+
+  async look(): Promise<void> {
+    this.#lookAtDenials()
+    this.#lookAtLimits()
+    this.#lookAtServers()
+    this.#lookAtDefinitions()
+    this.#lookAtLedger()
+    await this.#lookAtGates()
+  }
+
+  #lookAtDenials(): void {
+    const { config, meter, raise } = this.#gate
+    let [calls, denied] = [0, 0]
+    for (const { labels, value } of meter.decisions) {
+      calls += value
+      if (labels.action !== 'allow' && labels.action !== 'require_approval') denied += value
+    }
+    this.#counts.push({ calls, denied })
+    const before = this.#counts[0] as DecisionCount
+    if (this.#counts.length > ALERT_DENIALS_MS / ALERT_LOOK_MS) this.#counts.shift()
+    const [some, refused] = [calls - before.calls, denied - before.denied]
+    if (some < ALERT_CALLS_MIN || (refused / some) * 100 < config.denialsPercent) return
+    const value = `${refused} of ${some} calls in ${ALERT_DENIALS_MS / 60_000} minutes`
+    const facts = [{ name: 'Denied', value }]
+    raise({ kind: 'denials', title: 'Many calls are denied', facts, page: '/overview?range=1h' })
+    // Told once: the next alert needs denials of its own.
+    this.#counts.splice(0, this.#counts.length - 1)
+  }
+
+  #lookAtLimits(): void {
+    const { config, limits, raise } = this.#gate
+    const full = limits().filter(({ share }) => share * 100 >= config.limitPercent)
+    const fresh = full.filter(({ key }) => !this.#full.has(key))
+    this.#full = new Set(full.map(({ key }) => key))
+    if (fresh.length === 0) return
+    const facts = fresh.slice(0, ALERT_NAMES_MAX).map(({ key, used, max }) => ({
+      ...{ name: describeLimitKey(key).limit, value: '' },
+      value: [`${used} of ${max}`, describeLimitKey(key).whose].filter(Boolean).join(', '),
+    }))
+    raise({ kind: 'limit', title: 'A limit is nearly full', facts, page: '/overview' })
+  }
+
+  #lookAtServers(): void {
+    const { notes, raise, servers } = this.#gate
+    const failing = servers().filter((name) => notes.failureOf(name) !== undefined)
+    const fresh = failing.filter((name) => !this.#failing.has(name))
+    this.#failing = new Set(failing)
+    if (fresh.length === 0) return
+    const facts = [{ name: 'Servers', value: fresh.slice(0, ALERT_NAMES_MAX).join(', ') }]
+    raise({ kind: 'server', title: 'A server is failing', facts, page: '/servers' })
+  }
+
+  #lookAtDefinitions(): void {
+    const { held, raise } = this.#gate
+    const waiting = held().filter(({ refused }) => refused === undefined)
+    const fresh = waiting.filter(({ digest }) => !this.#held.has(digest))
+    this.#held = new Set(waiting.map(({ digest }) => digest))
+    if (fresh.length === 0) return
+    const names = fresh.map(({ tool }) => `${tool.definition.server}/${tool.definition.name}`)
+    const facts = [{ name: 'Tools', value: names.slice(0, ALERT_NAMES_MAX).join(', ') }]
+    const title = 'A tool definition has changed and waits for review'
+    raise({ kind: 'definition', title, facts, page: '/servers' })
+  }
+
+  #lookAtLedger(): void {
+    const { ledgerFault, raise } = this.#gate
+    const fault = ledgerFault()
+    if (fault !== undefined && !this.#hasFault)
+      raise({ kind: 'ledger', title: 'Calls cannot be recorded', facts: [], page: '/ledger' })
+    this.#hasFault = fault !== undefined
+  }
+
+  async #lookAtGates(): Promise<void> {
+    const { gates, raise } = this.#gate
+    if (gates === undefined) return
+    const listed = await gates().catch(() => undefined)
+    if (listed === undefined) return
+    const lost = listed.filter(({ isLive }) => !isLive).map(({ name }) => name)
+    const known = this.#lost ?? new Set(lost)
+    const fresh = lost.filter((name) => !known.has(name))
+    this.#lost = new Set(lost)
+    if (fresh.length === 0) return
+    const facts = [{ name: 'Gates', value: fresh.slice(0, ALERT_NAMES_MAX).join(', ') }]
+    raise({ kind: 'gate', title: 'A gate does not answer any more', facts, page: '/settings' })
+  }
+}

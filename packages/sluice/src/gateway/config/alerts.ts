@@ -1,0 +1,104 @@
+// `alerts` of sluice.yaml: what a person on duty is told, and over which of the channels that approvals
+// have. Called by config.ts.
+
+import { asMap } from '@sluice/policy/document/check-shape'
+import { scalar } from '@sluice/policy/document/fields'
+import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
+import { parseDuration, type Shape } from '@sluice/policy/document/shape'
+import { ALERT_KINDS } from '../../core/alert.ts'
+import type { ChannelsConfig } from './channels.ts'
+import {
+  ALERT_DENIALS_PERCENT,
+  ALERT_EVERY_MS,
+  ALERT_EVERY_SECONDS_MAX,
+  ALERT_LIMIT_PERCENT,
+} from './limits.ts'
+import type { ConfigValues } from './values.ts'
+
+export const ALERT_CHANNELS = ['webhook', 'email'] as const
+
+export interface AlertsConfig {
+  readonly on: readonly string[]
+  readonly channels: readonly (typeof ALERT_CHANNELS)[number][]
+  readonly everyMs: number
+  readonly denialsPercent: number
+  readonly limitPercent: number
+}
+
+const percent: Shape = { kind: 'integer', min: 1, max: 100 }
+
+export const ALERTS: Shape = {
+  kind: 'object',
+  noun: 'settings of alerts',
+  fields: {
+    on: {
+      shape: {
+        kind: 'list',
+        of: { kind: 'word', words: [...ALERT_KINDS] },
+        max: ALERT_KINDS.length,
+      },
+      doc: '`denials` a high rate of denied calls, `injection` orders to the model in an answer, `limit` a limit nearly full, `server` a server fails, `definition` a changed definition waits, `tools` a known server has new tools, `ledger` calls cannot be recorded or the chain does not verify, `gate` another gate of the store is gone',
+      unset: 'all of them',
+      example: ['injection', 'definition', 'ledger'],
+    },
+    channels: {
+      shape: {
+        kind: 'list',
+        of: { kind: 'word', words: [...ALERT_CHANNELS] },
+        max: ALERT_CHANNELS.length,
+      },
+      doc: 'which channels of `approvals` alerts go out on',
+      unset: 'all that `approvals` has',
+      example: ['email'],
+    },
+    every: {
+      shape: { kind: 'duration', maxSeconds: ALERT_EVERY_SECONDS_MAX },
+      doc: 'at most one alert of a kind is sent in this time',
+      default: '15m',
+    },
+    denials: {
+      shape: percent,
+      doc: 'percent of the calls of five minutes that have to be denied, of at least 20',
+      default: ALERT_DENIALS_PERCENT,
+    },
+    limit: {
+      shape: percent,
+      doc: 'percent of a limit that have to be used',
+      default: ALERT_LIMIT_PERCENT,
+    },
+  },
+}
+
+/** Nothing if there is no such key: then no alerts are sent. */
+export function readAlerts(
+  map: LocatedMap,
+  channels: ChannelsConfig,
+  values: ConfigValues,
+): { readonly alerts?: AlertsConfig } {
+  const node = findEntry(map, 'alerts')
+  if (node === undefined) return {}
+  const alerts = asMap(node)
+  const has = ALERT_CHANNELS.filter((name) => channels[name] !== undefined)
+  const listed = findEntry(alerts, 'channels')
+  const wanted = listed === undefined ? has : values.list(listed)
+  const missing = wanted.find((name) => !has.some((one) => one === name))
+  if (has.length === 0 || missing !== undefined)
+    values.problems.error(
+      'CONFIG_CHANNEL',
+      (listed ?? node).at,
+      missing === undefined
+        ? 'alerts have no channel to go out on'
+        : `alerts are to go out by \`${missing}\`, and \`approvals\` has no \`${missing}\``,
+      'write `webhook` or `email` under `approvals`',
+    )
+  const on = findEntry(alerts, 'on')
+  const every = scalar(alerts, 'every')
+  const read: AlertsConfig = {
+    on: on === undefined ? ALERT_KINDS : values.list(on),
+    channels: ALERT_CHANNELS.filter((name) => wanted.some((one) => one === name)),
+    everyMs: every === undefined ? ALERT_EVERY_MS : (parseDuration(every) ?? 0) * 1_000,
+    denialsPercent: Number(scalar(alerts, 'denials') ?? ALERT_DENIALS_PERCENT),
+    limitPercent: Number(scalar(alerts, 'limit') ?? ALERT_LIMIT_PERCENT),
+  }
+  return { alerts: read }
+}

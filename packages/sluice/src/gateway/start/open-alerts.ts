@@ -1,0 +1,80 @@
+// The alerts of a gate that starts, where the configuration has `alerts`: what is watched, and the channels
+// they go out on.
+
+import type { AlertChannel } from '../../core/alert.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { processClock } from '../../store/process-clock.ts'
+import { Alerts } from '../alerts/alerts.ts'
+import { ALERT_LOOK_MS, ALERT_NAMES_MAX } from '../alerts/limits.ts'
+import type { LimitsInUse } from '../alerts/limits-in-use.ts'
+import { GateWatch } from '../alerts/watch-gate.ts'
+import type { GateConfig } from '../config/config.ts'
+import type { Gate } from '../gate.ts'
+import type { Meter } from '../metrics/meter.ts'
+import type { Log } from '../shared/log.ts'
+import type { Servers } from '../state/servers.ts'
+import type { NewTools } from '../tools/new-tools.ts'
+import type { Pins } from '../tools/pins.ts'
+import type { ClusterOperations } from './run-admin.ts'
+
+export interface OpenAlertsParts {
+  readonly config: Pick<GateConfig, 'alerts'>
+  readonly channels: readonly AlertChannel[]
+  readonly gate: Gate
+  readonly meter: Meter
+  readonly servers: Servers
+  readonly pins: Pins
+  readonly newTools: NewTools
+  readonly limits: LimitsInUse
+  readonly ledger: Ledger
+  readonly cluster: ClusterOperations | undefined
+  readonly log: Log
+  readonly base: () => string | undefined
+}
+
+/** Undefined if the configuration has none. */
+export function openAlerts(
+  parts: OpenAlertsParts,
+  undo: (() => void | Promise<void>)[],
+): Alerts | undefined {
+  const { config, channels, gate, ledger, cluster, log, base } = parts
+  if (config.alerts === undefined) return undefined
+  const wanted = channels.filter(({ channel }) =>
+    config.alerts?.channels.some((name) => name === channel),
+  )
+  const { nowMs } = processClock
+  const alerts = new Alerts({ config: config.alerts, channels: wanted, ledger, log, nowMs, base })
+  const watch = new GateWatch({
+    config: config.alerts,
+    raise: (alert) => alerts.raise(alert),
+    meter: parts.meter,
+    servers: () => parts.servers.names,
+    notes: gate.notes,
+    held: () => parts.pins.held,
+    limits: () => parts.limits.list(clockNow()),
+    ledgerFault: () => (ledger.state === 'writing' ? undefined : String(ledger.state)),
+    gates: cluster === undefined ? undefined : () => cluster.directory.list(),
+  })
+  const timer = setInterval(() => {
+    watch.look().catch((error: Error) => log('warn', 'alerts failed', { why: error.message }))
+  }, ALERT_LOOK_MS).unref()
+  undo.push(() => clearInterval(timer))
+  parts.newTools.onNew = (server, names) => {
+    const facts = [
+      { name: 'Server', value: server },
+      { name: 'Tools', value: names.slice(0, ALERT_NAMES_MAX).join(', ') },
+    ]
+    alerts.raise({ kind: 'tools', title: 'A server has new tools', facts, page: '/servers' })
+  }
+  gate.onLabels = (server, labels) => {
+    if (!labels.includes('injection')) return
+    const facts = [{ name: 'Server', value: server }]
+    const title = 'An answer tries to instruct the model'
+    alerts.raise({ kind: 'injection', title, facts, page: '/ledger' })
+  }
+  return alerts
+}
+
+export function clockNow(): { readonly wallMs: number; readonly monotonicMs: number } {
+  return { wallMs: Date.now(), monotonicMs: performance.now() }
+}
