@@ -1,5 +1,5 @@
-// `npm run screenshots`: every page of the console, light and dark, desktop and phone, on a gate
-// with real servers, a scripted agent and calls of every kind. Into docs/images/, as WebP.
+// `npm run screenshots`: every page of the console, light and dark, desktop, laptop and phone, on a
+// gate with real servers, a scripted agent and calls of every kind. Into docs/images/, as WebP.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,8 +11,12 @@ import { endGates } from '../test/support/start-gate.ts'
 import { ROOT } from './run-step.ts'
 
 const OUT = join(ROOT, 'docs', 'images')
-const PAGES = ['approvals', 'live', 'servers', 'policy', 'agents', 'ledger', 'settings']
-const SIZES = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const
+const PAGES = ['overview', 'approvals', 'live', 'servers', 'policy', 'agents', 'ledger', 'settings']
+const SIZES = {
+  desktop: { width: 1440, height: 900 },
+  laptop: { width: 1280, height: 800 },
+  phone: { width: 390, height: 844 },
+} as const
 const QUALITY = 0.82
 
 const chromium = findChromium()

@@ -94,7 +94,12 @@ export const Plot = memo(function Plot({
     .join(', ')
   return (
     <figure className="plot">
-      <div ref={place} role="img" aria-label={`${label}: now ${said}`} />
+      <div
+        ref={place}
+        style={{ minHeight: height }}
+        role="img"
+        aria-label={`${label}: now ${said}`}
+      />
       {hover !== undefined && (
         <div
           className={`plot-tip${hover.leftPx > 160 ? ' before' : ''}`}

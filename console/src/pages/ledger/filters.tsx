@@ -1,7 +1,7 @@
 // The filters of the ledger, all of them in the address: names with suggestions from the ledger itself,
 // free text, decision, and a range of time.
 
-import { type JSX, useState } from 'react'
+import { type JSX, type ReactNode, useState } from 'react'
 import type { LedgerNames } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { formatQuery } from '../../api.ts'
 import { useResource } from '../../resource.ts'
@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { splitTool } from '../../ui/call-counts.ts'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { useNarrow } from '../../ui/narrow.ts'
 import { PERIODS } from '../../ui/periods.ts'
 import { chosenZone } from '../../zone.ts'
 
@@ -39,7 +40,23 @@ export function useFilter(): { readonly filter: CallFilter; readonly key: string
   return { filter, key: formatQuery(filter) }
 }
 
-export function Filters({ filter, isSet }: { filter: CallFilter; isSet: boolean }): JSX.Element {
+/** On a phone all but the search are folded. */
+export function Filters({
+  filter,
+  isSet,
+  children,
+}: {
+  filter: CallFilter
+  isSet: boolean
+  children: ReactNode
+}): JSX.Element {
+  const isNarrow = useNarrow()
+  const others = (
+    <>
+      <OtherFilters filter={filter} isSet={isSet} />
+      {children}
+    </>
+  )
   return (
     <>
       <TextField
@@ -50,6 +67,21 @@ export function Filters({ filter, isSet }: { filter: CallFilter; isSet: boolean 
         value={filter.text}
         onChange={(text) => setQuery({ text })}
       />
+      {isNarrow ? (
+        <details className="ledger-more">
+          <summary>{isSet ? 'Filters (set)' : 'Filters and export'}</summary>
+          <div className="row">{others}</div>
+        </details>
+      ) : (
+        others
+      )}
+    </>
+  )
+}
+
+function OtherFilters({ filter, isSet }: { filter: CallFilter; isSet: boolean }): JSX.Element {
+  return (
+    <>
       {WRITTEN.map((field) => (
         <NameField key={field.name} {...field} value={filter[field.name]} />
       ))}

@@ -74,11 +74,12 @@ function Calls(): JSX.Element {
   return (
     <div className="page-body ledger-body">
       <div className="row ledger-filters">
-        <Filters filter={filter} isSet={key !== ''} />
-        <span className="spacer" />
-        <div className="row ledger-export">
-          <Export filters={key} />
-        </div>
+        <Filters filter={filter} isSet={key !== ''}>
+          <span className="spacer" />
+          <div className="row ledger-export">
+            <Export filters={key} />
+          </div>
+        </Filters>
       </div>
       {histogram.value !== undefined && histogram.value.intervals.length > 0 && (
         <Histogram data={histogram.value} />
