@@ -320,3 +320,14 @@ describe('paths', () => {
     expect(origin(memory, path)).toBe(expected)
   })
 })
+
+test('a text is the user’s before any text was read, and if the user just said it', () => {
+  const memory = session(undefined)
+  expect(memory.isUsersText('anything')).toBe(true)
+  memory.addText('{"to":"eve@evil.example"}')
+  expect(memory.isUsersText('anything')).toBe(false)
+  expect(origin(memory, 'eve@evil.example')).toBe('prose')
+  memory.addPrompt('agents prompt a1 write to ann')
+  expect(memory.isUsersText('write to ann')).toBe(true)
+  expect(memory.isUsersText('write to eve')).toBe(false)
+})

@@ -158,7 +158,7 @@ export class SessionProvenance implements ProvenanceLookup {
 
   /** Whether what is written in this session is the user's: no text was read, or the user just said it. */
   isUsersText(text: string): boolean {
-    return !this.hasProse || text === this.#lastPrompt
+    return !this.hasProse || this.#lastPrompt?.includes(text) === true
   }
 
   /** A stranger's text was read, or something was forgotten. */

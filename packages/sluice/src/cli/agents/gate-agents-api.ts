@@ -18,7 +18,6 @@ interface PendingCall {
 
 /** As `--server` is if it is left out. */
 export const DEFAULT_SERVER = 'agents'
-const PROMPT = 'wasm_agent_prompt'
 const NO_SUCH_SERVER = /no server is called/
 
 export async function agentsOfGate(
@@ -83,7 +82,8 @@ class GateAgentsApi implements AgentsApi {
   }
 
   async call<View>(name: string, args: object, watch?: ProgressWatch): Promise<View> {
-    const said = 'input' in args && name === PROMPT ? { [PROMPT_META]: String(args.input) } : {}
+    // The command as it was typed: a person asked for this call, with these values.
+    const said = { [PROMPT_META]: process.argv.slice(2).join(' ') }
     const result = await this.#ask('tools/call', { name, arguments: { ...args } }, watch, said)
     const [content] = Array.isArray(result.content) ? result.content : []
     const text = isObject(content) ? String(content.text) : ''
