@@ -168,7 +168,9 @@ function checkData(data: string, findings: Finding[]): void {
 }
 
 function checkPin(data: string, status: JsonObject | undefined, findings: Finding[]): void {
-  const { anybody } = status ?? (existsSync(data) ? peopleIn(data) : { anybody: false })
+  const anybody = status?.anybody ?? hasApprover(data)
+  // What is wrong with the directory is said by the check of the data.
+  if (anybody === undefined) return
   if (anybody === true)
     findings.push({ check: 'pin', status: 'ok', message: 'somebody can approve' })
   else
@@ -176,6 +178,15 @@ function checkPin(data: string, status: JsonObject | undefined, findings: Findin
       ...{ check: 'pin', status: 'warn', message: 'nobody can approve held calls yet' },
       help: 'set your PIN before you run agents: `sluice approvers pin`',
     })
+}
+
+/** Undefined if the data directory cannot be read. */
+function hasApprover(data: string): boolean | undefined {
+  try {
+    return existsSync(data) && peopleIn(data).anybody === true
+  } catch {
+    return undefined
+  }
 }
 
 async function checkPort(

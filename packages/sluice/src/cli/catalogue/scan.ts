@@ -127,6 +127,8 @@ function printTools({ tools, leftOut }: ListedTools, options: Options, output: O
   )
   for (const one of sorted) output.line(formatScannedTool(one, output))
   output.line(summaryOf(counted))
+  if (told.some(({ attacks }) => attacks.length > 0))
+    output.remark('A01 to A99 are attacks on such tools: docs/reference/attacks.md')
   const parted = told.filter(({ disagreements }) => disagreements.length > 0)
   if (parted.length > 0)
     output.line(

@@ -382,6 +382,8 @@ export const HELD_CHANGES_TOLD_MAX = 5
 export const LIST_AGE_MS = 600_000
 /** What comes this soon after another belongs to the same first list. */
 export const FIRST_LIST_MS = 60_000
+/** New tools of a list are logged together, this long after the first. */
+export const FIRST_SEEN_LOG_MS = 500
 
 /** Definitions that people refused, and how much they may say about it. */
 export const REFUSALS_MAX = 10_000

@@ -12,7 +12,12 @@ import type { Pin } from '../../catalogue/pins/lock-file.ts'
 import { INSTRUCTIONS, pinOf } from '../../catalogue/pins/pin.ts'
 import { OperationError } from '../../core/operation-error.ts'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
-import { FIRST_LIST_MS, HELD_CHANGES_TOLD_MAX, PINS_MAX } from '../shared/limits.ts'
+import {
+  FIRST_LIST_MS,
+  FIRST_SEEN_LOG_MS,
+  HELD_CHANGES_TOLD_MAX,
+  PINS_MAX,
+} from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import { LookAlikeNames } from './look-alike-names.ts'
 import { type DefinitionRefusal, RefusedDefinitions } from './refused-definitions.ts'
@@ -52,7 +57,7 @@ export class Pins {
   readonly #options: PinsOptions
   readonly #accepted = new Map<string, AcceptedDefinition>()
   readonly #held = new Map<string, PendingDefinition>()
-  /** Tools seen for the first time in this turn: how many of each category, by server. */
+  /** Tools seen for the first time a moment ago: how many of each category, by server. */
   readonly #firstSeen = new Map<string, Map<string, number>>()
   /** Of what is accepted; made when a tool is first met. */
   #twins: LookAlikeNames | undefined
@@ -259,11 +264,12 @@ export class Pins {
     return sinceMs !== undefined && sinceMs < this.#options.nowMs() - FIRST_LIST_MS
   }
 
-  /** One line for all new tools of a list, which are judged in one turn. */
+  /** One line for the new tools of a list, which is judged over several turns of the event loop. */
   #logFirstSeen({ definition: { server }, category }: KnownTool): void {
     const counts = this.#firstSeen.get(server) ?? new Map<string, number>()
     counts.set(category, (counts.get(category) ?? 0) + 1)
-    if (this.#firstSeen.size === 0) queueMicrotask(() => this.#flushFirstSeen())
+    if (this.#firstSeen.size === 0)
+      setTimeout(() => this.#flushFirstSeen(), FIRST_SEEN_LOG_MS).unref()
     this.#firstSeen.set(server, counts)
   }
 
