@@ -1,4 +1,4 @@
-// Tools of the fixture that ask the client in the middle of a call, as the session era does: a
+// Tools of the fixture that ask the client in the middle of a call, as the session generation does: a
 // model's answer, a person's answer, with defaults and every kind of choice.
 
 import {

@@ -1,4 +1,4 @@
-// Tools and a prompt of the fixture that need input, as the stateless era does: they answer
+// Tools and a prompt of the fixture that need input, as the stateless generation does: they answer
 // `input_required`, and are called again with what the client found out.
 
 import {

@@ -1,5 +1,5 @@
 // The conformance fixture: one MCP server with everything the two conformance suites ask a server
-// for, on SDK v2, so that one definition serves both eras. `serve.ts` puts it on HTTP or stdio.
+// for, on SDK v2, so that one definition serves both generations. `serve.ts` puts it on HTTP or stdio.
 
 import { McpServer } from '@modelcontextprotocol/server'
 import { addAskingTools } from './asking-tools.ts'

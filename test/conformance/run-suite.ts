@@ -23,11 +23,11 @@ interface Suite {
 }
 
 const SUITES: Record<'session' | 'sessionNext' | 'stateless', Suite> = {
-  /** 0.1.16: the session era. */
+  /** 0.1.16: the session generation. */
   session: { package: '@modelcontextprotocol/conformance', options: ['--suite', 'active'] },
   /** 0.2.0 for the last revision with sessions. */
   sessionNext: { package: 'conformance-next', options: [], version: versionOf('2025-11-25') },
-  /** 0.2.0: the stateless era. */
+  /** 0.2.0: the stateless generation. */
   stateless: {
     package: 'conformance-next',
     options: ['--requirements', '2026-07-28'],

@@ -1,5 +1,5 @@
-// `node test/conformance/serve.ts [--stdio] [--era session|stateless]`: the conformance fixture as a
-// process, both eras or only one on an HTTP endpoint of a free port (it prints `ready URL`), or on
+// `node test/conformance/serve.ts [--stdio] [--generation session|stateless]`: the conformance fixture as a
+// process, both generations or only one on an HTTP endpoint of a free port (it prints `ready URL`), or on
 // stdio. Host and origin are checked, as any server on this machine has to.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -18,10 +18,10 @@ import {
 } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { makeServer } from './make-server.ts'
-import { SessionEra } from './sessions.ts'
+import { SessionGeneration } from './sessions.ts'
 import { Tasks } from './tasks.ts'
 
-const at = process.argv.indexOf('--era')
+const at = process.argv.indexOf('--generation')
 const only = at < 0 ? undefined : process.argv[at + 1]
 
 if (process.argv.includes('--stdio')) {
@@ -37,7 +37,7 @@ function serveHttp(): void {
     promptsChanged: () => bus.publish({ kind: 'prompts_list_changed' }),
   }
   const make = (): ReturnType<typeof makeServer> => makeServer({ notify })
-  const sessions = new SessionEra(make)
+  const sessions = new SessionGeneration(make)
   const stateless = createMcpHandler(make, { legacy: 'reject', bus })
   const tasks = new Tasks()
   const server = createServer(async (incoming, outgoing) => {
@@ -45,11 +45,11 @@ function serveHttp(): void {
     const refused =
       hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
       originValidationResponse(request, localhostAllowedOrigins())
-    const era = async (): Promise<Response> =>
+    const generation = async (): Promise<Response> =>
       (only ?? ((await isLegacyRequest(request)) ? 'session' : 'stateless')) === 'session'
         ? sessions.handle(request)
         : ((await tasks.handle(request)) ?? stateless.fetch(request))
-    await respond(refused ?? (await era()), outgoing).catch(() => outgoing.destroy())
+    await respond(refused ?? (await generation()), outgoing).catch(() => outgoing.destroy())
   })
   server.listen(0, '127.0.0.1', () => {
     const { port } = server.address() as AddressInfo

@@ -1,4 +1,4 @@
-// The session era over HTTP: a server and a transport of its own for every session, with streams that
+// The session generation over HTTP: a server and a transport of its own for every session, with streams that
 // can be taken up again after they broke.
 
 import { randomUUID } from 'node:crypto'
@@ -11,7 +11,7 @@ import {
 
 const RETRY_MS = 50
 
-export class SessionEra {
+export class SessionGeneration {
   readonly #make: () => McpServer
   readonly #sessions = new Map<string, Transport>()
 

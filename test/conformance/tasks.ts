@@ -1,5 +1,5 @@
 // The tasks extension of the fixture (io.modelcontextprotocol/tasks), which the SDK does not have: in
-// front of it, for requests of the stateless era. The tools are the SDK's too, so that they are listed,
+// front of it, for requests of the stateless generation. The tools are the SDK's too, so that they are listed,
 // and called without tasks by clients that do not know them.
 
 import { fromJsonSchema, type McpServer } from '@modelcontextprotocol/server'

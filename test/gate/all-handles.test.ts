@@ -307,7 +307,7 @@ describe('a hidden prompt or resource cannot be told from one that no server has
   test.each([
     ['a', ''],
     [ALL, 'a__'],
-  ])('at %j, in either era', async (server, prefix) => {
+  ])('at %j, in either generation', async (server, prefix) => {
     const session = await PlainClient.open(gate, server)
     const heard = async () => {
       const { answer } = await session.call(`${prefix}heard`)

@@ -1,4 +1,4 @@
-// Held calls through a real gate, with real clients of both eras: held, decided from elsewhere, carried
+// Held calls through a real gate, with real clients of both generations: held, decided from elsewhere, carried
 // out once or not at all. The test is the person who decides. What kill -9 leaves is in
 // gate-approvals-kill.test.ts.
 
@@ -49,7 +49,7 @@ const define = (description: string) => {
 }
 
 let gate: OwnGate
-/** By era: SDK v1 in a session, SDK v2 in the stateless era. */
+/** By generation: SDK v1 in a session, SDK v2 in the stateless generation. */
 let clients: readonly { call: (name: string, args: object) => Promise<Told> }[]
 let plain: PlainClient
 let desk: HttpFixture
@@ -94,9 +94,9 @@ afterAll(async () => {
   await desk.close()
 })
 
-const eras = [
+const generations = [
   ['a session', 0],
-  ['the stateless era', 1],
+  ['the stateless generation', 1],
 ] as const
 const sent = (name: string, holds: (args: Record<string, unknown>) => boolean = () => true) =>
   sentTo(gate.folder).filter(
@@ -125,7 +125,7 @@ const stepsOf = (id: string) =>
 const decisionOf = ({ answer }: { answer: { result: { _meta: Record<string, never> } } }) =>
   answer.result._meta['sluice/decision'] as unknown as NonNullable<Told['decision']>
 
-describe.each(eras)('a held call of %s', (_era, at) => {
+describe.each(generations)('a held call of %s', (_era, at) => {
   test('is approved from elsewhere, and carried out once', async () => {
     const amount = 1 + at
     const answer = clients[at]?.call('create_payment', { amount })
@@ -206,7 +206,7 @@ test('approved while nobody waited: the same call passes once, from another sess
   expect(sent('get_secret')).toHaveLength(1)
 })
 
-test.each(eras)('through all servers at once, in %s', async (_era, at) => {
+test.each(generations)('through all servers at once, in %s', async (_era, at) => {
   const amount = 41 + at
   const params = { name: 'office__create_payment', arguments: { amount } }
   const answer =
@@ -327,7 +327,7 @@ describe('a client that accepts every form', () => {
     expect(sent('delete_all')).toEqual([])
   })
 
-  test('decides in the stateless era too, only what the rule lets it', async () => {
+  test('decides in the stateless generation too, only what the rule lets it', async () => {
     const ask = async (name: string, args: object, more: object = {}) =>
       (
         await postStateless(gate as never, 'office', 'tools/call', {

@@ -61,7 +61,7 @@ afterAll(async () => {
   server.process.kill()
 })
 
-describe('0.1.16, the session era', () => {
+describe('0.1.16, the session generation', () => {
   test('straight: all 40 checks', async () => {
     const checks = await runSuite('session', direct)
     expect(checks.filter(({ status }) => status !== 'SUCCESS')).toEqual([])
@@ -95,7 +95,7 @@ describe('0.1.16, the session era', () => {
   })
 })
 
-describe('0.2.0, the stateless era', () => {
+describe('0.2.0, the stateless generation', () => {
   test('straight: every scored scenario', async () => {
     const checks = await runSuite('stateless', direct)
     const asked = [...scoredScenarios(), ...BEYOND_THE_SCORE, ...TASKS]

@@ -1,4 +1,4 @@
-// `share:` in front of real servers: several sessions, of both eras, over one process. Each gets its
+// `share:` in front of real servers: several sessions, of both generations, over one process. Each gets its
 // own answers and progress; the process ends with the gate, and its death is told to all.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -14,8 +14,8 @@ export interface FixtureServer {
   readonly process: ChildProcess
 }
 
-export async function serveFixture(era?: 'session' | 'stateless'): Promise<FixtureServer> {
-  const args = era === undefined ? [] : ['--era', era]
+export async function serveFixture(generation?: 'session' | 'stateless'): Promise<FixtureServer> {
+  const args = generation === undefined ? [] : ['--generation', generation]
   const server = spawn(NODE, [FIXTURE, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   const url = await new Promise<string>((resolve, reject) => {
     server.once('exit', (code) => reject(new Error(`the fixture ended with ${code}`)))

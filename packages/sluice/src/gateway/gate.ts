@@ -234,11 +234,11 @@ export class Gate {
     })
     const spare = () => (relay.openRequests === 0 ? client.spare : undefined)
     const whose = { principal: principal.id, agent: agent()?.id, labels, handle, environment }
-    const to = { clientEra: link.era, ...whose, spare, log }
+    const to = { clientGeneration: link.generation, ...whose, spare, log }
     const connect = (events: UpstreamEvents) =>
       this.#servers.connect(name, serverConfig, to, this.notes.watch(name, events))
-    // In the stateless era nobody need tell the gate that its tools have changed.
-    const freshMs = link.era === 'stateless' ? TOOLS_FRESH_MS : undefined
+    // In the stateless generation nobody need tell the gate that its tools have changed.
+    const freshMs = link.generation === 'stateless' ? TOOLS_FRESH_MS : undefined
     const relay: Relay = new Relay(link, connect, {
       pipeline: { ...this.#pipeline, policy: bound, record },
       send,
@@ -259,11 +259,11 @@ export class Gate {
       lists: (ask) =>
         new VisibleLists({
           ...{ server: name, known: this.#known, policy, now, ask, freshMs, heldOf },
-          leavesOut: (tool) => this.#leavesOut(tool, link.era, log),
+          leavesOut: (tool) => this.#leavesOut(tool, link.generation, log),
           onLimit: (why) => this.notes.limitMet(name, why),
         }),
       handles: new SealedHandles({
-        era: link.era,
+        generation: link.generation,
         seals,
         server: name,
         principal: principal.id,
@@ -345,11 +345,11 @@ export class Gate {
     return this.#relays.interrupt()
   }
 
-  /** A client of the newer era, which the gate is too, leaves out a tool whose arguments cannot be
+  /** A client of the newer generation, which the gate is too, leaves out a tool whose arguments cannot be
    * repeated in headers as its definition wants. */
-  #leavesOut(tool: KnownTool, era: ProtocolGeneration, log: Log): boolean {
+  #leavesOut(tool: KnownTool, generation: ProtocolGeneration, log: Log): boolean {
     const { server, name, inputSchema } = tool.definition
-    const isNewer = era === 'stateless' || this.#servers.isNewer(server)
+    const isNewer = generation === 'stateless' || this.#servers.isNewer(server)
     if (!isNewer || listParamHeaders(inputSchema) !== undefined) return false
     if (!this.#leftOut.has(tool)) log('warn', `left out: \`x-mcp-header\` of \`${name}\` is wrong`)
     this.#leftOut.add(tool)

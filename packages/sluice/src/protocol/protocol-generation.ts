@@ -39,8 +39,8 @@ const STATELESS_ONLY: ReadonlySet<string> = new Set([
   'tasks/update',
 ])
 
-export function belongsTo(era: ProtocolGeneration, method: string): boolean {
-  return !(era === 'session' ? STATELESS_ONLY : OF_SESSIONS).has(method)
+export function belongsTo(generation: ProtocolGeneration, method: string): boolean {
+  return !(generation === 'session' ? STATELESS_ONLY : OF_SESSIONS).has(method)
 }
 
 export function getMeta(params: ParsedMembers | undefined): JsonObject {

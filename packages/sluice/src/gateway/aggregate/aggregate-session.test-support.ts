@@ -37,9 +37,9 @@ export class AllServersClient {
   ended = false
   #lastId = 0
 
-  constructor(servers: Record<string, Server>, era: ProtocolGeneration = 'session') {
+  constructor(servers: Record<string, Server>, generation: ProtocolGeneration = 'session') {
     this.link = {
-      era,
+      generation,
       revision: '',
       spare: undefined,
       send: (text) => {

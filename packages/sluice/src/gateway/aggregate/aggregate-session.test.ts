@@ -237,7 +237,7 @@ describe('the session', () => {
   })
 })
 
-describe('subscriptions of the stateless era', () => {
+describe('subscriptions of the stateless generation', () => {
   const listener: Server = (method) =>
     method === 'server/discover'
       ? begun({ tools: {} })

@@ -96,7 +96,7 @@ export class AggregateSession {
   #member(name: string): AggregateMember {
     const member: AggregateMember = new AggregateMember({
       name,
-      era: this.#client.era,
+      generation: this.#client.generation,
       open: (link) => this.#context.open(name, link),
       hello: () => this.#hello ?? NO_PARAMS,
       onBegun: () => this.#memberBegun(member),
@@ -178,7 +178,7 @@ export class AggregateSession {
     related: MessageContext | undefined,
   ): void | Promise<void> {
     const { id, method, params } = request
-    const { era, revision } = this.#client
+    const { generation, revision } = this.#client
     const refused = this.#open.has(id)
       ? 'a request with this id is still open'
       : this.#open.size >= SESSION_REQUESTS_MAX
@@ -190,8 +190,8 @@ export class AggregateSession {
     this.#open.set(id, open)
     const unknown = () =>
       this.#refuse(id, RPC.methodNotFound, `\`${method}\` is not a method the gate knows`)
-    if (!belongsTo(era, method)) return unknown()
-    if (era === 'stateless') {
+    if (!belongsTo(generation, method)) return unknown()
+    if (generation === 'stateless') {
       this.#hello = helloOf(params)
       if (method.startsWith('tasks/') && !knowsTasks(params))
         return this.#answer(id, noTasksAnswer(id, method))
@@ -202,7 +202,7 @@ export class AggregateSession {
       this.#beginning ??= begun
       return begun
     }
-    if (era === 'session' && revision === '') {
+    if (generation === 'session' && revision === '') {
       if (this.#beginning === undefined)
         return this.#refuse(id, RPC.invalidRequest, 'the session has not begun: send `initialize`')
       // Sent right behind `initialize`: it waits for that, unless it is cancelled meanwhile.
@@ -260,7 +260,8 @@ export class AggregateSession {
     await this.#waitForAll()
     try {
       const list = await this.#lists.list(method, params?.value.cursor)
-      const result = this.#client.era === 'stateless' ? toStatelessResult(method, list) : list
+      const isStateless = this.#client.generation === 'stateless'
+      const result = isStateless ? toStatelessResult(method, list) : list
       this.#answer(id, { text: writeResult(id, result) })
     } catch (error) {
       this.#refuse(id, RPC.invalidParams, (error as Error).message)
@@ -295,8 +296,9 @@ export class AggregateSession {
     related: MessageContext | undefined,
   ): void | Promise<void> {
     const { id } = request
+    const { generation } = this.#client
     if (route.member === undefined)
-      return this.#answer(id, buildNotFoundReply(id, route.method, route.name, this.#client.era))
+      return this.#answer(id, buildNotFoundReply(id, route.method, route.name, generation))
     const { member, params } = route
     open.given = String(request.params?.value.name)
     open.own = String(params.value.name)
@@ -313,7 +315,7 @@ export class AggregateSession {
     const { id, method } = request
     // It was cancelled on the way.
     if (this.#open.get(id) !== open) return
-    const isCall = method === TOOL_CALL && this.#client.era === 'session'
+    const isCall = method === TOOL_CALL && this.#client.generation === 'session'
     const lost = isCall && member.begun ? member.takeLoss() : undefined
     const again = 'it was started again, and its state of this session is lost: call again'
     if (lost !== undefined) return this.#notSent(id, `the server ended (${lost}); ${again}`)
@@ -354,17 +356,17 @@ export class AggregateSession {
     const open = this.#open.get(id)
     if (open?.member !== member) return this.#log(`an answer nobody waits for: id ${id}`)
     const { given, own, method } = open
-    const { era } = this.#client
+    const { generation } = this.#client
     // Under the name it was asked by: else a hidden name would not be answered as an unknown one.
     const unknown =
       given !== undefined && own !== undefined
-        ? renameUnknown(told, { id, method, era }, { from: own, to: given })
+        ? renameUnknown(told, { id, method, generation }, { from: own, to: given })
         : undefined
     if (unknown !== undefined) return this.#answer(id, unknown)
     if (!told.text.includes('taskId')) return this.#answer(id, told)
     const [answer] = read(told.text) as [JsonRpcResponse]
     if (answer.result === undefined) return this.#answer(id, told)
-    const result = resultForClient(member.name, method, answer.result, era)
+    const result = resultForClient(member.name, method, answer.result, generation)
     this.#answer(id, { text: writeAnswer(id, { ...answer, result }) })
   }
 

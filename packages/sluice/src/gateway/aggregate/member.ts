@@ -123,15 +123,17 @@ export class AggregateMember {
     this.#link?.close(why)
   }
 
-  /** In the stateless era every request says what the client can do. */
+  /** In the stateless generation every request says what the client can do. */
   #dressed(params: ParsedMembers): ParsedMembers {
-    const { era, hello } = this.#context
-    return era === 'session' ? params : withMembers(params, { _meta: hello().text.get('_meta') })
+    const { generation, hello } = this.#context
+    return generation === 'session'
+      ? params
+      : withMembers(params, { _meta: hello().text.get('_meta') })
   }
 
   async #start(): Promise<ServerProfile> {
-    const { era, hello, onBegun, onGone, open } = this.#context
-    const opening = era === 'session' ? 'initialize' : 'server/discover'
+    const { generation, hello, onBegun, onGone, open } = this.#context
+    const opening = generation === 'session' ? 'initialize' : 'server/discover'
     this.#beganMs = performance.now()
     const onEnd = (why: string) => this.#ended(why)
     let link: MemberTransport | undefined
@@ -140,7 +142,7 @@ export class AggregateMember {
       this.#link = link
       const { result, error } = await link.ask(opening, hello(), MEMBER_BEGIN_MS_MAX)
       if (result === undefined) throw new Error(error?.message ?? 'it did not begin')
-      this.#begun = readBegun(result, era)
+      this.#begun = readBegun(result, generation)
       onBegun()
       return this.#begun
     } catch (error) {
@@ -178,10 +180,10 @@ export async function waitFor(member: AggregateMember): Promise<void> {
 }
 
 /** Throws where a client would not go on with this server. */
-function readBegun(resultText: string, era: ProtocolGeneration): ServerProfile {
+function readBegun(resultText: string, generation: ProtocolGeneration): ServerProfile {
   const result = JSON.parse(resultText) as unknown
   const { protocolVersion, capabilities, instructions } = isObject(result) ? result : {}
-  if (era === 'session' && !SESSION_REVISIONS.includes(protocolVersion as string))
+  if (generation === 'session' && !SESSION_REVISIONS.includes(protocolVersion as string))
     throw new Error('it answered `initialize` with a protocol version that the gate does not speak')
   return {
     capabilities: isObject(capabilities) ? capabilities : {},

@@ -80,11 +80,11 @@ export function resultForClient(
   server: string,
   method: string,
   resultText: string,
-  era: ProtocolGeneration,
+  generation: ProtocolGeneration,
 ): string {
   if (!resultText.includes('taskId')) return resultText
   const far = (text: string) => renamed(text, (id) => qualifyTaskId(server, `${id}`))
-  const path = TASK_OF_RESULT[era][method]
+  const path = TASK_OF_RESULT[generation][method]
   const outer = path === undefined ? resultText : edit(resultText, path, far)
   return edit(outer, TASK_OF_META, far)
 }

@@ -31,7 +31,7 @@ export interface AggregateRequest {
 }
 
 export interface ServerTalkContext {
-  readonly client: Pick<ClientEnd, 'era' | 'revision'>
+  readonly client: Pick<ClientEnd, 'generation' | 'revision'>
   readonly send: ClientSend
   readonly members: ReadonlyMap<string, AggregateMember>
   readonly listens: AggregateSubscriptions
@@ -97,7 +97,7 @@ export class ServerMessages {
 
   #changed(method: string): void {
     const { client, listens, send } = this.#context
-    if (client.era === 'stateless') return listens.changed(method)
+    if (client.generation === 'stateless') return listens.changed(method)
     if (client.revision === '' || this.#changes.has(method)) return
     this.#changes.add(method)
     send(writeNotification(method, undefined))

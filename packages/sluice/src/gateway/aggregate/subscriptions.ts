@@ -1,4 +1,4 @@
-// Subscriptions of clients of the stateless era to all servers: each is one at every server that is
+// Subscriptions of clients of the stateless generation to all servers: each is one at every server that is
 // there, also at one that comes later. The client is told once what it will hear of; what any of the
 // servers tells goes on under the id that the client knows.
 

@@ -38,10 +38,11 @@ function findHeaderMismatch(
   headers: ReadonlyMap<string, string>,
   { call, facts, session }: { call: Call; facts: Facts; session: CallSession },
 ): string | undefined {
-  const { era, pipeline } = session
+  const { generation, pipeline } = session
   const declared = listParamHeaders(facts.tool?.definition.inputSchema) ?? []
   // A session wants none: of those that come, each must say what the body says.
-  const wanted = era === 'session' ? declared.filter(({ header }) => headers.has(header)) : declared
+  const wanted =
+    generation === 'session' ? declared.filter(({ header }) => headers.has(header)) : declared
   if (headers.size === 0 && wanted.length === 0) return undefined
   const isShown = isVisible(pipeline.policy().policy, call, facts, pipeline.now())
   return describeMismatch(headers, isShown ? wanted : [], call.args, BASE64)

@@ -53,7 +53,7 @@ export interface CallContext {
 }
 
 export interface CallSession extends CallContext {
-  readonly era: ProtocolGeneration
+  readonly generation: ProtocolGeneration
   readonly lists: VisibleLists
   readonly names: KnownNames
   readonly tasks: SessionTasks

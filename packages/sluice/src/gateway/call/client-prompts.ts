@@ -1,5 +1,5 @@
 // The client of a held call: how long it is kept, what it is shown meanwhile, and what it says to that.
-// A session is kept on its open request and asked beside it; a client of the stateless era is asked to
+// A session is kept on its open request and asked beside it; a client of the stateless generation is asked to
 // come again, with a sealed state, a few times. Used by the steps of the call path, one for each relay.
 
 import type { Call, Facts } from '@sluice/policy/core/call'
@@ -22,7 +22,7 @@ import {
 import { MAY_WANT_INPUT } from './input-requests.ts'
 
 export interface HeldClientsContext {
-  readonly era: ProtocolGeneration
+  readonly generation: ProtocolGeneration
   readonly pipeline: CallPipeline
   readonly handles: SealedHandles
   readonly questions: ClientElicitations
@@ -49,15 +49,15 @@ export class ClientApprovalPrompts {
     leg: ApprovalRetryReply | undefined,
   ): number {
     if (facts.agent !== null) return 0
-    const isFirst = this.#context.era === 'stateless' && leg === undefined
+    const isFirst = this.#context.generation === 'stateless' && leg === undefined
     return isFirst && this.#askOf(request, pending) !== undefined ? 0 : Number.POSITIVE_INFINITY
   }
 
   /** Beside the open request of a session. Returns what takes it back. */
   ask(request: JsonRpcRequest, facts: Facts, pending: PendingApproval): () => void {
-    const { era, questions } = this.#context
+    const { generation, questions } = this.#context
     questions.tellHeld(request.id)
-    const ask = era === 'session' ? this.#askOf(request, pending) : undefined
+    const ask = generation === 'session' ? this.#askOf(request, pending) : undefined
     if (ask === undefined || facts.agent !== null) return () => {}
     return questions.ask('elicitation/create', { ...ask.params }, request.id, (result) => {
       if (ask.mode === 'form') void this.#heard(pending.id, facts, result)
@@ -76,10 +76,10 @@ export class ClientApprovalPrompts {
     pending: PendingApproval,
     leg: ApprovalRetryReply | undefined,
   ): RpcReply | undefined {
-    const { era, handles, pipeline } = this.#context
+    const { generation, handles, pipeline } = this.#context
     const number = (leg?.number ?? 0) + 1
     const mayCome = MAY_WANT_INPUT.has(request.method) && number <= INPUT_ROUNDS_MAX
-    if (era === 'session' || !mayCome || pipeline.approvals.engine.isClosed) return undefined
+    if (generation === 'session' || !mayCome || pipeline.approvals.engine.isClosed) return undefined
     // Answers for the server would be lost on the way.
     const given = request.params?.value ?? {}
     if (given.requestState !== undefined || given.inputResponses !== undefined) return undefined
@@ -93,8 +93,8 @@ export class ClientApprovalPrompts {
   }
 
   #askOf(request: JsonRpcRequest, pending: PendingApproval): ApprovalElicitation | undefined {
-    const { era, questions } = this.#context
-    const isSession = era === 'session'
+    const { generation, questions } = this.#context
+    const isSession = generation === 'session'
     const can = isSession ? questions.capabilities : getMeta(request.params)[META.capabilities]
     const text = request.params?.text ?? new Map<string, string>()
     const name = request.params?.value.name ?? request.params?.value.uri ?? request.method

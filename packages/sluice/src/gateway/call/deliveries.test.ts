@@ -47,10 +47,10 @@ function resultOf(method: string, taskId: string | undefined): object {
 }
 
 /** A session with a task of its own; the id as the client knows it. */
-async function withTask(era: ProtocolGeneration): Promise<{ made: Play; taskId: string }> {
-  const made = play({ era })
+async function withTask(generation: ProtocolGeneration): Promise<{ made: Play; taskId: string }> {
+  const made = play({ generation })
   made.server.answers = ({ method }) => LISTED[method ?? '']
-  if (era === 'session') {
+  if (generation === 'session') {
     const id = await made.ask('initialize', {
       protocolVersion: '2025-11-25',
       capabilities: { sampling: {}, elicitation: {}, roots: {} },
@@ -60,10 +60,13 @@ async function withTask(era: ProtocolGeneration): Promise<{ made: Play; taskId: 
   }
   const id = await made.ask('tools/call', { name: 'ask', arguments: {}, task: { ttl: 1 } })
   const task = { taskId: 'raw', status: 'working' }
-  await made.answer('tools/call', era === 'session' ? { task } : { resultType: 'task', ...task })
+  await made.answer(
+    'tools/call',
+    generation === 'session' ? { task } : { resultType: 'task', ...task },
+  )
   const { result } = made.to(id)
   made.server.answers = () => undefined
-  return { made, taskId: era === 'session' ? result.task.taskId : result.taskId }
+  return { made, taskId: generation === 'session' ? result.task.taskId : result.taskId }
 }
 
 const LISTED: Readonly<Record<string, object>> = {
@@ -80,15 +83,15 @@ function expectInspected(made: Play): void {
     expect(JSON.parse(made.inspected[at]?.text ?? 'null')).toEqual(message)
 }
 
-const requests = ERAS.flatMap((era) =>
-  ALL.filter((method) => classifyClientMethod(method) !== 'unknown' && belongsTo(era, method)).map(
-    (method) => [era, method] as const,
-  ),
+const requests = ERAS.flatMap((generation) =>
+  ALL.filter(
+    (method) => classifyClientMethod(method) !== 'unknown' && belongsTo(generation, method),
+  ).map((method) => [generation, method] as const),
 )
 
 describe('F6: what answers a client', () => {
-  test.each(requests)('is inspected before it is sent: %s, %s', async (era, method) => {
-    const { made, taskId } = await withTask(era)
+  test.each(requests)('is inspected before it is sent: %s, %s', async (generation, method) => {
+    const { made, taskId } = await withTask(generation)
     const params = method.startsWith('tasks/') ? { taskId } : PARAMS[method]
     const ask = async () => {
       made.server.answers = (sent) =>
@@ -135,20 +138,20 @@ describe('F6: what answers a client', () => {
 })
 
 const NOTICES = [...PLUMBING, 'notifications/tasks/status', 'notifications/elicitation/complete']
-const notices = ERAS.flatMap((era) =>
+const notices = ERAS.flatMap((generation) =>
   [...NOTICES, 'notifications/subscriptions/acknowledged']
     .filter(
       (method) => method.startsWith('notifications/') && notificationPassage(method) !== 'unknown',
     )
-    .map((method) => [era, method] as const),
+    .map((method) => [generation, method] as const),
 )
 /** Of clients alone, or without a word of the server's. */
 const WORDLESS = new Set(['notifications/initialized', 'notifications/cancelled'])
 
 describe('F6: what a server tells', () => {
-  test.each(notices)('is inspected before it is sent: %s, %s', async (era, method) => {
-    const { made, taskId: _ } = await withTask(era)
-    const listens = era === 'stateless' && (await made.ask('subscriptions/listen', LISTENS))
+  test.each(notices)('is inspected before it is sent: %s, %s', async (generation, method) => {
+    const { made, taskId: _ } = await withTask(generation)
+    const listens = generation === 'stateless' && (await made.ask('subscriptions/listen', LISTENS))
     await made.ask('tools/call', PARAMS['tools/call'] as Record<string, unknown>, {
       meta: { progressToken: 'p', [META.logLevel]: 'info' },
     })
@@ -164,7 +167,7 @@ describe('F6: what a server tells', () => {
     })
     await settled()
     expectInspected(made)
-    if (era === 'session' && !WORDLESS.has(method))
+    if (generation === 'session' && !WORDLESS.has(method))
       expect(JSON.stringify(made.told.at(-1))).toContain(ORDER)
   })
 

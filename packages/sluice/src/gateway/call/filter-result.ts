@@ -22,11 +22,11 @@ export interface FilterOptions {
 export function filterResult(options: FilterOptions): JsonRpcResponse | Promise<JsonRpcResponse> {
   const { response, sent, session } = options
   const { method, name } = sent
-  const { client, era, lists, names, tasks } = session
+  const { client, generation, lists, names, tasks } = session
   const told = stripGateMeta(response)
   if (told.error !== undefined && names.isVague(method, name)) {
     session.log(`told as "not found": ${told.error.message}`)
-    return { ...told, error: unknownError(method, name, era) }
+    return { ...told, error: unknownError(method, name, generation) }
   }
   if (told.result === undefined) return told
   if (method === 'initialize') client.revision = revisionOf(told.result)
@@ -42,12 +42,12 @@ export function filterResult(options: FilterOptions): JsonRpcResponse | Promise<
 }
 
 function sealResult(
-  { sent: { method, progressToken }, session: { era, handles, tasks } }: FilterOptions,
+  { sent: { method, progressToken }, session: { generation, handles, tasks } }: FilterOptions,
   told: JsonRpcResponse,
   visible: string,
 ): JsonRpcResponse {
   const shown = handles.sealCursor(method, visible)
-  if (era === 'stateless')
+  if (generation === 'stateless')
     return { ...told, result: toStatelessResult(method, handles.sealTask(method, shown)) }
   if (method === TOOL_CALL) tasks.learn(shown, progressToken)
   return shown === told.result ? told : { ...told, result: shown }

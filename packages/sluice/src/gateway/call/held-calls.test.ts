@@ -56,7 +56,7 @@ test('the rounds of an approved call are that call: nobody is asked twice', asyn
   expect([arrived(made).length, requests(made).length]).toEqual([2, 2])
 })
 
-describe('a client of the stateless era', () => {
+describe('a client of the stateless generation', () => {
   test('is asked to come again so often, and then told that it is pending', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     try {
@@ -96,7 +96,7 @@ describe('a client of the stateless era', () => {
 })
 
 test('a client that cancels while its call waits leaves the approval unused', async () => {
-  const made = play({ era: 'session' })
+  const made = play({ generation: 'session' })
   await made.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {} })
   await made.answer('initialize', { protocolVersion: '2025-11-25', capabilities: {} })
   const id = await made.ask('tools/call', CALL)
@@ -108,7 +108,7 @@ test('a client that cancels while its call waits leaves the approval unused', as
 
 test('what a server asks of the client is held too, and shown as a whole', async () => {
   const rules = 'default: allow\nmethods: { elicitation/create: require_approval }'
-  const made = play({ era: 'session', rules })
+  const made = play({ generation: 'session', rules })
   await made.ask('initialize', {
     protocolVersion: '2025-11-25',
     capabilities: { elicitation: {} },

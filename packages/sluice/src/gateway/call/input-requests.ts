@@ -1,5 +1,5 @@
 // What a server asks of a client inside an answer: sampling, elicitation and roots in a result of the
-// stateless era, pages to open in an error of 2025-11-25. Each is judged as the request it would have
+// stateless generation, pages to open in an error of 2025-11-25. Each is judged as the request it would have
 // been in a session, wherever it stands: a question that may not be put reaches nobody.
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
@@ -37,12 +37,12 @@ export interface InputRequests {
 
 /** What an answer asks; undefined for any that asks nothing. */
 export function findInputRequests(
-  era: ProtocolGeneration,
+  generation: ProtocolGeneration,
   method: string,
   { result, error }: JsonRpcResponse,
 ): InputRequests | undefined {
-  if (error?.code === RPC.urlElicitationRequired) return inError(era, error.data)
-  if (era === 'session' || result === undefined || !MAY_ASK.test(result)) return undefined
+  if (error?.code === RPC.urlElicitationRequired) return inError(generation, error.data)
+  if (generation === 'session' || result === undefined || !MAY_ASK.test(result)) return undefined
   const members = splitMembers(result)
   const wants = isInputRequired(members)
   const inner = splitMembers(members.get('result') ?? 'null')
@@ -60,8 +60,8 @@ export function isInputRequired(result: ReadonlyMap<string, string>): boolean {
   return JSON.parse(result.get('resultType') ?? 'null') === 'input_required'
 }
 
-function inError(era: ProtocolGeneration, data: unknown): InputRequests {
-  if (era === 'stateless')
+function inError(generation: ProtocolGeneration, data: unknown): InputRequests {
+  if (generation === 'stateless')
     return faulty('the server wants a page to be opened as only revisions with sessions can say')
   const { elicitations: pages = [] } = isObject(data) ? data : {}
   if (!Array.isArray(pages))

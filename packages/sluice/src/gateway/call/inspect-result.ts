@@ -93,7 +93,7 @@ function inspectResponse(
   session: CallSession,
 ): InspectedResult | Promise<InspectedResult> {
   enterStep('answer')
-  const asking = findInputRequests(session.era, sent.method, response)
+  const asking = findInputRequests(session.generation, sent.method, response)
   if (asking === undefined) return inspectAnswer(sent, response, session)
   return inspectQuestions(sent, response, { asking, session })
 }
@@ -136,7 +136,7 @@ function withhold(
   { reason, changes }: { readonly reason: string; readonly changes?: CallOutcome['changes'] },
   session: CallSession,
 ): InspectedResult {
-  const { errorCode, text } = buildWithheldReply(sent, reason, session.era)
+  const { errorCode, text } = buildWithheldReply(sent, reason, session.generation)
   const outcome = { status: 'answered', bytes: Buffer.byteLength(text), changes } as const
   return { reply: { text, errorCode, from: 'gate' }, outcome }
 }
@@ -217,7 +217,7 @@ async function inspectQuestions(
   { asking, session }: { readonly asking: InputRequests; readonly session: CallSession },
 ): Promise<InspectedResult> {
   const declared =
-    session.era === 'session'
+    session.generation === 'session'
       ? session.questions.declared
       : declaredIn(getMeta(sent.params)[META.capabilities])
   const refused = await findRefusedInput(asking, session, declared)
@@ -242,7 +242,7 @@ function refuseAnswer(
   const { errorCode, text }: RpcReply =
     'fault' in refused
       ? buildErrorReply(id, RPC.internal, refused.fault)
-      : buildRefusalReply(sent, name, { ...refused, explain: false }, undefined, session.era)
+      : buildRefusalReply(sent, name, { ...refused, explain: false }, undefined, session.generation)
   session.upstream.abort(ours)
   return { reply: { text, errorCode, from: sent }, outcome: outcomeOf(response, text) }
 }

@@ -27,7 +27,7 @@ export function parseRequest(options: IncomingRequest): ParsedRequest {
 
 function parseClientRequest({ message, related, session }: IncomingRequest): ParsedRequest {
   const { id, method } = message
-  const { era, handles, roots } = session
+  const { generation, handles, roots } = session
   if (session.down.size > SESSION_REQUESTS_MAX) {
     const text = `more than ${SESSION_REQUESTS_MAX} requests are open in this session`
     return refuse(buildErrorReply(id, RPC.internal, text))
@@ -39,11 +39,11 @@ function parseClientRequest({ message, related, session }: IncomingRequest): Par
   // A call is refused by its decision, which is recorded.
   if (frozen !== undefined && passage !== 'judged')
     return refuse(buildFrozenReply(id, frozen, false))
-  if (passage === 'unknown' || !belongsTo(era, method)) {
+  if (passage === 'unknown' || !belongsTo(generation, method)) {
     const text = `\`${method}\` is not a method the gate knows`
     return refuse(buildErrorReply(id, RPC.methodNotFound, text))
   }
-  if (era === 'stateless' && passage === 'task' && !knowsTasks(message.params))
+  if (generation === 'stateless' && passage === 'task' && !knowsTasks(message.params))
     return refuse(noTasksAnswer(id, method))
   if (isRestRequest(message) && frozen === undefined)
     return { status: 'check', check: async () => refuse(await readRest(message, session)) }
@@ -98,22 +98,23 @@ function parseServerRequest({ message, related, session }: IncomingRequest): Par
 /** In the stateless generation the seal on a task's id says whose it is. */
 function parseTaskRequest(
   message: JsonRpcRequest,
-  { era, tasks }: CallSession,
+  { generation, tasks }: CallSession,
 ): PassingRequest | RefusedRequest {
   const { id, method, params } = message
-  const isOwn = era === 'stateless' || method === 'tasks/list' || tasks.isAbout(params?.value)
+  const isOwn =
+    generation === 'stateless' || method === 'tasks/list' || tasks.isAbout(params?.value)
   if (isOwn) return { status: 'passes', message }
-  return refuse(buildNotFoundReply(id, method, '', era))
+  return refuse(buildNotFoundReply(id, method, '', generation))
 }
 
 async function checkUnsubscribe(
   passing: PassingRequest,
-  { era, names }: CallSession,
+  { generation, names }: CallSession,
 ): Promise<PassingRequest | RefusedRequest> {
   const { message } = passing
   const { id, method } = message
   if (await names.isMissing(message))
-    return refuse(buildNotFoundReply(id, method, parseCall('', message).name, era))
+    return refuse(buildNotFoundReply(id, method, parseCall('', message).name, generation))
   if (await names.isListed(message)) return passing
   return refuse(buildErrorReply(id, RPC.invalidParams, NOT_NORMAL.reason))
 }

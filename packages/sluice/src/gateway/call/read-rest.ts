@@ -27,13 +27,14 @@ export async function readRest(message: JsonRpcRequest, session: CallSession): P
     return buildErrorReply(id, RPC.invalidParams, 'the rest of this answer is no longer kept')
   const { source, text } = rest
   const result = JSON.stringify({ contents: [{ uri, mimeType: 'text/plain', text }] })
-  const told = session.era === 'stateless' ? toStatelessResult(READ, result) : result
+  const told = session.generation === 'stateless' ? toStatelessResult(READ, result) : result
   const filtered = await session.answers.filter({
     text: writeResult(id, told),
     sources: [source],
     schema: undefined,
   })
   session.answers.recordChanges(filtered.changes)
-  if (filtered.status === 'denied') return buildWithheldReply(message, filtered.reason, session.era)
+  if (filtered.status === 'denied')
+    return buildWithheldReply(message, filtered.reason, session.generation)
   return { text: filtered.text }
 }

@@ -31,7 +31,7 @@ guardrails:
 `
 
 async function textOf(name: string, args = {}, rules = RULES): Promise<string[]> {
-  const one = play({ era: 'session', rules })
+  const one = play({ generation: 'session', rules })
   one.server.answers = ({ method }) => (method === 'tools/list' ? { tools: TOOLS } : undefined)
   const texts: string[] = []
   for (const _ of [1, 2]) {

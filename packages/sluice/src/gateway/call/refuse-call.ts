@@ -49,7 +49,7 @@ function toClientRefusal({ exchange, parsed, verdict }: DecidedRefusal): RpcRepl
   const { message } = parsed
   const { session } = exchange
   const { id, method } = message
-  const { era, lists } = session
+  const { generation, lists } = session
   const { call, facts } = verdict.request
   const { decision } = verdict
   const explain = session.explain()
@@ -58,16 +58,16 @@ function toClientRefusal({ exchange, parsed, verdict }: DecidedRefusal): RpcRepl
     const { policy } = session.pipeline.policy()
     const alternatives = () => lists.findAlternatives(facts)
     const advice = adviseCaller({ decision, policy, explain, alternatives })
-    return buildRefusalReply(message, call.name, { ...refusal, advice }, facts.tool, era)
+    return buildRefusalReply(message, call.name, { ...refusal, advice }, facts.tool, generation)
   }
   // A completion is for a prompt or resource: if that is hidden, the reply says it is unknown.
   const named = findNamedTarget(message)
   if (decision.rule === BUILT_IN && named)
-    return buildNotFoundReply(id, named.method, named.name, era)
+    return buildNotFoundReply(id, named.method, named.name, generation)
   // For hidden names as for unknown ones: nothing tells which of the two it is.
   if (method === TOOL_CALL && lists.leftOut !== undefined) {
     const doubt = `not all of its server's tools are known: ${lists.leftOut}`
-    return buildNotFoundReply(id, TOOL_CALL, call.name, era, doubt)
+    return buildNotFoundReply(id, TOOL_CALL, call.name, generation, doubt)
   }
-  return buildRefusalReply(message, call.name, refusal, facts.tool, era)
+  return buildRefusalReply(message, call.name, refusal, facts.tool, generation)
 }

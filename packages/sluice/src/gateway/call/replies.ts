@@ -29,10 +29,10 @@ export function buildRefusalReply(
   name: string,
   { decision, callId, explain, advice }: CallRefusal,
   tool: KnownTool | undefined,
-  era: ProtocolGeneration,
+  generation: ProtocolGeneration,
 ): RpcReply {
   const { action, code, reason, retryAfterMs, rule, remaining, approval } = decision
-  if (action === 'hide') return buildNotFoundReply(id, method, name, era)
+  if (action === 'hide') return buildNotFoundReply(id, method, name, generation)
   const canCome = Number.isFinite(retryAfterMs) && retryAfterMs > 0
   const wait = canCome ? { retryAfterMs: Math.ceil(retryAfterMs) } : {}
   const left = remaining === undefined ? {} : { remaining }
@@ -48,7 +48,7 @@ export function buildRefusalReply(
   // Clients hold structured content against the output schema, even in an error.
   const structured = tool?.definition.outputSchema === undefined
   const result = {
-    ...(era === 'stateless' ? { resultType: 'complete' } : {}),
+    ...(generation === 'stateless' ? { resultType: 'complete' } : {}),
     content: [{ type: 'text', text }],
     isError: true,
     _meta: { 'sluice/decision': told },
@@ -61,14 +61,14 @@ export function buildRefusalReply(
 export function buildWithheldReply(
   { id, method, params }: Pick<JsonRpcRequest, 'id' | 'method' | 'params'>,
   why: string,
-  era: ProtocolGeneration,
+  generation: ProtocolGeneration,
 ): RpcReply {
   const reason = toWithheldText(why)
   const told = { decision: 'deny', code: 'DENIED', reason }
   if (method !== TOOL_CALL || params?.value.task !== undefined)
     return buildErrorReply(id, toRpcCode('DENIED'), reason, { 'sluice/decision': told })
   const result = {
-    ...(era === 'stateless' ? { resultType: 'complete' } : {}),
+    ...(generation === 'stateless' ? { resultType: 'complete' } : {}),
     content: [{ type: 'text', text: reason }],
     isError: true,
     _meta: { 'sluice/decision': told },
@@ -128,10 +128,10 @@ export function buildNotFoundReply(
   id: RequestId,
   method: string,
   name: string,
-  era: ProtocolGeneration,
+  generation: ProtocolGeneration,
   doubt?: string,
 ): RpcReply {
-  const { code, message } = unknownError(method, name, era)
+  const { code, message } = unknownError(method, name, generation)
   return buildErrorReply(id, code, doubt === undefined ? message : `${message}${DOUBT}${doubt}`)
 }
 
@@ -143,24 +143,24 @@ export function renameUnknown(
   {
     id,
     method,
-    era,
-  }: { readonly id: RequestId; readonly method: string; readonly era: ProtocolGeneration },
+    generation,
+  }: { readonly id: RequestId; readonly method: string; readonly generation: ProtocolGeneration },
   { from, to }: { readonly from: string; readonly to: string },
 ): RpcReply | undefined {
-  const plain = buildNotFoundReply(id, method, from, era)
-  if (told.text === plain.text) return buildNotFoundReply(id, method, to, era)
-  const { message } = unknownError(method, from, era)
+  const plain = buildNotFoundReply(id, method, from, generation)
+  if (told.text === plain.text) return buildNotFoundReply(id, method, to, generation)
+  const { message } = unknownError(method, from, generation)
   const begin = plain.text.slice(0, plain.text.lastIndexOf(JSON.stringify(message)))
   const doubted = `${begin}${JSON.stringify(message + DOUBT).slice(0, -1)}`
   if (!told.text.startsWith(doubted)) return undefined
   const doubt = JSON.parse(`"${told.text.slice(doubted.length, told.text.lastIndexOf('"'))}"`)
-  return buildNotFoundReply(id, method, to, era, String(doubt))
+  return buildNotFoundReply(id, method, to, generation, String(doubt))
 }
 
 export function unknownError(
   method: string,
   name: string,
-  era: ProtocolGeneration,
+  generation: ProtocolGeneration,
 ): { readonly code: number; readonly message: string } {
   if (method.startsWith('tasks/')) return { code: RPC.invalidParams, message: 'Task not found' }
   if (method === TOOL_CALL) return { code: RPC.invalidParams, message: `Unknown tool: ${name}` }
@@ -168,7 +168,7 @@ export function unknownError(
     return { code: RPC.invalidParams, message: `Unknown prompt: ${name}` }
   if (method === 'completion/complete')
     return { code: RPC.methodNotFound, message: `\`${method}\` is not a method the gate knows` }
-  const code = era === 'stateless' ? RPC.invalidParams : RPC.resourceNotFound
+  const code = generation === 'stateless' ? RPC.invalidParams : RPC.resourceNotFound
   return { code, message: `Resource not found: ${name}` }
 }
 

@@ -12,7 +12,7 @@ const CALL = { name: 'ask', arguments: {} }
 const LABELS = 'default: allow\nlabels: { s/ask: [private] }'
 
 async function call(options: Parameters<typeof play>[0] = {}, params: object = CALL) {
-  const made = play({ era: 'session', ...options })
+  const made = play({ generation: 'session', ...options })
   const id = await made.ask('tools/call', { ...params }, { meta: { progressToken: 'p' } })
   return { made, id, ours: made.server.last('tools/call').id }
 }
@@ -87,7 +87,7 @@ describe('in one read of its server', () => {
 })
 
 test('a cancelled call does not go on under the id of a later one', async () => {
-  const made = play({ era: 'session', isSlow: true })
+  const made = play({ generation: 'session', isSlow: true })
   const ask = (name: string) =>
     made.tell({ id: 'same', method: 'tools/call', params: { name, arguments: {} } })
   ask('ask')

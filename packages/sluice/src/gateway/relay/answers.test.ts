@@ -16,12 +16,12 @@ afterEach(endPlays)
 
 interface Asked {
   readonly rules?: string
-  readonly era?: ProtocolGeneration
+  readonly generation?: ProtocolGeneration
   readonly outputSchema?: object
 }
 
-function start({ rules = REDACT, era = 'stateless', outputSchema }: Asked = {}): Play {
-  const made = play({ era, rules })
+function start({ rules = REDACT, generation = 'stateless', outputSchema }: Asked = {}): Play {
+  const made = play({ generation, rules })
   const tools = TOOLS.map((tool) => ({ ...tool, ...(outputSchema && { outputSchema }) }))
   made.server.answers = ({ method }) => (method === 'tools/list' ? { tools } : undefined)
   return made
@@ -39,8 +39,8 @@ const text = (written: string) => ({ content: [{ type: 'text', text: written }] 
 const shown = (told: Awaited<ReturnType<typeof answer>>): string => told?.result?.content?.[0]?.text
 
 describe('redact', () => {
-  test.each(ERAS)('texts of a result, in place and typed: %s', async (era) => {
-    const made = start({ era })
+  test.each(ERAS)('texts of a result, in place and typed: %s', async (generation) => {
+    const made = start({ generation })
     const told = await answer(made, text(`pay ${CARD} with ${KEY}, ask ann@example.org.`))
     expect(shown(told)).toBe('pay [card ****1111] with [secret: GitLab token], ask [email].')
     const changes = [
@@ -52,7 +52,7 @@ describe('redact', () => {
   })
 
   test('everything else keeps its bytes, numbers too', async () => {
-    const made = start({ era: 'session' })
+    const made = start({ generation: 'session' })
     const id = await made.ask('tools/call', { name: 'ask', arguments: {} })
     const sent: string[] = []
     made.client.send = (written) => sent.push(written) > 0
@@ -126,8 +126,8 @@ describe('redact', () => {
     expect(recorded).toEqual([{ change: 'redacted', kind: 'card number', count: 1 }])
   })
 
-  test.each(ERAS)('notifications, before and after: %s', async (era) => {
-    const made = start({ era })
+  test.each(ERAS)('notifications, before and after: %s', async (generation) => {
+    const made = start({ generation })
     const meta = { progressToken: 'p', 'io.modelcontextprotocol/logLevel': 'info' }
     await made.ask('tools/call', { name: 'ask', arguments: {} }, { meta })
     const token = made.server.last('tools/call').params._meta?.progressToken
@@ -290,8 +290,8 @@ test('links and images of other hosts are removed', async () => {
 
 describe('bounds', () => {
   const rules = 'default: allow\nanswers: { "s/*": { max_bytes: 1024, redact: [card] } }'
-  test.each(ERAS)('a long text is cut and read on, whole and redacted: %s', async (era) => {
-    const made = start({ rules, era })
+  test.each(ERAS)('a long text is cut and read on, whole and redacted: %s', async (generation) => {
+    const made = start({ rules, generation })
     const whole = `${'ä'.repeat(500)} ${CARD} ${'x'.repeat(1_800)} end`
     let said = shown(await answer(made, text(whole)))
     let all = ''

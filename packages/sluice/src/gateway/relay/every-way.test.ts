@@ -52,7 +52,7 @@ const token = (made: Play) => made.server.last('tools/call').params._meta?.progr
 
 /** The result of a call that became a task. */
 async function taskResult(made: Play): Promise<void> {
-  const isSession = made.client.era === 'session'
+  const isSession = made.client.generation === 'session'
   const id = await made.ask('tools/call', CALL)
   const task = { taskId: 'raw', status: 'working' }
   await made.answer('tools/call', isSession ? { task } : { resultType: 'task', ...task })
@@ -67,7 +67,7 @@ async function taskResult(made: Play): Promise<void> {
 interface Way {
   readonly way: string
   readonly go: (made: Play) => Promise<void>
-  readonly eras?: readonly ProtocolGeneration[]
+  readonly generations?: readonly ProtocolGeneration[]
   readonly isDescription?: true
 }
 
@@ -135,7 +135,7 @@ const WAYS: readonly Way[] = [
   {
     way: 'a line of the log',
     go: said('notifications/message', () => ({ level: 'info', data: SAID })),
-    eras: SESSION,
+    generations: SESSION,
   },
   {
     way: 'a question to the user',
@@ -144,7 +144,7 @@ const WAYS: readonly Way[] = [
       () => ({ message: SAID, requestedSchema: { type: 'object', properties: {} } }),
       'q1',
     ),
-    eras: SESSION,
+    generations: SESSION,
   },
   {
     way: 'a question to the model',
@@ -153,7 +153,7 @@ const WAYS: readonly Way[] = [
       () => ({ messages: [{ role: 'user', content: text }], maxTokens: 9 }),
       'q2',
     ),
-    eras: SESSION,
+    generations: SESSION,
   },
   { way: 'the result of a task', go: taskResult },
   {
@@ -172,12 +172,12 @@ const WAYS: readonly Way[] = [
   },
 ]
 
-const CASES = WAYS.flatMap(({ eras = ['session', 'stateless'] as const, ...rest }) =>
-  eras.map((era) => ({ ...rest, era })),
+const CASES = WAYS.flatMap(({ generations = ['session', 'stateless'] as const, ...rest }) =>
+  generations.map((generation) => ({ ...rest, generation })),
 )
 
-test.each(CASES)('$way, $era', async ({ era, go, isDescription }) => {
-  const made = play({ era, rules: RULES })
+test.each(CASES)('$way, $generation', async ({ generation, go, isDescription }) => {
+  const made = play({ generation, rules: RULES })
   await go(made)
   const told = JSON.stringify(made.told.map(({ on: _, ...message }) => message))
   expect(told).toContain('[card ****1111]')

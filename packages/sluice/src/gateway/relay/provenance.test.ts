@@ -53,15 +53,15 @@ describe('what a server says stands against the next call', () => {
       { messages: [{ role: 'user', content: { type: 'text', text: TEXT } }] },
     ],
   ])('%s', async (_, method, params, result) => {
-    const made = play({ era: 'session', rules: RULES })
+    const made = play({ generation: 'session', rules: RULES })
     expect(await send(made, 'eve@evil.example')).toBe(false)
-    const other = play({ era: 'session', rules: RULES })
+    const other = play({ generation: 'session', rules: RULES })
     await readFirst(other, method, params, result)
     expect(await send(other, 'eve@evil.example')).toBe(true)
   })
 
   test('an error and a notification', async () => {
-    const made = play({ era: 'session', rules: RULES })
+    const made = play({ generation: 'session', rules: RULES })
     await made.ask('tools/call', CALL)
     made.server.say({ method: 'notifications/message', params: { level: 'info', data: TEXT } })
     await settled()
@@ -69,7 +69,7 @@ describe('what a server says stands against the next call', () => {
   })
 
   test('a field of a record passes, and what is too long counts as forgotten', async () => {
-    const made = play({ era: 'session', rules: RULES })
+    const made = play({ generation: 'session', rules: RULES })
     const contact = JSON.stringify([{ name: 'Ann', email: 'ann@example.com' }])
     await readFirst(made, 'tools/call', CALL, { content: [{ type: 'text', text: TEXT }] })
     await readFirst(made, 'tools/call', CALL, { content: [{ type: 'text', text: contact }] })
@@ -82,14 +82,14 @@ describe('what a server says stands against the next call', () => {
   })
 
   test('an answer of a trusted tool is nobody else’s', async () => {
-    const made = play({ era: 'session', rules: `${RULES}\nlabels: { s/ask: [trusted] }` })
+    const made = play({ generation: 'session', rules: `${RULES}\nlabels: { s/ask: [trusted] }` })
     await readFirst(made, 'tools/call', CALL, { content: [{ type: 'text', text: TEXT }] })
     expect(await send(made, 'eve@evil.example')).toBe(false)
   })
 })
 
 test('what the user asked for is heard, and not forwarded', async () => {
-  const made = play({ era: 'session', rules: RULES })
+  const made = play({ generation: 'session', rules: RULES })
   await readFirst(made, 'tools/call', CALL, { content: [{ type: 'text', text: TEXT }] })
   const meta = { [PROMPT_META]: 'Write to bob@example.com', keep: 1 }
   await made.ask('tools/call', { name: 'other', arguments: { to: 'bob@example.com' } }, { meta })
@@ -99,7 +99,7 @@ test('what the user asked for is heard, and not forwarded', async () => {
 })
 
 test('nothing is remembered if no rule reads it', async () => {
-  const made = play({ era: 'session' })
+  const made = play({ generation: 'session' })
   await readFirst(made, 'tools/call', CALL, { content: [{ type: 'text', text: TEXT }] })
   expect(made.slot.provenance().bytes).toBe(0)
 })

@@ -53,7 +53,7 @@ const seals = new HandleSealer(new InstallationKey(Buffer.alloc(32, 7)))
 const ALL_CAPABILITIES = { roots: {}, sampling: {}, elicitation: { form: {}, url: {} } }
 
 interface PlayOptions {
-  readonly era?: ProtocolGeneration
+  readonly generation?: ProtocolGeneration
   readonly rules?: string
   readonly principal?: string
   readonly link?: (events: UpstreamEvents) => Upstream
@@ -100,7 +100,12 @@ export class Play {
   nameRoots: NameRoots = () => undefined
 
   constructor(options: PlayOptions = {}) {
-    const { era = 'stateless', rules = 'default: allow', principal = 'ada', freshMs } = options
+    const {
+      generation = 'stateless',
+      rules = 'default: allow',
+      principal = 'ada',
+      freshMs,
+    } = options
     this.#capabilities = options.capabilities ?? ALL_CAPABILITIES
     const { policy, problems } = compile({ file: 'p', text: `version: 1\n${rules}` }, {})
     if (problems.length > 0) throw new Error(JSON.stringify(problems))
@@ -130,7 +135,7 @@ export class Play {
       },
     }
     this.client = {
-      era,
+      generation,
       revision: '',
       spare: undefined,
       send: (text, on) => {
@@ -178,7 +183,7 @@ export class Play {
           freshMs,
         }),
       handles: new SealedHandles({
-        ...{ era, seals, server: 's', principal, continuations: this.continuations },
+        ...{ generation, seals, server: 's', principal, continuations: this.continuations },
       }),
       onAsked() {},
       onCall() {},
@@ -215,7 +220,7 @@ export class Play {
       [META.version]: STATELESS_REVISION,
       [META.capabilities]: { ...this.#capabilities, extensions: { [TASKS]: {} } },
     }
-    const _meta = { ...(this.client.era === 'stateless' ? own : {}), ...meta }
+    const _meta = { ...(this.client.generation === 'stateless' ? own : {}), ...meta }
     const whole = Object.keys(_meta).length === 0 ? params : { ...params, _meta }
     this.tell({ id, method, params: whole }, headers)
     await settled()

@@ -1,4 +1,4 @@
-// A relay in the stateless era, and between the eras, attacked from both sides: what policy denies
+// A relay in the stateless generation, and between the generations, attacked from both sides: what policy denies
 // reaches nobody, what was not asked for is not taken, and one bad answer ends nothing but itself.
 
 import { afterEach, describe, expect, test } from 'vitest'
@@ -75,7 +75,7 @@ describe('a question that policy denies', () => {
 
   test('does not come as a page to open in the error of 2025-11-25', async () => {
     for (const rules of [NO_QUESTIONS, 'default: allow']) {
-      const made = play({ era: 'session', rules })
+      const made = play({ generation: 'session', rules })
       const id = await made.ask('tools/call', { name: 'ask', arguments: {} })
       const page = { mode: 'url', url: 'https://evil.example', message: 'who?', elicitationId: 'e' }
       const error = { code: -32042, message: 'open this', data: { elicitations: [page] } }
@@ -135,7 +135,7 @@ describe('a server that asks too much', () => {
     }
   })
 
-  test('by itself, in the stateless era: nobody is asked', async () => {
+  test('by itself, in the stateless generation: nobody is asked', async () => {
     const { made } = await called()
     made.server.say({ id: 9, method: 'sampling/createMessage', params: { messages: [] } })
     await settled()
@@ -163,16 +163,19 @@ describe('a server that asks too much', () => {
 })
 
 describe('answers that nobody asked for', () => {
-  test.each([['stateless'], ['session']] as const)('do not reach a server: %s', async (era) => {
-    const made = play({ era })
-    const params = { name: 'ask', arguments: {}, inputResponses: ANSWERS }
-    const id = await made.ask('tools/call', params)
-    expect(made.to(id).error?.code).toBe(-32602)
-    expect(made.server.all('tools/call')).toEqual([])
-  })
+  test.each([['stateless'], ['session']] as const)(
+    'do not reach a server: %s',
+    async (generation) => {
+      const made = play({ generation })
+      const params = { name: 'ask', arguments: {}, inputResponses: ANSWERS }
+      const id = await made.ask('tools/call', params)
+      expect(made.to(id).error?.code).toBe(-32602)
+      expect(made.server.all('tools/call')).toEqual([])
+    },
+  )
 
   test('a state that a client of a session made up does not reach a server', async () => {
-    const made = play({ era: 'session' })
+    const made = play({ generation: 'session' })
     const id = await made.ask('tools/call', { name: 'ask', arguments: {}, requestState: 'mine' })
     expect(made.to(id).error?.code).toBe(-32602)
     expect(made.server.all('tools/call')).toEqual([])
@@ -248,7 +251,7 @@ describe('a call that goes on', () => {
 })
 
 test("a list of tasks is this session's, and goes on by a sealed cursor", async () => {
-  const made = play({ era: 'session' })
+  const made = play({ generation: 'session' })
   await made.ask('tools/call', { name: 'ask', arguments: {}, task: {} })
   await made.answer('tools/call', { task: { taskId: 'mine', status: 'working' } })
   const id = await made.ask('tasks/list')
@@ -323,7 +326,7 @@ describe('a client that does not read', () => {
   })
 
   test('has its process paused until all of it is read, unless others use that too', async () => {
-    const { made, id } = await called({ era: 'session' })
+    const { made, id } = await called({ generation: 'session' })
     made.server.pausesApart = false
     press(made, true, undefined, id)
     press(made, false, id)
@@ -338,7 +341,7 @@ describe('a client that does not read', () => {
 })
 
 test('F7: a notification that cannot be handled is dropped, and a request is answered', async () => {
-  const made = play({ era: 'session' })
+  const made = play({ generation: 'session' })
   const send = made.client.send
   made.client.send = (text, on) => {
     if (text.includes('bad')) throw new RangeError('too deep')

@@ -74,7 +74,7 @@ export class Relay {
     // A session that goes on after a restart: its server may still know the low ones.
     if (client.revision !== '') this.#lastId = Date.now()
     const newId = (): number => ++this.#lastId
-    const { era } = client
+    const { generation } = client
     const deliveries = new Deliveries({
       send: context.send,
       inspect: context.onDelivery,
@@ -88,7 +88,7 @@ export class Relay {
       from: { send },
       to: server,
       newId,
-      renamesTokens: era === 'stateless',
+      renamesTokens: generation === 'stateless',
       onCancel: (theirs, sent) => {
         client.drop(theirs)
         if (sent === undefined) return
@@ -103,7 +103,7 @@ export class Relay {
       renamesTokens: false,
       onCancel() {},
     })
-    this.#own = new UpstreamQueries(server, era, newId)
+    this.#own = new UpstreamQueries(server, generation, newId)
     const ask: UpstreamQueries['ask'] = async (method, params) => {
       const frozen = context.frozen()
       if (frozen !== undefined) throw new Error(frozenReason(frozen))
@@ -114,14 +114,14 @@ export class Relay {
     const questions = new ClientElicitations(client, send, declaredBefore(context.handle))
     this.#session = {
       ...context,
-      era,
+      generation,
       client,
       send,
       upstream: server,
       down: this.#down,
       up: this.#up,
       questions,
-      prompts: new ClientApprovalPrompts({ era, pipeline, handles, questions }),
+      prompts: new ClientApprovalPrompts({ generation, pipeline, handles, questions }),
       lists: context.lists(ask),
       names: new KnownNames({ server: context.server, policy, facts, now: pipeline.now, ask }),
       tasks: new SessionTasks(),
@@ -134,7 +134,8 @@ export class Relay {
       onMessage: (message, related) =>
         this.#guard(() => this.#fromClient(message, related), message),
       onClose: (why) => this.close(why),
-      onPressure: new BackPressure(server, era, (request) => this.#down.oursOf(request)).told,
+      onPressure: new BackPressure(server, generation, (request) => this.#down.oursOf(request))
+        .told,
     }
   }
 
@@ -196,7 +197,7 @@ export class Relay {
     // Before that a client may be told nothing.
     if (this.#closed || this.#client.revision === '') return
     for (const method of LIST_CHANGES.keys()) {
-      if (this.#client.era === 'session')
+      if (this.#client.generation === 'session')
         this.#session.send(writeNotification(method, undefined), { from: 'gate' })
       else this.#notifications.tell(noticesOfChange(method, this.#down), 'gate')
     }
@@ -270,8 +271,10 @@ export class Relay {
       if (!this.#own.answered(message) && !this.#down.answer(message)) this.#unasked(message.id)
       return
     }
-    if (this.#client.era === 'stateless')
-      return this.#context.log(`a server may not ask by itself in this era: ${message.method}`)
+    if (this.#client.generation === 'stateless')
+      return this.#context.log(
+        `a server may not ask by itself in this generation: ${message.method}`,
+      )
     const of = this.#notifications.relatedTo(related)
     this.#handle({ sender: 'server', message, related: of, session: this.#session })
   }

@@ -32,8 +32,8 @@ const ODD = [
   'file:///public/..%2Fsecret/key',
 ]
 
-function begin(era: 'session' | 'stateless', rules = RULES) {
-  const stage = play({ era, rules })
+function begin(generation: 'session' | 'stateless', rules = RULES) {
+  const stage = play({ generation, rules })
   stage.server.answers = ({ method }) => {
     if (method === 'resources/list') return { resources: RESOURCES }
     if (method === 'resources/templates/list') return { resourceTemplates: TEMPLATES }
@@ -44,13 +44,13 @@ function begin(era: 'session' | 'stateless', rules = RULES) {
   return { stage, sent }
 }
 
-describe.each(['session', 'stateless'] as const)('in the %s generation', (era) => {
+describe.each(['session', 'stateless'] as const)('in the %s generation', (generation) => {
   test('F3: no other spelling of a denied URI reaches the server', async () => {
-    const { stage, sent } = begin(era)
+    const { stage, sent } = begin(generation)
     for (const uri of [...ODD, 'file:///secret/key', 'file:///public/../secret/listed']) {
       const id = await stage.ask('resources/read', { uri })
       expect(stage.to(id).error, uri).toBeDefined()
-      if (era === 'stateless') {
+      if (generation === 'stateless') {
         const notifications = { resourceSubscriptions: [uri, 'file:///public/a'] }
         await stage.ask('subscriptions/listen', { notifications })
         const granted = { resourceSubscriptions: ['file:///public/a'] }
@@ -69,7 +69,7 @@ describe.each(['session', 'stateless'] as const)('in the %s generation', (era) =
   })
 
   test('F3: lists show a resource or template by what its URI means', async () => {
-    const { stage } = begin(era, RULES.replaceAll('deny', 'hide'))
+    const { stage } = begin(generation, RULES.replaceAll('deny', 'hide'))
     stage.server.answers = () => undefined
     const resources = await stage.ask('resources/list')
     await stage.answer('resources/list', { resources: RESOURCES })
@@ -81,7 +81,7 @@ describe.each(['session', 'stateless'] as const)('in the %s generation', (era) =
   })
 
   test('F18: a completion for what is denied does not reach the server', async () => {
-    const { stage, sent } = begin(era)
+    const { stage, sent } = begin(generation)
     const argument = { name: 'x', value: '' }
     const denied = [
       { type: 'ref/prompt', name: 'closed' },

@@ -1,4 +1,4 @@
-// What a client of the stateless era hears of a server, through a relay: what it asked for, of its own
+// What a client of the stateless generation hears of a server, through a relay: what it asked for, of its own
 // call or subscription, and nothing that is another's.
 
 import { afterEach, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Whom a server's notification is for in the stateless era: the request it is about, or the
+// Whom a server's notification is for in the stateless generation: the request it is about, or the
 // subscription that asked for its kind; anything else is for nobody. Used by the relay.
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'

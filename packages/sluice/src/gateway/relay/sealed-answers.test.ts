@@ -15,8 +15,8 @@ afterEach(endPlays)
 
 const rules = 'default: allow\nanswers: { s/ask: { redact: [secret], seal: [s/other] } }'
 
-const start = (own = rules, era: ProtocolGeneration = 'stateless'): Play =>
-  play({ era, rules: own })
+const start = (own = rules, generation: ProtocolGeneration = 'stateless'): Play =>
+  play({ generation, rules: own })
 
 /** What the client is told of a result. */
 async function answer(made: Play, result: object, name = 'ask') {
@@ -32,8 +32,8 @@ const shown = (told: Awaited<ReturnType<typeof answer>>): string => told?.result
 describe('sealed values', () => {
   const SEALED = /\[sealed GitLab token [a-z2-7]{16}\]/
 
-  test.each(ERAS)('reach the tool that is named, and no other: %s', async (era) => {
-    const made = start(rules, era)
+  test.each(ERAS)('reach the tool that is named, and no other: %s', async (generation) => {
+    const made = start(rules, generation)
     const said = shown(await answer(made, text(`the key is ${KEY}, twice ${KEY}`)))
     expect(said).not.toContain(KEY)
     const [placeholder = ''] = SEALED.exec(said) ?? []

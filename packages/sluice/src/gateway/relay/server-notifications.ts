@@ -16,7 +16,7 @@ import { type RoutedNotification, routeNotification } from './route-notification
 const OF_A_TASK: MessageSource = { method: 'tasks/get', name: '' }
 
 export interface ServerNotificationsContext {
-  readonly client: Pick<ClientEnd, 'era'>
+  readonly client: Pick<ClientEnd, 'generation'>
   readonly send: ClientSend
   /** Requests of the client's, and requests of the server's. */
   readonly down: PendingRequests
@@ -50,7 +50,7 @@ export class ServerNotifications {
     const of = down.findByProgress(token)
     if (of !== undefined) of.lastMs = performance.now()
     const from = passage === 'task' || tasks.hasToken(token) ? OF_A_TASK : updated(notification)
-    if (client.era === 'stateless') {
+    if (client.generation === 'stateless') {
       const notice = routeNotification(notification, related, down)
       return this.tell(notice === undefined ? [] : [notice], from)
     }

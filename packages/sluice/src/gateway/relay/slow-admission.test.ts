@@ -21,7 +21,7 @@ async function pass(): Promise<void> {
 
 /** A call that the store does not admit before `open` is called. */
 async function heldBack(rules = ONE) {
-  const made = play({ era: 'session', rules, isSlow: true })
+  const made = play({ generation: 'session', rules, isSlow: true })
   let open = (): void => {}
   made.admission.gate = new Promise((resolve) => {
     open = resolve

@@ -9,7 +9,7 @@ import type { Upstream } from '../upstream/upstream.ts'
 
 export class BackPressure {
   readonly #server: Upstream
-  /** Several callers may be behind a link of the stateless era. */
+  /** Several callers may be behind a link of the stateless generation. */
   readonly #isShared: boolean
   readonly #oursOf: (request: RequestId) => RequestId | undefined
   /** What is full, by the client's id, with the id that the server knows. */
@@ -17,11 +17,11 @@ export class BackPressure {
 
   constructor(
     server: Upstream,
-    era: ProtocolGeneration,
+    generation: ProtocolGeneration,
     oursOf: (request: RequestId) => RequestId | undefined,
   ) {
     this.#server = server
-    this.#isShared = era === 'stateless'
+    this.#isShared = generation === 'stateless'
     this.#oursOf = oursOf
   }
 

@@ -12,7 +12,7 @@ const rootsOf = (...uris: string[]) => ({ roots: uris.map((uri) => ({ uri })) })
 const MANY = rootsOf(...Array.from({ length: CLIENT_ROOTS_MAX + 1 }, (_, at) => `file:///${at}`))
 
 test('F4: the roots of a session count before the server gets them, or it gets an error', async () => {
-  const made = play({ era: 'session' })
+  const made = play({ generation: 'session' })
   const named: (readonly string[])[] = []
   made.nameRoots = (roots) => {
     named.push(roots)

@@ -1,4 +1,4 @@
-// Which requests only go on with a call that was counted already. A client of the stateless era
+// Which requests only go on with a call that was counted already. A client of the stateless generation
 // comes back with the answers a server wanted: that is the same call, and its limits were taken.
 // Each is good for one return; a second return is a call of its own.
 

@@ -17,7 +17,7 @@ const URI = `file:///x/${'b'.repeat(1_900)}c`
 
 /** Answers lists as a server with these templates. */
 function playWith(templates: readonly string[]) {
-  const one = play({ era: 'session', rules: RULES })
+  const one = play({ generation: 'session', rules: RULES })
   one.server.answers = ({ method }) => {
     if (method === 'resources/list') return { resources: [] }
     if (method !== 'resources/templates/list') return undefined

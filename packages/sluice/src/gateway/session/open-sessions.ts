@@ -132,7 +132,7 @@ export class OpenSessions {
       release: () => {
         if (!this.#open.delete(session)) return
         // Requests of the stateless protocol have no connection that ends.
-        slot.release(client.era === 'stateless' ? undefined : steadyMs())
+        slot.release(client.generation === 'stateless' ? undefined : steadyMs())
       },
     }
     this.#open.add(session)

@@ -13,7 +13,7 @@ test('finding: an approved call that wanted input does not come back with other 
   const seals = new HandleSealer(new InstallationKey(Buffer.alloc(32, 7)))
   const continuations = new Continuations(() => 0)
   const handles = new SealedHandles({
-    ...{ era: 'stateless', seals, server: 's', principal: 'p', continuations },
+    ...{ generation: 'stateless', seals, server: 's', principal: 'p', continuations },
   })
   const paramsOf = (params: object) => readMembers(JSON.stringify(params))
   const ask = (): string => {

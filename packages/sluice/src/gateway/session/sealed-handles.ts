@@ -20,7 +20,7 @@ const MAY_HAVE_CURSOR = /nextCursor|\\u/
 const MAY_HAVE_TASK = /taskId|\\u/
 
 export interface HandlesContext {
-  readonly era: ProtocolGeneration
+  readonly generation: ProtocolGeneration
   readonly seals: HandleSealer
   readonly server: string
   readonly principal: string
@@ -41,7 +41,7 @@ export type OpenedRequest =
     }
   | { readonly request?: undefined; readonly refused: string }
 
-/** A held call of the stateless era, whose client is kept by asking it to come again. */
+/** A held call of the stateless generation, whose client is kept by asking it to come again. */
 export interface ApprovalRetry {
   /** How often it has come back. */
   readonly number: number
@@ -89,11 +89,11 @@ export class SealedHandles {
 
   /** A client's request as the server is to have it. */
   open(request: JsonRpcRequest): OpenedRequest {
-    const { era, seals } = this.#context
+    const { generation, seals } = this.#context
     const { method, params } = request
     const given = params?.value ?? {}
-    if (era === 'session') {
-      // A server of the other era would take them for answers to what it asked.
+    if (generation === 'session') {
+      // A server of the other generation would take them for answers to what it asked.
       const smuggled = OF_ROUNDS.find((key) => given[key] !== undefined)
       if (smuggled !== undefined) return { refused: `a session has no \`${smuggled}\`` }
     }
@@ -102,7 +102,7 @@ export class SealedHandles {
       if (cursor === undefined) return { refused: 'this cursor is not one that was given here' }
       return first(put(request, 'cursor', cursor))
     }
-    if (era === 'session') return first(request)
+    if (generation === 'session') return first(request)
     if (given.taskId !== undefined || method.startsWith('tasks/')) {
       const task = seals.open('task', this.#for, String(given.taskId))
       if (task === undefined) return { refused: 'Task not found' }

@@ -1,4 +1,4 @@
-// Results as the stateless era wants them: each says that it is complete, and what a rule may change
+// Results as the stateless generation wants them: each says that it is complete, and what a rule may change
 // for a caller at any time is not to be kept, least of all for others.
 
 import { splitMembers } from '../../protocol/json/raw-members.ts'

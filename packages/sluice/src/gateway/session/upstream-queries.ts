@@ -20,19 +20,19 @@ interface PendingQuery {
 
 export class UpstreamQueries {
   readonly #server: Upstream
-  readonly #era: ProtocolGeneration
+  readonly #generation: ProtocolGeneration
   readonly #newId: () => RequestId
   /** The request that made the gate ask. */
   #for: ParsedMembers | undefined
   readonly #open = new Map<RequestId, PendingQuery>()
 
-  constructor(server: Upstream, era: ProtocolGeneration, newId: () => RequestId) {
+  constructor(server: Upstream, generation: ProtocolGeneration, newId: () => RequestId) {
     this.#server = server
-    this.#era = era
+    this.#generation = generation
     this.#newId = newId
   }
 
-  /** In the stateless era a question says who asks and what that client can do. A session that begins
+  /** In the stateless generation a question says who asks and what that client can do. A session that begins
    * with it would else be one in which the server may ask nothing. */
   askFor(params: ParsedMembers | undefined): void {
     this.#for = params
@@ -44,7 +44,7 @@ export class UpstreamQueries {
     const texts = Object.entries(params).map(
       ([key, value]) => [key, JSON.stringify(value)] as const,
     )
-    const meta = this.#era === 'session' ? {} : { _meta: this.#meta }
+    const meta = this.#generation === 'session' ? {} : { _meta: this.#meta }
     const members = withMembers(undefined, { ...Object.fromEntries(texts), ...meta })
     const passing = { id, method, params: members }
     let timer: NodeJS.Timeout | undefined

@@ -20,7 +20,7 @@ const toolsFrom = (from: number, count: number) =>
   }))
 
 test('F9: a long list is looked through in slices, and others have their turn between them', async () => {
-  const one = play({ era: 'session', rules: 'default: allow\ntools: { s/tool_7: hide }' })
+  const one = play({ generation: 'session', rules: 'default: allow\ntools: { s/tool_7: hide }' })
   one.server.answers = () => undefined
   const id = await one.ask('tools/list')
   const count = 3_000
@@ -36,7 +36,7 @@ test('F9: a long list is looked through in slices, and others have their turn be
 
 test('F9: a list of odd URIs of 8 kB each is looked through and told in slices', async () => {
   const rules = 'default: allow\nresources: { "s/x://h/secret/*": hide }'
-  const one = play({ era: 'session', rules })
+  const one = play({ generation: 'session', rules })
   one.server.answers = () => undefined
   const id = await one.ask('resources/list')
   const uris = Array.from({ length: 200 }, (_, at) => `x://h/${at}${'%41'.repeat(2_700)}`)
@@ -50,7 +50,7 @@ test('F9: a list of odd URIs of 8 kB each is looked through and told in slices',
 })
 
 test('F4: a list that is forgotten while it is looked through teaches nothing old', async () => {
-  const one = play({ era: 'session' })
+  const one = play({ generation: 'session' })
   one.server.answers = () => undefined
   const id = await one.ask('tools/list')
   await one.answer('tools/list', { tools: toolsFrom(0, 1_000) })
@@ -63,7 +63,7 @@ test('F4: a list that is forgotten while it is looked through teaches nothing ol
 })
 
 test('tools that change while they are listed are listed once more', async () => {
-  const one = play({ era: 'session' })
+  const one = play({ generation: 'session' })
   one.server.answers = () => undefined
   await one.ask('tools/call', { name: 'tool_1', arguments: {} })
   one.server.say({ method: 'notifications/tools/list_changed' })
@@ -73,7 +73,7 @@ test('tools that change while they are listed are listed once more', async () =>
 })
 
 test('F6: a list of more than 100 pages is read whole', async () => {
-  const one = play({ era: 'session' })
+  const one = play({ generation: 'session' })
   let asked = 0
   one.server.answers = ({ method, params }) => {
     if (method !== 'tools/list') return undefined
@@ -88,7 +88,7 @@ test('F6: a list of more than 100 pages is read whole', async () => {
 })
 
 test('F6: a call says which limit its tool may be missing by, hidden or not', async () => {
-  const one = play({ era: 'session', rules: 'default: allow\ntools: { s/tool_0: hide }' })
+  const one = play({ generation: 'session', rules: 'default: allow\ntools: { s/tool_0: hide }' })
   one.server.answers = ({ method, params }) => {
     const page = Number(params?.cursor ?? 0)
     return method === 'tools/list'
@@ -112,7 +112,7 @@ test.each([
   ],
   ['a name', { name: 'n'.repeat(NAME_LENGTH_MAX + 1) }, 'the name of a tool has more than'],
 ])('F9: %s beyond its limit is left out, and that is said', async (_, tool, why) => {
-  const one = play({ era: 'session' })
+  const one = play({ generation: 'session' })
   one.server.answers = () => undefined
   const id = await one.ask('tools/list')
   await one.answer('tools/list', { tools: [...toolsFrom(0, 1), tool] })
@@ -122,7 +122,7 @@ test.each([
 })
 
 test(`F9: no more than ${LISTED_TOOLS_MAX} tools of a server are known`, async () => {
-  const one = play({ era: 'session' })
+  const one = play({ generation: 'session' })
   one.server.answers = () => undefined
   const page = 2_000
   for (let from = 0; from <= LISTED_TOOLS_MAX; from += page) {

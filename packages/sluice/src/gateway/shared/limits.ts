@@ -311,7 +311,7 @@ export const ALL_LISTENS_MAX = 100
 /** What a server may say for the model to read when a session begins. */
 export const INSTRUCTIONS_LENGTH_MAX = 32_768
 
-// Between the eras.
+// Between the generations.
 
 /** How long a definition of a tool is gone by where no server tells of changes. */
 export const TOOLS_FRESH_MS = 60_000
@@ -332,9 +332,9 @@ export const INPUT_HELD_LENGTH_MAX = 16 * 1_048_576
 /** How long after the end of a subscription the next is opened: at first, and at most. */
 export const LISTEN_AGAIN_MS = 1_000
 export const LISTEN_AGAIN_MS_MAX = 60_000
-/** How long a server may take to show its era: a process, and one over HTTP. */
-export const ERA_PROBE_PROCESS_MS_MAX = 5_000
-export const ERA_PROBE_HTTP_MS_MAX = 30_000
+/** How long a server may take to show its generation: a process, and one over HTTP. */
+export const GENERATION_PROBE_PROCESS_MS_MAX = 5_000
+export const GENERATION_PROBE_HTTP_MS_MAX = 30_000
 /** Questions of the gate's own that a client has not answered; more are not put. */
 export const CLIENT_QUESTIONS_MAX = 20
 /** How long a client may take to answer what a server asks it: where only the client has to look
@@ -382,8 +382,6 @@ export const HELD_CHANGES_TOLD_MAX = 5
 export const LIST_AGE_MS = 600_000
 /** What comes this soon after another belongs to the same first list. */
 export const FIRST_LIST_MS = 60_000
-/** New tools of a list are logged together, this long after the first. */
-export const FIRST_SEEN_LOG_MS = 500
 
 /** Definitions that people refused, and how much they may say about it. */
 export const REFUSALS_MAX = 10_000

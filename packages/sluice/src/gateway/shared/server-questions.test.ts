@@ -108,7 +108,7 @@ describe('F8: over the relay', () => {
   const toServer = (made: Play, id: string) => made.server.sent.find((each) => each.id === id)
 
   test('a server is told at once what the client does not take, and the client hears nothing', async () => {
-    const made = play({ era: 'session', capabilities: {} })
+    const made = play({ generation: 'session', capabilities: {} })
     await open(made)
     for (const method of ['roots/list', 'sampling/createMessage', 'elicitation/create'])
       made.server.say({ id: method, method, params: {} })
@@ -128,7 +128,7 @@ describe('F8: over the relay', () => {
     })
     expect(newer.to(asked).error?.message).toContain('did not declare `elicitation.form`')
     for (const elicitations of [[page('javascript:alert(1)')], { 0: page('https://a.example') }]) {
-      const session = play({ era: 'session' })
+      const session = play({ generation: 'session' })
       const id = await open(session)
       const error = { code: -32042, message: 'open', data: { elicitations } }
       session.server.say({ id: session.server.last('tools/call').id, error })
@@ -139,7 +139,7 @@ describe('F8: over the relay', () => {
   })
 
   test('a client that does not answer ends by a limit, quick where nobody has to think', async () => {
-    const made = play({ era: 'session' })
+    const made = play({ generation: 'session' })
     await open(made)
     made.server.say({ id: 'r', method: 'roots/list' })
     made.server.say({ id: 'e', ...ELICIT })
@@ -159,7 +159,7 @@ describe('F8: over the relay', () => {
   })
 
   test('progress passes only for a token of an open request, or of one that made a task', async () => {
-    const made = play({ era: 'session' })
+    const made = play({ generation: 'session' })
     const progress = (progressToken: unknown) =>
       made.server.say({ method: 'notifications/progress', params: { progressToken, progress: 1 } })
     const tokens = () =>
@@ -192,7 +192,7 @@ describe('F8: over the relay', () => {
   })
 
   test('Mcp-Param-* of a session must say what the body says, and need not be there', async () => {
-    const made = play({ era: 'session' })
+    const made = play({ generation: 'session' })
     const call = (headers: Record<string, string>) =>
       made.ask('tools/call', { name: 'ask', arguments: { region: 'eu' } }, { headers })
     await call({})

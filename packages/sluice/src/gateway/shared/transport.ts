@@ -81,7 +81,7 @@ export interface ClientTransport {
   /** Sends one message, given as text on one line. Returns false if the transport is closed. */
   send(text: string, related?: MessageContext): boolean
   close(why: string): void
-  readonly era: ProtocolGeneration
+  readonly generation: ProtocolGeneration
   /** The revision that `initialize` settled; empty until then. */
   revision: string
   /** This request will get no answer: it was cancelled. */

@@ -12,12 +12,7 @@ import type { Pin } from '../../catalogue/pins/lock-file.ts'
 import { INSTRUCTIONS, pinOf } from '../../catalogue/pins/pin.ts'
 import { OperationError } from '../../core/operation-error.ts'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
-import {
-  FIRST_LIST_MS,
-  FIRST_SEEN_LOG_MS,
-  HELD_CHANGES_TOLD_MAX,
-  PINS_MAX,
-} from '../shared/limits.ts'
+import { FIRST_LIST_MS, HELD_CHANGES_TOLD_MAX, PINS_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import { LookAlikeNames } from './look-alike-names.ts'
 import { type DefinitionRefusal, RefusedDefinitions } from './refused-definitions.ts'
@@ -52,6 +47,9 @@ interface AcceptedDefinition {
   /** 0 where it was accepted before this start. */
   readonly atMs: number
 }
+
+/** New tools of a list are logged together, this long after the first. */
+const FIRST_SEEN_LOG_MS = 500
 
 export class Pins {
   readonly #options: PinsOptions

@@ -279,7 +279,7 @@ export class McpFront {
     if (opened === undefined) tooMany(reply)
   }
 
-  /** A request of the newer era stands by itself: no session, no batch, no answers. */
+  /** A request of the newer generation stands by itself: no session, no batch, no answers. */
   #stateless(
     server: string,
     caller: Caller,

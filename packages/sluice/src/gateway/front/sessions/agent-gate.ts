@@ -225,7 +225,7 @@ export class AgentGate {
     }
     const link = new MemberTransport(
       {
-        era: 'session',
+        generation: 'session',
         onAnswer: () => {},
         // No person is behind an agent to be asked.
         onTold: () => {},

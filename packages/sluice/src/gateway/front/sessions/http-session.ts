@@ -51,7 +51,7 @@ const NO_REPLAY =
   'what came after this event is no longer kept: whether the call was carried out is in the ledger'
 
 export class HttpSession implements ClientSession, SessionHeaders {
-  readonly era = 'session'
+  readonly generation = 'session'
   id: string
   readonly sessionKey: string
   readonly server: string

@@ -59,7 +59,7 @@ const CONSOLE: Caller = {
 export async function readServerTools(server: string, open: OpenServer): Promise<void> {
   const link = new MemberTransport(
     {
-      ...{ era: 'session', onAnswer() {}, onTold() {}, onDrop() {}, onEnd() {} },
+      ...{ generation: 'session', onAnswer() {}, onTold() {}, onDrop() {}, onEnd() {} },
     },
     (made) => open(server, made, () => CONSOLE, {}),
   )

@@ -20,7 +20,7 @@ import {
 } from '../../shared/transport.ts'
 
 export interface MemberLinkContext {
-  readonly era: ProtocolGeneration
+  readonly generation: ProtocolGeneration
   /** The answer to a request of the client's, under the client's id. */
   readonly onAnswer: (request: RequestId, told: RpcReply) => void
   /** A request or notification of the server's. */
@@ -41,7 +41,7 @@ interface MemberQuery {
 }
 
 export class MemberTransport implements ClientTransport {
-  readonly era: ProtocolGeneration
+  readonly generation: ProtocolGeneration
   revision = ''
   /** The session makes room as a whole. */
   readonly spare = undefined
@@ -57,7 +57,7 @@ export class MemberTransport implements ClientTransport {
   /** `connect` puts the gate between this and the server. */
   constructor(context: MemberLinkContext, connect: (link: MemberTransport) => ClientEvents) {
     this.#context = context
-    this.era = context.era
+    this.generation = context.generation
     this.#events = connect(this)
   }
 

@@ -156,7 +156,7 @@ describe('an open answer', () => {
   })
 })
 
-describe('clients of the stateless era', () => {
+describe('clients of the stateless generation', () => {
   const of = (caller = ANN, capabilities = '{}', tokenKey?: string) =>
     sessions.stateless('http', caller, { capabilities, tokenKey }, connect)
   const withToken = (groups: string[], claims = {}) => ({

@@ -147,7 +147,7 @@ export class SessionRegistry {
     return session
   }
 
-  /** The conversation of a principal's clients of the stateless era that are judged alike and can do
+  /** The conversation of a principal's clients of the stateless generation that are judged alike and can do
    * the same: a server with sessions has been told what that is. Undefined where all are in use. */
   stateless(
     server: string,

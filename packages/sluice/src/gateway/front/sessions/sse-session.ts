@@ -27,7 +27,7 @@ export interface SseOpening {
 }
 
 export class SseSession implements ClientSession {
-  readonly era = 'session'
+  readonly generation = 'session'
   readonly id: string
   readonly server: string
   caller: Caller

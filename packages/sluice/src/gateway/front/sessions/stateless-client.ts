@@ -1,4 +1,4 @@
-// Clients of the stateless era (2026-07-28) of one principal, as one link to a server: requests that
+// Clients of the stateless generation (2026-07-28) of one principal, as one link to a server: requests that
 // have nothing to do with each other, each a POST with an answer of its own. Their ids may be the
 // same, so each gets a name here; going away is how one is cancelled.
 
@@ -43,7 +43,7 @@ export interface StatelessClientOptions {
 }
 
 export class StatelessClient implements ClientTransport {
-  readonly era = 'stateless'
+  readonly generation = 'stateless'
   readonly server: string
   /** As the newest request has shown it; always of one principal. */
   caller: Caller

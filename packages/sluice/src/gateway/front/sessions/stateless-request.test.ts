@@ -1,4 +1,4 @@
-// A POST before it goes anywhere: which era it is of, and every way in which headers and body can
+// A POST before it goes anywhere: which generation it is of, and every way in which headers and body can
 // tell two stories.
 
 import { describe, expect, test } from 'vitest'
@@ -34,7 +34,7 @@ function codeOf(headers: Record<string, string | undefined>, asked = call()): nu
   return rejectStatelessPost(Object.fromEntries(given), asked)?.errorCode
 }
 
-describe('which era a POST is of', () => {
+describe('which generation a POST is of', () => {
   const notification: JsonRpcMessage = {
     kind: 'notification',
     method: 'notifications/cancelled',
@@ -49,13 +49,13 @@ describe('which era a POST is of', () => {
     expect(isStatelessPost({ 'mcp-protocol-version': STATELESS_REVISION }, [older])).toBe(true)
     expect(isStatelessPost({ 'mcp-protocol-version': 'nonsense' }, [notification])).toBe(true)
     expect(isStatelessPost({}, [call()])).toBe(true)
-    // The mark of one era in the header and of the other in the body: they are compared then.
+    // The mark of one generation in the header and of the other in the body: they are compared then.
     expect(isStatelessPost({ 'mcp-protocol-version': '2025-11-25' }, [notification, call()])).toBe(
       true,
     )
   })
 
-  test('a request of one era is none in a conversation of the other', () => {
+  test('a request of one generation is none in a conversation of the other', () => {
     expect(rejectWrongGeneration('session', call())?.errorCode).toBe(-32600)
     expect(rejectWrongGeneration('session', request('tools/list', {}, {}))).toBeUndefined()
     expect(rejectWrongGeneration('stateless', call())).toBeUndefined()

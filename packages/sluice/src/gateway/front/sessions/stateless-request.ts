@@ -1,4 +1,4 @@
-// A POST of the stateless era before it goes anywhere: whether it is one, and whether it says of
+// A POST of the stateless generation before it goes anywhere: whether it is one, and whether it says of
 // itself what the protocol wants. Headers and body must say the same, or a balancer in front and the
 // server behind would see two calls.
 
@@ -45,13 +45,13 @@ export function refusedVersion(
   return buildErrorReply(isRequest ? message.id : null, RPC.unsupportedVersion, text, data)
 }
 
-/** Why a request does not belong into a conversation of this era, whatever carries it. */
+/** Why a request does not belong into a conversation of this generation, whatever carries it. */
 export function rejectWrongGeneration(
-  era: ProtocolGeneration,
+  generation: ProtocolGeneration,
   request: JsonRpcRequest,
 ): RpcReply | undefined {
   const { id } = request
-  if (era === 'session') {
+  if (generation === 'session') {
     if (getVersion(request) === undefined) return undefined
     const text = `this connection has a session: a request of ${STATELESS_REVISION} is not for it`
     return buildErrorReply(id, RPC.invalidRequest, text)
@@ -68,7 +68,7 @@ export function rejectWrongGeneration(
   return buildErrorReply(id, RPC.invalidParams, `\`_meta\` must have \`${key}\``)
 }
 
-/** Why a POST is no request of the stateless era; every answer here goes with status 400. */
+/** Why a POST is no request of the stateless generation; every answer here goes with status 400. */
 export function rejectStatelessPost(
   headers: IncomingHttpHeaders,
   request: JsonRpcRequest,

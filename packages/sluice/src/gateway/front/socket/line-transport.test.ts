@@ -1,4 +1,4 @@
-// A client behind a pipe: its first request shows the era, and one that tried the newer era may begin
+// A client behind a pipe: its first request shows the generation, and one that tried the newer generation may begin
 // a session after all. What is no message is answered, and the conversation goes on.
 
 import type { Socket } from 'node:net'
@@ -75,21 +75,21 @@ const META_OWN = { [META.version]: STATELESS_REVISION, [META.capabilities]: {} }
 const DISCOVER = { id: 1, method: 'server/discover', params: { _meta: META_OWN } }
 const INITIALIZE = { id: 2, method: 'initialize', params: { protocolVersion: '2025-11-25' } }
 
-test('of either era, as the first request shows', async () => {
+test('of either generation, as the first request shows', async () => {
   const newer = pipe()
   await newer.write(DISCOVER, { id: 2, method: 'tools/list', params: {} })
-  expect(newer.sides.map(({ side }) => side.era)).toEqual(['stateless'])
+  expect(newer.sides.map(({ side }) => side.generation)).toEqual(['stateless'])
   expect(newer.said).toMatchObject([{ id: 2, error: { code: -32602 } }])
   const older = pipe()
   await older.write(INITIALIZE, DISCOVER)
-  expect(older.sides.map(({ side }) => side.era)).toEqual(['session'])
+  expect(older.sides.map(({ side }) => side.generation)).toEqual(['session'])
   expect(older.said).toMatchObject([{ id: 1, error: { code: -32600 } }])
 })
 
 test('a session after all: the conversation before it ends, the pipe goes on', async () => {
   const { sides, write, link, isEnded } = pipe()
   await write(DISCOVER, INITIALIZE)
-  expect(sides.map(({ side, got }) => [side.era, got.length])).toEqual([
+  expect(sides.map(({ side, got }) => [side.generation, got.length])).toEqual([
     ['stateless', 1],
     ['session', 1],
   ])

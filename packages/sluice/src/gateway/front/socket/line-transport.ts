@@ -23,7 +23,7 @@ import { CLIENT_BLANK_LINES_MAX, CLIENT_LINES_PER_TURN } from '../../shared/turn
 import { rejectWrongGeneration } from '../sessions/stateless-request.ts'
 
 export interface LineLinkEvents {
-  /** Puts the gate behind a conversation, once its era is known. */
+  /** Puts the gate behind a conversation, once its generation is known. */
   readonly open: (side: ClientTransport) => ClientEvents
   readonly onEnd: () => void
 }
@@ -140,7 +140,7 @@ export class LineConnection {
     for (const message of read.messages as readonly JsonRpcMessage[]) {
       const side = this.#sideFor(message)
       const refused =
-        message.kind === 'request' ? rejectWrongGeneration(side.era, message) : undefined
+        message.kind === 'request' ? rejectWrongGeneration(side.generation, message) : undefined
       if (refused !== undefined) this.send(refused.text)
       // Under no id: that of the first would be taken for its answer.
       else if (message.kind === 'request' && this.#open.has(message.id))
@@ -152,13 +152,15 @@ export class LineConnection {
     }
   }
 
-  /** The first request shows the era. A client that tried the newer one and found it wanting may begin
+  /** The first request shows the generation. A client that tried the newer one and found it wanting may begin
    * a session after all. */
   #sideFor(message: JsonRpcMessage): LineTransport {
     const isNewer = message.kind === 'request' && getVersion(message) !== undefined
     const before = this.#side
     const begins =
-      message.kind === 'request' && message.method === 'initialize' && before?.era === 'stateless'
+      message.kind === 'request' &&
+      message.method === 'initialize' &&
+      before?.generation === 'stateless'
     if (before !== undefined && (isNewer || !begins)) return before
     before?.end('the client began a session')
     this.#side = new LineTransport(this, isNewer ? 'stateless' : 'session', this.#events.open)
@@ -168,7 +170,7 @@ export class LineConnection {
 
 /** One conversation over the lines, as the gate sees it. */
 class LineTransport implements ClientTransport {
-  readonly era: ProtocolGeneration
+  readonly generation: ProtocolGeneration
   revision = ''
   /** A client behind a pipe cannot initialize again. */
   readonly spare = undefined
@@ -176,9 +178,9 @@ class LineTransport implements ClientTransport {
   readonly #line: LineConnection
   #ended = false
 
-  constructor(line: LineConnection, era: ProtocolGeneration, open: LineLinkEvents['open']) {
+  constructor(line: LineConnection, generation: ProtocolGeneration, open: LineLinkEvents['open']) {
     this.#line = line
-    this.era = era
+    this.generation = generation
     this.events = open(this)
   }
 

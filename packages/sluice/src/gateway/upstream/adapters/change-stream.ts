@@ -1,4 +1,4 @@
-// What a client with a session hears of by itself, from a server of the stateless era: one
+// What a client with a session hears of by itself, from a server of the stateless generation: one
 // subscription for the lists that may change and the resources that the client subscribed to. It is
 // opened again if that changes, and if the server ends it.
 

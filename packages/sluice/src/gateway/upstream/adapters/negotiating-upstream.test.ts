@@ -1,4 +1,4 @@
-// Finding out of which era a server is, with servers that the test plays: slow ones, silent ones,
+// Finding out of which generation a server is, with servers that the test plays: slow ones, silent ones,
 // ones that cannot be reached yet, and ones that become another while the gate runs.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -10,7 +10,7 @@ import {
   STATELESS_REVISION,
 } from '../../../protocol/protocol-generation.ts'
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
-import { ERA_PROBE_PROCESS_MS_MAX, STDIN_QUEUE_MESSAGES_MAX } from '../../shared/limits.ts'
+import { GENERATION_PROBE_PROCESS_MS_MAX, STDIN_QUEUE_MESSAGES_MAX } from '../../shared/limits.ts'
 import { ScriptedLink, type Sent, settled } from '../scripted-link.test-support.ts'
 import type { UpstreamEvents, UpstreamFailure } from '../upstream.ts'
 import { NegotiatingUpstream } from './negotiating-upstream.ts'
@@ -24,8 +24,8 @@ const NEWER = (sent: Sent) => (sent.method === 'server/discover' ? DISCOVERED : 
 const OLDER = (sent: Sent) => (sent.method === 'initialize' ? BEGUN : undefined)
 
 class Server {
-  readonly eras: Partial<Record<ProtocolGeneration, boolean>>
-  readonly started: { era: ProtocolGeneration; link: ScriptedLink }[] = []
+  readonly generations: Partial<Record<ProtocolGeneration, boolean>>
+  readonly started: { generation: ProtocolGeneration; link: ScriptedLink }[] = []
   readonly told: JsonRpcMessage[] = []
   readonly failures: UpstreamFailure[] = []
   readonly link: NegotiatingUpstream
@@ -33,19 +33,19 @@ class Server {
   #lastId = 0
 
   constructor(
-    clientEra: ProtocolGeneration,
+    clientGeneration: ProtocolGeneration,
     isProcess: boolean,
     answers: ScriptedLink['answers'],
-    eras: Partial<Record<ProtocolGeneration, boolean>> = {},
+    generations: Partial<Record<ProtocolGeneration, boolean>> = {},
   ) {
-    this.eras = eras
-    const start = (era: ProtocolGeneration, events: UpstreamEvents) => {
+    this.generations = generations
+    const start = (generation: ProtocolGeneration, events: UpstreamEvents) => {
       const link = new ScriptedLink().connect(events)
       link.answers = answers
-      this.started.push({ era, link })
+      this.started.push({ generation, link })
       return link
     }
-    const options = { clientEra, eras, isProcess, log: () => {}, start }
+    const options = { clientGeneration, generations, isProcess, log: () => {}, start }
     this.link = new NegotiatingUpstream(options, {
       onMessage: (message) => void this.told.push(message),
       onFailure: (failure) => void this.failures.push(failure),
@@ -80,16 +80,19 @@ class Server {
 const refuses = (link: ScriptedLink, method: string, code = -32601) =>
   link.say({ id: link.last(method).id, error: { code, message: 'no such method' } })
 
-describe('a client of the stateless era', () => {
-  test.each([true, false])('with a server of its own era (process: %s)', async (isProcess) => {
-    const server = new Server('stateless', isProcess, NEWER)
-    await server.ask('tools/list')
-    expect(server.sent).toEqual(['server/discover', 'tools/list'])
-    expect(server.eras).toEqual({ stateless: true })
-    const next = new Server('stateless', isProcess, NEWER, server.eras)
-    await next.ask('tools/list')
-    expect(next.sent).toEqual(['tools/list'])
-  })
+describe('a client of the stateless generation', () => {
+  test.each([true, false])(
+    'with a server of its own generation (process: %s)',
+    async (isProcess) => {
+      const server = new Server('stateless', isProcess, NEWER)
+      await server.ask('tools/list')
+      expect(server.sent).toEqual(['server/discover', 'tools/list'])
+      expect(server.generations).toEqual({ stateless: true })
+      const next = new Server('stateless', isProcess, NEWER, server.generations)
+      await next.ask('tools/list')
+      expect(next.sent).toEqual(['tools/list'])
+    },
+  )
 
   test.each([true, false])('with a server with sessions (process: %s)', async (isProcess) => {
     const server = new Server('stateless', isProcess, OLDER)
@@ -99,22 +102,22 @@ describe('a client of the stateless era', () => {
     expect(server.sent).toEqual([
       ...['server/discover', 'initialize', 'notifications/initialized', 'tools/list'],
     ])
-    expect(server.eras).toEqual({ stateless: false })
+    expect(server.generations).toEqual({ stateless: false })
   })
 
   test('with a server that is silent when asked: it is one with sessions, and that is remembered', async () => {
     const server = new Server('stateless', true, OLDER)
     await server.ask('tools/list')
-    vi.advanceTimersByTime(ERA_PROBE_PROCESS_MS_MAX)
+    vi.advanceTimersByTime(GENERATION_PROBE_PROCESS_MS_MAX)
     await settled()
     expect(server.sent.at(-1)).toBe('tools/list')
-    expect(server.eras).toEqual({ stateless: false })
+    expect(server.generations).toEqual({ stateless: false })
   })
 
-  test('with a server of its era that starts slowly: what waited reaches it, once, in its era', async () => {
+  test('with a server of its generation that starts slowly: what waited reaches it, once, in its generation', async () => {
     const server = new Server('stateless', true, () => undefined)
     const id = await server.ask('tools/call', { name: '"a"' })
-    vi.advanceTimersByTime(ERA_PROBE_PROCESS_MS_MAX)
+    vi.advanceTimersByTime(GENERATION_PROBE_PROCESS_MS_MAX)
     await settled()
     expect(server.sent).toEqual(['server/discover', 'initialize'])
     // Now it reads what was sent, in order.
@@ -124,7 +127,7 @@ describe('a client of the stateless era', () => {
     expect(server.sent.slice(2)).toEqual(['tools/call'])
     server.last.say({ id, result: { content: [] } })
     expect(server.answersTo(id)).toHaveLength(1)
-    expect(server.eras.stateless).toBe(true)
+    expect(server.generations.stateless).toBe(true)
   })
 
   test('with a server that cannot be reached: told so, and found out when it is there', async () => {
@@ -140,18 +143,18 @@ describe('a client of the stateless era', () => {
   })
 
   test('with a server that became another: found out anew', async () => {
-    const eras = { stateless: false }
-    const server = new Server('stateless', false, NEWER, eras)
+    const generations = { stateless: false }
+    const server = new Server('stateless', false, NEWER, generations)
     const id = await server.ask('tools/list')
     refuses(server.last, 'initialize')
     await settled()
     expect(server.answersTo(id)).toHaveLength(1)
     await server.ask('tools/list')
-    expect(server.eras.stateless).toBe(true)
+    expect(server.generations.stateless).toBe(true)
     expect(server.last.sent.at(-1)?.method).toBe('tools/list')
     const { id: last } = server.last.last('tools/list')
     server.last.fail(last, 'UPSTREAM_STATUS', 400)
-    expect(server.eras.stateless).toBeUndefined()
+    expect(server.generations.stateless).toBeUndefined()
     await server.ask('tools/list')
     expect(server.last.sent.slice(-2).map(({ method }) => method)).toEqual([
       ...['server/discover', 'tools/list'],
@@ -177,28 +180,32 @@ describe('a client of the stateless era', () => {
 })
 
 describe('a client with a session', () => {
-  test.each([true, false])('with a server of its own era (process: %s)', async (isProcess) => {
-    const server = new Server('session', isProcess, OLDER)
-    const id = await server.ask('initialize')
-    expect(server.answersTo(id)).toHaveLength(1)
-    await server.ask('tools/list')
-    expect(server.sent).toEqual(['initialize', 'tools/list'])
-  })
+  test.each([true, false])(
+    'with a server of its own generation (process: %s)',
+    async (isProcess) => {
+      const server = new Server('session', isProcess, OLDER)
+      const id = await server.ask('initialize')
+      expect(server.answersTo(id)).toHaveLength(1)
+      await server.ask('tools/list')
+      expect(server.sent).toEqual(['initialize', 'tools/list'])
+    },
+  )
 
   test.each([true, false])('with a server of the other (process: %s)', async (isProcess) => {
     const server = new Server('session', isProcess, NEWER)
     const id = await server.ask('initialize')
-    const first = server.started.find(({ era }) => era === 'session')?.link as ScriptedLink
+    const first = server.started.find(({ generation }) => generation === 'session')
+      ?.link as ScriptedLink
     refuses(first, 'initialize', -32022)
     await settled()
     expect(server.answersTo(id)).toHaveLength(1)
-    expect(server.eras).toEqual({ session: false })
-    const next = new Server('session', isProcess, NEWER, server.eras)
+    expect(server.generations).toEqual({ session: false })
+    const next = new Server('session', isProcess, NEWER, server.generations)
     await next.ask('initialize')
     expect(next.sent).toEqual(['server/discover'])
   })
 
-  test('with a server that refuses in both eras: told what it said', async () => {
+  test('with a server that refuses in both generations: told what it said', async () => {
     const server = new Server('session', true, () => undefined)
     const id = await server.ask('initialize')
     refuses(server.last, 'initialize', -32603)
@@ -206,13 +213,13 @@ describe('a client with a session', () => {
     refuses(server.last, 'server/discover')
     await settled()
     expect(server.answersTo(id)).toMatchObject([{ error: { code: -32603 } }])
-    expect(server.eras).toEqual({})
+    expect(server.generations).toEqual({})
   })
 
   test('with a server that is slow to begin: its answer comes when it comes', async () => {
     const server = new Server('session', true, () => undefined)
     const id = await server.ask('initialize')
-    vi.advanceTimersByTime(ERA_PROBE_PROCESS_MS_MAX)
+    vi.advanceTimersByTime(GENERATION_PROBE_PROCESS_MS_MAX)
     await settled()
     server.last.say({ id, result: BEGUN })
     expect(server.answersTo(id)).toHaveLength(1)
@@ -229,14 +236,17 @@ describe('a client with a session', () => {
   })
 })
 
-test.each(['session', 'stateless'] as const)('closed in the middle of it: %s', async (era) => {
-  const server = new Server(era, false, () => undefined)
-  await server.ask(era === 'session' ? 'initialize' : 'tools/list')
-  server.link.close('over')
-  await server.link.ended
-  await settled()
-  expect(server.closed).toBe('over')
-  expect(server.started.every(({ link }) => link.closed !== undefined)).toBe(true)
-  expect(server.link.send('{"jsonrpc":"2.0","method":"notifications/x"}')).toBe(false)
-  expect(vi.getTimerCount()).toBe(0)
-})
+test.each(['session', 'stateless'] as const)(
+  'closed in the middle of it: %s',
+  async (generation) => {
+    const server = new Server(generation, false, () => undefined)
+    await server.ask(generation === 'session' ? 'initialize' : 'tools/list')
+    server.link.close('over')
+    await server.link.ended
+    await settled()
+    expect(server.closed).toBe('over')
+    expect(server.started.every(({ link }) => link.closed !== undefined)).toBe(true)
+    expect(server.link.send('{"jsonrpc":"2.0","method":"notifications/x"}')).toBe(false)
+    expect(vi.getTimerCount()).toBe(0)
+  },
+)

@@ -1,4 +1,4 @@
-// A link to a server whose era is not known yet: finds it out with the first message, and bridges
+// A link to a server whose generation is not known yet: finds it out with the first message, and bridges
 // where it is not the client's. A client with a session tries `initialize` and falls back on
 // `server/discover`; a stateless one the other way round. What was found is remembered for the next
 // link, and forgotten where it turns out to be no longer so.
@@ -6,10 +6,13 @@
 import type { RequestId } from '../../../protocol/message.ts'
 import type { ProtocolGeneration } from '../../../protocol/protocol-generation.ts'
 import { writeRequest } from '../../../protocol/write-message.ts'
-import { ERA_PROBE_HTTP_MS_MAX, ERA_PROBE_PROCESS_MS_MAX } from '../../shared/limits.ts'
+import {
+  GENERATION_PROBE_HTTP_MS_MAX,
+  GENERATION_PROBE_PROCESS_MS_MAX,
+} from '../../shared/limits.ts'
 import type { Upstream, UpstreamEvents, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
 import {
-  isAboutEra,
+  isAboutGeneration,
   isOfNewerServer,
   isProbeAnswer,
   type ProbeResult,
@@ -20,12 +23,16 @@ import { SessionOverStateless } from './session-over-stateless.ts'
 import { StatelessOverSession } from './stateless-over-session.ts'
 import { MessageQueue } from './waiting-messages.ts'
 
-export interface EitherEraOptions {
-  readonly clientEra: ProtocolGeneration
-  /** What is known of the server, and learnt: which eras it does or does not speak. */
-  readonly eras: Partial<Record<ProtocolGeneration, boolean>>
-  /** A process speaks both eras over one link; over HTTP each has its own. */
-  readonly start: (era: ProtocolGeneration, events: UpstreamEvents, handle?: string) => Upstream
+export interface EitherGenerationOptions {
+  readonly clientGeneration: ProtocolGeneration
+  /** What is known of the server, and learnt: which generations it does or does not speak. */
+  readonly generations: Partial<Record<ProtocolGeneration, boolean>>
+  /** A process speaks both generations over one link; over HTTP each has its own. */
+  readonly start: (
+    generation: ProtocolGeneration,
+    events: UpstreamEvents,
+    handle?: string,
+  ) => Upstream
   /** Of a session that began over another link. */
   readonly handle?: string | undefined
   readonly isProcess: boolean
@@ -34,7 +41,7 @@ export interface EitherEraOptions {
 
 export class NegotiatingUpstream implements Upstream {
   readonly ended: Promise<void>
-  readonly #options: EitherEraOptions
+  readonly #options: EitherGenerationOptions
   readonly #events: UpstreamEvents
   /** Where messages of the started link go: to the client, or into the adapter around the link. */
   #receiver: UpstreamEvents
@@ -51,7 +58,7 @@ export class NegotiatingUpstream implements Upstream {
   #closed = false
   #settleEnded: () => void = () => {}
 
-  constructor(options: EitherEraOptions, events: UpstreamEvents) {
+  constructor(options: EitherGenerationOptions, events: UpstreamEvents) {
     this.#options = options
     this.#events = events
     const { onMessage, onFailure } = events
@@ -60,12 +67,12 @@ export class NegotiatingUpstream implements Upstream {
       this.#settleEnded = resolve
     })
     // A process is there from the start, as it would be without a gate.
-    if (options.isProcess) this.#start(options.clientEra)
+    if (options.isProcess) this.#start(options.clientGeneration)
     if (options.handle !== undefined) this.#goOn(options.handle)
   }
 
   get failure(): UpstreamFailure | undefined {
-    return this.#link?.failure ?? this.#started.get(this.#options.clientEra)?.failure
+    return this.#link?.failure ?? this.#started.get(this.#options.clientGeneration)?.failure
   }
 
   get handle(): string | undefined {
@@ -120,22 +127,26 @@ export class NegotiatingUpstream implements Upstream {
 
   async #decide(text: string, carried: UpstreamSendOptions | undefined): Promise<void> {
     this.#isDeciding = true
-    const { clientEra } = this.#options
-    if (clientEra === 'stateless') await this.#decideForStateless()
+    const { clientGeneration } = this.#options
+    if (clientGeneration === 'stateless') await this.#decideForStateless()
     else await this.#decideForSession(text, carried)
     this.#isDeciding = false
   }
 
   async #decideForStateless(): Promise<void> {
-    const { eras } = this.#options
+    const { generations } = this.#options
     const known =
-      eras.stateless === undefined ? undefined : eras.stateless ? 'stateless' : 'session'
+      generations.stateless === undefined
+        ? undefined
+        : generations.stateless
+          ? 'stateless'
+          : 'session'
     const found: ProbeResult = known ?? (await this.#probe())
     if (this.#closed) return
     // A server that cannot be reached shows no generation: the next message finds out.
     if (typeof found === 'object') return this.#failWaiting(found)
     if (found !== 'silent') {
-      eras.stateless = found === 'stateless'
+      generations.stateless = found === 'stateless'
       return this.#take(found)
     }
     // It may know no such question, or not be there yet: then its answer comes late, and counts.
@@ -143,10 +154,10 @@ export class NegotiatingUpstream implements Upstream {
     this.#expectsProbe = true
   }
 
-  /** The server was slow: where it is of the newer era, nothing has reached it in the other. */
+  /** The server was slow: where it is of the newer generation, nothing has reached it in the other. */
   #probedLate(isNewer: boolean): void {
     const waiting = this.#link instanceof StatelessOverSession ? this.#link.release() : undefined
-    this.#options.eras.stateless = isNewer
+    this.#options.generations.stateless = isNewer
     if (!isNewer || waiting === undefined) return
     for (const passing of waiting)
       this.#waiting.add(writeRequest(passing.id, passing.method, passing.params?.text), { passing })
@@ -154,18 +165,18 @@ export class NegotiatingUpstream implements Upstream {
   }
 
   async #decideForSession(text: string, carried: UpstreamSendOptions | undefined): Promise<void> {
-    const { eras } = this.#options
+    const { generations } = this.#options
     const passing = carried?.passing
-    if (passing?.method !== 'initialize' || eras.session === false)
-      return this.#take(eras.session === false ? 'stateless' : 'session')
+    if (passing?.method !== 'initialize' || generations.session === false)
+      return this.#take(generations.session === false ? 'stateless' : 'session')
     const sent = { ...carried, passing }
     const first = await this.#trials.send(this.#start('session'), text, sent, this.#patienceMs)
     if (this.#closed) return
     const mayBeNewer =
       first.answer?.error !== undefined ||
-      (first.failure !== undefined && isAboutEra(first.failure))
+      (first.failure !== undefined && isAboutGeneration(first.failure))
     if (mayBeNewer && (await this.#probe()) === 'stateless') {
-      eras.session = false
+      generations.session = false
       return this.#take('stateless')
     }
     this.#waiting.withdraw(passing.id)
@@ -181,7 +192,7 @@ export class NegotiatingUpstream implements Upstream {
   /** Silence of a process is a server that knows no such question, or is not there yet, and what it
    * says late still counts; silence over HTTP is more likely a slow answer. */
   get #patienceMs(): number {
-    return this.#options.isProcess ? ERA_PROBE_PROCESS_MS_MAX : ERA_PROBE_HTTP_MS_MAX
+    return this.#options.isProcess ? GENERATION_PROBE_PROCESS_MS_MAX : GENERATION_PROBE_HTTP_MS_MAX
   }
 
   #failWaiting(failure: UpstreamFailure): void {
@@ -191,18 +202,18 @@ export class NegotiatingUpstream implements Upstream {
   }
 
   #goOn(handle: string): void {
-    const [era, inner] = JSON.parse(handle) as [ProtocolGeneration, string]
-    this.#start(era, era === 'session' ? inner : undefined)
-    this.#take(era)
+    const [generation, inner] = JSON.parse(handle) as [ProtocolGeneration, string]
+    this.#start(generation, generation === 'session' ? inner : undefined)
+    this.#take(generation)
     if (this.#link instanceof SessionOverStateless) this.#link.takeUp(inner)
   }
 
-  #start(era: ProtocolGeneration, handle?: string): Upstream {
+  #start(generation: ProtocolGeneration, handle?: string): Upstream {
     const { isProcess, start } = this.#options
-    const there = this.#started.get(era)
+    const there = this.#started.get(generation)
     if (there !== undefined) return there
     const link: Upstream = start(
-      era,
+      generation,
       {
         // Messages besides the answer that shows the generation are for the receiver, too.
         onMessage: (message, related) => {
@@ -225,26 +236,26 @@ export class NegotiatingUpstream implements Upstream {
       handle,
     )
     this.#allEnded.push(link.ended)
-    this.#started.set(era, link)
-    if (isProcess) this.#started.set(era === 'session' ? 'stateless' : 'session', link)
+    this.#started.set(generation, link)
+    if (isProcess) this.#started.set(generation === 'session' ? 'stateless' : 'session', link)
     return link
   }
 
   /** From here on everything goes over this one link. */
-  #take(era: ProtocolGeneration): void {
+  #take(generation: ProtocolGeneration): void {
     if (this.#closed) return
-    const { clientEra, log } = this.#options
-    const inner = this.#start(era)
+    const { clientGeneration, log } = this.#options
+    const inner = this.#start(generation)
     for (const [of, other] of this.#started) {
       if (other === inner) continue
       this.#started.delete(of)
-      other.close('another era is spoken')
+      other.close('another generation is spoken')
     }
     const { onMessage } = this.#events
     const events: UpstreamEvents = {
       onMessage,
       onFailure: (failure) => {
-        this.#doubt(era, failure)
+        this.#doubt(generation, failure)
         this.#events.onFailure(failure)
       },
       onClose: (why) => this.close(why),
@@ -256,32 +267,32 @@ export class NegotiatingUpstream implements Upstream {
     }
     this.#expectsProbe = false
     const link =
-      era === clientEra
+      generation === clientGeneration
         ? adapt(events)
-        : era === 'session'
+        : generation === 'session'
           ? new StatelessOverSession(adapt, { log, onBegun }, events)
           : new SessionOverStateless(adapt, { log, onBegun }, events)
     this.#link = link
-    this.#taken = era
+    this.#taken = generation
     for (const { text, carried } of this.#waiting.takeAll()) link.send(text, carried)
   }
 
   /** A bridge to a server: where that did not work, the server may have become another. */
   #begun(hasBegun: boolean): void {
-    const { clientEra, eras } = this.#options
-    if (hasBegun) eras[clientEra] = false
+    const { clientGeneration, generations } = this.#options
+    if (hasBegun) generations[clientGeneration] = false
     else this.#forget()
   }
 
-  /** A server that was of the newer era refuses with a status, as one with sessions would. */
-  #doubt(era: ProtocolGeneration, { code, status = 0 }: UpstreamFailure): void {
-    const isBoth = era === 'stateless' && this.#options.clientEra === 'stateless'
+  /** A server that was of the newer generation refuses with a status, as one with sessions would. */
+  #doubt(generation: ProtocolGeneration, { code, status = 0 }: UpstreamFailure): void {
+    const isBoth = generation === 'stateless' && this.#options.clientGeneration === 'stateless'
     if (isBoth && code === 'UPSTREAM_STATUS' && status < 500) this.#forget()
   }
 
   /** The next message finds out again. */
   #forget(): void {
-    delete this.#options.eras[this.#options.clientEra]
+    delete this.#options.generations[this.#options.clientGeneration]
     this.#link = undefined
   }
 }

@@ -1,5 +1,5 @@
-// Asking a server of which era it is: `server/discover`, which only the stateless era knows. Any error
-// of that era shows it as well; another answer shows a server with sessions; silence shows nothing.
+// Asking a server of which generation it is: `server/discover`, which only the stateless generation knows. Any error
+// of that generation shows it as well; another answer shows a server with sessions; silence shows nothing.
 
 import { withMembers } from '../../../protocol/members.ts'
 import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
@@ -13,14 +13,14 @@ import type {
   UpstreamSendOptions,
 } from '../upstream.ts'
 
-const PROBE = 'sluice-era'
+const PROBE = 'sluice-generation'
 const OF_NEWER_SERVERS: ReadonlySet<number> = new Set([
   RPC.headerMismatch,
   RPC.missingCapability,
   RPC.unsupportedVersion,
 ])
-/** It says nothing about the era. */
-const NOT_THE_ERA: ReadonlySet<string> = new Set([
+/** It says nothing about the generation. */
+const NOT_THE_GENERATION: ReadonlySet<string> = new Set([
   'UPSTREAM_UNREACHABLE',
   'UPSTREAM_NEEDS_LOGIN',
   'UPSTREAM_NOT_STARTED',
@@ -51,11 +51,11 @@ export async function probeGeneration(
   const { answer, failure } = await trials.send(link, text, { passing }, patienceMs)
   if (answer !== undefined) return isOfNewerServer(answer) ? 'stateless' : 'session'
   if (failure === undefined) return 'silent'
-  return isAboutEra(failure) ? 'session' : failure
+  return isAboutGeneration(failure) ? 'session' : failure
 }
 
-export function isAboutEra({ code }: UpstreamFailure): boolean {
-  return !NOT_THE_ERA.has(code)
+export function isAboutGeneration({ code }: UpstreamFailure): boolean {
+  return !NOT_THE_GENERATION.has(code)
 }
 
 /** Whether a message is the late answer to the probe. */

@@ -1,4 +1,4 @@
-// Calls at a server with sessions, for clients of the stateless era: one call there, and here one
+// Calls at a server with sessions, for clients of the stateless generation: one call there, and here one
 // request after another that waits for it, its legs. Where the server asks something, the leg is
 // answered with that, and the call is held until the client comes back with the answers; a handle is
 // good for one return. Bounded in number, size and time.

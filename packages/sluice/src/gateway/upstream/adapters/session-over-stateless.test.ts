@@ -1,4 +1,4 @@
-// A server of the stateless era behind a client with a session, with a server that the test plays:
+// A server of the stateless generation behind a client with a session, with a server that the test plays:
 // the client sees one call, however often the server wants to be asked.
 
 import { afterEach, describe, expect, test, vi } from 'vitest'

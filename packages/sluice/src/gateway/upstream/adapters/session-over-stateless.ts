@@ -1,7 +1,7 @@
-// A server of the stateless era (2026-07-28) for a client with a session: `initialize` becomes
+// A server of the stateless generation (2026-07-28) for a client with a session: `initialize` becomes
 // `server/discover`, every request carries the client's version and capabilities, what the server
 // wants to know is asked of the client as requests, and one subscription stands for the session's
-// stream. What the newer era does not have is answered here, or said not to cross.
+// stream. What the newer generation does not have is answered here, or said not to cross.
 
 import { splitMembers } from '../../../protocol/json/raw-members.ts'
 import { patchObject, withMembers } from '../../../protocol/members.ts'
@@ -111,7 +111,7 @@ export class SessionOverStateless extends UpstreamAdapter {
     return true
   }
 
-  /** Sends a request with what every request of the newer era carries. */
+  /** Sends a request with what every request of the newer generation carries. */
   #ask({ id, method, params, tool }: OutboundRequest): void {
     const level = this.#logLevel === undefined ? {} : { [META.logLevel]: this.#logLevel }
     const meta = patchObject(params?.text.get('_meta'), { ...this.#client, ...level })

@@ -1,4 +1,4 @@
-// A server with sessions behind a client of the stateless era, with a server that the test plays: a
+// A server with sessions behind a client of the stateless generation, with a server that the test plays: a
 // call is one call there and as many requests here as it takes, whatever the server does meanwhile.
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -309,7 +309,7 @@ describe('a call whose server asks', () => {
     ])
   })
 
-  test('a page to open is a question; a resource that is not there has the number of the era', async () => {
+  test('a page to open is a question; a resource that is not there has the number of the generation', async () => {
     const bridge = new Bridge()
     const first = await bridge.call()
     const page = { mode: 'url', url: 'https://a.example', message: 'log in', elicitationId: 'e' }

@@ -1,4 +1,4 @@
-// A server with sessions for clients of the stateless era (2026-07-28): the session is begun and kept
+// A server with sessions for clients of the stateless generation (2026-07-28): the session is begun and kept
 // here, `server/discover` is answered from it, and what the server asks on the way of a call goes to
 // the client as an answer that wants input. The call goes on when the client comes back.
 
@@ -74,7 +74,7 @@ export class StatelessOverSession extends UpstreamAdapter {
     if (!this.#session.withdraw(request) && !this.#listens.close(request)) this.#calls.drop(request)
   }
 
-  /** What has not gone to the server, where the session has not begun: it may be of the other era. */
+  /** What has not gone to the server, where the session has not begun: it may be of the other generation. */
   release(): OutboundRequest[] | undefined {
     return this.#session.release()
   }
@@ -165,7 +165,7 @@ export class StatelessOverSession extends UpstreamAdapter {
   }
 }
 
-/** Without what only the newer era has. */
+/** Without what only the newer generation has. */
 function bareMeta(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const bare = patchObject(text, {

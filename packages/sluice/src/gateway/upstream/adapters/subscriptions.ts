@@ -1,4 +1,4 @@
-// Subscriptions of clients of the stateless era, over one session with a server: each says what it
+// Subscriptions of clients of the stateless generation, over one session with a server: each says what it
 // wants to hear of, is told what of that it will, and hears nothing else.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'

@@ -1,5 +1,5 @@
-// What means the same in both eras and is written differently: capabilities without the tasks of the
-// other era, errors that one era does not have, and the pages that a user is asked to open. Pure.
+// What means the same in both generations and is written differently: capabilities without the tasks of the
+// other generation, errors that one generation does not have, and the pages that a user is asked to open. Pure.
 
 import { isObject } from '@sluice/policy/core/json'
 import { splitMembers } from '../../../protocol/json/raw-members.ts'
@@ -19,7 +19,7 @@ export function withoutTasks(capabilities: string | undefined): string {
   return patchObject(capabilities, { tasks: undefined, ...others })
 }
 
-/** An error of a server with sessions as the stateless era has it: a resource that is not there has
+/** An error of a server with sessions as the stateless generation has it: a resource that is not there has
  * another number, and a page to open is a question. */
 export function statelessAnswer(answer: JsonRpcResponse): JsonRpcResponse {
   const { error } = answer

@@ -1,5 +1,5 @@
-// A link to a server of the other era than its client's: what both directions of the bridge share.
-// Everything that is not about the eras goes to the link inside.
+// A link to a server of the other generation than its client's: what both directions of the bridge share.
+// Everything that is not about the generations goes to the link inside.
 
 import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
 import { writeError, writeResult } from '../../../protocol/write-message.ts'
@@ -8,7 +8,7 @@ import type { Upstream, UpstreamEvents, UpstreamFailure, UpstreamSendOptions } f
 
 export interface AdaptedOptions {
   readonly log: (text: string) => void
-  /** Whether the server has begun in its era. */
+  /** Whether the server has begun in its generation. */
   readonly onBegun: (hasBegun: boolean) => void
 }
 

@@ -1,4 +1,4 @@
-// The session with a server that stands behind clients of the stateless era: begun with what the first
+// The session with a server that stands behind clients of the stateless generation: begun with what the first
 // request says of its client, and kept. Requests that come before it has begun wait. What the gate
 // asks in it by itself (to begin, log levels, subscriptions) is answered here.
 

@@ -1,5 +1,5 @@
 // Messages for a server that nobody knows yet how to talk to: kept in order, bounded, and taken back
-// where their sender no longer waits. Used while the era of a server is found out.
+// where their sender no longer waits. Used while the generation of a server is found out.
 
 import type { RequestId } from '../../../protocol/message.ts'
 import { STDIN_QUEUE_LENGTH_MAX, STDIN_QUEUE_MESSAGES_MAX } from '../../shared/limits.ts'

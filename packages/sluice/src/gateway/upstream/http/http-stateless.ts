@@ -1,4 +1,4 @@
-// HTTP towards a server of the stateless era (2026-07-28): every request is a POST of its own with
+// HTTP towards a server of the stateless generation (2026-07-28): every request is a POST of its own with
 // headers that repeat what its body says. There is no session, no stream but a request's own, and
 // going away is how a request is cancelled.
 
@@ -28,7 +28,7 @@ export class StatelessHttpTransport implements HttpTransport {
     return this.#posts.size
   }
 
-  /** Notifications and answers have nowhere to go in this era. */
+  /** Notifications and answers have nowhere to go in this generation. */
   send(message: OutgoingMessage): void {
     const { passing } = message
     if (passing === undefined) return

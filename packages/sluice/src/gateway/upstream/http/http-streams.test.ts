@@ -154,7 +154,7 @@ test('F8: a subscription answered in JSON without an end is an error, not a sile
   })
   vi.useFakeTimers({ toFake: ['setTimeout'] })
   try {
-    const { asker } = connect(server.url, { era: 'stateless' })
+    const { asker } = connect(server.url, { generation: 'stateless' })
     const passing = { id: 1, method: 'subscriptions/listen', params: undefined }
     const asked = asker.ask('subscriptions/listen', {}, { passing })
     await vi.waitFor(() => expect(server.seen).toHaveLength(1), { interval: 5 })

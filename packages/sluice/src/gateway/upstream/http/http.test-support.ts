@@ -20,7 +20,14 @@ afterEach(async () => {
 
 export function connect(url: string, more: Partial<HttpServerOptions> = {}) {
   const kept = keepLog()
-  const options = { name: 'fixture', era: 'session', url, pools, log: kept.log, ...more } as const
+  const options = {
+    name: 'fixture',
+    generation: 'session',
+    url,
+    pools,
+    log: kept.log,
+    ...more,
+  } as const
   const asker = new Asker((events) => startHttpServer(options, events))
   const { link } = asker
   links.push(link)

@@ -27,8 +27,8 @@ import { StreamableHttpTransport } from './http-streamable.ts'
 export interface HttpServerOptions {
   readonly name: string
   readonly url: string
-  /** The era that is spoken with this server. */
-  readonly era: ProtocolGeneration
+  /** The generation that is spoken with this server. */
+  readonly generation: ProtocolGeneration
   /** From the configuration. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** The value of `Authorization`, asked for every exchange: a login's token changes. */
@@ -78,7 +78,7 @@ export class HttpUpstream implements Upstream, HttpHost {
     this.url = new URL(options.url)
     this.pools = options.pools.to(this.url.origin)
     this.log = options.log
-    if (options.era === 'stateless') this.#transport = new StatelessHttpTransport(this)
+    if (options.generation === 'stateless') this.#transport = new StatelessHttpTransport(this)
     else {
       const kept = options.handle === undefined ? undefined : readHandle(options.handle)
       this.conversation.revision = kept?.revision

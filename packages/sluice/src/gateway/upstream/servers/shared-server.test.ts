@@ -25,7 +25,7 @@ beforeEach(async () => {
   }
   const shared = new SharedServer(inner.connect, { onIdle() {}, onClose() {} })
   const session = () =>
-    play({ era: 'session', rules: RULES, link: (events) => shared.attach(events) })
+    play({ generation: 'session', rules: RULES, link: (events) => shared.attach(events) })
   a = session()
   b = session()
   for (const each of [a, b]) {

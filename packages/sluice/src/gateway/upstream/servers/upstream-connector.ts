@@ -38,7 +38,7 @@ export interface ProcessOptions extends RoomOptions {
 }
 
 export interface ConnectOptions {
-  readonly clientEra: ProtocolGeneration
+  readonly clientGeneration: ProtocolGeneration
   /** Id of the principal: some servers want a login of each. */
   readonly principal: string
   /** The agent that calls, where one does. */
@@ -56,8 +56,8 @@ export interface ConnectOptions {
 
 export class UpstreamConnector {
   readonly #parts: ServerLinksParts
-  /** Which eras each server has shown to know, or not to. */
-  readonly #eras = new Map<string, Partial<Record<ProtocolGeneration, boolean>>>()
+  /** Which generations each server has shown to know, or not to. */
+  readonly #generations = new Map<string, Partial<Record<ProtocolGeneration, boolean>>>()
   readonly #shared: SharedServers
   readonly #room: ProcessQuota
   /** Links whose processes can be replaced by another, by server. */
@@ -77,7 +77,7 @@ export class UpstreamConnector {
     events: UpstreamEvents,
   ): Upstream {
     if (config.kind !== 'stdio') return this.#link(name, config, to, events)
-    const { clientEra, principal, spare, log } = to
+    const { clientGeneration, principal, spare, log } = to
     if (config.share === undefined)
       return this.#process(name, config, to, { owner: principal, spare, events })
     const owner = config.share === 'all' ? '' : principal
@@ -87,11 +87,11 @@ export class UpstreamConnector {
       this.#process(
         name,
         config,
-        { ...to, clientEra: 'session' },
+        { ...to, clientGeneration: 'session' },
         { owner, spare: all, events: inside },
       )
     const attach = (outside: UpstreamEvents) => this.#shared.attach(key, { spare, start }, outside)
-    if (clientEra === 'session') return attach(events)
+    if (clientGeneration === 'session') return attach(events)
     const options = { log: (text: string) => log('warn', text), onBegun() {} }
     return new StatelessOverSession(attach, options, events)
   }
@@ -136,12 +136,12 @@ export class UpstreamConnector {
 
   /** It may be another server by now. */
   forget(name: string): void {
-    this.#eras.delete(name)
+    this.#generations.delete(name)
   }
 
-  /** Whether it has shown to speak the newer era. */
+  /** Whether it has shown to speak the newer generation. */
   isNewer(name: string): boolean {
-    return this.#eras.get(name)?.stateless === true
+    return this.#generations.get(name)?.stateless === true
   }
 
   /** Ends what is shared; every other link is its session's. */
@@ -152,18 +152,18 @@ export class UpstreamConnector {
   #link(
     name: string,
     config: ServerConfig,
-    { clientEra, handle, ...to }: ConnectOptions,
+    { clientGeneration, handle, ...to }: ConnectOptions,
     events: UpstreamEvents,
   ): Upstream {
-    const eras = this.#eras.get(name) ?? {}
-    this.#eras.set(name, eras)
+    const generations = this.#generations.get(name) ?? {}
+    this.#generations.set(name, generations)
     return new NegotiatingUpstream(
       {
-        clientEra,
-        eras,
+        clientGeneration,
+        generations,
         handle: handle === undefined ? undefined : readSessionHandle(handle).server,
-        start: (era, inside, kept) =>
-          this.#start(name, config, { era, handle: kept, ...to }, inside),
+        start: (generation, inside, kept) =>
+          this.#start(name, config, { generation, handle: kept, ...to }, inside),
         isProcess: config.kind !== 'http',
         log: (text) => to.log('warn', text),
       },
@@ -179,10 +179,10 @@ export class UpstreamConnector {
   #start(
     name: string,
     config: ServerConfig,
-    to: Omit<ConnectOptions, 'clientEra'> & { readonly era: ProtocolGeneration },
+    to: Omit<ConnectOptions, 'clientGeneration'> & { readonly generation: ProtocolGeneration },
     events: UpstreamEvents,
   ): Upstream {
-    const { era, handle, principal, agent, labels, log, environment } = to
+    const { generation, handle, principal, agent, labels, log, environment } = to
     const { builtins, pools, tokens, watcher } = this.#parts
     if (config.kind === 'builtin') {
       const start = builtins[config.builtin]
@@ -197,7 +197,7 @@ export class UpstreamConnector {
     }
     const { url, headers, login } = config
     const isLeaving = () => this.#leaving
-    const options = { name, url, era, headers, handle, isLeaving, log, pools }
+    const options = { name, url, generation, headers, handle, isLeaving, log, pools }
     if (login === undefined) return startHttpServer(options, events)
     const own = login.per === 'principal' ? principal : ''
     const token = tokens.of({ server: name, principal: own }, url)

@@ -1,4 +1,4 @@
-// The two eras of MCP through the gate: clients of 2026-07-28 and clients with sessions, each in
+// The two generations of MCP through the gate: clients of 2026-07-28 and clients with sessions, each in
 // front of servers that speak only the other, over HTTP and as processes. What a server asks in the
 // middle of a call arrives, and handles of one call or caller are worth nothing to another.
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
         join(ROOT, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js'),
       ],
     },
-    'newer-process': { command: [NODE, FIXTURE, '--stdio', '--era', 'stateless'] },
+    'newer-process': { command: [NODE, FIXTURE, '--stdio', '--generation', 'stateless'] },
   }
   const limited = '{ action: allow, rate_limit: { max: 1, window: 1h } }'
   const policy = `version: 1

@@ -1,5 +1,5 @@
-// Both eras over pipes: real clients (SDK v2) that are pinned to 2026-07-28 or find out by themselves,
-// through `sluice stdio` and HTTP, in front of servers that speak one era, are silent, or slow.
+// Both generations over pipes: real clients (SDK v2) that are pinned to 2026-07-28 or find out by themselves,
+// through `sluice stdio` and HTTP, in front of servers that speak one generation, are silent, or slow.
 
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -24,7 +24,7 @@ let gate: RunningGate
 beforeAll(async () => {
   const newer = join(ROOT, 'test/conformance/serve.ts')
   const servers = {
-    newer: { command: [NODE, newer, '--stdio', '--era', 'stateless'] },
+    newer: { command: [NODE, newer, '--stdio', '--generation', 'stateless'] },
     older: published('everything'),
     silent: fixture('silent', '1500'),
   }
@@ -81,7 +81,7 @@ describe('a real client', { timeout: TIMEOUT_MS, concurrent: true }, () => {
     await client.close()
   })
 
-  test('with a server that starts late and is silent when asked of its era', async () => {
+  test('with a server that starts late and is silent when asked of its generation', async () => {
     const client = await connect(PIN, 'silent', 'http')
     const result = await client.callTool({ name: 'echo', arguments: { a: 1 } })
     expect(JSON.stringify(result)).toContain('a')

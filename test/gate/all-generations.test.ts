@@ -1,4 +1,4 @@
-// All servers at once for clients of 2026-07-28, in front of servers of either era: what they are is
+// All servers at once for clients of 2026-07-28, in front of servers of either generation: what they are is
 // discovered together, subscriptions are one at each, a call that wants input goes on where it began,
 // and handles of one server are worth nothing at another.
 
@@ -19,7 +19,13 @@ import { listenStateless, postStateless, statelessClient } from '../support/stat
 
 const ALL = ''
 const INPUT = 'test_input_required_result_elicitation'
-const newer = [NODE, join(ROOT, 'test/conformance/serve.ts'), '--stdio', '--era', 'stateless']
+const newer = [
+  NODE,
+  join(ROOT, 'test/conformance/serve.ts'),
+  '--stdio',
+  '--generation',
+  'stateless',
+]
 const servers = {
   newer: { command: newer },
   a: fixture('clerk', 'a'),
@@ -61,7 +67,7 @@ describe('a client of 2026-07-28', { timeout: 180_000 }, () => {
     expect(answer.result.instructions).toContain('Not there at the moment: dead.')
   })
 
-  test('lists and calls tools of servers of either era, and is asked by both', async () => {
+  test('lists and calls tools of servers of either generation, and is asked by both', async () => {
     const client = await statelessClient(gate, ALL)
     const { tools } = await client.listTools()
     const names = tools.map(({ name }) => name)
