@@ -7,9 +7,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PlainClient } from '../support/plain-client.ts'
 import {
+  findPgBouncer,
   findPostgres,
   namePostgresSuite,
+  type RunningPgBouncer,
   type RunningPostgres,
+  startPgBouncer,
   startPostgres,
 } from '../support/postgres.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
@@ -28,6 +31,7 @@ const TURNS = [
 
 describe.skipIf(postgres === undefined)(namePostgresSuite('agents of a cluster', postgres), () => {
   let server: RunningPostgres
+  let pooler: RunningPgBouncer | undefined
   let gates: Record<'a' | 'b' | 'c', RunningGate>
   const folder = mkdtempSync(join(tmpdir(), 'sluice-'))
   const log = join(folder, 'calls')
@@ -35,9 +39,13 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('agents of a cluster',
   beforeAll(async () => {
     server = await startPostgres(postgres as string)
     server.createDatabase('agents')
+    const pgBouncer = findPgBouncer()
+    if (pgBouncer !== undefined) pooler = await startPgBouncer(pgBouncer, server)
     const start = async (name: string): Promise<RunningGate> => {
       const servers = { agents: { builtin: 'agents' as const }, count: fixture('counter', log) }
-      const store = `postgres://sluice@127.0.0.1:${server.port}/agents`
+      // One of them through PgBouncer in transaction mode.
+      const { port } = name === 'c' ? (pooler ?? server) : server
+      const store = `postgres://sluice@127.0.0.1:${port}/agents`
       const gate = await startGate({ servers, config: { store, cluster: { name, key: KEY } } })
       const scripts = join(gate.data, 'scripts')
       mkdirSync(scripts, { recursive: true })
@@ -48,6 +56,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('agents of a cluster',
   }, TIMEOUT_MS)
   afterAll(async () => {
     await endGates()
+    await pooler?.end()
     await server?.end()
     rmSync(folder, { recursive: true })
   })
