@@ -4,9 +4,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { identityFile } from '../../packages/sluice/src/identity/identity-file.ts'
 import { discoverLogin } from '../../packages/sluice/src/identity/oauth/discover-login.ts'
 import { LoginFlow } from '../../packages/sluice/src/identity/oauth/login-flow.ts'
 import { Logins } from '../../packages/sluice/src/identity/oauth/logins.ts'
+import { openDatabase } from '../../packages/sluice/src/store/sqlite/open.ts'
 import { serveAuthorisation } from '../servers/authorisation.ts'
 import { serveGuarded } from '../servers/guarded.ts'
 import { browse } from '../support/browse.ts'
@@ -71,7 +73,8 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
       const { servers: others = {}, ...settings } = more
       const config = { store, cluster: { name, key: KEY }, ...settings }
       const servers = { count: fixture('counter', log), ...others }
-      gates.push((await ownGate({ servers, policy, config })) as OwnGate & RunningGate)
+      const gate = await ownGate({ servers, policy, config })
+      gates.push({ ...gate, store } as unknown as OwnGate & RunningGate)
     }
     const calls = () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [])
     return { gates, calls }
@@ -212,6 +215,18 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
     const replies = await Promise.all(clients.map((client) => client.call('get_note')))
     for (const { answer } of replies) expect(answer.result?.content[0].text).toBe('a note')
     expect(refreshes()).toBe(before + 1)
+    // A login from before a directory belonged to the cluster is shared, too.
+    const folder = scratchDirectory()
+    const early = Logins.open(join(folder, 'data'))
+    early.put({ server: 'desk', principal: 'early' }, login, Date.now())
+    early.close()
+    const { store } = gates[0] as unknown as { store: string }
+    await ownGate({ folder, servers: {}, config: { store, cluster: { name: 'e', key: KEY } } })
+    const database = openDatabase(identityFile(gates[1]?.data ?? ''))
+    await until(
+      () => database.prepare("SELECT 1 FROM logins WHERE principal = 'early'").get() !== undefined,
+    )
+    database.close()
     await guarded.close()
     await authorisation.close()
   })

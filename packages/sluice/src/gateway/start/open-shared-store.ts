@@ -10,6 +10,7 @@ import type { ApprovalEngine } from '../../approvals/engine.ts'
 import { OperationError } from '../../core/operation-error.ts'
 import { identityFile } from '../../identity/identity-file.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
+import { Logins } from '../../identity/oauth/logins.ts'
 import { SharedSessions } from '../../identity/sessions/shared-sessions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { encodeBody } from '../../ledger/records/encoding.ts'
@@ -160,7 +161,12 @@ export class SharedStore {
     const { tables } = this.state
     tables.add(store, SHARED_GATE_TABLES)
     tables.add(identity, [...SHARED_GRANT_TABLES, ...SHARED_LOGIN_TABLES, ...SHARED_PEOPLE_TABLES])
+    // Made before this directory belonged to a cluster, or while its gate did not run.
+    const logins = Logins.open(this.#config.data, this.key)
+    const storeOwn = logins.holdOwn()
     await this.state.load()
+    storeOwn()
+    logins.close()
     tables.watch(
       store,
       SHARED_GATE_TABLES.map(({ name }) => name),

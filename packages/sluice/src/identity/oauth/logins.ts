@@ -72,6 +72,23 @@ export class Logins {
     })
   }
 
+  /** Logins that only the key of this installation opens. What it returns stores them again, as they were, if
+   * there is no other one of the same name by then. */
+  holdOwn(): () => void {
+    const select = 'SELECT server, principal, sealed, updated_ms FROM logins'
+    const rows = this.#guard(() => this.#database.prepare(select).all())
+    const own = rows.filter((row) => {
+      const of = { server: String(row.server), principal: String(row.principal) }
+      const sealed = Buffer.from(row.sealed as Uint8Array)
+      return this.#unseal(of, sealed) === undefined && this.#unseal(of, sealed, this.#own)
+    })
+    return () => {
+      const insert = this.#database.prepare('INSERT OR IGNORE INTO logins VALUES (?, ?, ?, ?)')
+      for (const { server, principal, sealed, updated_ms: at } of own)
+        this.#guard(() => insert.run(String(server), String(principal), sealed ?? null, at ?? 0))
+    }
+  }
+
   put(of: LoginOf, login: Login, nowMs: number): void {
     this.#guard(() =>
       this.#database
