@@ -178,7 +178,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
   test('an approval for a while has bounds, is listed, and can be ended', async () => {
     await open('Approvals')
     const waiting = office.call('create_payment', { amount: 60, to: 'ann' })
-    await page.getByLabel('How long it holds').selectOption('3600000')
+    await page.getByLabel('Valid for').selectOption('3600000')
     await page.getByLabel('What amount may be').selectOption('range')
     await page.getByLabel('amount, at most').fill('70')
     await page.getByLabel('Maximum calls').fill('2')
@@ -321,7 +321,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await page.getByRole('button', { name: 'Stop…' }).click()
     await page.getByLabel('Reason').fill('enough')
     await page.getByRole('button', { name: 'Stop it' }).click()
-    await page.getByText('Stopped: stopped, enough').waitFor()
+    await page.getByText('Stopped: by ada from the console: enough').waitFor()
     await page.getByRole('link', { name: 'Agents', exact: true }).first().click()
     await page.getByRole('cell', { name: 'write the report' }).waitFor()
   })

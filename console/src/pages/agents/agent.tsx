@@ -11,6 +11,7 @@ import { download, formatQuery, post } from '../../api.ts'
 import { FreezeButton } from '../../freeze.tsx'
 import { useResource } from '../../resource.ts'
 import { go, pathTo, setQuery, useRoute } from '../../route.ts'
+import { useMe } from '../../session.ts'
 import { listen } from '../../stream.ts'
 import { Button, Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -177,12 +178,7 @@ function Standing({ agent, isPast }: { agent: AgentPage; isPast: boolean }): JSX
     <>
       {agent.stop !== null && (
         <Notice kind="warn">
-          Stopped: {agent.stop.reason.replaceAll('_', ' ')}
-          {agent.stop.detail !== '' && (
-            <>
-              , <UntrustedText text={agent.stop.detail} />
-            </>
-          )}
+          Stopped: <UntrustedText text={describeStop(agent.stop)} />
         </Notice>
       )}
       {agent.state === 'paused' && <Notice kind="warn">Paused: nothing is sent for it.</Notice>}
@@ -204,6 +200,12 @@ function Standing({ agent, isPast }: { agent: AgentPage; isPast: boolean }): JSX
   )
 }
 
+/** A person's own words need no reason beside them. */
+function describeStop({ reason, detail }: NonNullable<AgentPage['stop']>): string {
+  if (detail === '') return reason.replaceAll('_', ' ')
+  return reason === 'stopped' ? detail : `${reason.replaceAll('_', ' ')}, ${detail}`
+}
+
 /** Pause, resume and stop; stopping asks first. */
 function Running({
   agent,
@@ -212,11 +214,13 @@ function Running({
   agent: AgentPage
   act: (what: string, body: object | undefined, done: string) => Promise<unknown>
 }): JSX.Element {
+  const me = useMe()
   const [stopping, setStopping] = useState(false)
   const [reason, setReason] = useState('')
   const stop = () => {
     setStopping(false)
-    void act('stop', { reason: reason || 'stopped in the console' }, 'stopped')
+    const said = `by ${me?.name ?? 'a person'} from the console`
+    void act('stop', { reason: reason === '' ? said : `${said}: ${reason}` }, 'stopped')
   }
   if (agent.state === 'stopped' || agent.state === 'paused')
     return (

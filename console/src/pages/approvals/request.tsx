@@ -346,7 +346,7 @@ function Verdict({
           </Button>
           {changed === undefined && !request.edited && (
             <SelectField
-              label="How long it holds"
+              label="Valid for"
               value={wish.forMs}
               onChange={(forMs) => setWish({ ...wish, forMs })}
               choices={WHILES}

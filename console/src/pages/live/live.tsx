@@ -193,7 +193,7 @@ function Legend({
     list.reduce<number>((sum, n) => sum + (n ?? 0), 0)
   return (
     <div className="plot-head">
-      <h2 className="small-head">Calls per second</h2>
+      <h2 className="small-head">Calls</h2>
       {WORDS.map((word) => (
         <span key={word} className="row small">
           <OutcomeBadge word={word} bare says={word} />{' '}
@@ -217,18 +217,29 @@ function toCalls(name: string): string {
   return `${location.pathname}?${query}`
 }
 
+/** A row may move on between press and release: the click is then the list's, and meant this row. */
+let pressed: LiveRow | undefined
+
 const getCallId = ({ callId }: LiveRow): string => callId
 
 const Row = memo(function Row({ item: row, onOpen }: RowOf<LiveRow>): JSX.Element {
   return (
-    <button type="button" className="live-row" title={row.reason} onClick={() => onOpen(row)}>
+    <button
+      type="button"
+      className="live-row"
+      title={row.reason}
+      onPointerDown={() => {
+        pressed = row
+      }}
+      onClick={() => onOpen(row)}
+    >
       <span className="num muted">{clock(row.atMs)}</span>
       <span>
         <OutcomeBadge word={row.word} />
       </span>
       <SaidLine text={titleOfCall(row)} className="strong" />
       <SaidLine
-        text={row.agent === null ? row.principal : `${row.principal} · agent`}
+        text={row.agent === null ? row.principal : `${row.principal} via agent`}
         className="muted"
       />
       <SaidLine text={row.word === 'allow' ? '' : row.reason} className="muted" />
@@ -250,6 +261,16 @@ function Rows({
   onOpen: (row: LiveRow) => void
   left: number
 }): JSX.Element {
+  const [place, setPlace] = useState<HTMLElement | null>(null)
+  useEffect(() => {
+    const open = ({ target }: MouseEvent) => {
+      const isRow = target instanceof Element && target.closest('.live-row') !== null
+      if (!isRow && pressed !== undefined) onOpen(pressed)
+      pressed = undefined
+    }
+    place?.addEventListener('click', open)
+    return () => place?.removeEventListener('click', open)
+  }, [place, onOpen])
   if (rows.length === 0 && isFiltered)
     return (
       <section className="card live-rows" aria-label="Calls">
@@ -270,7 +291,7 @@ function Rows({
       </section>
     )
   return (
-    <section className="card live-rows" aria-label="Calls">
+    <section ref={setPlace} className="card live-rows" aria-label="Calls">
       <div className="live-head" aria-hidden="true">
         <span>Time</span>
         <span>Decision</span>

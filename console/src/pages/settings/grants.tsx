@@ -18,6 +18,8 @@ import { date, namesIn } from '../../ui/words.ts'
 const GRANT_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]*$/
 const GRANT_NAME_HELP = 'Use letters, digits and . _ @ - (no spaces).'
 
+const REFRESH_MS = 5_000
+
 interface GrantsResponse {
   readonly grants: readonly GrantDetails[]
   readonly policies: readonly string[]
@@ -27,7 +29,7 @@ interface GrantsResponse {
 
 export function Grants(): JSX.Element {
   const me = useMe()
-  const { value, error, reload } = useResource<GrantsResponse>('/grants')
+  const { value, error, reload } = useResource<GrantsResponse>('/grants', REFRESH_MS)
   const [making, setMaking] = useState(false)
   const [token, setToken] = useState<string>()
   const may = mayAct(me, 'admin')
@@ -122,6 +124,8 @@ function NewGrant({
   const [name, setName] = useState('')
   const [policy, setPolicy] = useState(policies[0] ?? 'policy')
   const [groups, setGroups] = useState('')
+  const [slots, setSlots] = useState('')
+  const [explain, setExplain] = useState('')
   const fault = name === '' || GRANT_NAME.test(name) ? '' : GRANT_NAME_HELP
   const isReady = name !== '' && fault === ''
   const make = () => {
@@ -130,6 +134,8 @@ function NewGrant({
       name,
       policy,
       groups: namesIn(groups),
+      ...(slots === '' ? {} : { slots: Number(slots) }),
+      ...(explain === '' ? {} : { explain: true }),
     }).then(({ token }) => onMade(token), complain)
   }
   return (
@@ -149,6 +155,25 @@ function NewGrant({
         onChange={setGroups}
         placeholder="nightly, build"
         onEnter={make}
+      />
+      <TextField
+        label="Maximum sessions"
+        type="number"
+        min={1}
+        value={slots}
+        onChange={setSlots}
+        placeholder="20"
+        onEnter={make}
+      />
+      <SelectField
+        label="Denials"
+        quiet={false}
+        value={explain}
+        onChange={setExplain}
+        choices={[
+          { value: '', says: 'Say only that the call is denied' },
+          { value: 'explain', says: 'Name the rule and what is left' },
+        ]}
       />
       <div className="row">
         <Button kind="primary" isDisabled={!isReady} onPress={make}>

@@ -110,7 +110,7 @@ export function People(): JSX.Element {
   const may = mayAct(me, 'admin')
   const remove = (name: string) =>
     sendWithProof('DELETE', `/people/${encodeURIComponent(name)}`).then(() => {
-      showToast(`${name} decides no more`)
+      showToast(`${name} was removed`)
       reload()
     }, complain)
   return (
@@ -198,7 +198,8 @@ function AddPerson({
   const [role, setRole] = useState('approver')
   const [groups, setGroups] = useState('')
   const [kind, setKind] = useState('person')
-  const add = () =>
+  const add = () => {
+    if (name === '') return
     sendWithProof<{ invitation?: unknown; token?: string }>('POST', '/people', {
       name,
       roles: role === 'viewer' ? ['viewer'] : ['viewer', role],
@@ -211,9 +212,10 @@ function AddPerson({
         ),
       complain,
     )
+  }
   return (
-    <Dialog title="Let somebody decide" onClose={onClose}>
-      <TextField label="Name" value={name} onChange={setName} />
+    <Dialog title="Add person" onClose={onClose}>
+      <TextField label="Name" value={name} onChange={setName} onEnter={add} />
       <SelectField
         label="Kind"
         quiet={false}
@@ -232,7 +234,7 @@ function AddPerson({
         choices={ROLES.map((one) => ({ value: one, says: one }))}
       />
       <TextField
-        label="Groups, by commas"
+        label="Groups (comma-separated)"
         value={groups}
         onChange={setGroups}
         placeholder="finance"

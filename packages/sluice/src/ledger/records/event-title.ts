@@ -1,6 +1,7 @@
 // Events of the ledger in words, for the console and the command line. Pure.
 
 const TITLES: Readonly<Record<string, string>> = {
+  alert: 'Alert sent',
   start: 'Gate started',
   stop: 'Gate stopped',
   policy: 'Policy put in force',
