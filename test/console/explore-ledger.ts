@@ -26,7 +26,7 @@ export async function exploreLedger(page: Page, office: PlainClient): Promise<vo
   const first = page.locator('.timeline-row.ledger-row').first()
   await first.getByText('+0.00 ms').waitFor()
   await first.getByRole('button', { name: /^Explain record/ }).click()
-  await page.getByRole('dialog').getByText('nothing is deleted from here #').waitFor()
+  await page.getByRole('dialog').getByText('nothing is deleted from here').first().waitFor()
   const address = page.url()
   expect(address).toContain('callSeq=')
   await page.goBack()
