@@ -544,7 +544,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await page.goBack()
     await open('Ledger')
     await page.getByRole('radio', { name: 'Events' }).click()
-    await page.getByText('New tools').waitFor()
+    await page.getByText('New tools', { exact: true }).first().waitFor()
   })
 
   /** Signed in by a code alone: it may look, and prove nothing. */

@@ -25,7 +25,7 @@ export async function exploreLedger(page: Page, office: PlainClient): Promise<vo
   await page.getByRole('radio', { name: 'Timeline' }).click()
   const first = page.locator('.timeline-row.ledger-row').first()
   await first.getByText('+0.00 ms').waitFor()
-  await first.getByRole('button', { name: /^Explain record/ }).click()
+  await first.getByRole('button', { name: /^Explain record/ }).press('Enter')
   await page.getByRole('dialog').getByText('nothing is deleted from here').first().waitFor()
   const address = page.url()
   expect(address).toContain('callSeq=')

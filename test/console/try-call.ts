@@ -10,7 +10,10 @@ export async function tryCall(page: Page): Promise<string[]> {
   await page.keyboard.press('Escape')
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox', { name: /^Page, server/ }).fill('office/write_note')
-  await page.getByRole('option', { name: /office\/write_note/ }).waitFor()
+  await page
+    .getByRole('option', { name: /office\/write_note/ })
+    .first()
+    .waitFor()
   const found = await violationsIn(page, 'light')
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Try a call…' }).click()
