@@ -13,7 +13,8 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Loading, Notice } from '../../ui/page.tsx'
-import { complain, showToast } from '../../ui/toasts.tsx'
+import { ShownOnce } from '../../ui/shown-once.tsx'
+import { complain } from '../../ui/toasts.tsx'
 
 interface Target {
   readonly server: string
@@ -140,7 +141,6 @@ function toTarget({ url }: SettingsView, server: string, token: string): Target 
   return { server, url: `${url.replace(/\/$/, '')}/mcp/${encodeURIComponent(server)}`, token }
 }
 
-/** Neither Escape nor a click beside it closes it: the token cannot be shown again. */
 function Snippet({
   client: { says, where, write },
   target,
@@ -150,18 +150,9 @@ function Snippet({
   target: Target
   onClose: () => void
 }): JSX.Element {
-  const text = write(target)
-  const copy = () => navigator.clipboard.writeText(text).then(() => showToast('copied'), complain)
   return (
-    <Dialog title={`${says}: shown only once`} onClose={onClose} isKept>
-      <p>Put this {where}. The gate keeps only the hash of the token.</p>
-      <pre className="code">{text}</pre>
-      <div className="row">
-        <Button kind="primary" onPress={copy}>
-          <Icon name="copy" /> Copy
-        </Button>
-        <Button onPress={onClose}>I have stored it</Button>
-      </div>
-    </Dialog>
+    <ShownOnce title={`${says}: shown only once`} text={write(target)} onClose={onClose}>
+      Put this {where}. The gate keeps only the hash of the token.
+    </ShownOnce>
   )
 }

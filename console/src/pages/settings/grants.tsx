@@ -11,6 +11,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { ErrorNotice, Notice } from '../../ui/page.tsx'
+import { ShownOnce } from '../../ui/shown-once.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { date, namesIn } from '../../ui/words.ts'
 
@@ -184,7 +185,6 @@ function NewGrant({
   )
 }
 
-/** Neither Escape nor a click beside it closes it: the text cannot be shown again. */
 export function Token({
   token,
   what = 'Store it where the caller reads it.',
@@ -194,17 +194,9 @@ export function Token({
   what?: string
   onClose: () => void
 }): JSX.Element {
-  const copy = () => navigator.clipboard.writeText(token).then(() => showToast('copied'), complain)
   return (
-    <Dialog title="Shown only once" onClose={onClose} isKept>
-      <p>The gate keeps only its hash. {what}</p>
-      <pre className="code">{token}</pre>
-      <div className="row">
-        <Button kind="primary" onPress={copy}>
-          <Icon name="copy" /> Copy
-        </Button>
-        <Button onPress={onClose}>I have stored it</Button>
-      </div>
-    </Dialog>
+    <ShownOnce title="Shown only once" text={token} onClose={onClose}>
+      The gate keeps only its hash. {what}
+    </ShownOnce>
   )
 }
