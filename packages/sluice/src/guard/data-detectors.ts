@@ -11,7 +11,7 @@ import {
   SECRET_DETECTORS,
   type SecretDetector,
 } from './secret-detectors.ts'
-import { endOfSeedPhrase, SEED_BEGINNING, SEED_RUN } from './seed-phrases.ts'
+import { findSeedPhrases, SEED_BEGINNING } from './seed-phrases.ts'
 
 export interface DetectorGroup {
   readonly name: DataKind
@@ -25,8 +25,8 @@ export const DETECTOR_GROUPS: readonly DetectorGroup[] = [
   { name: 'secret', beginnings: SECRET_BEGINNINGS, detectors: SECRET_DETECTORS },
   group('secret', SEED_BEGINNING, {
     kind: 'seed phrase',
-    pattern: new RegExp(SEED_RUN),
-    measure: endOfSeedPhrase,
+    pattern: SEED_BEGINNING,
+    locate: findSeedPhrases,
   }),
   group('card', /\d{4}[ -]?\d{4}/, {
     kind: 'card number',

@@ -7,6 +7,7 @@ import {
   OWN_TOKEN_ON_ONE_LINE,
   ownTokenPattern,
 } from '../core/own-token-shapes.ts'
+import type { Span } from './chain.ts'
 import {
   hasChecksum,
   hasTokenHeader,
@@ -38,6 +39,8 @@ export interface SecretDetector {
   readonly rest?: RegExp
   /** In place of `check`: where what begins at `start` ends; undefined if it is none. */
   readonly measure?: (text: string, start: number) => number | undefined
+  /** In place of all of these: where they stand. Charges the budget, and finds what it does not allow to check. */
+  readonly locate?: (text: string, budget: { charsLeft: number }) => Iterable<Span>
   /** Of two parts of the match only the group is sensitive. */
   readonly hides?: boolean
   /** Characters at its end that approvers are shown. */

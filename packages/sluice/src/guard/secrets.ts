@@ -3,6 +3,7 @@
 // length. What has no shape (a password in plain prose) is not found. Pure.
 
 import { BLOCKING_KINDS, type DataKind } from '@sluice/policy/core/data-kinds'
+import type { Span } from './chain.ts'
 import { type DetectorGroup, groupsOf } from './data-detectors.ts'
 import { decodeRun, type EncodedRun, encodedRuns } from './encoded-runs.ts'
 import { FINDINGS_MAX } from './limits.ts'
@@ -71,8 +72,12 @@ export function maskLine(line: string): string {
 }
 
 /** The kind of data in the text itself, for callers that decode it themselves. */
-export function plainDataIn(text: string, group: DataKind): string | undefined {
-  return firstIn(text, { max: 1, isLenient: false, groups: groupsOf([group]) })?.kind
+export function plainDataIn(
+  text: string,
+  group: DataKind,
+  budget = newViewBudget(),
+): string | undefined {
+  return firstIn(text, budget, { max: 1, isLenient: false, groups: groupsOf([group]) })?.kind
 }
 
 interface FindOptions {
@@ -81,9 +86,13 @@ interface FindOptions {
   readonly groups: readonly DetectorGroup[]
 }
 
+interface BudgetedFind extends FindOptions {
+  readonly budget: ViewBudget
+}
+
 function find(text: string, budget: ViewBudget, options: FindOptions): DataMatch[] {
   const found = new Spans()
-  match(text, found, options)
+  match(text, found, { ...options, budget })
   for (const run of encodedRuns(text)) {
     if (found.inOrder.length >= options.max) break
     const inside = dataIn(run, budget, options)
@@ -92,22 +101,33 @@ function find(text: string, budget: ViewBudget, options: FindOptions): DataMatch
   return found.inOrder
 }
 
-function match(text: string, found: Spans, options: FindOptions): void {
+function match(text: string, found: Spans, options: BudgetedFind): void {
   for (const group of options.groups) {
     if (!group.beginnings.test(text)) continue
     for (const detector of group.detectors) {
       if (found.inOrder.length >= options.max) return
-      matchOne(text, found, { ...options, group: group.name, detector })
+      const search = { ...options, group: group.name, detector }
+      if (detector.locate === undefined) matchOne(text, found, search)
+      else matchPlaces(detector.locate(text, options.budget), found, search)
     }
     if (options.isLenient) matchMasks(text, found, group)
   }
 }
 
-function matchOne(
-  text: string,
-  found: Spans,
-  options: FindOptions & { readonly group: DataKind; readonly detector: SecretDetector },
-): void {
+interface DetectorSearch extends FindOptions {
+  readonly group: DataKind
+  readonly detector: SecretDetector
+}
+
+function matchPlaces(places: Iterable<Span>, found: Spans, search: DetectorSearch): void {
+  const { detector, group, max } = search
+  for (const { start, end } of places) {
+    found.add({ kind: detector.kind, group, start, end })
+    if (found.inOrder.length >= max) return
+  }
+}
+
+function matchOne(text: string, found: Spans, options: DetectorSearch): void {
   const { detector, group, isLenient, max } = options
   const { kind, pattern, check, lenient, rest, measure, hides } = detector
   const isOne = (isLenient && lenient) || check || always
@@ -139,8 +159,9 @@ function besideOf(text: string, { 0: found, index }: RegExpExecArray): Surroundi
 }
 
 function matchMasks(text: string, found: Spans, { name, detectors }: DetectorGroup): void {
-  for (const { kind, pattern, check, lenient, mask, maskCheck, measure, shown = 0 } of detectors) {
-    if (measure !== undefined) continue
+  for (const detector of detectors) {
+    const { kind, pattern, check, lenient, mask, maskCheck, measure, locate, shown = 0 } = detector
+    if (measure !== undefined || locate !== undefined) continue
     const isOne = mask === undefined ? (lenient ?? check ?? always) : always
     for (const one of text.matchAll(mask ?? pattern)) {
       const hidden = mask === undefined ? one[0] : (one[2] ?? one[0])
@@ -180,9 +201,9 @@ class Spans {
 
 type FoundInside = Pick<DataMatch, 'kind' | 'group'>
 
-function firstIn(text: string, options: FindOptions): FoundInside | undefined {
+function firstIn(text: string, budget: ViewBudget, options: FindOptions): FoundInside | undefined {
   const found = new Spans()
-  match(text, found, { ...options, max: 1 })
+  match(text, found, { ...options, budget, max: 1 })
   return found.inOrder[0]
 }
 
@@ -195,7 +216,7 @@ function dataIn(
   for (const inside of decodeRun(run, budget)) {
     const group = options.groups[0]?.name as DataKind
     if (inside === undefined) return { kind: `${run.encoding}, too large to look into`, group }
-    const plain = firstIn(inside, options)
+    const plain = firstIn(inside, budget, options)
     if (plain !== undefined) return { ...plain, kind: `${plain.kind}, in ${run.encoding}` }
     for (const deeper of encodedRuns(inside)) {
       const below = dataIn(deeper, budget, options)

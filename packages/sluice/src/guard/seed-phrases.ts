@@ -1,49 +1,142 @@
 // Seed phrases of wallets (BIP-39): 12 to 24 words of the standard's English list whose last bits are a
 // checksum. The list is kept as the first four letters of each word, which the standard makes unique.
-// Of prose, few stretches have twelve words of the list in a row, and one in sixteen passes. Pure.
+// Of prose, few stretches have twelve words of the list in a row, and one in sixteen passes. One pass, with
+// a budget of checksums. Pure.
 
-import { sha256OfBlock } from './sha256.ts'
+import type { Span } from './chain.ts'
+import { firstSha256Byte } from './sha256.ts'
 
-/** Words in a row that may be a phrase, with what goes on. */
-export const SEED_RUN = /(?<![A-Za-z])[a-z]{3,8}(?:[ ,\n]{1,3}[a-z]{3,8}){11,199}(?![A-Za-z])/g
-/** The same without its end, for a test. */
+/** Twelve words in a row, whatever they are: for a test. */
 export const SEED_BEGINNING = /(?<![A-Za-z])[a-z]{3,8}(?:[ ,\n]{1,3}[a-z]{3,8}){11}/
 
 const LENGTHS = [24, 21, 18, 15, 12] as const
+const WORDS_MIN = 12
 const BITS_A_WORD = 11
-/** Checksums computed for one run of words: a text that needs more was made to, and counts as found. */
-const CHECKSUMS_MAX = 64
+/** Checksums computed for the words of the list in one row: a longer row passes one in any case, nearly. */
+const ROW_CHECKSUMS_MAX = 64
+/** What a checksum costs, in characters that one expression searches: more than its time, so that a budget of
+ * 8,000,000 has room for 4,000. 100 MB of documentation needed 7. */
+const CHECKSUM_COST = 2_000
 
-/** Where the first phrase in the run of words that begins at `start` ends. */
-export function endOfSeedPhrase(text: string, start: number): number | undefined {
-  SEED_RUN.lastIndex = start
-  const run = SEED_RUN.exec(text)?.[0] ?? ''
-  const words = [...run.matchAll(/[a-z]+/g)]
-  const values = words.map(([word]) => INDEX.get(word.slice(0, 4)) ?? -1)
-  let tries = 0
-  for (let from = 0; from + 12 <= values.length; from++)
-    for (const length of LENGTHS) {
-      const phrase = values.slice(from, from + length)
-      if (phrase.length < length || phrase.includes(-1)) continue
-      const last = words[from + length - 1] as RegExpExecArray
-      if (++tries > CHECKSUMS_MAX || hasValidChecksum(phrase))
-        return start + last.index + last[0].length
+/** Rows of words of the list that have a phrase in them, each as a whole: which of several phrases that
+ * pass the checksum is the right one cannot be said. A row that the budget does not allow to check counts
+ * as one. */
+export function* findSeedPhrases(text: string, budget: { charsLeft: number }): Generator<Span> {
+  const row = new WordRow()
+  let gap = 0
+  for (let at = 0; at <= text.length; ) {
+    const code = at < text.length ? text.charCodeAt(at) : NO_LETTER
+    if (isSmall(code)) {
+      const start = at
+      let prefix = 0
+      for (; at < text.length && isSmall(text.charCodeAt(at)); at++)
+        if (at < start + PREFIX_LETTERS) prefix = prefix * BASE + text.charCodeAt(at) - A + 1
+      const value = isWordAt(text, start, at) ? (INDEX.get(prefix) ?? NONE) : NONE
+      if (value === NONE || gap > GAP_MAX) {
+        if (row.isPhrase(budget)) yield row.place
+        row.clear()
+      }
+      if (value !== NONE) row.add(value, start, at)
+      gap = 0
+      continue
     }
-  return undefined
+    if (!isGap(code) && row.length > 0) {
+      if (row.isPhrase(budget)) yield row.place
+      row.clear()
+    }
+    gap++
+    at++
+  }
 }
 
-function hasValidChecksum(phrase: readonly number[]): boolean {
-  const bytes = new Uint8Array(33)
-  for (const [at, value] of phrase.entries())
-    for (let bit = 0; bit < BITS_A_WORD; bit++) {
-      const place = at * BITS_A_WORD + bit
-      if (((value >> (BITS_A_WORD - 1 - bit)) & 1) === 1)
-        bytes[place >> 3] = (bytes[place >> 3] as number) | (0x80 >> (place & 7))
-    }
-  const entropyBytes = (phrase.length * 4) / 3
-  const given = (bytes[entropyBytes] as number) >> (8 - phrase.length / 3)
-  const [first = 0] = sha256OfBlock(bytes.subarray(0, entropyBytes))
-  return first >> (8 - phrase.length / 3) === given
+const A = 0x61
+const Z = 0x7a
+const NO_LETTER = 0
+const PREFIX_LETTERS = 4
+/** Letters of a prefix as digits: none is 0. */
+const BASE = 27
+const NONE = -1
+const WORD_LETTERS_MIN = 3
+const WORD_LETTERS_MAX = 8
+/** Characters between two words. */
+const GAP_MAX = 3
+
+function isSmall(code: number): boolean {
+  return code >= A && code <= Z
+}
+
+function isGap(code: number): boolean {
+  return code === 0x20 || code === 0x2c || code === 0x0a
+}
+
+/** Of small letters from `start` to `end`; a capital beside them makes another word of it. */
+function isWordAt(text: string, start: number, end: number): boolean {
+  const length = end - start
+  if (length < WORD_LETTERS_MIN || length > WORD_LETTERS_MAX) return false
+  return !isCapital(text.charCodeAt(start - 1)) && !isCapital(text.charCodeAt(end))
+}
+
+function isCapital(code: number): boolean {
+  return code >= 0x41 && code <= 0x5a
+}
+
+/** Words of the list that follow one another. */
+class WordRow {
+  #values: number[] = []
+  #start = 0
+  #end = 0
+
+  get length(): number {
+    return this.#values.length
+  }
+
+  get place(): Span {
+    return { start: this.#start, end: this.#end }
+  }
+
+  add(value: number, start: number, end: number): void {
+    if (this.#values.length === 0) this.#start = start
+    this.#values.push(value)
+    this.#end = end
+  }
+
+  clear(): void {
+    if (this.#values.length > 0) this.#values = []
+  }
+
+  isPhrase(budget: { charsLeft: number }): boolean {
+    const values = this.#values
+    let checked = 0
+    for (let from = 0; from + WORDS_MIN <= values.length; from++)
+      for (const length of LENGTHS) {
+        if (from + length > values.length) continue
+        budget.charsLeft -= CHECKSUM_COST
+        if (budget.charsLeft < 0 || ++checked > ROW_CHECKSUMS_MAX) return true
+        if (hasValidChecksum(values, from, length)) return true
+      }
+    return false
+  }
+}
+
+/** 24 words and what is left of a byte. */
+const entropy = new Uint8Array(34)
+
+function hasValidChecksum(values: readonly number[], from: number, length: number): boolean {
+  let bits = 0
+  let count = 0
+  let at = 0
+  for (let word = from; word < from + length; word++) {
+    bits = (bits << BITS_A_WORD) | (values[word] as number)
+    count += BITS_A_WORD
+    for (; count >= 8; count -= 8) entropy[at++] = bits >> (count - 8)
+    bits &= (1 << count) - 1
+  }
+  entropy[at] = bits << (8 - count)
+  const entropyBytes = (length * 4) / 3
+  const unused = 8 - length / 3
+  return (
+    firstSha256Byte(entropy, entropyBytes) >> unused === (entropy[entropyBytes] as number) >> unused
+  )
 }
 
 const PREFIXES = `
@@ -154,8 +247,12 @@ witn wolf woma wond wood wool word work worl worr wort wrap wrec wres wris writ 
 yell you youn yout zebr zero zone zoo
 `
 
-const INDEX: ReadonlyMap<string, number> = new Map(
+const INDEX: ReadonlyMap<number, number> = new Map(
   PREFIXES.trim()
     .split(/\s+/)
-    .map((prefix, index) => [prefix, index]),
+    .map((prefix, index) => [toNumber(prefix), index]),
 )
+
+function toNumber(prefix: string): number {
+  return [...prefix].reduce((sum, letter) => sum * BASE + letter.charCodeAt(0) - A + 1, 0)
+}
