@@ -1,6 +1,7 @@
-// `npm run bench -- cluster [--rounds N] [--ms N] [--sources]`: what a shared store costs. The same gate on
-// SQLite and on PostgreSQL, in alternating turns at 1 and 64 clients; four gates on one PostgreSQL with 64
-// clients in all; beside that the fsync of the disk and a commit of the database, which bound all of them.
+// `npm run bench -- cluster [--rounds N] [--ms N] [--sources] [--admission]`: what a shared store costs. The same
+// gate on SQLite and on PostgreSQL, in alternating turns at 1 and 64 clients; four gates on one PostgreSQL with 64
+// clients in all; admission alone (only that with --admission); beside that the fsync of the disk and a commit of
+// the database, which bound all of them.
 
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,6 +10,7 @@ import { parsePostgresUrl } from '../packages/sluice/src/store/postgres/address.
 import { PostgresConnections } from '../packages/sluice/src/store/postgres/connections.ts'
 import type { RunOptions } from '../scripts/dispatch.ts'
 import { findPostgres, type RunningPostgres, startPostgres } from '../test/support/postgres.ts'
+import { compareAdmission } from './cluster/admission.ts'
 import { computeSpread, Load, type Side } from './gateway/measure.ts'
 import { cpuUs } from './gateway/process-figures.ts'
 import { type RunningProcess, start } from './gateway/running.ts'
@@ -34,7 +36,18 @@ export async function run(options: RunOptions): Promise<number> {
   const loads = Array.from({ length: GATES }, () => new Load())
   const running: RunningProcess[] = []
   const server = await startPostgres(postgres)
+  const measureRest = async () => {
+    await compareAdmission(server.url(), Number(options.rounds ?? 5), Number(options.ms ?? 1_500))
+    const commitUs = await measureCommit(server.url())
+    const fsyncUs = measureFsync(join(folder, 'fsync'))
+    console.log(`a commit of the database alone: p50 ${(commitUs / 1_000).toFixed(2)} ms`)
+    console.log(`fdatasync of 8 KiB on this disk: p50 ${(fsyncUs / 1_000).toFixed(2)} ms`)
+  }
   try {
+    if (options.admission === true) {
+      await measureRest()
+      return 0
+    }
     const command = await install(folder, options.sources === true)
     const echo = await start({ command: ECHO })
     running.push(echo)
@@ -54,7 +67,8 @@ export async function run(options: RunOptions): Promise<number> {
       shared.push(await open(`postgres-${at}`, { store: server.url(), cluster }))
     }
     const bench = new ClusterBench(loads, sqlite, shared, server, options)
-    await bench.run(folder)
+    await bench.run()
+    await measureRest()
     return 0
   } finally {
     for (const load of loads) load.end()
@@ -62,6 +76,12 @@ export async function run(options: RunOptions): Promise<number> {
     await server.end()
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+interface DatabaseFigures {
+  readonly cpuUs: number
+  readonly commits: number
+  readonly bytes: number
 }
 
 type GateSide = Side & { readonly pid: number }
@@ -91,25 +111,31 @@ class ClusterBench {
     this.#json = options.json === true
   }
 
-  async run(folder: string): Promise<void> {
+  async run(): Promise<void> {
     const [load] = this.#loads as [Load]
     const [one] = this.#shared as [GateSide]
     for (const side of [this.#sqlite, ...this.#shared]) await load.turn(side, 16, { calls: 1_000 })
     const seen = new Map<string, { rate: number; p50: number; p99: number; cpu: number }[]>()
     const keep = (name: string, figure: { rate: number; p50: number; p99: number; cpu: number }) =>
       seen.set(name, [...(seen.get(name) ?? []), figure])
-    const databaseCpu: number[] = []
+    const database: DatabaseFigures[] = []
     for (let round = 0; round < this.#rounds; round++) {
       for (const clients of [1, CLIENTS])
         for (const [name, side] of [
           ['one gate, SQLite', this.#sqlite],
           ['one gate, PostgreSQL', one],
         ] as const) {
-          const before = this.#databaseUs()
+          const before = await this.#readDatabase()
           const { cpuUs: cpu, turned } = await load.turn(side, clients, { forMs: this.#forMs })
           const { calls, seconds, p50Us: p50, p99Us: p99 } = turned
           keep(`${name}, ${clients}`, { rate: calls / seconds, p50, p99, cpu })
-          if (side === one && clients > 1) databaseCpu.push((this.#databaseUs() - before) / calls)
+          if (side !== one || clients === 1) continue
+          const after = await this.#readDatabase()
+          database.push({
+            cpuUs: (after.cpuUs - before.cpuUs) / calls,
+            commits: (after.commits - before.commits) / calls,
+            bytes: (after.bytes - before.bytes) / calls,
+          })
         }
       const turns = await Promise.all(
         this.#shared.map((side, at) =>
@@ -131,22 +157,28 @@ class ClusterBench {
       p99Us: computeSpread(figures.map(({ p99 }) => p99)).p50,
       cpuUs: computeSpread(figures.map(({ cpu }) => cpu)).p50,
     }))
-    const fsyncUs = measureFsync(join(folder, 'fsync'))
-    const commitUs = await measureCommit(this.#server.url())
-    const databaseUs = computeSpread(databaseCpu).p50
-    if (this.#json) console.log(JSON.stringify({ rows, fsyncUs, commitUs, databaseUs }))
+    const middle = (of: (figures: DatabaseFigures) => number) => computeSpread(database.map(of)).p50
+    const databaseUs = middle((figures) => figures.cpuUs)
+    const commits = middle((figures) => figures.commits)
+    const bytes = middle((figures) => figures.bytes)
+    if (this.#json) console.log(JSON.stringify({ rows, databaseUs, commits, bytes }))
     for (const { callsPerSecond, cpuUs: cpu, name, p50Us, p99Us } of rows)
       console.log(
         `${name.padEnd(28)} ${callsPerSecond.p50.toFixed(0).padStart(6)} calls/s  p50 ${(p50Us / 1_000).toFixed(2)} ms  p99 ${(p99Us / 1_000).toFixed(2)} ms  ${cpu.toFixed(0)} µs of CPU in the gate`,
       )
-    console.log(`database: ${databaseUs.toFixed(0)} µs of CPU a call at ${CLIENTS} clients`)
-    console.log(`a commit of the database alone: p50 ${(commitUs / 1_000).toFixed(2)} ms`)
-    console.log(`fdatasync of 8 KiB on this disk: p50 ${(fsyncUs / 1_000).toFixed(2)} ms`)
+    console.log(
+      `database: ${databaseUs.toFixed(0)} µs of CPU, ${commits.toFixed(3)} commits and ${bytes.toFixed(0)} bytes of write-ahead log a call at ${CLIENTS} clients`,
+    )
   }
 
-  /** Of all processes of PostgreSQL. */
-  #databaseUs(): number {
-    return this.#server.pids().reduce((sum, pid) => sum + (cpuUs(pid) || 0), 0)
+  /** Of all processes of PostgreSQL: what it has used, committed and logged so far. */
+  async #readDatabase(): Promise<DatabaseFigures> {
+    const connections = new PostgresConnections(parsePostgresUrl(this.#server.url()))
+    const [row] = await connections.query(`SELECT pg_current_wal_lsn() - '0/0' AS bytes,
+      (SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()) AS commits`)
+    await connections.close()
+    const used = this.#server.pids().reduce((sum, pid) => sum + (cpuUs(pid) || 0), 0)
+    return { cpuUs: used, commits: Number(row?.commits), bytes: Number(row?.bytes) }
   }
 }
 

@@ -113,6 +113,47 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
     expect(rows.map(({ kind }) => kind).join('')).toBe('ioi')
   })
 
+  test('a counter is free before the commit is durable, and no call is answered before that', async () => {
+    const { connections, one, store } = await open('durable')
+    const other = await open('other')
+    const limit = rate(2, { key: 'durable' })
+    const set = async (standbys: string) => {
+      await connections.query(`ALTER SYSTEM SET synchronous_standby_names = '${standbys}'`)
+      await connections.query('SELECT pg_reload_conf()')
+    }
+    await set('nobody')
+    let isAnswered = false
+    const lost = one([limit]).finally(() => {
+      isAnswered = true
+    })
+    const sums = "SELECT 1 FROM sluice.charge WHERE gate IN ('durable', 'other')"
+    await until(async () => (await connections.query(sums)).length === 1)
+    const second = other.one([limit])
+    await until(async () => (await connections.query(sums)).length === 2)
+    expect(isAnswered).toBe(false)
+    for (const reply of [await lost, await second])
+      expect(reply).toMatchObject({ status: 'unavailable', why: expect.stringMatching(/900 ms/) })
+    await set('')
+    await until(() => store.state === 'open' && other.store.state === 'open')
+    expect([await one([limit]), await other.one([limit]), await one([limit])]).toMatchObject(
+      ['admitted', 'admitted', 'misfit'].map((status) => ({ status })),
+    )
+  })
+
+  test('a statement that is cancelled after its first commit is looked up and undone', async () => {
+    const { connections, one, store } = await open('cancelled')
+    const limit = rate(1, { key: 'cancelled' })
+    const definition = "SELECT pg_get_functiondef('sluice.admit_durably'::regproc) AS text"
+    const text = String((await connections.query(definition))[0]?.text)
+    const flush = /PERFORM pg_catalog.pg_logical_emit_message.*/
+    expect(text).toMatch(flush)
+    await connections.query(text.replace(flush, "RAISE EXCEPTION 'no' USING ERRCODE = '57014';"))
+    expect(await one([limit])).toMatchObject({ status: 'unavailable' })
+    await connections.query(text)
+    await until(() => store.state === 'open')
+    expect((await one([limit])).status).toBe('admitted')
+  })
+
   test('S8: without the database every call is refused, nothing queues, and it recovers by itself', async () => {
     const { one, store } = await open('gone')
     expect((await one()).status).toBe('admitted')

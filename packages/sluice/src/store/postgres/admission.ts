@@ -35,7 +35,7 @@ import {
   toWrittenReply,
 } from './batch.ts'
 import type { Row } from './connections.ts'
-import { ADMIT, ENTER, GIVE_BACK, RAISE, WRITTEN_SINCE } from './statements.ts'
+import { ADMIT, ENTER, GIVE_BACK, isEffectUnknown, RAISE, WRITTEN_SINCE } from './statements.ts'
 
 export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   /** The database decides: every limit may have room until then. */
@@ -287,7 +287,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
       this.#queue.calls.unshift(...calls)
       return this.#fence()
     }
-    if (!(error instanceof StoreError)) {
+    if (!(error instanceof StoreError || isEffectUnknown(error.code))) {
       // The database refused the statement: nothing happened.
       for (const { answer } of calls) answer({ status: 'unavailable', why: error.message })
       if (rows.length > 0) await new Promise((resolve) => setTimeout(resolve, SHARED_RETRY_MS_MIN))

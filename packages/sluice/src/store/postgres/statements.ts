@@ -8,8 +8,13 @@ import {
 } from '../limits.ts'
 import { MIGRATIONS } from './schema.ts'
 
-export const ADMIT = `SELECT at::text AS at, batch, seq, head, misfits
-  FROM sluice.admit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`
+export const ADMIT = `CALL sluice.admit_durably($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+  $15, $16, $17, $18, NULL, NULL, NULL, NULL, NULL)`
+/** Whether a statement with this error may have committed something: ADMIT is two transactions, and it can be
+ * cancelled, or run out of memory or disk space, between them. */
+export function isEffectUnknown(code: string | undefined): boolean {
+  return /^(?:53|57|58|XX)/.test(code ?? '')
+}
 export const WRITTEN_SINCE = `SELECT seq, id, at::text AS at, kind, body FROM sluice.ledger
   WHERE gate = $1 AND seq > $2 ORDER BY seq LIMIT ${ADMIT_BATCH_MAX + 1}`
 export const GIVE_BACK = 'SELECT sluice.give_back($1, $2, $3, $4, $5)'
