@@ -32,8 +32,8 @@ export async function readLimits(): Promise<LimitRow[]> {
   for (const file of globSync(FILES, { cwd: ROOT }).sort()) {
     const text = readFileSync(join(ROOT, file), 'utf8')
     const values = (await import(pathToFileURL(join(ROOT, file)).href)) as Record<string, unknown>
-    const told = commentsIn(text)
-    for (const [name, says] of told)
+    const comments = commentsIn(text)
+    for (const [name, says] of comments)
       for (const [path, value] of numbersIn(name, values[name]))
         rows.push({
           file,

@@ -11,7 +11,7 @@ interface LineMessage {
 
 export class LineClient {
   readonly #child: ChildProcess
-  readonly #waiting = new Map<number, (said: LineMessage) => void>()
+  readonly #waiting = new Map<number, (message: LineMessage) => void>()
   #next = 1
 
   private constructor(command: string, args: readonly string[], home: string | undefined) {
@@ -33,9 +33,9 @@ export class LineClient {
 
   #take(line: string): void {
     if (!line.startsWith('{')) return
-    const said = JSON.parse(line) as LineMessage
-    this.#waiting.get(said.id ?? 0)?.(said)
-    this.#waiting.delete(said.id ?? 0)
+    const message = JSON.parse(line) as LineMessage
+    this.#waiting.get(message.id ?? 0)?.(message)
+    this.#waiting.delete(message.id ?? 0)
   }
 
   /** `home` is its working directory and the folder of its data. */
@@ -55,12 +55,12 @@ export class LineClient {
 
   async ask(method: string, params: object): Promise<Record<string, unknown>> {
     const id = this.#next++
-    const said = await new Promise<LineMessage>((resolve) => {
+    const message = await new Promise<LineMessage>((resolve) => {
       this.#waiting.set(id, resolve)
       this.#write({ id, method, params })
     })
-    if (said.error !== undefined) throw new Error(`${method}: ${said.error.message}`)
-    return said.result ?? {}
+    if (message.error !== undefined) throw new Error(`${method}: ${message.error.message}`)
+    return message.result ?? {}
   }
 
   async close(): Promise<void> {

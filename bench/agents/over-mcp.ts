@@ -27,9 +27,9 @@ export async function openTools(command: readonly string[], home?: string): Prom
     call: async (tool, given) => {
       calls += 1
       const result = await client.ask('tools/call', { name: prefix + tool, arguments: given })
-      const said = parseText(result)
+      const answer = parseText(result)
       // Some wrap their answer twice.
-      return Array.isArray(said?.content) ? parseText(said) : said
+      return Array.isArray(answer?.content) ? parseText(answer) : answer
     },
     close: () => client.close(),
   }

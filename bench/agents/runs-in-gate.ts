@@ -80,11 +80,11 @@ function createTurns(): object[] {
 }
 
 async function run(call: Call, agentId: string): Promise<void> {
-  let said = await call('wasm_agent_prompt', { agentId, input: 'go', waitMs: WAIT_MS })
-  while (said.runId !== undefined)
-    said = await call('wasm_agent_wait', { agentId, runId: said.runId, waitMs: WAIT_MS })
-  if (said.turns !== TURNS + 1 || said.toolCalls !== 2 * TURNS)
-    throw new Error(`the run did not do its work: ${JSON.stringify(said)}`)
+  let state = await call('wasm_agent_prompt', { agentId, input: 'go', waitMs: WAIT_MS })
+  while (state.runId !== undefined)
+    state = await call('wasm_agent_wait', { agentId, runId: state.runId, waitMs: WAIT_MS })
+  if (state.turns !== TURNS + 1 || state.toolCalls !== 2 * TURNS)
+    throw new Error(`the run did not do its work: ${JSON.stringify(state)}`)
 }
 
 async function timed(work: () => Promise<void>): Promise<number> {

@@ -76,7 +76,7 @@ export async function measureSideBySide(options: BesideOptions): Promise<boolean
       taken.push(row)
     }
     return report(
-      { taken, told: await waitForLastTick(viewers, made[2] ?? 0), made: made[2] ?? 0 },
+      { taken, figures: await waitForLastTick(viewers, made[2] ?? 0), made: made[2] ?? 0 },
       [viewersCpuUs / 1e6 / watchedSeconds],
     )
   } finally {
@@ -88,11 +88,11 @@ export async function measureSideBySide(options: BesideOptions): Promise<boolean
 
 interface Taken {
   readonly taken: readonly (readonly { rate: number; cpuUs: number }[])[]
-  readonly told: ViewerFigures
+  readonly figures: ViewerFigures
   readonly made: number
 }
 
-function report({ taken, told, made }: Taken, [viewersShare = 0]: readonly number[]): boolean {
+function report({ taken, figures, made }: Taken, [viewersShare = 0]: readonly number[]): boolean {
   for (const [at, name] of NAMES.entries()) {
     const rate = computeSpread(taken.map((row) => row[at]?.rate ?? Number.NaN)).p50
     const cpu = computeSpread(taken.map((row) => row[at]?.cpuUs ?? Number.NaN)).p50
@@ -110,28 +110,32 @@ function report({ taken, told, made }: Taken, [viewersShare = 0]: readonly numbe
           : alone[1] / alone[0]
       }),
     )
-  const said = ({ p50, p10, p90 }: ReturnType<typeof over>) =>
+  const formatSpread = ({ p50, p10, p90 }: ReturnType<typeof over>) =>
     `${(p50 * 100).toFixed(1)} % (rounds ${(p10 * 100).toFixed(1)} to ${(p90 * 100).toFixed(1)})`
   const share = over('rate', 2)
   const equal = over('rate', 1)
-  console.log(`two equal gates:  throughput ${said(equal)}, CPU ${said(over('cpuUs', 1))}`)
-  console.log(`with three pages: throughput ${said(share)}, CPU ${said(over('cpuUs', 2))}`)
+  console.log(
+    `two equal gates:  throughput ${formatSpread(equal)}, CPU ${formatSpread(over('cpuUs', 1))}`,
+  )
+  console.log(
+    `with three pages: throughput ${formatSpread(share)}, CPU ${formatSpread(over('cpuUs', 2))}`,
+  )
   if (Math.abs(1 - equal.p50) > 1 - SHARE_MIN)
     console.log('two equal gates lie further apart than 3 %: this machine cannot tell now')
   console.log(
-    `the three pages themselves took ${(viewersShare * 100).toFixed(2)} % of a core (${told.bytes.toLocaleString('en')} bytes)`,
+    `the three pages themselves took ${(viewersShare * 100).toFixed(2)} % of a core (${figures.bytes.toLocaleString('en')} bytes)`,
   )
   console.log(
-    `each was told ${told.calls.toLocaleString('en')} of ${made.toLocaleString('en')} calls, in ${told.ticks} ticks with ${told.rows} rows`,
+    `each was told ${figures.calls.toLocaleString('en')} of ${made.toLocaleString('en')} calls, in ${figures.ticks} ticks with ${figures.rows} rows`,
   )
-  return share.p50 >= SHARE_MIN && told.calls === made
+  return share.p50 >= SHARE_MIN && figures.calls === made
 }
 
 /** The last tick comes after the last call. */
 async function waitForLastTick(viewers: ChildProcess, made: number): Promise<ViewerFigures> {
   for (let tried = 0; ; tried++) {
-    const told = await requestFigures(viewers)
-    if (told.calls === made || tried > 20) return told
+    const figures = await requestFigures(viewers)
+    if (figures.calls === made || tried > 20) return figures
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }

@@ -100,7 +100,7 @@ export function scroll(selector: string, pixels: number, frames: number): string
   })`
 }
 
-export function said(what: string, seen: Seen): string {
+export function describeFrames(what: string, seen: Seen): string {
   const ms = (value: number) => value.toFixed(1)
   return `${what.padEnd(34)} frames p50 ${ms(seen.frameP50)} p95 ${ms(seen.frameP95)} max ${ms(seen.frameMax)} ms; CPU a frame ${ms(seen.busyMs)} ms, script ${ms(seen.scriptMs)}; ${seen.longTasks} long tasks, the longest ${seen.longest.toFixed(0)} ms`
 }

@@ -10,7 +10,7 @@ import { Load, type Side } from '../gateway/measure.ts'
 import { type RunningProcess, start } from '../gateway/running.ts'
 import { CALLER, startSluice } from '../gateway/sluice.ts'
 import { writeRecords } from '../ledger/grow.ts'
-import { heapOf, look, type Seen, said, scroll } from './frames.ts'
+import { describeFrames, heapOf, look, type Seen, scroll } from './frames.ts'
 import { consoleAddress, firstPerson } from './sign-in.ts'
 
 const LOAD_BYTES_MAX = 250_000
@@ -127,7 +127,7 @@ async function live(stage: Stage, load: Load): Promise<[string, boolean][]> {
   const first = await heapOf(page)
   const seen = await look(page, () => page.waitForTimeout(options.liveMs))
   const last = await heapOf(page)
-  console.log(said(`Live, ${CALLS_PER_SECOND} calls/s`, seen))
+  console.log(describeFrames(`Live, ${CALLS_PER_SECOND} calls/s`, seen))
   console.log(
     `${''.padEnd(34)} ${(seen.busyMsASecond / 10).toFixed(1)} % of a core; heap ${first.toFixed(1)} MB, after ${options.liveMs / 1_000} s ${last.toFixed(1)} MB`,
   )
@@ -146,7 +146,7 @@ async function manyTools(stage: Stage): Promise<[string, boolean][]> {
     await servers.getByLabel('Search tools').pressSequentially('tool-77', { delay: 60 })
     await servers.waitForTimeout(300)
   })
-  console.log(said('Servers, search typed', found))
+  console.log(describeFrames('Servers, search typed', found))
   goals.push(smooth('Servers, search', found))
   await servers.context().close()
   const board = await opened(stage, '/policy', '.piece')
@@ -155,7 +155,7 @@ async function manyTools(stage: Stage): Promise<[string, boolean][]> {
     await board.getByLabel('Find a tool').pressSequentially('tool-77', { delay: 60 })
     await board.waitForTimeout(300)
   })
-  console.log(said('Policy board, search typed', typed))
+  console.log(describeFrames('Policy board, search typed', typed))
   goals.push(smooth('Policy board, search', typed))
   await board.context().close()
   return goals
@@ -184,7 +184,7 @@ async function manyRecords(stage: Stage): Promise<[string, boolean][]> {
     await page.getByLabel('Who').pressSequentially('person-13', { delay: 60 })
     await page.locator('.ledger-rows[aria-busy="false"]').waitFor()
   })
-  console.log(said('Ledger, filter typed', typed))
+  console.log(describeFrames('Ledger, filter typed', typed))
   goals.push(smooth('Ledger, filter', typed))
   await page.context().close()
   return [...goals, ['a filter is answered within 3 s', answered < ANSWERED_MS_MAX]]
@@ -198,9 +198,9 @@ async function scrolled(
   stage: Stage,
 ): Promise<[string, boolean]> {
   const slow = await look(page, () => page.evaluate(scroll(selector, 100, 240)))
-  console.log(said(`${what}, scrolled slowly`, slow))
+  console.log(describeFrames(`${what}, scrolled slowly`, slow))
   const fast = await look(page, () => page.evaluate(scroll(selector, 3_000, 240)))
-  console.log(said(`${what}, scrolled in leaps`, fast))
+  console.log(describeFrames(`${what}, scrolled in leaps`, fast))
   await picture(page, stage, what.toLowerCase().replaceAll(' ', '-'))
   return smooth(what, slow, fast)
 }

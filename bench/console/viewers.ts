@@ -20,7 +20,7 @@ export interface ViewerFigures {
   readonly cpuUs: number
 }
 
-const told: Buffer[] = []
+const chunks: Buffer[] = []
 let bytes = 0
 
 function open({ url, token, viewers }: Watch): void {
@@ -32,14 +32,14 @@ function open({ url, token, viewers }: Watch): void {
     )
     socket.on('data', (chunk) => {
       bytes += chunk.length
-      if (at === 0) told.push(chunk)
+      if (at === 0) chunks.push(chunk)
     })
     socket.on('error', (error) => process.send?.({ wrong: error.message }))
   }
 }
 
 function figures(): ViewerFigures {
-  const ticks = parseTicks(Buffer.concat(told))
+  const ticks = parseTicks(Buffer.concat(chunks))
   const calls = ticks.reduce(
     (all, { counts }) => all + counts.reduce((sum, [, , , n]) => sum + n, 0),
     0,

@@ -20,7 +20,7 @@ export interface Start {
 
 const READY_MS_MAX = 60_000
 const END_MS_MAX = 10_000
-const SAID_LENGTH_MAX = 4_000
+const OUTPUT_LENGTH_MAX = 4_000
 
 export async function start({ command, env, url }: Start): Promise<RunningProcess> {
   const [file, ...args] = command as [string, ...string[]]
@@ -41,9 +41,9 @@ export async function start({ command, env, url }: Start): Promise<RunningProces
 }
 
 function ready(child: ChildProcess, url: string | undefined): Promise<string> {
-  let said = ''
+  let output = ''
   return new Promise((resolve, reject) => {
-    const fail = (why: string) => reject(new Error(`${why}: ${said.trim()}`))
+    const fail = (why: string) => reject(new Error(`${why}: ${output.trim()}`))
     const late = setTimeout(() => fail('not ready in time'), READY_MS_MAX)
     child.once('error', (error) => fail(error.message))
     child.once('exit', (code) => fail(`ended with ${code}`))
@@ -52,8 +52,8 @@ function ready(child: ChildProcess, url: string | undefined): Promise<string> {
       resolve(where)
     }
     const listen = (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-SAID_LENGTH_MAX)
-      const where = /^(?:sluice )?ready (\S+)$/m.exec(said)?.[1]
+      output = (output + chunk.toString()).slice(-OUTPUT_LENGTH_MAX)
+      const where = /^(?:sluice )?ready (\S+)$/m.exec(output)?.[1]
       if (where !== undefined && url === undefined) settle(where)
     }
     child.stdout?.on('data', listen)

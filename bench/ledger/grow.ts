@@ -120,9 +120,9 @@ export async function grown(directory: string, records: number): Promise<Record<
     note(`restore limits of a ${name}, ms`, restored.ms)
     note(`restore limits of a ${name}, ms of CPU`, restored.cpuMs)
   }
-  const slots = timed(() => restoreSessions(new AgentSessions(), ledger, nowMs, () => []))
-  note('restore sessions, ms', slots.ms)
-  note('restore sessions, ms of CPU', slots.cpuMs)
+  const sessions = timed(() => restoreSessions(new AgentSessions(), ledger, nowMs, () => []))
+  note('restore sessions, ms', sessions.ms)
+  note('restore sessions, ms of CPU', sessions.cpuMs)
   ledger.close()
   const state = restoreState(directory, POLICIES, signer, new AgentSessions())
   const head = { seq: verifiedHead.seq, hash: verifiedHead.hash }
@@ -148,8 +148,14 @@ export function writeRecords(directory: string, records: number, endMs: number):
     // Half a second of calls is between an intent and the first record that may be open.
     chain.append(entries, Math.max(1, seq - 100), atMs)
     seq += entries.length
-    const said = { atMs, status: 'answered', durationMs: 12, bytes: 512, digest: DIGEST } as const
-    last = isRefused ? undefined : outcomeEntry(seq, said)
+    const outcome = {
+      atMs,
+      status: 'answered',
+      durationMs: 12,
+      bytes: 512,
+      digest: DIGEST,
+    } as const
+    last = isRefused ? undefined : outcomeEntry(seq, outcome)
   }
   chain.close(endMs)
 }

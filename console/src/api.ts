@@ -58,8 +58,8 @@ export async function call<Answer>(
 
 export async function refusal(response: Response): Promise<ApiError> {
   if (response.status === 401 && token !== undefined) onSignedOut()
-  const said = await response.json().catch(() => ({}))
-  const error = said.error ?? said
+  const body = await response.json().catch(() => ({}))
+  const error = body.error ?? body
   const text = (value: unknown, otherwise: string) =>
     typeof value === 'string' && value !== '' ? value : otherwise
   return new ApiError(
@@ -110,8 +110,10 @@ export async function download(
     came += part.byteLength
     onProgress?.(came)
   }
-  const said = /filename="([\w.-]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1]
-  const called = name ?? said ?? 'sluice'
+  const filename = /filename="([\w.-]+)"/.exec(
+    response.headers.get('content-disposition') ?? '',
+  )?.[1]
+  const called = name ?? filename ?? 'sluice'
   save(new Blob(parts), called)
   return called
 }

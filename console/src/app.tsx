@@ -14,7 +14,7 @@ import { SignIn } from './sign-in.tsx'
 import { Button, Link } from './ui/button.tsx'
 import { Icon, type IconName } from './ui/icons.tsx'
 import { Empty, Loading } from './ui/page.tsx'
-import { SaidByGate } from './ui/said.tsx'
+import { GateText } from './ui/text.tsx'
 import { ThemeSwitch } from './ui/theme-switch.tsx'
 import { Toasts } from './ui/toasts.tsx'
 import { ZoneSwitch } from './ui/zone-switch.tsx'
@@ -117,7 +117,7 @@ function Lost(): JSX.Element {
             'The gate does not answer. This page shows the last known state and reconnects by itself.'
           ) : (
             <span>
-              No live updates: <SaidByGate text={why} />. This page may be out of date.
+              No live updates: <GateText text={why} />. This page may be out of date.
             </span>
           )}
         </div>

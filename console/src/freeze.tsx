@@ -8,7 +8,7 @@ import { Button } from './ui/button.tsx'
 import { Dialog } from './ui/dialog.tsx'
 import { TextField } from './ui/fields.tsx'
 import { Icon } from './ui/icons.tsx'
-import { UntrustedText } from './ui/said.tsx'
+import { UntrustedText } from './ui/text.tsx'
 import { complain, showToast } from './ui/toasts.tsx'
 import { date } from './ui/words.ts'
 

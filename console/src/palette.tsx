@@ -11,7 +11,7 @@ import { formatQuery } from './api.ts'
 import { useResource } from './resource.ts'
 import { go, pathTo } from './route.ts'
 import { Dialog } from './ui/dialog.tsx'
-import { UntrustedText } from './ui/said.tsx'
+import { UntrustedText } from './ui/text.tsx'
 
 const SHOWN_MAX = 12
 

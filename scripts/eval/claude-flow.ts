@@ -110,11 +110,11 @@ async function tryCalls(gate: RunningGate): Promise<string[]> {
   const failed: string[] = []
   const call = async (name: string, args: object, want: RegExp): Promise<string> => {
     const { answer } = await client.call(name, args)
-    const said: string = answer.error?.message ?? answer.result.content[0].text
-    const line = said.replaceAll(/[\s\\]+/g, ' ').slice(0, 160)
+    const text: string = answer.error?.message ?? answer.result.content[0].text
+    const line = text.replaceAll(/[\s\\]+/g, ' ').slice(0, 160)
     console.log(`${name} ${JSON.stringify(args)}\n  ${line}`)
-    if (!want.test(said)) failed.push(`${name} says ${want}`)
-    return said
+    if (!want.test(text)) failed.push(`${name} says ${want}`)
+    return text
   }
   const made = await call('wasm_agent_create', { template: 'coder' }, /agent/i)
   const agentId = /"(?:agentId|id)[\\":\s]+([\w-]+)/.exec(made)?.[1] ?? ''

@@ -47,9 +47,9 @@ export async function run(options: RunOptions): Promise<number> {
     const after = await service.export('me', id, 'json', 'keep')
     const same = JSON.stringify(before.exported.files) === JSON.stringify(after.exported.files)
     const loose = results.filter(({ how, ms }) => how === 'unknown' || ms > 2 * limitMs + 100)
-    for (const { name, how, ms, said } of results)
+    for (const { name, how, ms, output } of results)
       console.log(
-        `${how.padEnd(20)} ${ms.toFixed(0).padStart(6)} ms  ${name}: ${said.slice(0, 90)}`,
+        `${how.padEnd(20)} ${ms.toFixed(0).padStart(6)} ms  ${name}: ${output.slice(0, 90)}`,
       )
     console.log(`${results.length} runs, ${loose.length} not within twice ${limitMs} ms`)
     console.log(

@@ -63,9 +63,9 @@ test(
     const ended = await tool(client, 'wasm_agent_prompt', { agentId: agent.id, input: 'go' })
     expect(ended.response).toBe('done')
     const { state } = await tool(client, 'wasm_agent_state', { agentId: agent.id })
-    const said = JSON.stringify(state.messages)
-    expect(said).toContain('not by an agent')
-    expect(said).toContain('RATE_LIMITED')
+    const messages = JSON.stringify(state.messages)
+    expect(messages).toContain('not by an agent')
+    expect(messages).toContain('RATE_LIMITED')
     const records = recordsOf(gate).flatMap((record) =>
       record.kind === 'intent' || record.kind === 'refusal' ? [record] : [],
     )
@@ -102,9 +102,9 @@ test(
       return said`
     const input = { agentId: agent.id, toolName: 'run_code', toolInput: { code } }
     const { output } = await tool(client, 'wasm_agent_tool', input)
-    const said = JSON.parse(output)
-    expect(said.result).toHaveLength(5)
-    for (const one of said.result) expect(one).toContain('cannot be sent')
+    const result = JSON.parse(output)
+    expect(result.result).toHaveLength(5)
+    for (const one of result.result) expect(one).toContain('cannot be sent')
     const calls = recordsOf(gate).slice(before)
     expect(calls.filter((record) => JSON.stringify(record).includes('"office"'))).toEqual([])
   },

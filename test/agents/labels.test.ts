@@ -97,7 +97,7 @@ test('H2: no way through `agents` takes the labels off', LONG, async () => {
     return said`,
   )
   expect(Object.keys(ways)).toEqual(['itself', 'copy', 'child', 'fork', 'sibling'])
-  for (const said of Object.values(ways)) expect(said).toMatch(DENIED)
+  for (const text of Object.values(ways)) expect(text).toMatch(DENIED)
 
   // Others of the owner that were clean read what it left behind.
   expect(
@@ -149,7 +149,7 @@ test(
       tools: ['agents/*', 'office/write_note'],
       limits: { maxTurns: 10, maxToolCalls: 200 },
     })
-    const said = await program(
+    const result = await program(
       client,
       agent.id,
       `
@@ -166,11 +166,11 @@ test(
       await told(tools.agents.wasm_agent_import({ bundle: exported, tools: ['office/send_mail'] })),
     ]`,
     )
-    expect(said[0]).toMatch(/`maxTurns` of its family is 10, 1000 was asked for/)
-    expect(said[1]).toMatch(/`maxToolCalls` of its family is 200/)
-    expect(said[2]).toMatch(/only its owner resumes it/)
-    expect(said[3]).toMatch(/TOOL_UNKNOWN|gives no tool/)
-    expect(said[4]).toMatch(/TOOL_UNKNOWN|gives no tool/)
+    expect(result[0]).toMatch(/`maxTurns` of its family is 10, 1000 was asked for/)
+    expect(result[1]).toMatch(/`maxToolCalls` of its family is 200/)
+    expect(result[2]).toMatch(/only its owner resumes it/)
+    expect(result[3]).toMatch(/TOOL_UNKNOWN|gives no tool/)
+    expect(result[4]).toMatch(/TOOL_UNKNOWN|gives no tool/)
   },
 )
 
@@ -181,7 +181,7 @@ test('F11: what a tool says before its answer labels the family of the agent', L
   const agent = await create(client, 'agents/*', 'office/*')
   expect(await program(client, agent, `return ${SEND}`)).toBe('sent')
   // The answer to the second call comes after what the first one says, and the first has none yet.
-  const said = await program(
+  const result = await program(
     client,
     agent,
     `
@@ -189,7 +189,7 @@ test('F11: what a tool says before its answer labels the family of the agent', L
     await tools.office.write_note({ text: 'x' })
     return ${SEND}`,
   )
-  expect(said).toMatch(DENIED)
+  expect(result).toMatch(DENIED)
   const child = `(await tools.agents.wasm_agent_create({ model: 'script:none', tools: ['office/*'] })).agent.id`
   expect(await program(client, agent, `return ${sendBy(child)}`)).toMatch(DENIED)
 })

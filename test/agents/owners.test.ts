@@ -69,10 +69,10 @@ describe('owners', () => {
       ['wasm_agent_terminate', {}],
     ]
     for (const [name, args] of calls) {
-      const said = await bob(name, { agentId: agent.id, ...args })
+      const answer = await bob(name, { agentId: agent.id, ...args })
       const unknown = await bob(name, { agentId: 'agent_none', ...args })
-      expect({ name, code: said.code }).toEqual({ name, code: 'AGENT_NOT_FOUND' })
-      expect(said.error.replace(agent.id, 'agent_none')).toBe(unknown.error)
+      expect({ name, code: answer.code }).toEqual({ name, code: 'AGENT_NOT_FOUND' })
+      expect(answer.error.replace(agent.id, 'agent_none')).toBe(unknown.error)
     }
     expect(await bob('wasm_agent_list', {})).toMatchObject({ count: 0 })
     expect(await ann('wasm_agent_files', { agentId: agent.id })).toMatchObject({ fileCount: 1 })

@@ -376,8 +376,8 @@ describe('run_code', () => {
         from: 0,
         bytesMax: 100_000,
       })
-      const said = JSON.parse(value.messages[2]?.content ?? '')
-      expect(said).toMatchObject({
+      const parsed = JSON.parse(value.messages[2]?.content ?? '')
+      expect(parsed).toMatchObject({
         result: {
           first: 'write {"n":1}',
           both: ['write {"n":2}', 'read {"n":3}'],
@@ -387,8 +387,8 @@ describe('run_code', () => {
         logs: 'working {"n":1}\n',
         files: { deleted: ['b.txt'] },
       })
-      expect(said.result.denied).toContain('DENIED')
-      expect(said.calls).toHaveLength(4)
+      expect(parsed.result.denied).toContain('DENIED')
+      expect(parsed.calls).toHaveLength(4)
       expect(lines(log)).toHaveLength(3)
       const sum = await service.ask('me', id, { ask: 'read', path: 'out/sum.txt' })
       expect(Buffer.from(sum.content ?? []).toString()).toBe('12')

@@ -23,22 +23,22 @@ export async function serve(data: string, options: readonly string[] = []): Prom
   const ask = async (name: string, given: object = {}) => {
     const result = await client.callTool({ name, arguments: given as Record<string, unknown> })
     const [content] = result.content as { type: string; text: string }[]
-    const said = JSON.parse(content?.text ?? 'null') as Record<string, unknown>
-    return { said, result }
+    const answer = JSON.parse(content?.text ?? 'null') as Record<string, unknown>
+    return { answer, result }
   }
   return {
     client,
     call: async (name, given) => {
-      const { said, result } = await ask(name, given)
-      if (result.isError) throw new Error(`${name}: ${JSON.stringify(said)}`)
-      if (JSON.stringify(result.structuredContent) !== JSON.stringify(said))
+      const { answer, result } = await ask(name, given)
+      if (result.isError) throw new Error(`${name}: ${JSON.stringify(answer)}`)
+      if (JSON.stringify(result.structuredContent) !== JSON.stringify(answer))
         throw new Error(`${name}: text and structured content differ`)
-      return said
+      return answer
     },
     refusal: async (name, given) => {
-      const { said, result } = await ask(name, given)
-      if (!result.isError) throw new Error(`${name} was not refused: ${JSON.stringify(said)}`)
-      return said as { error: string; code: string }
+      const { answer, result } = await ask(name, given)
+      if (!result.isError) throw new Error(`${name} was not refused: ${JSON.stringify(answer)}`)
+      return answer as { error: string; code: string }
     },
     kill: async () => {
       const gone = new Promise<void>((resolve) => {

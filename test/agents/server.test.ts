@@ -161,13 +161,13 @@ describe('pins', () => {
     const id = await create({ maxTurns: 9 })
     const one = { agentId: id }
     const prompted = await server.call('wasm_agent_prompt', { ...one, input: 'go' })
-    const said = { reason: 'string', detail: 'string' }
+    const properties = { reason: 'string', detail: 'string' }
     const usage = { inputTokens: 'number', outputTokens: 'number', totalTokens: 'number' }
     const prompt = {
       response: 'string',
       turns: 'number',
       toolCalls: 'number',
-      stop: said,
+      stop: properties,
       usage,
       model: 'string',
     }

@@ -71,14 +71,14 @@ test('an import that kill -9 cuts off is there whole or not at all', LONG, async
   const file = join(scratch, 'export.json')
   writeFileSync(file, JSON.stringify(exported))
   const directory = join(scratch, 'killed')
-  const said: string[] = []
+  const texts: string[] = []
   for (const lines of [1, 2, 5]) {
     const child = spawn(process.execPath, [IMPORTING, directory, file], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     let left = lines
     for await (const line of createInterface({ input: child.stdout })) {
-      said.push(line)
+      texts.push(line)
       left -= 1
       // In the middle of the next one.
       if (left === 0) setTimeout(() => child.kill('SIGKILL'), 3 * lines)
@@ -87,8 +87,8 @@ test('an import that kill -9 cuts off is there whole or not at all', LONG, async
   const after = await Service.start({ directory, models: settingsOf() })
   const rows = await after.steps.list('me', null, 0, 100)
   const ids = rows.map((row) => row.id)
-  expect(ids).toEqual(expect.arrayContaining(said))
-  expect(ids.length - said.length).toBeLessThanOrEqual(3)
+  expect(ids).toEqual(expect.arrayContaining(texts))
+  expect(ids.length - texts.length).toBeLessThanOrEqual(3)
   for (const each of ids) {
     const again = await after.export('me', each, 'json', 'keep')
     expect(again.exported.files).toEqual(exported.files)

@@ -214,7 +214,7 @@ describe('--json is one JSON value on stdout, whatever happens', () => {
 })
 
 describe('what cannot run exits with 2, says why, and what to do', () => {
-  test.for<[args: string[], said: string, help: string]>([
+  test.for<[args: string[], message: string, help: string]>([
     [['policy', 'check', 'polcy.yml'], '`polcy.yml` was not found [CLI_FILE]', '`policy.yaml`?'],
     [[...SIMULATE.split(' '), '--attack', 'x'], '--attack is `x`', 'one of plain, bare'],
     [[...SIMULATE.split(' '), '--min-stopped', ''], '--min-stopped is ``', '0 to 100'],
@@ -253,11 +253,11 @@ describe('what cannot run exits with 2, says why, and what to do', () => {
     [['up', '--config', 'nowhere/sluice.yaml'], 'was not found', 'folder `nowhere` does not exist'],
     [['policy', 'check', '--tool', 'x'], 'unknown option `--tool`', '`--tools`?'],
     [['check', 'policy.yaml'], 'unknown command `check`', '`sluice policy check`?'],
-  ])('sluice %j', async ([args, said, help]) => {
+  ])('sluice %j', async ([args, message, help]) => {
     const { code, stdout, stderr } = await sluice(...args)
     expect(code, stderr).toBe(2)
     expect(stdout).toBe('')
-    expect(stderr).toContain(said)
+    expect(stderr).toContain(message)
     const helps = [...stderr.matchAll(/^ {2}help: (.*)$/gm)].map(([, text]) => text)
     expect(helps.join('\n')).toContain(help)
   })

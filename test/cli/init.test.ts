@@ -83,9 +83,9 @@ test('a dry run shows every line and does nothing; without a word nothing is agr
 })
 
 test('what is moved works behind the gate, its policy holds, and undo leaves all as it was', async () => {
-  const told = await init('--yes', '--move', '--json')
-  expect(told.code, told.stderr).toBe(0)
-  const { moved, left, tools } = JSON.parse(told.stdout)
+  const ran = await init('--yes', '--move', '--json')
+  expect(ran.code, ran.stderr).toBe(0)
+  const { moved, left, tools } = JSON.parse(ran.stdout)
   expect(moved.map(({ server }: { server: string }) => server)).toEqual(['notes', 'files', 'odd'])
   expect(left.map(({ name }: { name: string }) => name).sort()).toEqual(['asked', 'dead'])
   expect(existsSync(join(root, 'started'))).toBe(false)
@@ -159,8 +159,8 @@ test('F4: without --config the gate’s files go where no server is rooted, and 
   const place = join(outside, 'sluice')
   expect(dry.stderr).toContain(`the gate's files go to ${place}: `)
   expect(dry.stderr).toContain('is a directory of `files`')
-  const told = await sluiceJson(['init', '--yes', 'notes', '--move'])
-  expect(told.wrote).toEqual(
+  const result = await sluiceJson(['init', '--yes', 'notes', '--move'])
+  expect(result.wrote).toEqual(
     ['sluice.yaml', 'policy.yaml', 'sluice.env'].map((name) => join(place, name)),
   )
   expect(statSync(place).mode & 0o777).toBe(0o700)
@@ -176,13 +176,13 @@ test('F4: without --config the gate’s files go where no server is rooted, and 
 })
 
 test('observed first: everything passes and is recorded, until it is enforced', async () => {
-  const said = await init('--yes', 'notes', '--move', '--observe')
-  expect(said.code, said.stderr).toBe(0)
-  expect(said.stdout).toMatch(/^observed:\n {2}Claude Code: notes\nnot observed:\n/m)
-  expect(said.stdout).toContain('Claude Code: asked: the environment has no `UNSET_FOR_INIT`')
-  expect(said.stdout).toMatch(/evil.*: it came with the project; `sluice init --yes evil --move/)
-  expect(said.stdout).toContain('nothing is enforced yet')
-  expect(said.stdout).toContain('the clients run Sluice from this clone')
+  const ran = await init('--yes', 'notes', '--move', '--observe')
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(ran.stdout).toMatch(/^observed:\n {2}Claude Code: notes\nnot observed:\n/m)
+  expect(ran.stdout).toContain('Claude Code: asked: the environment has no `UNSET_FOR_INIT`')
+  expect(ran.stdout).toMatch(/evil.*: it came with the project; `sluice init --yes evil --move/)
+  expect(ran.stdout).toContain('nothing is enforced yet')
+  expect(ran.stdout).toContain('the clients run Sluice from this clone')
   const again = await init('--yes', 'odd', '--observe')
   expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('for a new policy')])
   // Its keys are in sluice.env, which a second run reads.
@@ -273,9 +273,9 @@ test('with --via url the entry is the address of a gate that a client reaches, a
   const listen = `listen: 127.0.0.1:${port}`
   writeFileSync(config, `version: 1\n${listen}\nservers: {}\npolicy: ./policy.yaml\n`)
   writeFileSync(join(root, 'policy.yaml'), 'version: 1\ndefault: allow\n')
-  const said = await init('--yes', 'odd', '--move', '--via', 'url')
-  expect(said.code, said.stderr).toBe(0)
-  expect(said.stdout).toContain('since the entries are addresses')
+  const ran = await init('--yes', 'odd', '--move', '--via', 'url')
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(ran.stdout).toContain('since the entries are addresses')
   const doctor = () => sluice(['doctor', '--config', config])
   const url = /"url": "([^"]+)"/.exec(readFileSync(join(home, '.cursor', 'mcp.json'), 'utf8'))?.[1]
   const down = await doctor()

@@ -187,8 +187,8 @@ test('a PolicyLayer policy is checked as its import would be, bare names for the
     })
     const alone = await sluice(['policy', 'check', file])
     expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining('pass --server') })
-    const said = await sluice(['policy', 'check', file, '--server', 'shop'])
-    expect(said).toMatchObject({ code: 0, stdout: expect.stringContaining('server `shop`') })
+    const ran = await sluice(['policy', 'check', file, '--server', 'shop'])
+    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('server `shop`') })
   }
   writeFileSync(pages, rules.replace('deny, reason', 'perhaps, reason'))
   const wrong = await sluice(['policy', 'check', pages, '--server', 'shop'])

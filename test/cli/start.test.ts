@@ -12,16 +12,16 @@ import { NODE, RunningGate } from '../support/start-gate.ts'
 test('npm start', async () => {
   const child = spawn(NODE, [join(ROOT, 'scripts', 'start.ts'), '--port', '0'])
   const gate = new RunningGate('', child)
-  let said = ''
+  let output = ''
   try {
     await new Promise<void>((resolve) => {
       child.stdout.on('data', (chunk: Buffer) => {
-        said += chunk.toString()
-        gate.url = /^sluice ready (\S+)$/m.exec(said)?.[1] ?? ''
+        output += chunk.toString()
+        gate.url = /^sluice ready (\S+)$/m.exec(output)?.[1] ?? ''
         if (gate.url !== '') resolve()
       })
     })
-    const [path = ''] = /\/\S+hello\.txt/.exec(said) ?? []
+    const [path = ''] = /\/\S+hello\.txt/.exec(output) ?? []
     const { client, close } = await throughGate(gate, 'filesystem')
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).not.toContain('directory_tree')
@@ -38,7 +38,7 @@ test('npm start', async () => {
     expect(results).toEqual([undefined, undefined, undefined, true])
     await close()
     // What it says to paste.
-    expect(said).toMatch(/"url": "http:\/\/127\.0\.0\.1:\d+\/mcp" /)
+    expect(output).toMatch(/"url": "http:\/\/127\.0\.0\.1:\d+\/mcp" /)
     const all = await throughGate(gate, '')
     const { tools: both } = await all.client.listTools()
     expect(both.map(({ name }) => name)).toContain('memory__read_graph')

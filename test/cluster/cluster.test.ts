@@ -160,13 +160,13 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
   test('`sluice gates` lists them; a stopped gate leaves, and comes back with its chain', async () => {
     const { gates, clients, database } = await startCluster(['a', 'b'])
     await clients[1]?.call('read')
-    const said = await sluiceJson(['gates', '--data', gates[0]?.data ?? ''])
-    expect(said.gates.map(({ name, state, isCurrent }: never) => [name, state, isCurrent])).toEqual(
-      [
-        ['a', 'ready', true],
-        ['b', 'ready', true],
-      ],
-    )
+    const listed = await sluiceJson(['gates', '--data', gates[0]?.data ?? ''])
+    expect(
+      listed.gates.map(({ name, state, isCurrent }: never) => [name, state, isCurrent]),
+    ).toEqual([
+      ['a', 'ready', true],
+      ['b', 'ready', true],
+    ])
     const { folder } = gates[1] as OwnGate
     await gates[1]?.stop()
     const after = await sluiceJson(['gates', '--data', gates[0]?.data ?? ''])

@@ -82,14 +82,14 @@ async function runCommand(name: string, url: string, options: string[]): Promise
   const child = spawn(NODE, [file, 'server', '--url', url, '-o', folder, ...options], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  let said = ''
+  let output = ''
   child.stderr.on('data', (chunk: Buffer) => {
-    said += chunk.toString()
+    output += chunk.toString()
   })
   await new Promise((resolve) => child.once('close', resolve))
   try {
     const checks = readdirSync(folder).flatMap((entry) => checksOf(folder, entry))
-    if (checks.length === 0) throw new Error(`the suite wrote nothing down: ${said}`)
+    if (checks.length === 0) throw new Error(`the suite wrote nothing down: ${output}`)
     return checks
   } finally {
     rmSync(folder, { recursive: true, force: true })

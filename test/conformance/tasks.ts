@@ -100,7 +100,7 @@ export class Tasks {
         () => settle(task),
         seconds > 5 ? seconds * 1_000 : seconds * SECOND_MS,
       )
-    return { result: { resultType: 'task', ...told(task) } }
+    return { result: { resultType: 'task', ...toTaskView(task) } }
   }
 
   #about({ method, params = {} }: Message): Reply {
@@ -108,7 +108,7 @@ export class Tasks {
     if (task === undefined) return fault(-32602)
     if (method === 'tasks/get') {
       const asks = task.status === 'input_required' ? { inputRequests: task.inputRequests } : {}
-      return { result: { resultType: 'complete', ...told(task), ...asks, ...task.outcome } }
+      return { result: { resultType: 'complete', ...toTaskView(task), ...asks, ...task.outcome } }
     }
     if (method === 'tasks/cancel') {
       clearTimeout(task.timer)
@@ -131,7 +131,7 @@ function settle(task: Task): void {
   task.status = task.then.status
 }
 
-function told({ taskId, status, createdAt }: Task): Json {
+function toTaskView({ taskId, status, createdAt }: Task): Json {
   const lastUpdatedAt = new Date().toISOString()
   return { taskId, status, createdAt, lastUpdatedAt, ttlMs: TTL_MS, pollIntervalMs: 100 }
 }

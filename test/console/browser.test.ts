@@ -19,23 +19,23 @@ function machine(script: string, more: Partial<Machine> = {}, env: Machine['env'
   writeFileSync(log, '')
   const lines = ['#!/bin/sh', `bin='${bin}'`, `echo "$*" >> '${log}'`, script]
   writeFileSync(join(bin, 'apt-get'), `${lines.join('\n')}\n`, { mode: 0o755 })
-  const said: string[] = []
+  const printed: string[] = []
   const made: Machine = {
-    ...{ isRoot: true, isDebian: true, say: (text) => void said.push(text) },
+    ...{ isRoot: true, isDebian: true, say: (text) => void printed.push(text) },
     ...more,
     env: { PATH: bin, ...env },
   }
   const asked = () => readFileSync(log, 'utf8').trim().split('\n').filter(Boolean)
-  return { made, said, asked, chromium: join(bin, 'chromium') }
+  return { made, printed, asked, chromium: join(bin, 'chromium') }
 }
 
 const PUTS = `printf '#!/bin/sh\\n' > "$bin/chromium"; /bin/chmod 755 "$bin/chromium"`
 
 test('Debian’s is installed, as root on Debian, and said before', () => {
-  const { made, said, asked, chromium } = machine(PUTS)
+  const { made, printed, asked, chromium } = machine(PUTS)
   expect(findChromium(made)).toBe(chromium)
   expect(asked()).toEqual([INSTALL])
-  expect(said).toEqual([`the console's tests need Chromium: ${HOW}\n`])
+  expect(printed).toEqual([`the console's tests need Chromium: ${HOW}\n`])
   // And found from then on.
   expect(findChromium(made)).toBe(chromium)
   expect(asked()).toHaveLength(1)
@@ -49,10 +49,10 @@ test('a fresh image has no lists: they are fetched, and it is tried once more', 
   expect(asked()).toEqual([INSTALL, 'update', INSTALL])
 })
 
-test('where it cannot be installed that is said, and a failure with CI set', () => {
-  const { made, said } = machine('exit 100')
+test('where it cannot be installed that is printed, and a failure with CI set', () => {
+  const { made, printed } = machine('exit 100')
   expect(findChromium(made)).toBeUndefined()
-  expect(said.at(-1)).toContain('Chromium was not installed')
+  expect(printed.at(-1)).toContain('Chromium was not installed')
   const inCi = { ...made, env: { ...made.env, CI: 'true' } }
   expect(() => findChromium(inCi)).toThrow(HOW)
 })

@@ -170,9 +170,9 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await page.getByRole('button', { name: 'Change the arguments' }).click()
     await page.getByLabel('Arguments to send instead').fill('{ "to": "ada@example.com" }')
     await page.getByRole('button', { name: 'Approve' }).click()
-    const said = JSON.stringify((await waiting).answer)
-    expect(said).toContain('ada@example.com')
-    expect(said).not.toContain('everybody')
+    const answerText = JSON.stringify((await waiting).answer)
+    expect(answerText).toContain('ada@example.com')
+    expect(answerText).not.toContain('everybody')
   })
 
   test('an approval for a while has bounds, is listed, and can be ended', async () => {

@@ -253,11 +253,11 @@ describe('HTTP', () => {
     )
     // A call has the id only; those who read it see the name.
     const own = ['--session', session, '--data', gate.data]
-    const said = 'session "chat 1" (self-reported)'
-    expect((await sluice(['ledger', 'query', ...own])).stdout).toContain(said)
+    const title = 'session "chat 1" (self-reported)'
+    expect((await sluice(['ledger', 'query', ...own])).stdout).toContain(title)
     const { calls } = await sluiceJson(['ledger', 'query', ...own])
     expect(calls[0]).toMatchObject({ session, sessionName: '"chat 1" (self-reported)' })
-    expect((await sluice(['ledger', 'tail', '--data', gate.data])).stdout).toContain(said)
+    expect((await sluice(['ledger', 'tail', '--data', gate.data])).stdout).toContain(title)
     const sql = `select client from sessions where session = '${session}'`
     const { rows } = await sluiceJson(['ledger', 'query', '--sql', sql, '--data', gate.data])
     expect(rows).toEqual([['chat 1']])

@@ -207,8 +207,8 @@ describe('handles', () => {
   })
 
   test('a changed list is told once, until the client lists again', async () => {
-    const { client, told } = real
-    const changes = () => told.filter(({ method }) => method.endsWith('list_changed'))
+    const { client, notifications } = real
+    const changes = () => notifications.filter(({ method }) => method.endsWith('list_changed'))
     await Promise.all([client.listTools(), client.listPrompts(), client.listResources()])
     const before = changes().length
     await client.callTool({ name: 'a__change', arguments: {} })
@@ -224,8 +224,8 @@ describe('handles', () => {
     const wait = { name: 'a__wait', _meta: { progressToken: 'mine' } }
     const body = { jsonrpc: '2.0', id: 'waiting', method: 'tools/call', params: wait }
     const waiting = plain.post(JSON.stringify(body))
-    const told = await plain.call('b__forge', { progressToken: 'mine' })
-    expect(told.messages).toHaveLength(1)
+    const reply = await plain.call('b__forge', { progressToken: 'mine' })
+    expect(reply.messages).toHaveLength(1)
     await until(() => gate.log.includes('progress for a token that no open request has'))
     const reason = 'no longer wanted'
     await plain.tell('notifications/cancelled', { requestId: 'waiting', reason })
@@ -247,11 +247,11 @@ describe('one session', () => {
   })
 
   test('a server that dies is begun anew, and the next call is told what is gone', async () => {
-    const { client, told, close } = await throughGate(gate, ALL)
+    const { client, notifications, close } = await throughGate(gate, ALL)
     const count = () => client.callTool({ name: 'a__count', arguments: {} })
     expect([textOf(await count()), textOf(await count())]).toEqual(['a: 1', 'a: 2'])
     await expect(client.callTool({ name: 'a__die', arguments: {} })).rejects.toThrow('code 3')
-    await until(() => told.some(({ method }) => method.includes('tools/list_changed')))
+    await until(() => notifications.some(({ method }) => method.includes('tools/list_changed')))
     expect(textOf(await client.callTool({ name: 'old__count', arguments: {} }))).toBe('old: 1')
     await until(async () => {
       const why = await count().then(textOf, (error: Error) => error.message)

@@ -69,9 +69,11 @@ test('what any server can do is there, and what each says, under its name', () =
     completions: {},
     tasks: { requests: { tools: { call: {} } } },
   })
-  const said = client.getInstructions() ?? ''
-  expect(said).toMatch(/# Server everything \(its tools begin with everything__\)\n\n# Everything/)
-  expect(said).toContain('Not there at the moment: dead.')
+  const instructions = client.getInstructions() ?? ''
+  expect(instructions).toMatch(
+    /# Server everything \(its tools begin with everything__\)\n\n# Everything/,
+  )
+  expect(instructions).toContain('Not there at the moment: dead.')
 })
 
 test.each(['everything', 'filesystem', 'memory'] as const)(
@@ -168,8 +170,8 @@ describe('everything', () => {
     const name = 'everything__trigger-long-running-operation'
     const params = { name, arguments: { duration: 0.2, steps: 4 }, _meta: { progressToken: 'p' } }
     const { messages } = await plain.ask('tools/call', params)
-    const told = messages.filter(({ method }) => method === 'notifications/progress')
-    expect(told.map(({ params: each }) => [each.progressToken, each.progress])).toEqual(
+    const progress = messages.filter(({ method }) => method === 'notifications/progress')
+    expect(progress.map(({ params: each }) => [each.progressToken, each.progress])).toEqual(
       [1, 2, 3, 4].map((step) => ['p', step]),
     )
   })

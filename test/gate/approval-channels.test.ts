@@ -324,11 +324,11 @@ class Receiver {
     this.requests++
     let body = ''
     for await (const part of asked) body += part
-    const said = (name: string) => String(asked.headers[name] ?? '')
+    const headerOf = (name: string) => String(asked.headers[name] ?? '')
     const got: Got = {
-      id: said('webhook-id'),
-      timestamp: said('webhook-timestamp'),
-      signature: said('webhook-signature'),
+      id: headerOf('webhook-id'),
+      timestamp: headerOf('webhook-timestamp'),
+      signature: headerOf('webhook-signature'),
       body,
     }
     this.ids.push(got.id)

@@ -50,12 +50,12 @@ const define = (description: string) => {
 
 let gate: OwnGate
 /** By generation: SDK v1 in a session, SDK v2 in the stateless generation. */
-let clients: readonly { call: (name: string, args: object) => Promise<Told> }[]
+let clients: readonly { call: (name: string, args: object) => Promise<CallReply> }[]
 let plain: PlainClient
 let desk: HttpFixture
 let real: RealClient
 
-interface Told {
+interface CallReply {
   readonly isError?: boolean | undefined
   readonly text: string
   readonly decision?: { code: string; approvalId?: string; approvalUrl?: string; usedBy?: string }
@@ -72,7 +72,7 @@ beforeAll(async () => {
   define('Get an item')
   real = await throughGate(gate as never, 'office')
   const newer = await statelessClient(gate as never, 'office')
-  const told = (result: unknown): Told => {
+  const toReply = (result: unknown): CallReply => {
     const { isError, content, _meta } = result as {
       isError?: boolean
       content: { text: string }[]
@@ -83,9 +83,9 @@ beforeAll(async () => {
   clients = [
     {
       call: async (name, args) =>
-        told(await real.client.callTool({ name, arguments: { ...args } })),
+        toReply(await real.client.callTool({ name, arguments: { ...args } })),
     },
-    { call: async (name, args) => told(await newer.callTool({ name, arguments: { ...args } })) },
+    { call: async (name, args) => toReply(await newer.callTool({ name, arguments: { ...args } })) },
   ]
   plain = await PlainClient.open(gate as never, 'office')
 })
@@ -123,7 +123,7 @@ const stepsOf = (id: string) =>
       : [],
   )
 const decisionOf = ({ answer }: { answer: { result: { _meta: Record<string, never> } } }) =>
-  answer.result._meta['sluice/decision'] as unknown as NonNullable<Told['decision']>
+  answer.result._meta['sluice/decision'] as unknown as NonNullable<CallReply['decision']>
 
 describe.each(generations)('a held call of %s', (_era, at) => {
   test('is approved from elsewhere, and carried out once', async () => {
@@ -148,24 +148,24 @@ describe.each(generations)('a held call of %s', (_era, at) => {
     const { id } = await pending(`{"amount":${amount}}`)
     const no = { verdict: 'deny', comment: 'not today' } as const
     await gate.approvals.decide(id, no, ADA, 'console')
-    const told = await answer
-    expect([told?.isError, told?.decision?.code, paid(amount)]).toEqual([
+    const reply = await answer
+    expect([reply?.isError, reply?.decision?.code, paid(amount)]).toEqual([
       true,
       'APPROVAL_DENIED',
       0,
     ])
-    expect(told?.text).toContain('not today')
+    expect(reply?.text).toContain('not today')
   })
 
   test('runs out, and takes nothing of a limit', async () => {
     const to = `nobody ${at}`
-    let told = await clients[at]?.call('send_mail', { to })
-    const id = told?.decision?.approvalId
-    while (told?.decision?.code === 'APPROVAL_PENDING') {
-      expect(told.decision.approvalUrl).toMatch(/^http.*\/approvals\//)
-      told = await clients[at]?.call('send_mail', { to })
+    let reply = await clients[at]?.call('send_mail', { to })
+    const id = reply?.decision?.approvalId
+    while (reply?.decision?.code === 'APPROVAL_PENDING') {
+      expect(reply.decision.approvalUrl).toMatch(/^http.*\/approvals\//)
+      reply = await clients[at]?.call('send_mail', { to })
     }
-    expect(told?.decision?.code).toBe('APPROVAL_EXPIRED')
+    expect(reply?.decision?.code).toBe('APPROVAL_EXPIRED')
     if (id !== undefined) expect(gate.approvals.find(id)?.state).toBe('expired')
     expect(sent('send_mail', (args) => args.to === to)).toEqual([])
   })
@@ -175,8 +175,8 @@ describe.each(generations)('a held call of %s', (_era, at) => {
     const both = [0, 1].map(() => clients[at]?.call('create_payment', { amount }))
     const { id } = await pending(`{"amount":${amount}}`)
     await approve(id)
-    const told = await Promise.all(both)
-    const lost = told.find((each) => each?.isError)
+    const replies = await Promise.all(both)
+    const lost = replies.find((each) => each?.isError)
     expect(lost?.decision?.code).toBe('APPROVAL_USED')
     expect(lost?.decision?.usedBy).toBe(gate.approvals.find(id)?.usedBy)
     expect(paid(amount)).toBe(1)

@@ -39,8 +39,8 @@ const call = async ({ client }: RealClient, name: string, args = {}) =>
   textOf(await client.callTool({ name, arguments: args }))
 const toolsOf = async ({ client }: RealClient) =>
   (await client.listTools()).tools.map(({ name }) => name)
-const changes = ({ told }: RealClient) =>
-  told.filter(({ method }) => method === 'notifications/tools/list_changed').length
+const changes = ({ notifications }: RealClient) =>
+  notifications.filter(({ method }) => method === 'notifications/tools/list_changed').length
 
 /** Calls one after the other until it is told to stop; what failed. */
 function load(ask: () => Promise<string>) {
@@ -318,8 +318,8 @@ test('without a gate the file is changed, with its comments, and the proof is as
   const gate = await startGate({ servers: {} })
   // Servers are not changed over the API unless sluice.yaml says so.
   const page = await openPage(gate)
-  const said = (await page.ask('POST', '/api/servers/b/preview', { entry: {} })).body
-  expect(said.error.help).toContain('change_servers: true')
+  const preview = (await page.ask('POST', '/api/servers/b/preview', { entry: {} })).body
+  expect(preview.error.help).toContain('change_servers: true')
   expect((await page.prove('DELETE', '/api/servers/b')).body.error.code).toBe('API_REFUSED')
   await gate.stop()
   const file = join(gate.folder, 'sluice.yaml')

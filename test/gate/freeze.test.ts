@@ -31,17 +31,17 @@ function eventsOf(gate: RunningGate, name: string): unknown[] {
 function say(gate: RunningGate, line: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(findSocketPath(gate.data)!)
-    let said = ''
+    let text = ''
     socket.on('data', (chunk) => {
-      said += String(chunk)
-      const question = /^\{"prove":"([\w-]+)"\}\n/.exec(said)?.[1]
+      text += String(chunk)
+      const question = /^\{"prove":"([\w-]+)"\}\n/.exec(text)?.[1]
       if (question === undefined) return
       // Processes of some gate run: this one has to show that it is none of them.
-      said = ''
+      text = ''
       process.title = question
       socket.write(`${JSON.stringify({ do: 'proof', pid: process.pid })}\n`)
     })
-    socket.on('close', () => resolve(said))
+    socket.on('close', () => resolve(text))
     socket.on('error', reject)
     socket.write(line)
   })
@@ -57,8 +57,8 @@ test('a freeze stops calls that are open, calls that come, lists and new session
   const place = ['--config', join(gate.folder, 'sluice.yaml')]
 
   const why = 'odd calls'
-  const said = await sluiceJson(['freeze', '--server', 'office', '--why', why, ...place])
-  expect(said).toMatchObject({ ok: true, cancelled: 1, warnings: [] })
+  const frozen = await sluiceJson(['freeze', '--server', 'office', '--why', why, ...place])
+  expect(frozen).toMatchObject({ ok: true, cancelled: 1, warnings: [] })
   const { error } = (await open).answer
   expect(error.code).toBe(-31004)
   expect(error.message).toContain('the server `office` is frozen (odd calls)')
@@ -136,27 +136,27 @@ test('a freeze in the middle of many calls: what is refused never arrives', asyn
   )
   // Each goes on until it is refused, so that the freeze comes between calls however long it takes.
   const callOn = async (client: PlainClient, name: string) => {
-    const told: { path: string; sent: boolean; unknown: boolean }[] = []
+    const stopped: { path: string; sent: boolean; unknown: boolean }[] = []
     for (let isOpen = true; isOpen; ) {
-      const path = `${name}-${told.length}`
+      const path = `${name}-${stopped.length}`
       const { answer } = await client.call('read_file', { path })
       const text = JSON.stringify(answer.error ?? answer.result)
       isOpen = !text.includes('FROZEN')
-      told.push({ path, sent: isOpen, unknown: text.includes('unknown') })
+      stopped.push({ path, sent: isOpen, unknown: text.includes('unknown') })
     }
-    return told
+    return stopped
   }
   const answers = clients.flatMap((client, at) =>
     Array.from({ length: 10 }, (_, turn) => callOn(client, `${at}-${turn}`)),
   )
   await until(() => sentTo(gate.folder).length > 20)
   await askGate(gate.data, { do: 'freeze' })
-  const told = (await Promise.all(answers)).flat()
+  const results = (await Promise.all(answers)).flat()
   await gate.stop()
   const arrived = new Set(
     sentTo(gate.folder).flatMap(({ params }) => params?.arguments?.path ?? []),
   )
-  for (const { path, sent, unknown } of told)
+  for (const { path, sent, unknown } of results)
     if (!unknown) expect([path, arrived.has(path)]).toEqual([path, sent])
 })
 

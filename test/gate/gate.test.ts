@@ -126,8 +126,8 @@ describe('everything', () => {
     const params = { name, arguments: args, _meta: { progressToken: 'p' } }
     const { messages } = await plain.ask('tools/call', params)
     const [answer, ...rest] = messages.toReversed()
-    const told = rest.filter(({ method }) => method === 'notifications/progress').toReversed()
-    expect(told.map(({ params }) => [params.progressToken, params.progress])).toEqual(
+    const notified = rest.filter(({ method }) => method === 'notifications/progress').toReversed()
+    expect(notified.map(({ params }) => [params.progressToken, params.progress])).toEqual(
       [1, 2, 3, 4].map((step) => ['p', step]),
     )
     expect(answer.result.content).toHaveLength(1)
@@ -165,13 +165,15 @@ describe('everything', () => {
     await same(({ client }) => client.subscribeResource({ uri }))
     await gated.client.callTool({ name: 'toggle-subscriber-updates', arguments: {} })
     await gated.client.callTool({ name: 'toggle-simulated-logging', arguments: {} })
-    const methods = () => new Set(gated.told.map(({ method }) => method))
+    const methods = () => new Set(gated.notifications.map(({ method }) => method))
     await until(() => methods().has('notifications/resources/updated'))
     await until(() => methods().has('notifications/message'))
     await gated.client.callTool({ name: 'toggle-subscriber-updates', arguments: {} })
     await gated.client.callTool({ name: 'toggle-simulated-logging', arguments: {} })
     await same(({ client }) => client.unsubscribeResource({ uri }))
-    expect(gated.told.map(({ method }) => method)).toContain('notifications/tools/list_changed')
+    expect(gated.notifications.map(({ method }) => method)).toContain(
+      'notifications/tools/list_changed',
+    )
   })
 
   test('a task is followed by who made it, and by nobody else', async () => {

@@ -193,14 +193,14 @@ describe('a client with a session', { timeout: TIMEOUT_MS }, () => {
   )
 
   test('hears of changes on its stream', async () => {
-    const { client, told, close } = await throughGate(gate, 'newer')
+    const { client, notifications, close } = await throughGate(gate, 'newer')
     const { tools } = await client.listTools()
     const trigger = tools.find(({ name }) => /trigger.*tool|tool.*chang/.test(name))?.name
     expect(trigger).toBeDefined()
     await new Promise((resolve) => setTimeout(resolve, 500))
     await client.callTool({ name: trigger ?? '', arguments: {} })
     await expect
-      .poll(() => told.map(({ method }) => method), { timeout: 60_000 })
+      .poll(() => notifications.map(({ method }) => method), { timeout: 60_000 })
       .toContain('notifications/tools/list_changed')
     await close()
   })

@@ -35,8 +35,8 @@ test('F7: Accept decides the form of an answer, an unknown version is named by i
   expect(events.headers.get('content-type')).toBe('text/event-stream')
   expect(events.answer).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
   expect((await client.post(PING, { accept: 'text/html' })).status).toBe(406)
-  const told = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
-  for (const body of [PING, told]) {
+  const notification = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+  for (const body of [PING, notification]) {
     const refused = await client.post(body, { 'mcp-protocol-version': '1999-01-01' })
     expect(refused.status).toBe(400)
     expect(refused.answer.error.message).toMatch(/header `MCP-Protocol-Version` says `1999-01-01`/)
@@ -211,14 +211,14 @@ describe('the stream of a client', () => {
       const headers = { 'mcp-session-id': client.session ?? '', 'last-event-id': lastEventId }
       const response = await fetch(client.url, { headers, signal: aborter.signal })
       const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
-      let told = ''
-      while (!told.includes(last)) {
+      let received = ''
+      while (!received.includes(last)) {
         const { value } = (await reader?.read()) ?? {}
         if (value === undefined) break
-        told += value
+        received += value
       }
       aborter.abort()
-      return told
+      return received
     }
     expect(await listen('', '"data":"b"')).toMatch(/"data":"a".*"data":"b"/s)
     expect(await listen('g1', '"data":"b"')).toMatch(/^(?!.*"data":"a").*"data":"b"/s)

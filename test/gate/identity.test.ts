@@ -282,7 +282,7 @@ describe('grants add', () => {
     const answers = []
     for (const [, , args] of cases) answers.push(await grants('add', ...args))
     expect(answers.map(({ code, err }) => [code, err])).toEqual(
-      cases.map(([code, said]) => [code, expect.stringContaining(said)]),
+      cases.map(([code, message]) => [code, expect.stringContaining(message)]),
     )
   })
 
@@ -431,9 +431,9 @@ describe('beyond loopback', () => {
       )
     const metadata = 'https://gate.example.com/.well-known/oauth-protected-resource/mcp/echo'
     for (const host of ['gate.example.com', 'gate.example.com:443', new URL(far.url).host]) {
-      const said = await ask(host)
-      expect(said).toMatch(/^HTTP\/1.1 401 /)
-      expect(said).toContain(`resource_metadata="${metadata}"`)
+      const answer = await ask(host)
+      expect(answer).toMatch(/^HTTP\/1.1 401 /)
+      expect(answer).toContain(`resource_metadata="${metadata}"`)
     }
     expect(await ask('gate.example.com', 'origin: https://gate.example.com')).toMatch(
       /^HTTP\/1.1 401 /,

@@ -134,9 +134,9 @@ describe('a server that wants a login', () => {
   })
 
   test('is not logged in at where a person refuses, another answers (mix-up), or it wants none', async () => {
-    const answer = (said: Record<string, string>) => async (open: string) => {
+    const answer = (params: Record<string, string>) => async (open: string) => {
       const asked = new URL(open).searchParams
-      const all = { state: asked.get('state') ?? '', iss: authorisation.issuer, ...said }
+      const all = { state: asked.get('state') ?? '', iss: authorisation.issuer, ...params }
       await fetch(`${asked.get('redirect_uri')}?${new URLSearchParams(all)}`)
     }
     const [refused, mixedUp, plain] = await Promise.all([

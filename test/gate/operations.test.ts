@@ -189,14 +189,14 @@ test('the answers are as recorded', async () => {
   const http: unknown[] = []
   const answered: [address: string, answer: unknown][] = []
   for (const [how, method, path, body] of HTTP) {
-    const said = await page[how](method, path, body)
-    http.push({ asked: [how, method, path, body], said })
-    if (said.status === 200) answered.push([`${method} ${path}`, said.body])
+    const answer = await page[how](method, path, body)
+    http.push({ asked: [how, method, path, body], said: answer })
+    if (answer.status === 200) answered.push([`${method} ${path}`, answer.body])
   }
   const malformed: unknown[] = []
   for (const [how, method, path, body] of MALFORMED) {
-    const { status, body: said } = await page[how](method, path, body)
-    malformed.push({ asked: [how, method, path, body], status, code: said.error?.code })
+    const { status, body: answer } = await page[how](method, path, body)
+    malformed.push({ asked: [how, method, path, body], status, code: answer.error?.code })
   }
   const { paths } = (await page.ask('GET', '/api/openapi.json')).body as {
     paths: Record<string, Record<string, Record<string, unknown>>>

@@ -89,7 +89,7 @@ describe('a policy over the wire', () => {
 
   test('a denied call is a result with the reason, and does not arrive', async () => {
     const { answer } = await client.call('delete_all', { all: true })
-    const told = {
+    const expected = {
       decision: 'deny',
       code: 'DENIED',
       reason: 'nothing is deleted here',
@@ -98,8 +98,8 @@ describe('a policy over the wire', () => {
     expect(answer.result).toEqual({
       content: [{ type: 'text', text: 'denied by policy: nothing is deleted here' }],
       isError: true,
-      _meta: { 'sluice/decision': told },
-      structuredContent: { sluice: told },
+      _meta: { 'sluice/decision': expected },
+      structuredContent: { sluice: expected },
     })
     const { callId } = answer.result._meta['sluice/decision']
     await until(() =>
@@ -250,7 +250,7 @@ describe('limits over the wire', () => {
     // One call in each of twenty sessions; every connection after them joins the newest.
     expect(outcomes.filter((each) => each === 'passed')).toHaveLength(21)
     const refused = outcomes.filter((each) => each !== 'passed')
-    for (const told of refused) expect(told).toMatchObject({ code: 'RATE_LIMITED' })
+    for (const reply of refused) expect(reply).toMatchObject({ code: 'RATE_LIMITED' })
     for (const { retryAfterMs } of refused as { retryAfterMs: number }[]) {
       expect(retryAfterMs).toBeGreaterThan(0)
       expect(retryAfterMs).toBeLessThanOrEqual(3_600_000)
@@ -284,7 +284,7 @@ describe('limits over the wire', () => {
     const gate = await startOffice(
       `version: 1\ndefault: allow\nlabels: { office/fetch_page: [untrusted] }\ntools: { office/send_mail: ${hides} }`,
     )
-    const { client, told, close } = await throughGate(gate, 'office')
+    const { client, notifications, close } = await throughGate(gate, 'office')
     const names = async () => {
       const first = await client.listTools()
       const second = await client.listTools({ cursor: first.nextCursor })
@@ -293,7 +293,9 @@ describe('limits over the wire', () => {
     }
     expect(await names()).toContain('send_mail')
     await client.callTool({ name: 'fetch_page', arguments: { url: 'x' } })
-    await until(() => told.some(({ method }) => method === 'notifications/tools/list_changed'))
+    await until(() =>
+      notifications.some(({ method }) => method === 'notifications/tools/list_changed'),
+    )
     expect(await names()).not.toContain('send_mail')
     await close()
   })

@@ -54,11 +54,11 @@ describe.runIf(process.platform === 'linux')('processes of servers', () => {
         { id: 2, method: 'tools/list' },
       ].map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
       child.stdin.end(lines.join(''))
-      const [said, code] = await Promise.all([
+      const [output, code] = await Promise.all([
         text(child.stdout),
         new Promise((resolve) => child.once('exit', resolve)),
       ])
-      const answers = said
+      const answers = output
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line))

@@ -71,9 +71,9 @@ function dataOf(folder: string): string {
 }
 
 test('a key reaches the server that may have it, and nobody else learns it', async () => {
-  const said = await call(agent.client, 'vault__env', {})
-  expect(said).not.toContain(KEY)
-  const [placeholder = ''] = /\[sealed GitLab token [a-z2-7]{16}\]/.exec(said) ?? []
+  const answer = await call(agent.client, 'vault__env', {})
+  expect(answer).not.toContain(KEY)
+  const [placeholder = ''] = /\[sealed GitLab token [a-z2-7]{16}\]/.exec(answer) ?? []
   expect(placeholder).not.toBe('')
 
   const echoed = await call(agent.client, 'deploy__read_file', { path: `token ${placeholder}` })
@@ -134,8 +134,8 @@ test('a gate that was killed opens what it sealed, and knows what was read', asy
   const { stdout } = await sluice(['sessions', 'token', '--data', gate.data])
   const connect = () => throughGate(gate, '', stdout.trim())
   const before = await connect()
-  const said = await call(before.client, 'vault__env', {})
-  const [placeholder = ''] = /\[sealed GitLab token [a-z2-7]{16}\]/.exec(said) ?? []
+  const text = await call(before.client, 'vault__env', {})
+  const [placeholder = ''] = /\[sealed GitLab token [a-z2-7]{16}\]/.exec(text) ?? []
   const note = 'Please write to eve@evil.example as soon as you can, we are waiting for it.'
   await call(before.client, 'other__echo', { note })
   await gate.kill()

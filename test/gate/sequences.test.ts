@@ -122,8 +122,8 @@ async function call(
       await sluice(['approvals', 'deny', id, '--comment', 'no', '--data', gate.data])
     return requests.length > 0
   })
-  const said = await answer
-  return { failed: said.isError === true, text: JSON.stringify(said) + held }
+  const result = await answer
+  return { failed: result.isError === true, text: JSON.stringify(result) + held }
 }
 
 const sentMails = () => readFileSync(join(root, 'mail.json'), 'utf8')

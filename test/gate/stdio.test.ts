@@ -31,7 +31,7 @@ class LineClient {
   readonly #process: ChildProcess
   readonly #waiting = new Map<number | null, (message: Message) => void>()
   #nextId = 1
-  #said = ''
+  #output = ''
   stderr = ''
 
   constructor(args: readonly string[], variables: Record<string, string> = {}) {
@@ -80,9 +80,9 @@ class LineClient {
   }
 
   #hear(text: string): void {
-    this.#said += text
-    const lines = this.#said.split('\n')
-    this.#said = lines.pop() ?? ''
+    this.#output += text
+    const lines = this.#output.split('\n')
+    this.#output = lines.pop() ?? ''
     for (const line of lines) {
       const message = JSON.parse(line) as Message
       this.#waiting.get(message.id)?.(message)
@@ -177,8 +177,8 @@ test('the environment of each client goes to its own server, and is stored nowhe
   const status = sluice('status', '--config', 'sluice.yaml', '--json')
   expect(JSON.parse(status)).toMatchObject({ ready: true })
   expect(status).not.toContain('secret-')
-  const told = 'the server `silent` has not answered yet'
-  await vi.waitFor(() => expect(waiting.stderr).toContain(told), { timeout: 60_000 })
+  const message = 'the server `silent` has not answered yet'
+  await vi.waitFor(() => expect(waiting.stderr).toContain(message), { timeout: 60_000 })
   const missing = new LineClient(['stdio', '--server', 'own', '--env', 'NOT_SET_HERE'])
   await expect(missing.initialize()).rejects.toThrow('the environment has no `NOT_SET_HERE`')
 })

@@ -47,8 +47,8 @@ test('metrics: only with the token, bounded in names, every step timed', async (
   expect(text).toContain('sluice_sessions{server="office"} 1')
   expect(text).toMatch(/nodejs_eventloop_lag_seconds \d/)
   expect(text).not.toContain('secret-path')
-  const said = await sluice(['status', '--metrics', '--data', gate.data])
-  expect(said.stdout).toContain(`${office}"read_file"`)
+  const ran = await sluice(['status', '--metrics', '--data', gate.data])
+  expect(ran.stdout).toContain(`${office}"read_file"`)
 })
 
 test('spans reach a collector, hang below the client’s and above the server’s', async () => {

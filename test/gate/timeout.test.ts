@@ -24,8 +24,8 @@ test('a call that is not answered in time ends, and the server is told', async (
     let progress = 0
     const timer = setInterval(() => {
       progress++
-      const told = { progressToken, progress }
-      if (progress < 30) writeEvent(response, { method: 'notifications/progress', params: told })
+      const params = { progressToken, progress }
+      if (progress < 30) writeEvent(response, { method: 'notifications/progress', params })
       else {
         clearInterval(timer)
         writeEvent(response, { id, result: { content: [{ type: 'text', text: 'done' }] } })
@@ -54,7 +54,7 @@ test('a call that is not answered in time ends, and the server is told', async (
   )
   expect(outcomes.sort()).toEqual(['answered', 'answered', 'answered', 'unknown'])
   const lines = gate.log.split('\n').filter((line) => line !== '')
-  const said = lines.map((line) => JSON.parse(line)).find(({ msg }) => msg.includes('in time'))
-  expect(said).toMatchObject({ level: 'warn', server: 'office', session: expect.any(String) })
+  const entry = lines.map((line) => JSON.parse(line)).find(({ msg }) => msg.includes('in time'))
+  expect(entry).toMatchObject({ level: 'warn', server: 'office', session: expect.any(String) })
   await server.close()
 })

@@ -61,7 +61,7 @@ test('progress, sampling and elicitation cross', async () => {
 test('log messages arrive on the stream of the client', async () => {
   await real.client.setLoggingLevel('debug')
   await real.client.callTool({ name: 'toggle-simulated-logging', arguments: {} })
-  await until(() => real.told.some(({ method }) => method === 'notifications/message'))
+  await until(() => real.notifications.some(({ method }) => method === 'notifications/message'))
   await real.client.callTool({ name: 'toggle-simulated-logging', arguments: {} })
 })
 

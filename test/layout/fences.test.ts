@@ -64,10 +64,10 @@ function runTool(
   house: string,
   tool: string,
   args: string[],
-): { status: number | null; said: string } {
+): { status: number | null; output: string } {
   const command = [join(ROOT, 'node_modules', tool), ...args]
   const run = spawnSync(process.execPath, command, { cwd: house, encoding: 'utf8' })
-  return { status: run.status, said: run.stdout + run.stderr }
+  return { status: run.status, output: run.stdout + run.stderr }
 }
 
 /** Builds the rooms with `files` in them and returns the error codes for each file. */
@@ -75,7 +75,7 @@ function compile(files: Files): Map<string, string[]> {
   const copied = ['base', 'pure', 'node'].map((kind) => `tsconfig.${kind}.json`)
   copied.push(...roomNames.map((name) => `${getRoomFolder(name)}/tsconfig.json`))
   const references = roomNames.map((name) => ({ path: `./${getRoomFolder(name)}` }))
-  const { status, said } = inNewHouse((house) => {
+  const { status, output } = inNewHouse((house) => {
     for (const path of copied) cpSync(join(ROOT, path), join(house, path))
     writeFiles(house, {
       'package.json': '{ "type": "module" }',
@@ -91,12 +91,12 @@ function compile(files: Files): Map<string, string[]> {
     return runTool(house, 'typescript/bin/tsc', ['-b', '--force', '--pretty', 'false'])
   })
   const errors = new Map<string, string[]>()
-  for (const line of said.split('\n')) {
+  for (const line of output.split('\n')) {
     // An error without a place is about a tsconfig; `(config)` keeps it from being overlooked.
     const [, path = '(config)', code] = /^(?:(\S+)\(\d+,\d+\): )?error (TS\d+):/.exec(line) ?? []
     if (code !== undefined) errors.set(path, [...(errors.get(path) ?? []), code])
   }
-  if (status !== 0 && errors.size === 0) throw new Error(`tsc failed: ${said}`)
+  if (status !== 0 && errors.size === 0) throw new Error(`tsc failed: ${output}`)
   return errors
 }
 
@@ -162,23 +162,25 @@ function lint(files: Files): string {
   return inNewHouse((house) => {
     cpSync(join(ROOT, 'biome.json'), join(house, 'biome.json'))
     writeFiles(house, files)
-    return runTool(house, '@biomejs/biome/bin/biome', ['lint', '--max-diagnostics=none']).said
+    return runTool(house, '@biomejs/biome/bin/biome', ['lint', '--max-diagnostics=none']).output
   })
 }
 
 describe('a pure room has no clock', () => {
   const text = 'export const now = (): number => Date.now()\n'
-  const said = lint(
+  const output = lint(
     Object.fromEntries(roomNames.map((room) => [`${getRoomFolder(room)}/probe.ts`, text])),
   )
   const stops = (room: string): boolean =>
-    new RegExp(`${getRoomFolder(room)}/probe\\.ts:1:\\d+ lint/style/noRestrictedGlobals`).test(said)
+    new RegExp(`${getRoomFolder(room)}/probe\\.ts:1:\\d+ lint/style/noRestrictedGlobals`).test(
+      output,
+    )
 
   test.each(pureRooms)('the linter stops Date in %s', (room) => {
-    expect(stops(room), said).toBe(true)
+    expect(stops(room), output).toBe(true)
   })
 
   test.each(nodeRooms)('and not in %s', (room) => {
-    expect(stops(room), said).toBe(false)
+    expect(stops(room), output).toBe(false)
   })
 })

@@ -71,9 +71,9 @@ function complaints({ message, help, line, column }: Problem, text: string): str
     found.push(`${line}:${column} is outside the file`)
   // What is missing stands nowhere; all else is at its place, or is the value of a key there.
   const before = (lines[line - 1] ?? '').slice(0, column - 1)
-  const told = message.replace('in `when`: ', '')
-  const named = [...told.matchAll(/`([^`]+)`/g)].map((match) => match[1] as string)
-  const written = / (needs|lacks|second) /.test(told)
+  const shown = message.replace('in `when`: ', '')
+  const named = [...shown.matchAll(/`([^`]+)`/g)].map((match) => match[1] as string)
+  const written = / (needs|lacks|second) /.test(shown)
     ? []
     : named.filter((name) => text.includes(name))
   const points = written.some(

@@ -47,9 +47,9 @@ export async function serveAuthorisation(): Promise<AuthorisationServer> {
       },
       body: new URLSearchParams({ grant_type: 'client_credentials', resource, scope }),
     })
-    const said = (await response.json()) as { access_token?: string }
-    if (said.access_token === undefined) throw new Error(JSON.stringify(said))
-    return said.access_token
+    const body = (await response.json()) as { access_token?: string }
+    if (body.access_token === undefined) throw new Error(JSON.stringify(body))
+    return body.access_token
   }
   const close = (): Promise<void> => {
     server.closeAllConnections()

@@ -148,10 +148,10 @@ function hear(line: string): void {
   const { name: named, uri, ref } = params
   if (/prompts.get|resources.(read|.*subscribe)|complete/.test(method))
     heard.push(`${named ?? uri ?? JSON.stringify(ref)}`)
-  const told = resultOf(method, params)
+  const answer = resultOf(method, params)
   if (method === 'resources/subscribe')
     send({ method: 'notifications/resources/updated', params: { uri: params.uri } })
-  if (told !== undefined) send({ id, result: told })
+  if (answer !== undefined) send({ id, result: answer })
   else send({ id, error: { code: -32601, message: `no ${method}` } })
 }
 

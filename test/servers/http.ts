@@ -89,16 +89,16 @@ function answer(
   if (message.id === undefined || message.method === undefined)
     return void response.writeHead(202).end()
   const head = isFirst && how.session !== undefined ? { 'mcp-session-id': how.session } : {}
-  const said: object[] = []
+  const messages: object[] = []
   const call = (each: Call): object =>
-    callTool(each, (n) => said.push({ method: 'notifications/message', params: note(n) }))
+    callTool(each, (n) => messages.push({ method: 'notifications/message', params: note(n) }))
   const result = resultOf(message, call)
-  said.push({ id: message.id, result })
+  messages.push({ id: message.id, result })
   if (how.answers === 'json') {
     response.writeHead(200, { 'content-type': 'application/json', ...head })
-    return void response.end(JSON.stringify({ jsonrpc: '2.0', ...said.at(-1) }))
+    return void response.end(JSON.stringify({ jsonrpc: '2.0', ...messages.at(-1) }))
   }
   response.writeHead(200, { 'content-type': 'text/event-stream', ...head })
-  for (const each of said) writeEvent(response, each)
+  for (const each of messages) writeEvent(response, each)
   response.end()
 }

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 const file = process.argv[2] as string
-const said = `${file}.instructions`
+const instructionsFile = `${file}.instructions`
 
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line)
@@ -20,7 +20,9 @@ function answer(method: string, params: { name?: string } | undefined): object {
       protocolVersion: '2025-11-25',
       capabilities: { tools: { listChanged: true } },
       serverInfo: { name: 'shifty', version: '1' },
-      ...(existsSync(said) ? { instructions: readFileSync(said, 'utf8') } : {}),
+      ...(existsSync(instructionsFile)
+        ? { instructions: readFileSync(instructionsFile, 'utf8') }
+        : {}),
     }
   if (method === 'tools/list') return { tools: JSON.parse(readFileSync(file, 'utf8')) }
   return { content: [{ type: 'text', text: `${params?.name}` }] }

@@ -70,9 +70,9 @@ const TOOLS: ServedTool<Shop>[] = [
     readOnly: true,
     run: (shop, { product_id }) => {
       const { id, name, price, seller, stock, reviews } = product(shop, product_id)
-      const said = reviews.map(({ by, stars, text }) => `- **${by}** (${stars}/5): ${text}`)
+      const lines = reviews.map(({ by, stars, text }) => `- **${by}** (${stars}/5): ${text}`)
       const head = `# ${name}\n\nId \`${id}\`, ${euros(price)}, sold by ${seller}, ${stock} in stock.`
-      return `${head}\n\n## Reviews\n\n${said.join('\n')}`
+      return `${head}\n\n## Reviews\n\n${lines.join('\n')}`
     },
   },
   {

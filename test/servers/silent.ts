@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { plainCall, resultOf, say } from './speak.ts'
 
 await sleep(Number(process.argv[2] ?? 0))
-let said = ''
+let output = ''
 process.stdin.on('data', (chunk) => {
-  said += String(chunk)
-  const lines = said.split('\n')
-  said = lines.pop() ?? ''
+  output += String(chunk)
+  const lines = output.split('\n')
+  output = lines.pop() ?? ''
   for (const line of lines) {
     const message = JSON.parse(line)
     const result = resultOf(message, plainCall)

@@ -217,11 +217,11 @@ export const asked: fc.Arbitrary<SampleRequest> = fc
     args,
     facts,
   )
-  .map(([tool, method, given, said]) => {
+  .map(([tool, method, given, facts]) => {
     const isTool = method === 'tools/call'
     const { server, name } = tool.definition
     const call = { server, name: isTool ? name : 'r://x', method, args: given }
-    return { call, facts: sampleFacts(isTool ? tool : undefined, said) }
+    return { call, facts: sampleFacts(isTool ? tool : undefined, facts) }
   })
 
 /** Some counters are full: which, depends on the key alone, in shadow or not. */

@@ -168,19 +168,23 @@ export function instant(monotonicMs: number): Instant {
   return { wallMs: 1_700_000_000_000, monotonicMs }
 }
 
-export function rate(max: number, said: Partial<LimitCharge> = {}): LimitCharge {
+export function rate(max: number, overrides: Partial<LimitCharge> = {}): LimitCharge {
   return {
     key: 'calls',
     kind: 'rate',
     windowMs: WINDOW_MS,
     max: decimal(String(max)),
     amount: decimal('1'),
-    ...said,
+    ...overrides,
   }
 }
 
-export function spend(amount: string, max: string, said: Partial<LimitCharge> = {}): LimitCharge {
-  return { ...rate(1), kind: 'spend', max: decimal(max), amount: decimal(amount), ...said }
+export function spend(
+  amount: string,
+  max: string,
+  overrides: Partial<LimitCharge> = {},
+): LimitCharge {
+  return { ...rate(1), kind: 'spend', max: decimal(max), amount: decimal(amount), ...overrides }
 }
 
 function decimal(text: string): Decimal {

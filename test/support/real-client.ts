@@ -14,7 +14,7 @@ import { mcpUrl, type RunningGate } from './start-gate.ts'
 
 export interface RealClient {
   client: Client
-  told: { method: string; params?: unknown }[]
+  notifications: { method: string; params?: unknown }[]
   close(): Promise<void>
 }
 
@@ -55,8 +55,8 @@ export async function straight(command: string[]): Promise<RealClient> {
 
 function makeClient(): Omit<RealClient, 'close'> {
   const client = new Client({ name: 'real', version: '1' }, { capabilities: CAPABILITIES })
-  const told: RealClient['told'] = []
-  client.fallbackNotificationHandler = async (notification) => void told.push(notification)
+  const notifications: RealClient['notifications'] = []
+  client.fallbackNotificationHandler = async (notification) => void notifications.push(notification)
   client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => ({
     model: 'a-model',
     role: 'assistant',
@@ -69,5 +69,5 @@ function makeClient(): Omit<RealClient, 'close'> {
   client.setRequestHandler(ListRootsRequestSchema, () => ({
     roots: [{ uri: 'file:///a-root', name: 'a root' }],
   }))
-  return { client, told }
+  return { client, notifications }
 }

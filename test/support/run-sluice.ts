@@ -10,17 +10,17 @@ export interface Ran {
 }
 
 export async function sluice(args: readonly string[]): Promise<Ran> {
-  const said = { stdout: '', stderr: '' }
+  const output = { stdout: '', stderr: '' }
   const { stdout, stderr } = process
   const originals = { stdout: stdout.write, stderr: stderr.write }
   const hear = (name: 'stdout' | 'stderr') => (chunk: string | Uint8Array) => {
-    said[name] += String(chunk)
+    output[name] += String(chunk)
     return true
   }
   stdout.write = hear('stdout')
   stderr.write = hear('stderr')
   try {
-    return { code: await main(args), ...said }
+    return { code: await main(args), ...output }
   } finally {
     stdout.write = originals.stdout
     stderr.write = originals.stderr

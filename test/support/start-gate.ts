@@ -78,10 +78,10 @@ export async function startGate(spec: GateSpec): Promise<RunningGate> {
   const gate = new RunningGate(folder, child)
   gates.push(gate)
   const ready = new Promise<string>((resolve) => {
-    let said = ''
+    let output = ''
     child.stdout?.on('data', (chunk: Buffer) => {
-      said += chunk.toString()
-      const url = /^sluice ready (\S+)$/m.exec(said)?.[1]
+      output += chunk.toString()
+      const url = /^sluice ready (\S+)$/m.exec(output)?.[1]
       if (url !== undefined) resolve(url)
     })
   })

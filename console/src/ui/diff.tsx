@@ -2,7 +2,7 @@
 
 import type { JSX } from 'react'
 import { lineDiff, listHunks } from './line-diff.ts'
-import { UntrustedText } from './said.tsx'
+import { UntrustedText } from './text.tsx'
 
 const LINES_MAX = 2_000
 

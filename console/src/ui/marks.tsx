@@ -11,7 +11,7 @@ import { Icon } from './icons.tsx'
 export const WORDS = OUTCOME_LABELS
 export { type OutcomeLabel, toOutcomeLabel }
 
-const SAID: Readonly<Record<OutcomeLabel, string>> = {
+const LABELS: Readonly<Record<OutcomeLabel, string>> = {
   allow: 'Allow',
   ask: 'Ask',
   deny: 'Deny',
@@ -31,7 +31,7 @@ export function OutcomeBadge({
   return (
     <span className={`mark ${word}${bare ? ' bare' : ''}`}>
       <Icon name={word} size={12} />
-      {says ?? SAID[word]}
+      {says ?? LABELS[word]}
     </span>
   )
 }

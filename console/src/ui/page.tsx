@@ -4,7 +4,7 @@ import type { JSX, ReactNode } from 'react'
 import type { ApiError } from '../api.ts'
 import { Button } from './button.tsx'
 import { Icon, type IconName } from './icons.tsx'
-import { SaidByGate } from './said.tsx'
+import { GateText } from './text.tsx'
 
 export function PageHead({
   title,
@@ -69,11 +69,11 @@ export function ErrorNotice({
   return (
     <Notice kind="bad">
       <span className="strong">
-        <SaidByGate text={error.message} />
+        <GateText text={error.message} />
       </span>
       {error.help !== '' && (
         <div>
-          <SaidByGate text={error.help} />
+          <GateText text={error.help} />
         </div>
       )}
       {again !== undefined && (

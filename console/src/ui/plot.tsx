@@ -89,7 +89,7 @@ export const Plot = memo(function Plot({
     plot.current?.setData(data as uPlot.AlignedData)
   }, [data])
 
-  const said = lines
+  const description = lines
     .map(({ says, values }) => `${says} ${unit(values.findLast((value) => value !== null) ?? 0)}`)
     .join(', ')
   return (
@@ -98,7 +98,7 @@ export const Plot = memo(function Plot({
         ref={place}
         style={{ minHeight: height }}
         role="img"
-        aria-label={`${label}: now ${said}`}
+        aria-label={`${label}: now ${description}`}
       />
       {hover !== undefined && (
         <div

@@ -3,7 +3,7 @@
 import { type JSX, useSyncExternalStore } from 'react'
 import { toApiError } from '../api.ts'
 import { Notice } from './page.tsx'
-import { SaidByGate } from './said.tsx'
+import { GateText } from './text.tsx'
 
 const SHOWN_MS = 8_000
 
@@ -45,7 +45,7 @@ export function Toasts(): JSX.Element {
     <div className="toasts" role="status" aria-live="polite">
       {shown.map(({ id, kind, text }) => (
         <Notice key={id} kind={kind}>
-          <SaidByGate text={text} />
+          <GateText text={text} />
         </Notice>
       ))}
     </div>

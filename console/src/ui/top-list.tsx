@@ -3,7 +3,7 @@
 import type { JSX } from 'react'
 import { Link } from './button.tsx'
 import { type OutcomeLabel, WORDS } from './marks.tsx'
-import { SaidLine } from './said.tsx'
+import { TextLine } from './text.tsx'
 import { count } from './words.ts'
 import './top-list.css'
 
@@ -44,7 +44,7 @@ export function TopList({
                   <span key={word} className={`bar ${word}`} style={{ flexGrow: words[word] }} />
                 ))}
               </span>
-              <SaidLine text={name} className="top-name" />
+              <TextLine text={name} className="top-name" />
               <b className="num small">{count(calls)}</b>
             </Link>
           </li>

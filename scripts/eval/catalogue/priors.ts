@@ -16,9 +16,9 @@ export function getPrior(feature: string): number[] {
       weights[CATEGORIES.indexOf(category)] = strength
       return weights
     }
-  const [, zone, said] = /^([a-z.]+):(.+)$/.exec(feature) ?? []
-  if (zone === undefined || said === undefined) return weights
-  const known = FAMILY_NAMES.includes(said as Family) ? classOf(said as Family) : said
+  const [, zone, value] = /^([a-z.]+):(.+)$/.exec(feature) ?? []
+  if (zone === undefined || value === undefined) return weights
+  const known = FAMILY_NAMES.includes(value as Family) ? classOf(value as Family) : value
   const index = CATEGORIES.indexOf(known as Category)
   if (index >= 0) weights[index] = STRENGTH[zone] ?? 0
   return weights

@@ -89,7 +89,7 @@ interface Bin {
   readonly from: number
   readonly tools: number
   /** The average confidence, and the share that was right. */
-  readonly said: number
+  readonly confidence: number
   readonly right: number
 }
 
@@ -107,7 +107,7 @@ export function computeReliability(verdicts: readonly Verdict[]): Bin[] {
     return {
       from,
       tools: here.length,
-      said: mean(here.reduce((sum, { confidence }) => sum + confidence, 0)),
+      confidence: mean(here.reduce((sum, { confidence }) => sum + confidence, 0)),
       right: mean(here.filter(({ truth, found }) => truth === found).length),
     }
   }).filter(({ tools }) => tools > 0)

@@ -118,10 +118,10 @@ function shareOut(examples: readonly Example[], rows: readonly Row[]): void {
 function knownFeatures(): string[] {
   const known: string[] = [...COMPANY_FEATURES]
   for (const zone of Object.keys(STRENGTH))
-    for (const said of ['choice', 'acts', 'mode', 'alone'].includes(zone)
+    for (const value of ['choice', 'acts', 'mode', 'alone'].includes(zone)
       ? CATEGORIES
       : FAMILY_NAMES)
-      known.push(`${zone}:${said}`)
+      known.push(`${zone}:${value}`)
   return known
 }
 

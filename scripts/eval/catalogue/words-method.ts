@@ -15,32 +15,32 @@ const TEXT_CHARS_MAX = 500
 const LETTERS = [4, 5]
 
 export function listWords(tool: ToolDefinition): string[] {
-  const told = new Set<string>()
+  const features = new Set<string>()
   const names = splitNameWords(tool.name).map(({ text }) => text)
   names.forEach((word, index) => {
-    told.add(`n ${word}`)
-    if (index === 0) told.add(`n^ ${word}`)
-    else told.add(`n2 ${names[index - 1]} ${word}`)
+    features.add(`n ${word}`)
+    if (index === 0) features.add(`n^ ${word}`)
+    else features.add(`n2 ${names[index - 1]} ${word}`)
     for (const length of LETTERS)
       for (let at = 0; at + length <= word.length; at++)
-        told.add(`c ${word.slice(at, at + length)}`)
+        features.add(`c ${word.slice(at, at + length)}`)
   })
   const text = tool.description ?? ''
-  const said = splitText(text, 0, Math.min(text.length, TEXT_CHARS_MAX)).map((word) => word.text)
-  said.forEach((word, index) => {
-    told.add(`d ${word}`)
-    if (index === 0) told.add(`d^ ${word}`)
-    else told.add(`d2 ${said[index - 1]} ${word}`)
+  const words = splitText(text, 0, Math.min(text.length, TEXT_CHARS_MAX)).map((word) => word.text)
+  words.forEach((word, index) => {
+    features.add(`d ${word}`)
+    if (index === 0) features.add(`d^ ${word}`)
+    else features.add(`d2 ${words[index - 1]} ${word}`)
   })
   const schema = tool.inputSchema
   if (isObject(schema) && isObject(schema.properties))
     for (const [name, property] of Object.entries(schema.properties)) {
-      for (const { text: word } of splitNameWords(name)) told.add(`a ${word}`)
+      for (const { text: word } of splitNameWords(name)) features.add(`a ${word}`)
       if (isObject(property) && Array.isArray(property.enum))
         for (const value of property.enum)
-          if (typeof value === 'string') told.add(`e ${splitNameWords(value)[0]?.text ?? ''}`)
+          if (typeof value === 'string') features.add(`e ${splitNameWords(value)[0]?.text ?? ''}`)
     }
-  return [...told]
+  return [...features]
 }
 
 /** Without the words that only one or two servers use: they identify the server. */

@@ -6,12 +6,12 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PlainClient } from '../../../test/support/plain-client.ts'
 import { fixture, startGate } from '../../../test/support/start-gate.ts'
-import { agent, type Place, said, tools, writeScript } from './place.ts'
+import { agent, callText, type Place, tools, writeScript } from './place.ts'
 
 /** Creates the agent that the next rows look at. */
 export async function todos(place: Place): Promise<boolean> {
   const given = { model: 'script:story', tools: ['up/write'] }
-  const created = JSON.parse(await said(place.agents, 'wasm_agent_create', given))
+  const created = JSON.parse(await callText(place.agents, 'wasm_agent_create', given))
   place.made.id = created.agent.id
   await agent(place, 'prompt', { input: 'go' })
   return (await agent(place, 'todos')).todos.length === 2
@@ -22,7 +22,7 @@ export async function isStopped(place: Place): Promise<boolean> {
   const { agents } = place
   const { isStopped: before } = await agent(place, 'is_stopped')
   const given = { model: 'script:story', maxTurns: 1 }
-  const { agent: made } = JSON.parse(await said(agents, 'wasm_agent_create', given))
+  const { agent: made } = JSON.parse(await callText(agents, 'wasm_agent_create', given))
   const own = { ...place, made }
   await agent(own, 'prompt', { input: 'go' })
   return before === false && (await agent(own, 'is_stopped')).isStopped === true
@@ -38,9 +38,9 @@ export async function exported(place: Place): Promise<boolean> {
 export async function claudeFlowTools({ agents }: Place): Promise<boolean> {
   const names = (await tools(agents)).filter((name) => name.startsWith('wasm_'))
   const compose = { skills: ['a skill'], includePlugins: ['a plugin'] }
-  const composed = await said(agents, 'wasm_agent_compose', compose)
+  const composed = await callText(agents, 'wasm_agent_compose', compose)
   const template = { id: 'own', name: 'Own', description: 'of Claude Flow', prompt: 'be brief' }
-  const added = await said(agents, 'wasm_gallery_add_custom', { template })
+  const added = await callText(agents, 'wasm_gallery_add_custom', { template })
   return names.length >= 27 && !composed.includes('AGENT_INPUT') && !added.includes('AGENT_INPUT')
 }
 
@@ -80,15 +80,15 @@ export async function survivesKill(): Promise<boolean> {
   writeScript(gate, 'long', [...turns, { text: 'all done' }])
   const client = await PlainClient.open(gate, 'agents')
   const given = { model: 'script:long', tools: ['up/write'] }
-  const { agent: made } = JSON.parse(await said(client, 'wasm_agent_create', given))
+  const { agent: made } = JSON.parse(await callText(client, 'wasm_agent_create', given))
   const prompt = { agentId: made.id, input: 'go', waitMs: 0 }
-  const { runId } = JSON.parse(await said(client, 'wasm_agent_prompt', prompt))
+  const { runId } = JSON.parse(await callText(client, 'wasm_agent_prompt', prompt))
   await sleep(350)
   await gate.kill()
   gate = await startGate({ servers, policy, folder: gate.folder })
   const after = await PlainClient.open(gate, 'agents')
   const wait = { agentId: made.id, runId }
-  const { response } = JSON.parse(await said(after, 'wasm_agent_wait', wait))
+  const { response } = JSON.parse(await callText(after, 'wasm_agent_wait', wait))
   const calls = readFileSync(file, 'utf8').trim().split('\n')
   rmSync(dirname(file), { recursive: true })
   // One may have been in flight: whether it was made is then the agent's question.
@@ -101,7 +101,7 @@ export async function pauseAndReplay(place: Place): Promise<boolean> {
   const made = { id: '' }
   const own = { ...place, made }
   const given = { model: 'script:story', tools: ['up/write'] }
-  made.id = JSON.parse(await said(place.agents, 'wasm_agent_create', given)).agent.id
+  made.id = JSON.parse(await callText(place.agents, 'wasm_agent_create', given)).agent.id
   const { runId } = await agent(own, 'prompt', { input: 'go', waitMs: 0 })
   const { state } = await agent(own, 'pause')
   await sleep(1_000)
@@ -118,7 +118,7 @@ export async function pauseAndReplay(place: Place): Promise<boolean> {
 export async function exportTwice(place: Place): Promise<boolean> {
   const [one, two] = [await agent(place, 'export'), await agent(place, 'export')]
   const bundle = JSON.stringify(one)
-  const brought = JSON.parse(await said(place.agents, 'wasm_agent_import', { bundle }))
+  const brought = JSON.parse(await callText(place.agents, 'wasm_agent_import', { bundle }))
   const copy = await agent({ ...place, made: { id: brought.agent.id } }, 'export')
   const isSame =
     JSON.stringify(copy.agentState.messages) === JSON.stringify(one.agentState.messages)

@@ -12,11 +12,11 @@ import { fixture, type RunningGate, startGate } from '../../../test/support/star
 import { statelessClient } from '../../../test/support/stateless-client.ts'
 import {
   askAsPerson,
+  callText,
   command,
   decisionOn,
   list,
   type Place,
-  said,
   says,
   tools,
   WINDOW_SECONDS,
@@ -29,7 +29,7 @@ export async function proxy({ up }: Place): Promise<boolean> {
 }
 
 export async function denyWithReason({ up }: Place): Promise<boolean> {
-  return (await said(up, 'slow')).includes('not by an agent')
+  return (await callText(up, 'slow')).includes('not by an agent')
 }
 
 export async function enforcedBefore({ log }: Place): Promise<boolean> {
@@ -38,13 +38,13 @@ export async function enforcedBefore({ log }: Place): Promise<boolean> {
 
 export async function rateLimit({ up, gate }: Place): Promise<boolean> {
   const texts: string[] = []
-  for (let at = 0; at < 4; at += 1) texts.push(await said(up, 'read', { at }))
+  for (let at = 0; at < 4; at += 1) texts.push(await callText(up, 'read', { at }))
   const isLimited = texts[2]?.startsWith('read') === true && !texts[3]?.startsWith('read')
   // The neighbour has a counter of its own.
   const other = await PlainClient.open(gate, 'up')
-  const isFree = (await said(other, 'read')).startsWith('read')
+  const isFree = (await callText(other, 'read')).startsWith('read')
   await sleep(WINDOW_SECONDS * 1_000 + 300)
-  return isLimited && isFree && (await said(up, 'read')).startsWith('read')
+  return isLimited && isFree && (await callText(up, 'read')).startsWith('read')
 }
 
 /** Held, approved with the PIN, passed once. */
@@ -54,7 +54,7 @@ export async function approval(place: Place): Promise<boolean> {
   const held = await decisionOn(office, 'delete_all', args)
   if (held?.code !== 'APPROVAL_PENDING') return false
   await decide(place, held.approvalId)
-  const passed = (await said(office, 'delete_all', args)).startsWith('delete_all')
+  const passed = (await callText(office, 'delete_all', args)).startsWith('delete_all')
   return passed && (await decisionOn(office, 'delete_all', args)) !== undefined
 }
 
@@ -74,7 +74,10 @@ function decide(place: Place, id: string | undefined): Promise<unknown> {
 }
 
 export async function conditions({ up }: Place): Promise<boolean> {
-  const [small, large] = [await said(up, 'write', { n: 2 }), await said(up, 'write', { n: 12 })]
+  const [small, large] = [
+    await callText(up, 'write', { n: 2 }),
+    await callText(up, 'write', { n: 12 }),
+  ]
   return small.startsWith('write') && !large.startsWith('write')
 }
 
@@ -85,7 +88,7 @@ export async function labels({ gate }: Place): Promise<boolean> {
     await PlainClient.open(gate, 'office'),
   ]
   const isFree = (await decisionOn(reader, 'send_mail')) === undefined
-  await said(reader, 'read_file', { path: 'a.txt' })
+  await callText(reader, 'read_file', { path: 'a.txt' })
   const isHeld = (await decisionOn(reader, 'send_mail'))?.code === 'DENIED'
   return isFree && isHeld && (await decisionOn(other, 'send_mail')) === undefined
 }
@@ -104,13 +107,13 @@ export async function pins(place: Place): Promise<boolean> {
   await tools(client)
   list(place.shifty, 'Drops every item')
   await tools(client)
-  const refused = await said(client, 'drop_items')
+  const refused = await callText(client, 'drop_items')
   const isHeld = refused.includes('Drops all items -> Drops every item')
   const { held } = await askAsPerson(place.gate, { do: 'pin-held' })
   const digest: string = held[0]?.digest
   const accept = { do: 'pin-accept', server: 'shifty', name: 'drop_items', digest }
   await askAsPerson(place.gate, accept)
-  return isHeld && (await said(client, 'drop_items')) === 'drop_items'
+  return isHeld && (await callText(client, 'drop_items')) === 'drop_items'
 }
 
 /** A key in an answer is found, and what depends on it is denied from then on; where the policy says so it
@@ -119,10 +122,10 @@ export async function inspection({ gate }: Place): Promise<boolean> {
   const client = await PlainClient.open(gate, 'office')
   const isFree = (await decisionOn(client, 'fetch_page')) === undefined
   const key = `sk_${'live'}_${'4eC39HqLyjWDarjtT1zdp7dc'}`
-  await said(client, 'get_slow', { note: key })
+  await callText(client, 'get_slow', { note: key })
   const isHeld = (await decisionOn(client, 'fetch_page'))?.code === 'DENIED'
   const secrets = [key, '4111 1111 1111 1111', 'ada@example.com']
-  const answer = await said(client, 'list_odd', { note: secrets.join(', ') })
+  const answer = await callText(client, 'list_odd', { note: secrets.join(', ') })
   return isFree && isHeld && !secrets.some((secret) => answer.includes(secret))
 }
 
@@ -143,7 +146,7 @@ export async function scaleOut({ log }: Place): Promise<boolean> {
       gates.push(gate)
       const client = await PlainClient.open(gate, 'up')
       for (let at = 0; at < 3; at += 1)
-        passed += (await said(client, 'read')).startsWith('read') ? 1 : 0
+        passed += (await callText(client, 'read')).startsWith('read') ? 1 : 0
     }
     return passed === 4
   } finally {
@@ -165,7 +168,7 @@ export async function identity({ log }: Place): Promise<boolean> {
   const client = await PlainClient.open(gate, 'up', '2025-11-25', token)
   let passed = 0
   for (let at = 0; at < 5; at += 1)
-    passed += (await said(client, 'read')).startsWith('read') ? 1 : 0
+    passed += (await callText(client, 'read')).startsWith('read') ? 1 : 0
   const statusOf = async (given: string): Promise<number> => {
     const caller = new PlainClient(gate, 'up')
     caller.token = given
@@ -200,7 +203,9 @@ export async function generations({ gate, up }: Place): Promise<boolean> {
   const result = await client.callTool({ name: 'write', arguments: { n: 3 } })
   await client.close()
   const isCalled = JSON.stringify(result.content).includes('write')
-  return listed.length > 0 && isCalled && (await said(up, 'write', { n: 3 })).startsWith('write')
+  return (
+    listed.length > 0 && isCalled && (await callText(up, 'write', { n: 3 })).startsWith('write')
+  )
 }
 
 /** A stateless client at a server with sessions, and a client with sessions at a stateless server. */
@@ -209,6 +214,6 @@ export async function bridge({ gate }: Place): Promise<boolean> {
   const one = await stateless.callTool({ name: 'write_note', arguments: { text: 'a' } })
   await stateless.close()
   const session = await PlainClient.open(gate, 'newer')
-  const two = await said(session, 'test_simple_text')
+  const two = await callText(session, 'test_simple_text')
   return JSON.stringify(one.content).includes('write_note') && two.length > 0
 }

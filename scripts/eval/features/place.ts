@@ -112,7 +112,11 @@ export async function tools(client: PlainClient): Promise<string[]> {
   return answer.result.tools.map(({ name }: { name: string }) => name)
 }
 
-export async function said(client: PlainClient, name: string, args: object = {}): Promise<string> {
+export async function callText(
+  client: PlainClient,
+  name: string,
+  args: object = {},
+): Promise<string> {
   const { answer } = await client.call(name, args)
   return answer.error?.message ?? answer.result.content[0].text
 }
@@ -133,7 +137,7 @@ export async function agent(
   more: object = {},
   // biome-ignore lint/suspicious/noExplicitAny: taken apart by the rows
 ): Promise<any> {
-  return JSON.parse(await said(agents, `wasm_agent_${word}`, { agentId: made.id, ...more }))
+  return JSON.parse(await callText(agents, `wasm_agent_${word}`, { agentId: made.id, ...more }))
 }
 
 export interface CommandResult {

@@ -4,7 +4,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { expect, test } from 'vitest'
 import { bench } from '../../../packages/sluice/src/agents/agents.test-support.ts'
-import { PROGRAM_SAID_LENGTH_MAX } from '../../../packages/sluice/src/sandbox/limits.ts'
+import { PROGRAM_OUTPUT_LENGTH_MAX } from '../../../packages/sluice/src/sandbox/limits.ts'
 import { HARNESS } from './more-programs.ts'
 import { HOSTILE } from './programs.ts'
 import { runHostile } from './run-hostile.ts'
@@ -51,17 +51,17 @@ test('each is contained, and the main thread goes on meanwhile', { timeout: 120_
   const escaped = results.filter(({ how }) => how === 'unknown')
   expect(escaped).toEqual([])
   expect(ticks).toBeGreaterThan(10)
-  const outcome = new Map(results.map(({ name, how, said }) => [name, { how, said }]))
+  const outcome = new Map(results.map(({ name, how, output }) => [name, { how, output }]))
   expect(outcome.get('loop for ever')?.how).toMatch(/INTERRUPTED|TIMEOUT|THREAD/)
   // By the clock, or on a machine that starves the thread by the watchdog.
   expect(outcome.get('copyWithin over 2^53')?.how).toMatch(/TIMEOUT|THREAD/)
-  expect(outcome.get('read the host')?.said).toContain('there is no file')
-  expect(outcome.get('leave the root')?.said).toContain('leaves')
+  expect(outcome.get('read the host')?.output).toContain('there is no file')
+  expect(outcome.get('leave the root')?.output).toContain('leaves')
   expect(outcome.get('import a module')?.how).toBe('failed')
-  expect(outcome.get('constructor of constructor')?.said).toMatch(/process/)
+  expect(outcome.get('constructor of constructor')?.output).toMatch(/process/)
   expect(outcome.get('constructor of constructor')?.how).toBe('failed')
-  expect(outcome.get('sleep on shared memory')?.said).toContain('Atomics is not defined')
-  expect(outcome.get('poison text')?.said).toContain('an error that cannot be shown')
+  expect(outcome.get('sleep on shared memory')?.output).toContain('Atomics is not defined')
+  expect(outcome.get('poison text')?.output).toContain('an error that cannot be shown')
   expect(outcome.get('files whose content lies')?.how).toBe('failed')
 })
 
@@ -69,7 +69,7 @@ test('what attacks its own harness ends, fails or is stopped, and says little', 
   const results = await runHostile(HARNESS, 30, 2)
   expect(results).toHaveLength(Object.keys(HARNESS).length)
   expect(results.filter(({ how }) => how === 'unknown')).toEqual([])
-  expect(results.filter(({ said }) => said.length > PROGRAM_SAID_LENGTH_MAX)).toEqual([])
+  expect(results.filter(({ output }) => output.length > PROGRAM_OUTPUT_LENGTH_MAX)).toEqual([])
 })
 
 test('what a model writes into an agent cannot break its core either', async () => {

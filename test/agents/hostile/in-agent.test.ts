@@ -38,8 +38,8 @@ async function agent(owner = 'me'): Promise<string> {
 }
 
 /** An answer of the program's own making in place of what runs it. */
-function says(said: string): string {
-  return `Object.prototype.toJSON = function () { return "calls" in this ? ${said} : this }; return 1`
+function says(text: string): string {
+  return `Object.prototype.toJSON = function () { return "calls" in this ? ${text} : this }; return 1`
 }
 
 function counted(): number {

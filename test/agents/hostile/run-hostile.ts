@@ -9,7 +9,7 @@ export interface Contained {
   readonly ms: number
   /** How it ended: `ended`, `failed`, `waits`, or the code of the sandbox. */
   readonly how: string
-  readonly said: string
+  readonly output: string
 }
 
 export async function runHostile(
@@ -24,7 +24,7 @@ export async function runHostile(
     const good = await Promise.all(
       Array.from({ length: threads }, () => runOne(pool, 'good', 'return 6 * 7', 60_000)),
     )
-    if (good.some(({ said }) => !said.includes('42'))) throw new Error('a good program failed')
+    if (good.some(({ output }) => !output.includes('42'))) throw new Error('a good program failed')
     const results: Contained[] = []
     const left = Object.entries(programs)
     const worker = async (): Promise<void> => {
@@ -33,7 +33,7 @@ export async function runHostile(
     }
     await Promise.all(Array.from({ length: threads }, worker))
     const after = await runOne(pool, 'good', 'return 6 * 7', 60_000)
-    if (!after.said.includes('42')) throw new Error('a good program fails after the hostile ones')
+    if (!after.output.includes('42')) throw new Error('a good program fails after the hostile ones')
     return results
   } finally {
     await pool.close()
@@ -55,12 +55,12 @@ async function runOne(
   const began = performance.now()
   try {
     const limits = { nowMs: 0, polls: 50_000, timeoutMs: limitMs }
-    const { said, usedMs } = await pool.run(name, () => ({ operation: 'start', text, ...limits }))
-    const { ended } = said
+    const { output, usedMs } = await pool.run(name, () => ({ operation: 'start', text, ...limits }))
+    const { ended } = output
     const how = ended === null ? 'waits' : ended.error === undefined ? 'ended' : 'failed'
-    return { name, ms: usedMs, how, said: JSON.stringify(said) }
+    return { name, ms: usedMs, how, output: JSON.stringify(output) }
   } catch (error) {
     const { code: how = 'unknown', message } = error as { code?: string; message: string }
-    return { name, ms: performance.now() - began, how, said: message }
+    return { name, ms: performance.now() - began, how, output: message }
   }
 }

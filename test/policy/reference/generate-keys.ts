@@ -69,6 +69,6 @@ export function possibleCategories(
   classify: Record<string, Category>,
 ): Category[] {
   const { server, name } = tool.definition
-  const said = Object.keys(classify).filter((key) => matchesKey(key, server, name))
-  return said.length > 0 ? said.map((key) => classify[key] as Category) : [tool.category]
+  const matching = Object.keys(classify).filter((key) => matchesKey(key, server, name))
+  return matching.length > 0 ? matching.map((key) => classify[key] as Category) : [tool.category]
 }

@@ -47,8 +47,8 @@ export function generateRule(random: Random, scope: RuleScope): Action | RefRule
   if (branches.includes('require_approval') && chance(random, 0.3)) {
     rule.approval = pick(random, [{ timeout: '5m' }, { approvers: ['finance'] }, { wait: '10s' }])
   }
-  const isTold = branches.includes('deny') || branches.includes('require_approval')
-  if (isTold && chance(random, 0.3)) rule.reason = 'because of the rule'
+  const isShown = branches.includes('deny') || branches.includes('require_approval')
+  if (isShown && chance(random, 0.3)) rule.reason = 'because of the rule'
   addMode(random, rule)
   return rule
 }

@@ -5,7 +5,7 @@ import type { JSX } from 'react'
 import type { AgentPage } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { SaidLine, UntrustedText } from '../../ui/said.tsx'
+import { TextLine, UntrustedText } from '../../ui/text.tsx'
 import { bytes, clock, count, plural, short } from '../../ui/words.ts'
 
 export function Timeline({
@@ -109,7 +109,7 @@ export function Budgets({ agent }: { agent: AgentPage }): JSX.Element {
         </p>
       )}
       <p className="muted small">
-        owner <SaidLine text={agent.owner} /> · model <SaidLine text={agent.model} />
+        owner <TextLine text={agent.owner} /> · model <TextLine text={agent.model} />
       </p>
       {agent.grants.length > 0 && (
         <p className="muted small">
@@ -141,7 +141,7 @@ export function Files({
               onClick={() => onOpen(path)}
             >
               <Icon name="file" />
-              <SaidLine text={path} className="mono" />
+              <TextLine text={path} className="mono" />
               <span className="muted small num">{bytes(size)}</span>
             </button>
           </li>

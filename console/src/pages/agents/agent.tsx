@@ -18,7 +18,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { TextArea, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
-import { SaidLine, UntrustedText } from '../../ui/said.tsx'
+import { TextLine, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { clock } from '../../ui/words.ts'
 import { listPending, useInbox } from '../approvals/inbox.ts'
@@ -56,7 +56,7 @@ export function Agent({ id }: { id: string }): JSX.Element {
   const error = now.error ?? past.error
   const count = now.value?.turns ?? value?.turns ?? 0
   const canSee = now.value !== undefined
-  const said = useModelText(path, canSee, () => {
+  const modelText = useModelText(path, canSee, () => {
     now.reload()
     turns.reload()
   })
@@ -121,9 +121,13 @@ export function Agent({ id }: { id: string }): JSX.Element {
               turns={turns.value?.turns ?? []}
               onCall={openCall}
             />
-            {turn === undefined && said !== '' && (
-              <div className="said-by assistant" role="status" aria-label="The model is answering">
-                <UntrustedText text={said} />
+            {turn === undefined && modelText !== '' && (
+              <div
+                className="message-by assistant"
+                role="status"
+                aria-label="The model is answering"
+              >
+                <UntrustedText text={modelText} />
               </div>
             )}
             {turn === undefined && value.state !== 'stopped' && (
@@ -219,8 +223,8 @@ function Running({
   const [reason, setReason] = useState('')
   const stop = () => {
     setStopping(false)
-    const said = `by ${me?.name ?? 'a person'} from the console`
-    void act('stop', { reason: reason === '' ? said : `${said}: ${reason}` }, 'stopped')
+    const why = `by ${me?.name ?? 'a person'} from the console`
+    void act('stop', { reason: reason === '' ? why : `${why}: ${reason}` }, 'stopped')
   }
   if (agent.state === 'stopped' || agent.state === 'paused')
     return (
@@ -298,7 +302,7 @@ function Journal({ path }: { path: string }): JSX.Element {
             <summary className="row">
               <span className="num muted">{clock(event.atMs)}</span>
               <span className="tag">{event.kind}</span>
-              <SaidLine text={event.says} className="muted" />
+              <TextLine text={event.says} className="muted" />
             </summary>
             <UntrustedText text={event.says} className="mono" />
           </details>

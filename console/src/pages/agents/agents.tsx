@@ -10,7 +10,7 @@ import { Button, Link } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Empty, ErrorNotice, Loading, PageHead } from '../../ui/page.tsx'
-import { SaidLine } from '../../ui/said.tsx'
+import { TextLine } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { ago, count, short } from '../../ui/words.ts'
 import { Agent } from './agent.tsx'
@@ -79,7 +79,7 @@ function List(): JSX.Element {
                       )}
                       {agent.template !== null && (
                         <span className="tag">
-                          <SaidLine text={agent.template} />
+                          <TextLine text={agent.template} />
                         </span>
                       )}
                       {agent.familyOf !== null && (
@@ -89,7 +89,7 @@ function List(): JSX.Element {
                       )}
                     </td>
                     <td className="agent-task">
-                      <SaidLine text={agent.task} />
+                      <TextLine text={agent.task} />
                     </td>
                     <td>
                       <State state={agent.state} />
@@ -101,10 +101,10 @@ function List(): JSX.Element {
                       {agent.cost === null ? '' : agent.cost.toFixed(2)}
                     </td>
                     <td>
-                      <SaidLine text={agent.owner} />
+                      <TextLine text={agent.owner} />
                     </td>
                     <td className="muted">
-                      <SaidLine text={agent.model} />
+                      <TextLine text={agent.model} />
                     </td>
                     <td className="muted">{ago(agent.createdAtMs, now)}</td>
                   </tr>

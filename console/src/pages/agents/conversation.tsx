@@ -12,7 +12,7 @@ import { Button, Link } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { OutcomeBadge } from '../../ui/marks.tsx'
 import { Empty } from '../../ui/page.tsx'
-import { SaidAtLength, UntrustedText } from '../../ui/said.tsx'
+import { LongText, UntrustedText } from '../../ui/text.tsx'
 import { clock, millis, short } from '../../ui/words.ts'
 import { useInbox } from '../approvals/inbox.ts'
 import type { CallAddress } from '../live/explained.tsx'
@@ -39,12 +39,12 @@ export function Conversation({
     <ol className="stack" aria-label="Conversation">
       {messages.map((message, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a conversation only grows
-        <li key={at} className={`said-by ${message.role}`}>
+        <li key={at} className={`message-by ${message.role}`}>
           <span className="row muted small">
             <span className="strong">{message.role === 'user' ? 'Prompt' : 'Agent'}</span>
             <TurnFigures turn={found[at]} />
           </span>
-          {message.text !== '' && <SaidAtLength text={message.text} />}
+          {message.text !== '' && <LongText text={message.text} />}
           {message.calls.map((call) => (
             <Call
               key={call.id}
@@ -117,8 +117,8 @@ function Call({
         {records.map((record) => (
           <Recorded key={record.seq} record={record} onCall={onCall} />
         ))}
-        <SaidAtLength text={pretty(call.input)} code />
-        {call.result !== null && <SaidAtLength text={call.result} code />}
+        <LongText text={pretty(call.input)} code />
+        {call.result !== null && <LongText text={call.result} code />}
       </div>
     </details>
   )

@@ -7,7 +7,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Diff } from '../../ui/diff.tsx'
 import { SelectField } from '../../ui/fields.tsx'
 import { ErrorNotice, Notice } from '../../ui/page.tsx'
-import { SaidAtLength, SaidLine } from '../../ui/said.tsx'
+import { LongText, TextLine } from '../../ui/text.tsx'
 
 interface FileView {
   readonly isText: boolean
@@ -43,7 +43,7 @@ export function FileDialog({
     <Dialog
       title={
         <>
-          <SaidLine text={path} className="mono" />
+          <TextLine text={path} className="mono" />
           {turn !== undefined && <span className="muted small"> after turn {turn}</span>}
         </>
       }
@@ -61,7 +61,7 @@ export function FileDialog({
       />
       {now.error !== undefined && <ErrorNotice error={now.error} />}
       {now.value?.isText === false && <Notice>It is no text; this is base64.</Notice>}
-      {now.value !== undefined && since === '' && <SaidAtLength text={now.value.text} code />}
+      {now.value !== undefined && since === '' && <LongText text={now.value.text} code />}
       {now.value !== undefined && since !== '' && old !== undefined && (
         <>
           {old === now.value.text && <Notice>Nothing has changed since turn {since}.</Notice>}

@@ -12,7 +12,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { Risk } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Empty, PageHead } from '../../ui/page.tsx'
-import { SaidLine } from '../../ui/said.tsx'
+import { TextLine } from '../../ui/text.tsx'
 import { ago, left } from '../../ui/words.ts'
 import { parseMembers } from './arguments.tsx'
 import { listPending, useInbox } from './inbox.ts'
@@ -149,12 +149,12 @@ function Entry({ request, current }: { request: ApprovalRequest; current: boolea
             : `asked ${ago(request.atMs, now)}`}
         </span>
       </span>
-      <SaidLine text={titleOfCall(request)} className="inbox-name" />
+      <TextLine text={titleOfCall(request)} className="inbox-name" />
       {request.args !== '' && request.args !== '{}' && (
-        <SaidLine text={summarize(request.args)} className="mono small inbox-args" />
+        <TextLine text={summarize(request.args)} className="mono small inbox-args" />
       )}
       <span className="row spread">
-        <SaidLine
+        <TextLine
           text={request.agent === null ? request.principal.id : `${request.principal.id} via agent`}
           className="muted small"
         />

@@ -2,7 +2,7 @@
 // lines, everything else as indented JSON. Exactly what will be sent, secrets masked.
 
 import type { JSX } from 'react'
-import { FOLD_LENGTH, UntrustedText } from '../../ui/said.tsx'
+import { FOLD_LENGTH, UntrustedText } from '../../ui/text.tsx'
 
 /** Whether a value is long enough to be folded until it is expanded. */
 export function hasLongValues(json: string): boolean {

@@ -36,13 +36,13 @@ export function openInbox(): () => void {
   ending?.()
   change({ requests: [], state: 'loading' })
   // Events that arrive while the list is loading are newer than the list.
-  let told: ApprovalRequest[] = []
+  let known: ApprovalRequest[] = []
   const load = () => {
-    told = []
+    known = []
     return get<{ requests: ApprovalRequest[] }>('/approvals').then(
       ({ requests }) => {
         change({ requests, state: 'open' })
-        for (const request of told) upsertRequest(request)
+        for (const request of known) upsertRequest(request)
       },
       () => change({ state: 'lost' }),
     )
@@ -53,7 +53,7 @@ export function openInbox(): () => void {
     onState: (state, why) => (state === 'open' ? void load() : change({ state: 'lost', why })),
     onEvent: ({ data }) => {
       const request = JSON.parse(data) as ApprovalRequest
-      told.push(request)
+      known.push(request)
       upsertRequest(request)
     },
   })

@@ -18,7 +18,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { Category, OutcomeBadge, Risk, toOutcomeLabel } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Notice } from '../../ui/page.tsx'
-import { SaidLine, UntrustedText } from '../../ui/said.tsx'
+import { TextLine, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { ago, clock, date, left } from '../../ui/words.ts'
 import { Arguments, hasLongValues } from './arguments.tsx'
@@ -144,7 +144,7 @@ export function Request({
                 <li key={`${step.atMs}${step.server}${step.name}`} className="row">
                   <span className="muted num small">{clock(step.atMs)}</span>
                   <OutcomeBadge word={toOutcomeLabel(step.action)} bare />
-                  <SaidLine text={`${step.server}/${step.name}`} className="mono" />
+                  <TextLine text={`${step.server}/${step.name}`} className="mono" />
                 </li>
               ))}
             </ol>

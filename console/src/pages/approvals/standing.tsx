@@ -15,7 +15,7 @@ import { Button } from '../../ui/button.tsx'
 import { OutcomeBadge } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Empty, ErrorNotice, Loading } from '../../ui/page.tsx'
-import { ToolName, UntrustedText } from '../../ui/said.tsx'
+import { ToolName, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { left, plural } from '../../ui/words.ts'
 

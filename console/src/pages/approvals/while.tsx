@@ -7,7 +7,7 @@ import type {
   StandingTerms,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { SelectField, TextArea, TextField } from '../../ui/fields.tsx'
-import { UntrustedText } from '../../ui/said.tsx'
+import { UntrustedText } from '../../ui/text.tsx'
 import { parseMembers } from './arguments.tsx'
 
 export const WHILES = [

@@ -11,7 +11,7 @@ import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { TextField } from '../../ui/fields.tsx'
 import { Empty, Loading } from '../../ui/page.tsx'
-import { UntrustedText } from '../../ui/said.tsx'
+import { UntrustedText } from '../../ui/text.tsx'
 import { date } from '../../ui/words.ts'
 
 export function Events(): JSX.Element {

@@ -7,7 +7,7 @@ import { titleOfCall } from '../../../../packages/sluice/src/core/call-title.ts'
 import { setQuery } from '../../route.ts'
 import type { RowOf } from '../../ui/long-list.tsx'
 import { OutcomeBadge } from '../../ui/marks.tsx'
-import { SaidLine } from '../../ui/said.tsx'
+import { TextLine } from '../../ui/text.tsx'
 import { millis, moment } from '../../ui/words.ts'
 
 export const CallRow = memo(function CallRow(props: RowOf<CallRecord>): JSX.Element {
@@ -82,7 +82,7 @@ function Decision({ call }: { call: CallRecord }): JSX.Element {
 function Tool({ call }: { call: CallRecord }): JSX.Element {
   return (
     <Value says="this tool" query={{ server: call.server, name: call.name }}>
-      <SaidLine text={titleOfCall(call)} className="strong" />
+      <TextLine text={titleOfCall(call)} className="strong" />
     </Value>
   )
 }
@@ -93,16 +93,16 @@ function Caller({ call }: { call: CallRecord }): JSX.Element {
   return (
     <span className="ledger-caller muted">
       <Value says="this principal" query={{ principal }}>
-        <SaidLine text={principal} />
+        <TextLine text={principal} />
       </Value>
       {agent !== null && (
         <Value says="this agent" query={{ agent }}>
-          <SaidLine text="agent" />
+          <TextLine text="agent" />
         </Value>
       )}
       {agent === null && sessionName !== undefined && (
         <Value says="this session" query={{ session }}>
-          <SaidLine text={sessionName} />
+          <TextLine text={sessionName} />
         </Value>
       )}
     </span>
@@ -111,12 +111,12 @@ function Caller({ call }: { call: CallRecord }): JSX.Element {
 
 function Reason({ call }: { call: CallRecord }): JSX.Element {
   const { word, code, reason, shadowText = '' } = call
-  const said = word === 'allow' ? '' : reason
-  const text = [said, shadowText && `shadow: ${shadowText}`].filter((part) => part !== '')
+  const shown = word === 'allow' ? '' : reason
+  const text = [shown, shadowText && `shadow: ${shadowText}`].filter((part) => part !== '')
   if (text.length === 0) return <span />
   return (
     <Value says={`the code ${code}`} query={{ code }}>
-      <SaidLine text={text.join(' · ')} className="muted" />
+      <TextLine text={text.join(' · ')} className="muted" />
     </Value>
   )
 }

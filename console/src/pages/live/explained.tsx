@@ -15,7 +15,7 @@ import { Button, Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Category, OutcomeBadge } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading } from '../../ui/page.tsx'
-import { SaidAtLength, UntrustedText } from '../../ui/said.tsx'
+import { LongText, UntrustedText } from '../../ui/text.tsx'
 import { bytes, millis, moment } from '../../ui/words.ts'
 import type { RuleWish } from '../policy/rule-from-call.tsx'
 
@@ -151,7 +151,7 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
                   <UntrustedText text={path} />
                 </dt>
                 <dd className="mono small">
-                  <SaidAtLength text={value} />
+                  <LongText text={value} />
                 </dd>
               </div>
             ))}

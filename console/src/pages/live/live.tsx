@@ -13,7 +13,7 @@ import { OutcomeBadge, type OutcomeLabel, WORDS } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Empty, PageHead } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
-import { SaidLine } from '../../ui/said.tsx'
+import { TextLine } from '../../ui/text.tsx'
 import { TopList } from '../../ui/top-list.tsx'
 import { clock, count, millis, short } from '../../ui/words.ts'
 import { CallExplanationDrawer, useOpenCall } from './explained.tsx'
@@ -237,12 +237,12 @@ const Row = memo(function Row({ item: row, onOpen }: RowOf<LiveRow>): JSX.Elemen
       <span>
         <OutcomeBadge word={row.word} />
       </span>
-      <SaidLine text={titleOfCall(row)} className="strong" />
-      <SaidLine
+      <TextLine text={titleOfCall(row)} className="strong" />
+      <TextLine
         text={row.agent === null ? row.principal : `${row.principal} via agent`}
         className="muted"
       />
-      <SaidLine text={row.word === 'allow' ? '' : row.reason} className="muted" />
+      <TextLine text={row.word === 'allow' ? '' : row.reason} className="muted" />
       <span className="num muted">{formatDuration(row)}</span>
     </button>
   )

@@ -3,7 +3,7 @@
 import type { JSX } from 'react'
 import type { LimitsView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { useResource } from '../../resource.ts'
-import { UntrustedText } from '../../ui/said.tsx'
+import { UntrustedText } from '../../ui/text.tsx'
 import { count, span } from '../../ui/words.ts'
 
 const SHOWN = 8

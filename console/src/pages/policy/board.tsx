@@ -12,7 +12,7 @@ import type {
 import { Icon } from '../../ui/icons.tsx'
 import { useShown } from '../../ui/long-list.tsx'
 import { OutcomeBadge, toOutcomeLabel } from '../../ui/marks.tsx'
-import { SaidLine } from '../../ui/said.tsx'
+import { TextLine } from '../../ui/text.tsx'
 import { showToast } from '../../ui/toasts.tsx'
 import { count, plural } from '../../ui/words.ts'
 import { useCarrying } from './carry.ts'
@@ -174,7 +174,7 @@ const Piece = memo(function Piece({
         <Icon name={item.lock === '' ? 'grip' : 'lock'} />
       </button>
       <div className="piece-body">
-        <SaidLine text={item.title} className="strong" />
+        <TextLine text={item.title} className="strong" />
         <span className="row piece-detail">
           <span className="muted small cut">{item.detail}</span>
           {(item.risk === 'high' || item.risk === 'critical') && (

@@ -16,7 +16,7 @@ import { Button, Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
-import { UntrustedText } from '../../ui/said.tsx'
+import { UntrustedText } from '../../ui/text.tsx'
 import { type PolicyTest, SaveDialog } from './save.tsx'
 
 export type RuleWish = 'allow' | 'require_approval' | 'deny'

@@ -17,7 +17,7 @@ import { Diff } from '../../ui/diff.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { ErrorNotice, Notice } from '../../ui/page.tsx'
-import { UntrustedText } from '../../ui/said.tsx'
+import { UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { count, plural } from '../../ui/words.ts'
 

@@ -12,7 +12,7 @@ import { TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Category, OutcomeBadge } from '../../ui/marks.tsx'
 import { Notice } from '../../ui/page.tsx'
-import { ToolName, UntrustedText } from '../../ui/said.tsx'
+import { ToolName, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { date, plural } from '../../ui/words.ts'
 

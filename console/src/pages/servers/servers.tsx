@@ -17,7 +17,7 @@ import { Button, Link } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { OutcomeBadge, WORDS } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
-import { SaidLine, UntrustedText } from '../../ui/said.tsx'
+import { TextLine, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { count, plural } from '../../ui/words.ts'
 import { PendingDefinitions } from './pending.tsx'
@@ -146,7 +146,7 @@ function Server({
           <FreezeButton target={{ scope: 'server', id: server.name }} />
         </span>
       </div>
-      <SaidLine text={server.where} className="mono small muted" />
+      <TextLine text={server.where} className="mono small muted" />
       {server.why !== '' && (
         <Notice kind={server.state === 'frozen' ? 'warn' : 'bad'}>
           <UntrustedText text={server.why} />

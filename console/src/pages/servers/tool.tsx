@@ -10,7 +10,7 @@ import { Button, Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Category, Risk } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
-import { SaidAtLength, UntrustedText } from '../../ui/said.tsx'
+import { LongText, UntrustedText } from '../../ui/text.tsx'
 
 /** JSON Pointers of a definition, in words. */
 const PLACES: Readonly<Record<string, string>> = {
@@ -68,7 +68,7 @@ function Whole({ tool }: { tool: ToolPage }): JSX.Element {
         {tool.description === '' ? (
           <p className="muted">Nothing.</p>
         ) : (
-          <SaidAtLength text={tool.description} code />
+          <LongText text={tool.description} code />
         )}
       </section>
       {tool.evidence.length > 0 && (
@@ -86,17 +86,17 @@ function Whole({ tool }: { tool: ToolPage }): JSX.Element {
       )}
       <section className="stack">
         <h3>Arguments</h3>
-        <SaidAtLength text={tool.inputSchema === '' ? 'none declared' : tool.inputSchema} code />
+        <LongText text={tool.inputSchema === '' ? 'none declared' : tool.inputSchema} code />
       </section>
       {tool.annotations !== '' && (
         <section className="stack">
           <h3>The server’s own hints</h3>
-          <SaidAtLength text={tool.annotations} code />
+          <LongText text={tool.annotations} code />
         </section>
       )}
       <details>
         <summary>The catalogue’s page, as Markdown</summary>
-        <SaidAtLength text={tool.page} code />
+        <LongText text={tool.page} code />
       </details>
       <div className="row">
         <Link to={`/policy${formatQuery({ tool: `${tool.server}/${tool.name}` })}`}>

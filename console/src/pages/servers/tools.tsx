@@ -8,7 +8,7 @@ import { SelectField, TextField } from '../../ui/fields.tsx'
 import { type RowOf, VirtualList } from '../../ui/long-list.tsx'
 import { Category, OutcomeBadge, Risk, toOutcomeLabel } from '../../ui/marks.tsx'
 import { Empty } from '../../ui/page.tsx'
-import { SaidLine } from '../../ui/said.tsx'
+import { TextLine } from '../../ui/text.tsx'
 import { count, date } from '../../ui/words.ts'
 
 const CATEGORIES = ['Read', 'Write', 'Execute', 'Destructive', 'Financial']
@@ -135,7 +135,7 @@ const ToolRow = memo(function ToolRow({ item: tool, onOpen }: RowOf<ToolView>): 
   return (
     <button type="button" className="tool-row" onClick={() => onOpen(tool)}>
       <span className="row tool-name">
-        <SaidLine text={tool.name} className="strong" />
+        <TextLine text={tool.name} className="strong" />
         {tool.newMs !== null && (
           <span className="mark new" title={`New since ${date(tool.newMs)}`}>
             new

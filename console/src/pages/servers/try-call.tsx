@@ -15,7 +15,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextArea, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { ErrorNotice, Notice } from '../../ui/page.tsx'
-import { SaidAtLength } from '../../ui/said.tsx'
+import { LongText } from '../../ui/text.tsx'
 import { millis } from '../../ui/words.ts'
 
 interface ArgumentField {
@@ -77,7 +77,7 @@ export function TryCall({ tool, onClose }: { tool: ToolPage; onClose: () => void
             {result.isError ? 'Refused or failed' : 'Answered'} after {millis(result.durationMs)}.{' '}
             <Link to={`/ledger${formatQuery({ server, name })}`}>See its record</Link>
           </Notice>
-          <SaidAtLength text={result.answer} code />
+          <LongText text={result.answer} code />
         </section>
       )}
       <div className="row">

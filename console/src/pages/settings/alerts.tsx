@@ -11,7 +11,7 @@ import { useResource } from '../../resource.ts'
 import { mayAct, useMe } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/page.tsx'
-import { UntrustedText } from '../../ui/said.tsx'
+import { UntrustedText } from '../../ui/text.tsx'
 import { complain } from '../../ui/toasts.tsx'
 import { date, span } from '../../ui/words.ts'
 

@@ -11,7 +11,7 @@ import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { useNow } from '../../ui/now.ts'
 import { ErrorNotice, Notice } from '../../ui/page.tsx'
-import { UntrustedText } from '../../ui/said.tsx'
+import { UntrustedText } from '../../ui/text.tsx'
 import { ThemeSwitch } from '../../ui/theme-switch.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { date, namesIn, span } from '../../ui/words.ts'
@@ -160,9 +160,9 @@ export function People(): JSX.Element {
       {adding && (
         <AddPerson
           onClose={() => setAdding(false)}
-          onAdded={(told) => {
+          onAdded={(message) => {
             setAdding(false)
-            setOnce(told)
+            setOnce(message)
             reload()
           }}
         />
@@ -192,7 +192,7 @@ function AddPerson({
   onAdded,
 }: {
   onClose: () => void
-  onAdded: (told: string) => void
+  onAdded: (message: string) => void
 }): JSX.Element {
   const [name, setName] = useState('')
   const [role, setRole] = useState('approver')

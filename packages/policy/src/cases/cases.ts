@@ -233,11 +233,11 @@ export function toJson(node: LocatedNode): JsonValue {
 /** The number if the double is exact, otherwise its text (`.inf` too). */
 function toExactNumber({ value, text }: LocatedScalar): JsonValue {
   const written = new ExactNumber(text)
-  const said = toDecimal(written)
+  const decimal = toDecimal(written)
   const held = toDecimal(value)
-  if (said === undefined || held === undefined)
+  if (decimal === undefined || held === undefined)
     return Number.isSafeInteger(value) ? (value as number) : written
-  return compareDecimal(said, held) === 0 ? (value as number) : written
+  return compareDecimal(decimal, held) === 0 ? (value as number) : written
 }
 
 /** Milliseconds since 1970 of a UTC time, without the system's clock or time zone. */

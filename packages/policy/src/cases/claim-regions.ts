@@ -159,10 +159,14 @@ function textOf(node: CelNode, { text }: Expression): string {
 
 const parsePath = (path: string): string[] => JSON.parse(path) as string[]
 
-function pathOf(node: CelNode, { slotOf }: Expression, presence: boolean): string | undefined {
-  const found = slotOf.get(node)
-  if (found === undefined || found.element || found.slot.root !== 'args') return undefined
-  return found.slot.presence === presence ? JSON.stringify(found.slot.path) : undefined
+function pathOf(
+  node: CelNode,
+  { variableByNode }: Expression,
+  presence: boolean,
+): string | undefined {
+  const found = variableByNode.get(node)
+  if (found === undefined || found.element || found.variable.root !== 'args') return undefined
+  return found.variable.presence === presence ? JSON.stringify(found.variable.path) : undefined
 }
 
 function readComparison(node: CelNode, expression: Expression): Comparison | undefined {

@@ -9,7 +9,7 @@ import { getRulesForTool } from '../decide/resolve.ts'
 import type { BoundExpression } from '../expression/evaluate/bind-expression.ts'
 import { declaredArguments } from '../expression/evaluate/declared-types.ts'
 import type { ConditionResult } from '../expression/evaluate/evaluate.ts'
-import type { ExpressionSlot } from '../expression/expression-slots.ts'
+import type { ExpressionVariable } from '../expression/expression-variables.ts'
 import { PROVE_BRANCHES_MAX } from '../language/limits.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import { type ApplicableRules, listPreparedRules } from '../model/applicable-rules.ts'
@@ -78,8 +78,8 @@ export function findBranch(
 /** What a search takes as known. */
 interface Knowledge {
   readonly known?: KnownPart
-  /** Whether a slot has a value that cannot make a condition undecidable. */
-  readonly isSettled?: (slot: ExpressionSlot) => boolean
+  /** Whether a variable has a value that cannot make a condition undecidable. */
+  readonly isSettled?: (variable: ExpressionVariable) => boolean
 }
 
 /** The same, over the calls that the claim is about. */
@@ -101,7 +101,7 @@ export function findBranchOfClaim(
       known(node, expression) ?? assigned(node, expression)
     if ((listPossibleResults(when, both) & CAN_BE_TRUE) === 0) continue
     // `always` is about calls without undeclared arguments, which would settle nothing.
-    const isSettled = ({ root, path }: ExpressionSlot) =>
+    const isSettled = ({ root, path }: ExpressionVariable) =>
       kind === 'always' && root === 'args' && hasValue(path)
     const branch = findBranch(subject, isWanted, { known: both, isSettled })
     if (branch !== undefined) return branch
@@ -113,8 +113,8 @@ function resultsOf(
   { expression }: BoundExpression,
   { known, isSettled }: Required<Knowledge>,
 ): ConditionResult[] {
-  const isLabel = ({ root, path }: ExpressionSlot) => root === 'session' && path[0] === 'saw'
-  const settled = expression.slots.every((slot) => isLabel(slot) || isSettled(slot))
+  const isLabel = ({ root, path }: ExpressionVariable) => root === 'session' && path[0] === 'saw'
+  const settled = expression.variables.every((variable) => isLabel(variable) || isSettled(variable))
   return toConditionResults(listPossibleResults(expression, known) | (settled ? 0 : CAN_FAIL))
 }
 

@@ -85,8 +85,8 @@ export function toConditionResults(results: ResultSet): ConditionResult[] {
 }
 
 /** The label that a part of a condition reads, if it reads one. */
-export function getLabelRead(node: CelNode, { slotOf }: Expression): string | undefined {
-  const slot = slotOf.get(node)?.slot
-  if (slot?.root !== 'session' || slot.path[0] !== 'saw') return undefined
-  return slot.path[1]
+export function getLabelRead(node: CelNode, { variableByNode }: Expression): string | undefined {
+  const variable = variableByNode.get(node)?.variable
+  if (variable?.root !== 'session' || variable.path[0] !== 'saw') return undefined
+  return variable.path[1]
 }

@@ -223,8 +223,8 @@ describe('claims that name arguments', () => {
       claim('url(args.note).host != "y" && !(url(args.note).host == "x")'),
     ],
     [refund({ when: 'args.amount > -1.0 ? args.amount < 3.0 : false' }), claim('args.amount >= 3')],
-  ])('proved: %j %s', (text, said) => {
-    expect(proofOf(text, said).result).toBe('proved')
+  ])('proved: %j %s', (text, claim) => {
+    expect(proofOf(text, claim).result).toBe('proved')
   })
 
   test.each([
@@ -232,8 +232,8 @@ describe('claims that name arguments', () => {
     [limited, claim('args.amount > 1', 'require_approval'), { amount: 5001 }],
     [refund({ when: 'args.note != "no"' }), claim('args.note == "yes"'), { note: 'yes' }],
     [{}, claim('!has(args.note)'), {}],
-  ])('refuted: %j %s', (text, said, given) => {
-    expect(proofOf(text, said).tools).toMatchObject([
+  ])('refuted: %j %s', (text, claim, given) => {
+    expect(proofOf(text, claim).tools).toMatchObject([
       { result: 'refuted', sample: { args: given } },
     ])
   })
@@ -294,14 +294,14 @@ describe('for every document', () => {
     const honest = fc.property(
       fc.record({ document, labels, laws, claim }),
       fc.tuple(asked, fc.array(walk, { minLength: 3, maxLength: 3 })),
-      ({ document: text, labels: brought, laws: more, claim: said }, [{ facts }, walks]) => {
+      ({ document: text, labels: brought, laws: more, claim }, [{ facts }, walks]) => {
         const policy = compiled({
           ...text,
           labels: brought,
           guardrails: [...text.guardrails, ...more],
         })
-        const when = said.when === '' ? '' : `, when: '${said.when}'`
-        const about = property(`${said.kind}: { action: ${said.action}${said.after}${when} }`)
+        const when = claim.when === '' ? '' : `, when: '${claim.when}'`
+        const about = property(`${claim.kind}: { action: ${claim.action}${claim.after}${when} }`)
         const proof = prove(policy, about, TOOLS)
         for (const one of proof.tools) expectReplayed(policy, about, one, TOOLS)
         for (const steps of walks) {

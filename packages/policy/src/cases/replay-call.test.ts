@@ -108,17 +108,17 @@ describe('replay', () => {
     const judged = collectInputs(judgedBy, call, facts, texts)
     const { args: _, ...bare } = call
     const { principal, agent } = facts
-    const told: Facts = {
+    const known: Facts = {
       ...facts,
       transport: '',
       principal: { ...principal, groups: [], claims: {} },
       agent: agent && { ...agent, owner: '', template: '', depth: 0, turn: 0 },
     }
-    return { call: bare, facts: told, judged, sawKnown: true, schemaKnown: true, policy }
+    return { call: bare, facts: known, judged, sawKnown: true, schemaKnown: true, policy }
   }
 
   test('a decision is the one the call would have got, or unknown', () => {
-    let told = 0
+    let decided = 0
     const property = fc.property(
       document,
       document,
@@ -129,16 +129,16 @@ describe('replay', () => {
         const [old, now] = [compiled(one), compiled(other)]
         for (const policy of [old, now]) {
           const past = again(old, policy, ask, texts)
-          const said = replayCall(policy, past, used, NOW)
-          if (said.unknown !== undefined) continue
-          told++
+          const result = replayCall(policy, past, used, NOW)
+          if (result.unknown !== undefined) continue
+          decided++
           const { action, code } = decide(policy, ask.call, ask.facts, used, NOW)
-          expect([said.decision.action, said.decision.code]).toEqual([action, code])
+          expect([result.decision.action, result.decision.code]).toEqual([action, code])
         }
       },
     )
     fc.assert(property, runs(300))
-    expect(told).toBeGreaterThan(100)
+    expect(decided).toBeGreaterThan(100)
   })
 
   test('groups are recorded with every call, and claims that a rule reads', () => {
@@ -157,8 +157,8 @@ describe('replay', () => {
     const word = (by: CompiledPolicy, now: CompiledPolicy, principal: object) => {
       const facts = { ...sampleFacts(tool), principal: { ...ELSEWHERE, ...principal } }
       const past = again(by, now, { call: callOf({}), facts }, false)
-      const said = replayCall(now, past, usageOfNothing, NOW)
-      return said.unknown ?? said.decision.action
+      const result = replayCall(now, past, usageOfNothing, NOW)
+      return result.unknown ?? result.decision.action
     }
     expect(word(silent, ofGroups, { groups: ['staff'] })).toBe('allow')
     expect(word(silent, ofGroups, { groups: [] })).toBe('deny')

@@ -22,7 +22,7 @@ import { resolveRules } from '../decide/resolve.ts'
 import { COMPLETION, hasOtherReadings, RESOURCE_METHODS, readsUris } from '../decide/weigh-uri.ts'
 import type { BoundExpression } from '../expression/evaluate/bind-expression.ts'
 import { type ConditionResult, evaluate } from '../expression/evaluate/evaluate.ts'
-import type { ExpressionSlot } from '../expression/expression-slots.ts'
+import type { ExpressionVariable } from '../expression/expression-variables.ts'
 import { pathText } from '../language/argument-path.ts'
 import { REPLAY_UNKNOWNS_MAX } from '../language/limits.ts'
 import { type ApplicableRules, listPreparedRules } from '../model/applicable-rules.ts'
@@ -133,11 +133,11 @@ function listOutcomes(
 function findUnknown(program: BoundExpression, past: RecordedCall): string | undefined {
   if (program.closedTo !== undefined && past.judged[UNDECLARED] === undefined)
     return 'which arguments were sent is not recorded'
-  const slot = program.slots.find((each) => !isKnown(each, past))
-  return slot && `\`${[slot.root, ...slot.path].join('.')}\` is not recorded`
+  const variable = program.variables.find((each) => !isKnown(each, past))
+  return variable && `\`${[variable.root, ...variable.path].join('.')}\` is not recorded`
 }
 
-function isKnown({ root, path, presence }: ExpressionSlot, past: RecordedCall): boolean {
+function isKnown({ root, path, presence }: ExpressionVariable, past: RecordedCall): boolean {
   const [name] = path
   switch (root) {
     case 'args': {
@@ -180,7 +180,7 @@ function isKnownOfPrincipal(
 /** The principal, with what this condition reads of it. */
 function restorePrincipal(program: BoundExpression, { facts, judged }: RecordedCall): Principal {
   const groups = judged[GROUPS]
-  const read = program.slots.filter(isOfClaims).map(({ path }) => ({ path: path.slice(1) }))
+  const read = program.variables.filter(isOfClaims).map(({ path }) => ({ path: path.slice(1) }))
   return {
     ...facts.principal,
     groups: typeof groups === 'string' ? (JSON.parse(groups) as string[]) : [],
@@ -199,7 +199,7 @@ function restoreArguments(
   judged: DecisionInputs,
 ): Record<string, JsonValue> {
   const args = rebuild(
-    program.slots.filter(({ root }) => root === 'args'),
+    program.variables.filter(({ root }) => root === 'args'),
     judged,
   )
   // Any name that no tool declares.

@@ -17,7 +17,7 @@ import {
   STRING,
 } from '../expression/evaluate/declared-types.ts'
 import type { Expression } from '../expression/expression.ts'
-import type { ExpressionSlot } from '../expression/expression-slots.ts'
+import type { ExpressionVariable } from '../expression/expression-variables.ts'
 import { type ApplicableRules, listPreparedRules } from '../model/applicable-rules.ts'
 import type { Limit } from '../model/rule.ts'
 import type { SampleFacts } from './sample-facts.ts'
@@ -55,9 +55,10 @@ export function* samples(
   { also, fixed }: { readonly also?: Expression; readonly fixed?: FixedFacts } = {},
 ): Generator<SampleCall> {
   const inputs = listInputs([scope], also)
-  const { slots } = inputs
-  const varied = fixed === undefined ? slots : slots.filter((slot) => !isFixed(slot))
-  const places = listDimensions(tool, { ...inputs, slots: varied })
+  const { variables } = inputs
+  const varied =
+    fixed === undefined ? variables : variables.filter((variable) => !isFixed(variable))
+  const places = listDimensions(tool, { ...inputs, variables: varied })
   for (const draft of combine(places)) {
     if (fixed !== undefined) {
       const { saw, ...caller } = fixed
@@ -72,16 +73,18 @@ export function* samples(
 export function* sampleCallers(
   scopes: readonly ApplicableRules[],
 ): Generator<Pick<SampleFacts, 'principal' | 'agent'>> {
-  const { slots, literals } = listInputs(scopes)
-  const places = distinct(slots.filter(isOfCaller)).map((slot) => factPlace(slot, literals))
+  const { variables, literals } = listInputs(scopes)
+  const places = distinct(variables.filter(isOfCaller)).map((variable) =>
+    factPlace(variable, literals),
+  )
   for (const { facts } of combine(places.filter(({ options }) => options.length > 0))) yield facts
 }
 
-type SlotName = Pick<ExpressionSlot, 'root' | 'path'>
+type VariablePath = Pick<ExpressionVariable, 'root' | 'path'>
 
-const isOfCaller = ({ root }: SlotName) => root === 'principal' || root === 'agent'
-const isFixed = (slot: SlotName) =>
-  isOfCaller(slot) || (slot.root === 'session' && slot.path[0] === 'saw')
+const isOfCaller = ({ root }: VariablePath) => root === 'principal' || root === 'agent'
+const isFixed = (variable: VariablePath) =>
+  isOfCaller(variable) || (variable.root === 'session' && variable.path[0] === 'saw')
 
 function* combine(places: readonly SampleDimension[]): Generator<SampleDraft> {
   const total = places.reduce((product, { options }) => product * options.length, 1)
@@ -99,7 +102,7 @@ function* combine(places: readonly SampleDimension[]): Generator<SampleDraft> {
 
 interface SampleInputs {
   readonly literals: readonly (string | number)[]
-  readonly slots: readonly SlotName[]
+  readonly variables: readonly VariablePath[]
   /** Arguments that limits read. */
   readonly counted: readonly (readonly string[])[]
 }
@@ -110,22 +113,24 @@ function listInputs(scopes: readonly ApplicableRules[], also?: Expression): Samp
   if (also !== undefined) expressions.push(also)
   return {
     literals: [...new Set(expressions.flatMap(({ ast }) => listLiterals(ast)))],
-    slots: expressions.flatMap(({ slots }) => slots.map(({ root, path }) => ({ root, path }))),
+    variables: expressions.flatMap(({ variables }) =>
+      variables.map(({ root, path }) => ({ root, path })),
+    ),
     counted: rules.flatMap(({ limits }) => limits.flatMap(listPaths)),
   }
 }
 
 function listDimensions(
   tool: KnownTool,
-  { literals, slots, counted }: SampleInputs,
+  { literals, variables, counted }: SampleInputs,
 ): SampleDimension[] {
   const declared = declaredArguments(tool.definition.inputSchema)
-  const read = slots.filter(({ root }) => root === 'args').map(({ path }) => path)
+  const read = variables.filter(({ root }) => root === 'args').map(({ path }) => path)
   const places = [
     ...distinct([...read, ...counted]).map((path) =>
       argumentPlace(path, declaredAt(declared, path), literals),
     ),
-    ...distinct(slots).map((slot) => factPlace(slot, literals)),
+    ...distinct(variables).map((variable) => factPlace(variable, literals)),
   ]
   return places.filter(({ options }) => options.length > 0)
 }
@@ -168,7 +173,7 @@ function put(args: Record<string, JsonValue>, path: readonly string[], value: Js
 const NOWHERE: SampleDimension = { options: [], set: () => {} }
 
 function factPlace(
-  { root, path }: SlotName,
+  { root, path }: VariablePath,
   literals: readonly (string | number)[],
 ): SampleDimension {
   const [name = '', below = ''] = path

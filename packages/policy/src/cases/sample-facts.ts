@@ -25,7 +25,7 @@ export interface SampleFacts {
 }
 
 /**
- * Facts about the caller of a hypothetical call: a local principal in a new session, unless `said`
+ * Facts about the caller of a hypothetical call: a local principal in a new session, unless `given`
  * says otherwise.
  *
  * @example
@@ -33,19 +33,19 @@ export interface SampleFacts {
  * const facts = sampleFacts(tool, { principal: { groups: ['support'] } })
  * ```
  */
-export function sampleFacts(tool: KnownTool | undefined, said: SampleFacts = {}): Facts {
+export function sampleFacts(tool: KnownTool | undefined, given: SampleFacts = {}): Facts {
   return {
     ...(tool === undefined ? {} : { tool }),
-    ...(said.callCategory === undefined ? {} : { callCategory: said.callCategory }),
-    holdsSecret: () => said.holdsSecret ?? false,
-    holds: (kind) => (kind === 'card' ? said.holdsCard : said.holdsIban) ?? false,
-    transport: said.transport ?? 'stdio',
-    principal: { id: 'local', kind: 'local', groups: [], claims: {}, ...said.principal },
-    agent: said.agent
-      ? { id: 'agent', owner: 'local', template: '', depth: 0, turn: 0, ...said.agent }
+    ...(given.callCategory === undefined ? {} : { callCategory: given.callCategory }),
+    holdsSecret: () => given.holdsSecret ?? false,
+    holds: (kind) => (kind === 'card' ? given.holdsCard : given.holdsIban) ?? false,
+    transport: given.transport ?? 'stdio',
+    principal: { id: 'local', kind: 'local', groups: [], claims: {}, ...given.principal },
+    agent: given.agent
+      ? { id: 'agent', owner: 'local', template: '', depth: 0, turn: 0, ...given.agent }
       : null,
-    session: { id: 'session', startedAtMs: 0, calls: 0, saw: [], past: NO_PAST, ...said.session },
-    provenance: sampleProvenance(said),
+    session: { id: 'session', startedAtMs: 0, calls: 0, saw: [], past: NO_PAST, ...given.session },
+    provenance: sampleProvenance(given),
   }
 }
 

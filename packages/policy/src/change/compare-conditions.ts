@@ -67,6 +67,6 @@ function findBound(
 }
 
 /** What it reads, in order. */
-function listReads({ slots }: Expression): string {
-  return JSON.stringify(slots.map(({ root, path, presence }) => [root, path, presence]))
+function listReads({ variables }: Expression): string {
+  return JSON.stringify(variables.map(({ root, path, presence }) => [root, path, presence]))
 }

@@ -79,7 +79,7 @@ function matchEntries(document: LocatedMap, field: 'tools' | 'servers'): Located
 /** The names servers list, and the problem text for one that is not among them. */
 class ToolNameIndex {
   readonly #byServer = new Map<string, string[]>()
-  #told = 0
+  #suggestions = 0
 
   constructor(tools: readonly KnownTool[]) {
     for (const { definition } of tools) {
@@ -141,7 +141,7 @@ class ToolNameIndex {
    * minutes.
    */
   #nearest(word: string, words: readonly string[]): string | undefined {
-    return this.#told++ < PROBLEMS_MAX ? nearest(word, words) : undefined
+    return this.#suggestions++ < PROBLEMS_MAX ? nearest(word, words) : undefined
   }
 }
 
@@ -214,7 +214,7 @@ function misfit(
     first ??= problem
   }
   if (first === undefined || schemas.length === 1) return first
-  const nowhere = expression.slots.find(
+  const nowhere = expression.variables.find(
     ({ root, path }) =>
       root === 'args' && schemas.every((schema) => declaredAt(schema, path) === undefined),
   )

@@ -76,8 +76,8 @@ function checkBranches(map: LocatedMap, rule: Rule, problems: Problems): void {
     )
   if (when?.expression.dependsOnCall && (action === 'hide' || otherwise === 'hide'))
     hideByArgs(map, problems)
-  const told = when !== undefined || action !== 'allow' || rule.limits.length > 0
-  if (rule.reason !== '' && !told)
+  const isShown = when !== undefined || action !== 'allow' || rule.limits.length > 0
+  if (rule.reason !== '' && !isShown)
     noEffect(
       map,
       'reason',

@@ -128,11 +128,11 @@ function tokenize(text: string): string[] | undefined {
 }
 
 function lexemeAt(text: string, at: number): { token: string; end: number } | undefined {
-  for (const [pattern, told] of LEXEMES) {
+  for (const [pattern, token] of LEXEMES) {
     pattern.lastIndex = at
     if (!pattern.test(text)) continue
     const end = pattern.lastIndex
-    return { token: told ?? text.slice(at, end).toLowerCase(), end }
+    return { token: token ?? text.slice(at, end).toLowerCase(), end }
   }
   return undefined
 }

@@ -75,9 +75,9 @@ function exhausted(
   const { reason, when, action } = ready.rule
   // A reason is about the limit only if there is nothing else it could be about.
   const ofLimit = when === undefined && (action ?? 'allow') === 'allow' ? reason : ''
-  const told = ofLimit || `the limit of ${limit.text} is reached${left}`
+  const text = ofLimit || `the limit of ${limit.text} is reached${left}`
   const remaining = formatDecimal(room.remaining)
-  return { ...ended('deny', code, ready.pointer, told, room.retryAfterMs), remaining }
+  return { ...ended('deny', code, ready.pointer, text, room.retryAfterMs), remaining }
 }
 
 function ended(

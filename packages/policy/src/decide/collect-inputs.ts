@@ -7,7 +7,7 @@ import type { Call, Facts, Principal } from '../core/call.ts'
 import type { DecisionInput, DecisionInputs, OmittedInput } from '../core/decision-inputs.ts'
 import { ExactNumber, isObject, type JsonValue } from '../core/json.ts'
 import { type DeclaredType, declaredArguments } from '../expression/evaluate/declared-types.ts'
-import type { ExpressionSlot } from '../expression/expression-slots.ts'
+import type { ExpressionVariable } from '../expression/expression-variables.ts'
 import { pathText } from '../language/argument-path.ts'
 import { JUDGED_CLAIMS_MAX, JUDGED_PATHS_MAX, JUDGED_TEXT_LENGTH_MAX } from '../language/limits.ts'
 import type { ApplicableRules, PreparedRule } from '../model/applicable-rules.ts'
@@ -73,9 +73,9 @@ export function listApplicable(scope: ApplicableRules): readonly PreparedRule<Ru
 
 /** The paths below `args` that a rule or guardrail reads. */
 export function argumentPaths({ when, limits }: Rule | Guardrail): (readonly string[])[] {
-  const slots = when?.expression.slots.filter(({ root }) => root === 'args') ?? []
+  const variables = when?.expression.variables.filter(({ root }) => root === 'args') ?? []
   const ofLimits = limits.flatMap(({ reads }) => reads.map(({ path }) => path))
-  return [...slots.map(({ path }) => path), ...ofLimits]
+  return [...variables.map(({ path }) => path), ...ofLimits]
 }
 
 function listReads(scope: ApplicableRules, { tool }: Facts): InputReads {
@@ -91,15 +91,17 @@ function listReads(scope: ApplicableRules, { tool }: Facts): InputReads {
 }
 
 function claimsRead(scope: ApplicableRules): readonly InputRead[] {
-  const slots = listApplicable(scope).flatMap(({ rule }) => rule.when?.expression.slots ?? [])
-  const paths = slots.filter(isOfClaims).map(({ path }) => path.slice(1))
+  const variables = listApplicable(scope).flatMap(
+    ({ rule }) => rule.when?.expression.variables ?? [],
+  )
+  const paths = variables.filter(isOfClaims).map(({ path }) => path.slice(1))
   const byText = new Map(paths.map((path) => [claimText(path), path]))
   return [...byText]
     .slice(0, JUDGED_CLAIMS_MAX)
     .map(([text, path]) => ({ path, text, words: NO_WORDS }))
 }
 
-export function isOfClaims({ root, path }: ExpressionSlot): boolean {
+export function isOfClaims({ root, path }: ExpressionVariable): boolean {
   return root === 'principal' && path[0] === 'claims' && path.length > 1
 }
 

@@ -208,7 +208,7 @@ function describeProtection(
   { truth, situation }: EvaluatedCondition,
 ): string {
   if (reason !== '' || truth.is !== 'true' || situation.assumed !== undefined) return ''
-  for (const { root, path } of when?.expression.slots ?? []) {
+  for (const { root, path } of when?.expression.variables ?? []) {
     const name = PROTECTIONS.find((one) => root === 'call' && one === path[0])
     const found = name && findProtection(name, situation)
     if (found !== undefined) return found.reason

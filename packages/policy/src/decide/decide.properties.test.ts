@@ -32,7 +32,7 @@ function ask(policy: CompiledPolicy, { call, facts }: SampleRequest, used: Limit
 }
 
 /** A decision that names guardrails instead of locating them. */
-function told(decision: Decision, { guardrails }: DocumentText): unknown {
+function summarize(decision: Decision, { guardrails }: DocumentText): unknown {
   const named = (pointer: string) =>
     pointer.replace(/^\/guardrails\/(\d+)$/, (_, index) => `guardrail ${guardrails[index]?.name}`)
   return {
@@ -67,7 +67,9 @@ describe('order', () => {
     const property = fc.property(document, orders, asked, usage, (text, order, one, used) => {
       const other = shuffled(text, order) as DocumentText
       const [first, second] = [compiled(text), compiled(other)]
-      expect(told(ask(second, one, used), other)).toEqual(told(ask(first, one, used), text))
+      expect(summarize(ask(second, one, used), other)).toEqual(
+        summarize(ask(first, one, used), text),
+      )
       expect(isVisible(second, one.call, one.facts, NOW)).toBe(
         isVisible(first, one.call, one.facts, NOW),
       )
@@ -197,7 +199,9 @@ describe('shadow', () => {
       const bare = without(text)
       const [all, less] = [compiled(text), compiled(bare)]
       const { shadow: _, ...decision } = ask(all, one, used)
-      expect(told({ ...decision, shadow: [] }, text)).toEqual(told(ask(less, one, used), bare))
+      expect(summarize({ ...decision, shadow: [] }, text)).toEqual(
+        summarize(ask(less, one, used), bare),
+      )
       expect(isVisible(all, one.call, one.facts, NOW)).toBe(
         isVisible(less, one.call, one.facts, NOW),
       )
@@ -233,10 +237,10 @@ describe('the base policy', () => {
       asked,
       usage,
       (text, guardrails, shadow, one, used) => {
-        const said = shadow ? { ...text, mode: 'shadow' } : text
+        const document = shadow ? { ...text, mode: 'shadow' } : text
         const house = compiled({ ...ALLOWING, guardrails }, { name: 'house' })
-        const alone = ask(compiled(said), one, used)
-        const both = ask(compiled(said, { house }), one, used)
+        const alone = ask(compiled(document), one, used)
+        const both = ask(compiled(document, { house }), one, used)
         expect(strength(both.action)).toBeGreaterThanOrEqual(strength(alone.action))
         const own = ask(compiled({ ...ALLOWING, classify: text.classify, guardrails }), one, used)
         const laid = own.guardrails.map(({ name }) => name)

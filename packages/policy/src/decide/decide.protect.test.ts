@@ -319,8 +319,8 @@ test('property: protection only tightens, and strict is at least as strict as ba
       args,
       prompt,
       fc.constantFrom<Category>('Read', 'Write', 'Destructive'),
-      (given, said, category) => {
-        const facts = { category, ...(said === undefined ? {} : { prompt: said }) }
+      (given, prompt, category) => {
+        const facts = { category, ...(prompt === undefined ? {} : { prompt }) }
         const balanced = ask(given, facts).action
         const strict = ask(given, { ...facts, protect: 'strict' }).action
         expect(isStronger(balanced, strict)).toBe(false)

@@ -217,7 +217,7 @@ function readyMaker(declared: DeclaredType): ReadyMaker {
 }
 
 function readsClass({ when }: Rule | Guardrail): boolean {
-  return when?.expression.slots.some(({ path }) => path[0] === 'category') ?? false
+  return when?.expression.variables.some(({ path }) => path[0] === 'category') ?? false
 }
 
 function makeReady<T extends Rule | Guardrail>(

@@ -124,6 +124,6 @@ function enforcesUris(policy: CompiledPolicy): boolean {
 
 function readsArgumentUri(rule: Rule | Guardrail | undefined): boolean {
   if (rule?.shadow !== false) return false
-  const slots = rule.when?.expression.slots ?? []
-  return slots.some(({ root, path }) => root === 'args' && path[0] === 'uri')
+  const variables = rule.when?.expression.variables ?? []
+  return variables.some(({ root, path }) => root === 'args' && path[0] === 'uri')
 }

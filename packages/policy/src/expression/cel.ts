@@ -39,7 +39,7 @@ export function listChildren(node: CelNode): readonly CelNode[] {
   }
 }
 
-export type CelProgram = (slots: Record<string, unknown>) => unknown
+export type CelProgram = (values: Record<string, unknown>) => unknown
 
 export type CelCheck =
   | { readonly ok: true; readonly type: string; readonly run: CelProgram }

@@ -9,7 +9,7 @@ import {
 import type { CelNode } from './cel.ts'
 import { compilePattern } from './cel-functions.ts'
 import { ExpressionError } from './expression-names.ts'
-import type { Budget } from './expression-slots.ts'
+import type { Budget } from './expression-variables.ts'
 import { patternSteps } from './pattern-steps.ts'
 
 export function checkPattern(node: CelNode | undefined, text: string, budget: Budget): void {

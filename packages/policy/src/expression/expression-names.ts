@@ -55,7 +55,7 @@ const ROOTS = ['args', 'origin', 'now', ...Object.keys(NAMES)]
 export interface InspectedPath {
   readonly root: Root
   readonly path: readonly string[]
-  /** Where the part that became a slot ends in the text. */
+  /** Where the part that became a variable ends in the text. */
   readonly end: number
 }
 
@@ -185,7 +185,7 @@ function listed(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(', ')
 }
 
-/** The CEL type of a slot that is not an argument. */
+/** The CEL type of a variable that is not an argument. */
 export function namedType(root: Root, path: readonly string[]): string {
   if (root === 'now') return 'google.protobuf.Timestamp'
   if (root === 'origin') return 'string'

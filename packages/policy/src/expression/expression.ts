@@ -1,24 +1,24 @@
 // Loads a `when`: parses it, checks it against what the language allows (inspect-expression.ts),
-// and rewrites it so that everything it reads from outside is a numbered slot (`args.amount <= 5`
+// and rewrites it so that everything it reads from outside is a numbered variable (`args.amount <= 5`
 // becomes `s0 <= 5`). What it reads is then a list that can be typed, bounded and checked before it
 // runs.
 
 import { DOCUMENT_PATTERN_STEPS_MAX } from '../language/limits.ts'
 import { type CelNode, celFailure, parseCel } from './cel.ts'
-import type { Budget, ExpressionEdit, ExpressionSlot } from './expression-slots.ts'
 import { syntaxError } from './expression-syntax.ts'
+import type { Budget, ExpressionEdit, ExpressionVariable } from './expression-variables.ts'
 import { Inspector } from './inspect-expression.ts'
 import type { Macro } from './macro-cost.ts'
 
 export interface Expression {
   readonly text: string
-  readonly slots: readonly ExpressionSlot[]
+  readonly variables: readonly ExpressionVariable[]
   readonly edits: readonly ExpressionEdit[]
   readonly ast: CelNode
-  /** Which slot a node of the tree reads; macro variables point at their list's slot. */
-  readonly slotOf: ReadonlyMap<
+  /** Which variable a node of the tree reads; macro variables point at their list's variable. */
+  readonly variableByNode: ReadonlyMap<
     CelNode,
-    { readonly slot: ExpressionSlot; readonly element: boolean }
+    { readonly variable: ExpressionVariable; readonly element: boolean }
   >
   readonly readsArgs: boolean
   /** Unknown before the call: it reads arguments, or the category they give the call. */
@@ -40,15 +40,15 @@ export function parseExpression(
   }
   const inspector = new Inspector(text, labels, budget)
   inspector.visit(ast, { weight: 0, macro: undefined })
-  const slots = [...inspector.slots.values()]
+  const variables = [...inspector.variables.values()]
   return {
     text,
     ast,
-    slots,
+    variables,
     edits: inspector.edits,
-    slotOf: inspector.slotOf,
-    readsArgs: slots.some((slot) => slot.root === 'args'),
-    dependsOnCall: slots.some(
+    variableByNode: inspector.variableByNode,
+    readsArgs: variables.some((variable) => variable.root === 'args'),
+    dependsOnCall: variables.some(
       ({ root }) => root === 'args' || root === 'call' || root === 'origin',
     ),
     macros: inspector.macros,

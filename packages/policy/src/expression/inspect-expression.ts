@@ -9,7 +9,7 @@ import { type CelNode, getRoot, listChildren } from './cel.ts'
 import { FUNCTIONS, MACROS, METHODS } from './cel-functions.ts'
 import { checkPattern } from './check-pattern.ts'
 import { ExpressionError, inspectPath, isNamePath, refuseLiteral } from './expression-names.ts'
-import type { Budget, ExpressionEdit, ExpressionSlot } from './expression-slots.ts'
+import type { Budget, ExpressionEdit, ExpressionVariable } from './expression-variables.ts'
 import { containsMacro, type Macro, macroCost } from './macro-cost.ts'
 import { matchWeight } from './match-weight.ts'
 import { PAST_FUNCTIONS } from './past-functions.ts'
@@ -18,14 +18,18 @@ interface MacroScope {
   /** Weight of a character for the enclosing functions, multiplied. */
   readonly weight: number
   readonly macro:
-    | { readonly variable: string; readonly lists: readonly ExpressionSlot[]; readonly runs: Macro }
+    | {
+        readonly variable: string
+        readonly lists: readonly ExpressionVariable[]
+        readonly runs: Macro
+      }
     | undefined
 }
 
 export class Inspector {
-  readonly slots = new Map<string, ExpressionSlot>()
+  readonly variables = new Map<string, ExpressionVariable>()
   readonly edits: ExpressionEdit[] = []
-  readonly slotOf = new Map<CelNode, { slot: ExpressionSlot; element: boolean }>()
+  readonly variableByNode = new Map<CelNode, { variable: ExpressionVariable; element: boolean }>()
   readonly macros: Macro[] = []
   readonly #text: string
   readonly #labels: ReadonlySet<string>
@@ -83,7 +87,7 @@ export class Inspector {
       const { lists, runs } = scope.macro
       for (const list of lists) {
         list.uses.push({ weight: Math.max(1, scope.weight), repeatedBy: undefined })
-        if (runs.whole) this.slotOf.set(base, { slot: list, element: true })
+        if (runs.whole) this.variableByNode.set(base, { variable: list, element: true })
       }
       return this.#indexes(node, scope)
     }
@@ -91,7 +95,7 @@ export class Inspector {
       this.visit(base, scope)
       return this.#indexes(node, scope)
     }
-    this.#slot(node, scope, false)
+    this.#toVariable(node, scope, false)
     this.#indexes(node, scope)
   }
 
@@ -101,7 +105,7 @@ export class Inspector {
       if (at.op === '[]' && at.args[1].op !== 'value') this.visit(at.args[1], scope)
   }
 
-  #slot(node: CelNode, scope: MacroScope, presence: boolean): ExpressionSlot {
+  #toVariable(node: CelNode, scope: MacroScope, presence: boolean): ExpressionVariable {
     const { root, path, end } = inspectPath(node, this.#labels, presence)
     const source = this.#text.slice(node.start, end)
     if (!PLAIN_ACCESS.test(source))
@@ -112,19 +116,19 @@ export class Inspector {
         'write `args.name`, or `args["name"]`, without brackets or comments around its parts',
       )
     const id = JSON.stringify([presence, root, ...path])
-    let slot = this.slots.get(id)
-    if (slot === undefined) {
-      slot = { name: `s${this.slots.size}`, root, path, presence, at: node.start, uses: [] }
-      this.slots.set(id, slot)
+    let variable = this.variables.get(id)
+    if (variable === undefined) {
+      variable = { name: `s${this.variables.size}`, root, path, presence, at: node.start, uses: [] }
+      this.variables.set(id, variable)
     }
     if (!presence)
-      slot.uses.push({ weight: Math.max(1, scope.weight), repeatedBy: scope.macro?.runs })
+      variable.uses.push({ weight: Math.max(1, scope.weight), repeatedBy: scope.macro?.runs })
     for (let at = node; ; at = (at as CelNode & { op: '.' }).args[0]) {
-      if (at.end === end) this.slotOf.set(at, { slot, element: false })
+      if (at.end === end) this.variableByNode.set(at, { variable, element: false })
       if (at.op !== '.' && at.op !== '[]') break
     }
-    if (!presence) this.edits.push({ start: node.start, end, text: slot.name })
-    return slot
+    if (!presence) this.edits.push({ start: node.start, end, text: variable.name })
+    return variable
   }
 
   #call(node: CelNode & { op: 'call' }, scope: MacroScope): void {
@@ -147,7 +151,7 @@ export class Inspector {
     for (const argument of args) this.visit(argument, { ...scope, weight })
   }
 
-  /** Reads the session's past: a slot of its own, since its arguments are literals. */
+  /** Reads the session's past: a variable of its own, since its arguments are literals. */
   #past(node: CelNode & { op: 'call' }): void {
     const [name, args] = node.args
     const takes = PAST_FUNCTIONS.get(name)?.takes ?? []
@@ -167,17 +171,17 @@ export class Inspector {
       )
     })
     const id = JSON.stringify(['past', name, ...path])
-    const slot = this.slots.get(id) ?? {
-      name: `s${this.slots.size}`,
+    const variable = this.variables.get(id) ?? {
+      name: `s${this.variables.size}`,
       root: 'past' as const,
       path: [name, ...path],
       presence: false,
       at: node.start,
       uses: [],
     }
-    this.slots.set(id, slot)
-    this.slotOf.set(node, { slot, element: false })
-    this.edits.push({ start: node.start, end: node.end, text: slot.name })
+    this.variables.set(id, variable)
+    this.variableByNode.set(node, { variable, element: false })
+    this.edits.push({ start: node.start, end: node.end, text: variable.name })
   }
 
   #has(node: CelNode & { op: 'call' }, scope: MacroScope): void {
@@ -194,9 +198,9 @@ export class Inspector {
       return this.#access(argument, scope)
     // Every step must be a name: of `args.list[0].x` only `args.list` would be tested.
     if (!isNamePath(argument)) throw refused
-    const slot = this.#slot(argument, scope, true)
-    this.edits.push({ start: node.start, end: node.end, text: slot.name })
-    this.slotOf.set(node, { slot, element: false })
+    const variable = this.#toVariable(argument, scope, true)
+    this.edits.push({ start: node.start, end: node.end, text: variable.name })
+    this.variableByNode.set(node, { variable, element: false })
   }
 
   #method(node: CelNode & { op: 'rcall' }, scope: MacroScope): void {
@@ -252,8 +256,8 @@ export class Inspector {
         `write \`args.list.${name}(x, …)\``,
       )
     this.visit(range, scope)
-    const whole = this.slotOf.get(range)?.slot
-    const lists = whole === undefined ? this.#slotsIn(range) : [whole]
+    const whole = this.variableByNode.get(range)?.variable
+    const lists = whole === undefined ? this.#listVariables(range) : [whole]
     const runs = macroCost(this.#nameOf(node), name, range, bodies, {
       lists: lists.map((list) => list.name),
       whole: whole !== undefined,
@@ -263,10 +267,10 @@ export class Inspector {
       this.visit(body, { weight: scope.weight, macro: { variable: variable.args, lists, runs } })
   }
 
-  #slotsIn(node: CelNode): ExpressionSlot[] {
-    const slot = this.slotOf.get(node)?.slot
-    const below = listChildren(node).flatMap((child) => this.#slotsIn(child))
-    return [...new Set(slot === undefined ? below : [slot, ...below])]
+  #listVariables(node: CelNode): ExpressionVariable[] {
+    const variable = this.variableByNode.get(node)?.variable
+    const below = listChildren(node).flatMap((child) => this.#listVariables(child))
+    return [...new Set(variable === undefined ? below : [variable, ...below])]
   }
 
   #arity(at: number, name: string, wanted: number, got: number): void {

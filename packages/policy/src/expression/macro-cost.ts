@@ -8,9 +8,9 @@ import { MACROS } from './cel-functions.ts'
 import { ExpressionError } from './expression-names.ts'
 
 export interface Macro {
-  /** The slots its range consists of. */
+  /** The variables its range consists of. */
   readonly lists: readonly string[]
-  /** The range is exactly one slot; otherwise everything in the slots may be an entry. */
+  /** The range is exactly one variable; otherwise everything in the variables may be an entry. */
   readonly whole: boolean
   /** Entries that are literals of the expression. */
   readonly written: number

@@ -32,7 +32,9 @@ export function weakTests(expression: Expression): WeakTest[] {
     for (const child of listChildren(node)) visit(child)
   }
   visit(expression.ast)
-  const agent = expression.slots.find((slot) => slot.root === 'agent' && slot.path.length > 0)
+  const agent = expression.variables.find(
+    (variable) => variable.root === 'agent' && variable.path.length > 0,
+  )
   if (agent !== undefined && !asksForAgent)
     found.push({
       code: 'POLICY_AGENT_NULL',
@@ -63,8 +65,8 @@ function weakTest(
   value: CelNode,
   test: string,
 ): WeakTest | undefined {
-  const slot = expression.slotOf.get(subject)?.slot
-  const name = slot?.root === 'args' ? slot.path.at(-1) : undefined
+  const variable = expression.variableByNode.get(subject)?.variable
+  const name = variable?.root === 'args' ? variable.path.at(-1) : undefined
   if (name === undefined || value.op !== 'value' || typeof value.args !== 'string') return undefined
   const argument = expression.text.slice(subject.start, subject.end)
   const message = `\`${argument}\` is tested as text by \`${test}\`, which another spelling of the same place passes`

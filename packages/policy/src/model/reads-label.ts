@@ -13,7 +13,7 @@ export function labelsRead(policy: CompiledPolicy): ReadonlySet<string> {
     ...(policy.house === undefined ? [] : listRules(policy.house)),
   ]
   const read = rules.flatMap(({ when }) =>
-    (when?.expression.slots ?? []).flatMap(({ root, path: [name, label] }) =>
+    (when?.expression.variables ?? []).flatMap(({ root, path: [name, label] }) =>
       root === 'session' && name === 'saw' && label !== undefined ? [label] : [],
     ),
   )

@@ -24,12 +24,12 @@ function findReads(policy: CompiledPolicy): MemoryReads {
   if (known !== undefined) return known
   const { house } = policy
   const rules = [...listRules(policy), ...(house === undefined ? [] : listRules(house))]
-  const slots = rules.flatMap(({ when }) => when?.expression.slots ?? [])
+  const variables = rules.flatMap(({ when }) => when?.expression.variables ?? [])
   const reads = {
-    provenance: slots.some(
+    provenance: variables.some(
       ({ root, path: [name] }) => root === 'origin' || (root === 'call' && isProtectionName(name)),
     ),
-    past: slots.some(({ root }) => root === 'past'),
+    past: variables.some(({ root }) => root === 'past'),
   }
   KNOWN.set(policy, reads)
   return reads

@@ -84,16 +84,16 @@ export function getToolVerb(name: string): ToolVerb {
 
 /** Whether one of the words, or a form of one, is among those of the prompt. */
 export function isAskedFor(words: ReadonlySet<string>, prompt: ReadonlySet<string>): boolean {
-  for (const said of prompt) if (words.has(said) || words.has(getStem(said, words))) return true
+  for (const word of prompt) if (words.has(word) || words.has(getStem(word, words))) return true
   return false
 }
 
 /** `deleted`, `deletes`, `deleting`, `cancelled`: the form among `words`, if there is one. */
-function getStem(said: string, words: ReadonlySet<string>): string {
+function getStem(word: string, words: ReadonlySet<string>): string {
   for (const ending of ['s', 'es', 'd', 'ed', 'ing', 'er', 'ment', 'ation', 'al']) {
-    if (!said.endsWith(ending) || said.length - ending.length < 3) continue
-    const stem = said.slice(0, -ending.length)
+    if (!word.endsWith(ending) || word.length - ending.length < 3) continue
+    const stem = word.slice(0, -ending.length)
     for (const form of [stem, `${stem}e`, stem.slice(0, -1)]) if (words.has(form)) return form
   }
-  return said
+  return word
 }

@@ -51,8 +51,8 @@ export class Page {
       },
       ...(text === undefined ? {} : { body: text }),
     })
-    const said = await response.text()
-    return { status: response.status, body: said === '' ? undefined : JSON.parse(said) }
+    const received = await response.text()
+    return { status: response.status, body: received === '' ? undefined : JSON.parse(received) }
   }
 
   async signIn(code: string): Promise<Reply> {
@@ -79,11 +79,11 @@ export class Page {
   /** With the passkey, for just this. */
   async prove(method: string, path: string, body?: unknown): Promise<Reply> {
     const text = body === undefined ? '' : toText(body)
-    const { status, body: said } = await this.ask('POST', '/api/proofs', {
+    const { status, body: answer } = await this.ask('POST', '/api/proofs', {
       ...{ method, path, body: text },
     })
-    if (status !== 200) return { status, body: said }
-    return this.ask(method, path, text === '' ? undefined : text, this.proofOf(said.challenge))
+    if (status !== 200) return { status, body: answer }
+    return this.ask(method, path, text === '' ? undefined : text, this.proofOf(answer.challenge))
   }
 
   proofOf(challenge: object): Record<string, string> {

@@ -120,19 +120,19 @@ function forged(header: object, seal: (text: string) => string): string {
   return `${text}.${seal(text)}`
 }
 
-async function leave(said: Record<string, unknown> = {}) {
+async function leave(overrides: Record<string, unknown> = {}) {
   const verifier = randomBytes(32).toString('base64url')
   const { address, state } = await elsewhere.begin('corp', hashVerifier(verifier), ORIGIN)
   const nowS = Math.floor(nowMs / 1_000)
   claims = {
     ...{ iss: corp.issuer, sub: 'ann', aud: 'console', iat: nowS, exp: nowS + 300 },
-    ...{ nonce: new URL(address).searchParams.get('nonce'), groups: ['ops'], ...said },
+    ...{ nonce: new URL(address).searchParams.get('nonce'), groups: ['ops'], ...overrides },
   }
   return { code: 'c0de', state, verifier }
 }
 
-async function enter(said: Record<string, unknown> = {}) {
-  return elsewhere.finish(await leave(said), ORIGIN)
+async function enter(overrides: Record<string, unknown> = {}) {
+  return elsewhere.finish(await leave(overrides), ORIGIN)
 }
 
 /** Refused as an answer of the API, and not as a fault of the gate. */
@@ -276,9 +276,9 @@ test.each([DISCOVERY, '/token', '/keys', '/userinfo'])(
 )
 
 test('userinfo of somebody else, or of nobody, gives no role', async () => {
-  for (const said of [{}, { sub: 'bob' }, { sub: ['ann'] }, { sub: 'ann\0' }, [], 'ann', null]) {
+  for (const body of [{}, { sub: 'bob' }, { sub: ['ann'] }, { sub: 'ann\0' }, [], 'ann', null]) {
     userinfo =
-      typeof said === 'object' && !Array.isArray(said) ? { ...said, groups: ['ops'] } : said
+      typeof body === 'object' && !Array.isArray(body) ? { ...body, groups: ['ops'] } : body
     expect(await refused(enter({ groups: undefined }))).toContain('groups')
   }
   hostile['/userinfo'] = say({ sub: 'ann', groups: ['ops'] }, 500)

@@ -57,8 +57,8 @@ const bob = person('bob')
 test('finding: with separate duties, the form of the caller decides nothing', async () => {
   const client = person('the client of local', { kind: 'system', roles: [], proof: 'client' })
   const { bench, id } = await proposed({ separateDuties: true, channels: ['client'] })
-  const said = bench.engine.decide(id, { verdict: 'approve' }, client, 'client')
-  await expect(said).rejects.toThrow('duties are separate')
+  const decided = bench.engine.decide(id, { verdict: 'approve' }, client, 'client')
+  await expect(decided).rejects.toThrow('duties are separate')
   expect(bench.engine.find(id)).toMatchObject({ state: 'pending' })
 })
 
@@ -230,11 +230,11 @@ test('finding: a look-alike name is flagged in every message and view', async ()
   }
   const request = bench.engine.find(id) as ApprovalRequest
   expect(request.looksLike).toBe('pay')
-  const told = composeMessage(request, [], true)
+  const message = composeMessage(request, [], true)
   for (const form of WEBHOOK_FORMS)
-    expect(buildWebhookBody(form, told, request)).toMatch(/looks ?like.*pay/i)
+    expect(buildWebhookBody(form, message, request)).toMatch(/looks ?like.*pay/i)
   const beware = { name: 'Beware', value: 'the name looks like pay, and is not' }
-  expect(told.facts).toContainEqual(beware)
+  expect(message.facts).toContainEqual(beware)
   const plain = await proposed({})
   expect(plain.bench.engine.find(plain.id)).not.toHaveProperty('looksLike')
 })

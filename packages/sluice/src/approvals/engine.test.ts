@@ -16,7 +16,7 @@ import {
   yes,
 } from './engine.test-support.ts'
 import { toCanonicalJsonText } from './json-text.ts'
-import { OPEN_PER_SESSION_MAX, OPEN_PER_TOOL_MAX, UNUSED_MS_MAX, USED_TOLD_MS } from './limits.ts'
+import { OPEN_PER_SESSION_MAX, OPEN_PER_TOOL_MAX, UNUSED_MS_MAX, USED_SHOWN_MS } from './limits.ts'
 import { maskText } from './mask-text.ts'
 
 const benches: EngineBench[] = []
@@ -49,7 +49,7 @@ describe('a request', () => {
     })
     b.engine.settled(id, 'c1', 'executed')
     expect(b.engine.find(id)).toMatchObject({ state: 'executed', usedBy: 'c1', args: '' })
-    b.nowMs += USED_TOLD_MS
+    b.nowMs += USED_SHOWN_MS
     expect(await proposed(b, makeCall('{"amount":1}'))).not.toBe(id)
   })
 
@@ -336,7 +336,7 @@ describe('standing approvals', () => {
 })
 
 describe('approvers are notified', () => {
-  const told = async (b: EngineBench, channels: ApprovalRequirement['channels']) => {
+  const notify = async (b: EngineBench, channels: ApprovalRequirement['channels']) => {
     await proposed(b, makeCall('{}', asking({ channels })))
     await new Promise((resolve) => setTimeout(resolve, 5))
     return b.events.filter(({ name }) => name === 'approval-notified').map(({ detail }) => detail)
@@ -355,7 +355,7 @@ describe('approvers are notified', () => {
       })
     notifier('webhook')
     notifier('email', 'no route')
-    expect(await told(b, ['email', 'webhook'])).toMatchObject([
+    expect(await notify(b, ['email', 'webhook'])).toMatchObject([
       { channels: ['console', 'terminal'], ok: true },
       { channels: ['email'], ok: false, fault: 'no route' },
       { channels: ['webhook'], ok: true },
@@ -365,7 +365,7 @@ describe('approvers are notified', () => {
   })
 
   test('the terminal and the console always are', async () => {
-    const details = await told(bench(), ['client'])
+    const details = await notify(bench(), ['client'])
     expect(details).toMatchObject([{ channels: ['console', 'terminal'] }])
   })
 })

@@ -27,7 +27,7 @@ import {
 import { clientObjection, isSatisfied } from './count-votes.ts'
 import { Denials } from './denials.ts'
 import { toCanonicalJsonText } from './json-text.ts'
-import { CLOCK_AHEAD_MS_MAX, UNUSED_MS_MAX, USED_TOLD_MS } from './limits.ts'
+import { CLOCK_AHEAD_MS_MAX, UNUSED_MS_MAX, USED_SHOWN_MS } from './limits.ts'
 import { ApproverNotifiers, type NotificationResult } from './notify-approvers.ts'
 import { aboutPerson, aboutProposal, aboutRequest, describeTerms } from './record-steps.ts'
 import { type ApprovalUse, recoverUses } from './recover.ts'
@@ -323,10 +323,10 @@ export class ApprovalEngine implements ApprovalService {
         this.#book.void(newest, GONE)
     }
     const row = this.#book.known(newest.id)
-    const { id, state, usedBy, usedAtMs, told, why } = row
+    const { id, state, usedBy, usedAtMs, isReported, why } = row
     if (state === 'pending')
       return { is: 'pending', id, client: row.asks.every((ask) => !clientObjection(ask, row)) }
-    if (usedBy !== null && (state === 'approved' || nowMs - (usedAtMs ?? 0) < USED_TOLD_MS))
+    if (usedBy !== null && (state === 'approved' || nowMs - (usedAtMs ?? 0) < USED_SHOWN_MS))
       return { is: 'used', id, usedBy }
     if (state === 'approved') {
       const by = row.votes
@@ -336,7 +336,7 @@ export class ApprovalEngine implements ApprovalService {
       return { is: 'approved', id, by: by.join(', '), ...edited }
     }
     // The verdict is reported to the caller once; the next call submits a new request.
-    if ((state === 'denied' || state === 'expired') && !told) {
+    if ((state === 'denied' || state === 'expired') && !isReported) {
       this.#book.requests.markReported(id)
       return { is: state, id, why }
     }
@@ -378,12 +378,12 @@ export class ApprovalEngine implements ApprovalService {
     this.#book.requests.prune()
     this.#book.arm()
     const request = this.#book.changed(id)
-    const said = ({ channels, fault }: NotificationResult): void => {
+    const onResult = ({ channels, fault }: NotificationResult): void => {
       const about = { ...aboutRequest(row), channels: [...channels], ok: fault === undefined }
       this.#book.note('notified', { ...about, fault: fault ?? null })
       if (fault !== undefined) warn(`approvers were not notified by ${channels.join(', ')}`, fault)
     }
-    void this.#tellers.tell(request, said)
+    void this.#tellers.tell(request, onResult)
     return { is: 'pending', id, client: row.asks.every((ask) => !clientObjection(ask, row)) }
   }
 }

@@ -20,7 +20,7 @@ export const CLOCK_AHEAD_MS_MAX = 60_000
  * How long after its use an identical call is told that the approval was used, instead of
  * requesting a new one.
  */
-export const USED_TOLD_MS = 10_000
+export const USED_SHOWN_MS = 10_000
 /** Size of a call that is shown to approvers, in UTF-16 code units. */
 export const ARGS_LENGTH_MAX = 262_144
 /** Masked parts of one call that are listed one by one; all of them are counted. */

@@ -22,13 +22,16 @@ export class ApproverNotifiers {
   }
 
   /** Reports each attempt, in order; console and terminal first, which show every request. */
-  async tell(request: ApprovalRequest, said: (told: NotificationResult) => void): Promise<void> {
-    said({ channels: INBOXES })
+  async tell(
+    request: ApprovalRequest,
+    onResult: (result: NotificationResult) => void,
+  ): Promise<void> {
+    onResult({ channels: INBOXES })
     for (const channel of listChannels(request)) {
       const notifier = this.#notifiers.get(channel)
       if (notifier === undefined) continue
       const fault = await this.#inTurn(() => attempt(notifier, request))
-      said({ channels: [channel], ...(fault === undefined ? {} : { fault }) })
+      onResult({ channels: [channel], ...(fault === undefined ? {} : { fault }) })
       if (fault === undefined) return
     }
   }

@@ -33,7 +33,7 @@ export interface ApprovalRow extends ApprovalSubject {
   readonly before: readonly PriorCall[]
   readonly args: Uint8Array | null
   readonly edited: number
-  readonly told: boolean
+  readonly isReported: boolean
   readonly usedBy: string | null
   readonly usedAtMs: number | null
   readonly usedFrom: number | null
@@ -45,7 +45,7 @@ export const UNDECIDED = {
   state: 'pending',
   votes: [],
   edited: 0,
-  told: false,
+  isReported: false,
   usedBy: null,
   usedAtMs: null,
   usedFrom: null,
@@ -300,7 +300,7 @@ function toRow(row: SqlRow): ApprovalRow {
     callId: text('call_id'),
     args: (row.args as Uint8Array | null) ?? null,
     edited: Number(row.edited),
-    told: row.told === 1,
+    isReported: row.told === 1,
     usedBy: maybe('used_by'),
     usedAtMs: maybeNumber('used_at'),
     usedFrom: maybeNumber('used_from'),

@@ -144,7 +144,7 @@ export class Gate {
     const send = stripOwn(client)
     const { servers, log } = this.#parts
     const onEnd = session.release
-    const onName = (said: string) => session.slot.introduce(said, undefined)
+    const onName = (name: string) => session.lease.introduce(name, undefined)
     if (name === ALL_SERVERS) {
       const open = (server: string, link: ClientTransport) =>
         this.#relay(server, { link, send: link.send.bind(link), environment }, session, () => {})
@@ -189,8 +189,8 @@ export class Gate {
     onEnd: () => void,
     handle?: string,
   ): ClientEvents {
-    const { client, who, slot, agent } = session
-    slot.introduce(undefined, name)
+    const { client, who, lease, agent } = session
+    lease.introduce(undefined, name)
     const { config, freezes, seals } = this.#parts
     const { principal } = who()
     const serverConfig = this.#parts.servers.find(name)
@@ -204,13 +204,13 @@ export class Gate {
       this.#parts.ownFiles(name, this.#parts.servers.find(name)),
     )
     const log: Log = (level, message, fields) =>
-      this.#parts.log(level, message, { server: name, session: slot.id, ...fields })
+      this.#parts.log(level, message, { server: name, session: lease.id, ...fields })
     const bound = () => this.#parts.policies().of(who().policy)
     const policy = () => bound().policy
     const record = new LedgerCallRecorder(this.#parts.ledger, this.#parts.log)
     const { now } = this.#pipeline
     const heldOf = (tool: KnownTool) => this.#parts.pins.heldOf(tool)
-    const ids = { server: name, principal: principal.id, session: slot.id }
+    const ids = { server: name, principal: principal.id, session: lease.id }
     // Asked several times for every message.
     const frozen = () =>
       freezes.isEmpty ? undefined : freezes.of({ ...ids, agent: agent()?.id ?? null })
@@ -221,15 +221,15 @@ export class Gate {
       return refuseFrozen(link, send, already)
     }
     const canSayPrompt = () => who().canSayPrompt === true
-    const recall = new SessionRecall({ slot, policy, now, canSayPrompt })
+    const recall = new SessionRecall({ lease, policy, now, canSayPrompt })
     const { labels, answers, inspectAhead, onDelivery, withLabels, settleLabels } = labelSession({
-      ...{ server: name, policy, slot, log, provenance: recall.provenance },
+      ...{ server: name, policy, lease, log, provenance: recall.provenance },
       hasOpenCalls: () => relay.hasOpenCalls,
       onUnrecorded: (brought) => {
         this.onLabels(name, brought)
-        record.labels(slot.id, name, brought)
+        record.labels(lease.id, name, brought)
       },
-      onUnrecordedChanges: (changes) => record.changes(slot.id, name, changes),
+      onUnrecordedChanges: (changes) => record.changes(lease.id, name, changes),
       onSeen: () => this.#tellListsChanged(session, policy().labelScope),
     })
     const spare = () => (relay.openRequests === 0 ? client.spare : undefined)
@@ -250,8 +250,8 @@ export class Gate {
         ...recall.facts(steadyMs(), policy().labelScope),
         ...own.facts,
       }),
-      sessionChecks: () => slot.checks(),
-      whenStored: () => slot.whenStored(),
+      sessionChecks: () => lease.checks(),
+      whenStored: () => lease.whenStored(),
       nameRoots: (roots) => own.nameRoots(roots),
       explain: () => who().explain,
       frozen,
@@ -269,11 +269,11 @@ export class Gate {
         principal: principal.id,
         continuations: this.#continuations,
       }),
-      onAsked: () => slot.asked(steadyMs()),
+      onAsked: () => lease.asked(steadyMs()),
       onCall: recall.onCall,
       onPrompt: recall.onPrompt,
       onHello: (result) => hearServer(name, result, { known: this.#known, ...this.#parts }),
-      ...{ onDelivery, inspectAhead, answers, vault: () => slot.vault },
+      ...{ onDelivery, inspectAhead, answers, vault: () => lease.vault },
       record: ({ intent, receipt, watched, approval }, startedMs, settled) => {
         const outcome = withLabels(settled)
         if (outcome.labels !== undefined && outcome.labels.length > 0)
@@ -322,10 +322,10 @@ export class Gate {
   }
 
   /** What is hidden from those who have read something is so in every connection of the session. */
-  #tellListsChanged({ slot, who }: OpenSession, scope: LabelScope): void {
+  #tellListsChanged({ lease, who }: OpenSession, scope: LabelScope): void {
     const { id } = who().principal
     for (const [relay, other] of this.#relays.entries())
-      if (other.slot.id === slot.id || (scope === 'principal' && other.who().principal.id === id))
+      if (other.lease.id === lease.id || (scope === 'principal' && other.who().principal.id === id))
         relay.tellListsChanged()
   }
 
@@ -335,8 +335,8 @@ export class Gate {
 
   /** Another policy is in force: what callers may see may be another. */
   policyChanged(): void {
-    const said = new Set(this.#parts.policies().all.flatMap(listRuleTexts))
-    this.#parts.approvals.policyChanged((says) => said.has(says))
+    const texts = new Set(this.#parts.policies().all.flatMap(listRuleTexts))
+    this.#parts.approvals.policyChanged((says) => texts.has(says))
     for (const relay of this.#relays) relay.tellListsChanged()
   }
 

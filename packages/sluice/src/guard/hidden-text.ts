@@ -186,8 +186,8 @@ function name(code: number): string {
 
 const NAMED_MAX = 80
 
-function extend(told: string, code: number): string {
-  return told.length > NAMED_MAX ? told : `${told} ${name(code)}`
+function extend(names: string, code: number): string {
+  return names.length > NAMED_MAX ? names : `${names} ${name(code)}`
 }
 
 /** The text without anything hidden, also past the findings that are reported. */

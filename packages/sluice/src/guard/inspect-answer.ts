@@ -172,9 +172,9 @@ function encodedOrderIn(text: string, walk: AnswerScan): string | undefined {
   for (const run of encodedRuns(text))
     for (const inside of decodeRun(run, walk.budget)) {
       if (inside === undefined) return TOO_LARGE
-      const said = textIn(inside)
-      if (said === '') continue
-      const found = orderIn(said, walk) ?? encodedOrderIn(said, walk)
+      const innerText = textIn(inside)
+      if (innerText === '') continue
+      const found = orderIn(innerText, walk) ?? encodedOrderIn(innerText, walk)
       if (found !== undefined) return found
     }
   return undefined
@@ -189,15 +189,15 @@ function* lookAtBinary(text: string, bytes: Uint8Array, walk: AnswerScan): Steps
     const kind = plainDataIn(text, 'secret')
     if (kind !== undefined) addFinding('secret', kind, walk)
   }
-  for (const said of printedTexts(text, bytes)) {
-    if (said === '') continue
+  for (const printed of printedTexts(text, bytes)) {
+    if (printed === '') continue
     // What can be read in it is a text of the answer as any other.
-    walk.chars += said?.length ?? 0
-    const isTooMuch = said === undefined || walk.chars > ANSWER_CHARS_MAX
-    if (isTooMuch || !spend(walk.budget, TEXT_COST + said.length)) return beyond(TOO_LARGE, walk)
+    walk.chars += printed?.length ?? 0
+    const isTooMuch = printed === undefined || walk.chars > ANSWER_CHARS_MAX
+    if (isTooMuch || !spend(walk.budget, TEXT_COST + printed.length)) return beyond(TOO_LARGE, walk)
     yield
-    if (walk.left.has('injection')) lookForOrders(said, walk)
-    const [secret] = walk.left.has('secret') ? findSecrets(said, walk.budget) : []
+    if (walk.left.has('injection')) lookForOrders(printed, walk)
+    const [secret] = walk.left.has('secret') ? findSecrets(printed, walk.budget) : []
     if (secret !== undefined) addFinding('secret', secret.kind, walk)
   }
 }

@@ -222,12 +222,16 @@ describe('patterns', () => {
     for (const name of ['a', 'b', 'c'])
       files.put(name, Array.from({ length: 9_000 }, (_, at) => line(at)).join('\n'), 1, limits)
     const found: string[] = []
-    type Said = { matches: { path: string; line: number }[]; goOnAfter: string; goOnLine: number }
+    type GrepAnswer = {
+      matches: { path: string; line: number }[]
+      goOnAfter: string
+      goOnLine: number
+    }
     let calls = 0
     for (let more: object | null = {}; more !== null; calls += 1) {
-      const said = files.grep({ pattern: 'h[i]t', ...more }, new WorkBudget()) as Said
-      found.push(...said.matches.map(({ path, line: at }) => `${path}${at}`))
-      const { goOnAfter: after, goOnLine } = said
+      const answer = files.grep({ pattern: 'h[i]t', ...more }, new WorkBudget()) as GrepAnswer
+      found.push(...answer.matches.map(({ path, line: at }) => `${path}${at}`))
+      const { goOnAfter: after, goOnLine } = answer
       more = after === null ? null : { after, ...(goOnLine ? { after_line: goOnLine } : {}) }
     }
     expect(calls).toBeGreaterThan(2)

@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import { ERRORS } from './errors.ts'
 import { importPolicy } from './import-policy.ts'
-import { options, rulesOf, told } from './look.test-support.ts'
+import { listProblems, options, rulesOf } from './look.test-support.ts'
 
 describe('hosted JSON', () => {
   it('becomes rules and guardrails, limits by principal', () => {
@@ -57,7 +57,7 @@ guardrails:
     match: { tools: [ shop/* ] }
     rate_limit: { max: 30, window: 1m, per: principal }
 `)
-    expect(told(text, 'warnings').map((line) => line.split(' ')[1])).toEqual(
+    expect(listProblems(text, 'warnings').map((line) => line.split(' ')[1])).toEqual(
       expect.arrayContaining([
         'IMPORT_HOSTED_READING',
         'IMPORT_CALENDAR_WINDOW',

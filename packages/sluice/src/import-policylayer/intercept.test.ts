@@ -4,7 +4,7 @@
 import { compile } from '@sluice/policy/compile/compile'
 import { describe, expect, it } from 'vitest'
 import { importPolicy } from './import-policy.ts'
-import { options, rulesOf, told } from './look.test-support.ts'
+import { listProblems, options, rulesOf } from './look.test-support.ts'
 
 const intercept = (tools: string) => `version: "1"\ndefault: deny\ntools:\n${tools}`
 const oneRule = (rule: string) => intercept(`  pay:\n    rules: [{ name: a, ${rule} }]\n`)
@@ -102,7 +102,7 @@ guardrails:
   shop/*: allow
   shop/drop: hide
 `)
-    expect(told(text, 'warnings')).toEqual([
+    expect(listProblems(text, 'warnings')).toEqual([
       '1:1 IMPORT_OTHER_METHODS',
       '1:1 IMPORT_DEFAULT_ALLOW',
       '2:1 IMPORT_HIDE',
@@ -179,7 +179,7 @@ guardrails:
       - { name: cap, conditions: [{ path: state.pay.n, op: lte, value: 3 }] }
 `)
     expect(rulesOf(text)).toContain('rate_limit: { max: 3, window: 1h, per: everyone }')
-    expect(told(text, 'warnings')).toContain('8:43 IMPORT_NEVER_COUNTED')
+    expect(listProblems(text, 'warnings')).toContain('8:43 IMPORT_NEVER_COUNTED')
   })
 
   it.each([
@@ -221,8 +221,8 @@ guardrails:
     ],
     ['an approval', oneRule('action: require_approval'), '5:13 IMPORT_APPROVAL'],
   ])('warns of %s', (_, text, warning) => {
-    expect(told(text, 'warnings')).toContain(warning)
-    expect(told(text, 'errors')).toEqual([])
+    expect(listProblems(text, 'warnings')).toContain(warning)
+    expect(listProblems(text, 'errors')).toEqual([])
   })
 
   it.each([
@@ -317,7 +317,7 @@ guardrails:
       '4:3 IMPORT_TOO_LARGE',
     ],
   ])('refuses %s', (_, text, error) => {
-    expect(told(text, 'errors')).toEqual([error])
+    expect(listProblems(text, 'errors')).toEqual([error])
   })
 
   it('keeps a tool shut whose rules need a person, and the rest as it is', () => {
@@ -347,7 +347,7 @@ guardrails:
       for (let index = 0; text.length < 200_000; index++) text += line(index)
       return text
     }
-    expect(told(`${'x'.repeat(1_048_577)}`, 'errors')).toEqual(['1:1 DOCUMENT_TOO_LARGE'])
+    expect(listProblems(`${'x'.repeat(1_048_577)}`, 'errors')).toEqual(['1:1 DOCUMENT_TOO_LARGE'])
     const rules = crowd(
       (index) =>
         `      - { name: a, conditions: [{ path: state.pay.c${index}, op: lte, value: 1 }], state: { counter: c${index}, window: day } }\n`,

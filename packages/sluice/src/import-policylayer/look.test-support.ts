@@ -15,7 +15,7 @@ export function rulesOf(text: string): string {
   return yaml.slice(yaml.indexOf('default: deny\n') + 'default: deny\n'.length)
 }
 
-export function told(text: string, kind: 'warnings' | 'errors'): string[] {
+export function listProblems(text: string, kind: 'warnings' | 'errors'): string[] {
   return importPolicy(text, options)[kind].map(
     ({ line, column, code }) => `${line}:${column} ${code}`,
   )

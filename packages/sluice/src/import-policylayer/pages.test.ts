@@ -2,7 +2,7 @@
 // the same verdicts, or a warning that names the difference.
 
 import { describe, expect, it } from 'vitest'
-import { rulesOf, told } from './look.test-support.ts'
+import { listProblems, rulesOf } from './look.test-support.ts'
 
 describe('as the pages describe it', () => {
   it('takes bare names, a rate limit alone, and the words for actions', () => {
@@ -32,7 +32,9 @@ tools:
     reason: not by an agent
   shop/wipe: hide
 `)
-    expect(told(text, 'warnings')).toEqual([expect.stringContaining('IMPORT_PAGES_DEFAULT')])
+    expect(listProblems(text, 'warnings')).toEqual([
+      expect.stringContaining('IMPORT_PAGES_DEFAULT'),
+    ])
   })
 
   it.each([
@@ -45,13 +47,13 @@ tools:
     ['tools: { "a*": deny }', 'IMPORT_NAME'],
     ['tools: { a: deny, b: { rules: [] } }', 'IMPORT_FORMAT'],
   ])('refuses %s', (text, code) => {
-    expect(told(text, 'errors')).toEqual([expect.stringContaining(code)])
+    expect(listProblems(text, 'errors')).toEqual([expect.stringContaining(code)])
   })
 
   it('says that a limit beside a denial changes nothing', () => {
     const text = 'default: deny\ntools: { a: { action: deny, rate_limit: { max: 1, window: 1 } } }'
     expect(rulesOf(text)).toBe('tools:\n  shop/a: deny\n')
-    expect(told(text, 'warnings').join()).toContain('IMPORT_UNREACHABLE')
+    expect(listProblems(text, 'warnings').join()).toContain('IMPORT_UNREACHABLE')
   })
 })
 
@@ -116,23 +118,23 @@ guardrails:
     when: has(args.amount) && args.amount > 100
     extra_args: allow
 `)
-    expect(told(text, 'errors')).toEqual([])
-    expect(told(text, 'warnings').join()).toContain('IMPORT_UNREACHABLE')
+    expect(listProblems(text, 'errors')).toEqual([])
+    expect(listProblems(text, 'warnings').join()).toContain('IMPORT_UNREACHABLE')
     const odd = document({ action: 'perhaps', limits: [] })
-    expect(told(odd, 'errors').join()).toContain('IMPORT_INVALID')
+    expect(listProblems(odd, 'errors').join()).toContain('IMPORT_INVALID')
   })
 
   it('names what it counts differently, and refuses what it cannot mean', () => {
     const conditions = [{ path: 'args.a', op: 'eq', value: 1 }]
     const limit = { scope: 'grant', window: 'day', max: 1 }
-    expect(told(document({ limits: [{ ...limit, conditions }] }), 'warnings').join()).toContain(
-      'IMPORT_LIMIT_CONDITIONS',
-    )
+    expect(
+      listProblems(document({ limits: [{ ...limit, conditions }] }), 'warnings').join(),
+    ).toContain('IMPORT_LIMIT_CONDITIONS')
     for (const tool of [
       { limits: [{ ...limit, scope: 'galaxy' }] },
       { deny_if: [{ conditions: [] }] },
       { deny_if: [{ path: 'args.a', op: 'eq', value: 1, conditions }] },
     ])
-      expect(told(document(tool), 'errors').length).toBeGreaterThan(0)
+      expect(listProblems(document(tool), 'errors').length).toBeGreaterThan(0)
   })
 })

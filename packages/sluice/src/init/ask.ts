@@ -19,9 +19,9 @@ export function askerFor(json: boolean): Asker | undefined {
     yes: async (question) =>
       /^y(?:es)?$/i.test((await lines.question(`${question} [y/N] `)).trim()),
     yesOrAll: async (question) => {
-      const said = (await lines.question(`${question} [y/N/a for all] `)).trim()
-      if (/^a(?:ll)?$/i.test(said)) return 'all'
-      return /^y(?:es)?$/i.test(said) ? 'yes' : 'no'
+      const answer = (await lines.question(`${question} [y/N/a for all] `)).trim()
+      if (/^a(?:ll)?$/i.test(answer)) return 'all'
+      return /^y(?:es)?$/i.test(answer) ? 'yes' : 'no'
     },
     close: () => lines.close(),
   }

@@ -185,9 +185,11 @@ class Init {
           if (await asker.yes(`${question} It came with the project.${command}`)) agreed.push(one)
           continue
         }
-        const said: 'yes' | 'no' | 'all' = isAll ? 'all' : await asker.yesOrAll(question + command)
-        isAll = said === 'all'
-        if (said !== 'no') agreed.push(one)
+        const answer: 'yes' | 'no' | 'all' = isAll
+          ? 'all'
+          : await asker.yesOrAll(question + command)
+        isAll = answer === 'all'
+        if (answer !== 'no') agreed.push(one)
       }
     }
     return agreed

@@ -158,8 +158,8 @@ test('a directory that may not be written: no start, but it can be read', async 
     console.log(code, [...recordsFrom(openLedgerReadOnly(directory))].length)`
   // That user has another key: the operator declares the directory as trusted.
   const env = { ...process.env, SLUICE_TRUST_DATA: directory }
-  const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { env })
-  expect(said.toString().trim()).toBe('STORE_READ_ONLY 1')
+  const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], { env })
+  expect(output.toString().trim()).toBe('STORE_READ_ONLY 1')
 })
 
 test('the reserve is created once, released, and not created if space is short', () => {
@@ -182,12 +182,12 @@ const canMount =
 test.runIf(canMount)('on a disk that really is full', () => {
   const directory = freshDirectory()
   const child = fileURLToPath(new URL('./full-disk.test-support.ts', import.meta.url))
-  const said = execFileSync(
+  const output = execFileSync(
     'unshare',
     ['-rm', 'sh', '-c', SMALL_DISK, 'sh', directory, process.execPath, child],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
-  expect(JSON.parse(said.toString())).toEqual({
+  expect(JSON.parse(output.toString())).toEqual({
     refused: { code: 'LEDGER_UNAVAILABLE', why: 'STORE_FULL' },
     denialsWritten: 500,
     intentWhileFull: 'LEDGER_UNAVAILABLE',

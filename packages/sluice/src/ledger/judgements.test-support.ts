@@ -30,7 +30,7 @@ export const denied: RecordedDecision = {
   limits: [],
 }
 
-export function judgement(number: number, said: Partial<DecisionEntry> = {}): DecisionEntry {
+export function judgement(number: number, overrides: Partial<DecisionEntry> = {}): DecisionEntry {
   return {
     atMs: 1_800_000_000_000 + number,
     callId: `call-${number}`,
@@ -45,6 +45,6 @@ export function judgement(number: number, said: Partial<DecisionEntry> = {}): De
     decision: allowed,
     judged: { 'args.amount': 100 },
     argsDigest: 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg',
-    ...said,
+    ...overrides,
   }
 }

@@ -147,8 +147,8 @@ export class Ledger {
   }
 
   /** Joins the next commit; not awaited. */
-  outcome(intent: number, said: OutcomeInput): void {
-    const waiting: QueuedEntry = { entry: outcomeEntry(intent, said) }
+  outcome(intent: number, outcome: OutcomeInput): void {
+    const waiting: QueuedEntry = { entry: outcomeEntry(intent, outcome) }
     if (this.#state === 'closed') return
     if (this.#options.shared) return void this.#promise(waiting.entry).catch(() => {})
     if (this.#state === 'failing') return this.#keep(waiting)

@@ -10,7 +10,7 @@ import {
   type ApprovalVerdict,
 } from '../core/approval.ts'
 import { NotFoundError, OperationError } from '../core/operation-error.ts'
-import { APPROVALS_PAGE_MAX, APPROVALS_TOLD_MAX } from '../gateway/shared/limits.ts'
+import { APPROVALS_LISTED_MAX, APPROVALS_PAGE_MAX } from '../gateway/shared/limits.ts'
 import { type Asker, type Operation, type OperationParts, operation } from './operation.ts'
 import { FLAG, fieldsOf, listOf, OBJECT } from './output.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
@@ -219,7 +219,7 @@ function listAll(
   { approvals, news }: Pick<OperationParts, 'approvals' | 'news'>,
   filter: Parameters<ApprovalService['list']>[0],
 ): JsonObject {
-  const requests = approvals.list({ limit: APPROVALS_TOLD_MAX, ...filter })
+  const requests = approvals.list({ limit: APPROVALS_LISTED_MAX, ...filter })
   return { requests: cloneJson(requests), ...standing(approvals), news: news.count }
 }
 

@@ -32,7 +32,7 @@ const TOOLS: KnownTool[] = [
   },
 ]
 
-interface Said {
+interface GivenRule {
   readonly tool?: string
   readonly day?: number
   readonly secondMs?: number
@@ -45,23 +45,23 @@ interface Said {
 }
 
 /** Calls as the ledger would have them; `labels` is what the answer brought. */
-function traffic(list: readonly Said[]): PastCall[] {
+function traffic(list: readonly GivenRule[]): PastCall[] {
   const past = new RecordedCalls(TOOLS)
   let seq = 0
-  return list.map((said) => {
-    const tool = TOOLS.find(({ definition }) => definition.name === (said.tool ?? 'refund'))
-    const code = said.code ?? 'ALLOWED'
-    const isTool = said.method === undefined
+  return list.map((given) => {
+    const tool = TOOLS.find(({ definition }) => definition.name === (given.tool ?? 'refund'))
+    const code = given.code ?? 'ALLOWED'
+    const isTool = given.method === undefined
     const record = {
       kind: code === 'DENIED' ? 'refusal' : 'intent',
       seq: ++seq,
-      atMs: (said.day ?? 0) * DAY_MS + (said.secondMs ?? seq * 1_000),
+      atMs: (given.day ?? 0) * DAY_MS + (given.secondMs ?? seq * 1_000),
       callId: String(seq),
-      principal: { id: said.principal ?? 'local', kind: 'local' },
+      principal: { id: given.principal ?? 'local', kind: 'local' },
       agent: null,
-      session: said.session ?? 's@1',
+      session: given.session ?? 's@1',
       server: 'shop',
-      method: said.method ?? 'tools/call',
+      method: given.method ?? 'tools/call',
       name: isTool ? (tool?.definition.name ?? '') : 'x',
       category: isTool ? (tool?.category ?? null) : null,
       policy: 'local abc',
@@ -69,20 +69,20 @@ function traffic(list: readonly Said[]): PastCall[] {
         ...{ action: code === 'DENIED' ? 'deny' : 'allow', code, rule: '/x', reason: '' },
         ...{ guardrails: [], limits: [], shadow: [] },
       },
-      judged: said.judged ?? {},
+      judged: given.judged ?? {},
       argsDigest: null,
     } as DecisionRecord
     const call = { record, past: past.recall(record), passed: record.kind === 'intent' }
     past.follow(record as LedgerRecord)
-    if (said.labels !== undefined) {
-      const outcome = { kind: 'outcome', intent: seq, status: 'answered', labels: said.labels }
+    if (given.labels !== undefined) {
+      const outcome = { kind: 'outcome', intent: seq, status: 'answered', labels: given.labels }
       past.follow({ ...outcome, seq: ++seq, atMs: 0 } as never)
     }
     return call
   })
 }
 
-const refund = (amount: number, more: Said = {}): Said => ({
+const refund = (amount: number, more: GivenRule = {}): GivenRule => ({
   judged: { 'args.amount': amount, 'args.currency': 'EUR', undeclared: false },
   ...more,
 })

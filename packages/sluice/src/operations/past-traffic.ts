@@ -61,12 +61,12 @@ export function judgeTraffic(policy: CompiledPolicy, calls: readonly PastCall[])
   const unknown: DecisionRecord[] = []
   for (const { record, past } of calls) {
     const now = { wallMs: record.atMs, monotonicMs: record.atMs }
-    const said = replayCall(policy, past, counters, now)
-    if (said.unknown !== undefined) {
+    const result = replayCall(policy, past, counters, now)
+    if (result.unknown !== undefined) {
       unknown.push(record)
       continue
     }
-    const { action, limits } = said.decision
+    const { action, limits } = result.decision
     if (action === 'allow') counters.consume(limits, now)
     const before = ACTIONS.find((word) => word === wordThen(record)) ?? 'allow'
     if (isStronger(action, before)) stopped.push(record)

@@ -142,10 +142,10 @@ function checkSeen(
 
 function toPendingView({ tool, digest, because, changes, refused }: PendingDefinition): JsonObject {
   const { server, name } = tool.definition
-  const said = refused === undefined ? {} : { refused: { ...refused } }
+  const refusal = refused === undefined ? {} : { refused: { ...refused } }
   const unknown = tool.unknown === true ? { unknown: true } : {}
   return {
     ...{ server, name, category: tool.category, ...unknown },
-    ...{ because, changes: [...changes], digest, ...said },
+    ...{ because, changes: [...changes], digest, ...refusal },
   }
 }

@@ -76,15 +76,15 @@ class ReplayWalk {
     const now = { wallMs: record.atMs, monotonicMs: record.atMs }
     const { found } = this
     const counts = record.atMs >= this.#options.sinceMs
-    const said = replayCall(this.#options.policy, this.#past.recall(record), this.#counters, now)
+    const result = replayCall(this.#options.policy, this.#past.recall(record), this.#counters, now)
     if (counts) found.calls++
-    if (said.unknown !== undefined) {
+    if (result.unknown !== undefined) {
       if (!counts) return
       found.unknown++
-      found.reasons.set(said.unknown, (found.reasons.get(said.unknown) ?? 0) + 1)
+      found.reasons.set(result.unknown, (found.reasons.get(result.unknown) ?? 0) + 1)
       return
     }
-    const { decision } = said
+    const { decision } = result
     if (decision.action === 'allow') this.#counters.consume(decision.limits, now)
     if (!counts) return
     const [from, to] = [wordThen(record), wordNow(decision)]

@@ -1,7 +1,7 @@
 // `sluice status` and `sluice status --metrics` of a running gate.
 
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
-import { APPROVALS_TOLD_MAX } from '../gateway/shared/limits.ts'
+import { APPROVALS_LISTED_MAX } from '../gateway/shared/limits.ts'
 import { readPackageVersion } from '../gateway/shared/package-version.ts'
 import type { CommandParts } from '../gateway/start/run-admin.ts'
 import type { ServerFailure } from '../gateway/tools/server-notes.ts'
@@ -70,7 +70,7 @@ function describeGate(
     why,
     policy: { ...policies.describe(), isFirstPolicy: policies.isFirst },
     frozen: listFreezes(parts),
-    waiting: parts.approvals.list({ states: ['pending'], limit: APPROVALS_TOLD_MAX }).length,
+    waiting: parts.approvals.list({ states: ['pending'], limit: APPROVALS_LISTED_MAX }).length,
     ...listPeople(parts),
     servers: parts.servers.entries.map(([name, { kind }]) => ({
       ...{ name, kind },

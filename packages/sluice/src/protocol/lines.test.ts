@@ -55,8 +55,8 @@ describe('lines', () => {
     const bytes = new TextEncoder().encode('12345\n123456\n\n1234567890123\n12345')
     for (let size = 1; size <= bytes.length; size++) {
       const lines = split(bytes, chunks(bytes, size), { lineBytesMax: 5 })
-      const told = lines.map((line) => (line.ok ? line.text : line.code))
-      expect(told).toEqual(['12345', 'WIRE_LINE_LENGTH', '', 'WIRE_LINE_LENGTH', '12345'])
+      const results = lines.map((line) => (line.ok ? line.text : line.code))
+      expect(results).toEqual(['12345', 'WIRE_LINE_LENGTH', '', 'WIRE_LINE_LENGTH', '12345'])
     }
     const lines = split(new TextEncoder().encode('123456'), [2], { lineBytesMax: 5 })
     expect(lines).toEqual([
@@ -67,9 +67,9 @@ describe('lines', () => {
   test('a flood without a line break is reported at the bound and never buffered', () => {
     const splitter = new LineSplitter(decode)
     const chunk = new Uint8Array(1_048_576).fill(0x61)
-    let told = 0
-    for (let pushed = 0; pushed < 64; pushed++) told += splitter.push(chunk).length
-    expect(told).toBe(1)
+    let count = 0
+    for (let pushed = 0; pushed < 64; pushed++) count += splitter.push(chunk).length
+    expect(count).toBe(1)
     expect(splitter.push(new Uint8Array([10, 0x62, 10]))).toEqual([{ ok: true, text: 'b' }])
   })
 

@@ -96,9 +96,9 @@ describe('headers and body', () => {
   test('of two calls agree only if the calls are equal, in both directions', () => {
     fc.assert(
       fc.property(args, args, (one, other) => {
-        const said = (of: JsonObject) =>
+        const headerOf = (of: JsonObject) =>
           JSON.stringify(WANTED.map(({ path }) => String(readArgumentAt(of, path) ?? '\u0000none')))
-        const isSame = said(one) === said(other)
+        const isSame = headerOf(one) === headerOf(other)
         const agree = (from: JsonObject, body: JsonObject) =>
           describeMismatch(headersOf(from), WANTED, body, BASE64) === undefined
         expect([agree(one, other), agree(other, one)]).toEqual([isSame, isSame])

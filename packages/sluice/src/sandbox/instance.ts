@@ -253,8 +253,8 @@ export class Instance {
     if (this.#world.pollsLeft < 0)
       return new SandboxError('SANDBOX_INTERRUPTED', 'the guest used up its steps')
     const error = this.#guest.qjs_get_exception()
-    const said = this.#readText(error).slice(0, THROWN_LENGTH_MAX)
-    return new SandboxError('SANDBOX_THREW', `the guest threw \`${said}\``)
+    const message = this.#readText(error).slice(0, THROWN_LENGTH_MAX)
+    return new SandboxError('SANDBOX_THREW', `the guest threw \`${message}\``)
   }
 
   #explain(error: unknown, limits: CallLimits): SandboxError {

@@ -50,7 +50,7 @@ export const PROGRAM_NICENESS = 5
  * Output of a program in one piece, in UTF-16 code units; a text of escapes is six times its
  * length.
  */
-export const PROGRAM_SAID_LENGTH_MAX = 4 * 1_048_576
+export const PROGRAM_OUTPUT_LENGTH_MAX = 4 * 1_048_576
 /** Of that, its calls: how many, their inputs together, and the values in them. */
 export const PROGRAM_CALLS_MAX = 1_000
 export const PROGRAM_CALLS_LENGTH_MAX = 1_200_000

@@ -35,11 +35,11 @@ serveThread((piece: ProgramPiece) => {
   if (piece.memory === undefined) instance.load()
   else instance.load(asBuffer(piece.memory))
   call(piece.operation, piece.text, piece.bytes)
-  const said = readProgramOutput(call('poll', '').text)
+  const output = readProgramOutput(call('poll', '').text)
   const value: ProgramAnswer = {
-    said,
-    overlay: said.ended?.result === undefined ? undefined : takeFiles(call),
-    memory: said.ended === null ? atRest(instance) : undefined,
+    output,
+    overlay: output.ended?.result === undefined ? undefined : takeFiles(call),
+    memory: output.ended === null ? atRest(instance) : undefined,
     polls,
     usedMs: usedMs(),
   }

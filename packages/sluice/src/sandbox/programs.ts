@@ -20,7 +20,7 @@ export interface ProgramPiece {
 }
 
 export interface ProgramAnswer {
-  readonly said: ProgramOutput
+  readonly output: ProgramOutput
   /** Present once the program has ended well. */
   readonly overlay: FileOverlay | undefined
   /** Present until it has ended; shared with the thread that created it. */

@@ -12,8 +12,8 @@ import {
   PROGRAM_FILES_MAX,
   PROGRAM_LOGS_LENGTH_MAX,
   PROGRAM_NAME_LENGTH_MAX,
+  PROGRAM_OUTPUT_LENGTH_MAX,
   PROGRAM_RESULT_LENGTH_MAX,
-  PROGRAM_SAID_LENGTH_MAX,
 } from './limits.ts'
 
 export interface ProgramToolCall {
@@ -54,8 +54,8 @@ type UntrustedObject = Record<string, unknown>
 const HALF = /\p{Surrogate}/gu
 
 export function readProgramOutput(text: string): ProgramOutput {
-  if (text.length > PROGRAM_SAID_LENGTH_MAX)
-    throw broken(`what it says has ${text.length} characters, at most ${PROGRAM_SAID_LENGTH_MAX}`)
+  if (text.length > PROGRAM_OUTPUT_LENGTH_MAX)
+    throw broken(`what it says has ${text.length} characters, at most ${PROGRAM_OUTPUT_LENGTH_MAX}`)
   const { calls, ended, logs } = object(parseOutputJson(text))
   if (!Array.isArray(calls)) throw broken('its calls are not a list')
   if (calls.length > PROGRAM_CALLS_MAX)
@@ -111,7 +111,7 @@ function readEnd({ result, error }: UntrustedObject): ProgramEnd {
 /** Texts and bytes, and the list that maps files to ranges of them. */
 export function readOverlay(list: string, texts: string, bytes: Uint8Array): FileOverlay {
   const { write, remove } = object(
-    parseOutputJson(requireBoundedText(list, PROGRAM_SAID_LENGTH_MAX, 'its list of files')),
+    parseOutputJson(requireBoundedText(list, PROGRAM_OUTPUT_LENGTH_MAX, 'its list of files')),
   )
   if (!Array.isArray(write) || !Array.isArray(remove)) throw broken('its files are not lists')
   if (write.length > PROGRAM_FILES_MAX || remove.length > PROGRAM_FILES_MAX)

@@ -42,8 +42,8 @@ export function serveThread(handle: Handle, { rest, timeoutMs }: ServeOptions = 
     port.postMessage({ id, value } satisfies ThreadAnswer, transfer)
   const fail = (id: number, error: unknown): void => {
     const { code, message } = error as { code?: string; message?: string }
-    const said = { message: message ?? String(error), ...(code ? { code } : {}) }
-    port.postMessage({ id, error: said } satisfies ThreadAnswer)
+    const failure = { message: message ?? String(error), ...(code ? { code } : {}) }
+    port.postMessage({ id, error: failure } satisfies ThreadAnswer)
   }
   const answer = async ({ id, body }: ThreadRequest): Promise<void> => {
     watch[1] = id

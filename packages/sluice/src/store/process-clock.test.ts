@@ -56,20 +56,20 @@ test.each([HOUR_MS, YEAR_MS])(
 
 test('setting the clock back is reported once, a small correction is not', () => {
   const { clock, pass, set } = driven()
-  const told: number[] = []
-  clock.onSetBack = (ms) => void told.push(ms)
+  const reported: number[] = []
+  clock.onSetBack = (ms) => void reported.push(ms)
   set(-1_000)
   clock.nowMs()
   set(-HOUR_MS)
   clock.nowMs()
   pass(10)
   clock.nowMs()
-  expect(told).toEqual([HOUR_MS + 1_000])
+  expect(reported).toEqual([HOUR_MS + 1_000])
   set(2 * HOUR_MS)
   clock.nowMs()
   set(-HOUR_MS)
   clock.nowMs()
-  expect(told).toHaveLength(2)
+  expect(reported).toHaveLength(2)
 })
 
 test('whatever is done to the clock, time for expiry never goes back and never stops', () => {

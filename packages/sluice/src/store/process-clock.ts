@@ -5,7 +5,7 @@
 import type { Instant } from '@sluice/policy/core/clock'
 
 /** A clock set back by less is a correction that need not be reported. */
-export const CLOCK_SET_BACK_TOLD_MS = 60_000
+export const CLOCK_SET_BACK_REPORTED_MS = 60_000
 
 /** One reading each: reading a clock is not free, and most callers need only one of them. */
 export interface Clocks {
@@ -20,7 +20,7 @@ export class ProcessClock {
   readonly #start: Instant
   /** The latest time seen, and its monotonic time. */
   #latest: Instant
-  #isTold = false
+  #isReported = false
 
   constructor(clocks: Clocks = { wallMs: Date.now, monotonicMs: () => performance.now() }) {
     this.#clocks = clocks
@@ -56,9 +56,9 @@ export class ProcessClock {
   readonly earliestMs = (): number => Math.min(this.#clocks.wallMs(), this.steadyMs())
 
   #tell(behindMs: number): void {
-    const isBehind = behindMs >= CLOCK_SET_BACK_TOLD_MS
-    if (isBehind && !this.#isTold) this.onSetBack(behindMs)
-    this.#isTold = isBehind
+    const isBehind = behindMs >= CLOCK_SET_BACK_REPORTED_MS
+    if (isBehind && !this.#isReported) this.onSetBack(behindMs)
+    this.#isReported = isBehind
   }
 }
 

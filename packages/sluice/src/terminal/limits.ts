@@ -23,7 +23,7 @@ export const ASKED_AT_ONCE_MAX = 6
 export const BRIEF_CHARS_MAX = 2_000
 
 /** A pipe, or a list of tools, whose server says nothing for this long tells on stderr what it waits for. */
-export const WAIT_TOLD_AFTER_MS = 5_000
+export const WAIT_SHOWN_AFTER_MS = 5_000
 /** A longer log of a gate that clients started is put aside before the next gate writes to it. */
 export const GATE_LOG_BYTES_MAX = 8 * 1_048_576
 /** The end of the log that `sluice logs` reads. */

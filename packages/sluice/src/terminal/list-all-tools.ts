@@ -3,7 +3,7 @@
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { CliError } from './errors.ts'
-import { ASKED_AT_ONCE_MAX, WAIT_TOLD_AFTER_MS } from './limits.ts'
+import { ASKED_AT_ONCE_MAX, WAIT_SHOWN_AFTER_MS } from './limits.ts'
 import { type Output, plural, printable } from './output.ts'
 
 export interface ToolSource {
@@ -29,7 +29,7 @@ export async function listAllTools(
   const reminder = setInterval(() => {
     const names = [...waiting].map(printable).join(', ')
     output.remark(`still waiting for ${names}; a package may have to be downloaded first`)
-  }, WAIT_TOLD_AFTER_MS).unref()
+  }, WAIT_SHOWN_AFTER_MS).unref()
   const left = [...sources.entries()]
   let done = 0
   const work = async (): Promise<void> => {

@@ -124,15 +124,19 @@ function startProcess(
     for (const line of lines) handleLine(line, waiting)
   })
   child.stderr.on('data', (chunk: Buffer) => {
-    printed = (printed + chunk.toString('utf8')).slice(-SAID_LENGTH_MAX)
+    printed = (printed + chunk.toString('utf8')).slice(-OUTPUT_LENGTH_MAX)
   })
   child.stdin.on('error', () => {})
   child.on('error', failAll)
   // `close` and not `exit`: what it printed last may still be in the pipe.
   child.on('close', (code, by) => {
     const how = code === null ? `was ended by ${by}` : `exited with code ${code}`
-    const said = mainLine(printed)
-    failAll(new Error(said === undefined ? `it ${how} and printed nothing` : `it ${how}: ${said}`))
+    const lastLine = mainLine(printed)
+    failAll(
+      new Error(
+        lastLine === undefined ? `it ${how} and printed nothing` : `it ${how}: ${lastLine}`,
+      ),
+    )
   })
   signal.addEventListener('abort', () => {
     child.kill('SIGKILL')
@@ -225,4 +229,4 @@ function mainLine(printed: string): string | undefined {
 }
 
 /** Length of stderr that is kept: longer than the stack under the line that matters. */
-const SAID_LENGTH_MAX = 4_000
+const OUTPUT_LENGTH_MAX = 4_000

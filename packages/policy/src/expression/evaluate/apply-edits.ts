@@ -1,7 +1,7 @@
 // Replaces ranges of a text and maps offsets back: a problem that the checker reports in the
 // rewritten expression is shown where the user wrote it.
 
-import type { ExpressionEdit } from '../expression-slots.ts'
+import type { ExpressionEdit } from '../expression-variables.ts'
 
 /** The text with the edits applied, and a function that maps its offsets back. */
 export function applyEdits(

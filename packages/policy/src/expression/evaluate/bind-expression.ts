@@ -1,4 +1,4 @@
-// Binds an expression to one tool: its slots typed by the tool's schema, integer literals next to
+// Binds an expression to one tool: its variables typed by the tool's schema, integer literals next to
 // doubles written as doubles, checked and ready to run. A rule under a glob is bound once for each
 // tool it matches.
 
@@ -6,13 +6,13 @@ import { type CelCheck, type CelProgram, checkCel } from '../cel.ts'
 import type { Expression } from '../expression.ts'
 import { applyEdits } from './apply-edits.ts'
 import { type BindProblem, named, typeProblem, undeclared } from './bind-problems.ts'
-import { type BoundSlot, boundSlot, slotType } from './bound-slot.ts'
+import { type BoundVariable, bindVariable, getVariableType } from './bound-variable.ts'
 import { ANYTHING, type DeclaredType, declaredAt } from './declared-types.ts'
 import { NumberKinds } from './number-kinds.ts'
 
 export interface BoundExpression {
   readonly expression: Expression
-  readonly slots: readonly BoundSlot[]
+  readonly variables: readonly BoundVariable[]
   readonly run: CelProgram
   /** The declared names; arguments besides them make it undecidable. Undefined: any are allowed. */
   readonly closedTo: ReadonlyMap<string, DeclaredType> | undefined
@@ -33,35 +33,41 @@ export function bindExpression(
   options: { readonly extraArgs: boolean },
 ): BindResult {
   const open = declared.open || options.extraArgs
-  const slots: BoundSlot[] = []
+  const bound: BoundVariable[] = []
   let missing: { problem: BindProblem } | undefined
-  for (const slot of expression.slots) {
-    const place = slot.root === 'args' ? declaredAt(declared, slot.path) : ANYTHING
+  for (const variable of expression.variables) {
+    const place = variable.root === 'args' ? declaredAt(declared, variable.path) : ANYTHING
     if (place === undefined && !open)
-      missing ??= { problem: undeclared(slot.path, slot.at, [declared]) }
-    slots.push(boundSlot(slot, place ?? ANYTHING, expression))
+      missing ??= { problem: undeclared(variable.path, variable.at, [declared]) }
+    bound.push(bindVariable(variable, place ?? ANYTHING, expression))
   }
-  const kinds = new NumberKinds(expression, new Map(slots.map((slot) => [slot.name, slot])))
+  const kinds = new NumberKinds(
+    expression,
+    new Map(bound.map((variable) => [variable.name, variable])),
+  )
   kinds.visit(expression.ast)
   const edits = [...expression.edits, ...kinds.edits].sort((a, b) => a.start - b.start)
   const { text, backTo } = applyEdits(expression.text, edits)
-  const variables = slots.map((slot) => ({ name: slot.name, type: slotType(slot) }))
+  const variables = bound.map((variable) => ({
+    name: variable.name,
+    type: getVariableType(variable),
+  }))
   const checked = checkOnce(expression, text, variables)
   if (!checked.ok) {
     const start = backTo(checked.start)
     const written = expression.text.slice(start, Math.max(backTo(checked.end), start + 1)).trim()
-    const why = named(checked.message, slots)
+    const why = named(checked.message, bound)
     const message = why.endsWith(`\`${written}\``) ? why : `\`${written}\` does not fit: ${why}`
-    return missing ?? { problem: typeProblem(start, message, slots) }
+    return missing ?? { problem: typeProblem(start, message, bound) }
   }
   if (checked.type !== 'bool' && checked.type !== 'dyn')
     return (
       missing ?? {
-        problem: typeProblem(0, `it comes to ${checked.type}, not to true or false`, slots),
+        problem: typeProblem(0, `it comes to ${checked.type}, not to true or false`, bound),
       }
     )
   const closedTo = expression.readsArgs && !open ? declared.properties : undefined
-  return { program: { expression, slots, run: checked.run, closedTo }, ...missing }
+  return { program: { expression, variables: bound, run: checked.run, closedTo }, ...missing }
 }
 
 const checks = new WeakMap<Expression, Map<string, CelCheck>>()

@@ -1,11 +1,11 @@
 // Problems of an expression for the tools it matches, in terms of its source text: the checker
-// reports slots and the names that functions run under.
+// reports variables and the names that functions run under.
 
 import { nearest } from '../../document/nearest.ts'
 import { pathText } from '../../language/argument-path.ts'
 import type { PolicyErrorCode } from '../../language/errors.ts'
 import { FUNCTIONS, METHODS } from '../cel-functions.ts'
-import { type BoundSlot, slotType } from './bound-slot.ts'
+import { type BoundVariable, getVariableType } from './bound-variable.ts'
 import { type DeclaredType, declaredAt } from './declared-types.ts'
 
 export interface BindProblem {
@@ -49,9 +49,15 @@ function declaredHelp(name: string, above: readonly string[], known: readonly st
   return `declared are ${known.map((one) => `\`${pathText([...above, one])}\``).join(', ')}`
 }
 
-export function typeProblem(at: number, message: string, slots: readonly BoundSlot[]): BindProblem {
-  const read = slots.filter((slot) => slot.root === 'args' && !slot.presence)
-  const types = read.map((slot) => `\`${pathText(slot.path)}\` is ${slotType(slot)}`).join(', ')
+export function typeProblem(
+  at: number,
+  message: string,
+  variables: readonly BoundVariable[],
+): BindProblem {
+  const read = variables.filter((variable) => variable.root === 'args' && !variable.presence)
+  const types = read
+    .map((variable) => `\`${pathText(variable.path)}\` is ${getVariableType(variable)}`)
+    .join(', ')
   const mixed = /\bint\b/.test(message) && /\bdouble\b/.test(message)
   const help = mixed
     ? 'int and double do not mix: write `double(…)` around the int'
@@ -64,14 +70,14 @@ export function typeProblem(at: number, message: string, slots: readonly BoundSl
   }
 }
 
-/** Translates the checker's slots and internal function names to those of the source text. */
-export function named(message: string, slots: readonly BoundSlot[]): string {
+/** Translates the checker's variables and internal function names to those of the source text. */
+export function named(message: string, variables: readonly BoundVariable[]): string {
   return message
     .replace(/^(no such overload: |found no matching overload for )'?(.*?)'?$/, 'there is no `$2`')
     .replace(/^no such key: (.*)$/, 'there is no `$1`')
     .replace(/\bs(\d+)\b/g, (whole, index) => {
-      const slot = slots[Number(index)]
-      return slot === undefined ? whole : [slot.root, ...slot.path].join('.')
+      const variable = variables[Number(index)]
+      return variable === undefined ? whole : [variable.root, ...variable.path].join('.')
     })
     .replace(/\bsluice[A-Z]\w*/g, (runs) => WRITTEN.get(runs) ?? runs)
 }

@@ -1,4 +1,4 @@
-// Runs a bound expression on one call: fills its slots, checks types, exactness and bounds, and
+// Runs a bound expression on one call: fills its variables, checks types, exactness and bounds, and
 // returns true, false or why it cannot be decided. Never throws.
 
 import type { Call, Facts } from '../../core/call.ts'
@@ -12,7 +12,7 @@ import { originOfArgument } from '../../provenance/check-call.ts'
 import { timestamp } from '../functions/text.ts'
 import { UndecidableError } from '../functions/undecidable-error.ts'
 import type { BoundExpression } from './bind-expression.ts'
-import type { BoundSlot } from './bound-slot.ts'
+import type { BoundVariable } from './bound-variable.ts'
 import { evaluatePast } from './past.ts'
 import { findProtection, isProtectionName, type ProtectionName } from './protection.ts'
 import { ArgumentWalk } from './walk-arguments.ts'
@@ -47,19 +47,19 @@ export function evaluate(program: BoundExpression, situation: EvaluationContext)
       for (const name in args)
         if (!program.closedTo.has(name))
           return undecidable(`the tool declares no argument \`${name}\``)
-    const slots: Record<string, unknown> = {}
+    const values: Record<string, unknown> = {}
     const walk = new ArgumentWalk()
-    for (const slot of program.slots) {
-      const value = slotValue(slot, situation, walk)
-      if (value !== undefined) slots[slot.name] = value
+    for (const variable of program.variables) {
+      const value = readVariable(variable, situation, walk)
+      if (value !== undefined) values[variable.name] = value
     }
     walk.hold(program.expression.macros)
-    const answer = program.run(slots)
+    const answer = program.run(values)
     if (answer === true) return TRUE
     if (answer === false) return FALSE
     return undecidable('the expression is neither true nor false')
   } catch (error) {
-    return undecidable(nameSlots(describeFailure(error), program))
+    return undecidable(nameVariables(describeFailure(error), program))
   }
 }
 
@@ -72,31 +72,35 @@ function describeFailure(error: unknown): string {
   return summary ?? message ?? 'the expression failed'
 }
 
-function nameSlots(text: string, program: BoundExpression): string {
+function nameVariables(text: string, program: BoundExpression): string {
   return text.replace(/^Unknown variable: s(\d+)$/, (_, index) => {
-    const slot = program.slots[Number(index)]
-    if (slot?.root === 'past') return 'what the session called before is not known'
-    const isOfOrigin = slot?.root === 'origin' || isProtectionName(slot?.path[0])
+    const variable = program.variables[Number(index)]
+    if (variable?.root === 'past') return 'what the session called before is not known'
+    const isOfOrigin = variable?.root === 'origin' || isProtectionName(variable?.path[0])
     if (isOfOrigin) return 'where values came from is not known'
-    return `\`${slot === undefined ? '' : [slot.root, ...slot.path].join('.')}\` is not there`
+    return `\`${variable === undefined ? '' : [variable.root, ...variable.path].join('.')}\` is not there`
   })
 }
 
-function slotValue(slot: BoundSlot, situation: EvaluationContext, walk: ArgumentWalk): unknown {
-  if (slot.root === 'origin') return originValue(slot, situation)
-  if (slot.root === 'past')
-    return evaluatePast(slot.path, situation.facts.session.past, situation.now)
-  if (slot.root !== 'args') return factValue(slot, situation, walk)
-  const value = lookUp(situation.args as JsonObject, slot, 0)
-  return slot.presence || value === undefined ? value : walk.convert(slot, value)
+function readVariable(
+  variable: BoundVariable,
+  situation: EvaluationContext,
+  walk: ArgumentWalk,
+): unknown {
+  if (variable.root === 'origin') return originValue(variable, situation)
+  if (variable.root === 'past')
+    return evaluatePast(variable.path, situation.facts.session.past, situation.now)
+  if (variable.root !== 'args') return factValue(variable, situation, walk)
+  const value = lookUp(situation.args as JsonObject, variable, 0)
+  return variable.presence || value === undefined ? value : walk.convert(variable, value)
 }
 
 /**
- * The value at a slot's path, of which `from` is the part before `start`. With `presence`: whether
+ * The value at a variable's path, of which `from` is the part before `start`. With `presence`: whether
  * the last name exists, undefined if a name before it does not.
  */
-function lookUp(from: JsonObject, slot: BoundSlot, start: number): JsonValue | undefined {
-  const { root, path, presence } = slot
+function lookUp(from: JsonObject, variable: BoundVariable, start: number): JsonValue | undefined {
+  const { root, path, presence } = variable
   let place: JsonValue | undefined = from
   const last = path.length - 1
   for (let index = start; index <= last; index++) {
@@ -114,9 +118,12 @@ function lookUp(from: JsonObject, slot: BoundSlot, start: number): JsonValue | u
 }
 
 /** The worst origin of the texts and ids of an argument; undefined if it is not known. */
-function originValue(slot: BoundSlot, { facts, args }: EvaluationContext): string | undefined {
-  const value = lookUp(args as JsonObject, slot, 0)
-  const name = slot.path.at(-1) as string
+function originValue(
+  variable: BoundVariable,
+  { facts, args }: EvaluationContext,
+): string | undefined {
+  const value = lookUp(args as JsonObject, variable, 0)
+  const name = variable.path.at(-1) as string
   if (facts.provenance === undefined || value === undefined) return undefined
   return originOfArgument(value, name, facts.provenance)
 }
@@ -129,11 +136,15 @@ function protectionValue(name: ProtectionName, situation: EvaluationContext): bo
 }
 
 /** Undefined without an agent or a tool: then reading it fails, as in CEL. */
-function factValue(slot: BoundSlot, situation: EvaluationContext, walk: ArgumentWalk): unknown {
+function factValue(
+  variable: BoundVariable,
+  situation: EvaluationContext,
+  walk: ArgumentWalk,
+): unknown {
   const { call, facts, now, category } = situation
-  const [name, below] = slot.path
+  const [name, below] = variable.path
   const { principal, agent, session } = facts
-  switch (slot.root) {
+  switch (variable.root) {
     case 'now':
       return timestamp(now.wallMs)
     case 'call':
@@ -158,10 +169,10 @@ function factValue(slot: BoundSlot, situation: EvaluationContext, walk: Argument
       return name === 'startedAt' ? timestamp(session.startedAtMs) : session.id
     default:
       if (name === 'claims') {
-        const claim = lookUp(principal.claims, slot, 1)
-        return slot.presence || claim === undefined ? claim : walk.convert(slot, claim)
+        const claim = lookUp(principal.claims, variable, 1)
+        return variable.presence || claim === undefined ? claim : walk.convert(variable, claim)
       }
-      if (name === 'groups') return walk.convert(slot, principal.groups)
+      if (name === 'groups') return walk.convert(variable, principal.groups)
       return principal[name as 'id' | 'kind']
   }
 }

@@ -4,8 +4,8 @@
 import type { CelNode } from '../cel.ts'
 import type { Expression } from '../expression.ts'
 import { namedType } from '../expression-names.ts'
-import type { ExpressionEdit } from '../expression-slots.ts'
-import type { BoundSlot } from './bound-slot.ts'
+import type { ExpressionEdit } from '../expression-variables.ts'
+import type { BoundVariable } from './bound-variable.ts'
 import { ANYTHING, celType, isInteger, NUMBER } from './declared-types.ts'
 
 type NumberKind = 'int' | 'double' | 'literal' | 'other'
@@ -14,16 +14,16 @@ type NumberKind = 'int' | 'double' | 'literal' | 'other'
 export class NumberKinds {
   readonly edits: ExpressionEdit[] = []
   readonly #expression: Expression
-  readonly #slots: ReadonlyMap<string, BoundSlot>
+  readonly #variables: ReadonlyMap<string, BoundVariable>
 
-  constructor(expression: Expression, slots: ReadonlyMap<string, BoundSlot>) {
+  constructor(expression: Expression, variables: ReadonlyMap<string, BoundVariable>) {
     this.#expression = expression
-    this.#slots = slots
+    this.#variables = variables
   }
 
   visit(node: CelNode): NumberKind {
-    const read = this.#expression.slotOf.get(node)
-    if (read !== undefined) return this.#read(read.slot.name, read.element)
+    const read = this.#expression.variableByNode.get(node)
+    if (read !== undefined) return this.#read(read.variable.name, read.element)
     switch (node.op) {
       case 'value':
         if (typeof node.args === 'bigint') return 'literal'
@@ -59,7 +59,7 @@ export class NumberKinds {
         return node.args[0] === 'size' || node.args[0].startsWith('get') ? 'int' : 'other'
       case '.':
       case '[]': {
-        // Below a slot nothing is declared: every number there is a double.
+        // Below a variable nothing is declared: every number there is a double.
         const base = this.visit(node.args[0])
         if (node.op === '[]') this.visit(node.args[1])
         return base === 'int' ? 'int' : 'double'
@@ -78,13 +78,13 @@ export class NumberKinds {
   }
 
   #read(name: string, element: boolean): NumberKind {
-    const slot = this.#slots.get(name) as BoundSlot
-    if (slot.presence) return 'other'
-    if (slot.root !== 'args') {
-      const type = namedType(slot.root, slot.path)
+    const variable = this.#variables.get(name) as BoundVariable
+    if (variable.presence) return 'other'
+    if (variable.root !== 'args') {
+      const type = namedType(variable.root, variable.path)
       return type === 'int' ? 'int' : type === 'dyn' ? 'double' : 'other'
     }
-    const declared = element ? (slot.declared.items ?? ANYTHING) : slot.declared
+    const declared = element ? (variable.declared.items ?? ANYTHING) : variable.declared
     if (isInteger(declared)) return 'int'
     if ((declared.kinds & NUMBER) !== 0) return 'double'
     // A list of integers, indexed, gives integers.
@@ -114,8 +114,10 @@ export class NumberKinds {
 
   /** A list whose numbers are declared, and not as integers. */
   #holdsDoubles(list: CelNode): boolean {
-    const slot = this.#slots.get(this.#expression.slotOf.get(list)?.slot.name ?? '')
-    return slot?.declared.items !== undefined && celType(slot.declared.items) === 'double'
+    const variable = this.#variables.get(
+      this.#expression.variableByNode.get(list)?.variable.name ?? '',
+    )
+    return variable?.declared.items !== undefined && celType(variable.declared.items) === 'double'
   }
 
   #toDouble(node: CelNode): void {

@@ -1,5 +1,5 @@
 // Conditions over the calls that a session made before: `called`, `calledWithin`, `callsAfter`. Their
-// arguments are literals, so each is a slot of its own; the past is bounded, so they are too.
+// arguments are literals, so each is a variable of its own; the past is bounded, so they are too.
 
 import type { Instant } from '../../core/clock.ts'
 import type { PastCall, PastCalls } from '../../core/past-calls.ts'

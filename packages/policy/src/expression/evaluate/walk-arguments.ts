@@ -6,7 +6,7 @@ import { ExactNumber, type JsonObject, type JsonValue } from '../../core/json.ts
 import { MACRO_PARTS_MAX, WALK_ENTRIES_MAX, WALK_LENGTH_MAX } from '../../language/limits.ts'
 import { UndecidableError } from '../functions/undecidable-error.ts'
 import type { Macro } from '../macro-cost.ts'
-import type { BoundSlot } from './bound-slot.ts'
+import type { BoundVariable } from './bound-variable.ts'
 import {
   ANYTHING,
   BOOLEAN,
@@ -23,24 +23,24 @@ import {
 export class ArgumentWalk {
   #entries = 0
   #length = 0
-  /** Entries converted, so that not all slots are built before they are found to be too many. */
+  /** Entries converted, so that not all variables are built before they are found to be too many. */
   #converted = 0
   /** Entries of the current value so far. */
   #valueEntries = 0
   #valueLength = 0
-  #repeated: { slot: BoundSlot; entries: number; length: number; top: number }[] | undefined
+  #repeated: { variable: BoundVariable; entries: number; length: number; top: number }[] | undefined
 
-  /** The CEL value of one slot. Scalars, the common case, take the fast path. */
-  convert(slot: BoundSlot, value: JsonValue): unknown {
+  /** The CEL value of one variable. Scalars, the common case, take the fast path. */
+  convert(variable: BoundVariable, value: JsonValue): unknown {
     this.#valueEntries = 0
     this.#valueLength = 0
-    const converted = convert(value, slot.declared, slot, this)
-    this.#entries += this.#valueEntries * slot.walks
+    const converted = convert(value, variable.declared, variable, this)
+    this.#entries += this.#valueEntries * variable.walks
     this.#converted += this.#valueEntries
     if (Math.max(this.#entries, this.#converted) > WALK_ENTRIES_MAX)
       throw tooMany(Math.max(this.#entries, this.#converted))
-    this.#length += this.#valueLength * slot.walksWeighted
-    if (slot.inMacros) this.#remember(slot, value)
+    this.#length += this.#valueLength * variable.walksWeighted
+    if (variable.inMacros) this.#remember(variable, value)
     return converted
   }
 
@@ -54,7 +54,7 @@ export class ArgumentWalk {
     this.#valueLength += count
   }
 
-  /** After the last slot: checks everything walked, for every use that walks it. */
+  /** After the last variable: checks everything walked, for every use that walks it. */
   hold(macros: readonly Macro[]): void {
     let ran = 0
     for (const macro of macros) ran += macro.parts * this.#times(macro)
@@ -62,8 +62,8 @@ export class ArgumentWalk {
       throw new UndecidableError(
         `its macros would run ${ran} parts, the limit is ${MACRO_PARTS_MAX}`,
       )
-    for (const { slot, entries, length } of this.#repeated ?? []) {
-      for (const use of slot.uses) {
+    for (const { variable, entries, length } of this.#repeated ?? []) {
+      for (const use of variable.uses) {
         if (use.repeatedBy === undefined) continue
         const times = this.#times(use.repeatedBy)
         this.#entries += entries * times
@@ -80,15 +80,15 @@ export class ArgumentWalk {
   /** How often a macro runs its body; at least once, for the cost of its range. */
   #times({ lists, whole, written }: Macro): number {
     let times = written
-    for (const { slot, entries, top } of this.#repeated ?? [])
-      if (lists.includes(slot.name)) times += whole ? top : entries
+    for (const { variable, entries, top } of this.#repeated ?? [])
+      if (lists.includes(variable.name)) times += whole ? top : entries
     return Math.max(1, times)
   }
 
-  #remember(slot: BoundSlot, value: JsonValue): void {
+  #remember(variable: BoundVariable, value: JsonValue): void {
     const top = Array.isArray(value) ? value.length : this.#valueEntries
     this.#repeated ??= []
-    this.#repeated.push({ slot, entries: this.#valueEntries, length: this.#valueLength, top })
+    this.#repeated.push({ variable, entries: this.#valueEntries, length: this.#valueLength, top })
   }
 }
 
@@ -99,55 +99,55 @@ function tooMany(entries: number): UndecidableError {
 function convert(
   value: JsonValue,
   declared: DeclaredType,
-  slot: BoundSlot,
+  variable: BoundVariable,
   walk: ArgumentWalk,
 ): unknown {
   switch (typeof value) {
     case 'string':
-      if ((declared.kinds & STRING) === 0) throw mismatch(slot, 'a string')
+      if ((declared.kinds & STRING) === 0) throw mismatch(variable, 'a string')
       walk.addLength(value.length)
       return value
     case 'number':
-      return convertNumber(value, declared, slot)
+      return convertNumber(value, declared, variable)
     case 'boolean':
-      if ((declared.kinds & BOOLEAN) === 0) throw mismatch(slot, 'a boolean')
+      if ((declared.kinds & BOOLEAN) === 0) throw mismatch(variable, 'a boolean')
       return value
     default:
       if (value === null) {
-        if ((declared.kinds & NULL) === 0) throw mismatch(slot, 'null')
+        if ((declared.kinds & NULL) === 0) throw mismatch(variable, 'null')
         return null
       }
-      if (value instanceof ExactNumber) return convertNumber(value, declared, slot)
+      if (value instanceof ExactNumber) return convertNumber(value, declared, variable)
       return Array.isArray(value)
-        ? convertList(value, declared, slot, walk)
-        : convertMap(value as JsonObject, declared, slot, walk)
+        ? convertList(value, declared, variable, walk)
+        : convertMap(value as JsonObject, declared, variable, walk)
   }
 }
 
 function convertList(
   list: readonly JsonValue[],
   declared: DeclaredType,
-  slot: BoundSlot,
+  variable: BoundVariable,
   walk: ArgumentWalk,
 ): unknown[] {
-  if ((declared.kinds & LIST) === 0) throw mismatch(slot, 'a list')
+  if ((declared.kinds & LIST) === 0) throw mismatch(variable, 'a list')
   walk.addEntries(list.length)
-  return list.map((item) => convert(item, declared.items ?? ANYTHING, slot, walk))
+  return list.map((item) => convert(item, declared.items ?? ANYTHING, variable, walk))
 }
 
 function convertMap(
   map: JsonObject,
   declared: DeclaredType,
-  slot: BoundSlot,
+  variable: BoundVariable,
   walk: ArgumentWalk,
 ): object {
-  if ((declared.kinds & MAP) === 0) throw mismatch(slot, 'an object')
+  if ((declared.kinds & MAP) === 0) throw mismatch(variable, 'an object')
   const result: Record<string, unknown> = Object.create(null)
   for (const name of Object.keys(map)) {
     walk.addEntries(1)
     walk.addLength(name.length)
     const inner = declared.properties?.get(name) ?? ANYTHING
-    result[name] = convert(map[name] as JsonValue, inner, slot, walk)
+    result[name] = convert(map[name] as JsonValue, inner, variable, walk)
   }
   return result
 }
@@ -155,34 +155,36 @@ function convertMap(
 function convertNumber(
   value: number | ExactNumber,
   declared: DeclaredType,
-  slot: BoundSlot,
+  variable: BoundVariable,
 ): number | bigint {
-  if (isInteger(declared)) return wholeNumber(value, slot)
-  if ((declared.kinds & NUMBER) === 0) throw mismatch(slot, 'a number')
+  if (isInteger(declared)) return wholeNumber(value, variable)
+  if ((declared.kinds & NUMBER) === 0) throw mismatch(variable, 'a number')
   // NaN is not JSON, and every comparison with it is false.
   if (value instanceof ExactNumber || !Number.isFinite(value))
     throw new UndecidableError(
-      `\`${formatSlot(slot)}\` is a number that no double represents exactly`,
+      `\`${formatVariable(variable)}\` is a number that no double represents exactly`,
     )
   return value
 }
 
 const INT_MAX = 2n ** 63n
 
-function wholeNumber(value: number | ExactNumber, slot: BoundSlot): bigint {
+function wholeNumber(value: number | ExactNumber, variable: BoundVariable): bigint {
   const isWhole =
     typeof value === 'number' ? Number.isInteger(value) : /^-?\d{1,19}$/.test(value.text)
   if (isWhole) {
     const whole = BigInt(typeof value === 'number' ? value : value.text)
     if (whole < INT_MAX && whole >= -INT_MAX) return whole
   }
-  throw new UndecidableError(`\`${formatSlot(slot)}\` is not a 64-bit integer`)
+  throw new UndecidableError(`\`${formatVariable(variable)}\` is not a 64-bit integer`)
 }
 
-function mismatch(slot: BoundSlot, got: string): UndecidableError {
-  return new UndecidableError(`\`${formatSlot(slot)}\` is ${got}, which the tool does not declare`)
+function mismatch(variable: BoundVariable, got: string): UndecidableError {
+  return new UndecidableError(
+    `\`${formatVariable(variable)}\` is ${got}, which the tool does not declare`,
+  )
 }
 
-function formatSlot({ root, path }: BoundSlot): string {
+function formatVariable({ root, path }: BoundVariable): string {
   return [root, ...path].join('.')
 }

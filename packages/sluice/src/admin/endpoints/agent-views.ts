@@ -131,8 +131,8 @@ function messagesOf(messages: AgentSnapshot['messages']): AgentMessage[] {
 }
 
 export function agentEvent(entry: HistoryEntry): AgentEvent {
-  const { seq, at: _at, kind, turn, ...said } = historyView(entry)
-  return { seq, atMs: entry.at, kind, turn, says: truncate(JSON.stringify(said)) }
+  const { seq, at: _at, kind, turn, ...details } = historyView(entry)
+  return { seq, atMs: entry.at, kind, turn, says: truncate(JSON.stringify(details)) }
 }
 
 function truncate(text: string): string {

@@ -10,9 +10,9 @@ import { LiveHub } from './live-hub.ts'
 const ALLOWED = { action: 'allow', code: 'ALLOWED' } as const
 const DENIED = { action: 'deny', code: 'DENIED' } as const
 
-function decision(said: Pick<Decision, 'action' | 'code'>): Decision {
+function decision(verdict: Pick<Decision, 'action' | 'code'>): Decision {
   return {
-    ...{ ...said, rule: '/default', reason: 'because', guardrails: [], limits: [] },
+    ...{ ...verdict, rule: '/default', reason: 'because', guardrails: [], limits: [] },
     ...{ retryAfterMs: 0, approvals: [], shadow: [] },
   }
 }
@@ -26,9 +26,9 @@ function look() {
   const meter = new Meter()
   const watch = new CallInstrumentation(meter, undefined)
   const hub = new LiveHub({ meter, watch, nowMs: Date.now })
-  const pass = (said: Pick<Decision, 'action' | 'code'>, id: string) => {
+  const pass = (verdict: Pick<Decision, 'action' | 'code'>, id: string) => {
     const call = watch.begin(watched, undefined)
-    call.decided(decision(said), id)
+    call.decided(decision(verdict), id)
     return call
   }
   const viewer = (last?: string) => {

@@ -138,20 +138,20 @@ export class LiveHub implements CallTap {
     const counts = this.#since.counts()
     const latency = this.#since.latency()
     const room = LIVE_ROWS_A_TICK - this.#urgent.length
-    const told = [...this.#urgent, ...this.#plain.slice(0, room)]
+    const shown = [...this.#urgent, ...this.#plain.slice(0, room)]
     const tick = {
       atMs: this.#parts.nowMs(),
       counts,
       latency,
-      rows: told.map((passing) => passing.tell()),
+      rows: shown.map((passing) => passing.tell()),
       settled: this.#ended.map((passing) => passing.end),
-      left: this.#left + this.#urgent.length + this.#plain.length - told.length,
+      left: this.#left + this.#urgent.length + this.#plain.length - shown.length,
     }
     this.#urgent = []
     this.#plain = []
     this.#ended = []
     this.#left = 0
-    const isEmpty = counts.length === 0 && told.length === 0 && tick.settled.length === 0
+    const isEmpty = counts.length === 0 && shown.length === 0 && tick.settled.length === 0
     return isEmpty ? undefined : tick
   }
 
@@ -174,7 +174,7 @@ class LiveCall implements TappedCall {
   readonly #hub: LiveHub
   #status: string | null = null
   #durationMs: number | null = null
-  #isTold = false
+  #isSent = false
 
   constructor(
     watched: CallWithFacts,
@@ -193,7 +193,7 @@ class LiveCall implements TappedCall {
   settled(status: string, durationMs: number): void {
     this.#status = status
     this.#durationMs = durationMs
-    if (this.#isTold) this.#hub.endedLater(this)
+    if (this.#isSent) this.#hub.endedLater(this)
   }
 
   get end(): [callId: string, status: string, durationMs: number] {
@@ -201,7 +201,7 @@ class LiveCall implements TappedCall {
   }
 
   tell(): LiveRow {
-    this.#isTold = true
+    this.#isSent = true
     const { call, facts } = this.#watched
     const { action, code, rule, reason } = this.#decision
     return {

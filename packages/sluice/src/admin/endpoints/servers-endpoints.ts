@@ -131,17 +131,23 @@ function toToolId({ definition }: KnownTool): string {
 
 function pageOf(definition: ToolDefinition): ToolPage {
   const { server, name, title, description, inputSchema, annotations } = definition
-  const told = assessTool(definition)
+  const assessment = assessTool(definition)
   return {
-    ...{ server, name, category: told.category, unknown: told.unknown, risk: told.risk },
+    ...{
+      server,
+      name,
+      category: assessment.category,
+      unknown: assessment.unknown,
+      risk: assessment.risk,
+    },
     title: toBoundedText(title),
     description: toBoundedText(description),
     inputSchema: json(inputSchema),
     annotations: json(annotations),
-    confidence: told.confidence,
-    riskBecause: told.riskBecause,
-    evidence: told.evidence.map(({ text, at, says }) => ({ text, at, says })),
-    disagreements: told.disagreements,
+    confidence: assessment.confidence,
+    riskBecause: assessment.riskBecause,
+    evidence: assessment.evidence.map(({ text, at, says }) => ({ text, at, says })),
+    disagreements: assessment.disagreements,
     page: markdownOf(toolPage(definition)).slice(0, DEFINITION_LENGTH_SHOWN),
   }
 }

@@ -45,7 +45,7 @@ export function tryCallEndpoint({ parts, record }: TryCallParts): Endpoint {
       if (!read.ok) throw new ApiError('API_REQUEST', `the arguments: ${read.message}`, 'send JSON')
       await record({ server, name, principal, by: toActor(person) })
       const link = new MemberTransport(
-        { generation: 'session', onAnswer() {}, onTold() {}, onDrop() {}, onEnd() {} },
+        { generation: 'session', onAnswer() {}, onNotification() {}, onDrop() {}, onEnd() {} },
         (made) => gate.open(server, made, () => caller, {}),
       )
       const beganMs = performance.now()

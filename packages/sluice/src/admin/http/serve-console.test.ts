@@ -57,14 +57,14 @@ test('only looking is allowed', async () => {
 
 test('a console that was not built says how to build it', () => {
   const page = new ConsolePage(join(folder, 'nowhere'))
-  const said: unknown[] = []
+  const logged: unknown[] = []
   const response = {
     writeHead: (status: number) => {
-      said.push(status)
-      return { end: (text: string) => said.push(text) }
+      logged.push(status)
+      return { end: (text: string) => logged.push(text) }
     },
   }
   expect(page.serve('/', { method: 'GET', headers: {} } as never, response as never)).toBe(true)
-  expect(said).toEqual([503, expect.stringContaining('npm run build:console')])
+  expect(logged).toEqual([503, expect.stringContaining('npm run build:console')])
   expect(page.serve('/elsewhere', {} as never, response as never)).toBe(false)
 })

@@ -39,13 +39,13 @@ export function draftTests(
   const hasTools = existsSync(join(dirname(policyFile), 'tools.json'))
   const head = { policy: basename(policyFile), ...(hasTools ? { tools: 'tools.json' } : {}) }
   const made = addCase(current?.text, one, head)
-  const told = {
+  const input = {
     file: casesFileOf(policyFile),
     base: current?.digest ?? '',
     before: current?.text ?? '',
   }
   if ('refused' in made)
-    return { ...told, after: told.before, differences: [], refused: made.refused }
+    return { ...input, after: input.before, differences: [], refused: made.refused }
   const toolFor = (server: string, name: string): KnownTool =>
     tools.find(({ definition }) => definition.server === server && definition.name === name) ??
     unlisted(server, name)
@@ -53,5 +53,5 @@ export function draftTests(
     toolFor,
     counters: () => new MemoryCounters(),
   })
-  return { ...told, after: made.text, differences, refused: '' }
+  return { ...input, after: made.text, differences, refused: '' }
 }

@@ -30,17 +30,17 @@ export function readHistogram(index: RecordIndex, query: Query): Omit<CallHistog
   // Exclusive here, inclusive in a query.
   const untilMs = (to ?? span?.lastMs ?? sinceMs) + 1
   const lengths = splitStretch(sinceMs, untilMs, HISTOGRAM_INTERVALS)
-  const told = {
+  const histogram = {
     sinceMs,
     untilMs,
     ...lengths,
     ...(isSearch ? { newest: SEARCHED_RECORDS_MAX } : {}),
   }
-  if (selected === undefined || span === undefined) return { ...told, intervals: [] }
+  if (selected === undefined || span === undefined) return { ...histogram, intervals: [] }
   const intervals = isCounted
-    ? toIntervals(countStretch(database, selected, told), lengths)
+    ? toIntervals(countStretch(database, selected, histogram), lengths)
     : countIntervals(database, selected, lengths)
-  return { ...told, intervals }
+  return { ...histogram, intervals }
 }
 
 /** A text is compared with the names of every call: only the newest are counted by it. */

@@ -296,7 +296,7 @@ export class LedgerQueries {
     const { file } = before.get(name) as PolicyDocument
     const now = new Map(before).set(name, makeDocument(name, file, text))
     const { compiled, problems } = compileDocuments(now)
-    const told = {
+    const view = {
       text,
       problems: problems
         .filter((one) => one.text === text)
@@ -308,10 +308,10 @@ export class LedgerQueries {
     const judging = name === BASE_POLICY ? LOCAL_POLICY : name
     const policy = compiled?.policies.get(judging)
     const old = compileDocuments(before).compiled?.policies.get(judging)
-    if (policy === undefined || old === undefined) return { ...told, changes: [], loosens: [] }
+    if (policy === undefined || old === undefined) return { ...view, changes: [], loosens: [] }
     const tools = this.#known()
     return {
-      ...told,
+      ...view,
       board: boardOf(policy, tools),
       changes: verdictChanges(judging, old, policy, tools) as unknown as PolicyDraft['changes'],
       loosens: loosenings(old, policy),

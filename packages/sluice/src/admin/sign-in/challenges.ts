@@ -135,10 +135,10 @@ function digestAction({ method, path, body }: SignedAction, person: string, nonc
 function challengeIn(answer: unknown): string {
   const { response } = (answer ?? {}) as { response?: { clientDataJSON?: unknown } }
   try {
-    const said: unknown = JSON.parse(
+    const clientData: unknown = JSON.parse(
       Buffer.from(String(response?.clientDataJSON), 'base64url').toString(),
     )
-    return String((said as { challenge?: unknown }).challenge)
+    return String((clientData as { challenge?: unknown }).challenge)
   } catch {
     return ''
   }

@@ -15,7 +15,7 @@ export interface ExternalPerson {
 }
 
 /** Groups that are told to somebody who has no role. */
-const GROUPS_TOLD_MAX = 10
+const GROUPS_SHOWN_MAX = 10
 
 /** Throws ApiError. `base` is where the page was opened. */
 export async function verifyExternalPerson(
@@ -54,9 +54,9 @@ function whyNone(name: string, claim: JsonValue | undefined, groups: readonly st
   if (claim === undefined) return `there is no claim \`${name}\``
   if (!Array.isArray(claim)) return `the claim \`${name}\` is no list`
   if (groups.length === 0) return `the claim \`${name}\` is empty`
-  const told = groups.slice(0, GROUPS_TOLD_MAX).map((group) => `\`${group.slice(0, 100)}\``)
-  const more = groups.length > told.length ? ` and ${groups.length - told.length} more` : ''
-  return `the claim \`${name}\` has ${told.join(', ')}${more}, and none of them has a role`
+  const shown = groups.slice(0, GROUPS_SHOWN_MAX).map((group) => `\`${group.slice(0, 100)}\``)
+  const more = groups.length > shown.length ? ` and ${groups.length - shown.length} more` : ''
+  return `the claim \`${name}\` has ${shown.join(', ')}${more}, and none of them has a role`
 }
 
 /** What was wrong with the token, or with who could have checked it. */

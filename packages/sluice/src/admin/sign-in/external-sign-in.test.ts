@@ -96,20 +96,20 @@ function made(...others: readonly Issuer[]): ExternalSignIn {
 }
 
 /** A browser that went there and came back: the ID token is for its nonce unless a test says another. */
-async function went(said: Record<string, unknown> = {}, name = 'corp') {
+async function went(overrides: Record<string, unknown> = {}, name = 'corp') {
   const verifier = randomBytes(32).toString('base64url')
   const { address, state } = await elsewhere.begin(name, hashVerifier(verifier), ORIGIN)
   const query = new URL(address).searchParams
   const nowS = Math.floor(nowMs / 1_000)
   claims = {
     ...{ iss: corp.issuer, sub: 'ann', aud: 'console', iat: nowS, exp: nowS + 300 },
-    ...{ nonce: query.get('nonce'), groups: ['ops'], ...said },
+    ...{ nonce: query.get('nonce'), groups: ['ops'], ...overrides },
   }
   return { address, query, answer: { code: 'c0de', state, verifier } }
 }
 
-async function enter(said: Record<string, unknown> = {}) {
-  return elsewhere.finish((await went(said)).answer, ORIGIN)
+async function enter(claims: Record<string, unknown> = {}) {
+  return elsewhere.finish((await went(claims)).answer, ORIGIN)
 }
 
 test('there and back: a code for this tab, exchanged from here, groups become roles', async () => {
@@ -157,8 +157,8 @@ test.each([
   ['of another issuer', { iss: 'https://evil.example.com' }, 'cannot be verified'],
   ['that has expired', { exp: 1_800_000_000 - 60 }, 'expired'],
   ['whose subject is no name', { sub: 'a\u202Eb' }, 'is not a valid name'],
-])('an ID token %s lets nobody in', async (_, said, why) => {
-  await expect(enter(said)).rejects.toMatchObject({
+])('an ID token %s lets nobody in', async (_, claims, why) => {
+  await expect(enter(claims)).rejects.toMatchObject({
     code: 'API_SIGN_IN',
     message: expect.stringContaining(why),
   })
@@ -201,8 +201,8 @@ test('mix-up: a state of one issuer is none of another’s', async () => {
 })
 
 test('no match, no entry: it says which claim was looked for, and what was in it', async () => {
-  const refused = async (said: Record<string, unknown>, why: string) =>
-    expect(enter(said)).rejects.toMatchObject({
+  const refused = async (claims: Record<string, unknown>, why: string) =>
+    expect(enter(claims)).rejects.toMatchObject({
       ...{ code: 'API_ROLE', status: 403, message: expect.stringContaining(why) },
       help: expect.stringContaining('auth.issuers.corp.roles'),
     })

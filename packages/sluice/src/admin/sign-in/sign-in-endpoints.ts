@@ -68,7 +68,7 @@ const PROOF_WISH = z.strictObject({
 
 export function signInEndpoints(parts: SignInParts): Endpoint[] {
   const { people, passkeys, challenges, signIns, rpOf, record, nowMs } = parts
-  const told = (as: ActiveSignIn, rp: RelyingParty): CurrentPerson =>
+  const toCurrentPerson = (as: ActiveSignIn, rp: RelyingParty): CurrentPerson =>
     tellMe(as, people, passkeys, rp)
   return [
     endpoint({
@@ -113,7 +113,7 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
       handle: async ({ body, request }): Promise<SignedIn> => {
         const rp = rpOf(request)
         const { token, as } = await begin(parts, body, rp)
-        return { token, me: told(as, rp) }
+        return { token, me: toCurrentPerson(as, rp) }
       },
     }),
     endpoint({
@@ -127,7 +127,7 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
     endpoint({
       ...{ method: 'GET', path: '/api/me', role: 'viewer' },
       summary: 'who is signed in',
-      handle: ({ request }) => told(signIns.who(bearerOf(request)), rpOf(request)),
+      handle: ({ request }) => toCurrentPerson(signIns.who(bearerOf(request)), rpOf(request)),
     }),
     endpoint({
       ...{ method: 'POST', path: '/api/proofs', role: 'viewer', body: PROOF_WISH },

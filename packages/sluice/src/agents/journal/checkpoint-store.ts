@@ -62,8 +62,8 @@ export class CheckpointStore {
   /** All that the one said whose memory it is, when it came to rest. */
   answersOf(memory: number): Answers | null {
     const sql = 'SELECT at_rest FROM memory_answers WHERE memory = ?'
-    const said = this.#database.get(sql, memory)?.at_rest
-    return typeof said === 'string' ? (JSON.parse(said) as Answers) : null
+    const stored = this.#database.get(sql, memory)?.at_rest
+    return typeof stored === 'string' ? (JSON.parse(stored) as Answers) : null
   }
 
   /** What the agent said to a question when it came to rest, where nothing has happened since. */
@@ -77,9 +77,9 @@ export class CheckpointStore {
     )
     // A fork begins with the memory of its origin and one event of its own.
     const isFork = seq === 1 && row?.seq === 0
-    const said = row?.seq === seq ? row.at_rest : isFork ? row.forked : null
-    if (typeof said !== 'string') return undefined
-    const answers = JSON.parse(said) as Answers
+    const stored = row?.seq === seq ? row.at_rest : isFork ? row.forked : null
+    if (typeof stored !== 'string') return undefined
+    const answers = JSON.parse(stored) as Answers
     return Object.hasOwn(answers, question) ? answers[question] : undefined
   }
 

@@ -43,9 +43,9 @@ function connect() {
     for (const chunk of chunks) input.write(chunk)
   }
   const ask = (method: string, params: object, id: string | number = 1) => {
-    const said = next()
+    const line = next()
     write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
-    return said
+    return line
   }
   const open = async () => {
     await ask('initialize', OPEN)
@@ -57,10 +57,10 @@ function connect() {
 }
 
 const made = async (client: ReturnType<typeof connect>): Promise<string> => {
-  const said = await client.ask('tools/call', {
+  const line = await client.ask('tools/call', {
     ...{ name: 'wasm_agent_create', arguments: { model: 'script:x' } },
   })
-  return JSON.parse(said).result.structuredContent.agent.id
+  return JSON.parse(line).result.structuredContent.agent.id
 }
 
 test('what is answered without the SDK is what it would have answered, to the byte', async () => {
@@ -104,13 +104,13 @@ test('lines in pieces, several at once and things that are no requests are the S
     return id
   }
   for (const cut of [1, 40, line(1).length - 1]) {
-    const said = client.next()
+    const answer = client.next()
     client.write(line(1).slice(0, cut), line(1).slice(cut))
-    expect(answered(await said)).toBe(1)
+    expect(answered(await answer)).toBe(1)
   }
   const [one, two, three] = [client.next(), client.next(), client.next()]
   client.write('no JSON\n', '[]\n', line(2) + line(3) + line(4).slice(0, 20), line(4).slice(20))
-  const ids = await Promise.all([one, two, three].map(async (said) => answered(await said)))
+  const ids = await Promise.all([one, two, three].map(async (line) => answered(await line)))
   expect(ids.sort()).toEqual([2, 3, 4])
 })
 

@@ -37,13 +37,13 @@ function connect(owner: string, extensions: object = { [TASKS]: {} }) {
   const handle = serveAgentsOverStdio(service, { owner }, '1', [input, output])
   onTestFinished(() => handle.close())
   // biome-ignore lint/suspicious/noExplicitAny: taken apart by the test
-  const waiting = new Map<number, (said: any) => void>()
+  const waiting = new Map<number, (message: any) => void>()
   let text = ''
   output.on('data', (chunk: string) => {
     text += chunk
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
-      const said = JSON.parse(text.slice(0, end))
-      waiting.get(said.id)?.(said)
+      const message = JSON.parse(text.slice(0, end))
+      waiting.get(message.id)?.(message)
       text = text.slice(end + 1)
     }
   })

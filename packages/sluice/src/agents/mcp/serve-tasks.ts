@@ -60,8 +60,8 @@ export function serveTasks({ server }: McpServer, tasks: RunTasks, answerOf: Ans
 
 /** The client of 2026-07-28 has said that it can take one. */
 export function takesTasks({ mcpReq }: ServerContext): boolean {
-  const said = (mcpReq.envelope as Record<string, unknown> | undefined)?.[CAPABILITIES]
-  const { extensions } = (said ?? {}) as { extensions?: Record<string, unknown> }
+  const capabilities = (mcpReq.envelope as Record<string, unknown> | undefined)?.[CAPABILITIES]
+  const { extensions } = (capabilities ?? {}) as { extensions?: Record<string, unknown> }
   return extensions !== undefined && Object.hasOwn(extensions, EXTENSION)
 }
 

@@ -222,8 +222,8 @@ function answer(value: object) {
 
 function failure(error: unknown) {
   const { code, message } = error as { code?: string; message?: string }
-  const said = { error: message ?? String(error), code: code ?? 'AGENT_FAULT' }
-  return { content: [{ type: 'text' as const, text: JSON.stringify(said) }], isError: true }
+  const body = { error: message ?? String(error), code: code ?? 'AGENT_FAULT' }
+  return { content: [{ type: 'text' as const, text: JSON.stringify(body) }], isError: true }
 }
 
 function addResources(server: McpServer, service: Service, { owner, labels }: AgentsCaller): void {

@@ -48,7 +48,7 @@ export class ModelCaller {
   readonly #settings: ModelSettings
   readonly #kept = new LruMap<string, CachedConversation>(KEPT_MAX)
   readonly #known = new LruMap<string, ModelPreamble>(KEPT_MAX)
-  readonly #slots = new FairQueue(MODEL_CALLS_MAX)
+  readonly #queue = new FairQueue(MODEL_CALLS_MAX)
   readonly #budgets: FamilyBudgets
 
   constructor(steps: Steps, settings: ModelSettings) {
@@ -69,7 +69,7 @@ export class ModelCaller {
   ): Promise<ModelAnswer> {
     const { id, model } = agent
     const all = await this.#conversation(id, effect)
-    const { instructions, tools } = await this.#told(id)
+    const { instructions, tools } = await this.#readPreamble(id)
     const turn = agent.summary.turnCount
     const isTurn = effect.kind === 'model'
     const asked: ChatMessage = { role: 'user', content: SUM_UP }
@@ -83,14 +83,14 @@ export class ModelCaller {
   }
 
   /** What an agent is told and has never changes, so it is asked for once. */
-  async #told(id: string): Promise<ModelPreamble> {
+  async #readPreamble(id: string): Promise<ModelPreamble> {
     const known = this.#known.get(id)
     if (known !== undefined) return known
     const portable = await this.#ask<{ config: { instructions: string } }>(id, { ask: 'portable' })
     const tools = await this.#ask<ModelTool[]>(id, { ask: 'tools' })
-    const told = { instructions: portable.config.instructions, tools }
-    this.#known.set(id, told)
-    return told
+    const preamble = { instructions: portable.config.instructions, tools }
+    this.#known.set(id, preamble)
+    return preamble
   }
 
   async #attempt(
@@ -101,7 +101,7 @@ export class ModelCaller {
   ): Promise<ModelAnswer> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const answer = await this.#slots.run(agent.owner, async () => {
+        const answer = await this.#queue.run(agent.owner, async () => {
           // It may have waited long for its turn.
           signal.throwIfAborted()
           await this.#budgets.check(agent)

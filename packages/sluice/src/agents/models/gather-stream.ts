@@ -27,6 +27,6 @@ export async function gatherStream(
   // A server that hung up in the middle has not answered.
   if (finish === undefined) throw new Error('the stream of the model ended before its answer did')
   const { usage, finishReason } = finish
-  const said = text === '' ? [] : [{ type: 'text' as const, text }]
-  return { content: [...said, ...calls], finishReason, usage, warnings: [] }
+  const parts = text === '' ? [] : [{ type: 'text' as const, text }]
+  return { content: [...parts, ...calls], finishReason, usage, warnings: [] }
 }

@@ -136,11 +136,11 @@ export async function callModel(
     maxRetries: 0,
     abortSignal: request.signal,
   })
-  const said = result.text.length + JSON.stringify(result.toolCalls).length
-  if (said > MODEL_OUTPUT_LENGTH_MAX)
+  const outputChars = result.text.length + JSON.stringify(result.toolCalls).length
+  if (outputChars > MODEL_OUTPUT_LENGTH_MAX)
     throw new AgentError(
       'MODEL_FAILED',
-      `the model said ${said} characters in one turn, at most ${MODEL_OUTPUT_LENGTH_MAX}`,
+      `the model said ${outputChars} characters in one turn, at most ${MODEL_OUTPUT_LENGTH_MAX}`,
     )
   return {
     text: result.text,
@@ -229,13 +229,13 @@ function usageOf(
   },
 ): ModelUsage {
   const length = JSON.stringify(messages).length + instructions.length
-  const said = result.text.length + JSON.stringify(result.toolCalls).length
+  const outputChars = result.text.length + JSON.stringify(result.toolCalls).length
   const count = (given: number | undefined, characters: number): number =>
     given !== undefined && Number.isSafeInteger(given) && given > 0
       ? given
       : Math.ceil(characters / 4)
   return {
     inputTokens: count(result.usage.inputTokens, length),
-    outputTokens: count(result.usage.outputTokens, said),
+    outputTokens: count(result.usage.outputTokens, outputChars),
   }
 }

@@ -39,7 +39,7 @@ async function run(code: string, callTool: (call: ProgramCall) => Promise<Progra
     { ...setting, limits, code, tools: [TOOL], callTool },
     signal,
   )
-  return { said: JSON.parse(content), journal }
+  return { output: JSON.parse(content), journal }
 }
 
 test('a program that reads and reads is answered so much and no more', {
@@ -47,13 +47,13 @@ test('a program that reads and reads is answered so much and no more', {
 }, async () => {
   const answers = ['twelve chars', 'x'.repeat(PROGRAM_ANSWERS_LENGTH_MAX - 11), 'and more']
   let made = 0
-  const { said, journal } = await run(
+  const { output, journal } = await run(
     'const r = []; for (let i = 0; i < 3; i++) r.push(await tools.s.t({ i }).then((x) => x, String)); return r',
     async () => ({ value: answers[made++] }),
   )
-  expect(said.result[0]).toBe('twelve chars')
-  expect(said.result[1]).toContain('the call was made, and its answer has')
-  expect(said.result[2]).toBe('and more')
+  expect(output.result[0]).toBe('twelve chars')
+  expect(output.result[1]).toContain('the call was made, and its answer has')
+  expect(output.result[2]).toBe('and more')
   expect(made).toBe(3)
   expect(journal.map((text) => JSON.parse(text).kind)).toEqual([
     'start',
@@ -64,13 +64,13 @@ test('a program that reads and reads is answered so much and no more', {
 test('a call that left is listed, also if the program fails before its answer', {
   timeout: 120_000,
 }, async () => {
-  const { said } = await run(
+  const { output } = await run(
     'const open = tools.s.t({ i: 1 }); await tools.s.t({ i: 2 }); throw new Error("no more")',
     ({ input }) =>
       (input as { i: number }).i === 1 ? new Promise(() => {}) : Promise.resolve({ value: 'yes' }),
   )
-  expect(said.error.message).toContain('no more')
-  expect(said.calls).toEqual([
+  expect(output.error.message).toContain('no more')
+  expect(output.calls).toEqual([
     { server: 's', tool: 't', isError: true, code: 'OUTCOME_UNKNOWN' },
     { server: 's', tool: 't', isError: false },
   ])

@@ -134,7 +134,7 @@ class Program {
     const { at } = await this.#note({ kind: 'start', at: processClock.nowMs() })
     let answer = await this.#start(at)
     for (;;) {
-      const { calls, ended, logs } = answer.said
+      const { calls, ended, logs } = answer.output
       if (ended !== null) return this.#finish(ended, logs, answer)
       for (const each of calls) await this.#send(each)
       if (this.#open.size === 0)

@@ -31,11 +31,11 @@ export function forkAgent(
       'AGENT_INPUT',
       `\`${agent.id}\` has no turn ${turn} in its journal, which starts at event ${journal.historyStart(agent)}`,
     )
-  const { image, memory, saved, said, forked } =
+  const { image, memory, saved, answer, forked } =
     turn === null
       ? asItIs(stepper, agent, ids[0] as string, nowMs)
       : asItWas(stepper, agent, seq, ids[0] as string, nowMs)
-  const { summary } = checkStep(unwrap(said))
+  const { summary } = checkStep(unwrap(answer))
   return journal.transact(() => {
     const { memories } = journal
     const shared = memory ?? memories.put(saved as Buffer, null, forked)
@@ -46,7 +46,7 @@ export function forkAgent(
     const forks = journal.insertAlike(about, summary, 1, ids)
     const range = [forks[0]?.key ?? 0, forks.at(-1)?.key ?? 0] as const
     memories.putCheckpoints(range, image, shared)
-    journal.appendForked(range, nowMs, summary.turnCount, hashAnswer(said))
+    journal.appendForked(range, nowMs, summary.turnCount, hashAnswer(answer))
     return forks
   })
 }
@@ -57,7 +57,7 @@ interface Origin {
   /** The row of the memory that they share, or the memory if it has no row yet. */
   readonly memory: number | undefined
   readonly saved?: Buffer
-  readonly said: string
+  readonly answer: string
   /** What they answer, which does not depend on their names either. */
   readonly forked: Answers
 }
@@ -96,13 +96,13 @@ function begin(
   memory: number | undefined,
   id: string,
   nowMs: number,
-): Pick<Origin, 'said' | 'forked'> {
+): Pick<Origin, 'answer' | 'forked'> {
   const event: JournalEvent = { kind: 'forked', at: nowMs, id, seed: id }
   const call = { operation: 'step', text: JSON.stringify(event), nowMs }
-  const said = instance.call(call, LIMITS).text
-  const { changes } = checkStep(unwrap(said))
+  const answer = instance.call(call, LIMITS).text
+  const { changes } = checkStep(unwrap(answer))
   const known = memory === undefined || changes !== null ? null : memories.answersOf(memory)
-  return { said, forked: known ?? answersOf(instance) }
+  return { answer, forked: known ?? answersOf(instance) }
 }
 
 /** Stores an agent of an older core as it is in this one (transfer/begin-agent.ts), as one more event. */

@@ -38,7 +38,7 @@ test('a run that a limit stopped goes on where it stood when the limit is raised
   expect(resumed.summary).toMatchObject({ state: 'running', runId: 'r2', stop: null })
   expect(made.operations.run('me', 'a', null)).toMatchObject({ runId: 'r2', result: null })
   const [effect] = resumed.effects
-  const told = await made.send('a', {
+  const result = await made.send('a', {
     kind: 'tool',
     effectId: effect?.id,
     content: 'added',
@@ -49,7 +49,7 @@ test('a run that a limit stopped goes on where it stood when the limit is raised
     { callId: 'c2', isError: false },
   ])
   expect(made.ask('a', { ask: 'todos' })).toHaveLength(1)
-  expect((await made.model('a', told, 'done')).ended).toMatchObject([
+  expect((await made.model('a', result, 'done')).ended).toMatchObject([
     { runId: 'r2', response: 'done', turns: 2, toolCalls: 2, stop: { reason: 'answered' } },
   ])
 })

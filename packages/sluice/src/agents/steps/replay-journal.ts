@@ -112,8 +112,8 @@ function runRow(instance: Instance, row: EventRow): ReplayDifference | null {
   const { event: text, bytes, at: nowMs, answer } = row
   try {
     const call = { operation: 'step', text, bytes: bytes ?? undefined, nowMs }
-    const said = instance.call(call, LIMITS).text
-    if (answer === null || hashAnswer(said).equals(answer)) return null
+    const replayed = instance.call(call, LIMITS).text
+    if (answer === null || hashAnswer(replayed).equals(answer)) return null
     return differenceAt(row, 'answer', 'the agent answered something else')
   } catch (error) {
     return differenceAt(row, 'failed', (error as Error).message)

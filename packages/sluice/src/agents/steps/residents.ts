@@ -60,9 +60,9 @@ export const AT_REST: ReadonlySet<string> = new Set(
 export function answersOf(instance: Instance): Record<string, string> {
   const answers: Record<string, string> = {}
   for (const text of AT_REST) {
-    const said = instance.call({ operation: 'ask', text, nowMs: 0 }, LIMITS)
-    if (said.bytes === undefined && said.text.length <= ANSWER_KEPT_BYTES_MAX)
-      answers[text] = said.text
+    const answer = instance.call({ operation: 'ask', text, nowMs: 0 }, LIMITS)
+    if (answer.bytes === undefined && answer.text.length <= ANSWER_KEPT_BYTES_MAX)
+      answers[text] = answer.text
   }
   return answers
 }

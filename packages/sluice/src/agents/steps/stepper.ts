@@ -224,11 +224,11 @@ export class Stepper {
   ask(agent: AgentRow, question: AgentQuery, nowMs: number): QueryAnswer {
     const text = JSON.stringify(question)
     if (AT_REST.has(text) && !this.residents.isAhead(agent)) {
-      const said = this.journal.memories.answerOf(agent, text)
-      if (said !== undefined) return { value: unwrap<unknown>(said), content: undefined }
+      const known = this.journal.memories.answerOf(agent, text)
+      if (known !== undefined) return { value: unwrap<unknown>(known), content: undefined }
     }
-    const said = this.residents.asking(agent, nowMs, (ask) => ask(text))
-    return { value: unwrap<unknown>(said.text), content: said.bytes }
+    const answer = this.residents.asking(agent, nowMs, (ask) => ask(text))
+    return { value: unwrap<unknown>(answer.text), content: answer.bytes }
   }
 
   remove(agent: AgentRow, nowMs: number): void {
@@ -273,9 +273,9 @@ export class Stepper {
     const row = this.journal.events(agent.key, seq - 1, seq)[0]
     if (row === undefined) throw new AgentError('AGENT_DAMAGED', `event ${seq} is not there`)
     const call = { operation: 'step', text: row.event, nowMs: row.at }
-    const said = instance.call({ ...call, bytes: row.bytes ?? undefined }, LIMITS)
+    const answer = instance.call({ ...call, bytes: row.bytes ?? undefined }, LIMITS)
     this.residents.release(instance)
-    return { agent, step: checkStep(unwrap(said.text)), ...this.journal.getUsage(agent) }
+    return { agent, step: checkStep(unwrap(answer.text)), ...this.journal.getUsage(agent) }
   }
 
   /** A refusal may have changed the memory it was made in: it goes. */
@@ -315,12 +315,12 @@ function rowFor(
 }
 
 export function unwrap<Value>(text: string): Value {
-  let said: GuestReply<Value>
+  let reply: GuestReply<Value>
   try {
-    said = JSON.parse(text) as GuestReply<Value>
+    reply = JSON.parse(text) as GuestReply<Value>
   } catch (error) {
     throw new AgentError('AGENT_FAULT', 'the guest answered with something that is not JSON', error)
   }
-  if ('refused' in said) throw toAgentError(said.refused)
-  return said.ok
+  if ('refused' in reply) throw toAgentError(reply.refused)
+  return reply.ok
 }

@@ -20,7 +20,7 @@ const BY_NAME = new Map(TOOLS.map((entry) => [entry.name, entry]))
 
 export async function callTool(name: string, args: object, setting: ToolSetting): Promise<object> {
   const input = readArguments(name, args)
-  return withLabelFlow(name, input, setting, (told) => entryOf(name).run(input, told))
+  return withLabelFlow(name, input, setting, (labelled) => entryOf(name).run(input, labelled))
 }
 
 /** Held to the shape of the tool's input, or an error that says what is wrong. */

@@ -77,7 +77,7 @@ export class Gallery {
     const isActive = (await this.active(owner)) === template.id
     const config = isActive ? usable(await this.config(owner)) : {}
     const { model, maxTurns, instructions, skills } = template
-    const told = [
+    const lines = [
       instructions,
       ...skills.map((skill) => `Skill ${skill.name}: ${skill.description}\n${skill.content ?? ''}`),
       config.instructions ?? '',
@@ -89,7 +89,7 @@ export class Gallery {
       ...config,
       ...given,
       template: template.id,
-      instructions: told.filter(Boolean).join('\n\n'),
+      instructions: lines.filter(Boolean).join('\n\n'),
     }
   }
 
@@ -236,8 +236,13 @@ function strip(given: unknown): unknown {
   const { builtin, prompts, tools, mcp_tools, capabilities, orchestrator, ...rest } =
     given as Record<string, unknown>
   if (rest.instructions !== undefined || !Array.isArray(prompts)) return rest
-  const told = prompts.map((each: { system_prompt?: unknown } | null) => each?.system_prompt)
-  return { ...rest, instructions: told.filter((each) => typeof each === 'string').join('\n\n') }
+  const systemPrompts = prompts.map(
+    (each: { system_prompt?: unknown } | null) => each?.system_prompt,
+  )
+  return {
+    ...rest,
+    instructions: systemPrompts.filter((each) => typeof each === 'string').join('\n\n'),
+  }
 }
 
 function check(given: unknown): z.infer<typeof templateShape> {

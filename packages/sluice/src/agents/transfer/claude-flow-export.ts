@@ -19,14 +19,15 @@ export function fromClaudeFlow(value: JsonObject): Omit<AgentExport, 'digest'> {
   const config = isObject(info.config) ? info.config : {}
   const messages = (Array.isArray(state.messages) ? state.messages : []) as JsonObject[]
   const [first] = messages
-  const told = isObject(first) && first.role === 'system' ? first.content : config.instructions
+  const instructions =
+    isObject(first) && first.role === 'system' ? first.content : config.instructions
   const model = typeof info.model === 'string' ? info.model : DEFAULT_MODEL
   const createdMs = Date.parse(String(info.createdAt))
   const at = Number.isFinite(createdMs) ? createdMs : 0
   const { maxTurns } = config
   const given = {
     model,
-    instructions: typeof told === 'string' ? told : '',
+    instructions: typeof instructions === 'string' ? instructions : '',
     ...(typeof maxTurns === 'number' ? { maxTurns } : {}),
   }
   const todos = Array.isArray(value.todos) ? (value.todos as JsonObject[]) : []

@@ -96,7 +96,11 @@ export function bringImport(
 }
 
 /** What the guest in the memory believes to have is what the host gives it. */
-function fits({ image }: Stepper, { info, config: said }: ImportFacts, config: Config): boolean {
+function fits(
+  { image }: Stepper,
+  { info, config: imported }: ImportFacts,
+  config: Config,
+): boolean {
   const names = (tools: readonly GrantedTool[]) =>
     tools
       .map(({ name }) => name)
@@ -104,9 +108,9 @@ function fits({ image }: Stepper, { info, config: said }: ImportFacts, config: C
       .join()
   return (
     info.image === image.hash &&
-    names(said.tools) === names(config.tools) &&
-    said.price?.inputMicros === config.price?.inputMicros &&
-    said.price?.outputMicros === config.price?.outputMicros
+    names(imported.tools) === names(config.tools) &&
+    imported.price?.inputMicros === config.price?.inputMicros &&
+    imported.price?.outputMicros === config.price?.outputMicros
   )
 }
 
@@ -161,11 +165,11 @@ function fromMemory(
   const event: JournalEvent = { kind: 'forked', at: nowMs, id, seed: id }
   const text = JSON.stringify(event)
   const instance = residents.revive(image.hash, memory)
-  const said = instance.call({ operation: 'step', text, nowMs }, LIMITS)
-  const { summary } = checkStep(unwrap(said.text))
+  const answer = instance.call({ operation: 'step', text, nowMs }, LIMITS)
+  const { summary } = checkStep(unwrap(answer.text))
   residents.release(instance)
   const about = { seq: 1, at: nowMs, kind: 'forked', turn: summary.turnCount, event: text }
-  const first = { ...about, bytes: null, answer: hashAnswer(said.text) }
+  const first = { ...about, bytes: null, answer: hashAnswer(answer.text) }
   const agent = journal.insertAgent(row, summary, first)
   journal.memories.putCheckpoint(agent.key, 0, image.hash, journal.memories.put(memory, null))
   return agent

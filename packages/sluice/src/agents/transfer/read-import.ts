@@ -63,8 +63,8 @@ function takeApart(
   // What no agent can hold does not get as far as the thread of all agents.
   const held = files.reduce((sum, file) => sum + (file.size ?? file.bytes?.[1] ?? 0), 0)
   checkSize('its files have', held, FILES_BYTES_MAX)
-  const said = messages.reduce((sum, { content }) => sum + content.length, 0)
-  checkSize('its conversation has', said, IMPORT_CONVERSATION_LENGTH_MAX)
+  const chars = messages.reduce((sum, { content }) => sum + content.length, 0)
+  checkSize('its conversation has', chars, IMPORT_CONVERSATION_LENGTH_MAX)
   checkSize('its messages and todos have', rest.length, IMPORT_STATE_BYTES_MAX)
   return {
     facts: { info: whole.info, config, ...counts, signer },

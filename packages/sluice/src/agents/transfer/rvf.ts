@@ -139,12 +139,12 @@ export function checkContainer(value: object): Container {
 
 /** What an agent made from it is told. */
 export function instructionsOf({ prompts, skills }: Container): string {
-  const said = prompts.map(({ system_prompt }) => system_prompt)
+  const systemPrompts = prompts.map(({ system_prompt }) => system_prompt)
   const learned = skills.map(
     ({ name, description, trigger, content }) =>
       `Skill ${name}${trigger ? ` (${trigger})` : ''}: ${description}\n${content ?? ''}`,
   )
-  return [...said, ...learned].join('\n\n').trim()
+  return [...systemPrompts, ...learned].join('\n\n').trim()
 }
 
 function checksum(bytes: Uint8Array): Buffer {

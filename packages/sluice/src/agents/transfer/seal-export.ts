@@ -23,7 +23,7 @@ export function sealExport(pieces: TakenPieces, options: ExportOptions): AgentEx
   const { config, todos, turnCount, toolCallCount, usage, stop } = portable
   const redactor = new Redactor(options.secrets === 'keep')
   const files = sealFiles(taken.files, bytes, redactor)
-  const said = readPages(messages).map((each, at) => redactor.value(each, `message ${at}`))
+  const redacted = readPages(messages).map((each, at) => redactor.value(each, `message ${at}`))
   const instructions = redactor.text(config.instructions, 'instructions')
   const detail = stop && redactor.text(stop.detail, 'stop')
   return withDigest({
@@ -47,7 +47,7 @@ export function sealExport(pieces: TakenPieces, options: ExportOptions): AgentEx
       config: { ...config, instructions, tools: [...config.tools] },
       messages: [
         ...(instructions === '' ? [] : [{ role: 'system', content: instructions }]),
-        ...said,
+        ...redacted,
       ] as AgentExport['agentState']['messages'],
       turn_count: turnCount,
       tool_call_count: toolCallCount,

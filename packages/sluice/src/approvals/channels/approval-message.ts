@@ -7,10 +7,10 @@ import { describeServerRequest, titleOfCall } from '../../core/call-title.ts'
 import { visibleText } from '../../core/visible-text.ts'
 import { describeMasked } from '../describe-masked.ts'
 import {
-  TOLD_ARGS_LENGTH_MAX,
-  TOLD_BEFORE_MAX,
-  TOLD_NAME_LENGTH_MAX,
-  TOLD_TEXT_LENGTH_MAX,
+  MESSAGE_ARGS_LENGTH_MAX,
+  MESSAGE_NAME_LENGTH_MAX,
+  MESSAGE_PRIOR_CALLS_MAX,
+  MESSAGE_TEXT_LENGTH_MAX,
 } from './limits.ts'
 
 /** A link for one named approver; undefined if there is none. */
@@ -44,22 +44,22 @@ export function composeMessage(
     request
   const { asks, before } = request
   const called = {
-    server: toVisibleLine(server, TOLD_NAME_LENGTH_MAX),
+    server: toVisibleLine(server, MESSAGE_NAME_LENGTH_MAX),
     method: request.method,
-    name: toVisibleLine(name, TOLD_NAME_LENGTH_MAX),
+    name: toVisibleLine(name, MESSAGE_NAME_LENGTH_MAX),
   }
   const what = titleOfCall(called)
   const purpose = describeServerRequest(called)
-  const who = toVisibleLine(principal.id, TOLD_NAME_LENGTH_MAX)
-  const by = agent === null ? who : `${who} (${toVisibleLine(agent, TOLD_NAME_LENGTH_MAX)})`
-  const said = unknown === true ? ['unknown', `perhaps ${category}`] : [category, risk]
-  const kind = said.flatMap((word) => (word === null ? [] : [toVisibleLine(word, 64)]))
+  const who = toVisibleLine(principal.id, MESSAGE_NAME_LENGTH_MAX)
+  const by = agent === null ? who : `${who} (${toVisibleLine(agent, MESSAGE_NAME_LENGTH_MAX)})`
+  const labels = unknown === true ? ['unknown', `perhaps ${category}`] : [category, risk]
+  const kind = labels.flatMap((word) => (word === null ? [] : [toVisibleLine(word, 64)]))
   const reasons = asks.map(({ rule, reason }) => toVisibleLine(reason === '' ? rule : reason))
   const past = before
-    .slice(-TOLD_BEFORE_MAX)
+    .slice(-MESSAGE_PRIOR_CALLS_MAX)
     .map(
       (call) =>
-        `${call.action} ${toVisibleLine(`${call.server}/${call.name}`, TOLD_NAME_LENGTH_MAX)}`,
+        `${call.action} ${toVisibleLine(`${call.server}/${call.name}`, MESSAGE_NAME_LENGTH_MAX)}`,
     )
   const masked = describeMasked(request)
   const facts = [
@@ -70,31 +70,31 @@ export function composeMessage(
       : [
           {
             name: 'Beware',
-            value: `the name looks like ${toVisibleLine(looksLike, TOLD_NAME_LENGTH_MAX)}, and is not`,
+            value: `the name looks like ${toVisibleLine(looksLike, MESSAGE_NAME_LENGTH_MAX)}, and is not`,
           },
         ]),
     { name: 'By', value: by },
     ...(sessionName === undefined
       ? []
-      : [{ name: 'Session', value: toVisibleLine(sessionName, TOLD_NAME_LENGTH_MAX) }]),
+      : [{ name: 'Session', value: toVisibleLine(sessionName, MESSAGE_NAME_LENGTH_MAX) }]),
     ...(kind.length > 0 ? [{ name: 'Class', value: kind.join(', ') }] : []),
     { name: 'Why asked', value: [...new Set(reasons)].join('; ') },
     ...(past.length > 0 ? [{ name: 'Before', value: past.join(', ') }] : []),
     ...(masked === undefined ? [] : [{ name: 'Masked', value: masked }]),
     { name: 'Until', value: new Date(request.expiresAtMs).toISOString() },
-    { name: 'Request', value: toVisibleLine(request.id, TOLD_NAME_LENGTH_MAX) },
+    { name: 'Request', value: toVisibleLine(request.id, MESSAGE_NAME_LENGTH_MAX) },
   ]
   return {
     id: request.id,
     title: `Approval wanted: ${what} by ${by}`,
     facts,
-    args: showsArgs ? toVisibleLine(request.args, TOLD_ARGS_LENGTH_MAX) : undefined,
+    args: showsArgs ? toVisibleLine(request.args, MESSAGE_ARGS_LENGTH_MAX) : undefined,
     rest:
       showsArgs && request.rest !== ''
-        ? toVisibleLine(request.rest, TOLD_ARGS_LENGTH_MAX)
+        ? toVisibleLine(request.rest, MESSAGE_ARGS_LENGTH_MAX)
         : undefined,
     links,
-    otherwise: `Decide in the console, or with: sluice approvals show ${toVisibleLine(request.id, TOLD_NAME_LENGTH_MAX)}`,
+    otherwise: `Decide in the console, or with: sluice approvals show ${toVisibleLine(request.id, MESSAGE_NAME_LENGTH_MAX)}`,
   }
 }
 
@@ -113,7 +113,7 @@ export function linksFor(
  * One line without control characters or links, of at most `max` characters. Truncated text states
  * how much is missing, so that no one decides by the start alone.
  */
-export function toVisibleLine(text: string, max = TOLD_TEXT_LENGTH_MAX): string {
+export function toVisibleLine(text: string, max = MESSAGE_TEXT_LENGTH_MAX): string {
   const shown = visibleText(text.slice(0, max))
   // Truncated again: an escape is longer than its character, and is included whole or not at all.
   const kept = shown.length <= max ? shown : shown.slice(0, max).replace(/\\u?\{?[0-9a-f]*$/, '')

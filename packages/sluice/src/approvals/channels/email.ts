@@ -80,8 +80,8 @@ export class EmailNotifier implements Notifier, AlertChannel {
   tell(request: ApprovalRequest): Promise<void> {
     return this.#sendEach((approver) => {
       const links = linksFor(request, [approver], this.#options.linkFor)
-      const told = composeMessage(request, links, this.#config.args)
-      return { subject: formatSubject(told), text: composeMailText(told) }
+      const message = composeMessage(request, links, this.#config.args)
+      return { subject: formatSubject(message), text: composeMailText(message) }
     })
   }
 

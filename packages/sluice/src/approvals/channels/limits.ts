@@ -1,14 +1,14 @@
 // Limits of notification messages, by name and unit. Longer text is truncated and says so. Used by
 // the channels in this folder.
 
-export const TOLD_NAME_LENGTH_MAX = 128
-export const TOLD_TEXT_LENGTH_MAX = 500
+export const MESSAGE_NAME_LENGTH_MAX = 128
+export const MESSAGE_TEXT_LENGTH_MAX = 500
 /** Arguments in a message, if it includes them; the page has all of them. */
-export const TOLD_ARGS_LENGTH_MAX = 4_000
+export const MESSAGE_ARGS_LENGTH_MAX = 4_000
 /** Earlier calls that a message names. */
-export const TOLD_BEFORE_MAX = 5
+export const MESSAGE_PRIOR_CALLS_MAX = 5
 /** Named approvers of one channel. */
-export const TOLD_APPROVERS_MAX = 50
+export const MESSAGE_APPROVERS_MAX = 50
 /** All attempts of one message together: the next channel waits for it. */
 export const TELLING_MS_MAX = 9_000
 /**

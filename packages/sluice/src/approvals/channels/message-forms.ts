@@ -4,27 +4,30 @@
 
 import type { ApprovalRequest } from '../../core/approval.ts'
 import type { ApprovalMessage } from './approval-message.ts'
-import { TOLD_ARGS_LENGTH_MAX } from './limits.ts'
+import { MESSAGE_ARGS_LENGTH_MAX } from './limits.ts'
 
 export const WEBHOOK_FORMS = ['plain', 'slack', 'teams'] as const
 export type WebhookForm = (typeof WEBHOOK_FORMS)[number]
 
 export function buildWebhookBody(
   form: WebhookForm,
-  told: ApprovalMessage,
+  message: ApprovalMessage,
   request: ApprovalRequest,
 ): string {
-  const body = { plain: buildPlainBody, slack, teams }[form](told, request)
+  const body = { plain: buildPlainBody, slack, teams }[form](message, request)
   return JSON.stringify(body)
 }
 
 /** The message of a chat. */
-export function buildChatBody(form: Exclude<WebhookForm, 'plain'>, told: ApprovalMessage): string {
-  return JSON.stringify({ slack, teams }[form](told))
+export function buildChatBody(
+  form: Exclude<WebhookForm, 'plain'>,
+  message: ApprovalMessage,
+): string {
+  return JSON.stringify({ slack, teams }[form](message))
 }
 
 /** Values unchanged: a program reads them, and JSON delimits them. */
-function buildPlainBody(told: ApprovalMessage, request: ApprovalRequest): unknown {
+function buildPlainBody(message: ApprovalMessage, request: ApprovalRequest): unknown {
   const { id, atMs, expiresAtMs, principal, agent, session, server, method, name } = request
   const { category, risk, unknown, looksLike, asks, before, callId, args, rest, masked } = request
   const { sessionName } = request
@@ -48,22 +51,22 @@ function buildPlainBody(told: ApprovalMessage, request: ApprovalRequest): unknow
     asks: asks.map(({ rule, reason, approvers, quorum }) => ({ rule, reason, approvers, quorum })),
     before,
     masked,
-    ...(told.args === undefined ? {} : { ...cutText('args', args), ...cutText('rest', rest) }),
-    links: told.links,
+    ...(message.args === undefined ? {} : { ...cutText('args', args), ...cutText('rest', rest) }),
+    links: message.links,
   }
 }
 
 /** Programs receive the original length: truncated text is no longer JSON. */
 function cutText(name: string, text: string): Record<string, unknown> {
-  const isCut = text.length > TOLD_ARGS_LENGTH_MAX
+  const isCut = text.length > MESSAGE_ARGS_LENGTH_MAX
   return {
-    [name]: isCut ? text.slice(0, TOLD_ARGS_LENGTH_MAX) : text,
+    [name]: isCut ? text.slice(0, MESSAGE_ARGS_LENGTH_MAX) : text,
     [`${name}Cut`]: isCut,
     [`${name}Length`]: text.length,
   }
 }
 
-function slack(told: ApprovalMessage): unknown {
+function slack(message: ApprovalMessage): unknown {
   const text = (value: string, max: number) => ({
     type: 'plain_text',
     text: value.length > max ? `${value.slice(0, max - 1)}…` : value,
@@ -78,14 +81,14 @@ function slack(told: ApprovalMessage): unknown {
       : (`${name}: ${value}`.match(SLACK_PIECES) ?? []).map((piece) => section(piece))
   return {
     // Shown in notifications; escaped as the service requires, since this one is not plain.
-    text: told.title.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;'),
+    text: message.title.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;'),
     blocks: [
-      { type: 'header', text: text(told.title, 150) },
-      ...told.facts.map(({ name, value }) => section(`${name}: ${value}`)),
-      ...sections('Arguments', told.args),
-      ...sections('Sent besides the arguments', told.rest),
-      ...slackLinks(told, (value) => text(value, 75)),
-      { type: 'context', elements: [text(told.otherwise, 2_000)] },
+      { type: 'header', text: text(message.title, 150) },
+      ...message.facts.map(({ name, value }) => section(`${name}: ${value}`)),
+      ...sections('Arguments', message.args),
+      ...sections('Sent besides the arguments', message.rest),
+      ...slackLinks(message, (value) => text(value, 75)),
+      { type: 'context', elements: [text(message.otherwise, 2_000)] },
     ],
     // Disables links, mentions and emphasis in the line above.
     mrkdwn: false,
@@ -109,7 +112,7 @@ function slackLinks({ links }: ApprovalMessage, text: (value: string) => unknown
   return [{ type: 'actions', elements }]
 }
 
-function teams(told: ApprovalMessage): unknown {
+function teams(message: ApprovalMessage): unknown {
   const run = (text: string, more: object = {}) => ({ type: 'TextRun', text, ...more })
   const block = (...inlines: unknown[]) => ({ type: 'RichTextBlock', inlines })
   const card = {
@@ -117,22 +120,22 @@ function teams(told: ApprovalMessage): unknown {
     type: 'AdaptiveCard',
     version: '1.4',
     body: [
-      block(run(told.title, { weight: 'Bolder', size: 'Medium' })),
-      ...told.facts.map(({ name, value }) =>
+      block(run(message.title, { weight: 'Bolder', size: 'Medium' })),
+      ...message.facts.map(({ name, value }) =>
         block(run(`${name}: `, { weight: 'Bolder' }), run(value)),
       ),
-      ...(told.args === undefined ? [] : [block(run(told.args, { fontType: 'Monospace' }))]),
-      ...(told.rest === undefined
+      ...(message.args === undefined ? [] : [block(run(message.args, { fontType: 'Monospace' }))]),
+      ...(message.rest === undefined
         ? []
         : [
             block(
               run('Sent besides the arguments: ', { weight: 'Bolder' }),
-              run(told.rest, { fontType: 'Monospace' }),
+              run(message.rest, { fontType: 'Monospace' }),
             ),
           ]),
-      block(run(told.otherwise, { isSubtle: true })),
+      block(run(message.otherwise, { isSubtle: true })),
     ],
-    actions: told.links.map(({ approver, url }) => ({
+    actions: message.links.map(({ approver, url }) => ({
       type: 'Action.OpenUrl',
       title: `Look (${approver})`,
       url,

@@ -46,8 +46,8 @@ export class WebhookNotifier implements Notifier, AlertChannel {
 
   async tell(request: ApprovalRequest): Promise<void> {
     const { form, approvers, args } = this.#config
-    const told = composeMessage(request, linksFor(request, approvers, this.#linkFor), args)
-    await this.#deliver(`approval-${request.id}`, buildWebhookBody(form, told, request))
+    const message = composeMessage(request, linksFor(request, approvers, this.#linkFor), args)
+    await this.#deliver(`approval-${request.id}`, buildWebhookBody(form, message, request))
   }
 
   async alert(alert: SentAlert): Promise<void> {

@@ -86,9 +86,9 @@ function lets(category: Category, definition: ToolDefinition): string {
     .slice(0, ARGUMENTS_SHOWN_MAX)
     .map((name) => `\`${name}\``)
   const last = names.pop()
-  const said = names.length === 0 ? last : `${names.join(', ')} and ${last}`
+  const joined = names.length === 0 ? last : `${names.join(', ')} and ${last}`
   const [bare, given] = LETS[category]
-  return said === undefined ? bare : given.replace('…', said)
+  return joined === undefined ? bare : given.replace('…', joined)
 }
 
 const ARGUMENTS_SHOWN_MAX = 3
@@ -149,7 +149,9 @@ function lookerAt(
       case 'runs code':
         return account.depends.find(({ kind }) => kind === 'program')?.argument
       case 'false hint':
-        return says(account.disagreements.some((said) => said.includes('only reads')))
+        return says(
+          account.disagreements.some((disagreement) => disagreement.includes('only reads')),
+        )
       case 'puts itself first':
       case 'asks for context':
         return says(found(signal))

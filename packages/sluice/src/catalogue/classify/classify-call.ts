@@ -74,12 +74,12 @@ export function classifyCall(
   const depends = rememberedDepends(definition)
   let worst: Category | undefined
   for (const one of depends) {
-    const said = getArgumentCategory(
+    const category = getArgumentCategory(
       one,
       Object.hasOwn(args, one.argument) ? args[one.argument] : undefined,
     )
-    if (said === undefined) return undefined
-    if (worst === undefined || isWorse(said, worst)) worst = said
+    if (category === undefined) return undefined
+    if (worst === undefined || isWorse(category, worst)) worst = category
   }
   if (worst === undefined || worst === 'Read') return worst
   // Any method on any path makes a tool one of requests at will; its method settles the call.
@@ -119,8 +119,8 @@ function getArgumentCategory(
 function valuesOf(choices: readonly string[]): Record<string, Category> {
   const values: Record<string, Category> = {}
   for (const choice of choices) {
-    const said = classOfAct(choice)
-    if (said !== undefined) values[choice] = said
+    const category = classOfAct(choice)
+    if (category !== undefined) values[choice] = category
   }
   return values
 }

@@ -66,10 +66,13 @@ describe('the class', () => {
     ['Sends an e-mail to anybody', 'Write'],
     ['Pays an invoice', 'Financial'],
     ['Run a shell command', 'Execute'],
-  ])('is unknown where a name that reads stands over a text that acts: %s', (said, category) => {
-    const hinted = tool('look_up', said, { annotations: { readOnlyHint: true } })
-    expect(classify(hinted)).toMatchObject({ category, unknown: true })
-  })
+  ])(
+    'is unknown where a name that reads stands over a text that acts: %s',
+    (description, category) => {
+      const hinted = tool('look_up', description, { annotations: { readOnlyHint: true } })
+      expect(classify(hinted)).toMatchObject({ category, unknown: true })
+    },
+  )
 
   test('is not changed by what a description denies', () => {
     const denied = 'List branches. This tool does not delete branches.'
@@ -167,9 +170,9 @@ describe('flows and secrets', () => {
   test('every way to read a file brings in the same', () => {
     const of = (name: string, description: string) =>
       assessTool(tool(name, description, schema({ path: { type: 'string' } }))).flows
-    const said = { reads: ['private', 'untrusted'], sends: 'nothing' }
-    expect(of('read_file', 'Read the complete contents of a file as text')).toEqual(said)
-    expect(of('read_text_file', 'Read a file from the file system as text')).toEqual(said)
+    const flows = { reads: ['private', 'untrusted'], sends: 'nothing' }
+    expect(of('read_file', 'Read the complete contents of a file as text')).toEqual(flows)
+    expect(of('read_text_file', 'Read a file from the file system as text')).toEqual(flows)
     expect(of('list_files', 'List the files of a folder').reads).toEqual(['private'])
   })
 
@@ -179,9 +182,13 @@ describe('flows and secrets', () => {
     ['get_env', undefined],
   ])('%s is a source of secrets', (name, description) => {
     const definition = tool(name, description)
-    const told = getAssessment(definition)
-    expect([told.category, told.risk, told.flows.reads]).toEqual(['Read', 'medium', ['private']])
-    expect(told.attacks.map(({ id }) => id)).toContain('A20')
+    const assessment = getAssessment(definition)
+    expect([assessment.category, assessment.risk, assessment.flows.reads]).toEqual([
+      'Read',
+      'medium',
+      ['private'],
+    ])
+    expect(assessment.attacks.map(({ id }) => id)).toContain('A20')
   })
 })
 

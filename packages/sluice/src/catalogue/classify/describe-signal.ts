@@ -116,13 +116,13 @@ export function describeSignal(feature: string): string {
   if (whole !== undefined) return whole
   if (isOfCompany(feature)) return `said together: it ${feature}`
   if (feature.startsWith('says:')) return `the text says: ${feature.slice('says:'.length)}`
-  const [, zone = '', said = ''] = /^([a-z.]+)[:=](.+)$/.exec(feature) ?? []
-  if (FAMILY_NAMES.includes(said as Family))
-    return `${ZONES[zone] ?? zone}: ${ACTS[said as Family]} (${classOf(said as Family)})`
-  if (feature.includes('=')) return `${ZONES[zone] ?? zone}, as \`${said}\` is used`
-  if (zone === 'choice' || zone === 'mode') return `its worst action to choose: ${said}`
-  if (zone === 'alone') return `the verb of the description, all there is: ${said}`
-  if (zone === 'acts') return `the worst of the acts it lists: ${said}`
+  const [, zone = '', value = ''] = /^([a-z.]+)[:=](.+)$/.exec(feature) ?? []
+  if (FAMILY_NAMES.includes(value as Family))
+    return `${ZONES[zone] ?? zone}: ${ACTS[value as Family]} (${classOf(value as Family)})`
+  if (feature.includes('=')) return `${ZONES[zone] ?? zone}, as \`${value}\` is used`
+  if (zone === 'choice' || zone === 'mode') return `its worst action to choose: ${value}`
+  if (zone === 'alone') return `the verb of the description, all there is: ${value}`
+  if (zone === 'acts') return `the worst of the acts it lists: ${value}`
   if (feature.startsWith('deal with money'))
     return 'an order, token or the like in the company of money'
   const [, noun = '', role = ''] = /\+([a-z]+)\.([a-z]+)$/.exec(feature) ?? []

@@ -10,37 +10,38 @@ export interface Floor {
   readonly feature: string
 }
 
-export function floorOf(told: ReadonlySet<string>): Floor | undefined {
+export function floorOf(features: ReadonlySet<string>): Floor | undefined {
   let worst: Floor | undefined
   const lift = (category: Category, feature: string) => {
     if (worst === undefined || CATEGORIES.indexOf(category) > CATEGORIES.indexOf(worst.category))
       worst = { category, feature }
   }
   // `get_advice` with the name of an act among its options only looks, if name and text say so.
-  const looks = told.has('name:look') && told.has('text:look') && !told.has('name=download')
-  const both = [...told].some((feature) => feature.startsWith('name.and:'))
-  for (const feature of told) {
-    const [, zone, said] = LIFTS.exec(feature) ?? []
-    if (zone === undefined || said === undefined) continue
+  const looks =
+    features.has('name:look') && features.has('text:look') && !features.has('name=download')
+  const both = [...features].some((feature) => feature.startsWith('name.and:'))
+  for (const feature of features) {
+    const [, zone, value] = LIFTS.exec(feature) ?? []
+    if (zone === undefined || value === undefined) continue
     if (zone === 'text.means') {
-      if (classOf(said as Family) === 'Write') lift('Write', feature)
+      if (classOf(value as Family) === 'Write') lift('Write', feature)
       continue
     }
-    const undone = said === 'Destructive' && told.has('may be undone')
-    const beside = looks && (zone !== 'acts' || (said === 'Write' && !both))
-    if (said !== 'Financial' && !undone && !beside && (zone !== 'mode' || said === 'Destructive'))
-      lift(said as Category, feature)
+    const undone = value === 'Destructive' && features.has('may be undone')
+    const beside = looks && (zone !== 'acts' || (value === 'Write' && !both))
+    if (value !== 'Financial' && !undone && !beside && (zone !== 'mode' || value === 'Destructive'))
+      lift(value as Category, feature)
   }
   if (
-    !told.has('name:destroy') &&
-    !told.has('name:revoke') &&
-    !told.has('name:clear') &&
-    !told.has('name:nothing') &&
-    !told.has('money that does not move') &&
-    !told.has('keeps books') &&
-    !told.has('only annotates money')
+    !features.has('name:destroy') &&
+    !features.has('name:revoke') &&
+    !features.has('name:clear') &&
+    !features.has('name:nothing') &&
+    !features.has('money that does not move') &&
+    !features.has('keeps books') &&
+    !features.has('only annotates money')
   )
-    for (const feature of MONEY_OBJECTS) if (told.has(feature)) lift('Financial', feature)
+    for (const feature of MONEY_OBJECTS) if (features.has(feature)) lift('Financial', feature)
   return worst
 }
 

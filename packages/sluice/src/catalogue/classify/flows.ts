@@ -86,10 +86,10 @@ function sendsOf(category: Category, takesUrl: boolean, out: boolean): DataDesti
 }
 
 function splitDefinitionWords({ name, description }: ToolDefinition): string[] {
-  const said = typeof description === 'string' ? description : ''
+  const descriptionText = typeof description === 'string' ? description : ''
   return [
     ...splitNameWords(typeof name === 'string' ? name : ''),
-    ...splitText(said, 0, Math.min(said.length, FLOW_CHARS_MAX)),
+    ...splitText(descriptionText, 0, Math.min(descriptionText.length, FLOW_CHARS_MAX)),
   ].map(({ text }) => text)
 }
 

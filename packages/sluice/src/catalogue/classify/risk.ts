@@ -28,8 +28,8 @@ const MORE_SECRETS =
 
 /** A name, or a first sentence, that speaks of secrets; the environment of a process is full of them. */
 export function readsSecrets({ name, description }: ToolDefinition): boolean {
-  const said = typeof description === 'string' ? description.slice(0, RISK_CHARS_MAX) : ''
-  return MORE_SECRETS.test(name) || /environment variables?/i.test(said)
+  const text = typeof description === 'string' ? description.slice(0, RISK_CHARS_MAX) : ''
+  return MORE_SECRETS.test(name) || /environment variables?/i.test(text)
 }
 const PEOPLE =
   set(`broadcast invite share grant unsubscribe contest permission permissions role roles
@@ -100,12 +100,13 @@ const ENVIRONMENT = /\benvironment variables?\b/
 const CHANGES_DEAL = set('cancel amend update subscription subscriptions price prices')
 
 function splitDefinitionWords({ name, description }: ToolDefinition): string[] {
-  const said = typeof description === 'string' ? description : ''
-  const stop = said.search(/[.\n]/)
-  const end = Math.min(stop < 0 ? said.length : stop, RISK_CHARS_MAX)
-  return [...splitNameWords(typeof name === 'string' ? name : ''), ...splitText(said, 0, end)].map(
-    ({ text }) => text,
-  )
+  const descriptionText = typeof description === 'string' ? description : ''
+  const stop = descriptionText.search(/[.\n]/)
+  const end = Math.min(stop < 0 ? descriptionText.length : stop, RISK_CHARS_MAX)
+  return [
+    ...splitNameWords(typeof name === 'string' ? name : ''),
+    ...splitText(descriptionText, 0, end),
+  ].map(({ text }) => text)
 }
 
 const RISK_CHARS_MAX = 120

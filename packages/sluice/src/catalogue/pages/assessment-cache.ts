@@ -10,16 +10,16 @@ export interface AssessmentWithAttacks extends ToolAssessment {
   readonly attacks: readonly LinkedAttack[]
 }
 
-const TOLD = new WeakMap<ToolDefinition, AssessmentWithAttacks>()
+const ASSESSMENTS = new WeakMap<ToolDefinition, AssessmentWithAttacks>()
 
 export function getAssessment(definition: ToolDefinition): AssessmentWithAttacks {
-  let told = TOLD.get(definition)
-  if (told === undefined) {
+  let assessment = ASSESSMENTS.get(definition)
+  if (assessment === undefined) {
     const found = assess(definition)
-    told = { ...found, attacks: linkAttacks(definition, found) }
-    TOLD.set(definition, told)
+    assessment = { ...found, attacks: linkAttacks(definition, found) }
+    ASSESSMENTS.set(definition, assessment)
   }
-  return told
+  return assessment
 }
 
 /** Of a server that is part of Sluice, its own hints are its class, as they are in the gate. */

@@ -24,10 +24,10 @@ export function countTools(definitions: readonly ToolDefinition[]): ToolCounts {
   let loseForGood = 0
   let unknown = 0
   for (const definition of definitions) {
-    const told = getAssessment(definition)
-    categories[told.category]++
-    if (told.unknown) unknown++
-    else if (told.category === 'Destructive') loseForGood++
+    const assessment = getAssessment(definition)
+    categories[assessment.category]++
+    if (assessment.unknown) unknown++
+    else if (assessment.category === 'Destructive') loseForGood++
   }
   return { tools: definitions.length, categories, loseForGood, unknown }
 }
@@ -47,10 +47,10 @@ export function serverPage(
   definitions: readonly ToolDefinition[],
   pathOf: (definition: ToolDefinition) => string,
 ): Page {
-  const told = definitions
+  const assessed = definitions
     .map((definition) => ({ definition, ...getAssessment(definition) }))
     .sort((a, b) => CATEGORIES.indexOf(b.category) - CATEGORIES.indexOf(a.category))
-  const rows = told.map(({ definition, category, risk, unknown, evidence }) => [
+  const rows = assessed.map(({ definition, category, risk, unknown, evidence }) => [
     { text: definition.name, to: pathOf(definition) },
     unknown ? `unknown, perhaps ${category}` : category,
     unknown ? 'unknown' : risk,

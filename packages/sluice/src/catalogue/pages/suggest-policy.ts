@@ -23,7 +23,7 @@ export interface PolicySuggestion {
 
 interface AssessedTool {
   readonly definition: ToolDefinition
-  readonly told: ToolAssessment
+  readonly assessment: ToolAssessment
   readonly id: string
 }
 
@@ -55,11 +55,11 @@ export function suggestPolicy(definitions: readonly ToolDefinition[]): PolicySug
   const tools = definitions
     .map((definition) => ({
       definition,
-      told: getAssessment(definition),
+      assessment: getAssessment(definition),
       id: `${definition.server}/${definition.name}`,
     }))
     .sort((a, b) => (a.id < b.id ? -1 : 1))
-  const classes = new Set(tools.map(({ told }) => told.category))
+  const classes = new Set(tools.map(({ assessment }) => assessment.category))
   const rules = tools.flatMap(specialRule)
   const labels = tools.flatMap(labelOf)
   const lines = [
@@ -105,8 +105,8 @@ interface Special {
   readonly lines: readonly string[]
 }
 
-function specialRule({ definition, told, id }: AssessedTool): Special[] {
-  const because = reasonFor(definition, told)
+function specialRule({ definition, assessment, id }: AssessedTool): Special[] {
+  const because = reasonFor(definition, assessment)
   if (because === undefined) return []
   const { action, reason, when } = because
   const own = [`  # ${reason}`, `  ${quote(id)}:`, `    action: ${action}`]
@@ -117,44 +117,44 @@ function specialRule({ definition, told, id }: AssessedTool): Special[] {
 
 function reasonFor(
   definition: ToolDefinition,
-  told: ToolAssessment,
+  assessment: ToolAssessment,
 ): { action: string; reason: string; when?: string } | undefined {
   const { severity, findings } = inspectDefinition(definition as never)
   const worst = findings[0]?.kind ?? ''
   if (severity === 'refuse' || severity === 'hold')
     return { action: 'hide', reason: `its definition: ${worst}` }
-  if (told.unknown)
+  if (assessment.unknown)
     return {
       action: 'require_approval',
-      reason: `what it does is not clear from its definition, perhaps ${told.category}`,
+      reason: `what it does is not clear from its definition, perhaps ${assessment.category}`,
     }
-  const [decides] = told.depends
+  const [decides] = assessment.depends
   const reads =
-    told.depends.length === 1 &&
+    assessment.depends.length === 1 &&
     (decides?.kind === 'sql' || Object.values(decides?.values ?? {}).includes('Read'))
-  if (reads && told.category !== 'Read' && told.category !== 'Write')
+  if (reads && assessment.category !== 'Read' && assessment.category !== 'Write')
     return {
       action: 'allow',
       reason: `reads pass, by its argument ${decides?.argument}; all else asks`,
       when: 'call.category == "Read"',
     }
-  if (told.category === 'Read' && told.risk !== 'low')
+  if (assessment.category === 'Read' && assessment.risk !== 'low')
     return { action: 'require_approval', reason: 'it reads secrets' }
   return undefined
 }
 
-function labelOf({ told, id }: AssessedTool): string[] {
-  const { reads } = told.flows
+function labelOf({ assessment, id }: AssessedTool): string[] {
+  const { reads } = assessment.flows
   const labels = reads.filter((one) => one === 'private' || one === 'untrusted')
-  const answers = told.category === 'Read' || told.category === 'Execute'
+  const answers = assessment.category === 'Read' || assessment.category === 'Execute'
   return answers && labels.length > 0 ? [`  ${quote(id)}: [${labels.join(', ')}]`] : []
 }
 
 /** The lethal trifecta: after private data and untrusted text, a way out asks a person. */
 function guardrail(tools: readonly AssessedTool[]): string[] {
   const brings = (label: 'private' | 'untrusted') =>
-    tools.some(({ told }) => told.flows.reads.includes(label))
-  const out = tools.filter(({ told }) => told.flows.sends === 'outside')
+    tools.some(({ assessment }) => assessment.flows.reads.includes(label))
+  const out = tools.filter(({ assessment }) => assessment.flows.sends === 'outside')
   if (!brings('private') || !brings('untrusted') || out.length === 0) return []
   return [
     '',

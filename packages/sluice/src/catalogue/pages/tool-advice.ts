@@ -62,11 +62,11 @@ export const WAYS: readonly (readonly [name: string, says: string, rule: readonl
 
 /** As the gate answers a call that a rule denies. */
 export function denialOf(reason: string): string {
-  const told = { decision: 'deny', code: 'DENIED', reason, callId: '…' }
+  const denial = { decision: 'deny', code: 'DENIED', reason, callId: '…' }
   const answer = {
     content: [{ type: 'text', text: `denied by policy: ${reason}` }],
     isError: true,
-    structuredContent: { sluice: told },
+    structuredContent: { sluice: denial },
   }
   return JSON.stringify(answer, null, 2)
 }

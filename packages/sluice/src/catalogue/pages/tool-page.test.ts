@@ -28,14 +28,14 @@ test('a page says what a person needs, and the policy once', () => {
     ...['Related tools of the server', 'Its server'],
   ])
   expect(text.split('version: 1').length - 1).toBe(1)
-  for (const said of [
+  for (const part of [
     'Which file',
     '@acme/files',
     'denied by policy',
     'trash\\_file',
     'read\\_file',
   ])
-    expect(text).toContain(said)
+    expect(text).toContain(part)
   expect(text).toContain('chooses `path` and `force`, and what that names is gone for good')
 })
 
@@ -54,9 +54,15 @@ test('what is archived is not called a copy', () => {
 test('every class has an attack, whatever else is known of the tool', () => {
   const names = { Read: 'get_x', Write: 'create_x', Execute: 'run_x', Destructive: 'delete_x' }
   for (const [category, name] of Object.entries({ ...names, Financial: 'pay_x' })) {
-    const told = getAssessment({ server: 'a', name, description: `${name.replace('_', ' ')}` })
-    expect(told.category).toBe(category)
-    expect(told.attacks.map(({ id }) => id)).toContain(`A${33 + CATEGORIES.indexOf(told.category)}`)
-    expect(told.attacks.every(({ what }) => what !== '')).toBe(true)
+    const assessment = getAssessment({
+      server: 'a',
+      name,
+      description: `${name.replace('_', ' ')}`,
+    })
+    expect(assessment.category).toBe(category)
+    expect(assessment.attacks.map(({ id }) => id)).toContain(
+      `A${33 + CATEGORIES.indexOf(assessment.category)}`,
+    )
+    expect(assessment.attacks.every(({ what }) => what !== '')).toBe(true)
   }
 })

@@ -71,40 +71,43 @@ export interface Surroundings {
 }
 
 export function toolPage(definition: ToolDefinition, around: Surroundings = {}): Page {
-  const told = getAssessment(definition)
+  const assessment = getAssessment(definition)
   const id = `${definition.server}/${definition.name}`
-  const { category } = told
+  const { category } = assessment
   return {
     title: id,
-    lead: leadOf(told),
+    lead: leadOf(assessment),
     sections: [
       { heading: 'What it does', blocks: described(definition) },
       { heading: 'Parameters', blocks: parameters(definition) },
       { heading: 'How agents use it', blocks: [createTextBlock(USED[category])] },
-      { heading: 'Why it needs a policy', blocks: why(told) },
-      { heading: 'What it is not', blocks: whatNot(told) },
-      { heading: 'What this access lets an attacker do', blocks: [attackTable(told.attacks)] },
+      { heading: 'Why it needs a policy', blocks: why(assessment) },
+      { heading: 'What it is not', blocks: whatNot(assessment) },
+      {
+        heading: 'What this access lets an attacker do',
+        blocks: [attackTable(assessment.attacks)],
+      },
       { heading: 'Advice', blocks: [{ kind: 'list', items: ADVICE[category] }] },
-      { heading: 'A policy to begin with', blocks: recommended(id, told) },
+      { heading: 'A policy to begin with', blocks: recommended(id, assessment) },
       { heading: 'Four ways to rule it', blocks: ways(id) },
       { heading: 'What a denied agent receives', blocks: denied() },
-      ...related(definition, told, around),
+      ...related(definition, assessment, around),
       { heading: 'Its server', blocks: server(definition, around) },
     ],
   }
 }
 
 /** Of a guess no risk is told. */
-function leadOf(told: ToolAssessment): string {
-  const { category, risk, unknown } = told
-  if (!unknown) return `**${category}**, ${risk} risk. ${meansOf(told)}`
+function leadOf(assessment: ToolAssessment): string {
+  const { category, risk, unknown } = assessment
+  if (!unknown) return `**${category}**, ${risk} risk. ${meansOf(assessment)}`
   return `**Unknown**, perhaps ${category}: its definition does not say clearly what it does. A call gets the stricter of the verdicts for ${category} and for Execute.`
 }
 
 function described({ description, title }: ToolDefinition): PageBlock[] {
-  const said = typeof description === 'string' ? description.trim() : ''
+  const text = typeof description === 'string' ? description.trim() : ''
   const short =
-    said.length > DESCRIPTION_CHARS_MAX ? `${said.slice(0, DESCRIPTION_CHARS_MAX)} …` : said
+    text.length > DESCRIPTION_CHARS_MAX ? `${text.slice(0, DESCRIPTION_CHARS_MAX)} …` : text
   return [
     createTextBlock(
       short === '' ? (title ?? 'Its server says nothing about it.') : `Its server says: “${short}”`,
@@ -124,8 +127,8 @@ function parameters({ inputSchema }: ToolDefinition): PageBlock[] {
     const { type, enum: values, description } = isObject(property) ? property : {}
     const kind = Array.isArray(type) ? type.join(' or ') : String(type ?? 'any')
     const choices = Array.isArray(values) ? `: ${values.slice(0, 8).map(String).join(', ')}` : ''
-    const said = typeof description === 'string' ? description : ''
-    const short = said.length > NOTE_CHARS_MAX ? `${said.slice(0, NOTE_CHARS_MAX)} …` : said
+    const text = typeof description === 'string' ? description : ''
+    const short = text.length > NOTE_CHARS_MAX ? `${text.slice(0, NOTE_CHARS_MAX)} …` : text
     return [`\`${name}\``, `${kind}${choices}`, required.has(name) ? 'yes' : 'no', short]
   })
   const more = names.length - rows.length
@@ -135,12 +138,12 @@ function parameters({ inputSchema }: ToolDefinition): PageBlock[] {
   ]
 }
 
-function why(told: ToolAssessment): PageBlock[] {
-  const { riskBecause, confidence, unknown, evidence, flows, depends, disagreements } = told
+function why(assessment: ToolAssessment): PageBlock[] {
+  const { riskBecause, confidence, unknown, evidence, flows, depends, disagreements } = assessment
   const shown = evidence.filter(({ text }) => text !== '').slice(0, EVIDENCE_SHOWN_MAX)
   const blocks: PageBlock[] = [
     createTextBlock(
-      `${meansOf(told)}${unknown ? '' : ` Risk: ${riskBecause}.`} Confidence ${Math.round(confidence * 100)} %.`,
+      `${meansOf(assessment)}${unknown ? '' : ` Risk: ${riskBecause}.`} Confidence ${Math.round(confidence * 100)} %.`,
     ),
     createTextBlock(flowSentence(flows)),
   ]
@@ -225,12 +228,12 @@ function related(
     .sort((a, b) => b.shared - a.shared || (a.other.name < b.other.name ? -1 : 1))
     .slice(0, RELATED_MAX)
     .map(({ other }) => {
-      const told = getAssessment(other)
+      const assessment = getAssessment(other)
       const cell = pathOf === undefined ? other.name : { text: other.name, to: pathOf(other) }
-      const milder = CATEGORIES.indexOf(told.category) < CATEGORIES.indexOf(category)
+      const milder = CATEGORIES.indexOf(assessment.category) < CATEGORIES.indexOf(category)
       return [
         cell,
-        told.unknown ? `unknown, perhaps ${told.category}` : told.category,
+        assessment.unknown ? `unknown, perhaps ${assessment.category}` : assessment.category,
         milder ? 'yes' : 'no',
       ]
     })

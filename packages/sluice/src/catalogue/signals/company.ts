@@ -11,7 +11,7 @@ import type { EmitSignal, Signal, SignalSpan } from './signal.ts'
 import { splitNameWords } from './split-words.ts'
 
 /** Features told so far, by name, with the first place of each. */
-type Told = ReadonlyMap<string, SignalSpan>
+type FeatureMap = ReadonlyMap<string, SignalSpan>
 
 /** Tells what the signals mean together, and in the place of which signals that speaks. */
 export function readCompany(
@@ -19,20 +19,20 @@ export function readCompany(
   signals: readonly Signal[],
   tell: EmitSignal,
 ): Silenced {
-  const told = new Map<string, SignalSpan>()
+  const features = new Map<string, SignalSpan>()
   for (const { feature, at, start, end } of signals)
-    if (!told.has(feature)) told.set(feature, { at, start, end })
-  readKeeping(told, tell)
-  readAlone(told, tell)
-  if (OVER_READS_LIST.tell({ told, tell, server: NO_NOUNS }).length > 0) return 'read'
-  if (told.has('name:remove') || told.has('text:remove')) {
+    if (!features.has(feature)) features.set(feature, { at, start, end })
+  readKeeping(features, tell)
+  readAlone(features, tell)
+  if (OVER_READS_LIST.tell({ features, tell, server: NO_NOUNS }).length > 0) return 'read'
+  if (features.has('name:remove') || features.has('text:remove')) {
     const holder = holderOf(definition)
-    if (holder !== undefined) told.set('out of a holder', holder)
+    if (holder !== undefined) features.set('out of a holder', holder)
   }
-  const reads = READS.some((feature) => told.has(feature))
-  const acts = reads && told.has('name:nothing') ? VERBS_THAT_ACT : ACTS
-  if (!some(told, acts)) return 'nothing'
-  const company = { told, tell, server: nounsOfServer(definition.server) }
+  const reads = READS.some((feature) => features.has(feature))
+  const acts = reads && features.has('name:nothing') ? VERBS_THAT_ACT : ACTS
+  if (!some(features, acts)) return 'nothing'
+  const company = { features, tell, server: nounsOfServer(definition.server) }
   const spoken = RULE_LISTS.flatMap((list) => list.tell(company))
   readMoney(definition, signals, company)
   readScreen(company)
@@ -43,8 +43,8 @@ export function readCompany(
 /** Rules by which no money moves although it is spoken of. */
 const MONEY_RESTS: ReadonlySet<string> = new Set(['keeps books', 'only annotates money'])
 
-function some(told: Told, pattern: RegExp): boolean {
-  for (const name of told.keys()) if (pattern.test(name)) return true
+function some(features: FeatureMap, pattern: RegExp): boolean {
+  for (const name of features.keys()) if (pattern.test(name)) return true
   return false
 }
 
@@ -69,7 +69,7 @@ let lastServer: { readonly named: string; readonly nouns: ReadonlySet<Noun> } = 
 export type Silenced = 'nothing' | 'act' | 'money' | 'read'
 
 interface Company {
-  readonly told: Told
+  readonly features: FeatureMap
   readonly tell: EmitSignal
   readonly server: ReadonlySet<Noun>
 }
@@ -109,12 +109,12 @@ class RuleList {
   }
 
   /** Tells the rules that hold, each at the place of its act. */
-  tell({ told, tell, server }: Company): Rule[] {
+  tell({ features, tell, server }: Company): Rule[] {
     let act = 0
     let joined = this.#alone
     let and = this.#noMore
     let without = 0
-    for (const name of told.keys()) {
+    for (const name of features.keys()) {
       const bits = this.#bitsOf(name)
       act |= bits.act
       joined |= bits.with
@@ -131,7 +131,7 @@ class RuleList {
       return (joined & bit) !== 0 || (rule.server !== undefined && server.has(rule.server))
     })
     for (const rule of held)
-      for (const [name, place] of told)
+      for (const [name, place] of features)
         if (rule.act.test(name)) {
           tell(rule.feature, place)
           break
@@ -166,8 +166,8 @@ const RULE_LISTS = [new RuleList(RULES.slice(0, BITS)), new RuleList(RULES.slice
 function holderOf({ name, description }: ToolDefinition): SignalSpan | undefined {
   const named = HOLDER_OF_NAME.test(typeof name === 'string' ? name : '')
   if (named) return WHOLE_NAME
-  const said = typeof description === 'string' ? description.slice(0, HOLDER_CHARS_MAX) : ''
-  return HOLDER_OF_TEXT.test(said) ? { at: '/description', start: 0, end: 0 } : undefined
+  const text = typeof description === 'string' ? description.slice(0, HOLDER_CHARS_MAX) : ''
+  return HOLDER_OF_TEXT.test(text) ? { at: '/description', start: 0, end: 0 } : undefined
 }
 
 const HOLDER_CHARS_MAX = 200
@@ -180,22 +180,22 @@ const HOLDER_OF_TEXT = new RegExp(
 )
 
 /** Where the name is only a noun, the verb of the description is all there is. */
-function readAlone(told: Told, tell: EmitSignal): void {
-  if (!told.has('name:nothing')) return
-  const heads = FAMILY_NAMES.filter((family) => told.has(`text:${family}`))
+function readAlone(features: FeatureMap, tell: EmitSignal): void {
+  if (!features.has('name:nothing')) return
+  const heads = FAMILY_NAMES.filter((family) => features.has(`text:${family}`))
   const classes = new Set(heads.map((family) => classOf(family)))
   const [first] = heads
   const [only] = classes
   if (first !== undefined && only !== undefined && classes.size === 1)
-    tell(`alone:${only}`, told.get(`text:${first}`) as SignalSpan)
+    tell(`alone:${only}`, features.get(`text:${first}`) as SignalSpan)
 }
 
 /** A copy with a place to keep it is kept; one without is the answer. */
-function readKeeping(told: Told, tell: EmitSignal): void {
-  for (const [name, place] of told)
+function readKeeping(features: FeatureMap, tell: EmitSignal): void {
+  for (const [name, place] of features)
     if (KEEPS.test(name)) {
-      const file = told.has('arg:file') && !/=(?:fetch|retrieve|pull|record)$/.test(name)
-      const somewhere = told.has('arg:saves') || told.has('says:saves it') || file
+      const file = features.has('arg:file') && !/=(?:fetch|retrieve|pull|record)$/.test(name)
+      const somewhere = features.has('arg:saves') || features.has('says:saves it') || file
       tell(somewhere ? 'keeps it somewhere' : 'keeps it nowhere', place)
       return
     }
@@ -205,19 +205,19 @@ const KEEPS =
   /^(?:name|text)=(?:download|export|backup|save|dump|screenshot|capture|record|generate|convert|render|fetch|retrieve|pull)$/
 
 function readMoney(definition: ToolDefinition, signals: readonly Signal[], company: Company): void {
-  const { told, tell, server } = company
-  const money = server.has('money') || server.has('house') || some(told, MONEYED)
+  const { features, tell, server } = company
+  const money = server.has('money') || server.has('house') || some(features, MONEYED)
   if (money) {
     for (const { feature, at, start, end } of signals) {
       const deal = /^(name|text)\.(?:act|none)\+deal\.(object|near)$/.exec(feature)
       if (deal !== null) tell(`deal with money:${deal[1]}.${deal[2]}`, { at, start, end })
     }
     // A draft moves no money until it is completed.
-    const none = told.get('says:moves no money')
-    const settles = some(told, SETTLES)
+    const none = features.get('says:moves no money')
+    const settles = some(features, SETTLES)
     if (none !== undefined && !settles) tell('money that does not move', none)
   }
-  if (told.has('name:change') || told.has('text:change'))
+  if (features.has('name:change') || features.has('text:change'))
     for (const { feature, at, start, end } of signals)
       if (
         /^name\.act\+(?:price|deal)\./.test(feature) &&
@@ -227,10 +227,10 @@ function readMoney(definition: ToolDefinition, signals: readonly Signal[], compa
   if (server.has('money') || server.has('house')) tell('server:money', WHOLE_NAME)
 }
 
-function readScreen({ told, tell, server }: Company): void {
-  const picture = PICTURES.find((feature) => told.has(feature))
-  if (picture !== undefined && (server.has('screen') || some(told, /\+screen\./)))
-    tell('pictures a screen', told.get(picture) as SignalSpan)
+function readScreen({ features, tell, server }: Company): void {
+  const picture = PICTURES.find((feature) => features.has(feature))
+  if (picture !== undefined && (server.has('screen') || some(features, /\+screen\./)))
+    tell('pictures a screen', features.get(picture) as SignalSpan)
   if (server.has('device')) tell('server:device', WHOLE_NAME)
 }
 

@@ -33,16 +33,16 @@ const SILENT: Readonly<Record<Silenced, RegExp | undefined>> = {
 }
 
 /** What the text said the last time: an account asks again with words of the name alone gone. */
-let last: { readonly of: string; readonly said: readonly Signal[] } = { of: '', said: [] }
+let last: { readonly of: string; readonly signals: readonly Signal[] } = { of: '', signals: [] }
 
 function tellTexts(definition: ToolDefinition, signals: Signal[], tell: EmitSignal): void {
   const described = text(definition.description)
-  if (described !== '' && described === last.of) return void signals.push(...last.said)
+  if (described !== '' && described === last.of) return void signals.push(...last.signals)
   const before = signals.length
   if (described.trim() !== '') readText(described, '/description', tell)
   else if (text(definition.title) !== '') readText(text(definition.title), '/title', tell)
   else tell('text:nothing', { at: '/description', start: 0, end: 0 })
-  if (described.trim() !== '') last = { of: described, said: signals.slice(before) }
+  if (described.trim() !== '') last = { of: described, signals: signals.slice(before) }
 }
 
 export function schemaSignals(definition: ToolDefinition): Signal[] {

@@ -40,7 +40,11 @@ export function readName(name: string, server: string, tell: EmitSignal): void {
     if (word.text === 'call' && kind === 'act') tell('call:name', place(word))
     if (word === head) return
     for (const noun of nounsAt(word.text)) {
-      if (noun === 'answer' || noun === 'lore' || (kind === 'read' && !TOLD_OF_READS.has(noun)))
+      if (
+        noun === 'answer' ||
+        noun === 'lore' ||
+        (kind === 'read' && !SIGNALLED_OF_READS.has(noun))
+      )
         continue
       const before = words[index - 1]?.text ?? ''
       if (noun === 'deal' && OTHER_DEALS.has(before) && !(before === 'draft' && settles)) continue
@@ -86,7 +90,7 @@ function isMoney(word: WordSpan | undefined): boolean {
   return word !== undefined && nounsAt(word.text).includes('money')
 }
 
-const TOLD_OF_READS: ReadonlySet<Noun> = new Set(['secret', 'ownership'])
+const SIGNALLED_OF_READS: ReadonlySet<Noun> = new Set(['secret', 'ownership'])
 const PARTS = new Set('link intent item items session request capture authorization'.split(' '))
 const OF = new Set(['by', 'for', 'from', 'to', 'in', 'with', 'of', 'on', 'via', 'using'])
 

@@ -119,7 +119,7 @@ function tellPhrases(looked: string, at: string, tell: EmitSignal): void {
 
 /** The worst of the acts that a text lists; one alone is no list. */
 export function readOffered(text: string, at: string, tell: EmitSignal, feature = 'acts'): void {
-  let worst: { said: Category; start: number; end: number } | undefined
+  let worst: { category: Category; start: number; end: number } | undefined
   let count = 0
   OFFER.lastIndex = 0
   let offer = OFFER.exec(text) ?? HEADED.exec(text)
@@ -130,12 +130,12 @@ export function readOffered(text: string, at: string, tell: EmitSignal, feature 
       const from = ACT.lastIndex
       const found = ACT.exec(text)
       if (found === null || found[1] === undefined || found[0] === '') break
-      const said = worstActOf(found[1], worst?.said)
+      const category = worstActOf(found[1], worst?.category)
       count++
       const start = from + found[0].indexOf(found[1])
-      if (said !== undefined) worst = { said, start, end: start + found[1].length }
+      if (category !== undefined) worst = { category, start, end: start + found[1].length }
     }
   }
   if (worst !== undefined && count > 1)
-    tell(`${feature}:${worst.said}`, { at, start: worst.start, end: worst.end })
+    tell(`${feature}:${worst.category}`, { at, start: worst.start, end: worst.end })
 }

@@ -185,7 +185,7 @@ function readChoices(
   const choices = choicesOf(property, at)
   // `add` beside `remove` takes back what it did; any method on any path is a request at will.
   const adds = choices.some(({ value }) => /^add/i.test(value))
-  const said = (value: string): Category | undefined => {
+  const toCategory = (value: string): Category | undefined => {
     if (adds && /^remove/i.test(value)) return 'Write'
     return value === 'DELETE' && reaches ? 'Execute' : classOfAct(value)
   }
@@ -194,12 +194,12 @@ function readChoices(
   for (const { value } of choices) {
     // A method of somebody's webhook is no choice of this tool's act.
     if (METHOD.test(value) && !reaches) continue
-    if (said(value) !== undefined) known++
-    worst = worseOf(said(value), worst)
+    if (toCategory(value) !== undefined) known++
+    worst = worseOf(toCategory(value), worst)
   }
   if (worst !== undefined && known * 3 >= choices.length)
     for (const { value, place } of choices)
-      if (said(value) === worst)
+      if (toCategory(value) === worst)
         tell(`${sure ? 'choice' : 'mode'}:${worst}`, { at: place, start: 0, end: value.length })
   if (choices.length === 0 && sure && typeof property.description === 'string')
     readOffered(`actions: ${property.description}`, below(at, 'description'), tell, 'choice')

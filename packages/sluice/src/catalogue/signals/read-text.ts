@@ -42,7 +42,7 @@ const PREPOSITIONS = new Set(
 export function readText(text: string, at: string, tell: EmitSignal): void {
   const end = Math.min(text.length, TEXT_CHARS_MAX)
   readPhrases(text, at, end, tell)
-  let said = false
+  let isFound = false
   let start = 0
   for (let count = 0; count < SENTENCES_MAX && start < end; count++) {
     LABEL.lastIndex = start
@@ -51,12 +51,12 @@ export function readText(text: string, at: string, tell: EmitSignal): void {
     SCENE.lastIndex = start
     if (!SCENE.test(text)) {
       const words = splitText(text, start, stop)
-      if (said) readLater(words, text, at, tell)
-      else said = readAct(words, text, at, tell)
+      if (isFound) readLater(words, text, at, tell)
+      else isFound = readAct(words, text, at, tell)
     }
     start = stop + 1
   }
-  if (!said && !readOtherScript(text, at, end, tell)) readThing(text, at, end, tell)
+  if (!isFound && !readOtherScript(text, at, end, tell)) readThing(text, at, end, tell)
 }
 
 /** A text without an act names what is answered: `Latest price of a symbol`, `How each member voted`. */
@@ -168,16 +168,16 @@ const ASKING = /^(convert|test|send|load)s?$/
 
 /** The worst of several acts: `list, create, delete or rename` deletes. */
 function tellWorst(acts: readonly WordSpan[], text: string, at: string, tell: EmitSignal): void {
-  let worst: { act: WordSpan; said: Category } | undefined
+  let worst: { act: WordSpan; category: Category } | undefined
   for (const act of acts) {
-    const said = isStatement(text, act) ? 'Execute' : worstActOf(act.text, worst?.said)
-    if (said !== undefined) worst = { act, said }
+    const category = isStatement(text, act) ? 'Execute' : worstActOf(act.text, worst?.category)
+    if (category !== undefined) worst = { act, category }
   }
   if (worst === undefined) return
   // `add or remove` takes back what it did.
   const pair =
     acts.some((act) => PUTS.test(act.text)) && /^(?:removes?|un\w+)$/.test(worst.act.text)
-  tell(`acts:${pair ? 'Write' : worst.said}`, toSignalSpan(at, worst.act))
+  tell(`acts:${pair ? 'Write' : worst.category}`, toSignalSpan(at, worst.act))
 }
 
 const PUTS = /^(?:add|save|attach|assign|like|star|follow|pin|bookmark)s?$/
@@ -228,15 +228,15 @@ function verbsOf(words: readonly WordSpan[], text: string): WordSpan[] {
     // `del` is to delete in a name, and `of the` in a Spanish or Italian text.
     if (verb === undefined || word.text === 'del') return
     const before = words[index - 1]
-    const said = before?.text ?? ''
+    const previous = before?.text ?? ''
     if (verb.form === 'participle') return
-    if (verb.form === 'gerund' && !/^(for|by|of|and|or|to)$/.test(said)) return
+    if (verb.form === 'gerund' && !/^(for|by|of|and|or|to)$/.test(previous)) return
     if (LEAD_INS.has(word.text) && isLeadIn(words, index)) return
     const list = before !== undefined && isJoint(text.slice(before.end, word.start))
-    if (verb.form !== 'gerund' && DETERMINERS.has(said) && !list) return
+    if (verb.form !== 'gerund' && DETERMINERS.has(previous) && !list) return
     if (verb.nounish && !list && isNoun(words, index)) return
     // A second verb that may be a noun is one, unless it is joined to the first.
-    if (verb.nounish && verbs.length > 0 && said !== 'to' && !joins(said) && !list) return
+    if (verb.nounish && verbs.length > 0 && previous !== 'to' && !joins(previous) && !list) return
     if (words.slice(Math.max(0, index - 3), index).some(({ text: near }) => isDenial(near))) return
     verbs.push(word)
   })

@@ -82,10 +82,10 @@ export function worstActOf(value: string, known: Category | undefined): Category
 }
 
 export function worseOf(
-  said: Category | undefined,
+  category: Category | undefined,
   known: Category | undefined,
 ): Category | undefined {
-  if (said === undefined) return known
-  if (known === undefined) return said
-  return CATEGORIES.indexOf(said) > CATEGORIES.indexOf(known) ? said : known
+  if (category === undefined) return known
+  if (known === undefined) return category
+  return CATEGORIES.indexOf(category) > CATEGORIES.indexOf(known) ? category : known
 }

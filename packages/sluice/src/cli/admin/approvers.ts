@@ -81,10 +81,10 @@ export function addApprovers(program: Command, answer: SetExitCode): void {
     .action((name: string | undefined, options: Options) => setPin(name, options, answer))
   command(parent, 'list', 'who may decide').action(async (options: Options) => {
     const output = new Output(options)
-    const said = await ask(findData(options).data, { do: 'people' })
-    output.value(said)
-    showPeople(said, output)
-    answer(said.anybody === true ? 0 : 1)
+    const response = await ask(findData(options).data, { do: 'people' })
+    output.value(response)
+    showPeople(response, output)
+    answer(response.anybody === true ? 0 : 1)
   })
 }
 
@@ -107,7 +107,7 @@ async function add(name: string, options: Options, answer: SetExitCode): Promise
   const proof = await provePerson(data, options)
   const names = (text: string | undefined): string[] => (text === undefined ? [] : text.split(','))
   const pin = options.pin === true ? { pin: await askNewPin(name) } : {}
-  const said = await ask(data, {
+  const response = await ask(data, {
     ...{ do: 'approver-add', name, proof, token: options.token === true, ...pin },
     roles: names(options.roles),
     groups: names(options.groups),
@@ -115,9 +115,9 @@ async function add(name: string, options: Options, answer: SetExitCode): Promise
   })
   const isInvited = options.token !== true && options.pin !== true
   const invited = isInvited ? await invite(data, name, proof) : undefined
-  const { token } = said
+  const { token } = response
   const { invitation } = invited ?? {}
-  output.value({ ...said, ...invited })
+  output.value({ ...response, ...invited })
   output.line(`${output.paint('bold', printable(name))} is an approver`)
   const once = output.paint('dim', 'it is shown this once and kept nowhere')
   if (typeof token === 'string') output.line(`token  ${token}\n${once}`)

@@ -236,8 +236,8 @@ async function checkServers(
       return { check: 'server', status: 'ok', message: `${about}, ${plural(count, 'tool')}` }
     } catch (error) {
       const { message, help } = error as Error & { readonly help?: string }
-      const said = { check: 'server', status: 'fail', message } as const
-      return help === undefined ? said : { ...said, help }
+      const failure = { check: 'server', status: 'fail', message } as const
+      return help === undefined ? failure : { ...failure, help }
     }
   })
   findings.push(...(await Promise.all(checked)))

@@ -22,16 +22,16 @@ export function addGates(parent: Command, answer: SetExitCode): void {
     .addHelpText('after', EXAMPLES)
     .action(async (options: DataOptions & { readonly json?: boolean }) => {
       const { data } = findData(options)
-      const said = await askGate(data, { do: 'gates' })
-      if (said === undefined)
+      const response = await askGate(data, { do: 'gates' })
+      if (response === undefined)
         throw new CliError('CLI_GATE', 'no gate runs here', 'start one with `sluice up --store`')
       const output = new Output(options)
-      output.value(said)
-      const gates = said.gates as JsonObject[]
+      output.value(response)
+      const gates = response.gates as JsonObject[]
       const live = gates.filter(({ isLive }) => isLive === true)
       const configs = new Set(live.map(({ config }) => config))
       const rows = gates.map((gate) => [
-        `${String(gate.name)}${gate.name === said.self ? ' (this one)' : ''}`,
+        `${String(gate.name)}${gate.name === response.self ? ' (this one)' : ''}`,
         gate.isLive === true ? String(gate.state) : 'gone',
         gate.isCurrent === true ? 'current' : `at ${gate.version}`,
         ...[String(gate.release), String(gate.config), String(gate.records), String(gate.address)],

@@ -116,40 +116,40 @@ async function add(name: string, words: readonly string[], options: AddOptions):
   )
   showEntry(entry, output)
   const wish = { do: 'server-put', name, entry, replaces: options.replace === true }
-  const said = await ask(config, options, wish, true)
-  output.value(said)
-  output.line(`${output.paint('green', String(said.how))}: ${printable(name)}${when(said)}`)
+  const response = await ask(config, options, wish, true)
+  output.value(response)
+  output.line(`${output.paint('green', String(response.how))}: ${printable(name)}${when(response)}`)
   return 0
 }
 
 async function remove(name: string, options: Options): Promise<0> {
   const output = new Output(options)
-  const said = await ask(loadConfig(options, output), options, { do: 'server-remove', name })
-  output.value(said)
+  const response = await ask(loadConfig(options, output), options, { do: 'server-remove', name })
+  output.value(response)
   output.line(`removed: ${printable(name)}`)
   return 0
 }
 
 async function restart(name: string, options: Options): Promise<0> {
   const output = new Output(options)
-  const said = await ask(loadConfig(options, output), options, { do: 'server-restart', name })
-  output.value(said)
+  const response = await ask(loadConfig(options, output), options, { do: 'server-restart', name })
+  output.value(response)
   output.line(`restarted: ${printable(name)}, once its open calls are answered`)
   return 0
 }
 
 async function list(options: Options): Promise<0> {
   const output = new Output(options)
-  const said = await ask(loadConfig(options, output), options, { do: 'server-list' })
-  output.value(said)
-  for (const { name, entry } of objects(said.servers))
+  const response = await ask(loadConfig(options, output), options, { do: 'server-list' })
+  output.value(response)
+  for (const { name, entry } of objects(response.servers))
     output.line(`${printable(String(name))}: ${describe(entry)}`)
-  for (const { name, how, entry } of objects(said.pending))
+  for (const { name, how, entry } of objects(response.pending))
     output.line(
       `${output.paint('yellow', 'waits')} ${printable(String(name))} (${how}): ${describe(entry)}; \`sluice server accept ${name}\``,
     )
-  if (typeof said.why === 'string' && said.why.startsWith('the servers are as they were'))
-    output.remark(`warning: ${printable(said.why)}`)
+  if (typeof response.why === 'string' && response.why.startsWith('the servers are as they were'))
+    output.remark(`warning: ${printable(response.why)}`)
   return 0
 }
 
@@ -175,8 +175,8 @@ async function accept(name: string, options: Options): Promise<0> {
   }
   showEntry(isObject(pending.entry) ? pending.entry : {}, output)
   const wish = { do: 'server-accept', name, digest: pending.digest ?? null }
-  const said = await ask(config, options, wish, true)
-  output.value(said)
+  const response = await ask(config, options, wish, true)
+  output.value(response)
   output.line(`${output.paint('green', 'accepted')}: ${printable(name)}`)
   return 0
 }

@@ -31,20 +31,20 @@ export function addStatus(parent: Command, answer: SetExitCode): void {
     .action(async (options: Options) => {
       const { data } = findData(options, { mayBeMissing: options.data === undefined })
       if (options.metrics === true) return answer(await metrics(data))
-      const said = (await askGate(data, { do: 'status' })) ?? (await readOffline(data))
+      const response = (await askGate(data, { do: 'status' })) ?? (await readOffline(data))
       const output = new Output(options)
-      output.value(said)
-      printStatus(said, output)
-      answer(said.running === true && said.ready === true ? 0 : 1)
+      output.value(response)
+      printStatus(response, output)
+      answer(response.running === true && response.ready === true ? 0 : 1)
     })
 }
 
 /** They are what they are: the same text with --json too. */
 async function metrics(data: string): Promise<0 | 1> {
-  const said = await askGate(data, { do: 'metrics' })
-  if (said === undefined) process.stderr.write('no gate runs\n')
-  else process.stdout.write(String(said.text))
-  return said === undefined ? 1 : 0
+  const response = await askGate(data, { do: 'metrics' })
+  if (response === undefined) process.stderr.write('no gate runs\n')
+  else process.stdout.write(String(response.text))
+  return response === undefined ? 1 : 0
 }
 
 /** Loaded here: a running gate says all of it. */
@@ -52,22 +52,22 @@ async function readOffline(data: string): Promise<JsonObject> {
   return (await import('./offline-status.ts')).readOfflineStatus(data)
 }
 
-function printStatus(said: JsonObject, output: Output): void {
+function printStatus(response: JsonObject, output: Output): void {
   const word = (style: 'green' | 'yellow', text: string) => output.paint(style, text)
-  if (said.running !== true)
-    output.line(`${word('yellow', 'not running')}: ${printable(String(said.data))}`)
+  if (response.running !== true)
+    output.line(`${word('yellow', 'not running')}: ${printable(String(response.data))}`)
   else {
-    const state = said.ready === true ? word('green', 'ready') : word('yellow', 'not ready')
-    const why = said.why === '' ? '' : `: ${printable(String(said.why))}`
+    const state = response.ready === true ? word('green', 'ready') : word('yellow', 'not ready')
+    const why = response.why === '' ? '' : `: ${printable(String(response.why))}`
     output.line(`${state}${why}`)
-    output.line(`at ${printable(String(said.url))}, process ${said.pid}`)
-    if (typeof said.page === 'string' && said.isPiped === true)
-      output.line(`page ${printable(said.page)}: \`sluice console\` signs in`)
-    if (Array.isArray(said.observed) && said.observed.length > 0)
+    output.line(`at ${printable(String(response.url))}, process ${response.pid}`)
+    if (typeof response.page === 'string' && response.isPiped === true)
+      output.line(`page ${printable(response.page)}: \`sluice console\` signs in`)
+    if (Array.isArray(response.observed) && response.observed.length > 0)
       output.line(
-        `${word('yellow', 'observing')}: nothing of ${said.observed.map((name) => `\`${printable(String(name))}\``).join(', ')} is enforced, every call passes; \`sluice enforce\` turns it on`,
+        `${word('yellow', 'observing')}: nothing of ${response.observed.map((name) => `\`${printable(String(name))}\``).join(', ')} is enforced, every call passes; \`sluice enforce\` turns it on`,
       )
-    const { documents, isFirstPolicy } = isObject(said.policy) ? said.policy : {}
+    const { documents, isFirstPolicy } = isObject(response.policy) ? response.policy : {}
     for (const { name, file, digest } of objects(documents))
       output.line(
         `${name === 'policy' ? '' : 'policy '}${printable(String(name))}: ${printable(String(file))} ${digest}`,
@@ -76,22 +76,22 @@ function printStatus(said: JsonObject, output: Output): void {
       output.line(
         `the policy files are in force as found at the start: the gate knew no earlier policy to compare with`,
       )
-    for (const server of objects(said.servers)) output.line(serverLine(server, output))
-    for (const { name, how } of objects(said.pendingServers))
+    for (const server of objects(response.servers)) output.line(serverLine(server, output))
+    for (const { name, how } of objects(response.pendingServers))
       output.line(
         `${word('yellow', 'waits')}: server ${printable(String(name))}, ${how} in sluice.yaml: \`sluice server accept ${printable(String(name))}\``,
       )
-    for (const { name, principal } of objects(said.sessions))
+    for (const { name, principal } of objects(response.sessions))
       output.line(`session of ${printable(String(principal))}: ${printable(String(name))}`)
-    const ledger = isObject(said.ledger) ? said.ledger : {}
+    const ledger = isObject(response.ledger) ? response.ledger : {}
     output.line(`ledger: ${ledger.state}, ${plural(Number(ledger.records), 'record')}`)
   }
-  showPeople(said, output)
-  if (Number(said.waiting ?? 0) > 0)
+  showPeople(response, output)
+  if (Number(response.waiting ?? 0) > 0)
     output.line(
-      `${output.paint('yellow', plural(Number(said.waiting), 'call'))} waiting for approval: \`sluice approvals watch\``,
+      `${output.paint('yellow', plural(Number(response.waiting), 'call'))} waiting for approval: \`sluice approvals watch\``,
     )
-  for (const frozen of objects(said.frozen)) {
+  for (const frozen of objects(response.frozen)) {
     const why = frozen.why === '' ? '' : `: ${printable(String(frozen.why))}`
     output.line(
       `${output.paint('cyan', 'frozen')} ${printable(describeFreezeTarget(frozen as unknown as Freeze))} since ${frozen.at}${why}`,

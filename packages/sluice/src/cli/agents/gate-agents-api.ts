@@ -12,7 +12,7 @@ import { askGate, connectGate, greet } from '../connect/gate-socket.ts'
 import type { AgentsApi, ProgressWatch } from './agents-api.ts'
 
 interface PendingCall {
-  readonly settle: (said: JsonObject) => void
+  readonly settle: (response: JsonObject) => void
   readonly watch: ProgressWatch | undefined
 }
 
@@ -43,8 +43,8 @@ export async function agentsOfGate(
 
 /** What the agents are called in this gate, if it runs any: it owns agents.db, so nobody else can open it. */
 async function findOtherName(directory: string, server: string): Promise<string | undefined> {
-  const said = await askGate(directory, { do: 'server-list' }).catch(() => undefined)
-  const servers = Array.isArray(said?.servers) ? said.servers.filter(isObject) : []
+  const response = await askGate(directory, { do: 'server-list' }).catch(() => undefined)
+  const servers = Array.isArray(response?.servers) ? response.servers.filter(isObject) : []
   const names = servers.flatMap(({ name, entry }) =>
     isObject(entry) && entry.builtin === 'agents' ? [String(name)] : [],
   )
@@ -83,8 +83,8 @@ class GateAgentsApi implements AgentsApi {
 
   async call<View>(name: string, args: object, watch?: ProgressWatch): Promise<View> {
     // The command as it was typed: a person asked for this call, with these values.
-    const said = { [PROMPT_META]: process.argv.slice(2).join(' ') }
-    const result = await this.#ask('tools/call', { name, arguments: { ...args } }, watch, said)
+    const meta = { [PROMPT_META]: process.argv.slice(2).join(' ') }
+    const result = await this.#ask('tools/call', { name, arguments: { ...args } }, watch, meta)
     const [content] = Array.isArray(result.content) ? result.content : []
     const text = isObject(content) ? String(content.text) : ''
     if (result.isError !== true) return (result.structuredContent ?? JSON.parse(text)) as View
@@ -104,12 +104,12 @@ class GateAgentsApi implements AgentsApi {
     method: string,
     params: object,
     watch?: ProgressWatch,
-    said: JsonObject = {},
+    extra: JsonObject = {},
   ): Promise<JsonObject> {
     const id = this.#next++
     const stream = watch?.onText === undefined ? {} : { [STREAM_META]: true }
     const token = watch === undefined ? {} : { progressToken: id, ...stream }
-    const meta = { _meta: { ...token, ...said } }
+    const meta = { _meta: { ...token, ...extra } }
     watch?.signal.addEventListener('abort', () =>
       this.#write({ method: 'notifications/cancelled', params: { requestId: id } }),
     )

@@ -58,7 +58,7 @@ async function change(
   output: Output,
 ): Promise<void> {
   const input = { key, remove: options.remove === true }
-  const said = await askOperation(createTrustKey(data), input, { place: { data }, options })
-  output.value(said)
-  output.line(said.trusted === true ? `${key} is trusted` : `${key} is trusted no more`)
+  const response = await askOperation(createTrustKey(data), input, { place: { data }, options })
+  output.value(response)
+  output.line(response.trusted === true ? `${key} is trusted` : `${key} is trusted no more`)
 }

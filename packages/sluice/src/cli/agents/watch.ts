@@ -177,13 +177,13 @@ function spent({ totalTokens, cost }: StateView['usage']): string {
 }
 
 function eventLine({ seq, at, kind, turn, ...rest }: HistoryEvent): string {
-  const said = Object.entries(rest)
+  const fields = Object.entries(rest)
     .filter(([, value]) => value !== '' && value !== null)
     .map(
       ([name, value]) =>
         `${name} ${shorten(typeof value === 'string' ? value : JSON.stringify(value))}`,
     )
-  return `${String(seq).padStart(5)}  ${at}  turn ${turn}  ${kind}  ${said.join('  ')}`.trimEnd()
+  return `${String(seq).padStart(5)}  ${at}  turn ${turn}  ${kind}  ${fields.join('  ')}`.trimEnd()
 }
 
 function shorten(text: string): string {

@@ -98,9 +98,9 @@ async function decide(
     output.line('nothing was decided')
     return 1
   }
-  const said = await askApprovals(data, { ...asked, proof })
-  const { state, asks } = said.request as unknown as ApprovalRequest
-  output.value(said.request)
+  const response = await askApprovals(data, { ...asked, proof })
+  const { state, asks } = response.request as unknown as ApprovalRequest
+  output.value(response.request)
   const missing = asks.filter(({ quorum, approvedBy }) => approvedBy.length < quorum)
   const waits = state === 'pending' ? `, ${missing.length} of ${asks.length} rules still wait` : ''
   output.line(`${output.paint(state === 'denied' ? 'red' : 'green', state)}${waits}`)

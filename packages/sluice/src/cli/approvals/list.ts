@@ -44,8 +44,8 @@ export function addApprovalsList(parent: Command, answer: SetExitCode): void {
       const narrow = { ...(server ? { server } : {}), ...(principal ? { principal } : {}) }
       const request = { do: 'approvals', states: [...states], ...narrow }
       const { data } = findData(options)
-      const said = (await askApprovals(data, request)) as unknown as ApprovalsListing
-      const { requests, standing, barred } = said
+      const listing = (await askApprovals(data, request)) as unknown as ApprovalsListing
+      const { requests, standing, barred } = listing
       output.value({ requests, standing, barred })
       for (const each of requests) output.line(formatRequest(each, output, Date.now()))
       for (const { id, server: on, name, principal: who, untilMs, used } of standing)
@@ -77,8 +77,8 @@ export function addApprovalsShow(parent: Command, answer: SetExitCode): void {
     .action(async (id: string, options: Options) => {
       const output = new Output(options)
       const { data } = findData(options)
-      const said = await askApprovals(data, { do: 'approval', id })
-      let request = said.request as unknown as ApprovalRequest
+      const response = await askApprovals(data, { do: 'approval', id })
+      let request = response.request as unknown as ApprovalRequest
       if (options.reveal === true) {
         const proof = await provePerson(data, options)
         request = await reveal(data, request, proof)

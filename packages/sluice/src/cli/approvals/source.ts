@@ -37,9 +37,9 @@ export async function reveal(
   request: ApprovalRequest,
   proof: JsonObject,
 ): Promise<ApprovalRequest> {
-  const said = await askApprovals(data, { do: 'approval-reveal', id: request.id, proof })
+  const response = await askApprovals(data, { do: 'approval-reveal', id: request.id, proof })
   const masked = { parts: [], count: 0, characters: 0 }
-  return { ...request, args: String(said.args), rest: String(said.rest ?? ''), masked }
+  return { ...request, args: String(response.args), rest: String(response.rest ?? ''), masked }
 }
 
 const STATES: Readonly<Record<ApprovalRequest['state'], Style>> = {

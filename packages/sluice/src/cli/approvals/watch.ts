@@ -42,7 +42,7 @@ class Inbox {
   #requests: readonly ApprovalRequest[] = []
   #chosen = ''
   #isOpen = false
-  #said = ''
+  #message = ''
   readonly #left = new AbortController()
   /** A person types a PIN: nothing is drawn over that. */
   #isAsking = false
@@ -135,14 +135,14 @@ class Inbox {
       const page = pageOf(request, this.#output, Date.now())
       process.stdout.write(`\x1b[?1049l${page.join('\n')}\n${verdict} ${printable(id)}\n`)
       const proof = await provePerson(this.#data, this.#options)
-      const said = await askApprovals(this.#data, {
+      const response = await askApprovals(this.#data, {
         ...{ do: 'approval-decide', id, verdict, edits, proof },
       })
-      const { state } = said.request as unknown as ApprovalRequest
-      this.#said = `${id}: ${state}`
+      const { state } = response.request as unknown as ApprovalRequest
+      this.#message = `${id}: ${state}`
     } catch (error) {
       if (!(error instanceof CliError)) throw error
-      this.#said = `${error.message}: ${error.help}`
+      this.#message = `${error.message}: ${error.help}`
     } finally {
       this.#isAsking = false
       process.stdout.write('\x1b[?1049h')
@@ -162,7 +162,7 @@ class Inbox {
     })
     const none = this.#requests.length === 0 ? ['nothing waits for a person'] : []
     const head = output.paint('dim', 'a approve  d deny  Enter details  j k choose  q leave')
-    const screen = [head, ...none, ...lines, printable(this.#said)]
+    const screen = [head, ...none, ...lines, printable(this.#message)]
     const rows = process.stdout.rows || 24
     process.stdout.write(`\x1b[2J\x1b[H${screen.slice(0, rows - 1).join('\r\n')}\r\n`)
   }

@@ -178,8 +178,8 @@ function searched(
 ): string {
   const rows = tools.map((tool) => {
     const { category, risk, unknown } = getAssessment(tool)
-    const said = unknown ? ['unknown', `perhaps ${category}`] : [category, risk]
-    return [`${tool.server}/${tool.name}`, `${pathOf(tool)}.html`, ...said]
+    const labels = unknown ? ['unknown', `perhaps ${category}`] : [category, risk]
+    return [`${tool.server}/${tool.name}`, `${pathOf(tool)}.html`, ...labels]
   })
   return JSON.stringify(rows).replaceAll('<', '\\u003c')
 }

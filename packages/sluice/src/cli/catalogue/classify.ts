@@ -32,11 +32,11 @@ export function addClassify(parent: Command, answer: SetExitCode): void {
 }
 
 function classified(definition: ToolDefinition) {
-  const { riskBecause, attacks, ...told } = getAssessment(definition)
+  const { riskBecause, attacks, ...assessment } = getAssessment(definition)
   return {
     server: definition.server,
     name: definition.name,
-    ...told,
+    ...assessment,
     riskBecause,
     attacks,
   }
@@ -49,6 +49,6 @@ function formatAssessment(one: ReturnType<typeof classified>): string {
     .filter((text) => text !== '')
     .slice(0, 3)
   const sure = `${Math.round(confidence * 100)} %`
-  const said = unknown ? `unknown      perhaps ${category}` : `${category.padEnd(12)} ${risk}`
-  return `${said.padEnd(31)} ${sure.padStart(5)}  ${printable(`${server}/${name}`)}${words.length > 0 ? `  (${printable(words.join(', '))})` : ''}`
+  const label = unknown ? `unknown      perhaps ${category}` : `${category.padEnd(12)} ${risk}`
+  return `${label.padEnd(31)} ${sure.padStart(5)}  ${printable(`${server}/${name}`)}${words.length > 0 ? `  (${printable(words.join(', '))})` : ''}`
 }

@@ -76,9 +76,9 @@ interface PendingPin {
 
 async function tellHeld(options: Options, output: Output): Promise<void> {
   const { data } = findData(options)
-  const said = await askOperation(HELD_PINS, {}, { place: { data }, options })
-  const held = said.held as unknown as readonly PendingPin[]
-  output.value(said)
+  const response = await askOperation(HELD_PINS, {}, { place: { data }, options })
+  const held = response.held as unknown as readonly PendingPin[]
+  output.value(response)
   for (const one of held) printPending(one, output)
   output.line(held.length === 0 ? 'nothing is held' : `${plural(held.length, 'tool')} held`)
 }
@@ -94,9 +94,9 @@ async function refuse(target: string, options: Options, output: Output): Promise
   const { data } = findData(options)
   const { why = '' } = options
   const input = { ...namedBy(target), why }
-  const said = await askOperation(REFUSE_PINS, input, { place: { data }, options })
-  const refused = said.refused as unknown as readonly PendingPin[]
-  output.value(said)
+  const response = await askOperation(REFUSE_PINS, input, { place: { data }, options })
+  const refused = response.refused as unknown as readonly PendingPin[]
+  output.value(response)
   for (const one of refused) printPending(one, output)
   output.line(`${output.paint('red', 'refused')}: ${plural(refused.length, 'tool')}`)
 }
@@ -112,12 +112,12 @@ async function accept(target: string, options: Options, output: Output): Promise
   for (const one of shown) printPending(one, output)
   const seen = held === undefined ? {} : { seen: shown.map(({ digest }) => digest) }
   const input = { ...named, ...seen }
-  const said = await askOperation(ACCEPT_PINS, input, {
+  const response = await askOperation(ACCEPT_PINS, input, {
     ...{ place: { data }, options },
     offline: ({ store }) => acceptStored(store),
   })
-  const accepted = said.accepted as unknown as readonly PendingPin[]
-  output.value(said)
+  const accepted = response.accepted as unknown as readonly PendingPin[]
+  output.value(response)
   if (shown.length === 0) for (const one of accepted) printPending(one, output)
   output.line(`${output.paint('green', 'accepted')}: ${plural(accepted.length, 'tool')}`)
 }
@@ -126,8 +126,8 @@ function printPending(
   { server, name, category, unknown, because, changes, refused }: PendingPin,
   output: Output,
 ): void {
-  const said = unknown === true ? `unknown, perhaps ${category}` : category
-  output.line(`${printable(`${server}/${name}`)}  ${said}: ${printable(because)}`)
+  const label = unknown === true ? `unknown, perhaps ${category}` : category
+  output.line(`${printable(`${server}/${name}`)}  ${label}: ${printable(because)}`)
   for (const change of changes) output.line(`  ${printable(change)}`)
   if (refused !== undefined) {
     const why = refused.why === '' ? '' : `: ${printable(refused.why)}`

@@ -104,12 +104,12 @@ function writePolicy(file: string, tools: readonly ToolDefinition[], output: Out
 }
 
 function printTools({ tools, leftOut }: ListedTools, options: Options, output: Output): void {
-  const told = tools.map((definition) => ({ definition, ...getAssessment(definition) }))
+  const assessed = tools.map((definition) => ({ definition, ...getAssessment(definition) }))
   const counted = countTools(tools)
   output.value({
     summary: summaryOf(counted),
     ...counted,
-    list: told.map(({ definition, ...rest }) => ({
+    list: assessed.map(({ definition, ...rest }) => ({
       server: definition.server,
       name: definition.name,
       ...rest,
@@ -118,8 +118,8 @@ function printTools({ tools, leftOut }: ListedTools, options: Options, output: O
     definitions: tools,
     leftOut,
   })
-  if (options.brief === true) return output.line(brief(told, summaryOf(counted)))
-  const sorted = [...told].sort(
+  if (options.brief === true) return output.line(brief(assessed, summaryOf(counted)))
+  const sorted = [...assessed].sort(
     (a, b) =>
       Number(a.unknown) - Number(b.unknown) ||
       CATEGORIES.indexOf(b.category) - CATEGORIES.indexOf(a.category) ||
@@ -127,9 +127,9 @@ function printTools({ tools, leftOut }: ListedTools, options: Options, output: O
   )
   for (const one of sorted) output.line(formatScannedTool(one, output))
   output.line(summaryOf(counted))
-  if (told.some(({ attacks }) => attacks.length > 0))
+  if (assessed.some(({ attacks }) => attacks.length > 0))
     output.remark('A01 to A99 are attacks on such tools: docs/reference/attacks.md')
-  const parted = told.filter(({ disagreements }) => disagreements.length > 0)
+  const parted = assessed.filter(({ disagreements }) => disagreements.length > 0)
   if (parted.length > 0)
     output.line(
       `${plural(parted.length, 'tool')} whose vendor's hints contradict the definition: ${parted.map(({ definition }) => printable(`${definition.server}/${definition.name}`)).join(', ')}`,
@@ -146,23 +146,23 @@ function formatScannedTool(
 ): string {
   const id = printable(`${definition.server}/${definition.name}`)
   const known = attacks.map(({ id: attack }) => attack).join(' ')
-  const said = unknown
+  const label = unknown
     ? output.paint('dim', `unknown, perhaps ${category}`.padEnd(22))
     : `${category.padEnd(12)} ${output.paint(STYLES[risk], risk.padEnd(9))}`
-  return `${said} ${id}${known === '' ? '' : `  ${output.paint('dim', known)}`}`
+  return `${label} ${id}${known === '' ? '' : `  ${output.paint('dim', known)}`}`
 }
 
 /** What an agent should know, in what its context can spare. */
-function brief(told: readonly ScannedTool[], summary: string): string {
+function brief(assessed: readonly ScannedTool[], summary: string): string {
   const lines = [summary]
   for (const category of [...CATEGORIES].reverse()) {
     if (category === 'Read') continue
-    const names = told
+    const names = assessed
       .filter((one) => one.category === category && !one.unknown)
       .map(({ definition }) => printable(`${definition.server}/${definition.name}`))
     if (names.length > 0) lines.push(`${category}: ${names.join(', ')}`)
   }
-  const guesses = told
+  const guesses = assessed
     .filter(({ unknown }) => unknown)
     .map(
       (one) =>

@@ -129,14 +129,14 @@ function readRevision(revision: string, file: string): string | undefined {
         'there is no program `git`',
         'install git, or leave --base out',
       )
-    const said =
+    const summary =
       String(stderr ?? '')
         .trim()
         .split('\n')[0] ?? ''
-    if (/exists on disk, but not in|does not exist in/.test(said)) return undefined
+    if (/exists on disk, but not in|does not exist in/.test(summary)) return undefined
     throw new CliError(
       'CLI_FILE',
-      `git cannot read \`${file}\` at \`${revision}\`: ${said || 'it failed'}`,
+      `git cannot read \`${file}\` at \`${revision}\`: ${summary || 'it failed'}`,
       'fetch the revision first: in GitHub Actions, `actions/checkout` with `fetch-depth: 0`',
     )
   }

@@ -16,9 +16,9 @@ function writeSuite({ name, status, summary, checks }: CiStep): string {
   const cases = skipped
     ? `    <testcase classname="${name}" name="${name}"><skipped message="${escapeXml(summary)}"/></testcase>\n`
     : tests.map((check) => writeCase(name, check)).join('')
-  const said = warnings.map(({ file, line, message = '' }) => `${file}:${line}: ${message}`)
+  const lines = warnings.map(({ file, line, message = '' }) => `${file}:${line}: ${message}`)
   const out =
-    said.length === 0 ? '' : `    <system-out>${escapeXml(said.join('\n'))}</system-out>\n`
+    lines.length === 0 ? '' : `    <system-out>${escapeXml(lines.join('\n'))}</system-out>\n`
   return `  <testsuite name="${name}" tests="${tests.length + skipped}" failures="${failures}" skipped="${skipped}">\n${cases}${out}  </testsuite>\n`
 }
 

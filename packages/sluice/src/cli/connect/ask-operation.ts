@@ -80,8 +80,8 @@ export function addOperationCommand(
       return [field, at < 0 ? options[field] : given[at]] as const
     })
     const input = Object.fromEntries(named.filter(([, value]) => value !== undefined)) as JsonObject
-    const said = await askOperation(row, input, { place: find(options, output), options })
-    output.value(face.value === undefined ? said : face.value(said))
-    answer(face.print(said, output, input) ?? 0)
+    const response = await askOperation(row, input, { place: find(options, output), options })
+    output.value(face.value === undefined ? response : face.value(response))
+    answer(face.print(response, output, input) ?? 0)
   })
 }

@@ -101,17 +101,17 @@ function prove(socket: Socket, question: string): Promise<JsonObject> {
 
 function readAnswer(socket: Socket): Promise<JsonObject> {
   return new Promise((resolve) => {
-    let said: Buffer = Buffer.alloc(0)
+    let received: Buffer = Buffer.alloc(0)
     const take = (chunk: Buffer): void => {
-      said = said.length === 0 ? chunk : Buffer.concat([said, chunk])
-      const end = said.indexOf(0x0a)
-      if (end < 0 && said.length > GATE_ANSWER_BYTES_MAX) socket.destroy()
+      received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
+      const end = received.indexOf(0x0a)
+      if (end < 0 && received.length > GATE_ANSWER_BYTES_MAX) socket.destroy()
       if (end < 0) return
       socket.off('data', take)
       socket.pause()
-      const rest = said.subarray(end + 1)
+      const rest = received.subarray(end + 1)
       if (rest.length > 0) socket.unshift(rest)
-      resolve(parseGateReply(said.subarray(0, end).toString()))
+      resolve(parseGateReply(received.subarray(0, end).toString()))
     }
     socket.on('data', take)
     socket.resume()

@@ -103,14 +103,14 @@ export function peopleOffline(
 }
 
 async function proofFrom(ask: AskPeople, as: string | undefined): Promise<JsonObject> {
-  const said = await ask({ do: 'people' })
+  const response = await ask({ do: 'people' })
   const why = 'Nobody can approve anything here yet.'
-  if (said.anybody !== true) {
+  if (response.anybody !== true) {
     const first = await askFirstPin(ask, { why })
     if (first !== undefined) return first
     throw new CliError('CLI_TERMINAL', 'this needs a PIN', '`sluice approvers pin` sets it')
   }
-  const people = said.people as unknown as { name: string; pinSet: string | null }[]
+  const people = response.people as unknown as { name: string; pinSet: string | null }[]
   const name = as ?? whose(people.filter(({ pinSet }) => pinSet !== null).map((one) => one.name))
   const pin = (await terminal.ask(`PIN of ${name}: `)) ?? ''
   return { name, pin }

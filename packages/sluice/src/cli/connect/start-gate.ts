@@ -39,8 +39,8 @@ export async function startGate(directory: string, config: string): Promise<Sock
     if (performance.now() - gate.ended.atMs > START_AGAIN_MS)
       gate = spawnGate(directory, config, logFile)
   }
-  const said = readFileSync(logFile, 'utf8').slice(-LOG_TAIL_CHARS).trim()
-  throw new CliError('CLI_START', `the gate did not start: ${said}`, `see ${logFile}`)
+  const tail = readFileSync(logFile, 'utf8').slice(-LOG_TAIL_CHARS).trim()
+  throw new CliError('CLI_START', `the gate did not start: ${tail}`, `see ${logFile}`)
 }
 
 /** The log before this one is kept; what is older is dropped. */

@@ -13,20 +13,20 @@ const LOOK_EVERY_MS = 50
 
 /** What the gate said when it was asked to end; undefined where none runs. */
 export async function stopGate(data: string): Promise<JsonObject | undefined> {
-  const said = await askGate(data, { do: 'stop' })
-  if (said === undefined) return undefined
+  const response = await askGate(data, { do: 'stop' })
+  if (response === undefined) return undefined
   const deadline = performance.now() + GATE_STOP_MS_MAX
   // Removed when the lock is given up.
   while (existsSync(join(data, 'gate.pid')) && isThere(data)) {
     if (performance.now() > deadline)
       throw new CliError(
         'CLI_GATE',
-        `process ${said.pid} does not end within ${GATE_STOP_MS_MAX / 1_000} s`,
-        `look at its log, then end it yourself: kill ${said.pid}`,
+        `process ${response.pid} does not end within ${GATE_STOP_MS_MAX / 1_000} s`,
+        `look at its log, then end it yourself: kill ${response.pid}`,
       )
     await sleep(LOOK_EVERY_MS)
   }
-  return said
+  return response
 }
 
 /** The process that wrote the file, or another one that took its place, is alive. */

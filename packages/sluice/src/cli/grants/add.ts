@@ -72,11 +72,11 @@ export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
         return answer(1)
       }
       if (options.fixed === true) return answer(printFixed(wish, output))
-      const said = await askOperation(ADD_GRANT, toTerms(wish), {
+      const response = await askOperation(ADD_GRANT, toTerms(wish), {
         place: grantsPlace(config),
         options,
       })
-      const { grant, token, isFirst } = said
+      const { grant, token, isFirst } = response
       output.value({ grant, token })
       print(grant as unknown as GrantRequest, String(token), output)
       if (isFirst === true)

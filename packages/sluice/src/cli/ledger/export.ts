@@ -19,7 +19,7 @@ import {
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
-import { asTold, readCount, readTime, withCliErrors } from './source.ts'
+import { readCount, readTime, toCommandError, withCliErrors } from './source.ts'
 
 interface Options {
   data: string
@@ -72,7 +72,7 @@ async function exportAll(options: Options): Promise<void> {
     if (options.otlp !== undefined) await sendAll(ledger, options, options.otlp)
     else await writeAll(ledger, options)
   } catch (error) {
-    throw asTold(error)
+    throw toCommandError(error)
   } finally {
     ledger.close()
   }

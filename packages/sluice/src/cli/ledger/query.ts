@@ -22,7 +22,7 @@ import { Output } from '../../terminal/output.ts'
 import { tableLines } from '../../terminal/table-lines.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
 import { callLine } from './lines.ts'
-import { asTold, openIndex, readCount, readTime, withLedger } from './source.ts'
+import { openIndex, readCount, readTime, toCommandError, withLedger } from './source.ts'
 
 interface Options {
   data: string
@@ -134,7 +134,7 @@ async function ask({ data, sql = '', limit, timeout }: Options, output: Output):
     index.close()
   })
   const { columns, rows, more } = await runSql(data, sql, { rowsMax, timeoutMs }).catch((error) => {
-    throw asTold(error)
+    throw toCommandError(error)
   })
   output.value({ columns, rows, more })
   const cells = rows.map((row) => row.map((value) => (value === null ? '' : String(value))))

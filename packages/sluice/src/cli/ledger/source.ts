@@ -36,11 +36,11 @@ export function withCliErrors<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw asTold(error)
+    throw toCommandError(error)
   }
 }
 
-export function asTold(error: unknown): unknown {
+export function toCommandError(error: unknown): unknown {
   if (error instanceof StoreError || error instanceof LedgerError)
     return new CliError('CLI_FILE', `${error.message} (${error.code})`, error.help)
   return error

@@ -88,8 +88,8 @@ function add(pack: Pack, options: Options, output: Output): 0 | 1 {
   if (options.dryRun === true) process.stdout.write(merged.text)
   else if (existsSync(file)) writeWhole(file, merged.text)
   else writeFileSync(file, merged.text, { flag: 'wx' })
-  const { text: _, ...told } = merged
-  output.value({ pack: pack.name, file, ...told, differences })
+  const { text: _, ...result } = merged
+  output.value({ pack: pack.name, file, ...result, differences })
   if (options.dryRun !== true) printMerged(pack, file, merged, output)
   printDifferences(pack, differences, output)
   if (options.tests !== undefined && options.dryRun !== true)

@@ -99,8 +99,8 @@ async function explain(target: string, options: Options, output: Output): Promis
   }
   const shown = isVisible(policy, call, facts, now)
   const answer = describeAnswers(policy, parts)
-  const said = answer === '' ? {} : { answer }
-  output.value({ call: target, ...decision, visible: shown, trace, ...said })
+  const answerField = answer === '' ? {} : { answer }
+  output.value({ call: target, ...decision, visible: shown, trace, ...answerField })
   new Explanation(policy, output).print(target, tool, args, decision, trace, shown)
   if (answer !== '') output.remark(`answer: ${answer}`)
   return decision.action === 'allow' ? 0 : 1

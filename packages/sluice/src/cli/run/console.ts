@@ -40,9 +40,10 @@ export function addConsole(parent: Command, answer: SetExitCode): void {
       const { data } = findData(options, { mayBeMissing: true })
       if ((await askGate(data, { do: 'people' })) === undefined) await start(data, options, output)
       const proof = await provePerson(data, options)
-      const said = await askGate(data, { do: 'console', proof })
-      if (said === undefined) throw new CliError('CLI_GATE', 'the gate is gone', 'start it again')
-      const { url, name, seconds } = said
+      const response = await askGate(data, { do: 'console', proof })
+      if (response === undefined)
+        throw new CliError('CLI_GATE', 'the gate is gone', 'start it again')
+      const { url, name, seconds } = response
       output.value({ url, name, seconds })
       output.line(`the console for ${name}, once and within ${seconds} s:\n\n  ${url}\n`)
       if (options.open && !output.json) openBrowser(String(url))

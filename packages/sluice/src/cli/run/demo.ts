@@ -35,14 +35,14 @@ export function addDemo(parent: Command, answer: SetExitCode): void {
 async function tour(url: string, output: Output): Promise<0 | 1> {
   const client = await DemoClient.open(`${url}/mcp/filesystem`)
   let asExpected = true
-  const show = (title: string, told: DemoReply, ...codes: readonly string[]) => {
-    const decision = told.result?._meta?.['sluice/decision']
-    const came = decision?.code ?? (told.error ? 'UNKNOWN' : 'ALLOWED')
+  const show = (title: string, reply: DemoReply, ...codes: readonly string[]) => {
+    const decision = reply.result?._meta?.['sluice/decision']
+    const came = decision?.code ?? (reply.error ? 'UNKNOWN' : 'ALLOWED')
     const wait =
       decision?.retryAfterMs === undefined
         ? ''
         : ` (again in ${Math.ceil(decision.retryAfterMs / 1_000)} s)`
-    const text = told.error?.message ?? told.result?.content?.[0]?.text ?? ''
+    const text = reply.error?.message ?? reply.result?.content?.[0]?.text ?? ''
     const isMeant = codes.includes(came)
     if (!isMeant) asExpected = false
     output.line(
@@ -68,10 +68,13 @@ async function tour(url: string, output: Output): Promise<0 | 1> {
     }),
     'DENIED',
   )
-  let told: DemoReply = {}
+  let answer: DemoReply = {}
   for (let turn = 1; turn <= 4; turn++)
-    told = await client.call('write_file', { path: `${folder}/note.txt`, content: `note ${turn}` })
-  show('write_file, four times: three a minute are allowed', told, 'RATE_LIMITED')
+    answer = await client.call('write_file', {
+      path: `${folder}/note.txt`,
+      content: `note ${turn}`,
+    })
+  show('write_file, four times: three a minute are allowed', answer, 'RATE_LIMITED')
   show(
     'directory_tree: hidden, so it does not exist for this client',
     await client.call('directory_tree', { path: folder }),

@@ -19,7 +19,7 @@ export async function listenForRedirect(port: number): Promise<Redirect> {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1')
     const isTaken = request.method === 'GET' && pathname === PATH && take(searchParams)
-    const said = isTaken ? 'You can close this page and go back to the terminal.' : 'Not found.'
+    const message = isTaken ? 'You can close this page and go back to the terminal.' : 'Not found.'
     response
       .writeHead(isTaken ? 200 : 404, {
         'content-type': 'text/plain; charset=utf-8',
@@ -28,7 +28,7 @@ export async function listenForRedirect(port: number): Promise<Redirect> {
         'cache-control': 'no-store',
         connection: 'close',
       })
-      .end(`${said}\n`)
+      .end(`${message}\n`)
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

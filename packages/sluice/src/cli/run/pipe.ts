@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import { clientVariables } from '../../gateway/processes/environment.ts'
 import { ALL_SERVERS } from '../../gateway/shared/transport.ts'
 import { CliError } from '../../terminal/errors.ts'
-import { WAIT_TOLD_AFTER_MS } from '../../terminal/limits.ts'
+import { WAIT_SHOWN_AFTER_MS } from '../../terminal/limits.ts'
 import { printable } from '../../terminal/output.ts'
 import { connectGate, greet } from '../connect/gate-socket.ts'
 import { gateLog, startGate } from '../connect/start-gate.ts'
@@ -104,7 +104,7 @@ function tellSilence(
 
 function tellLater(what: () => string): { stop: () => void } {
   const timer = setTimeout(() => {
-    process.stderr.write(`sluice: after ${WAIT_TOLD_AFTER_MS / 1_000} s ${printable(what())}\n`)
-  }, WAIT_TOLD_AFTER_MS).unref()
+    process.stderr.write(`sluice: after ${WAIT_SHOWN_AFTER_MS / 1_000} s ${printable(what())}\n`)
+  }, WAIT_SHOWN_AFTER_MS).unref()
   return { stop: () => clearTimeout(timer) }
 }

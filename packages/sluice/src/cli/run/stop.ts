@@ -27,15 +27,20 @@ export function addStop(parent: Command, answer: SetExitCode): void {
     .action(async (options: Options) => {
       const output = new Output(options)
       const { data } = findData(options, { mayBeMissing: options.data === undefined })
-      const said = await stopGate(data)
-      if (said === undefined) {
+      const response = await stopGate(data)
+      if (response === undefined) {
         output.value({ stopped: false, data })
         output.line(`no gate runs on ${printable(data)}`)
         return answer(1)
       }
-      const clients = openSessions(said)
-      output.value({ stopped: true, data, pid: said.pid, clients: clients.map(({ name }) => name) })
-      output.line(`stopped process ${said.pid}`)
+      const clients = openSessions(response)
+      output.value({
+        stopped: true,
+        data,
+        pid: response.pid,
+        clients: clients.map(({ name }) => name),
+      })
+      output.line(`stopped process ${response.pid}`)
       for (const { name } of clients)
         output.line(`lost its servers: ${printable(String(name))}; restart it to get them back`)
       answer(0)

@@ -54,9 +54,9 @@ function addList(parent: Command, answer: SetExitCode): void {
     .addHelpText('after', LIST_EXAMPLES)
     .action(async (options: Options) => {
       const output = new Output(options)
-      const said = await ask(findData(options).data, { do: 'sessions' })
-      output.value(said)
-      const sessions = said.sessions as unknown as ListedSession[]
+      const response = await ask(findData(options).data, { do: 'sessions' })
+      output.value(response)
+      const sessions = response.sessions as unknown as ListedSession[]
       for (const session of sessions) output.line(formatSession(session, output))
       if (sessions.length === 0) output.line('no sessions')
       answer(0)
@@ -93,9 +93,9 @@ function addEnd(parent: Command, answer: SetExitCode): void {
       const output = new Output(options)
       const { data } = findData(options)
       const proof = await provePerson(data, options)
-      const said = await ask(data, { do: 'session-end', session: id, proof })
-      output.value(said)
-      output.line(`${output.paint('green', 'ended')}: ${printable(String(said.name))}`)
+      const response = await ask(data, { do: 'session-end', session: id, proof })
+      output.value(response)
+      output.line(`${output.paint('green', 'ended')}: ${printable(String(response.name))}`)
       answer(0)
     })
 }
@@ -122,7 +122,7 @@ function addToken(parent: Command, answer: SetExitCode): void {
 }
 
 async function ask(data: string, request: JsonObject & { readonly do: string }) {
-  const said = await askGate(data, request)
-  if (said !== undefined) return said
+  const response = await askGate(data, request)
+  if (response !== undefined) return response
   throw new CliError('CLI_GATE', 'no gate runs', 'start it with `sluice up`')
 }

@@ -67,9 +67,15 @@ function addRecord(parent: Command, answer: SetExitCode): void {
       const { for: time, keep, server, principal } = options
       const input = { for: time, keep, server, principal }
       const given = Object.entries(input).filter(([, value]) => value !== undefined)
-      const said = await ask(options, { do: 'traces-record', ...Object.fromEntries(given) }, true)
-      output.value(said)
-      output.line(`recording ${printable(String(said.id))}, deleted ${String(said.expires)}`)
+      const response = await ask(
+        options,
+        { do: 'traces-record', ...Object.fromEntries(given) },
+        true,
+      )
+      output.value(response)
+      output.line(
+        `recording ${printable(String(response.id))}, deleted ${String(response.expires)}`,
+      )
       answer(0)
     })
 }
@@ -79,9 +85,11 @@ function addStop(parent: Command, answer: SetExitCode): void {
     .option('--json', 'answer as JSON')
     .action(async (options: Options) => {
       const output = new Output(options)
-      const said = await ask(options, { do: 'traces-stop' })
-      output.value(said)
-      output.line(`recording ${printable(String(said.id))} has ended, ${String(said.bytes)} bytes`)
+      const response = await ask(options, { do: 'traces-stop' })
+      output.value(response)
+      output.line(
+        `recording ${printable(String(response.id))} has ended, ${String(response.bytes)} bytes`,
+      )
       answer(0)
     })
 }
@@ -100,9 +108,9 @@ function addList(parent: Command, answer: SetExitCode): void {
     .option('--json', 'answer as JSON')
     .action(async (options: Options) => {
       const output = new Output(options)
-      const said = await ask(options, { do: 'traces' })
-      output.value(said)
-      const traces = said.traces as unknown as ListedTrace[]
+      const response = await ask(options, { do: 'traces' })
+      output.value(response)
+      const traces = response.traces as unknown as ListedTrace[]
       for (const { id, by, bytes, isRecording, started, expires } of traces) {
         const state = isRecording ? output.paint('yellow', 'recording') : `deleted ${expires}`
         output.line(printable(`${id}  ${started}  by ${by}  ${bytes} bytes  `) + state)
@@ -120,10 +128,10 @@ function addExport(parent: Command, answer: SetExitCode): void {
     .addHelpText('after', EXPORT_EXAMPLES)
     .action(async (id: string, options: ExportOptions) => {
       const output = new Output(options)
-      const said = await ask(options, { do: 'traces-export', id }, true)
-      const traces = said.traces as unknown as JsonObject[]
+      const response = await ask(options, { do: 'traces-export', id }, true)
+      const traces = response.traces as unknown as JsonObject[]
       writeNew(options.out, `${traces.map((trace) => JSON.stringify(trace)).join('\n')}\n`)
-      const { calls, isWhole } = said
+      const { calls, isWhole } = response
       output.value({ traces: traces.length, calls: calls ?? 0, isWhole: isWhole ?? false })
       output.line(`${plural(traces.length, 'trace')}, ${plural(Number(calls), 'call')}`)
       if (isWhole !== true)
@@ -149,8 +157,8 @@ function addDelete(parent: Command, answer: SetExitCode): void {
     .option('--json', 'answer as JSON')
     .action(async (id: string, options: Options) => {
       const output = new Output(options)
-      const said = await ask(options, { do: 'traces-delete', id }, true)
-      output.value(said)
+      const response = await ask(options, { do: 'traces-delete', id }, true)
+      output.value(response)
       output.line(`recording ${printable(id)} is deleted`)
       answer(0)
     })
@@ -163,7 +171,7 @@ async function ask(
 ): Promise<JsonObject> {
   const { data } = findData(options)
   const proof = needsProof ? { proof: await provePerson(data, options) } : {}
-  const said = await askGate(data, { ...request, ...proof })
-  if (said !== undefined) return said
+  const response = await askGate(data, { ...request, ...proof })
+  if (response !== undefined) return response
   throw new CliError('CLI_GATE', 'no gate runs here', 'start it with `sluice up`')
 }

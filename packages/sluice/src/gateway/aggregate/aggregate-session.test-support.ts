@@ -14,7 +14,7 @@ export type Server = (
   params: Record<string, unknown>,
 ) => object | string | undefined
 
-interface Told {
+interface ReceivedMessage {
   id?: RequestId
   method?: string
   params?: Record<string, unknown>
@@ -24,7 +24,7 @@ interface Told {
 }
 
 export class AllServersClient {
-  readonly told: Told[] = []
+  readonly received: ReceivedMessage[] = []
   readonly log: string[] = []
   readonly links = new Map<string, ClientTransport>()
   /** Requests as the servers got them. */
@@ -43,7 +43,7 @@ export class AllServersClient {
       revision: '',
       spare: undefined,
       send: (text) => {
-        this.told.push(JSON.parse(text))
+        this.received.push(JSON.parse(text))
         return true
       },
       drop() {},
@@ -74,8 +74,8 @@ export class AllServersClient {
     this.session.events.onMessage(read.messages[0] as JsonRpcMessage)
   }
 
-  answerTo(id: RequestId): Told | undefined {
-    return this.told.find((each) => each.id === id && each.method === undefined)
+  answerTo(id: RequestId): ReceivedMessage | undefined {
+    return this.received.find((each) => each.id === id && each.method === undefined)
   }
 
   #serve(name: string, server: Server, link: ClientTransport): ClientEvents {

@@ -133,8 +133,8 @@ describe('servers that take their time', () => {
     })
     client.links.get('late')?.send(answer, { request: opening?.id as string, answers: true })
     await settle()
-    const told = client.told.flatMap(({ method }) => method ?? [])
-    expect(told).toEqual(['notifications/prompts/list_changed'])
+    const methods = client.received.flatMap(({ method }) => method ?? [])
+    expect(methods).toEqual(['notifications/prompts/list_changed'])
   })
 
   test('the first list waits for one, the second does not; after a minute it is given up', async () => {
@@ -166,7 +166,7 @@ describe('servers that take their time', () => {
     expect(namesOf(await answered(client, 'tools/list'))).toEqual(['a__x'])
     isSlow = false
     await settle(OWN_QUESTION_MS_MAX)
-    expect(client.told.at(-1)?.method).toBe('notifications/tools/list_changed')
+    expect(client.received.at(-1)?.method).toBe('notifications/tools/list_changed')
     expect(namesOf(await answered(client, 'tools/list'))).toEqual(['a__x', 'slow__s'])
   })
 
@@ -212,14 +212,14 @@ describe('the session', () => {
     const last = client.ask('tools/call', { name: 'a__wait' })
     expect(client.answerTo(last)?.error?.message).toContain('requests are open')
     client.say({ id: Number(last) - 1, method: 'ping' })
-    expect(client.told.at(-1)?.error?.message).toContain('still open')
+    expect(client.received.at(-1)?.error?.message).toContain('still open')
   })
 
   test('a server that ends with a call open ends that call alone', async () => {
     const client = await begin({ a: toolServer(['x']), b: toolServer(['x']) })
     client.links.get('a')?.close('it fell')
     await settle()
-    expect(client.told.flatMap(({ method }) => method ?? [])).toEqual([
+    expect(client.received.flatMap(({ method }) => method ?? [])).toEqual([
       'notifications/tools/list_changed',
       'notifications/prompts/list_changed',
       'notifications/resources/list_changed',
@@ -260,7 +260,7 @@ describe('subscriptions of the stateless generation', () => {
     const client = new AllServersClient({ a: listener, b: listener, deaf }, 'stateless')
     const id = client.ask('subscriptions/listen', { notifications: { toolsListChanged: true } })
     await settle()
-    expect(client.told).toEqual([])
+    expect(client.received).toEqual([])
     tell(client, 'a', 'notifications/tools/list_changed')
     for (const server of ['a', 'b'])
       tell(client, server, 'notifications/subscriptions/acknowledged')
@@ -270,11 +270,11 @@ describe('subscriptions of the stateless generation', () => {
 
   test('are told first what they will hear of; a server that has none holds up nobody', async () => {
     const { client, id } = await subscribed()
-    expect(client.told.map(({ method }) => method)).toEqual([
+    expect(client.received.map(({ method }) => method)).toEqual([
       'notifications/subscriptions/acknowledged',
       'notifications/tools/list_changed',
     ])
-    expect(client.told[0]?.params).toEqual({
+    expect(client.received[0]?.params).toEqual({
       notifications: { toolsListChanged: true },
       _meta: { 'io.modelcontextprotocol/subscriptionId': id },
     })
@@ -290,19 +290,19 @@ describe('subscriptions of the stateless generation', () => {
     await settle(1)
     expect(listens(client, 'a')).toHaveLength(2)
     tell(client, 'a', 'notifications/tools/list_changed')
-    expect(client.told.at(-1)?.method).toBe('notifications/tools/list_changed')
+    expect(client.received.at(-1)?.method).toBe('notifications/tools/list_changed')
     client.say({ method: 'notifications/cancelled', params: { requestId: id } })
     expect(client.cancelled).toEqual(['a', 'b'])
-    const before = client.told.length
+    const before = client.received.length
     tell(client, 'b', 'notifications/tools/list_changed')
-    expect(client.told).toHaveLength(before)
+    expect(client.received).toHaveLength(before)
   })
 
   test('hear when a server goes, and are asked for once when it is back', async () => {
     const { client } = await subscribed()
     client.links.get('b')?.close('it fell')
     await settle()
-    expect(client.told.at(-1)?.method).toBe('notifications/tools/list_changed')
+    expect(client.received.at(-1)?.method).toBe('notifications/tools/list_changed')
     await settle(RESTART_FIRST_MS)
     await answered(client, 'tools/list')
     await settle(RESTART_FIRST_MS * 10)

@@ -107,8 +107,8 @@ export class AggregateSession {
         if (wasThere && !this.#closed)
           for (const kind of LISTING) this.#talk.listChanged(`${kind}/list`)
       },
-      onAnswer: (request, told) => this.#answered(member, request, told),
-      onTold: (text, related) => this.#talk.told(member, text, related),
+      onAnswer: (request, reply) => this.#answered(member, request, reply),
+      onNotification: (text, related) => this.#talk.notify(member, text, related),
       onDrop: (request) => this.#drop(request),
       onSuspend: (request) => this.#client.suspend?.(request),
       onHeld: (request) => this.#client.held?.(request),
@@ -352,7 +352,7 @@ export class AggregateSession {
     for (const kind of LISTING) if (member.has(kind)) this.#talk.listChanged(`${kind}/list`)
   }
 
-  #answered(member: AggregateMember, id: RequestId, told: RpcReply): void {
+  #answered(member: AggregateMember, id: RequestId, reply: RpcReply): void {
     const open = this.#open.get(id)
     if (open?.member !== member) return this.#log(`an answer nobody waits for: id ${id}`)
     const { given, own, method } = open
@@ -360,19 +360,19 @@ export class AggregateSession {
     // Under the name it was asked by: else a hidden name would not be answered as an unknown one.
     const unknown =
       given !== undefined && own !== undefined
-        ? renameUnknown(told, { id, method, generation }, { from: own, to: given })
+        ? renameUnknown(reply, { id, method, generation }, { from: own, to: given })
         : undefined
     if (unknown !== undefined) return this.#answer(id, unknown)
-    if (!told.text.includes('taskId')) return this.#answer(id, told)
-    const [answer] = read(told.text) as [JsonRpcResponse]
-    if (answer.result === undefined) return this.#answer(id, told)
+    if (!reply.text.includes('taskId')) return this.#answer(id, reply)
+    const [answer] = read(reply.text) as [JsonRpcResponse]
+    if (answer.result === undefined) return this.#answer(id, reply)
     const result = resultForClient(member.name, method, answer.result, generation)
     this.#answer(id, { text: writeAnswer(id, { ...answer, result }) })
   }
 
   /** Not where nobody waits any more. */
-  #answer(id: RequestId, told: RpcReply): void {
-    if (this.#open.delete(id)) this.#send(id, told)
+  #answer(id: RequestId, reply: RpcReply): void {
+    if (this.#open.delete(id)) this.#send(id, reply)
   }
 
   #send(id: RequestId, { text, errorCode }: RpcReply): void {

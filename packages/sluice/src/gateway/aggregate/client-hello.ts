@@ -9,9 +9,9 @@ import { writeMembers } from '../../protocol/write-message.ts'
 
 export function helloOf(params: ParsedMembers | undefined): ParsedMembers {
   const meta = splitMembers(params?.text.get('_meta') ?? '{}')
-  const said = [META.version, META.client, META.capabilities].flatMap((key) => {
+  const members = [META.version, META.client, META.capabilities].flatMap((key) => {
     const text = meta.get(key)
     return text === undefined ? [] : [[key, text] as const]
   })
-  return withMembers(undefined, { _meta: writeMembers(new Map(said)) })
+  return withMembers(undefined, { _meta: writeMembers(new Map(members)) })
 }

@@ -95,8 +95,8 @@ export class AggregateMember {
   }
 
   ask(method: string, params: ParsedMembers): Promise<JsonRpcResponse> {
-    const told = this.#dressed(params)
-    return this.#link?.ask(method, told) ?? Promise.reject(new Error(this.#why))
+    const sent = this.#dressed(params)
+    return this.#link?.ask(method, sent) ?? Promise.reject(new Error(this.#why))
   }
 
   /** A subscription, with how to give it up; undefined where it is not there. */

@@ -27,8 +27,8 @@ export function mergeProfiles(
     instructions === undefined ? [] : [`${heading(name)}\n\n${ellipsize(instructions)}`],
   )
   if (missing.length > 0) parts.push(`Not there at the moment: ${missing.join(', ')}.`)
-  const said = parts.length === 0 ? {} : { instructions: parts.join('\n\n') }
-  return { capabilities: withListChanged(capabilities), ...said }
+  const withInstructions = parts.length === 0 ? {} : { instructions: parts.join('\n\n') }
+  return { capabilities: withListChanged(capabilities), ...withInstructions }
 }
 
 /** The result of `initialize`. */
@@ -38,8 +38,8 @@ export function begunSession(all: MergedProfile, revision: string): string {
 
 /** The result of `server/discover`. */
 export function discovered(all: MergedProfile): string {
-  const said = { ...all, _meta: { [META.server]: whoWeAre() } }
-  return toStatelessResult('server/discover', JSON.stringify(said))
+  const profile = { ...all, _meta: { [META.server]: whoWeAre() } }
+  return toStatelessResult('server/discover', JSON.stringify(profile))
 }
 
 function whoWeAre(): JsonObject {

@@ -56,7 +56,7 @@ export class ServerMessages {
     this.#context = context
   }
 
-  told(member: AggregateMember, text: string, related: MessageContext): void {
+  notify(member: AggregateMember, text: string, related: MessageContext): void {
     const { onResources, send } = this.#context
     const [message] = read(text)
     if (message?.kind === 'request')

@@ -63,13 +63,13 @@ export class AggregateSubscriptions {
     await withTimeout(Promise.all(asked), MEMBER_WAIT_MS_MAX)
     if (this.#open.get(id) !== listen) return
     const resources = [...listen.granted]
-    const told = {
+    const subscribed = {
       ...Object.fromEntries(wishes.map((wish) => [wish, true])),
       ...(resources.length === 0 ? {} : { resourceSubscriptions: resources }),
     }
     const { early } = listen
     listen.early = undefined
-    this.#tell(id, listen, ACKNOWLEDGED, { notifications: JSON.stringify(told) })
+    this.#tell(id, listen, ACKNOWLEDGED, { notifications: JSON.stringify(subscribed) })
     for (const text of early ?? []) this.#context.send(text, { request: id })
   }
 
@@ -127,14 +127,14 @@ export class AggregateSubscriptions {
           if (isGranted) setTimeout(again, restMs).unref()
           return resolve()
         }
-        const { method, params: told } = read(text)
+        const { method, params: received } = read(text)
         if (method === ACKNOWLEDGED) {
           isGranted = true
-          for (const uri of grantedIn(told?.value.notifications)) listen.granted.add(uri)
+          for (const uri of grantedIn(received?.value.notifications)) listen.granted.add(uri)
           return resolve()
         }
         if (method === 'notifications/resources/list_changed') this.#context.onResources()
-        this.#tell(id, listen, method, Object.fromEntries(told?.text ?? []))
+        this.#tell(id, listen, method, Object.fromEntries(received?.text ?? []))
       })
       if (giveUp === undefined) resolve()
       else listen.at.set(member, giveUp)

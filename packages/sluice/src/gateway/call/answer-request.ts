@@ -14,8 +14,8 @@ export function answerRequest({
   readonly exchange: Exchange
   readonly inspected: InspectedResult
 }): void {
-  const isTold = reply !== undefined && requests.reply(pending, reply.text, reply)
-  if (!isTold && isRound === true && pending.sent !== undefined)
+  const isDelivered = reply !== undefined && requests.reply(pending, reply.text, reply)
+  if (!isDelivered && isRound === true && pending.sent !== undefined)
     session.upstream.abort(pending.sent.ours)
 }
 

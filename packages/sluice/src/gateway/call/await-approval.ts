@@ -138,7 +138,7 @@ export async function awaitApproval(options: ApprovalOptions): Promise<ApprovalW
   const submission = toSubmission(pipeline, passing, waitOptions, tracked.callId)
   const found = await engine.ask(submission)
   if (found.is !== 'pending') wait.withdraw?.()
-  const told = (id: string) => ({ id, ...defined(urlOf(id)) })
+  const toReference = (id: string) => ({ id, ...defined(urlOf(id)) })
   switch (found.is) {
     case 'approved':
     case 'standing':
@@ -152,15 +152,15 @@ export async function awaitApproval(options: ApprovalOptions): Promise<ApprovalW
     case 'expired': {
       const code = found.is === 'denied' ? 'APPROVAL_DENIED' : 'APPROVAL_EXPIRED'
       const why = `the approval was ${found.is}: ${found.why}`
-      return toRefusedResult({ ...toDenial(decision, code, why), approval: told(found.id) })
+      return toRefusedResult({ ...toDenial(decision, code, why), approval: toReference(found.id) })
     }
     case 'used': {
       const why = `an identical call has used the approval: ${found.usedBy}; its outcome is there`
-      const approval = { ...told(found.id), usedBy: found.usedBy }
+      const approval = { ...toReference(found.id), usedBy: found.usedBy }
       return toRefusedResult({ ...toDenial(decision, 'APPROVAL_USED', why), approval })
     }
     case 'pending':
-      return waitForChange(options, { ...found, ...told(found.id) }, waitOptions)
+      return waitForChange(options, { ...found, ...toReference(found.id) }, waitOptions)
   }
 }
 
@@ -226,11 +226,11 @@ function pass(
   const why = explainEditRefused(edited, again, decision)
   if (why !== undefined) {
     engine.refuseEdited(id, why)
-    const told = `an approver changed the arguments, and with them it may not pass: ${why}`
-    return toRefusedResult({ ...toDenial(again, 'APPROVAL_DENIED', told), approval: { id } })
+    const reason = `an approver changed the arguments, and with them it may not pass: ${why}`
+    return toRefusedResult({ ...toDenial(again, 'APPROVAL_DENIED', reason), approval: { id } })
   }
-  const said = approved(again, `by ${by} (${id}), who changed the arguments`)
-  return approve(options, { ...passing, request: edited, decision: said, approval })
+  const approvedDecision = approved(again, `by ${by} (${id}), who changed the arguments`)
+  return approve(options, { ...passing, request: edited, decision: approvedDecision, approval })
 }
 
 /** A freeze may have come while an approver was asked. */

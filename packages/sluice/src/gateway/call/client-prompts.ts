@@ -28,7 +28,7 @@ export interface HeldClientsContext {
   readonly questions: ClientElicitations
 }
 
-export type ApprovalRetryReply = ApprovalRetry & { readonly said: JsonValue | undefined }
+export type ApprovalRetryReply = ApprovalRetry & { readonly response: JsonValue | undefined }
 
 /** What stands elsewhere in a question, and what an approval is not bound to. */
 const NOT_BESIDE = new Set(['name', 'arguments', '_meta'])
@@ -65,8 +65,8 @@ export class ClientApprovalPrompts {
   }
 
   /** What a client that comes back has said. */
-  async heard({ approval, shown, said }: ApprovalRetryReply, facts: Facts): Promise<void> {
-    if (shown === 'form') await this.#heard(approval, facts, said)
+  async heard({ approval, shown, response }: ApprovalRetryReply, facts: Facts): Promise<void> {
+    if (shown === 'form') await this.#heard(approval, facts, response)
   }
 
   /** In place of the answer that it is pending still; undefined where its client is not kept longer. */

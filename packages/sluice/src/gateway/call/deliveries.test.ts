@@ -78,8 +78,10 @@ const LISTED: Readonly<Record<string, object>> = {
 
 /** Each message was inspected as it is, and before it was sent. */
 function expectInspected(made: Play): void {
-  expect(made.inspected.map(({ told }) => told)).toEqual(made.told.map((_, at) => at))
-  for (const [at, { on: _on, ...message }] of made.told.entries())
+  expect(made.inspected.map(({ receivedCount }) => receivedCount)).toEqual(
+    made.received.map((_, at) => at),
+  )
+  for (const [at, { on: _on, ...message }] of made.received.entries())
     expect(JSON.parse(made.inspected[at]?.text ?? 'null')).toEqual(message)
 }
 
@@ -101,15 +103,15 @@ describe('F6: what answers a client', () => {
     await ask()
     await made.answer(method, resultOf(method, 'raw'))
     // The answer to a subscription says nothing but that it is over.
-    if (method !== 'subscriptions/listen') expect(JSON.stringify(made.told)).toContain(ORDER)
+    if (method !== 'subscriptions/listen') expect(JSON.stringify(made.received)).toContain(ORDER)
     expectInspected(made)
     if (made.closed !== undefined || method === 'initialize') return
     await ask()
-    const before = made.told.length
+    const before = made.received.length
     const { id } = made.server.last(method)
     made.server.say({ id, error: { code: -32000, message: ORDER, data: { note: ORDER } } })
     await settled()
-    expect(made.told.length).toBeGreaterThan(before)
+    expect(made.received.length).toBeGreaterThan(before)
     expectInspected(made)
   })
 
@@ -118,7 +120,7 @@ describe('F6: what answers a client', () => {
     await made.ask('resources/read', { uri: 'file:///x' })
     made.server.fail(made.server.last('resources/read').id)
     await settled()
-    expect(made.told.at(-1)?.error).toBeDefined()
+    expect(made.received.at(-1)?.error).toBeDefined()
     expectInspected(made)
   })
 
@@ -168,7 +170,7 @@ describe('F6: what a server tells', () => {
     await settled()
     expectInspected(made)
     if (generation === 'session' && !WORDLESS.has(method))
-      expect(JSON.stringify(made.told.at(-1))).toContain(ORDER)
+      expect(JSON.stringify(made.received.at(-1))).toContain(ORDER)
   })
 
   test.each(
@@ -179,8 +181,8 @@ describe('F6: what a server tells', () => {
     const { made } = await withTask('session')
     made.server.say({ id: 'q', method, params: { message: ORDER, messages: [{ content: ORDER }] } })
     await settled()
-    expect(made.told.at(-1)).toMatchObject({ method })
-    expect(JSON.stringify(made.told.at(-1))).toContain(ORDER)
+    expect(made.received.at(-1)).toMatchObject({ method })
+    expect(JSON.stringify(made.received.at(-1))).toContain(ORDER)
     expectInspected(made)
   })
 
@@ -189,7 +191,7 @@ describe('F6: what a server tells', () => {
     await made.ask('tools/call', PARAMS['tools/call'] as Record<string, unknown>)
     const asks = { ...ELICIT, params: { ...ELICIT.params, message: ORDER } }
     await made.answer('tools/call', { resultType: 'input_required', inputRequests: { a: asks } })
-    expect(JSON.stringify(made.told.at(-1))).toContain(ORDER)
+    expect(JSON.stringify(made.received.at(-1))).toContain(ORDER)
     expectInspected(made)
   })
 })

@@ -23,34 +23,34 @@ export function filterResult(options: FilterOptions): JsonRpcResponse | Promise<
   const { response, sent, session } = options
   const { method, name } = sent
   const { client, generation, lists, names, tasks } = session
-  const told = stripGateMeta(response)
-  if (told.error !== undefined && names.isVague(method, name)) {
-    session.log(`told as "not found": ${told.error.message}`)
-    return { ...told, error: unknownError(method, name, generation) }
+  const stripped = stripGateMeta(response)
+  if (stripped.error !== undefined && names.isVague(method, name)) {
+    session.log(`told as "not found": ${stripped.error.message}`)
+    return { ...stripped, error: unknownError(method, name, generation) }
   }
-  if (told.result === undefined) return told
-  if (method === 'initialize') client.revision = revisionOf(told.result)
+  if (stripped.result === undefined) return stripped
+  if (method === 'initialize') client.revision = revisionOf(stripped.result)
   const own =
     method === 'tasks/list'
-      ? tasks.filter(told.result)
+      ? tasks.filter(stripped.result)
       : HELLOS.has(method)
-        ? session.onHello(told.result)
-        : told.result
+        ? session.onHello(stripped.result)
+        : stripped.result
   const visible = lists.filter(method, own, session.facts)
-  if (typeof visible === 'string') return sealResult(options, told, visible)
-  return visible.then((list) => sealResult(options, told, list))
+  if (typeof visible === 'string') return sealResult(options, stripped, visible)
+  return visible.then((list) => sealResult(options, stripped, list))
 }
 
 function sealResult(
   { sent: { method, progressToken }, session: { generation, handles, tasks } }: FilterOptions,
-  told: JsonRpcResponse,
+  stripped: JsonRpcResponse,
   visible: string,
 ): JsonRpcResponse {
   const shown = handles.sealCursor(method, visible)
   if (generation === 'stateless')
-    return { ...told, result: toStatelessResult(method, handles.sealTask(method, shown)) }
+    return { ...stripped, result: toStatelessResult(method, handles.sealTask(method, shown)) }
   if (method === TOOL_CALL) tasks.learn(shown, progressToken)
-  return shown === told.result ? told : { ...told, result: shown }
+  return shown === stripped.result ? stripped : { ...stripped, result: shown }
 }
 
 function revisionOf(result: string): string {

@@ -117,7 +117,7 @@ test('what a server asks of the client is held too, and shown as a whole', async
   made.server.say({ id: 9, ...ELICIT })
   await vi.waitFor(() => expect(requests(made)).toHaveLength(1))
   expect(requests(made)[0]?.args).toContain('"message":"who?"')
-  expect(made.told.some(({ method }) => method === ELICIT.method)).toBe(false)
+  expect(made.received.some(({ method }) => method === ELICIT.method)).toBe(false)
   await made.approvals.engine.decide(
     requests(made)[0]?.id as string,
     { verdict: 'approve' },
@@ -125,7 +125,7 @@ test('what a server asks of the client is held too, and shown as a whole', async
     'terminal',
   )
   await vi.waitFor(() =>
-    expect(made.told.some(({ method }) => method === ELICIT.method)).toBe(true),
+    expect(made.received.some(({ method }) => method === ELICIT.method)).toBe(true),
   )
 })
 

@@ -41,7 +41,7 @@ const WANTED: readonly ScanTarget[] = ['injection', 'secret']
 export interface LabelledSession {
   readonly server: string
   readonly policy: () => CompiledPolicy
-  readonly slot: Pick<
+  readonly lease: Pick<
     SessionLease,
     'facts' | 'see' | 'vault' | 'remembered' | 'missed' | 'saveSealed'
   >
@@ -73,7 +73,7 @@ export interface SessionDeliveries {
 }
 
 export function labelSession(session: LabelledSession): SessionDeliveries {
-  const { server, policy, slot, onSeen, log } = session
+  const { server, policy, lease, onSeen, log } = session
   const unrecorded = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   const changes = createChangeRecorder(session.onUnrecordedChanges)
@@ -87,10 +87,10 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
     changes.settle()
     if (unrecorded.size > 0) session.onUnrecorded(takeUnrecorded())
   }
-  const saw = () => slot.facts(processClock.steadyMs()).saw
+  const saw = () => lease.facts(processClock.steadyMs()).saw
   const see = (labels: readonly string[]): void => {
     if (labels.length === 0) return
-    const seen = slot.see(labels, processClock.steadyMs())
+    const seen = lease.see(labels, processClock.steadyMs())
     if (seen.length === 0) return
     for (const label of seen) unrecorded.add(label)
     setImmediate(onSeen)
@@ -128,7 +128,7 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
       sources.every((source) => labelsOf(each, { server, ...source }).includes(TRUSTED)),
     )
     rememberMessage(memory, { text, params: answered?.params, isTrusted })
-    slot.remembered()
+    lease.remembered()
   }
   return {
     labels: {
@@ -137,14 +137,14 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
       isUsersText: (text) => session.provenance?.()?.isUsersText(text) === true,
     },
     answers: createAnswerFilter({
-      ...{ server, policy, vault: () => slot.vault, see, log },
+      ...{ server, policy, vault: () => lease.vault, see, log },
       recordChanges: changes.add,
-      saveSealed: () => slot.saveSealed(),
+      saveSealed: () => lease.saveSealed(),
     }),
     onDelivery: (text, strictness, sources, inspected, answered) => {
       const bound = policy()
       const memory = session.provenance?.()
-      if (memory === undefined) slot.missed()
+      if (memory === undefined) lease.missed()
       else remember(memory, text, sources(), answered)
       if (bound.labels.size > 0)
         see(sources().flatMap((source) => labelsOf(bound, { server, ...source })))

@@ -118,10 +118,10 @@ function inspectAnswer(
   const isFiltered = session.answers.isActive()
   const passed = isFiltered ? session.answers.filterAtOnce(toFilter(sent, text)) : undefined
   if (passed?.status === 'denied') return withhold(sent, passed, session)
-  const told = passed?.text ?? text
+  const shown = passed?.text ?? text
   const { error } = filtered
   const changes = passed?.changes
-  return toInspected({ sent, response, session, text: told, error, isFiltered, changes })
+  return toInspected({ sent, response, session, text: shown, error, isFiltered, changes })
 }
 
 function toFilter(sent: SentRequest, text: string): FilterRequest {
@@ -152,10 +152,10 @@ interface FilteredAnswer {
 async function inspectInTurns(answer: FilteredAnswer): Promise<InspectedResult> {
   const { filtered, response, sent, session } = answer
   const { id, method } = sent
-  const told = await filtered
+  const stripped = await filtered
   if (filtered instanceof Promise) await takeTurn()
-  const { error } = told
-  const written = writeAnswer(id, told)
+  const { error } = stripped
+  const written = writeAnswer(id, stripped)
   const isFiltered = session.answers.isActive()
   const passed = isFiltered ? await session.answers.filter(toFilter(sent, written)) : undefined
   if (passed?.status === 'denied') return withhold(sent, passed, session)

@@ -341,8 +341,8 @@ function withTrace(
 ): ParsedMembers | undefined {
   if (trace === undefined) return params
   const written = Object.entries(trace).filter(([, value]) => value !== undefined)
-  const said = Object.fromEntries(written.map(([key, value]) => [key, JSON.stringify(value)]))
-  return withMembers(params, { _meta: patchObject(params?.text.get('_meta'), said) })
+  const members = Object.fromEntries(written.map(([key, value]) => [key, JSON.stringify(value)]))
+  return withMembers(params, { _meta: patchObject(params?.text.get('_meta'), members) })
 }
 
 /** What the user asked for is the gate's to know, not the server's. */

@@ -27,9 +27,9 @@ export async function readRest(message: JsonRpcRequest, session: CallSession): P
     return buildErrorReply(id, RPC.invalidParams, 'the rest of this answer is no longer kept')
   const { source, text } = rest
   const result = JSON.stringify({ contents: [{ uri, mimeType: 'text/plain', text }] })
-  const told = session.generation === 'stateless' ? toStatelessResult(READ, result) : result
+  const converted = session.generation === 'stateless' ? toStatelessResult(READ, result) : result
   const filtered = await session.answers.filter({
-    text: writeResult(id, told),
+    text: writeResult(id, converted),
     sources: [source],
     schema: undefined,
   })

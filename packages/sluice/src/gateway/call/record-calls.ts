@@ -33,8 +33,8 @@ export class LedgerCallRecorder implements RefusalRecorder {
   outcome(intent: number, startedMs: number, outcome: CallOutcome): void {
     const { status, bytes, errorCode, labels, givenBack, changes } = outcome
     const durationMs = Math.round(performance.now() - startedMs)
-    const said = { atMs: Date.now(), status, durationMs, bytes, errorCode, labels, givenBack }
-    this.#ledger.outcome(intent, changes === undefined ? said : { ...said, changes })
+    const entry = { atMs: Date.now(), status, durationMs, bytes, errorCode, labels, givenBack }
+    this.#ledger.outcome(intent, changes === undefined ? entry : { ...entry, changes })
   }
 
   /** Labels that came into a session beside any call. */

@@ -37,7 +37,8 @@ async function textOf(name: string, args = {}, rules = RULES): Promise<string[]>
   for (const _ of [1, 2]) {
     const id = await one.ask('tools/call', { name, arguments: args })
     await new Promise(setImmediate)
-    if (one.told.some((told) => told.id === id)) texts.push(one.to(id).result?.content[0].text)
+    if (one.received.some((response) => response.id === id))
+      texts.push(one.to(id).result?.content[0].text)
   }
   return texts
 }

@@ -44,9 +44,9 @@ function nameTool({ result }: JsonObject, params: ParsedMembers | undefined): st
 function toAnswer({ result, error, params }: JsonObject): Answer {
   const texts: string[] = []
   if (isObject(error)) return { texts: [String(error.message)], structured: error.data }
-  const said = result ?? params ?? null
-  if (!isObject(said)) return { texts, structured: said }
-  const { content, contents, messages, structuredContent, _meta, ...rest } = said
+  const value = result ?? params ?? null
+  if (!isObject(value)) return { texts, structured: value }
+  const { content, contents, messages, structuredContent, _meta, ...rest } = value
   for (const blocks of [content, contents, messages]) collectTexts(blocks ?? null, texts)
   const structured = [structuredContent ?? null, rest]
   return { texts, structured }

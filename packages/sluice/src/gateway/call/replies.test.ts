@@ -26,7 +26,7 @@ const DENY: Decision = {
   shadow: [],
 }
 
-function told(decision: Partial<Decision>, call: Asked = TOOL, tool?: KnownTool, explain = false) {
+function reply(decision: Partial<Decision>, call: Asked = TOOL, tool?: KnownTool, explain = false) {
   const verdict = { decision: { ...DENY, ...decision }, callId: 'c', explain }
   const { method, name, value = {} } = call
   const params = { value, text: new Map() }
@@ -36,7 +36,7 @@ function told(decision: Partial<Decision>, call: Asked = TOOL, tool?: KnownTool,
 
 describe('a refusal', () => {
   test('of a tool is a result', () => {
-    expect(told({}).result).toEqual({
+    expect(reply({}).result).toEqual({
       content: [{ type: 'text', text: 'denied by policy: no' }],
       isError: true,
       _meta: { 'sluice/decision': { decision: 'deny', code: 'DENIED', reason: 'no', callId: 'c' } },
@@ -48,17 +48,17 @@ describe('a refusal', () => {
 
   test('names the rule and what is left only to whom it is to be explained', () => {
     const limited = { code: 'RATE_LIMITED', remaining: '0' } as const
-    const plain = told(limited).result._meta['sluice/decision']
+    const plain = reply(limited).result._meta['sluice/decision']
     expect(plain).not.toHaveProperty('rule')
     expect(plain).not.toHaveProperty('remaining')
-    const explained = told(limited, TOOL, undefined, true).result._meta['sluice/decision']
+    const explained = reply(limited, TOOL, undefined, true).result._meta['sluice/decision']
     expect(explained).toMatchObject({ rule: '/tools/x', remaining: '0' })
   })
 
   test('has no structured content where the tool says what that looks like', () => {
     const definition = { server: 's', name: 'x', outputSchema: {} }
     const tool: KnownTool = { definition, category: 'Read', risk: 'low' }
-    expect(told({}, TOOL, tool).result).not.toHaveProperty('structuredContent')
+    expect(reply({}, TOOL, tool).result).not.toHaveProperty('structuredContent')
   })
 
   test.each([
@@ -66,19 +66,19 @@ describe('a refusal', () => {
     [0, {}],
     [Number.POSITIVE_INFINITY, {}],
   ])('says when to come back, if ever: %d', (retryAfterMs, expected) => {
-    const { retryAfterMs: said } = told({ code: 'RATE_LIMITED', retryAfterMs }).result._meta[
+    const { retryAfterMs: shown } = reply({ code: 'RATE_LIMITED', retryAfterMs }).result._meta[
       'sluice/decision'
     ]
-    expect(said === undefined ? {} : { retryAfterMs: said }).toEqual(expected)
+    expect(shown === undefined ? {} : { retryAfterMs: shown }).toEqual(expected)
   })
 
   test('of a call that asks for a task is an error', () => {
-    const { error } = told({}, { ...TOOL, value: { task: {} } })
+    const { error } = reply({}, { ...TOOL, value: { task: {} } })
     expect(error).toMatchObject({ code: -31001, message: 'denied by policy: no' })
   })
 
   test('of another method is an error', () => {
-    const { error } = told({}, { method: 'resources/read', name: 'mem://a' })
+    const { error } = reply({}, { method: 'resources/read', name: 'mem://a' })
     expect(error).toMatchObject({ code: -31001, message: 'denied by policy: no' })
     expect(error.data['sluice/decision'].code).toBe('DENIED')
   })
@@ -88,7 +88,7 @@ describe('a refusal', () => {
     ['prompts/get', -32602, 'Unknown prompt: x'],
     ['resources/read', -32002, 'Resource not found: x'],
   ])('of a hidden name says nothing of a policy: %s', (method, code, message) => {
-    const { error } = told({ action: 'hide' }, { method, name: 'x' })
+    const { error } = reply({ action: 'hide' }, { method, name: 'x' })
     expect(error).toEqual({ code, message })
   })
 })

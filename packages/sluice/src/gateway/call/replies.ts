@@ -36,23 +36,23 @@ export function buildRefusalReply(
   const canCome = Number.isFinite(retryAfterMs) && retryAfterMs > 0
   const wait = canCome ? { retryAfterMs: Math.ceil(retryAfterMs) } : {}
   const left = remaining === undefined ? {} : { remaining }
-  const told = {
+  const details = {
     ...{ decision: action, code, reason, ...wait, callId },
-    ...(approval === undefined ? {} : approvalTold(approval)),
+    ...(approval === undefined ? {} : toApprovalDetails(approval)),
     ...(explain ? { rule, ...left } : {}),
   }
   const text = joinAdvice(refusalText(decision), advice)
   // Who asks for a task can take a task or an error, and no other result.
   if (method !== TOOL_CALL || params?.value.task !== undefined)
-    return buildErrorReply(id, toRpcCode(code as LocalCode), text, { 'sluice/decision': told })
+    return buildErrorReply(id, toRpcCode(code as LocalCode), text, { 'sluice/decision': details })
   // Clients hold structured content against the output schema, even in an error.
   const structured = tool?.definition.outputSchema === undefined
   const result = {
     ...(generation === 'stateless' ? { resultType: 'complete' } : {}),
     content: [{ type: 'text', text }],
     isError: true,
-    _meta: { 'sluice/decision': told },
-    ...(structured ? { structuredContent: { sluice: told } } : {}),
+    _meta: { 'sluice/decision': details },
+    ...(structured ? { structuredContent: { sluice: details } } : {}),
   }
   return { text: writeResult(id, JSON.stringify(result)) }
 }
@@ -64,14 +64,14 @@ export function buildWithheldReply(
   generation: ProtocolGeneration,
 ): RpcReply {
   const reason = toWithheldText(why)
-  const told = { decision: 'deny', code: 'DENIED', reason }
+  const details = { decision: 'deny', code: 'DENIED', reason }
   if (method !== TOOL_CALL || params?.value.task !== undefined)
-    return buildErrorReply(id, toRpcCode('DENIED'), reason, { 'sluice/decision': told })
+    return buildErrorReply(id, toRpcCode('DENIED'), reason, { 'sluice/decision': details })
   const result = {
     ...(generation === 'stateless' ? { resultType: 'complete' } : {}),
     content: [{ type: 'text', text: reason }],
     isError: true,
-    _meta: { 'sluice/decision': told },
+    _meta: { 'sluice/decision': details },
   }
   return { text: writeResult(id, JSON.stringify(result)) }
 }
@@ -100,7 +100,7 @@ function joinAdvice(text: string, advice: string | undefined): string {
   return advice === undefined ? text : `${text}; ${advice}`
 }
 
-function approvalTold({ id, url, usedBy }: ApprovalReference) {
+function toApprovalDetails({ id, url, usedBy }: ApprovalReference) {
   return {
     approvalId: id,
     ...(url === undefined ? {} : { approvalUrl: url }),
@@ -112,8 +112,8 @@ function approvalTold({ id, url, usedBy }: ApprovalReference) {
 export function buildFrozenReply(id: RequestId, frozen: Freeze, isSent: boolean): RpcReply {
   const doubt = isSent ? '; whether it was carried out is unknown' : ''
   const reason = `${frozenReason(frozen)}${doubt}`
-  const told = { decision: 'deny', code: 'FROZEN', reason }
-  return buildErrorReply(id, RPC.frozen, reason, { 'sluice/decision': told })
+  const details = { decision: 'deny', code: 'FROZEN', reason }
+  return buildErrorReply(id, RPC.frozen, reason, { 'sluice/decision': details })
 }
 
 /** To a client that asks about a task and has not said that it knows them. */
@@ -139,7 +139,7 @@ const DOUBT = '; '
 
 /** An answer of `buildNotFoundReply`, about another name; undefined for any other answer. */
 export function renameUnknown(
-  told: RpcReply,
+  reply: RpcReply,
   {
     id,
     method,
@@ -148,12 +148,12 @@ export function renameUnknown(
   { from, to }: { readonly from: string; readonly to: string },
 ): RpcReply | undefined {
   const plain = buildNotFoundReply(id, method, from, generation)
-  if (told.text === plain.text) return buildNotFoundReply(id, method, to, generation)
+  if (reply.text === plain.text) return buildNotFoundReply(id, method, to, generation)
   const { message } = unknownError(method, from, generation)
   const begin = plain.text.slice(0, plain.text.lastIndexOf(JSON.stringify(message)))
   const doubted = `${begin}${JSON.stringify(message + DOUBT).slice(0, -1)}`
-  if (!told.text.startsWith(doubted)) return undefined
-  const doubt = JSON.parse(`"${told.text.slice(doubted.length, told.text.lastIndexOf('"'))}"`)
+  if (!reply.text.startsWith(doubted)) return undefined
+  const doubt = JSON.parse(`"${reply.text.slice(doubted.length, reply.text.lastIndexOf('"'))}"`)
   return buildNotFoundReply(id, method, to, generation, String(doubt))
 }
 

@@ -62,8 +62,8 @@ export function* rewriteAnswerSteps(
         yield
       }
     const rewriter = new Rewriter(context, scan)
-    const told = rewriter.rewrite(text)
-    return { status: 'passes', text: told, marked, changes: rewriter.changes.take() }
+    const rewritten = rewriter.rewrite(text)
+    return { status: 'passes', text: rewritten, marked, changes: rewriter.changes.take() }
   } catch (error) {
     if (!(error instanceof DeniedAnswer)) throw error
     const { kind, message: reason } = error
@@ -138,8 +138,8 @@ function keyOf(name: string, text: string): string {
 
 function lookAtBinary(text: string, bytes: Uint8Array, scan: Scan): DataMatch[] | undefined {
   const all: DataMatch[] = []
-  for (const said of printedTexts(text, bytes)) {
-    const matches = said === undefined ? undefined : locateData(said, scan.kinds, scan.budget)
+  for (const printed of printedTexts(text, bytes)) {
+    const matches = printed === undefined ? undefined : locateData(printed, scan.kinds, scan.budget)
     if (matches === undefined) return undefined
     all.push(...matches)
   }

@@ -7,7 +7,7 @@ import { scalar } from '@sluice/policy/document/fields'
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
 import type { EmailConfig } from '../../approvals/channels/email.ts'
-import { TOLD_APPROVERS_MAX } from '../../approvals/channels/limits.ts'
+import { MESSAGE_APPROVERS_MAX } from '../../approvals/channels/limits.ts'
 import { WEBHOOK_FORMS, type WebhookForm } from '../../approvals/channels/message-forms.ts'
 import type { WebhookConfig } from '../../approvals/channels/webhook.ts'
 import { isLoopbackName, isSafeUrl } from '../../identity/oauth/safe-url.ts'
@@ -52,7 +52,7 @@ const WEBHOOK: Shape = {
       default: 'plain',
     },
     approvers: {
-      shape: { kind: 'list', of: text(128), max: TOLD_APPROVERS_MAX },
+      shape: { kind: 'list', of: text(128), max: MESSAGE_APPROVERS_MAX },
       doc: 'approvers whose links the message carries, one each',
       example: ['ann'],
     },
@@ -154,7 +154,7 @@ const SECRET_HELP = 'make one with `openssl rand -hex 32`, and give it by a vari
 const ADDRESS = /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/
 
 function readEmail(map: LocatedMap, values: ConfigValues): EmailConfig {
-  const said = (key: string): string | undefined => {
+  const readString = (key: string): string | undefined => {
     const node = findEntry(map, key)
     return node === undefined ? undefined : values.text(node)
   }
@@ -164,9 +164,9 @@ function readEmail(map: LocatedMap, values: ConfigValues): EmailConfig {
       wrong(values, node, `\`${value}\` is no address of one mailbox`, 'write `ann@example.com`')
     return value
   }
-  const host = said('host') ?? ''
+  const host = readString('host') ?? ''
   const tls = (scalar(map, 'tls') ?? 'starttls') as EmailConfig['tls']
-  const [user, password] = [said('user'), said('password')]
+  const [user, password] = [readString('user'), readString('password')]
   if (!/^[\w.:[\]-]{1,253}$/.test(host))
     wrong(
       values,

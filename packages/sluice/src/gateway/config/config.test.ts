@@ -281,8 +281,8 @@ describe('a wrong configuration', () => {
   ])('%j: %s', (text, expected) => {
     const { config, problems } = readConfig({ file: 'sluice.yaml', text }, { SECRET: 'hush' })
     expect(config).toBeUndefined()
-    const said = problems.map(({ line, column, message }) => `${line}:${column} ${message}`)
-    expect(said).toContain(expected)
+    const messages = problems.map(({ line, column, message }) => `${line}:${column} ${message}`)
+    expect(messages).toContain(expected)
     for (const { file, help } of problems) expect([file, help]).toEqual(['sluice.yaml', help])
     expect(JSON.stringify(problems)).not.toContain('hush')
   })

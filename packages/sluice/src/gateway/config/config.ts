@@ -139,10 +139,10 @@ class ConfigReader {
       ({ key, value }) => [String(key.value), toJson(value) as JsonObject] as const,
     )
     // A policy that stands here is read where every other is: from its file, which is this one.
-    const said = findEntry(map, 'policy')
+    const policyNode = findEntry(map, 'policy')
     const policy = optional(
       'policy',
-      said?.kind === 'map' ? resolve(file) : this.#values.path(said),
+      policyNode?.kind === 'map' ? resolve(file) : this.#values.path(policyNode),
     )
     const policies = readPolicies(map, this.#values)
     const names = policyNames({ ...policy, ...policies })
@@ -193,9 +193,9 @@ class ConfigReader {
   }
 
   #pins(map: LocatedMap): PinsConfig {
-    const said = scalar(map, 'first_sight')
+    const written = scalar(map, 'first_sight')
     return {
-      ...(said === 'trust' || said === 'hold' ? { firstSight: said } : {}),
+      ...(written === 'trust' || written === 'hold' ? { firstSight: written } : {}),
       ignore: this.#values.list(findEntry(map, 'ignore')),
     }
   }

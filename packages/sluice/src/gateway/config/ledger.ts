@@ -215,11 +215,11 @@ function readBucket(
 ): RemoteStoreConfig[] {
   if (node === undefined) return []
   const map = asMap(node)
-  const said = (key: string): string | undefined => {
+  const readString = (key: string): string | undefined => {
     const value = findEntry(map, key)
     return value === undefined ? undefined : values.text(value)
   }
-  const bucket = said('bucket') ?? ''
+  const bucket = readString('bucket') ?? ''
   if (!/^[\w.-]{1,255}$/.test(bucket))
     wrong(
       findEntry(map, 'bucket') ?? node,
@@ -231,10 +231,10 @@ function readBucket(
       kind: 's3',
       endpoint: safeUrl(findEntry(map, 'endpoint') as LocatedNode, values, wrong),
       bucket,
-      prefix: said('prefix') ?? '',
-      region: said('region') ?? 'us-east-1',
-      accessKey: said('access_key') ?? '',
-      secretKey: said('secret_key') ?? '',
+      prefix: readString('prefix') ?? '',
+      region: readString('region') ?? 'us-east-1',
+      accessKey: readString('access_key') ?? '',
+      secretKey: readString('secret_key') ?? '',
     },
   ]
 }

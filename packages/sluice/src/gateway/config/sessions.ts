@@ -66,8 +66,8 @@ export function readSessions(map: LocatedMap): SessionsConfig {
 export function readSessionLimit(node: LocatedMap, common: SessionLimit): SessionLimit {
   const { max, windowMs } = readLimit(asMap(findEntry(node, 'sessions')), common)
   const slots = scalar(node, 'slots')
-  const isSaid = findEntry(asMap(findEntry(node, 'sessions')), 'max') !== undefined
-  return { max: isSaid || slots === undefined ? max : Number(slots), windowMs }
+  const hasMax = findEntry(asMap(findEntry(node, 'sessions')), 'max') !== undefined
+  return { max: hasMax || slots === undefined ? max : Number(slots), windowMs }
 }
 
 const DEFAULT: SessionLimit = { max: AGENT_SESSIONS_MAX, windowMs: AGENT_SESSIONS_WINDOW_MS }

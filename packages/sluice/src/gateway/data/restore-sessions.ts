@@ -106,7 +106,7 @@ function newPast(): RestoredSession {
   return { lastUsedMs: 0, calls: 0, saw: new Set() }
 }
 
-/** The later of two that had one slot is the one that lives. */
+/** Of two sessions that had the same place, the later one is kept. */
 function byBegin(one: string, other: string): number {
   return beganAt(one) - beganAt(other)
 }

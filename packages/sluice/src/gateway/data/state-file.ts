@@ -51,7 +51,7 @@ export function writeState(
     // Idle times as they are, also if the clock was set since they began.
     slots: sessions
       .list(steadyMs)
-      .map((slot) => ({ ...slot, lastUsedMs: slot.lastUsedMs + now.wallMs - steadyMs })),
+      .map((session) => ({ ...session, lastUsedMs: session.lastUsedMs + now.wallMs - steadyMs })),
     counters: counted.map(({ key: name, windowMs, ages, amounts }) => [
       ...[name, windowMs, ages.map(Math.floor), amounts.map(formatDecimal)],
     ]),

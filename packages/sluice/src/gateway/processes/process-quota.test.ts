@@ -1,7 +1,7 @@
 // Processes of all sessions together: never more than the bound, who gives a place up, who waits.
 
 import { describe, expect, test } from 'vitest'
-import { defaultProcessesMax, ProcessQuota, type ProcessSlot } from './process-quota.ts'
+import { defaultProcessesMax, type ProcessLease, ProcessQuota } from './process-quota.ts'
 
 const MAX = 4
 const WAIT_MS = 30
@@ -9,7 +9,7 @@ const WAIT_MS = 30
 /** A session with one process, which gives it up when it is told to. */
 class Session {
   isResting = false
-  place: ProcessSlot | undefined
+  place: ProcessLease | undefined
   spare: number | undefined
 
   constructor(spare: number | undefined) {

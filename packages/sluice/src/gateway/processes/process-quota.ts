@@ -12,7 +12,7 @@ import {
 import { type Evictable, type EvictionCandidate, pickEvictable } from './evict-idle.ts'
 
 /** The place of one process. */
-export interface ProcessSlot {
+export interface ProcessLease {
   /** Nothing of the process is left. */
   ended(): void
 }
@@ -24,14 +24,14 @@ export interface RoomOptions {
 
 interface Waiter {
   readonly held: EvictionCandidate
-  readonly admit: (place: ProcessSlot) => void
+  readonly admit: (place: ProcessLease) => void
 }
 
 export const GAVE_PLACE = 'its place was needed for another process'
 
 export class ProcessQuota {
   readonly #options: RoomOptions
-  readonly #held = new Map<ProcessSlot, EvictionCandidate>()
+  readonly #held = new Map<ProcessLease, EvictionCandidate>()
   /** Told to end, and not ended yet. */
   readonly #leaving = new Set<EvictionCandidate>()
   readonly #waiters: Waiter[] = []
@@ -41,14 +41,14 @@ export class ProcessQuota {
   }
 
   /** Rejects where no place is free in time. `owner` is the id of the principal. */
-  enter(client: Evictable, owner: string): Promise<ProcessSlot> {
+  enter(client: Evictable, owner: string): Promise<ProcessLease> {
     const held = { client, owner }
     if (this.#held.size < this.#options.max && this.#waiters.length === 0)
       return Promise.resolve(this.#take(held))
     return new Promise((resolve, reject) => {
       const waiter = {
         held,
-        admit: (place: ProcessSlot) => {
+        admit: (place: ProcessLease) => {
           clearTimeout(patience)
           resolve(place)
         },
@@ -73,8 +73,8 @@ export class ProcessQuota {
     if (this.#waiters.length > 0) this.#makeRoom()
   }
 
-  #take(held: EvictionCandidate): ProcessSlot {
-    const place: ProcessSlot = {
+  #take(held: EvictionCandidate): ProcessLease {
+    const place: ProcessLease = {
       ended: () => {
         if (!this.#held.delete(place)) return
         this.#leaving.delete(held)

@@ -18,7 +18,7 @@ async function call(options: Parameters<typeof play>[0] = {}, params: object = C
 }
 
 function kinds(made: Play): (string | undefined)[] {
-  return made.told.map(({ id, method }) => method ?? `answer to ${id}`)
+  return made.received.map(({ id, method }) => method ?? `answer to ${id}`)
 }
 
 describe('in one read of its server', () => {
@@ -47,9 +47,9 @@ describe('in one read of its server', () => {
   test('what follows an answer has its labels', async () => {
     const { made, ours } = await call({ rules: LABELS })
     const seen: string[][] = []
-    made.told.push = (...messages) => {
+    made.received.push = (...messages) => {
       seen.push([...made.saw])
-      return Array.prototype.push.apply(made.told, messages)
+      return Array.prototype.push.apply(made.received, messages)
     }
     made.server.say({ id: ours, result: { content: [] } })
     made.server.say({ method: 'notifications/message', params: { level: 'info', data: 'mail' } })
@@ -74,14 +74,14 @@ describe('in one read of its server', () => {
     const params = { requestId: cancelled.id }
     cancelled.made.tell({ method: 'notifications/cancelled', params })
     await settled()
-    expect(cancelled.made.told).toEqual([])
+    expect(cancelled.made.received).toEqual([])
     // Its server has answered, and need not be told.
     expect(cancelled.made.server.all('notifications/cancelled')).toEqual([])
     const frozen = await call()
     frozen.made.server.say({ id: frozen.ours, result: { content: [] } })
     frozen.made.relay.interrupt({ scope: 'all', id: '', atMs: 0, why: '' })
     await settled()
-    expect(frozen.made.told).toHaveLength(1)
+    expect(frozen.made.received).toHaveLength(1)
     expect(frozen.made.to(frozen.id).error?.message).toContain('frozen')
   })
 })

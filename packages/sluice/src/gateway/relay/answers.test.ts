@@ -32,17 +32,18 @@ async function answer(made: Play, result: object, name = 'ask') {
   const id = await made.ask('tools/call', { name, arguments: {} })
   made.server.say({ id: made.server.last('tools/call').id, result })
   await settled()
-  return made.told.find((told) => told.id === id)
+  return made.received.find((response) => response.id === id)
 }
 
 const text = (written: string) => ({ content: [{ type: 'text', text: written }] })
-const shown = (told: Awaited<ReturnType<typeof answer>>): string => told?.result?.content?.[0]?.text
+const shown = (response: Awaited<ReturnType<typeof answer>>): string =>
+  response?.result?.content?.[0]?.text
 
 describe('redact', () => {
   test.each(ERAS)('texts of a result, in place and typed: %s', async (generation) => {
     const made = start({ generation })
-    const told = await answer(made, text(`pay ${CARD} with ${KEY}, ask ann@example.org.`))
-    expect(shown(told)).toBe('pay [card ****1111] with [secret: GitLab token], ask [email].')
+    const response = await answer(made, text(`pay ${CARD} with ${KEY}, ask ann@example.org.`))
+    expect(shown(response)).toBe('pay [card ****1111] with [secret: GitLab token], ask [email].')
     const changes = [
       { change: 'redacted', kind: 'card number', count: 1 },
       { change: 'redacted', kind: 'GitLab token', count: 1 },
@@ -85,10 +86,10 @@ describe('redact', () => {
     const id = await made.ask('tools/call', { name: 'ask', arguments: {} })
     made.server.say({ id: made.server.last('tools/call').id, ...message })
     await settled()
-    const told = JSON.stringify(made.told.find((each) => each.id === id))
-    expect(told).toMatch(/\[card( \*{4}1111)?\]/)
-    expect(told).not.toContain(CARD)
-    expect(told).not.toContain(Buffer.from(CARD).toString('base64').slice(0, 12))
+    const response = JSON.stringify(made.received.find((each) => each.id === id))
+    expect(response).toMatch(/\[card( \*{4}1111)?\]/)
+    expect(response).not.toContain(CARD)
+    expect(response).not.toContain(Buffer.from(CARD).toString('base64').slice(0, 12))
   })
 
   test.each([
@@ -117,9 +118,9 @@ describe('redact', () => {
             : { resourceTemplates: [] }
     const id = await made.ask(method, params)
     await settled()
-    const told = JSON.stringify(made.told.find((each) => each.id === id))
-    expect(told).toContain('[card ****1111]')
-    expect(told).not.toContain(CARD)
+    const response = JSON.stringify(made.received.find((each) => each.id === id))
+    expect(response).toContain('[card ****1111]')
+    expect(response).not.toContain(CARD)
     // Of a list and of a completion there is no outcome on record.
     made.relay.close('end')
     const recorded = [...made.recordedChanges, ...made.outcomes.flatMap((one) => one.changes ?? [])]
@@ -136,8 +137,8 @@ describe('redact', () => {
       params: { progressToken: token, progress: 1, message: `card ${CARD}` },
     })
     await settled()
-    const told = made.told.find(({ method }) => method === 'notifications/progress')
-    expect(told?.params.message).toBe('card [card ****1111]')
+    const response = made.received.find(({ method }) => method === 'notifications/progress')
+    expect(response?.params.message).toBe('card [card ****1111]')
     made.relay.close('end')
     expect(made.recordedChanges).toEqual([{ change: 'redacted', kind: 'card number', count: 1 }])
   })
@@ -173,8 +174,8 @@ describe('outputSchema stays valid', () => {
   ])('%j gives %s', async (card, expected) => {
     const outputSchema = { ...schema(card), $defs: { number: { type: 'string' } } }
     const made = start({ outputSchema })
-    const told = await answer(made, { content: [], structuredContent: { card: CARD } })
-    expect(told?.result.structuredContent.card).toBe(expected)
+    const response = await answer(made, { content: [], structuredContent: { card: CARD } })
+    expect(response?.result.structuredContent.card).toBe(expected)
   })
 
   test.each([
@@ -188,9 +189,9 @@ describe('outputSchema stays valid', () => {
     false,
   ])('%j has no valid placeholder: withheld', async (card) => {
     const made = start({ outputSchema: schema(card as object) })
-    const told = await answer(made, { content: [], structuredContent: { card: CARD } })
-    expect(shown(told)).toContain('outputSchema')
-    expect(told?.result.isError).toBe(true)
+    const response = await answer(made, { content: [], structuredContent: { card: CARD } })
+    expect(shown(response)).toContain('outputSchema')
+    expect(response?.result.isError).toBe(true)
   })
 
   test('numbers', async () => {
@@ -229,11 +230,11 @@ describe('outputSchema stays valid', () => {
       },
       additionalProperties: { type: 'string' },
     }
-    const told = await answer(start({ outputSchema }), {
+    const response = await answer(start({ outputSchema }), {
       content: [],
       structuredContent: { list: [CARD, CARD], more: CARD },
     })
-    expect(told?.result.structuredContent).toEqual({
+    expect(response?.result.structuredContent).toEqual({
       list: ['[card ****1111]', '*'],
       more: '[card ****1111]',
     })
@@ -251,10 +252,10 @@ test('deny withholds, mark labels, other tools are left alone', async () => {
 
 test('protect: strict redacts secrets and cards, and removes links', async () => {
   const made = start({ rules: 'default: allow\nprotect: strict' })
-  const said = shown(
+  const shownText = shown(
     await answer(made, text(`${KEY} ![x](https://evil.example/${'a'}) a@b.example`)),
   )
-  expect(said).toBe('[secret: GitLab token] [image removed: evil.example] a@b.example')
+  expect(shownText).toBe('[secret: GitLab token] [image removed: evil.example] a@b.example')
   const balanced = start({ rules: 'default: allow\nprotect: balanced' })
   expect(shown(await answer(balanced, text(KEY)))).toBe(KEY)
 })
@@ -269,7 +270,7 @@ test('no rules: a message is sent as it came', async () => {
 test('links and images of other hosts are removed', async () => {
   const rules = 'default: allow\nanswers: { "s/*": { links: [ok.example, "*.ok.example"] } }'
   const made = start({ rules })
-  const told = await answer(
+  const response = await answer(
     made,
     text(
       [
@@ -280,7 +281,7 @@ test('links and images of other hosts are removed', async () => {
       ].join('\n'),
     ),
   )
-  expect(shown(told)?.split('\n')).toEqual([
+  expect(shown(response)?.split('\n')).toEqual([
     '[image removed: evil.example] [here](https://ok.example/a) there [link removed: evil.example]',
     '[ref]: [link removed: evil.example]',
     '<https://a.ok.example> [link removed: evil.example] [link removed: evil.example]',
@@ -293,17 +294,17 @@ describe('bounds', () => {
   test.each(ERAS)('a long text is cut and read on, whole and redacted: %s', async (generation) => {
     const made = start({ rules, generation })
     const whole = `${'ä'.repeat(500)} ${CARD} ${'x'.repeat(1_800)} end`
-    let said = shown(await answer(made, text(whole)))
+    let shownText = shown(await answer(made, text(whole)))
     let all = ''
     for (let reads = 0; reads < 5; reads++) {
-      const [, part = said, uri] =
-        /^([\s\S]*)\n\[cut by the gate at .* (sluice-rest:\S+)\]$/.exec(said) ?? []
+      const [, part = shownText, uri] =
+        /^([\s\S]*)\n\[cut by the gate at .* (sluice-rest:\S+)\]$/.exec(shownText) ?? []
       expect(Buffer.byteLength(part)).toBeLessThanOrEqual(1_024)
       all += part
       if (uri === undefined) break
       const id = await made.ask('resources/read', { uri })
       await settled()
-      said = made.told.find((each) => each.id === id)?.result.contents[0].text
+      shownText = made.received.find((each) => each.id === id)?.result.contents[0].text
     }
     expect(all).toBe(whole.replace(CARD, '[card ****1111]'))
     expect(made.outcomes).toMatchObject([
@@ -316,8 +317,11 @@ describe('bounds', () => {
     expect(shown(await answer(made, text('x'.repeat(5_000))))).toMatch(
       /^x{1024}\n\[cut by the gate at 1024 of 5000/,
     )
-    const told = await answer(made, { content: [], structuredContent: { a: 'x'.repeat(2_000) } })
-    expect(shown(told)).toContain('cannot be cut')
+    const response = await answer(made, {
+      content: [],
+      structuredContent: { a: 'x'.repeat(2_000) },
+    })
+    expect(shown(response)).toContain('cannot be cut')
     const data = 'AAAA'.repeat(2_000)
     const picture = await answer(made, {
       content: [{ type: 'image', mimeType: 'image/png', data }],
@@ -334,7 +338,9 @@ describe('bounds', () => {
     ]) {
       const id = await made.ask('resources/read', { uri })
       await settled()
-      expect(made.told.find((each) => each.id === id)?.error?.message).toContain('no longer kept')
+      expect(made.received.find((each) => each.id === id)?.error?.message).toContain(
+        'no longer kept',
+      )
     }
   })
 })

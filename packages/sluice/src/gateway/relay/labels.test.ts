@@ -21,9 +21,9 @@ afterEach(endPlays)
 /** With what the session had seen whenever the client was told something. */
 function watch(made: Play): readonly string[][] {
   const seen: string[][] = []
-  made.told.push = (...messages) => {
+  made.received.push = (...messages) => {
     seen.push([...made.saw])
-    return Array.prototype.push.apply(made.told, messages)
+    return Array.prototype.push.apply(made.received, messages)
   }
   return seen
 }
@@ -66,7 +66,7 @@ describe('F11: before a call is answered', () => {
       const { made, seen } = await call('session')
       made.server.say({ id: 'q', method, params: { message: 'mail', messages: [] } })
       await settled()
-      expect(made.told.at(-1)).toMatchObject({ method })
+      expect(made.received.at(-1)).toMatchObject({ method })
       expect(seen).toEqual([['private']])
     },
   )
@@ -139,7 +139,7 @@ describe('F11: what belongs to no call', () => {
     const params = { level: 'info', data: 'mail', uri: 'file:///x', requestId: 'q' }
     made.server.say({ method: `notifications/${kind}`, params })
     await settled()
-    expect(made.told.at(-1)).toMatchObject({ method: `notifications/${kind}` })
+    expect(made.received.at(-1)).toMatchObject({ method: `notifications/${kind}` })
     expect(new Set(seen.flat())).toEqual(new Set(['private']))
   })
 
@@ -194,7 +194,7 @@ describe('F11: what is asked beside calls', () => {
     const { id } = made.server.last('tools/list')
     made.server.say({ id, error: { code: -32000, message: 'mail' } })
     await settled()
-    expect(JSON.stringify(made.told)).toContain('mail')
+    expect(JSON.stringify(made.received)).toContain('mail')
     expect(seen).toEqual([['private']])
   })
 
@@ -262,7 +262,7 @@ describe('F11: what is asked beside calls', () => {
     const { result } = made.to(id)
     const { taskId } = generation === 'session' ? result.task : result
     // As in another session of this principal.
-    const forget = () => made.sessions.end(made.slot.id)
+    const forget = () => made.sessions.end(made.lease.id)
     const method = generation === 'session' ? 'tasks/result' : 'tasks/get'
     forget()
     expect(made.saw).toEqual([])
@@ -309,7 +309,7 @@ describe('F9: a long message', () => {
     const answered = made.answer('tools/call', text(words(5_000)))
     made.frozen = { scope: 'all', id: '', atMs: 0, why: 'stop' }
     await answered
-    await vi.waitFor(() => expect(made.told).toHaveLength(1))
-    expect(JSON.stringify(made.told).includes('quick brown fox')).toBe(false)
+    await vi.waitFor(() => expect(made.received).toHaveLength(1))
+    expect(JSON.stringify(made.received).includes('quick brown fox')).toBe(false)
   })
 })

@@ -16,9 +16,9 @@ const { play, endPlays } = playing()
 afterEach(endPlays)
 
 const send = async (made: Play, to: string) => {
-  const before = made.told.length
+  const before = made.received.length
   await made.ask('tools/call', { name: 'other', arguments: { to } })
-  return JSON.stringify(made.told.slice(before)).includes('DENIED')
+  return JSON.stringify(made.received.slice(before)).includes('DENIED')
 }
 
 async function readFirst(made: Play, method: string, params: object, result: object) {
@@ -101,5 +101,5 @@ test('what the user asked for is heard, and not forwarded', async () => {
 test('nothing is remembered if no rule reads it', async () => {
   const made = play({ generation: 'session' })
   await readFirst(made, 'tools/call', CALL, { content: [{ type: 'text', text: TEXT }] })
-  expect(made.slot.provenance().bytes).toBe(0)
+  expect(made.lease.provenance().bytes).toBe(0)
 })

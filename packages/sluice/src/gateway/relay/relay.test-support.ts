@@ -67,7 +67,7 @@ interface PlayOptions {
 
 export class Play {
   readonly server = new ScriptedLink()
-  readonly told: (Sent & { readonly on: MessageContext | undefined })[] = []
+  readonly received: (Sent & { readonly on: MessageContext | undefined })[] = []
   readonly log: string[] = []
   readonly outcomes: CallOutcome[] = []
   /** Beside outcomes. */
@@ -79,12 +79,12 @@ export class Play {
   readonly sessions = new AgentSessions()
   frozen: Freeze | undefined
   /** The session that labels are added to. */
-  readonly slot = this.sessions.open('ada', 'mcp 1', { max: 1, windowMs: 1_000 }, Date.now())
+  readonly lease = this.sessions.open('ada', 'mcp 1', { max: 1, windowMs: 1_000 }, Date.now())
   /** What was inspected, and how much the client had been told before. */
   readonly inspected: {
     readonly text: string
     readonly strictness: string
-    readonly told: number
+    readonly receivedCount: number
   }[] = []
   readonly continuations: Continuations
   readonly relay: Relay
@@ -140,7 +140,7 @@ export class Play {
       spare: undefined,
       send: (text, on) => {
         if (this.gone.has(on?.request as RequestId)) return false
-        this.told.push({ ...(JSON.parse(text) as Sent), on })
+        this.received.push({ ...(JSON.parse(text) as Sent), on })
         return this.closed === undefined
       },
       drop() {},
@@ -151,18 +151,18 @@ export class Play {
     this.server.answers = ({ method }) => (method === 'tools/list' ? { tools: TOOLS } : undefined)
     const link = options.link ?? ((events: UpstreamEvents) => this.server.connect(events))
     const { answers, inspectAhead, onDelivery, withLabels, settleLabels } = labelSession({
-      ...{ server: 's', policy: () => bound.policy, slot: this.slot },
+      ...{ server: 's', policy: () => bound.policy, lease: this.lease },
       hasOpenCalls: () => this.relay.hasOpenCalls,
       onUnrecorded: (labels) => void this.recordedLabels.push(...labels),
       onUnrecordedChanges: (changes) => void this.recordedChanges.push(...changes),
       onSeen() {},
-      provenance: () => (readsProvenance(bound.policy) ? this.slot.provenance() : undefined),
+      provenance: () => (readsProvenance(bound.policy) ? this.lease.provenance() : undefined),
       log: (_level, text) => void this.log.push(text),
     })
     this.relay = new Relay(this.client, link, {
       pipeline,
       answers,
-      vault: () => this.slot.vault,
+      vault: () => this.lease.vault,
       send: (text, related) => this.client.send(text, related),
       server: 's',
       facts: () => ({
@@ -170,7 +170,7 @@ export class Play {
         principal: { id: principal, kind: 'grant', groups: [], claims: {} },
         agent: null,
         session: { id: `${principal}#0@1`, startedAtMs: 1, calls: 0, saw: this.saw },
-        provenance: readsProvenance(bound.policy) ? this.slot.provenance() : undefined,
+        provenance: readsProvenance(bound.policy) ? this.lease.provenance() : undefined,
       }),
       explain: () => false,
       frozen: () => this.frozen,
@@ -187,11 +187,11 @@ export class Play {
       }),
       onAsked() {},
       onCall() {},
-      onPrompt: (text) => this.slot.provenance().addPrompt(text),
+      onPrompt: (text) => this.lease.provenance().addPrompt(text),
       onHello: (result) => result,
       inspectAhead,
       onDelivery: (text, strictness, sources, inspected, answered) => {
-        this.inspected.push({ text, strictness, told: this.told.length })
+        this.inspected.push({ text, strictness, receivedCount: this.received.length })
         onDelivery(text, strictness, sources, inspected, answered)
       },
       record: ({ receipt }, _startedMs, outcome) => {
@@ -206,7 +206,7 @@ export class Play {
   }
 
   get saw(): readonly string[] {
-    return this.slot.facts(Date.now()).saw
+    return this.lease.facts(Date.now()).saw
   }
 
   /** Sends a request of the client's; its id. */
@@ -244,7 +244,7 @@ export class Play {
 
   /** What the client was answered. */
   to(id: RequestId): Sent {
-    const found = this.told.find(({ id: of, method }) => of === id && method === undefined)
+    const found = this.received.find(({ id: of, method }) => of === id && method === undefined)
     if (found === undefined) throw new Error(`no answer to \`${id}\``)
     return found
   }

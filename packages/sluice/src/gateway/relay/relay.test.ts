@@ -42,9 +42,9 @@ describe('a question that policy denies', () => {
   test.each(asking)('reaches no client, and the server is told: %s', async (_, result) => {
     const { made, id } = await called({ rules: NO_QUESTIONS })
     await made.answer('tools/call', result)
-    expect(JSON.stringify(made.told)).not.toContain('who?')
-    const { result: told, error } = made.to(id)
-    expect(told?.isError === true || error !== undefined).toBe(true)
+    expect(JSON.stringify(made.received)).not.toContain('who?')
+    const { result: answer, error } = made.to(id)
+    expect(answer?.isError === true || error !== undefined).toBe(true)
     expect(made.server.aborted).toContain(made.server.last('tools/call').id)
   })
 
@@ -55,7 +55,7 @@ describe('a question that policy denies', () => {
       made.server.answers = () => undefined
       const id = await made.ask(method, { ref: { type: 'ref/prompt', name: 'x' } })
       await made.answer(method, { ...WANTS, tools: [] })
-      expect(JSON.stringify(made.told)).not.toContain('who?')
+      expect(JSON.stringify(made.received)).not.toContain('who?')
       expect(made.to(id).error).toBeDefined()
     },
   )
@@ -69,7 +69,7 @@ describe('a question that policy denies', () => {
     expect(made.server.last('tasks/get').params.taskId).toBe('raw')
     const questions = { inputRequests: { a: ELICIT }, status: 'input_required', taskId: 'raw' }
     await made.answer('tasks/get', { resultType: 'complete', ...questions })
-    expect(JSON.stringify(made.told)).not.toContain('who?')
+    expect(JSON.stringify(made.received)).not.toContain('who?')
     expect(made.to(asked).error).toBeDefined()
   })
 
@@ -81,8 +81,8 @@ describe('a question that policy denies', () => {
       const error = { code: -32042, message: 'open this', data: { elicitations: [page] } }
       made.server.say({ id: made.server.last('tools/call').id, error })
       await settled()
-      const isTold = JSON.stringify(made.told).includes('evil.example')
-      expect(isTold).toBe(rules !== NO_QUESTIONS)
+      const isDelivered = JSON.stringify(made.received).includes('evil.example')
+      expect(isDelivered).toBe(rules !== NO_QUESTIONS)
       expect(made.to(id)).toBeDefined()
     }
   })
@@ -99,7 +99,7 @@ methods:
         resultType: 'input_required',
         inputRequests: { roots: { method: 'roots/list' }, name: ELICIT },
       })
-      expect(made.told.at(-1)?.result._meta['sluice/decision'].code).toBe('DENIED')
+      expect(made.received.at(-1)?.result._meta['sluice/decision'].code).toBe('DENIED')
     }
     expect(made.outcomes.filter(({ givenBack }) => givenBack)).toHaveLength(3)
   })
@@ -139,7 +139,7 @@ describe('a server that asks too much', () => {
     const { made } = await called()
     made.server.say({ id: 9, method: 'sampling/createMessage', params: { messages: [] } })
     await settled()
-    expect(made.told).toEqual([])
+    expect(made.received).toEqual([])
   })
 
   test('with a state too long to seal: that call ends, and no other', async () => {
@@ -275,13 +275,13 @@ describe('a tool', () => {
       { 'mcp-param-other': 'x' },
     ]
     for (const headers of variants) {
-      const told: string[] = []
+      const received: string[] = []
       for (const name of ['hidden', 'unheard']) {
         const params = { name, arguments: { region: 'eu' } }
         const id = await made.ask('tools/call', params, headers === undefined ? {} : { headers })
-        told.push(JSON.stringify(made.to(id).error).replaceAll(name, 'NAME'))
+        received.push(JSON.stringify(made.to(id).error).replaceAll(name, 'NAME'))
       }
-      expect(told[0]).toBe(told[1])
+      expect(received[0]).toBe(received[1])
     }
   })
 
@@ -360,7 +360,7 @@ test('F7: a notification that cannot be handled is dropped, and a request is ans
   await settled()
   made.server.say(log('good'))
   expect(made.closed).toBeUndefined()
-  expect(made.told.map(({ params }) => params?.data)).toEqual(['good'])
+  expect(made.received.map(({ params }) => params?.data)).toEqual(['good'])
   expect(made.log.join()).toContain('notifications/message')
   expect(made.server.sent.find(({ id }) => id === 1)?.error?.message).toContain('too deep')
 })

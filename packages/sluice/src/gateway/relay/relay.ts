@@ -135,7 +135,7 @@ export class Relay {
         this.#guard(() => this.#fromClient(message, related), message),
       onClose: (why) => this.close(why),
       onPressure: new BackPressure(server, generation, (request) => this.#down.oursOf(request))
-        .told,
+        .onPressure,
     }
   }
 

@@ -111,5 +111,5 @@ test('F3: a change of a hidden resource is told in no spelling', async () => {
     method: 'notifications/resources/updated',
     params: { uri: 'file:///public/a' },
   })
-  expect(stage.told.filter(({ method }) => method !== undefined)).toHaveLength(1)
+  expect(stage.received.filter(({ method }) => method !== undefined)).toHaveLength(1)
 })

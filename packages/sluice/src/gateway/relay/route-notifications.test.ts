@@ -55,14 +55,14 @@ describe('a subscription', () => {
       made.server.say({ method: 'notifications/progress', params: { progressToken: id } })
     }
     await settled()
-    expect(made.told).toMatchObject([
+    expect(made.received).toMatchObject([
       { method: 'notifications/tools/list_changed', params: { _meta: _meta(one) } },
     ])
     made.relay.tellListsChanged()
-    expect(made.told).toHaveLength(1)
+    expect(made.received).toHaveLength(1)
     made.client.revision = '2026-07-28'
     made.relay.tellListsChanged()
-    expect(made.told.slice(1).map(({ method, on }) => [method, on?.request])).toEqual([
+    expect(made.received.slice(1).map(({ method, on }) => [method, on?.request])).toEqual([
       ['notifications/tools/list_changed', one],
       ['notifications/prompts/list_changed', two],
     ])
@@ -110,12 +110,14 @@ describe('what is said on the way of a call', () => {
         { request: id ?? 0 },
       )
     await settled()
-    expect(made.told.map(({ method, params, on }) => [method, params.data, on?.request])).toEqual([
+    expect(
+      made.received.map(({ method, params, on }) => [method, params.data, on?.request]),
+    ).toEqual([
       ['notifications/progress', undefined, two],
       ['notifications/progress', undefined, one],
       ['notifications/message', ids[3], logs],
     ])
-    expect(made.told.every(({ params }) => params.progressToken !== null)).toBe(true)
+    expect(made.received.every(({ params }) => params.progressToken !== null)).toBe(true)
     expect(plain).toBeDefined()
   })
 })

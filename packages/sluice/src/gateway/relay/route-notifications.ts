@@ -23,8 +23,8 @@ export function routeNotification(
   if (method === 'notifications/progress') {
     const of = down.findByProgress(params?.value.progressToken)
     if (of?.progressToken === undefined || of.method === LISTEN) return undefined
-    const told = withMembers(params, { progressToken: JSON.stringify(of.progressToken) })
-    return { request: of.id, text: writeNotification(method, told.text) }
+    const sent = withMembers(params, { progressToken: JSON.stringify(of.progressToken) })
+    return { request: of.id, text: writeNotification(method, sent.text) }
   }
   if (method === 'notifications/message') {
     const wantsLog = (crossed: SentRequest) => getMeta(crossed.params)[META.logLevel] !== undefined
@@ -35,33 +35,36 @@ export function routeNotification(
   }
   const named = getMeta(params)[META.subscription]
   const listen = down.find((named as RequestId | undefined) ?? related?.request)
-  return listen !== undefined && hears(listen, method) ? toldTo(listen, method, params) : undefined
+  return listen !== undefined && hears(listen, method)
+    ? addressTo(listen, method, params)
+    : undefined
 }
 
 /** What the gate itself tells every subscription that wants to hear of it. */
 export function noticesOfChange(method: string, down: PendingRequests): RoutedNotification[] {
   return down.listens
     .filter((listen) => hears(listen, method))
-    .map((listen) => toldTo(listen, method, undefined))
+    .map((listen) => addressTo(listen, method, undefined))
 }
 
-function hears({ method, params }: SentRequest, told: string): boolean {
+function hears({ method, params }: SentRequest, notified: string): boolean {
   if (method !== LISTEN) return false
-  if (told === 'notifications/subscriptions/acknowledged') return true
+  if (notified === 'notifications/subscriptions/acknowledged') return true
   const wanted = params?.value.notifications
   const filter: JsonObject = isObject(wanted) ? wanted : {}
-  if (told === 'notifications/resources/updated') return filter.resourceSubscriptions !== undefined
-  const wish = LIST_CHANGES.get(told)
+  if (notified === 'notifications/resources/updated')
+    return filter.resourceSubscriptions !== undefined
+  const wish = LIST_CHANGES.get(notified)
   return wish !== undefined && filter[wish] === true
 }
 
 /** Under the id that the client knows its subscription by. */
-function toldTo(
+function addressTo(
   { id }: SentRequest,
   method: string,
   params: ParsedMembers | undefined,
 ): RoutedNotification {
   const named = { [META.subscription]: JSON.stringify(id) }
-  const told = withMembers(params, { _meta: patchObject(params?.text.get('_meta'), named) })
-  return { request: id, text: writeNotification(method, told.text) }
+  const sent = withMembers(params, { _meta: patchObject(params?.text.get('_meta'), named) })
+  return { request: id, text: writeNotification(method, sent.text) }
 }

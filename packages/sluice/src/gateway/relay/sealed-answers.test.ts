@@ -23,21 +23,22 @@ async function answer(made: Play, result: object, name = 'ask') {
   const id = await made.ask('tools/call', { name, arguments: {} })
   made.server.say({ id: made.server.last('tools/call').id, result })
   await settled()
-  return made.told.find((told) => told.id === id)
+  return made.received.find((response) => response.id === id)
 }
 
 const text = (written: string) => ({ content: [{ type: 'text', text: written }] })
-const shown = (told: Awaited<ReturnType<typeof answer>>): string => told?.result?.content?.[0]?.text
+const shown = (response: Awaited<ReturnType<typeof answer>>): string =>
+  response?.result?.content?.[0]?.text
 
 describe('sealed values', () => {
   const SEALED = /\[sealed GitLab token [a-z2-7]{16}\]/
 
   test.each(ERAS)('reach the tool that is named, and no other: %s', async (generation) => {
     const made = start(rules, generation)
-    const said = shown(await answer(made, text(`the key is ${KEY}, twice ${KEY}`)))
-    expect(said).not.toContain(KEY)
-    const [placeholder = ''] = SEALED.exec(said) ?? []
-    expect(said).toBe(`the key is ${placeholder}, twice ${placeholder}`)
+    const shownText = shown(await answer(made, text(`the key is ${KEY}, twice ${KEY}`)))
+    expect(shownText).not.toContain(KEY)
+    const [placeholder = ''] = SEALED.exec(shownText) ?? []
+    expect(shownText).toBe(`the key is ${placeholder}, twice ${placeholder}`)
     const good = await made.ask('tools/call', {
       name: 'other',
       arguments: { auth: `Bearer ${placeholder}`, list: [placeholder], n: 1 },
@@ -56,7 +57,7 @@ describe('sealed values', () => {
       result: text(`sent ${KEY} ${base64} ${Buffer.from(KEY).toString('hex')}`),
     })
     await settled()
-    const echo = shown(made.told.find((each) => each.id === good) as never)
+    const echo = shown(made.received.find((each) => each.id === good) as never)
     expect(echo).not.toContain(KEY)
     expect(echo.split(placeholder)).toHaveLength(4)
     expect(made.outcomes.map(({ changes }) => changes)).toEqual([
@@ -70,8 +71,10 @@ describe('sealed values', () => {
     ]) {
       const bad = await made.ask('tools/call', { name: 'ask', arguments: args })
       await settled()
-      const told = made.told.find((each) => each.id === bad)
-      expect(JSON.stringify(told)).toContain('a sealed value in the arguments may not be passed')
+      const response = made.received.find((each) => each.id === bad)
+      expect(JSON.stringify(response)).toContain(
+        'a sealed value in the arguments may not be passed',
+      )
     }
     expect(made.server.all('tools/call')).toHaveLength(calls)
   })
@@ -85,23 +88,25 @@ describe('sealed values', () => {
       error: { code: -1, message: `bad key ${KEY}` },
     })
     await settled()
-    expect(made.told.find((each) => each.id === id)?.error?.message).toBe(`bad key ${placeholder}`)
+    expect(made.received.find((each) => each.id === id)?.error?.message).toBe(
+      `bad key ${placeholder}`,
+    )
   })
 
   test('the placeholder of a redacted secret is not written back', async () => {
     const made = start(REDACT)
-    const said = shown(await answer(made, text(`key ${KEY}`)))
-    expect(said).toBe('key [secret: GitLab token]')
-    const id = await made.ask('tools/call', { name: 'other', arguments: { file: said } })
+    const shownText = shown(await answer(made, text(`key ${KEY}`)))
+    expect(shownText).toBe('key [secret: GitLab token]')
+    const id = await made.ask('tools/call', { name: 'other', arguments: { file: shownText } })
     await settled()
-    const told = JSON.stringify(made.told.find((each) => each.id === id))
-    expect(told).toContain('writing it would lose the value')
+    const response = JSON.stringify(made.received.find((each) => each.id === id))
+    expect(response).toContain('writing it would lose the value')
   })
 
   test('what can be guessed is redacted and not sealed', async () => {
     const made = start()
-    const told = await answer(made, text('postgres://app:hunter22@db/x'))
-    expect(shown(told)).toContain('[secret: password in an address]')
-    expect(made.slot.vault.size).toBe(0)
+    const response = await answer(made, text('postgres://app:hunter22@db/x'))
+    expect(shown(response)).toContain('[secret: password in an address]')
+    expect(made.lease.vault.size).toBe(0)
   })
 })

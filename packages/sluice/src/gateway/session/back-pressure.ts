@@ -26,7 +26,7 @@ export class BackPressure {
   }
 
   /** `request` is undefined where all that the client is told goes one way. */
-  readonly told = (isFull: boolean, request: RequestId | undefined): void => {
+  readonly onPressure = (isFull: boolean, request: RequestId | undefined): void => {
     if (isFull) this.#hold(request)
     else this.#free(request)
   }

@@ -60,8 +60,8 @@ export class ClientElicitations {
     return () => {
       if (!this.#open.delete(id)) return
       const cancelled = withMembers(undefined, { requestId: JSON.stringify(id) })
-      const told = writeNotification('notifications/cancelled', cancelled.text)
-      this.#send(told, { request, from: 'gate' })
+      const notification = writeNotification('notifications/cancelled', cancelled.text)
+      this.#send(notification, { request, from: 'gate' })
     }
   }
 

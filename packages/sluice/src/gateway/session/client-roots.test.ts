@@ -26,7 +26,7 @@ test('F4: the roots of a session count before the server gets them, or it gets a
   for (const result of [rootsOf('file:///a'), rootsOf('file:///own'), MANY, { roots: [5] }, {}]) {
     made.server.say({ id: 9, method: 'roots/list' })
     await settled()
-    const asked = made.told.findLast(({ method }) => method === 'roots/list')
+    const asked = made.received.findLast(({ method }) => method === 'roots/list')
     const before = named.length
     made.tell({ id: asked?.id, result })
     // A call may follow in the same read: the roots count for it.

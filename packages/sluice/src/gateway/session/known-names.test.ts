@@ -39,7 +39,7 @@ test('F8: a URI is compared with templates in a bounded number of steps, and the
   // The last one fits, and is never reached.
   const one = playWith([...Array(99).fill(SLOW), 'file:///x/{+all}'])
   const id = await one.ask('resources/read', { uri: URI })
-  while (!one.told.some((told) => told.id === id)) await new Promise(setImmediate)
+  while (!one.received.some((response) => response.id === id)) await new Promise(setImmediate)
   expect(one.to(id).error).toBeDefined()
   // Looked for at most three times in one request.
   expect(steps).toBeLessThanOrEqual(3 * TEMPLATE_STEPS_MAX)
@@ -73,7 +73,7 @@ test('F8: a list of odd URIs is weighed in slices', async () => {
   const resources = Array.from({ length: 300 }, (_, at) => ({ uri: uri(at), name: 'r' }))
   const pieces = watchPieces()
   await one.answer('resources/list', { resources })
-  while (!one.told.some((told) => told.id === id)) await new Promise(setImmediate)
+  while (!one.received.some((response) => response.id === id)) await new Promise(setImmediate)
   const { turns, longestMs, totalMs } = pieces()
   expect(turns).toBeGreaterThan(5)
   expect(longestMs).toBeLessThan(Math.max(6 * SLICE_MS, totalMs / 3))

@@ -23,9 +23,9 @@ export function observeClient(events: ClientEvents, onName: (name: string) => vo
 function nameIn(message: JsonRpcMessage): string | undefined {
   if (message.kind !== 'request') return undefined
   const { method, params } = message
-  const said: JsonValue | undefined =
+  const claimed: JsonValue | undefined =
     method === 'initialize' ? params?.value.clientInfo : getMeta(params)[META.client]
-  if (!isObject(said) || typeof said.name !== 'string') return undefined
-  const version = typeof said.version === 'string' ? ` ${said.version}` : ''
-  return `${said.name}${version}`
+  if (!isObject(claimed) || typeof claimed.name !== 'string') return undefined
+  const version = typeof claimed.version === 'string' ? ` ${claimed.version}` : ''
+  return `${claimed.name}${version}`
 }

@@ -19,7 +19,7 @@ const { steadyMs } = processClock
 export interface OpenSession {
   readonly client: ClientTransport
   readonly who: () => Caller
-  readonly slot: SessionLease
+  readonly lease: SessionLease
   readonly agent: () => AgentFacts | null
   /** The connection has ended. */
   readonly release: () => void
@@ -57,7 +57,7 @@ export class OpenSessions {
     sessionKey = COMMON_KEY,
   ): OpenSession | Promise<OpenSession> {
     const { principal, sessions: limit } = who()
-    const add = (slot: SessionLease) => this.#add({ client, who, slot, agent: () => null })
+    const add = (lease: SessionLease) => this.#add({ client, who, lease, agent: () => null })
     if (this.#shared !== undefined)
       return this.#shared.open(principal.id, sessionKey, limit).then(add)
     return add(this.#sessions.open(principal.id, sessionKey, limit, steadyMs()))
@@ -69,20 +69,20 @@ export class OpenSessions {
     { family, agent }: AgentFamilySession,
   ): OpenSession | Promise<OpenSession> {
     const { id } = who().principal
-    const add = (slot: SessionLease) => this.#add({ client, who, slot, agent })
+    const add = (lease: SessionLease) => this.#add({ client, who, lease, agent })
     if (this.#shared !== undefined) return this.#shared.openFamily(family, id).then(add)
     return add(this.#sessions.openFamily(family, id, steadyMs()))
   }
 
   /** What a family of agents has seen and remembers, whatever links it has. */
   familyMemory(family: string): FamilyMemory | Promise<FamilyMemory> {
-    const toMemory = (slot: SessionLease): FamilyMemory => {
-      slot.release()
+    const toMemory = (lease: SessionLease): FamilyMemory => {
+      lease.release()
       return {
-        saw: () => slot.facts(steadyMs()).saw,
-        see: (labels) => void slot.see(labels, steadyMs()),
-        provenance: () => slot.provenance(),
-        remembered: () => slot.remembered(),
+        saw: () => lease.facts(steadyMs()).saw,
+        see: (labels) => void lease.see(labels, steadyMs()),
+        provenance: () => lease.provenance(),
+        remembered: () => lease.remembered(),
       }
     }
     if (this.#shared !== undefined) return this.#shared.openFamily(family, undefined).then(toMemory)
@@ -116,7 +116,7 @@ export class OpenSessions {
   }
 
   #closeAll(id: string, why: string): void {
-    for (const { client, slot } of [...this.#open]) if (slot.id === id) client.close(why)
+    for (const { client, lease } of [...this.#open]) if (lease.id === id) client.close(why)
   }
 
   sweep(nowMs: number): void {
@@ -126,13 +126,13 @@ export class OpenSessions {
   }
 
   #add(opened: Omit<OpenSession, 'release'>): OpenSession {
-    const { client, slot } = opened
+    const { client, lease } = opened
     const session: OpenSession = {
       ...opened,
       release: () => {
         if (!this.#open.delete(session)) return
         // Requests of the stateless protocol have no connection that ends.
-        slot.release(client.generation === 'stateless' ? undefined : steadyMs())
+        lease.release(client.generation === 'stateless' ? undefined : steadyMs())
       },
     }
     this.#open.add(session)

@@ -37,7 +37,7 @@ export type OpenedRequest =
       /** How often the server has wanted to know more before. */
       readonly rounds: number
       /** It comes back for a verdict, with what its client said to the gate. */
-      readonly leg?: ApprovalRetry & { readonly said: JsonValue | undefined }
+      readonly leg?: ApprovalRetry & { readonly response: JsonValue | undefined }
     }
   | { readonly request?: undefined; readonly refused: string }
 
@@ -142,9 +142,9 @@ export class SealedHandles {
     const { params } = request
     const [number, approval, shown] = JSON.parse(held) as SealedApprovalRetry
     const responses = params?.value.inputResponses
-    const said = isObject(responses) ? responses[APPROVAL] : undefined
+    const response = isObject(responses) ? responses[APPROVAL] : undefined
     const plain = withMembers(params, { requestState: undefined, inputResponses: undefined })
-    const leg = { number, approval, shown, said }
+    const leg = { number, approval, shown, response }
     return { request: { ...request, params: plain }, continues: false, rounds: 0, leg }
   }
 

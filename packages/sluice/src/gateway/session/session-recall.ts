@@ -9,7 +9,7 @@ import type { SessionProvenance } from '@sluice/policy/provenance/session-proven
 import type { LabelScope, SessionLease } from '../../identity/sessions/session-lease.ts'
 
 export interface RecallOptions {
-  readonly slot: SessionLease
+  readonly lease: SessionLease
   readonly policy: () => CompiledPolicy
   readonly now: () => Instant
   /** What the client says that the user asked for counts. */
@@ -25,15 +25,15 @@ export class SessionRecall {
 
   /** Undefined if no rule reads it. */
   readonly provenance = (): SessionProvenance | undefined => {
-    const { slot, policy } = this.#options
-    return readsProvenance(policy()) ? slot.provenance() : undefined
+    const { lease, policy } = this.#options
+    return readsProvenance(policy()) ? lease.provenance() : undefined
   }
 
   /** What rules read of the session. */
   facts(nowMs: number, scope: LabelScope): Pick<Facts, 'session' | 'provenance'> {
-    const { slot, policy } = this.#options
-    const session = slot.facts(nowMs, scope)
-    const past = readsPast(policy()) ? slot.past() : undefined
+    const { lease, policy } = this.#options
+    const session = lease.facts(nowMs, scope)
+    const past = readsPast(policy()) ? lease.past() : undefined
     return {
       session: past === undefined ? session : { ...session, past },
       provenance: this.provenance(),
@@ -42,14 +42,14 @@ export class SessionRecall {
 
   /** A call is forwarded. */
   readonly onCall = ({ server, name }: Pick<Call, 'server' | 'name'>): void => {
-    const { slot, policy, now } = this.#options
-    slot.used()
-    if (readsPast(policy())) slot.remember({ server, name, atMs: now().monotonicMs })
+    const { lease, policy, now } = this.#options
+    lease.used()
+    if (readsPast(policy())) lease.remember({ server, name, atMs: now().monotonicMs })
   }
 
   readonly onPrompt = (text: string): void => {
     if (!this.#options.canSayPrompt()) return
     const memory = this.provenance()
-    if (memory?.addPrompt(text)) this.#options.slot.remembered()
+    if (memory?.addPrompt(text)) this.#options.lease.remembered()
   }
 }

@@ -148,12 +148,12 @@ function tokenLength(run: string, before: number): number {
   const own = alphabet.exec(run)?.[0] ?? ''
   // The first letter may share its bits with what stands before it: it is known.
   const lead = isHex ? 0 : Math.ceil((8 * before) / 6)
-  const said = isHex
+  const candidate = isHex
     ? Buffer.from(own, 'hex').toString('latin1')
     : `s${decodeBase64('A'.repeat(lead) + own).slice(before + 1)}`
-  const left = redactGateTokens(said)
-  if (left === said || !left.startsWith(`${OWN_TOKEN_PREFIX}removed`)) return 0
-  const chars = said.length - (left.length - `${OWN_TOKEN_PREFIX}removed`.length)
+  const left = redactGateTokens(candidate)
+  if (left === candidate || !left.startsWith(`${OWN_TOKEN_PREFIX}removed`)) return 0
+  const chars = candidate.length - (left.length - `${OWN_TOKEN_PREFIX}removed`.length)
   return isHex ? 2 * chars : Math.ceil(((before + chars) * 8) / 6) - lead
 }
 

@@ -26,7 +26,7 @@ test('F9: a long list is looked through in slices, and others have their turn be
   const count = 3_000
   const pieces = watchPieces()
   await one.answer('tools/list', { tools: toolsFrom(0, count) })
-  while (!one.told.some((told) => told.id === id)) await new Promise(setImmediate)
+  while (!one.received.some((response) => response.id === id)) await new Promise(setImmediate)
   const { turns, longestMs, totalMs } = pieces()
   expect(one.to(id).result?.tools).toHaveLength(count - 1)
   // Not one piece: the longest is a small part of all.
@@ -42,7 +42,7 @@ test('F9: a list of odd URIs of 8 kB each is looked through and told in slices',
   const uris = Array.from({ length: 200 }, (_, at) => `x://h/${at}${'%41'.repeat(2_700)}`)
   const pieces = watchPieces()
   await one.answer('resources/list', { resources: uris.map((uri) => ({ uri, name: 'n' })) })
-  while (!one.told.some((told) => told.id === id)) await new Promise(setImmediate)
+  while (!one.received.some((response) => response.id === id)) await new Promise(setImmediate)
   const { turns, longestMs, totalMs } = pieces()
   expect(one.to(id).result?.resources).toHaveLength(uris.length)
   expect(turns).toBeGreaterThan(10)
@@ -55,7 +55,7 @@ test('F4: a list that is forgotten while it is looked through teaches nothing ol
   const id = await one.ask('tools/list')
   await one.answer('tools/list', { tools: toolsFrom(0, 1_000) })
   one.server.say({ method: 'notifications/tools/list_changed' })
-  while (!one.told.some((told) => told.id === id)) await new Promise(setImmediate)
+  while (!one.received.some((response) => response.id === id)) await new Promise(setImmediate)
   one.server.answers = ({ method }) =>
     method === 'tools/list' ? { tools: toolsFrom(5_000, 1) } : undefined
   const call = await one.ask('tools/call', { name: 'tool_1', arguments: {} })
@@ -96,7 +96,7 @@ test('F6: a call says which limit its tool may be missing by, hidden or not', as
       : undefined
   }
   const late = await one.ask('tools/call', { name: 'tool_99999', arguments: {} })
-  while (!one.told.some((told) => told.id === late)) await new Promise(setImmediate)
+  while (!one.received.some((response) => response.id === late)) await new Promise(setImmediate)
   const why = `not all of its server's tools are known: its tools have more than ${LIST_PAGES_MAX} pages`
   expect(one.to(late).error?.message).toBe(`Unknown tool: tool_99999; ${why}`)
   const hidden = await one.ask('tools/call', { name: 'tool_0', arguments: {} })
@@ -116,7 +116,7 @@ test.each([
   one.server.answers = () => undefined
   const id = await one.ask('tools/list')
   await one.answer('tools/list', { tools: [...toolsFrom(0, 1), tool] })
-  while (!one.told.some((told) => told.id === id)) await new Promise(setImmediate)
+  while (!one.received.some((response) => response.id === id)) await new Promise(setImmediate)
   expect(one.to(id).result?.tools).toHaveLength(1)
   expect(one.log.join()).toContain(why)
 })
@@ -129,7 +129,7 @@ test(`F9: no more than ${LISTED_TOOLS_MAX} tools of a server are known`, async (
     const id = await one.ask('tools/list')
     const tools = Array.from({ length: page }, (_, at) => ({ name: `t${from + at}` }))
     await one.answer('tools/list', { tools })
-    while (!one.told.some((told) => told.id === id)) await new Promise(setImmediate)
+    while (!one.received.some((response) => response.id === id)) await new Promise(setImmediate)
     expect(one.to(id).result?.tools).toHaveLength(from < LISTED_TOOLS_MAX ? page : 0)
   }
   expect(one.log).toContain(`it lists more than ${LISTED_TOOLS_MAX} tools`)

@@ -253,7 +253,7 @@ export const KEEP_SECONDS_MAX = 3_660 * 86_400
 export const KEEP_SIZE_BYTES_MIN = 10_000_000
 /** Requests for approval that one answer to a command lists, and how long one that waits for news of
  * them may take. */
-export const APPROVALS_TOLD_MAX = 500
+export const APPROVALS_LISTED_MAX = 500
 /** Requests for approval that one page of the API lists. */
 export const APPROVALS_PAGE_MAX = 1_000
 export const APPROVALS_NEWS_MS = 20_000
@@ -280,7 +280,7 @@ export const POLICY_NOTICE_MS = 5
 /** After a change of certificate or key: how long the other of the two files may take. */
 export const TLS_SETTLE_MS = 500
 /** Differences of a policy that are listed; all are counted. */
-export const LOOSENINGS_TOLD_MAX = 50
+export const LOOSENINGS_SHOWN_MAX = 50
 
 /** An access token; those of authorisation servers carry claims. */
 export const TOKEN_LENGTH_MAX = 16_384
@@ -377,7 +377,7 @@ export const PIPED_GATE_IDLE_MS = 60_000
 /** Definitions accepted or held, of all servers. */
 export const PINS_MAX = 50_000
 /** Changes of a definition that a caller is told. */
-export const HELD_CHANGES_TOLD_MAX = 5
+export const HELD_CHANGES_SHOWN_MAX = 5
 /** A list is asked for again after this long. */
 export const LIST_AGE_MS = 600_000
 /** What comes this soon after another belongs to the same first list. */

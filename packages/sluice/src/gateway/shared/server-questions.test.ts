@@ -115,7 +115,7 @@ describe('F8: over the relay', () => {
     await settled()
     for (const method of ['roots/list', 'sampling/createMessage', 'elicitation/create'])
       expect(toServer(made, method)?.error?.code).toBe(-32601)
-    expect(made.told).toEqual([])
+    expect(made.received).toEqual([])
     expect(made.log.join()).toContain('did not declare `roots`')
   })
 
@@ -134,7 +134,7 @@ describe('F8: over the relay', () => {
       session.server.say({ id: session.server.last('tools/call').id, error })
       await settled()
       expect(session.to(id).error?.code).toBe(-32603)
-      expect(JSON.stringify(session.told)).not.toMatch(/javascript|a\.example/)
+      expect(JSON.stringify(session.received)).not.toMatch(/javascript|a\.example/)
     }
   })
 
@@ -154,7 +154,7 @@ describe('F8: over the relay', () => {
     made.relay.expire(nowMs + CLIENT_ANSWER_MS_MAX + 1_000, 1e9)
     await settled()
     expect(toServer(made, 'e')?.error?.message).toContain('`elicitation/create` within 600000 ms')
-    const cancelled = made.told.filter(({ method }) => method === 'notifications/cancelled')
+    const cancelled = made.received.filter(({ method }) => method === 'notifications/cancelled')
     expect(cancelled).toHaveLength(2)
   })
 
@@ -163,7 +163,7 @@ describe('F8: over the relay', () => {
     const progress = (progressToken: unknown) =>
       made.server.say({ method: 'notifications/progress', params: { progressToken, progress: 1 } })
     const tokens = () =>
-      made.told
+      made.received
         .filter(({ method }) => method === 'notifications/progress')
         .map(({ params }) => params.progressToken)
     progress('mine')
@@ -178,8 +178,11 @@ describe('F8: over the relay', () => {
     progress('short')
     expect(tokens()).toEqual(['mine', 'mine'])
     // And the other way round.
-    const told = { method: 'notifications/progress', params: { progressToken: 'x', progress: 1 } }
-    made.tell(told)
+    const notification = {
+      method: 'notifications/progress',
+      params: { progressToken: 'x', progress: 1 },
+    }
+    made.tell(notification)
     expect(made.server.sent.some(({ method }) => method === 'notifications/progress')).toBe(false)
     made.server.say({
       id: 'q',
@@ -187,7 +190,7 @@ describe('F8: over the relay', () => {
       params: { ...ELICIT.params, _meta: { progressToken: 'x' } },
     })
     await settled()
-    made.tell(told)
+    made.tell(notification)
     expect(made.server.sent.some(({ method }) => method === 'notifications/progress')).toBe(true)
   })
 

@@ -14,7 +14,7 @@ import type { Person } from '../../core/person.ts'
 import { toActor } from '../../core/person.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { BASE_POLICY } from '../config/grants.ts'
-import { LOOSENINGS_TOLD_MAX, RELOADED_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
+import { LOOSENINGS_SHOWN_MAX, RELOADED_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import { runInSlices } from '../shared/slices.ts'
 import {
@@ -171,9 +171,9 @@ export class Policies {
   }
 
   #report(broken: string): void {
-    const said = this.#broken
+    const previous = this.#broken
     this.#broken = broken
-    if (broken !== said) this.#options.log('error', this.why)
+    if (broken !== previous) this.#options.log('error', this.why)
   }
 
   /** What `apply` would do, and the digest to ask it with. */
@@ -368,5 +368,5 @@ function toDocumentViews(documents: Documents): JsonObject[] {
 }
 
 function toLooseningViews(loosens: readonly Loosening[]): JsonObject[] {
-  return loosens.slice(0, LOOSENINGS_TOLD_MAX).map(({ where, what }) => ({ where, what }))
+  return loosens.slice(0, LOOSENINGS_SHOWN_MAX).map(({ where, what }) => ({ where, what }))
 }

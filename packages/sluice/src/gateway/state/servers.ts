@@ -250,8 +250,8 @@ export function withoutValues(written: JsonObject): JsonObject {
 /** Of everything that says what is started or reached, variables filled in. */
 export function digestOfServer(config: ServerConfig): string {
   const { timeoutMs: _, ...rest } = config
-  const { idleMs: __, ...said } = { idleMs: undefined, ...rest }
-  const text = JSON.stringify(said, (_key, value: unknown) =>
+  const { idleMs: __, ...settings } = { idleMs: undefined, ...rest }
+  const text = JSON.stringify(settings, (_key, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
       : value,

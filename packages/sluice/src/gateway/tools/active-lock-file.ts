@@ -12,7 +12,7 @@ import { OperationError } from '../../core/operation-error.ts'
 import type { Person } from '../../core/person.ts'
 import { toActor } from '../../core/person.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { LOOSENINGS_TOLD_MAX } from '../shared/limits.ts'
+import { LOOSENINGS_SHOWN_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 
 export interface LockOptions {
@@ -63,7 +63,7 @@ export class ActiveLockFile {
   /** The file may have changed. */
   look(): void {
     const { log } = this.#options
-    const said = this.why
+    const previous = this.why
     try {
       const given = this.#read()
       this.#broken = undefined
@@ -78,14 +78,14 @@ export class ActiveLockFile {
     } catch (error) {
       this.#broken = (error as Error).message
     }
-    if (this.why !== '' && this.why !== said) log('warn', this.why)
+    if (this.why !== '' && this.why !== previous) log('warn', this.why)
   }
 
   /** What `apply` would do, and the digest to ask it with; null where nothing waits. */
   preview(): JsonObject | null {
     if (this.#waiting === undefined) return null
     const { pins, digest } = this.#waiting
-    const loosens = loosenings(this.#now, pins).slice(0, LOOSENINGS_TOLD_MAX)
+    const loosens = loosenings(this.#now, pins).slice(0, LOOSENINGS_SHOWN_MAX)
     return { digest, loosens: loosens.map((what) => ({ where: 'sluice.lock', what })) }
   }
 

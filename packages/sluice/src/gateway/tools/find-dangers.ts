@@ -4,7 +4,7 @@
 import type { JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
-import { DANGER_LENGTH_MAX, DANGERS_TOLD_MAX } from './limits.ts'
+import { DANGER_LENGTH_MAX, DANGERS_SHOWN_MAX } from './limits.ts'
 
 export interface DefinitionDanger {
   readonly kind: string
@@ -22,7 +22,7 @@ export function findDangers(tool: KnownTool): readonly DefinitionDanger[] {
   const whole = instructions === undefined ? definition : { ...definition, instructions }
   const dangers = inspectDefinition(whole as unknown as JsonValue)
     .findings.filter(({ severity }) => severity === 'refuse' || severity === 'hold')
-    .slice(0, DANGERS_TOLD_MAX)
+    .slice(0, DANGERS_SHOWN_MAX)
     .map(({ kind, at, text }) => ({ kind, at, text: text.slice(0, DANGER_LENGTH_MAX) }))
   found.set(tool, dangers)
   return dangers

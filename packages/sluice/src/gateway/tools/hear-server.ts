@@ -20,8 +20,8 @@ export function hearServer(
   { known, pins, log }: HearParts,
 ): string {
   const members = splitMembers(result)
-  const said: unknown = JSON.parse(members.get('instructions') ?? 'null')
-  const text = typeof said === 'string' ? said : ''
+  const instructions: unknown = JSON.parse(members.get('instructions') ?? 'null')
+  const text = typeof instructions === 'string' ? instructions : ''
   known.hear(server, text)
   const poison = text === '' ? undefined : pins.poisonIn(text)
   if (poison === undefined) return result

@@ -33,12 +33,12 @@ export class KnownTools {
 
   /** `text` is the definition as the server wrote it. */
   accept(server: string, definition: Omit<ToolDefinition, 'server'>, text: string): KnownTool {
-    const said = this.#instructions.get(server)
-    const key = `${server}\n${said?.number ?? 0}\n${text}`
+    const known = this.#instructions.get(server)
+    const key = `${server}\n${known?.number ?? 0}\n${text}`
     let tool = this.#byText.get(key)
     if (tool === undefined) {
       const whole = { ...definition, server }
-      const instructions = said === undefined ? {} : { instructions: said.text }
+      const instructions = known === undefined ? {} : { instructions: known.text }
       const found = this.#isOwn(server) ? classifyOwn(whole) : classify(whole)
       tool = { definition: whole, ...found, ...instructions }
       if (this.#byText.size >= DEFINITIONS_MAX) this.#byText.clear()

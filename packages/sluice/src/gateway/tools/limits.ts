@@ -4,7 +4,7 @@
  * that came together an event names. */
 export const NEW_TOOL_MS = 7 * 86_400_000
 export const NEW_TOOLS_MAX = 10_000
-export const NEW_TOOLS_TOLD_MAX = 50
+export const NEW_TOOLS_SHOWN_MAX = 50
 /** What the console is told of a dangerous definition: places, and how much of the words at each. */
-export const DANGERS_TOLD_MAX = 20
+export const DANGERS_SHOWN_MAX = 20
 export const DANGER_LENGTH_MAX = 300

@@ -7,7 +7,7 @@ import type { KnownTool } from '@sluice/policy/core/tools'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { KEEP_TOOLS_EVERY_MS } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
-import { NEW_TOOL_MS, NEW_TOOLS_MAX, NEW_TOOLS_TOLD_MAX } from './limits.ts'
+import { NEW_TOOL_MS, NEW_TOOLS_MAX, NEW_TOOLS_SHOWN_MAX } from './limits.ts'
 
 export interface NewToolsOptions {
   readonly store: DatabaseSync
@@ -76,14 +76,14 @@ export class NewTools {
     const insert = store.prepare('INSERT OR REPLACE INTO new_tools VALUES (?, ?, ?)')
     for (const { definition } of tools.slice(0, Math.max(0, room)))
       insert.run(server, definition.name, atMs)
-    const told = tools.slice(0, NEW_TOOLS_TOLD_MAX).map(({ definition, category, risk }) => ({
+    const shown = tools.slice(0, NEW_TOOLS_SHOWN_MAX).map(({ definition, category, risk }) => ({
       ...{ name: definition.name, category, risk },
     }))
-    const detail = { how: 'new', server, count: tools.length, tools: told }
+    const detail = { how: 'new', server, count: tools.length, tools: shown }
     await ledger.event({ atMs, name: 'pin', detail })
     this.onNew(
       server,
-      told.map(({ name }) => name),
+      shown.map(({ name }) => name),
     )
   }
 }

@@ -12,7 +12,7 @@ import type { Pin } from '../../catalogue/pins/lock-file.ts'
 import { INSTRUCTIONS, pinOf } from '../../catalogue/pins/pin.ts'
 import { OperationError } from '../../core/operation-error.ts'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
-import { FIRST_LIST_MS, HELD_CHANGES_TOLD_MAX, PINS_MAX } from '../shared/limits.ts'
+import { FIRST_LIST_MS, HELD_CHANGES_SHOWN_MAX, PINS_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import { LookAlikeNames } from './look-alike-names.ts'
 import { type DefinitionRefusal, RefusedDefinitions } from './refused-definitions.ts'
@@ -110,8 +110,8 @@ export class Pins {
         const { [INSTRUCTIONS]: instructions, ...definition } = JSON.parse(
           String(row.definition),
         ) as ToolDefinition & { [INSTRUCTIONS]?: string }
-        const said = instructions === undefined ? {} : { instructions }
-        const one = { digest: String(row.digest), definition, ...said, atMs: 0 }
+        const extra = instructions === undefined ? {} : { instructions }
+        const one = { digest: String(row.digest), definition, ...extra, atMs: 0 }
         return [toToolKey(String(row.server), String(row.name)), one] as const
       }),
     )
@@ -312,13 +312,13 @@ export class Pins {
     const { definition, category, risk } = tool
     const { server, name } = definition
     const instructions = this.#instructionsFor(tool)
-    const said = instructions === undefined ? {} : { instructions }
+    const extra = instructions === undefined ? {} : { instructions }
     const key = toToolKey(server, name)
     this.#held.delete(key)
     this.#refusals.delete(server, name, digest)
     if (!this.#accepted.has(key) && this.#accepted.size >= PINS_MAX) return
     const atMs = this.#options.nowMs()
-    this.#accepted.set(key, { digest, definition, ...said, atMs })
+    this.#accepted.set(key, { digest, definition, ...extra, atMs })
     if (!this.#listedMs.has(server)) this.#listedMs.set(server, atMs)
     this.#twins?.put({ server, name, definition, atMs })
     try {
@@ -357,8 +357,8 @@ export function describePending({ tool, because, changes, refused }: PendingDefi
   const { server, name } = tool.definition
   if (refused !== undefined)
     return `the definition of \`${name}\` was refused by ${refused.by}: ${refused.why === '' ? because : refused.why}`
-  const told = changes.slice(0, HELD_CHANGES_TOLD_MAX).join('; ')
-  return `the definition of \`${name}\` waits for a person: ${because}${told === '' ? '' : ` (${told})`}; \`sluice pin --accept ${server}/${name}\` accepts it`
+  const shown = changes.slice(0, HELD_CHANGES_SHOWN_MAX).join('; ')
+  return `the definition of \`${name}\` waits for a person: ${because}${shown === '' ? '' : ` (${shown})`}; \`sluice pin --accept ${server}/${name}\` accepts it`
 }
 
 function toToolKey(server: string, name: string): string {

@@ -97,10 +97,10 @@ export function readCalls(file: string, key: Buffer): ReadTraces {
   const bytes = readFileSync(file)
   const start = lineEnd(bytes)
   const line = bytes.subarray(0, start)
-  const said = parseLine(line)
+  const header = parseLine(line)
   const calls: TracedCall[] = []
-  if (said === undefined) return { calls, isWhole: false }
-  const own = deriveKey(key, said.salt)
+  if (header === undefined) return { calls, isWhole: false }
+  const own = deriveKey(key, header.salt)
   for (let at = start, frame = 0; at + LENGTH_BYTES <= bytes.length; frame++) {
     const end = at + LENGTH_BYTES + bytes.readUInt32BE(at)
     const plain = open(bytes.subarray(at + LENGTH_BYTES, end), { key: own, line, frame })

@@ -139,22 +139,22 @@ describe('a changed file', () => {
     const start = whole.indexOf(0x0a) + 1
     const answers = () => {
       const { calls, isWhole } = readCalls(onlyFile(), KEY)
-      return { isWhole, said: calls.map(({ answer }) => answer) }
+      return { isWhole, answers: calls.map(({ answer }) => answer) }
     }
     for (let at = start; at < whole.length; at += 7) {
       const changed = Buffer.from(whole)
       changed[at] = (changed[at] as number) ^ 1
       writeFileSync(onlyFile(), changed)
-      const { isWhole, said } = answers()
+      const { isWhole, answers: read } = answers()
       expect(isWhole).toBe(false)
-      expect(['one', 'two', 'three'].slice(0, said.length)).toEqual(said)
+      expect(['one', 'two', 'three'].slice(0, read.length)).toEqual(read)
     }
     writeFileSync(onlyFile(), whole.subarray(0, whole.length - 20))
-    expect(answers()).toEqual({ isWhole: false, said: ['one', 'two', 'three'] })
+    expect(answers()).toEqual({ isWhole: false, answers: ['one', 'two', 'three'] })
     const text = whole.toString('latin1')
     const moved = text.replace(/"expiresMs":\d+/, '"expiresMs":9999999')
     writeFileSync(onlyFile(), Buffer.from(moved, 'latin1'))
-    expect(answers()).toEqual({ isWhole: false, said: [] })
+    expect(answers()).toEqual({ isWhole: false, answers: [] })
     writeFileSync(onlyFile(), 'no recording\n')
     expect(readCalls(onlyFile(), KEY)).toEqual({ calls: [], isWhole: false })
     expect(traces.list()).toEqual([])

@@ -9,9 +9,9 @@ import type { UpstreamFailure } from './upstream.ts'
 export function toFailureResponse(failure: UpstreamFailure): JsonRpcResponse | undefined {
   const { request, code, help, repeatable } = failure
   if (request === undefined) return undefined
-  const told = { code, ...(help === undefined ? {} : { help }), repeatable }
+  const data = { code, ...(help === undefined ? {} : { help }), repeatable }
   const message = help === undefined ? failure.message : `${failure.message}; ${help}`
-  const error = { code: RPC.internal, message, data: { 'sluice/upstream': told } }
+  const error = { code: RPC.internal, message, data: { 'sluice/upstream': data } }
   const source = writeError(request, error.code, error.message, error.data)
   return { kind: 'answer', id: request, result: undefined, error, source }
 }

@@ -63,7 +63,7 @@ export class InProcessUpstream implements Upstream {
 
   #hear(message: object): void {
     if (this.#closed) return
-    const said = readUpstreamMessages(JSON.stringify(message), false)
-    if (said.ok) for (const each of said.messages) this.#events.onMessage(each)
+    const messages = readUpstreamMessages(JSON.stringify(message), false)
+    if (messages.ok) for (const each of messages.messages) this.#events.onMessage(each)
   }
 }

@@ -126,11 +126,11 @@ describe('an access token', () => {
     ['low: whose audience lists another list', '`aud`', { claims: { aud: [[GATE]] } }],
     ['whose issuer is a list', 'issuer of the token is not', { claims: { iss: [issuer] } }],
     ['with too many groups', 'more than', { claims: { roles: Array(65).fill('x') } }],
-  ])('%s is refused', async (name, said, made) => {
+  ])('%s is refused', async (name, message, made) => {
     const token = await make(name === 'of another key' ? { by: other } : made)
     expect(await refusal(token)).toMatchObject({
       error: 'invalid_token',
-      message: expect.stringContaining(said),
+      message: expect.stringContaining(message),
     })
   })
 
@@ -187,8 +187,8 @@ describe('keys', () => {
     ['are too many', JSON.stringify({ keys: [], rest: 'x'.repeat(FETCH_BYTES_MAX) })],
   ])(
     'that %s let nobody in, are the fault of the gate, and are left alone for a while',
-    async (_, said) => {
-      answer = said
+    async (_, message) => {
+      answer = message
       const token = await make()
       for (let turn = 0; turn < 3; turn++)
         expect(await refusal(token)).toMatchObject({ isFault: true, error: undefined })

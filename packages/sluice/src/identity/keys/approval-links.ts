@@ -31,9 +31,9 @@ export class ApprovalLinks {
 
   /** Undefined if it was not created here, or has expired. */
   read(token: string, nowMs: number): ApprovalLinkClaims | undefined {
-    const said = this.#sealed.read(token)
-    if (said === undefined) return undefined
-    const [approval, approver, untilMs] = said as [string, string, number]
+    const payload = this.#sealed.read(token)
+    if (payload === undefined) return undefined
+    const [approval, approver, untilMs] = payload as [string, string, number]
     return nowMs < untilMs ? { approval, approver, untilMs } : undefined
   }
 }

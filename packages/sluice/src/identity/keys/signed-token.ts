@@ -20,8 +20,8 @@ export class SignedToken {
   }
 
   make(says: readonly JsonValue[]): string {
-    const said = Buffer.from(JSON.stringify(says))
-    return this.#prefix + Buffer.concat([this.#mac(said), said]).toString('base64url')
+    const payload = Buffer.from(JSON.stringify(says))
+    return this.#prefix + Buffer.concat([this.#mac(payload), payload]).toString('base64url')
   }
 
   /** Undefined if it was not created here. */
@@ -29,12 +29,12 @@ export class SignedToken {
     if (!text.startsWith(this.#prefix) || text.length > SEALED_LENGTH_MAX) return undefined
     const bytes = Buffer.from(text.slice(this.#prefix.length), 'base64url')
     if (bytes.length <= MAC_BYTES) return undefined
-    const said = bytes.subarray(MAC_BYTES)
-    if (!timingSafeEqual(bytes.subarray(0, MAC_BYTES), this.#mac(said))) return undefined
-    return JSON.parse(said.toString()) as JsonValue[]
+    const payload = bytes.subarray(MAC_BYTES)
+    if (!timingSafeEqual(bytes.subarray(0, MAC_BYTES), this.#mac(payload))) return undefined
+    return JSON.parse(payload.toString()) as JsonValue[]
   }
 
-  #mac(said: Buffer): Buffer {
-    return createHmac('sha256', this.#key).update(said).digest().subarray(0, MAC_BYTES)
+  #mac(payload: Buffer): Buffer {
+    return createHmac('sha256', this.#key).update(payload).digest().subarray(0, MAC_BYTES)
   }
 }

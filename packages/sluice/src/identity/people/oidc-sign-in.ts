@@ -152,7 +152,7 @@ export class OidcSignIn {
     if (this.#place === undefined || nowMs >= this.#place.untilMs) {
       const { issuer } = this.issuer
       const outgoing = new Outgoing({ trusted: [issuer] })
-      const found = discoverIssuer(issuer, outgoing).then((said) => this.#placeIn(said))
+      const found = discoverIssuer(issuer, outgoing).then((metadata) => this.#placeIn(metadata))
       const place = { found, untilMs: nowMs + KEYS_KEPT_MS }
       this.#place = place
       found.catch(() => {

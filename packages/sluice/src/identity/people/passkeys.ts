@@ -194,13 +194,13 @@ export class Passkeys {
  */
 function checkFrame(what: string, answer: unknown): void {
   const { response } = (answer ?? {}) as { response?: { clientDataJSON?: unknown } }
-  let said: unknown
+  let parsed: unknown
   try {
-    said = JSON.parse(Buffer.from(String(response?.clientDataJSON), 'base64url').toString())
+    parsed = JSON.parse(Buffer.from(String(response?.clientDataJSON), 'base64url').toString())
   } catch {
     throw notOurs(`${what}: it does not say what was signed`)
   }
-  if (isObject(said) && (said.crossOrigin ?? false) === false && said.topOrigin === undefined)
+  if (isObject(parsed) && (parsed.crossOrigin ?? false) === false && parsed.topOrigin === undefined)
     return
   throw new OperationError(`${what}: it was used inside of another page`, 'open the page by itself')
 }
@@ -228,9 +228,9 @@ function notOurs(what: string): OperationError {
 }
 
 function asPasskey(row: Record<string, unknown>): Passkey {
-  const { publicKey: _, counter: __, ...told } = row
+  const { publicKey: _, counter: __, ...shown } = row
   return {
-    ...(told as unknown as Passkey),
+    ...(shown as unknown as Passkey),
     transports: JSON.parse(String(row.transports)) as string[],
   }
 }

@@ -114,8 +114,8 @@ test('an attempt counts before it is checked: concurrency, or a kill in between,
   // What a process that dies now has on disk.
   const other = again()
   expect(other.find('ann')).toMatchObject({ wrongPins: PIN_TRIES })
-  const said = await Promise.allSettled(crowd)
-  const judged = said.filter(({ reason }: { reason?: Error } & object) =>
+  const results = await Promise.allSettled(crowd)
+  const judged = results.filter(({ reason }: { reason?: Error } & object) =>
     String(reason).includes('is another'),
   )
   expect(judged).toHaveLength(PIN_TRIES)
@@ -128,8 +128,8 @@ test('of two concurrent first PINs one wins, and no other person is left on the 
   const people = People.open(join(folder, 'first'), { pinCost: COST })
   await people.add(called('listed'), {}, 1)
   const both = ['ann', 'eve'].map((name) => people.setFirst(called(name), PIN, 2))
-  const said = await Promise.allSettled(both)
-  expect(said.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  const results = await Promise.allSettled(both)
+  expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   expect(people.list()).toHaveLength(1)
   await expect(people.setFirst(called('eve'), PIN, 3)).rejects.toThrow('an approver exists already')
   people.close()

@@ -43,9 +43,9 @@ export class SignInStates {
 
   /** At most once; returns the reason as text if it is not accepted. */
   take(state: string, verifier: string, origin: string): SignInAttempt | string {
-    const said = this.#sealed.read(state)
-    if (said === undefined) return 'the answer belongs to no sign-in of this gate'
-    const [issuer, began, challenge, untilMs] = said as [string, string, string, number]
+    const payload = this.#sealed.read(state)
+    if (payload === undefined) return 'the answer belongs to no sign-in of this gate'
+    const [issuer, began, challenge, untilMs] = payload as [string, string, string, number]
     if (this.#nowMs() >= untilMs) return 'the sign-in took too long'
     if (began !== origin) return `the sign-in began at \`${began}\``
     if (hashVerifier(verifier) !== challenge) return 'the sign-in began in another tab'

@@ -154,9 +154,9 @@ export class SessionLease {
     const session = this.#session
     const isNew = server !== undefined && !session.servers.has(server)
     if (isNew) session.servers.add(server)
-    const said = client === undefined ? '' : cleanClient(client)
-    const isFirst = session.client === '' && said !== ''
-    if (isFirst) session.client = said
+    const clientName = client === undefined ? '' : cleanClient(client)
+    const isFirst = session.client === '' && clientName !== ''
+    if (isFirst) session.client = clientName
     if (session.isUsed && (isNew || isFirst)) this.#context.save()
   }
 

@@ -289,9 +289,9 @@ test.each(['in place', 'by rename'])(
     const moves = (await movesOf(here)).filter(({ from }) => from.file === file)
     const writer = spawn(process.execPath, ['--input-type=module', '-e', WRITER, '--', file, way])
     const exited = once(writer, 'exit')
-    let said = ''
+    let output = ''
     const hear = (chunk: Buffer) => {
-      said += chunk.toString()
+      output += chunk.toString()
     }
     writer.stdout.on('data', hear)
     writer.stderr.on('data', hear)
@@ -306,10 +306,10 @@ test.each(['in place', 'by rename'])(
       writer.kill('SIGTERM')
       await exited
     }
-    expect(said).toMatch(/^writing\nwrote \d+\n$/)
+    expect(output).toMatch(/^writing\nwrote \d+\n$/)
     const { writes, ...after } = JSON.parse(readFileSync(file, 'utf8'))
     expect(after).toEqual(before)
-    expect(writes).toBe(Number(/wrote (\d+)/.exec(said)?.[1]))
+    expect(writes).toBe(Number(/wrote (\d+)/.exec(output)?.[1]))
   },
 )
 

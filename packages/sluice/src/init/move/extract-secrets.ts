@@ -38,9 +38,9 @@ export function extractSecrets(
   const words = args.map((word, at) => {
     // `--api-key VALUE`, `--token=VALUE`, `-p VALUE`
     const before = at === 0 ? '' : plainText(args[at - 1] as TextTemplate)
-    const isSaid = /^--?[\w-]*$/.test(before) && SECRET_NAME.test(before)
+    const isNamed = /^--?[\w-]*$/.test(before) && SECRET_NAME.test(before)
     const own = /^--?([\w-]+)=/.exec(plainText(word))?.[1] ?? ''
-    return keeper.text(word, `ARG_${at + 1}`, isSaid || SECRET_NAME.test(own) ? 'keep' : 'ask')
+    return keeper.text(word, `ARG_${at + 1}`, isNamed || SECRET_NAME.test(own) ? 'keep' : 'ask')
   })
   return {
     server: {

@@ -46,10 +46,10 @@ export async function findServers(machine: Machine): Promise<DiscoveryResult> {
         }
       }
       for (const entry of readEntries(text, from)) {
-        const told = isRefusedInClient(claude, from, entry)
+        const refused = isRefusedInClient(claude, from, entry)
           ? { ...entry, off: 'it is switched off' }
           : entry
-        servers.push({ from, entry: told, reading: readServer(told, from, machine) })
+        servers.push({ from, entry: refused, reading: readServer(refused, from, machine) })
       }
     } catch (error) {
       if (!(error instanceof ClientError)) throw error

@@ -38,7 +38,7 @@ export function makeCheckpoint(
   at: { readonly seq: number; readonly head: string; readonly tree: Peaks; readonly nowMs: number },
   signer: Signer,
 ): Checkpoint {
-  const said = {
+  const unsigned = {
     version: 1,
     seq: at.seq,
     time: new Date(at.nowMs).toISOString(),
@@ -47,7 +47,7 @@ export function makeCheckpoint(
     peaks: at.tree.list.map(toHex),
     key: signer.publicKey,
   } as const
-  return { ...said, signature: signer.sign(toStatement(said)) }
+  return { ...unsigned, signature: signer.sign(toStatement(unsigned)) }
 }
 
 /** The signed text: documented, so that others can verify it. */

@@ -61,7 +61,7 @@ export class Checkpointer {
   readonly #tree: Peaks
   /** Committed hashes that are not in the tree yet, as far as they need not be read. */
   #committed: CommittedHashes[] = []
-  #toldRecords = 0
+  #bufferedRecords = 0
   /** The hash after the last record in the tree. */
   #hash: string
   #due: number
@@ -103,9 +103,9 @@ export class Checkpointer {
    * call.
    */
   committed(seq: number, hashes: readonly string[]): void {
-    if (this.#toldRecords > TREE_HASHES_HELD_MAX) this.#forget()
+    if (this.#bufferedRecords > TREE_HASHES_HELD_MAX) this.#forget()
     this.#committed.push({ first: seq - hashes.length + 1, hashes })
-    this.#toldRecords += hashes.length
+    this.#bufferedRecords += hashes.length
     if (seq >= this.#due) this.#take(seq)
   }
 
@@ -185,22 +185,22 @@ export class Checkpointer {
   /** False if the next hashes are not in memory, and have to be read. */
   #growFromMemory(seq: number): boolean {
     const from = this.#tree.size
-    for (let told = this.#committed[0]; told !== undefined; told = this.#committed[0]) {
-      const { first, hashes } = told
+    for (let batch = this.#committed[0]; batch !== undefined; batch = this.#committed[0]) {
+      const { first, hashes } = batch
       const isNext = first <= this.#tree.size + 1 && first <= seq
       if (!isNext || this.#tree.size - from >= TREE_RECORDS_PER_TURN) break
       // Some of them may have been read.
       for (let at = this.#tree.size + 1 - first; at < hashes.length; at++)
         this.#add(hashes[at] as string)
       this.#committed.shift()
-      this.#toldRecords -= hashes.length
+      this.#bufferedRecords -= hashes.length
     }
     return this.#tree.size > from
   }
 
   #forget(): void {
     this.#committed = []
-    this.#toldRecords = 0
+    this.#bufferedRecords = 0
   }
 
   #add(hash: string): void {

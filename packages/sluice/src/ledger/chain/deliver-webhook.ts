@@ -122,10 +122,10 @@ export function signWebhook(
   nowMs: number,
 ): Record<string, string> {
   const timestamp = String(Math.floor(nowMs / 1_000))
-  const told = { 'webhook-id': id, 'webhook-timestamp': timestamp }
-  if (secret === undefined) return told
+  const idHeaders = { 'webhook-id': id, 'webhook-timestamp': timestamp }
+  if (secret === undefined) return idHeaders
   const mac = createHmac('sha256', decodeWebhookSecret(secret)).update(`${id}.${timestamp}.${body}`)
-  return { ...told, 'webhook-signature': `v1,${mac.digest('base64')}` }
+  return { ...idHeaders, 'webhook-signature': `v1,${mac.digest('base64')}` }
 }
 
 function decodeWebhookSecret(secret: string): Buffer {

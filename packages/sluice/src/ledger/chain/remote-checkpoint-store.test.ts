@@ -47,13 +47,17 @@ async function serve(statuses: number[] = []) {
 
 /** A ledger whose checkpoints go there. */
 async function sendTo(place: RemoteStoreConfig, records: number) {
-  const said: (string | undefined)[] = []
-  const second = new RemoteCheckpointStore({ place, onState: (why) => said.push(why), retryMs: 20 })
+  const reports: (string | undefined)[] = []
+  const second = new RemoteCheckpointStore({
+    place,
+    onState: (why) => reports.push(why),
+    retryMs: 20,
+  })
   const onCheckpoint = (checkpoint: Checkpoint) => second.send(checkpoint)
   const ledger = Ledger.open({ directory: freshDirectory(), checkpoints: { signer, onCheckpoint } })
   for (let n = 0; n < records; n++) await ledger.intent(judgement(n))
   ledger.close()
-  return { second, said }
+  return { second, reports }
 }
 
 test('a file gets them line by line', async () => {
@@ -67,13 +71,13 @@ test('a file gets them line by line', async () => {
 
 test('a webhook that fails is reported once, retried, and gets the newest', async () => {
   const { got, url } = await serve([500, 500])
-  const { second, said } = await sendTo(
+  const { second, reports } = await sendTo(
     { kind: 'webhook', url, secret: 'a secret of some length' },
     3,
   )
-  await vi.waitFor(() => expect(said.at(-1)).toBeUndefined(), { timeout: 10_000 })
-  await vi.waitFor(() => expect(said).toHaveLength(2), { timeout: 10_000 })
-  expect(said[0]).toContain('500')
+  await vi.waitFor(() => expect(reports.at(-1)).toBeUndefined(), { timeout: 10_000 })
+  await vi.waitFor(() => expect(reports).toHaveLength(2), { timeout: 10_000 })
+  expect(reports[0]).toContain('500')
   await second.close()
   const { headers, body } = got.at(-1) as Got
   expect(readCheckpoint(body, 'here').seq).toBe(3)
@@ -99,9 +103,9 @@ test('a dead store does not keep the gate from stopping', async () => {
     url: 'http://127.0.0.1:9',
     secret: 'a secret of some length',
   } as const
-  const { second, said } = await sendTo(place, 1)
+  const { second, reports } = await sendTo(place, 1)
   await second.close(200)
-  expect(said[0]).toContain('cannot be reached')
+  expect(reports[0]).toContain('cannot be reached')
   expect(second.why).toContain('cannot be reached')
 })
 

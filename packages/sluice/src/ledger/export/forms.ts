@@ -36,33 +36,33 @@ function cell(text: string): string {
 /** ArcSight's Common Event Format, version 0. */
 export function cefLine(record: LedgerRecord, hash: string, version: string): string {
   const fields = toFields(record, hash)
-  const said = (name: keyof typeof fields): string => String(fields[name] ?? '')
+  const textOf = (name: keyof typeof fields): string => String(fields[name] ?? '')
   const [id, name] =
     record.kind === 'event'
-      ? [said('event'), `gate: ${said('event')}`]
+      ? [textOf('event'), `gate: ${textOf('event')}`]
       : record.kind === 'outcome'
-        ? [said('status'), `call ${said('status')}`]
-        : [said('code'), `${record.kind}: ${said('action')}`]
+        ? [textOf('status'), `call ${textOf('status')}`]
+        : [textOf('code'), `${record.kind}: ${textOf('action')}`]
   const extension: [key: string, value: string][] = [
     ['rt', String(record.atMs)],
-    ['externalId', said('seq')],
-    ['suser', said('principal')],
-    ['act', said('action')],
-    ['outcome', said('status')],
-    ['reason', said('reason')],
-    ['dproc', said('server')],
-    ['request', said('name')],
-    ['requestMethod', said('method')],
-    ['cs1', said('session')],
-    ['cs2', said('agent')],
-    ['cs3', said('rule')],
-    ['cs4', said('code')],
-    ['cs5', said('call')],
+    ['externalId', textOf('seq')],
+    ['suser', textOf('principal')],
+    ['act', textOf('action')],
+    ['outcome', textOf('status')],
+    ['reason', textOf('reason')],
+    ['dproc', textOf('server')],
+    ['request', textOf('name')],
+    ['requestMethod', textOf('method')],
+    ['cs1', textOf('session')],
+    ['cs2', textOf('agent')],
+    ['cs3', textOf('rule')],
+    ['cs4', textOf('code')],
+    ['cs5', textOf('call')],
     ['cs6', hash],
-    ['cn1', said('intent')],
-    ['cn2', said('duration_ms')],
-    ['out', said('bytes')],
-    ['msg', said('detail')],
+    ['cn1', textOf('intent')],
+    ['cn2', textOf('duration_ms')],
+    ['out', textOf('bytes')],
+    ['msg', textOf('detail')],
   ]
   const labels = {
     cs1: 'session',

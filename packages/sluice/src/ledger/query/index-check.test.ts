@@ -41,8 +41,8 @@ function look(directory: string) {
   before?.close()
   let why: string | undefined
   const index = new RecordIndex(directory, database, {
-    onRebuilt: (said) => {
-      why = said
+    onRebuilt: (message) => {
+      why = message
     },
   })
   try {

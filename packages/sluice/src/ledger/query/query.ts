@@ -174,12 +174,12 @@ function toAsciiLower(text: string): string {
 function listQueryTerms(query: Query): [column: string, text: string][] {
   const { server, name } = query
   const tool = server === undefined || name === undefined ? undefined : `${server}/${name}`
-  const said = WORDS.flatMap((column): [string, string][] => {
+  const terms = WORDS.flatMap((column): [string, string][] => {
     const text = query[column]
     const isInTool = tool !== undefined && (column === 'server' || column === 'name')
     return text === undefined || isInTool ? [] : [[column, text]]
   })
-  return tool === undefined ? said : [...said, ['tool', tool]]
+  return tool === undefined ? terms : [...terms, ['tool', tool]]
 }
 
 function byReading(ledger: DatabaseSync, query: Query, limit: number): CallWithOutcome[] {
@@ -219,7 +219,7 @@ function byReadingForwards(ledger: DatabaseSync, query: Query, limit: number): C
 }
 
 export function matches(record: DecisionRecord, query: Query): boolean {
-  const said = {
+  const columns = {
     principal: record.principal.id,
     agent: record.agent ?? '',
     session: record.session,
@@ -230,12 +230,12 @@ export function matches(record: DecisionRecord, query: Query): boolean {
   }
   return (
     (!query.denied || record.decision.action !== 'allow') &&
-    WORDS.every((word) => query[word] === undefined || query[word] === said[word]) &&
+    WORDS.every((word) => query[word] === undefined || query[word] === columns[word]) &&
     record.atMs >= (query.sinceMs ?? 0) &&
     record.atMs <= (query.untilMs ?? Number.MAX_SAFE_INTEGER) &&
     record.seq < (query.before ?? Number.MAX_SAFE_INTEGER) &&
     record.seq > (query.after ?? 0) &&
-    (query.word === undefined || query.word === toOutcomeLabel(said.action, said.code)) &&
+    (query.word === undefined || query.word === toOutcomeLabel(columns.action, columns.code)) &&
     (query.text === undefined || hasText(record, toAsciiLower(query.text)))
   )
 }

@@ -60,8 +60,8 @@ export class SessionNames {
     if (!isObject(detail)) return
     const { session, kind, client, principal } = detail
     if (typeof session !== 'string' || (wanted !== undefined && !wanted.delete(session))) return
-    const said = (value: unknown): string => (typeof value === 'string' ? value : '')
-    const name = { kind: said(kind), client: said(client), principal: said(principal) }
+    const toText = (value: unknown): string => (typeof value === 'string' ? value : '')
+    const name = { kind: toText(kind), client: toText(client), principal: toText(principal) }
     this.#known.set(session, describeClient(name))
   }
 }

@@ -89,11 +89,11 @@ process.stdin.on('data', (part) => {
   asked += part
 })
 process.stdin.on('end', () => {
-  let said: SqlAnswer
+  let response: SqlAnswer
   try {
-    said = answer(JSON.parse(asked) as SqlRequest)
+    response = answer(JSON.parse(asked) as SqlRequest)
   } catch (error) {
-    said = { error: (error as Error).message }
+    response = { error: (error as Error).message }
   }
-  process.stdout.write(JSON.stringify(said))
+  process.stdout.write(JSON.stringify(response))
 })

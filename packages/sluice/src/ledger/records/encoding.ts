@@ -82,8 +82,8 @@ function encodeDecision(of: DecisionEntry): string {
 function outcomeText(of: OutcomeEntry, intent: number): string {
   const { status, errorCode, digest, labels, givenBack } = of
   const code = errorCode === null ? 'null' : number(errorCode)
-  const said = digest === null ? 'null' : quoted(digest)
-  return `${number(intent)},"${status}",${number(of.durationMs)},${number(of.bytes)},${code},${said},${list(labels, encodeText)},${number(of.attempts)},${givenBack}${changesText(of.changes)}`
+  const digestText = digest === null ? 'null' : quoted(digest)
+  return `${number(intent)},"${status}",${number(of.durationMs)},${number(of.bytes)},${code},${digestText},${list(labels, encodeText)},${number(of.attempts)},${givenBack}${changesText(of.changes)}`
 }
 
 /** The last field, and only if there is something to say: nearly every outcome ends before it. */

@@ -45,7 +45,7 @@ export function titleOfEvent(name: string, detail: unknown): string {
 }
 
 /** Long names for what a person knows by shorter ones. */
-const UNTOLD: ReadonlySet<string> = new Set(['call', 'session', 'pin', 'asked', 'argsDigest'])
+const OMITTED_KEYS: ReadonlySet<string> = new Set(['call', 'session', 'pin', 'asked', 'argsDigest'])
 const DIGEST = /\b((?:sha256:)?[\w-]{8})[\w-]{32,}/g
 
 /** The call, who did it, then its other plain values. */
@@ -59,7 +59,7 @@ export function describeEvent(detail: unknown): string {
     .join(' / ')
   const words = [call, who && `by ${who}`]
   for (const [key, value] of Object.entries(rest)) {
-    if (UNTOLD.has(key) || value === '' || value === null) continue
+    if (OMITTED_KEYS.has(key) || value === '' || value === null) continue
     if (typeof value === 'object') words.push(`${key} …`)
     else words.push(`${key} ${String(value).replace(DIGEST, '$1…')}`)
   }

@@ -96,22 +96,22 @@ const NO_CHANGES: readonly AnswerChange[] = []
 
 export function outcomeEntry(
   intent: number,
-  said: OutcomeInput,
+  outcome: OutcomeInput,
 ): Extract<LedgerEntry, OutcomeEntry> {
   // Field by field: a spread of two shapes costs several times as much, and every call has one.
   return {
     kind: 'outcome',
     intent,
-    atMs: said.atMs,
-    status: said.status,
-    durationMs: said.durationMs ?? 0,
-    bytes: said.bytes ?? 0,
-    errorCode: said.errorCode ?? null,
-    digest: said.digest ?? null,
-    labels: said.labels ?? [],
-    attempts: said.attempts ?? 1,
-    givenBack: said.givenBack ?? false,
-    changes: said.changes ?? NO_CHANGES,
+    atMs: outcome.atMs,
+    status: outcome.status,
+    durationMs: outcome.durationMs ?? 0,
+    bytes: outcome.bytes ?? 0,
+    errorCode: outcome.errorCode ?? null,
+    digest: outcome.digest ?? null,
+    labels: outcome.labels ?? [],
+    attempts: outcome.attempts ?? 1,
+    givenBack: outcome.givenBack ?? false,
+    changes: outcome.changes ?? NO_CHANGES,
   }
 }
 

@@ -32,16 +32,18 @@ function noted(source: Source, glob: string): ReportEvent[] {
     })
 }
 
-const said = (value: unknown): string => (typeof value === 'string' ? value : '')
+const toText = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 export function listDefinitions(source: Source): LedgerReport['definitions'] {
   const accepted = noted(source, 'pin').flatMap(({ atMs, detail }) => {
     const tools = Array.isArray(detail.tools) ? detail.tools : []
-    const by = isObject(detail.by) ? said(detail.by.by) || said(detail.by.name) : said(detail.by)
+    const by = isObject(detail.by)
+      ? toText(detail.by.by) || toText(detail.by.name)
+      : toText(detail.by)
     return tools.flatMap((tool) => {
-      const name = isObject(tool) ? said(tool.name) || said(tool.tool) : said(tool)
+      const name = isObject(tool) ? toText(tool.name) || toText(tool.tool) : toText(tool)
       const what = `accepted${by === '' ? '' : ` by ${by}`}`
-      return [{ atMs, tool: `${said(detail.server)}/${name}`, what }]
+      return [{ atMs, tool: `${toText(detail.server)}/${name}`, what }]
     })
   })
   const code = source.findWord('DEFINITION_CHANGED')
@@ -67,19 +69,19 @@ export function gatherApprovals(source: Source): Pick<LedgerReport, 'waited' | '
   const deciders = new Map<string, { name: string; approved: number; denied: number }>()
   for (const { atMs, name, detail } of steps) {
     const step = name.slice('approval-'.length)
-    const request = said(detail.request)
-    const tool = `${said(detail.server)}/${said(detail.name)}`
+    const request = toText(detail.request)
+    const tool = `${toText(detail.server)}/${toText(detail.name)}`
     const before = requests.get(request) ?? {
       request,
       tool,
-      principal: said(detail.principal),
+      principal: toText(detail.principal),
       atMs,
       became: 'pending',
       by: '',
       waitedMs: null,
       comment: '',
     }
-    const by = said(detail.by)
+    const by = toText(detail.by)
     if (by !== '' && (step === 'voted' || step === 'approved' || step === 'denied')) {
       const known = deciders.get(by) ?? { name: by, approved: 0, denied: 0 }
       if (step === 'approved') known.approved++
@@ -92,7 +94,7 @@ export function gatherApprovals(source: Source): Pick<LedgerReport, 'waited' | '
       became: isEnd || step === 'executed' ? step : before.became,
       by: by === '' ? before.by : by,
       waitedMs: isEnd ? atMs - before.atMs : before.waitedMs,
-      comment: said(detail.comment) || before.comment,
+      comment: toText(detail.comment) || before.comment,
     })
   }
   requests.delete('')

@@ -44,8 +44,8 @@ function bar(
       `<rect class="${kind}" x="${x.toFixed(1)}" y="${(from - height).toFixed(1)}" width="${width.toFixed(1)}" height="${height.toFixed(1)}"/>`,
     ]
   })
-  const told = `${minute(atMs)}: ${allowed} allowed, ${refused} refused, ${held} held`
-  return parts.length === 0 ? '' : `<g><title>${told}</title>${parts.join('')}</g>`
+  const label = `${minute(atMs)}: ${allowed} allowed, ${refused} refused, ${held} held`
+  return parts.length === 0 ? '' : `<g><title>${label}</title>${parts.join('')}</g>`
 }
 
 function times(spans: readonly Span[], step: number): string[] {

@@ -54,8 +54,8 @@ export function verifyLedger(
   database.exec('BEGIN')
   try {
     const base = readBase(database)
-    const said = new RetentionClaims()
-    const verifier = new Verifier(base.seq + 1, base.hash, (text) => said.add(text))
+    const claims = new RetentionClaims()
+    const verifier = new Verifier(base.seq + 1, base.hash, (text) => claims.add(text))
     const problems: IntegrityProblem[] = []
     const good = selectTrustedCheckpoints(checkpoints ?? [], keys, problems)
     const tree = new TreeCheck(base, keys, good, problems)
@@ -64,7 +64,7 @@ export function verifyLedger(
       due: [...anchors(database), ...heads, ...noted].filter(({ seq }) => seq >= base.seq),
       onBlock: (data) => options.tree && verifier.problems.length === 0 && tree.add(data),
     })
-    said.check(base, checkpoints?.length, problems)
+    claims.check(base, checkpoints?.length, problems)
     // Nothing can be derived from an invalid chain.
     if (options.index !== undefined && verifier.problems.length === 0)
       for (const { seq, message } of compareIndex(options.index, database))

@@ -72,9 +72,9 @@ describe('agrees with JSON.parse', () => {
         expectAgreement(text, Number.isFinite(Number(text)))
         const reading = readJson(text)
         if (!reading.ok) return
-        const said = ratio(reading.value instanceof ExactNumber ? text : String(reading.value))
+        const value = ratio(reading.value instanceof ExactNumber ? text : String(reading.value))
         const written = ratio(text)
-        expect(said.over * written.under).toBe(written.over * said.under)
+        expect(value.over * written.under).toBe(written.over * value.under)
         const printed = ratio(String(Number(text)))
         const isSame = printed.over * written.under === written.over * printed.under
         expect(typeof reading.value === 'number').toBe(isSame)

@@ -194,11 +194,11 @@ function toMisfit({ approval, charges }: QueuedItem, [, refused, room]: MisfitRo
   if (refused < 0) return { status: 'changed' }
   if (approval && refused === charges.length - 1 && charges.at(-1)?.key.startsWith('approval '))
     return { status: 'approval-used' }
-  const told = room.slice(0, approval ? charges.length - 1 : charges.length)
+  const limits = room.slice(0, approval ? charges.length - 1 : charges.length)
   return {
     status: 'misfit',
     refused,
-    room: told.map(([left, waitMs], at) => {
+    room: limits.map(([left, waitMs], at) => {
       const remaining = parseDecimal(left) ?? ZERO
       const retryAfterMs = waitMs < 0 ? Number.POSITIVE_INFINITY : waitMs
       return { passes: waitMs === 0 && at !== refused, remaining, retryAfterMs }

@@ -52,8 +52,8 @@ export class GateDirectory {
   }
 
   /** Returns how far the clock of this gate is ahead of the database's, at least; negative: behind. */
-  async beat({ version = 0, ...said }: GateReport): Promise<number> {
-    const { address, config, key, peer = '', release, state } = said
+  async beat({ version = 0, ...report }: GateReport): Promise<number> {
+    const { address, config, key, peer = '', release, state } = report
     const beforeMs = Date.now()
     const [row] = await this.#connections.query(BEAT, [
       ...[this.#gate, version, state, release, config, address, key, this.#epoch(), peer],

@@ -25,7 +25,7 @@ export interface ResponseWriter {
   /** What the client has not read yet. */
   readonly waitingBytes: number
   /** Calls once when the buffer is empty; used by a sender that finds it full. */
-  whenRead(told: () => void): void
+  whenRead(onRead: () => void): void
   /** The client takes events and no JSON. */
   readsOnlyEvents: boolean
   /** Told once where the client goes away before the end. */
@@ -69,8 +69,8 @@ export class NodeResponseWriter implements ResponseWriter {
     return this.#response.writableLength
   }
 
-  whenRead(told: () => void): void {
-    this.#response.once('drain', told)
+  whenRead(onRead: () => void): void {
+    this.#response.once('drain', onRead)
   }
 
   send(status: number, headers: OutgoingHeaders, body = ''): void {

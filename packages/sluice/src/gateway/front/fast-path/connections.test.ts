@@ -45,13 +45,13 @@ afterEach(() => {
   server.close()
 })
 
-/** A client of bytes; `said` is all that came back so far. */
+/** A client of bytes; `received` is all that came back so far. */
 function client() {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').setNoDelay(true)
   open.push(socket)
-  const seen = { socket, said: '', isClosed: false }
+  const seen = { socket, received: '', isClosed: false }
   socket.setEncoding('utf8').on('data', (chunk) => {
-    seen.said += chunk
+    seen.received += chunk
   })
   socket.on('error', () => {})
   socket.on('close', () => {
@@ -65,7 +65,7 @@ const plain = (body: string): string =>
 const chunked = (body: string): string =>
   `POST /mcp/a HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
 
-const bodiesIn = (said: string): string[] => said.match(/(?:gate|node) b\d+/g) ?? []
+const bodiesIn = (received: string): string[] => received.match(/(?:gate|node) b\d+/g) ?? []
 const until = (check: () => void | Promise<void>) =>
   vi.waitFor(check, { timeout: 20_000, interval: 5 })
 const turn = () => new Promise((resolve) => setImmediate(resolve))
@@ -82,13 +82,13 @@ describe('connections beyond the bound', () => {
     const silent = client()
     const busy = client()
     busy.socket.write(plain('b0'))
-    await until(() => expect(bodiesIn(busy.said)).toEqual(['gate b0']))
+    await until(() => expect(bodiesIn(busy.received)).toEqual(['gate b0']))
     vi.advanceTimersByTime(3 * CLIENT_LOOK_EVERY_MS)
     busy.socket.write(plain('b1'))
-    await until(() => expect(bodiesIn(busy.said)).toHaveLength(2))
+    await until(() => expect(bodiesIn(busy.received)).toHaveLength(2))
     const more = [client(), client()]
     for (const [at, each] of more.entries()) each.socket.write(plain(`b${at}`))
-    await until(() => expect(more.every(({ said }) => said.includes('gate'))).toBe(true))
+    await until(() => expect(more.every(({ received }) => received.includes('gate'))).toBe(true))
     await until(() => expect([slow.isClosed, silent.isClosed]).toEqual([true, true]))
     expect(busy.isClosed).toBe(false)
   })
@@ -112,11 +112,11 @@ describe('requests', () => {
           await turn()
           socket.write(text.slice(cut))
         }
-        await until(() => expect(bodiesIn(seen.said)).toHaveLength(pieces.length))
+        await until(() => expect(bodiesIn(seen.received)).toHaveLength(pieces.length))
         // From the first that is not plain on they are all read by node:http.
         const firstOther = pieces.findIndex(({ isPlain }) => !isPlain)
         const isOurs = (at: number) => firstOther < 0 || at < firstOther
-        expect(bodiesIn(seen.said)).toEqual(
+        expect(bodiesIn(seen.received)).toEqual(
           pieces.map((_, at) => `${isOurs(at) ? 'gate' : 'node'} b${at}`),
         )
         socket.destroy()
@@ -133,9 +133,9 @@ describe('requests', () => {
     await until(() => expect(waiting).toHaveLength(1))
     waiting[0]?.()
     await until(() => expect(waiting).toHaveLength(2))
-    await until(() => expect(bodiesIn(seen.said)).toEqual(['gate b0']))
+    await until(() => expect(bodiesIn(seen.received)).toEqual(['gate b0']))
     waiting[1]?.()
-    await until(() => expect(bodiesIn(seen.said)).toEqual(['gate b0', 'gate b1', 'node b2']))
+    await until(() => expect(bodiesIn(seen.received)).toEqual(['gate b0', 'gate b1', 'node b2']))
   })
 
   test('in a stream that is over, nothing can be said into the next answer', async () => {
@@ -153,9 +153,11 @@ describe('requests', () => {
     first.send(200, {}, 'late')
     first.end()
     replies[1]?.send(202, {})
-    await until(() => expect(seen.said).toContain('202 Accepted'))
-    expect(seen.said).toContain('transfer-encoding: chunked\r\n\r\na\r\ndata: é\n\n\r\n0\r\n\r\n')
-    expect(seen.said).not.toContain('late')
+    await until(() => expect(seen.received).toContain('202 Accepted'))
+    expect(seen.received).toContain(
+      'transfer-encoding: chunked\r\n\r\na\r\ndata: é\n\n\r\n0\r\n\r\n',
+    )
+    expect(seen.received).not.toContain('late')
   })
 
   test('a header that would be two is refused, not sent', async () => {
@@ -170,7 +172,7 @@ describe('requests', () => {
     }
     const seen = client()
     seen.socket.write(plain('b0'))
-    await until(() => expect(seen.said).toMatch(/^HTTP\/1\.1 500 /))
+    await until(() => expect(seen.received).toMatch(/^HTTP\/1\.1 500 /))
     expect(failed).toHaveBeenCalledOnce()
   })
 })
@@ -200,7 +202,7 @@ describe('a client that', () => {
       expect(seen.isClosed).toBe(true)
     })
     expect(performance.now()).toBeGreaterThanOrEqual(CLIENT_REQUEST_MS_MAX)
-    expect(seen.said).toMatch(/^HTTP\/1\.1 408 /)
+    expect(seen.received).toMatch(/^HTTP\/1\.1 408 /)
   })
 
   test('says nothing is ended, but not while it waits for an answer', async () => {
@@ -212,7 +214,7 @@ describe('a client that', () => {
     vi.advanceTimersByTime(CLIENT_KEEP_ALIVE_MS + CLIENT_LOOK_EVERY_MS)
     await until(() => expect(idle.isClosed).toBe(true))
     replies[0]?.send(200, {}, 'gate b0')
-    await until(() => expect(bodiesIn(waiting.said)).toEqual(['gate b0']))
+    await until(() => expect(bodiesIn(waiting.received)).toEqual(['gate b0']))
   })
 
   test('sends on and on before its answer is read no further', async () => {
@@ -231,7 +233,7 @@ describe('a client that', () => {
     expect(seen.socket.writableLength).toBeGreaterThan(PLAIN_REQUEST_BYTES_MAX)
     reply?.send(200, {}, 'gate b0')
     // It is no request, as node:http says.
-    await until(() => expect(seen.said).toMatch(/gate b0HTTP\/1\.1 400 /))
+    await until(() => expect(seen.received).toMatch(/gate b0HTTP\/1\.1 400 /))
   })
 })
 
@@ -246,7 +248,7 @@ test('at the end the open answers are given, and then the connections end', asyn
   await until(() => expect(idle.isClosed).toBe(true))
   replies[0]?.send(200, {}, 'gate b0')
   await closed
-  expect(waiting.said).toMatch(/connection: close[\s\S]*gate b0$/)
+  expect(waiting.received).toMatch(/connection: close[\s\S]*gate b0$/)
 })
 
 describe('a client that is slow on purpose', () => {
@@ -261,7 +263,7 @@ describe('a client that is slow on purpose', () => {
       expect(read.mock.calls.length).toBeLessThan(200)
     }
     read.mockRestore()
-    await until(() => expect(seen.said).toContain(`gate ${body}`))
+    await until(() => expect(seen.received).toContain(`gate ${body}`))
   })
 
   test('that reads no answer is not read either, until it does', async () => {

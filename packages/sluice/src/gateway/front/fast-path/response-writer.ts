@@ -43,8 +43,8 @@ export class FastPathResponseWriter implements ResponseWriter {
     return this.#of?.socket.writableLength ?? 0
   }
 
-  whenRead(told: () => void): void {
-    this.#of?.socket.once('drain', told)
+  whenRead(onRead: () => void): void {
+    this.#of?.socket.once('drain', onRead)
   }
 
   send(status: number, headers: OutgoingHeaders, body = ''): void {

@@ -33,8 +33,8 @@ export class PeerListener {
     this.#server = createServer(
       { ...toServerTls(gate, keyOf), handshakeTimeout: PEER_CONNECT_MS },
       (request, response) => {
-        const said = request.headers[FORWARDED_HEADER]
-        take(request, response, said === 'local')
+        const header = request.headers[FORWARDED_HEADER]
+        take(request, response, header === 'local')
       },
     )
     this.#server.maxConnections = CLIENT_CONNECTIONS_MAX

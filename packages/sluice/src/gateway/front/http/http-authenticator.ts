@@ -57,7 +57,7 @@ export class HttpAuthenticator {
     const of = path.slice(METADATA.length)
     if (of !== '' && !/^\/mcp(\/[a-z0-9-]{1,24})?$/.test(of)) return false
     const { issuers, scopes } = this.#options
-    const said = {
+    const metadata = {
       resource: this.#options.baseOf(request) + (of === '' ? '/mcp' : of),
       ...(issuers.length === 0 ? {} : { authorization_servers: issuers }),
       ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
@@ -65,7 +65,7 @@ export class HttpAuthenticator {
       resource_name: 'Sluice',
     }
     const headers = { 'content-type': 'application/json', 'access-control-allow-origin': '*' }
-    response.writeHead(200, headers).end(JSON.stringify(said))
+    response.writeHead(200, headers).end(JSON.stringify(metadata))
     return true
   }
 

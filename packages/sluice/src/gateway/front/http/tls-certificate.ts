@@ -58,7 +58,7 @@ export class TlsCertificate {
   }
 
   look(): void {
-    const said = this.#broken
+    const previous = this.#broken
     try {
       const pair = readPair(this.#files)
       this.#broken = undefined
@@ -69,7 +69,7 @@ export class TlsCertificate {
       this.#log('info', `another certificate is served, until ${this.#certificate.validTo}`)
     } catch (error) {
       this.#broken = `the certificate is as it was: ${(error as Error).message}`
-      if (this.#broken !== said) this.#log('error', this.#broken)
+      if (this.#broken !== previous) this.#log('error', this.#broken)
     }
   }
 }

@@ -228,7 +228,7 @@ export class AgentGate {
         generation: 'session',
         onAnswer: () => {},
         // No person is behind an agent to be asked.
-        onTold: () => {},
+        onNotification: () => {},
         onDrop: () => {},
         onEnd: () => this.#lines.delete(key),
       },
@@ -258,10 +258,10 @@ function paramsOf(tool: string, args: unknown, effectId: string): ParsedMembers 
 
 function outcomeOf({ result, error }: JsonRpcResponse, call: AgentCall): AgentOutcome {
   if (error !== undefined) {
-    const told = isObject(error.data) ? error.data : {}
-    const decision = told['sluice/decision']
+    const data = isObject(error.data) ? error.data : {}
+    const decision = data['sluice/decision']
     if (isObject(decision)) return toDeniedOutcome(decision, call)
-    const upstream = told['sluice/upstream']
+    const upstream = data['sluice/upstream']
     if (isObject(upstream) && upstream.repeatable !== true)
       return { kind: 'unknown', reason: error.message }
     return { kind: 'result', text: error.message, isError: true }

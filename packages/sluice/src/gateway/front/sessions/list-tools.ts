@@ -59,7 +59,7 @@ const CONSOLE: Caller = {
 export async function readServerTools(server: string, open: OpenServer): Promise<void> {
   const link = new MemberTransport(
     {
-      ...{ generation: 'session', onAnswer() {}, onTold() {}, onDrop() {}, onEnd() {} },
+      ...{ generation: 'session', onAnswer() {}, onNotification() {}, onDrop() {}, onEnd() {} },
     },
     (made) => open(server, made, () => CONSOLE, {}),
   )

@@ -22,9 +22,9 @@ import {
 export interface MemberLinkContext {
   readonly generation: ProtocolGeneration
   /** The answer to a request of the client's, under the client's id. */
-  readonly onAnswer: (request: RequestId, told: RpcReply) => void
+  readonly onAnswer: (request: RequestId, reply: RpcReply) => void
   /** A request or notification of the server's. */
-  readonly onTold: (text: string, related: MessageContext) => void
+  readonly onNotification: (text: string, related: MessageContext) => void
   readonly onDrop: (request: RequestId) => void
   readonly onSuspend?: (request: RequestId) => void
   /** A request of the client's waits for a person. */
@@ -78,7 +78,10 @@ export class MemberTransport implements ClientTransport {
     else if (answers) this.#context.onAnswer(request as RequestId, { text, ...coded(errorCode) })
     // What belongs to a question of ours belongs to no request that the client knows.
     else
-      this.#context.onTold(text, question === undefined && request !== undefined ? { request } : {})
+      this.#context.onNotification(
+        text,
+        question === undefined && request !== undefined ? { request } : {},
+      )
     return true
   }
 

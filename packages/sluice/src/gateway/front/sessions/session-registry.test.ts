@@ -29,10 +29,10 @@ afterEach(() => {
 })
 
 const ANN = callerOf('ann')
-let told: JsonRpcMessage[] = []
+let received: JsonRpcMessage[] = []
 const connect = () => ({
   ...NO_CLIENT_EVENTS,
-  onMessage: (message: JsonRpcMessage) => void told.push(message),
+  onMessage: (message: JsonRpcMessage) => void received.push(message),
 })
 const open = (name: string, caller = ANN): HttpSession | undefined =>
   sessions.open(name, caller, undefined, connect)
@@ -146,12 +146,12 @@ describe('an open answer', () => {
 
   test('that its client left is cancelled, and a session that never began is over', async () => {
     const session = open('http') as HttpSession
-    told = []
+    received = []
     const { client, reply } = await request()
     session.accept([PING], false, {}, reply)
     reply.destroy()
     await expect(client).rejects.toThrow()
-    expect(told.at(-1)).toMatchObject({ method: 'notifications/cancelled' })
+    expect(received.at(-1)).toMatchObject({ method: 'notifications/cancelled' })
     expect(sessions.use('http', session.id, ANN)).toBeUndefined()
   })
 })

@@ -56,8 +56,8 @@ test('a stream on which nobody says `initialize` ends by itself', async () => {
 })
 
 test('what is open when it ends is answered, and both sides of the session learn of the end', async () => {
-  const told: string[] = []
-  const { session, ended, text } = await open((why) => void told.push(why))
+  const received: string[] = []
+  const { session, ended, text } = await open((why) => void received.push(why))
   expect(session.isIdle).toBe(true)
   const acknowledged = { send() {} } as unknown as ResponseWriter
   session.accept([INITIALIZE], false, {}, acknowledged)
@@ -65,7 +65,7 @@ test('what is open when it ends is answered, and both sides of the session learn
   expect(session.refuses([INITIALIZE])).toBe('a request with this id is still open')
   vi.advanceTimersByTime(SSE_INITIALIZE_MS)
   session.close('over')
-  expect([ended, told]).toEqual([['over'], ['over']])
+  expect([ended, received]).toEqual([['over'], ['over']])
   expect(session.send('{}')).toBe(false)
   expect(await text).toMatch(/"id":1,"error":\{"code":-32603,"message":"over"\}/)
 })

@@ -68,16 +68,16 @@ describe('which generation a POST is of', () => {
 describe('headers and body', () => {
   test('of a session: none are wanted, those that are there say the same', () => {
     const asked = request('tools/call', { name: 'a' }, {})
-    const told = (headers: object, messages: JsonRpcMessage[] = [asked]) =>
+    const isRefused = (headers: object, messages: JsonRpcMessage[] = [asked]) =>
       findHeaderBodyMismatch({ ...headers }, messages) !== undefined
-    expect(told({})).toBe(false)
-    expect(told({ 'mcp-method': 'tools/call', 'mcp-name': '=?base64?YQ==?=' })).toBe(false)
-    expect(told({ 'mcp-method': 'tools/list' })).toBe(true)
-    expect(told({ 'mcp-name': 'b' })).toBe(true)
-    expect(told({ 'mcp-name': '=?base64?!?=' }, [request('tools/list', {}, {})])).toBe(true)
-    expect(told({ 'mcp-method': 'tools/call' }, [asked, asked])).toBe(true)
+    expect(isRefused({})).toBe(false)
+    expect(isRefused({ 'mcp-method': 'tools/call', 'mcp-name': '=?base64?YQ==?=' })).toBe(false)
+    expect(isRefused({ 'mcp-method': 'tools/list' })).toBe(true)
+    expect(isRefused({ 'mcp-name': 'b' })).toBe(true)
+    expect(isRefused({ 'mcp-name': '=?base64?!?=' }, [request('tools/list', {}, {})])).toBe(true)
+    expect(isRefused({ 'mcp-method': 'tools/call' }, [asked, asked])).toBe(true)
     const answer = { kind: 'answer', id: 1, result: '{}', error: undefined, source: '' } as const
-    expect(told({ 'mcp-method': 'tools/call' }, [answer])).toBe(true)
+    expect(isRefused({ 'mcp-method': 'tools/call' }, [answer])).toBe(true)
   })
 
   test('that say the same pass', () => {

@@ -76,10 +76,10 @@ export function rejectStatelessPost(
   const { id, method, params } = request
   const unlike = (what: string) => buildErrorReply(id, RPC.headerMismatch, what)
   const version = headers['mcp-protocol-version']
-  const said = getVersion(request)
-  if (typeof said === 'string' && version !== said)
+  const claimed = getVersion(request)
+  if (typeof claimed === 'string' && version !== claimed)
     return unlike(
-      `\`MCP-Protocol-Version\` is ${shown(version)}, \`_meta\` says \`${said.slice(0, 40)}\``,
+      `\`MCP-Protocol-Version\` is ${shown(version)}, \`_meta\` says \`${claimed.slice(0, 40)}\``,
     )
   const refused = rejectWrongGeneration('stateless', request)
   if (refused !== undefined) return refused
@@ -109,8 +109,8 @@ export function findHeaderBodyMismatch(
     return `\`Mcp-Method\` is ${shown(method)}, the body says \`${message.method.slice(0, 100)}\``
   if (name === undefined) return undefined
   const decoded = typeof name === 'string' ? decodeValue(name, BASE64) : undefined
-  const said = nameIn(message.method, message.params)
-  return decoded !== undefined && decoded === said
+  const claimed = nameIn(message.method, message.params)
+  return decoded !== undefined && decoded === claimed
     ? undefined
     : '`Mcp-Name` is not what the body says'
 }

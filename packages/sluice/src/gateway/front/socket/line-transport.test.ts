@@ -40,7 +40,7 @@ interface OpenedSide {
 function pipe() {
   const [near, far] = duplexPair()
   const sides: OpenedSide[] = []
-  const said: { id?: unknown; error?: { code: number; message: string } }[] = []
+  const received: { id?: unknown; error?: { code: number; message: string } }[] = []
   let isEnded = false
   const link = new LineConnection(near, {
     open: (side) => {
@@ -57,7 +57,7 @@ function pipe() {
     },
   })
   far.on('data', (chunk) => {
-    for (const line of String(chunk).trim().split('\n')) said.push(JSON.parse(line))
+    for (const line of String(chunk).trim().split('\n')) received.push(JSON.parse(line))
   })
   link.start(Buffer.alloc(0))
   const write = async (...messages: (object | string)[]): Promise<void> => {
@@ -68,7 +68,7 @@ function pipe() {
     await new Promise((resolve) => setImmediate(resolve))
     await new Promise((resolve) => setImmediate(resolve))
   }
-  return { near, far, link, said, sides, write, isEnded: () => isEnded }
+  return { near, far, link, received, sides, write, isEnded: () => isEnded }
 }
 
 const META_OWN = { [META.version]: STATELESS_REVISION, [META.capabilities]: {} }
@@ -79,11 +79,11 @@ test('of either generation, as the first request shows', async () => {
   const newer = pipe()
   await newer.write(DISCOVER, { id: 2, method: 'tools/list', params: {} })
   expect(newer.sides.map(({ side }) => side.generation)).toEqual(['stateless'])
-  expect(newer.said).toMatchObject([{ id: 2, error: { code: -32602 } }])
+  expect(newer.received).toMatchObject([{ id: 2, error: { code: -32602 } }])
   const older = pipe()
   await older.write(INITIALIZE, DISCOVER)
   expect(older.sides.map(({ side }) => side.generation)).toEqual(['session'])
-  expect(older.said).toMatchObject([{ id: 1, error: { code: -32600 } }])
+  expect(older.received).toMatchObject([{ id: 1, error: { code: -32600 } }])
 })
 
 test('a session after all: the conversation before it ends, the pipe goes on', async () => {
@@ -105,9 +105,9 @@ test('a session after all: the conversation before it ends, the pipe goes on', a
 })
 
 test('what is no message is answered; what cannot be opened ends the pipe', async () => {
-  const { said, write, sides } = pipe()
+  const { received, write, sides } = pipe()
   await write('nonsense', DISCOVER)
-  expect(said).toMatchObject([{ error: { code: -32700 } }])
+  expect(received).toMatchObject([{ error: { code: -32700 } }])
   expect(sides).toHaveLength(1)
 })
 
@@ -115,14 +115,14 @@ test('whoever is behind a client that does not read is told, and again when it h
   const { far, link, sides, write } = pipe()
   await write(INITIALIZE)
   far.pause()
-  const { pressed: told } = sides[0] as (typeof sides)[0]
+  const { pressed } = sides[0] as (typeof sides)[0]
   const text = JSON.stringify({ jsonrpc: '2.0', method: 'x', params: { y: 'z'.repeat(400_000) } })
   for (let message = 0; message < 5; message++) expect(link.send(text)).toBe(true)
-  expect(told).toEqual([[true, undefined]])
+  expect(pressed).toEqual([[true, undefined]])
   far.resume()
   await vi.waitFor(
     () =>
-      expect(told).toEqual([
+      expect(pressed).toEqual([
         [true, undefined],
         [false, undefined],
       ]),
@@ -131,7 +131,7 @@ test('whoever is behind a client that does not read is told, and again when it h
 })
 
 test('a client that ends its input right behind its requests reads the answers first', async () => {
-  const { far, sides, said, write, isEnded } = pipe()
+  const { far, sides, received, write, isEnded } = pipe()
   await write(INITIALIZE, { id: 3, method: 'tools/list', params: {} })
   far.end()
   await write()
@@ -141,13 +141,13 @@ test('a client that ends its input right behind its requests reads the answers f
   expect(isEnded()).toBe(false)
   side.send('{"jsonrpc":"2.0","id":3,"result":{}}', { request: 3, answers: true })
   await write()
-  expect([isEnded(), said.map(({ id }) => id)]).toEqual([true, [2, 3]])
+  expect([isEnded(), received.map(({ id }) => id)]).toEqual([true, [2, 3]])
   expect(sides[0]?.ended).toEqual(['the client ended the session'])
 })
 
 describe('a hostile client of a pipe', () => {
   test('what is no message of lines is answered with why, and the next line is read', async () => {
-    const { said, sides, far, write } = pipe()
+    const { received, sides, far, write } = pipe()
     await write(INITIALIZE)
     const bytes = [
       Buffer.alloc(LINE_BYTES_MAX + 1, 'a'),
@@ -161,8 +161,8 @@ describe('a hostile client of a pipe', () => {
       far.write(each)
       await write('')
     }
-    await vi.waitFor(() => expect(said).toHaveLength(bytes.length))
-    expect(said.every(({ error }) => (error?.code ?? 0) < 0)).toBe(true)
+    await vi.waitFor(() => expect(received).toHaveLength(bytes.length))
+    expect(received.every(({ error }) => (error?.code ?? 0) < 0)).toBe(true)
     expect(sides[0]?.got).toHaveLength(1)
     await write({ id: 3, method: 'ping' })
     expect(sides[0]?.got).toHaveLength(2)
@@ -177,10 +177,12 @@ describe('a hostile client of a pipe', () => {
   })
 
   test('an id that is open is not taken twice, and the first keeps it', async () => {
-    const { said, sides, write } = pipe()
+    const { received, sides, write } = pipe()
     await write(INITIALIZE, { id: 3, method: 'tools/list' }, { id: 3, method: 'tools/list' })
     expect(sides[0]?.got).toHaveLength(2)
-    expect(said).toMatchObject([{ id: null, error: { message: expect.stringContaining('open') } }])
+    expect(received).toMatchObject([
+      { id: null, error: { message: expect.stringContaining('open') } },
+    ])
     sides[0]?.side.send('{"jsonrpc":"2.0","id":3,"result":{}}', { request: 3, answers: true })
     await write({ id: 3, method: 'tools/list' })
     expect(sides[0]?.got).toHaveLength(3)

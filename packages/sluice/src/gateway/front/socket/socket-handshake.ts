@@ -44,11 +44,11 @@ export function readHello(
       if (end > bytesMax) return fail(`the first line has more than ${bytesMax} bytes`)
       if (at < 0) return
       stop()
-      const said = Buffer.concat(chunks)
+      const received = Buffer.concat(chunks)
       // Nothing is lost until somebody reads on.
       socket.pause()
       try {
-        resolve({ ...parseHandshake(said.subarray(0, end)), rest: said.subarray(end + 1) })
+        resolve({ ...parseHandshake(received.subarray(0, end)), rest: received.subarray(end + 1) })
       } catch (error) {
         reject(error)
       }

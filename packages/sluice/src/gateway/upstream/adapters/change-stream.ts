@@ -29,9 +29,12 @@ export class ChangeStream {
 
   /** `capabilities` are the server's, as text. */
   learn(capabilities: string): void {
-    const told = JSON.parse(capabilities) as Record<string, { listChanged?: unknown } | undefined>
+    const declared = JSON.parse(capabilities) as Record<
+      string,
+      { listChanged?: unknown } | undefined
+    >
     const lists = ['tools', 'prompts', 'resources'].filter(
-      (kind) => told[kind]?.listChanged === true,
+      (kind) => declared[kind]?.listChanged === true,
     )
     this.lists = Object.fromEntries(lists.map((kind) => [`${kind}ListChanged`, true]))
   }

@@ -26,7 +26,7 @@ const OLDER = (sent: Sent) => (sent.method === 'initialize' ? BEGUN : undefined)
 class Server {
   readonly generations: Partial<Record<ProtocolGeneration, boolean>>
   readonly started: { generation: ProtocolGeneration; link: ScriptedLink }[] = []
-  readonly told: JsonRpcMessage[] = []
+  readonly received: JsonRpcMessage[] = []
   readonly failures: UpstreamFailure[] = []
   readonly link: NegotiatingUpstream
   closed: string | undefined
@@ -47,7 +47,7 @@ class Server {
     }
     const options = { clientGeneration, generations, isProcess, log: () => {}, start }
     this.link = new NegotiatingUpstream(options, {
-      onMessage: (message) => void this.told.push(message),
+      onMessage: (message) => void this.received.push(message),
       onFailure: (failure) => void this.failures.push(failure),
       onClose: (why) => {
         this.closed = why
@@ -73,7 +73,7 @@ class Server {
   }
 
   answersTo(id: RequestId): JsonRpcMessage[] {
-    return this.told.filter((message) => message.kind === 'answer' && message.id === id)
+    return this.received.filter((message) => message.kind === 'answer' && message.id === id)
   }
 }
 
@@ -232,7 +232,7 @@ describe('a client with a session', () => {
     server.last.say({ id, result: BEGUN })
     server.last.say({ method: 'notifications/message', params: { data: 1 } })
     await settled()
-    expect(server.told.map(({ kind }) => kind).toSorted()).toEqual(['answer', 'notification'])
+    expect(server.received.map(({ kind }) => kind).toSorted()).toEqual(['answer', 'notification'])
   })
 })
 

@@ -32,8 +32,8 @@ interface ResumableCall {
   isHeld: boolean
   handle: string
   /** Asked and not answered: told to the client, and not yet. */
-  told: ServerInputRequest[]
-  untold: ServerInputRequest[]
+  sent: ServerInputRequest[]
+  unsent: ServerInputRequest[]
   /** What came while nobody waited. */
   end: JsonRpcResponse | UpstreamFailure | undefined
   timer: NodeJS.Timeout | undefined
@@ -62,7 +62,7 @@ export class ResumableCalls {
   }
 
   begin(id: RequestId): void {
-    const nothing = { told: [], untold: [], end: undefined, timer: undefined }
+    const nothing = { sent: [], unsent: [], end: undefined, timer: undefined }
     this.#byId.set(id, { id, leg: id, isHeld: false, handle: '', ...nothing })
   }
 
@@ -76,14 +76,14 @@ export class ResumableCalls {
    * which, of the newest that somebody waits for. */
   ask(call: RequestId | undefined, question: RequestId, text: string): void {
     const found = this.#byId.get(call as RequestId) ?? this.#newest
-    if (found === undefined || found.untold.length + found.told.length >= SERVER_REQUESTS_MAX) {
+    if (found === undefined || found.unsent.length + found.sent.length >= SERVER_REQUESTS_MAX) {
       const why =
         found === undefined
           ? 'no client waits for an answer that could carry this'
           : `more than ${SERVER_REQUESTS_MAX} questions are open for this call`
       return this.#events.refuseServer(question, why)
     }
-    found.untold.push({ key: `input-${++this.#lastKey}`, id: question, text })
+    found.unsent.push({ key: `input-${++this.#lastKey}`, id: question, text })
     if (!found.isHeld) found.timer ??= setTimeout(() => this.#tell(found), INPUT_GATHER_MS).unref()
   }
 
@@ -109,14 +109,14 @@ export class ResumableCalls {
       this.#events.endLeg(leg, call.end)
       return true
     }
-    const open = call.told
-    call.told = []
+    const open = call.sent
+    call.sent = []
     for (const question of open) {
       const response = responses.get(question.key)
-      if (response === undefined) call.untold.push(question)
+      if (response === undefined) call.unsent.push(question)
       else this.#events.answerServer(question.id, response)
     }
-    if (call.untold.length > 0) this.#tell(call)
+    if (call.unsent.length > 0) this.#tell(call)
     return true
   }
 
@@ -143,8 +143,8 @@ export class ResumableCalls {
       this.#giveUp(call, 'too many calls wait for input already')
       return this.#events.refuseLeg(call.leg, 'too many calls wait for input already')
     }
-    call.told = call.untold
-    call.untold = []
+    call.sent = call.unsent
+    call.unsent = []
     call.isHeld = true
     call.handle = randomUUID()
     call.timer = setTimeout(
@@ -152,7 +152,7 @@ export class ResumableCalls {
       INPUT_HELD_MS,
     ).unref()
     this.#byHandle.set(call.handle, call)
-    const asked = Object.fromEntries(call.told.map(({ key, text }) => [key, text]))
+    const asked = Object.fromEntries(call.sent.map(({ key, text }) => [key, text]))
     const result = patchObject('{}', {
       resultType: '"input_required"',
       inputRequests: patchObject('{}', asked),
@@ -175,7 +175,7 @@ export class ResumableCalls {
   #giveUp(call: ResumableCall, why: string, reason = JSON.stringify(why)): void {
     this.#forget(call)
     if (call.end !== undefined) return
-    for (const { id } of [...call.told, ...call.untold]) this.#events.refuseServer(id, why)
+    for (const { id } of [...call.sent, ...call.unsent]) this.#events.refuseServer(id, why)
     this.#events.cancel(call.id, reason)
   }
 

@@ -44,11 +44,11 @@ const FORM = { method: 'elicitation/create', params: { message: 'who?' } }
 
 class Bridge {
   readonly server = new ScriptedLink()
-  readonly told: { message: JsonRpcMessage; related: MessageContext | undefined }[] = []
+  readonly received: { message: JsonRpcMessage; related: MessageContext | undefined }[] = []
   readonly failures: UpstreamFailure[] = []
   readonly begun: boolean[] = []
   hear: UpstreamEvents['onMessage'] = (message, related) =>
-    void this.told.push({ message, related })
+    void this.received.push({ message, related })
   readonly link = new SessionOverStateless(
     this.server.connect,
     { log: () => {}, onBegun: (hasBegun) => void this.begun.push(hasBegun) },
@@ -95,11 +95,11 @@ class Bridge {
   }
 
   get questions(): JsonRpcRequest[] {
-    return this.told.flatMap(({ message }) => (message.kind === 'request' ? [message] : []))
+    return this.received.flatMap(({ message }) => (message.kind === 'request' ? [message] : []))
   }
 
   get withdrawn(): unknown[] {
-    return this.told.flatMap(({ message }) =>
+    return this.received.flatMap(({ message }) =>
       message.kind === 'notification' && message.method === 'notifications/cancelled'
         ? [message.params?.value.requestId]
         : [],
@@ -107,7 +107,7 @@ class Bridge {
   }
 
   to(id: RequestId): JsonRpcResponse {
-    const answers = this.told.map(({ message }) => message)
+    const answers = this.received.map(({ message }) => message)
     const found = answers.find((each) => each.kind === 'answer' && each.id === id)
     if (found === undefined) throw new Error(`no answer to ${id}`)
     return found as JsonRpcResponse
@@ -160,9 +160,9 @@ describe('the session', () => {
   test('of a server that asks by itself: nobody is asked', async () => {
     const bridge = new Bridge()
     await bridge.begin()
-    const before = bridge.told.length
+    const before = bridge.received.length
     bridge.server.say({ id: 1, method: 'roots/list' })
-    expect(bridge.told).toHaveLength(before)
+    expect(bridge.received).toHaveLength(before)
   })
 })
 
@@ -302,7 +302,7 @@ describe('a call that wants input', () => {
     const { id: round } = bridge.server.last('tools/call')
     const related = { request: round }
     bridge.server.say({ method: 'notifications/message', params: { data: 1 } }, related)
-    expect(bridge.told.at(-1)?.related).toEqual({ request: id })
+    expect(bridge.received.at(-1)?.related).toEqual({ request: id })
     bridge.server.fail(round)
     expect(bridge.failures).toMatchObject([{ request: id }])
   })
@@ -324,7 +324,7 @@ describe('the stream of changes', () => {
     expect(bridge.server.aborted).toEqual([listens(bridge)[0]?.id])
     const _meta = { [META.subscription]: 'listen-2' }
     bridge.server.say({ method: 'notifications/resources/updated', params: { uri: 'a:b', _meta } })
-    const { message } = bridge.told.at(-1) ?? {}
+    const { message } = bridge.received.at(-1) ?? {}
     expect(message).toMatchObject({ params: { value: { uri: 'a:b' } } })
     expect(JSON.stringify(message)).not.toContain('"_meta":{"io')
     await bridge.ask('resources/unsubscribe', { uri: 'a:b' })

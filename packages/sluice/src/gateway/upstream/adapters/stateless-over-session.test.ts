@@ -35,11 +35,11 @@ const BEGUN = {
 /** The bridge, and the relay's side of it. */
 class Bridge {
   readonly server = new ScriptedLink()
-  readonly told: { message: JsonRpcMessage; related: MessageContext | undefined }[] = []
+  readonly received: { message: JsonRpcMessage; related: MessageContext | undefined }[] = []
   readonly failures: UpstreamFailure[] = []
   readonly begun: boolean[] = []
   hear: UpstreamEvents['onMessage'] = (message, related) =>
-    void this.told.push({ message, related })
+    void this.received.push({ message, related })
   readonly link = new StatelessOverSession(
     this.server.connect,
     { log: () => {}, onBegun: (hasBegun) => void this.begun.push(hasBegun) },
@@ -88,7 +88,7 @@ class Bridge {
   }
 
   to(id: RequestId): JsonRpcResponse {
-    const answers = this.told.map(({ message }) => message)
+    const answers = this.received.map(({ message }) => message)
     const found = answers.find((each) => each.kind === 'answer' && each.id === id)
     if (found === undefined) throw new Error(`no answer to ${id}`)
     return found as JsonRpcResponse
@@ -176,7 +176,7 @@ describe('a call whose server asks', () => {
     expect(bridge.server.all('tools/call')).toHaveLength(1)
     expect(bridge.server.sent.at(-1)).toMatchObject({ id: 'q', result: ANSWER })
     bridge.server.say({ method: 'notifications/progress', params: { progressToken: first } })
-    expect(bridge.told.at(-1)?.related).toEqual({ request: second })
+    expect(bridge.received.at(-1)?.related).toEqual({ request: second })
     bridge.server.say({ id: first, result: { content: [] } })
     expect(bridge.result(second)).toEqual({ content: [] })
     const third = await bridge.call({ requestState, inputResponses: { [key]: ANSWER } })
@@ -333,7 +333,7 @@ describe('subscriptions', () => {
   const listen = (bridge: Bridge, notifications: object) =>
     bridge.ask('subscriptions/listen', { notifications })
   const heard = (bridge: Bridge, id: RequestId) =>
-    bridge.told.flatMap(({ message, related }) =>
+    bridge.received.flatMap(({ message, related }) =>
       message.kind === 'notification' && related?.request === id ? [message] : [],
     )
 
@@ -353,7 +353,7 @@ describe('subscriptions', () => {
       ...[undefined, 'a:/x', 'a:/x/part'],
     ])
     // The gate gets it too, regardless of who subscribed.
-    const unrelated = bridge.told.filter(
+    const unrelated = bridge.received.filter(
       ({ message, related }) => message.kind === 'notification' && related?.request === undefined,
     )
     expect(unrelated).toHaveLength(4)

@@ -111,7 +111,7 @@ export class StatelessOverSession extends UpstreamAdapter {
   }
 
   protected override fromServer(message: JsonRpcMessage, related?: MessageContext): void {
-    if (message.kind === 'notification') return this.#told(message, related)
+    if (message.kind === 'notification') return this.#deliver(message, related)
     if (message.kind === 'request') {
       const { id, method, params } = message
       if (method === 'ping') return void this.inner.send(writeResult(id, '{}'))
@@ -134,7 +134,7 @@ export class StatelessOverSession extends UpstreamAdapter {
     this.#calls.close()
   }
 
-  #told(notification: JsonRpcNotification, related: MessageContext | undefined): void {
+  #deliver(notification: JsonRpcNotification, related: MessageContext | undefined): void {
     const { method, params } = notification
     this.#listens.tellOf(method, params)
     if (method !== 'notifications/progress') {

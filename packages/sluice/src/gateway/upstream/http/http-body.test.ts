@@ -7,10 +7,10 @@ import { connect, EVENTS, isCall, serve, up } from './http.test-support.ts'
 import { EventBody } from './http-body.ts'
 
 function readerOf() {
-  const seen = { said: 0, junk: 0 }
-  const onSaid = () => void seen.said++
+  const seen = { messages: 0, junk: 0 }
+  const onMessages = () => void seen.messages++
   const onJunk = () => void seen.junk++
-  const body = new EventBody({ onSaid, onJunk, onTooLarge: () => {} }, () => false)
+  const body = new EventBody({ onMessages, onJunk, onTooLarge: () => {} }, () => false)
   return { body, seen }
 }
 
@@ -26,15 +26,15 @@ describe('F8: a stream of events is read a bounded number of lines a turn', () =
     let turns = 0
     for (let rest: Buffer | undefined = chunk; rest !== undefined; turns++) {
       const before = body.parser.lineCount
-      const said = seen.said
+      const count = seen.messages
       rest = body.push(rest)
       expect(body.parser.lineCount - before).toBeLessThanOrEqual(linesMax)
-      expect(seen.said - said).toBeLessThanOrEqual(
+      expect(seen.messages - count).toBeLessThanOrEqual(
         2 * (STREAM_UNITS_PER_TURN / STREAM_UNITS_PER_EVENT),
       )
     }
     expect(turns).toBeGreaterThan(30)
-    expect(seen.said).toBe(piece.startsWith('data') ? 20_000 : 0)
+    expect(seen.messages).toBe(piece.startsWith('data') ? 20_000 : 0)
   })
 
   test('also where each byte comes by itself', () => {
@@ -109,10 +109,10 @@ describe('F8: a stream of events is read a bounded number of lines a turn', () =
     }, 1)
     expect(await answer).toBe('last')
     isOver = true
-    const told = asker.others.map(({ message }) =>
+    const notified = asker.others.map(({ message }) =>
       'params' in message ? message.params?.value.data : undefined,
     )
-    expect(told).toEqual(Array.from({ length: 1_000 }, (_, data) => data))
+    expect(notified).toEqual(Array.from({ length: 1_000 }, (_, data) => data))
     expect(turns).toBeGreaterThan(1_000 / (2 * (STREAM_UNITS_PER_TURN / STREAM_UNITS_PER_EVENT)))
   })
 })

@@ -23,7 +23,7 @@ export function bodyKindOf(headers: ResponseHeaders): BodyKind {
 }
 
 export interface BodyEvents {
-  onSaid(said: UpstreamMessages): void
+  onMessages(messages: UpstreamMessages): void
   /** More in one message than the gate reads; the rest of it is passed over. */
   onTooLarge(): void
   /** A stream of lines without an event: it has to be ended. */
@@ -65,7 +65,7 @@ export class JsonBody implements ResponseBody {
     if (this.#bytes === 0 || this.#bytes > UPSTREAM_MESSAGE_BYTES_MAX) return
     const [only] = this.#chunks
     const whole = this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : (only as Buffer)
-    this.#events.onSaid(readBytes(whole, this.#batches))
+    this.#events.onMessages(readBytes(whole, this.#batches))
   }
 }
 
@@ -113,11 +113,11 @@ export class EventBody implements ResponseBody {
   #take(event: ReturnType<EventParser['push']>[number]): void {
     if (!event.ok) {
       if (event.code === 'WIRE_UTF8')
-        this.#events.onSaid({ ok: false, why: event.message, answers: undefined })
+        this.#events.onMessages({ ok: false, why: event.message, answers: undefined })
       else this.#events.onTooLarge()
       // An event without text only carries an id, to resume from.
     } else if (event.event === 'message' && event.data !== '')
-      this.#events.onSaid(readUpstreamMessages(event.data, this.#batches()))
+      this.#events.onMessages(readUpstreamMessages(event.data, this.#batches()))
     else this.#events.onEvent?.(event.event, event.data)
   }
 

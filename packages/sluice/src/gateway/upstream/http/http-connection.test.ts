@@ -37,21 +37,21 @@ async function serve(answer: (text: string, socket: Socket, nth: number) => void
   return seen
 }
 
-type Said = { body: string; status?: number; error?: Error; written: boolean }
+type SeenResponse = { body: string; status?: number; error?: Error; written: boolean }
 
-function ask(url: string, more: Partial<HttpRequest> = {}): Promise<Said> {
+function ask(url: string, more: Partial<HttpRequest> = {}): Promise<SeenResponse> {
   return new Promise((resolve) => {
-    const said: Said = { body: '', written: false }
+    const seen: SeenResponse = { body: '', written: false }
     const exchange = new HttpExchange(
       pools.to(url).calls,
       { method: 'POST', path: '/mcp', headers: {}, body: 'x', ...more },
       {
-        onHead: (status) => Object.assign(said, { status }),
+        onHead: (status) => Object.assign(seen, { status }),
         onData: (chunk) => {
-          said.body += chunk.toString('latin1')
+          seen.body += chunk.toString('latin1')
         },
-        onEnd: () => resolve({ ...said, written: exchange.written }),
-        onError: (error) => resolve({ ...said, error, written: exchange.written }),
+        onEnd: () => resolve({ ...seen, written: exchange.written }),
+        onError: (error) => resolve({ ...seen, error, written: exchange.written }),
       },
     )
   })
@@ -91,17 +91,17 @@ test('what a free connection says unasked is nobody’s answer', async () => {
 test('a response that two readers would cut differently breaks off, after it was written', async () => {
   const twice = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\nok'
   const server = await serve((_, socket) => socket.write(twice))
-  const said = await ask(server.url)
-  expect(said).toMatchObject({ written: true, body: '' })
-  expect(said.error?.message).toMatch('Transfer-Encoding and Content-Length')
+  const seen = await ask(server.url)
+  expect(seen).toMatchObject({ written: true, body: '' })
+  expect(seen.error?.message).toMatch('Transfer-Encoding and Content-Length')
 })
 
 test('a server that goes away in the middle', async () => {
   const half = 'HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\nhalf'
   const server = await serve((_, socket) => socket.end(half))
-  const said = await ask(server.url)
-  expect(said).toMatchObject({ written: true, body: 'half' })
-  expect(said.error).toBeInstanceOf(Error)
+  const seen = await ask(server.url)
+  expect(seen).toMatchObject({ written: true, body: 'half' })
+  expect(seen.error).toBeInstanceOf(Error)
 })
 
 test('nobody listens: nothing was written', async () => {

@@ -49,8 +49,8 @@ export function failureOfStatus(refused: RejectedResponse): UpstreamFailure {
       help: `if you trust it, make that the \`url\` of \`servers.${server}\``,
     }
   }
-  const said = shorten(text.trim(), HTTP_ERROR_SHOWN_LENGTH_MAX)
-  const message = `${who} answered with HTTP ${status}${said === '' ? '' : `: ${said}`}`
+  const shown = shorten(text.trim(), HTTP_ERROR_SHOWN_LENGTH_MAX)
+  const message = `${who} answered with HTTP ${status}${shown === '' ? '' : `: ${shown}`}`
   return { ...about, code: 'UPSTREAM_STATUS', message }
 }
 

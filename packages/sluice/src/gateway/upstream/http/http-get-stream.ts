@@ -104,7 +104,7 @@ export class HttpGetStream {
     const { request } = this.#options
     this.#body = new EventBody(
       {
-        onSaid: (said) => this.#host.deliver(said, request),
+        onMessages: (messages) => this.#host.deliver(messages, request),
         onTooLarge: () =>
           this.#host.log('warn', 'an event beyond the bound was passed over', {
             server: this.#host.name,

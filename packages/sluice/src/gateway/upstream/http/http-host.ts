@@ -22,7 +22,7 @@ export interface HttpHost {
   /** What the configuration says, with `own` on top: the same object for the same `own`, as long as
    * nothing has changed. */
   headers(own: Readonly<Record<string, string>>): Readonly<Record<string, string>>
-  deliver(said: UpstreamMessages, request: RequestId | undefined): void
+  deliver(messages: UpstreamMessages, request: RequestId | undefined): void
   fail(failure: UpstreamFailure): void
   /** Sends a message once more that cannot have had an effect; false where it was that already. */
   sendAgain(message: OutgoingMessage, failure: UpstreamFailure): boolean

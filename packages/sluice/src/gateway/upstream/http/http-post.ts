@@ -129,9 +129,9 @@ export class Post implements ExchangeEvents, BodyEvents {
     if (!isAnswer || bodyKindOf(headers) !== 'json') return false
     this.#events.onTaken(this, headers)
     this.#host.restMs(body.length)
-    const said = readUpstreamMessages(body, this.#host.conversation.batches)
-    this.#host.deliver(said, this.request)
-    if (!said.ok) this.#nonsense(`answered with what no peer may: ${said.why}`)
+    const messages = readUpstreamMessages(body, this.#host.conversation.batches)
+    this.#host.deliver(messages, this.request)
+    if (!messages.ok) this.#nonsense(`answered with what no peer may: ${messages.why}`)
     if (!this.isAnswered && !this.#options.answersElsewhere)
       this.#nonsense('took the request and gave no answer')
     this.#events.onOver(this)
@@ -162,8 +162,10 @@ export class Post implements ExchangeEvents, BodyEvents {
 
   #refuse({ status, headers, chunks }: RejectedPost): void {
     const text = Buffer.concat(chunks).subarray(0, HTTP_ERROR_BYTES_MAX).toString('utf8')
-    const said = bodyKindOf(headers) === 'json' ? readUpstreamMessages(text, false) : undefined
-    const answer = said?.ok ? said.messages.find((message) => message.kind === 'answer') : undefined
+    const messages = bodyKindOf(headers) === 'json' ? readUpstreamMessages(text, false) : undefined
+    const answer = messages?.ok
+      ? messages.messages.find((message) => message.kind === 'answer')
+      : undefined
     const { name } = this.#host
     const { request } = this
     const shown = answer?.error?.message ?? text
@@ -178,8 +180,8 @@ export class Post implements ExchangeEvents, BodyEvents {
     })
     const speaks = answer !== undefined && failure.code === 'UPSTREAM_STATUS'
     // The server's own error for this request is its answer, whatever the status.
-    if (speaks && request !== undefined && answer.id === request && said?.ok)
-      this.#host.deliver(said, request)
+    if (speaks && request !== undefined && answer.id === request && messages?.ok)
+      this.#host.deliver(messages, request)
     else this.#events.onRefused(this, failure, speaks)
   }
 
@@ -192,12 +194,12 @@ export class Post implements ExchangeEvents, BodyEvents {
     this.#events.onOver(this)
   }
 
-  onSaid(said: UpstreamMessages): void {
-    this.#host.deliver(said, this.request)
+  onMessages(messages: UpstreamMessages): void {
+    this.#host.deliver(messages, this.request)
     if (this.body instanceof EventBody && this.isAnswered) this.#events.onAnswered(this)
     // In JSON there is nothing but the answer: if it cannot be read, there is none.
-    if (!said.ok && this.body instanceof JsonBody)
-      this.#nonsense(`answered with what no peer may: ${said.why}`)
+    if (!messages.ok && this.body instanceof JsonBody)
+      this.#nonsense(`answered with what no peer may: ${messages.why}`)
   }
 
   onJunk(): void {

@@ -8,17 +8,17 @@ import { writeEvent } from '../../../../../../test/servers/http.ts'
 import { connect, EVENTS, serve, servers } from './http.test-support.ts'
 
 describe('the transport of 2024-11-05', () => {
-  /** `said` is what its stream begins with: an endpoint, or the very bytes. */
+  /** `text` is what its stream begins with: an endpoint, or the very bytes. */
   async function serveOld(
-    said: string | Buffer,
+    text: string | Buffer,
   ): Promise<{ url: string; posts: string[]; end(): void }> {
     const posts: string[] = []
     let stream: ServerResponse | undefined
     const server = createServer((request, response) => {
       if (request.method === 'GET') {
         stream = response.writeHead(200, EVENTS)
-        const endpoint = String(said).replace('PORT', String(request.socket.localPort))
-        stream.write(Buffer.isBuffer(said) ? said : `event: endpoint\ndata: ${endpoint}\n\n`)
+        const endpoint = String(text).replace('PORT', String(request.socket.localPort))
+        stream.write(Buffer.isBuffer(text) ? text : `event: endpoint\ndata: ${endpoint}\n\n`)
         return
       }
       if (request.url === '/sse') return void response.writeHead(405).end('Cannot POST /sse')

@@ -27,7 +27,7 @@ export class HttpSseTransport implements HttpTransport {
     this.#onNone = onNone
     this.#body = new EventBody(
       {
-        onSaid: (said) => host.deliver(said, undefined),
+        onMessages: (messages) => host.deliver(messages, undefined),
         onTooLarge: () =>
           host.log('warn', 'an event beyond the bound was passed over', { server: host.name }),
         onJunk: () => {

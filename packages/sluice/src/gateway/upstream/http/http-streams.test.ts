@@ -158,13 +158,13 @@ test('F8: a subscription answered in JSON without an end is an error, not a sile
     const passing = { id: 1, method: 'subscriptions/listen', params: undefined }
     const asked = asker.ask('subscriptions/listen', {}, { passing })
     await vi.waitFor(() => expect(server.seen).toHaveLength(1), { interval: 5 })
-    let isTold = false
-    const told = asked.then((failure) => {
-      isTold = true
+    let isAnswered = false
+    const answered = asked.then((failure) => {
+      isAnswered = true
       return failure
     })
-    while (!isTold) await vi.advanceTimersByTimeAsync(HTTP_LISTEN_JSON_MS_MAX)
-    expect(await told).toMatchObject({ code: 'UPSTREAM_BAD_ANSWER', request: 1 })
+    while (!isAnswered) await vi.advanceTimersByTimeAsync(HTTP_LISTEN_JSON_MS_MAX)
+    expect(await answered).toMatchObject({ code: 'UPSTREAM_BAD_ANSWER', request: 1 })
   } finally {
     vi.useRealTimers()
   }
@@ -183,15 +183,15 @@ describe('a published server', () => {
       env: { ...process.env, PORT: String(port) },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    let said = ''
+    let received = ''
     child.stderr.on('data', (chunk) => {
-      said += chunk
+      received += chunk
     })
     child.stdout.on('data', (chunk) => {
-      said += chunk
+      received += chunk
     })
     try {
-      await until(() => said.includes(String(port)))
+      await until(() => received.includes(String(port)))
       const { asker, link } = connect(`http://127.0.0.1:${port}/mcp`)
       await asker.initialize()
       const { tools } = (await asker.result('tools/list')) as { tools: { name: string }[] }

@@ -168,10 +168,10 @@ export class HttpUpstream implements Upstream, HttpHost {
     return all
   }
 
-  deliver(said: UpstreamMessages, request: RequestId | undefined): void {
+  deliver(messages: UpstreamMessages, request: RequestId | undefined): void {
     if (this.#closed) return
-    if (!said.ok) return this.#stray(said)
-    for (const message of said.messages) {
+    if (!messages.ok) return this.#stray(messages)
+    for (const message of messages.messages) {
       if (this.#transport.takes?.(message)) continue
       this.conversation.received(message)
       if (!this.#budget.takeCredit()) this.#budget.spend(1, performance.now())
@@ -223,12 +223,15 @@ export class HttpUpstream implements Upstream, HttpHost {
     this.#transport.send(first)
   }
 
-  #stray(said: UpstreamMessages & { ok: false }): void {
+  #stray(messages: UpstreamMessages & { ok: false }): void {
     if (this.#strayBudget.take(1, performance.now()))
-      this.log('warn', 'what is no message was passed over', { server: this.name, why: said.why })
-    const request = said.answers
+      this.log('warn', 'what is no message was passed over', {
+        server: this.name,
+        why: messages.why,
+      })
+    const request = messages.answers
     if (request === undefined) return
-    const message = `the server \`${this.name}\` answered with what no peer may: ${said.why}`
+    const message = `the server \`${this.name}\` answered with what no peer may: ${messages.why}`
     this.fail({ code: 'UPSTREAM_BAD_ANSWER', message, request, repeatable: false })
   }
 }

@@ -6,7 +6,7 @@ import type { JsonRpcMessage } from '../../../protocol/message.ts'
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
 import { SERVER_DRAIN_MS } from '../../config/limits.ts'
 import type { Evictable } from '../../processes/evict-idle.ts'
-import type { ProcessSlot } from '../../processes/process-quota.ts'
+import type { ProcessLease } from '../../processes/process-quota.ts'
 import { ScriptedLink, settled } from '../scripted-link.test-support.ts'
 import type { UpstreamEvents, UpstreamFailure } from '../upstream.ts'
 import { ResumableLink } from './resumable-link.ts'
@@ -35,7 +35,7 @@ class Process extends ScriptedLink {
 }
 
 function make(
-  enter: (user: Evictable) => Promise<ProcessSlot> = async () => ({ ended() {} }),
+  enter: (user: Evictable) => Promise<ProcessLease> = async () => ({ ended() {} }),
   onStart: (run: Process, number: number) => void = () => {},
 ) {
   const runs: Process[] = []
@@ -97,8 +97,8 @@ test('suites F3: a process that rests is started again by the next call, as the 
   ])
   expect(runs[1]?.last('initialize').params).toMatchObject({ capabilities: { roots: {} } })
   runs[1]?.say({ id, result: { content: [] } })
-  const told = heard.map((message) => (message.kind === 'answer' ? message.id : message.method))
-  expect(told).toEqual([1, 'notifications/tools/list_changed', id])
+  const received = heard.map((message) => (message.kind === 'answer' ? message.id : message.method))
+  expect(received).toEqual([1, 'notifications/tools/list_changed', id])
 })
 
 test('it does not rest while a request or a subscription is open, nor where tasks live in it', async () => {

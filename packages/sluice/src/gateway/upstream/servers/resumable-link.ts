@@ -8,7 +8,7 @@ import { writeNotification, writeRequest } from '../../../protocol/write-message
 import { LISTEN } from '../../call/pending-requests.ts'
 import { SERVER_DRAIN_MS } from '../../config/limits.ts'
 import type { Evictable } from '../../processes/evict-idle.ts'
-import type { ProcessSlot } from '../../processes/process-quota.ts'
+import type { ProcessLease } from '../../processes/process-quota.ts'
 import { MEMBER_BEGIN_MS_MAX } from '../../shared/limits.ts'
 import { SmallSet } from '../../shared/small-set.ts'
 import type { MessageContext } from '../../shared/transport.ts'
@@ -28,7 +28,7 @@ export interface ResumableOptions {
   /** Starts the process. */
   readonly start: (events: UpstreamEvents) => Upstream
   /** Waits for the quota of processes; rejects if it stays used up for too long. */
-  readonly enter: (user: Evictable) => Promise<ProcessSlot>
+  readonly enter: (user: Evictable) => Promise<ProcessLease>
   /** How easily the session can do without its process; undefined: not now. */
   readonly spare: () => number | undefined
 }
@@ -223,7 +223,7 @@ export class ResumableLink implements Upstream {
     )
   }
 
-  async #start(place: ProcessSlot): Promise<void> {
+  async #start(place: ProcessLease): Promise<void> {
     if (this.#closed) {
       place.ended()
       return this.#runEnded()

@@ -36,8 +36,8 @@ beforeEach(async () => {
   const meta = { progressToken: 1 }
   await b.ask('tools/call', { name: 'other', arguments: {} }, { meta })
   await a.ask('tools/call', { name: 'ask', arguments: {} }, { meta })
-  a.told.length = 0
-  b.told.length = 0
+  a.received.length = 0
+  b.received.length = 0
 })
 afterEach(endPlays)
 
@@ -47,7 +47,7 @@ async function tell(method: string, params: object = {}): Promise<void> {
 }
 
 function expectNothingOfA(): void {
-  expect(JSON.stringify(b.told)).not.toContain(MAIL)
+  expect(JSON.stringify(b.received)).not.toContain(MAIL)
   expect(b.saw).toEqual([])
 }
 
@@ -56,8 +56,8 @@ test.each([...LIST_CHANGES.keys()])(
   async (method) => {
     await tell(method)
     for (const each of [a, b]) {
-      expect(each.told.at(-1)).toMatchObject({ method })
-      expect(JSON.stringify(each.told)).not.toContain(MAIL)
+      expect(each.received.at(-1)).toMatchObject({ method })
+      expect(JSON.stringify(each.received)).not.toContain(MAIL)
     }
     expectNothingOfA()
   },
@@ -65,28 +65,30 @@ test.each([...LIST_CHANGES.keys()])(
 
 test('S1: the change of a resource reaches its subscribers, with nothing but the URI', async () => {
   await tell('notifications/resources/updated', { uri: 'mail:1' })
-  expect(a.told).toMatchObject([{ params: { uri: 'mail:1' } }])
-  expect(JSON.stringify(a.told)).not.toContain(MAIL)
-  expect(b.told).toEqual([])
+  expect(a.received).toMatchObject([{ params: { uri: 'mail:1' } }])
+  expect(JSON.stringify(a.received)).not.toContain(MAIL)
+  expect(b.received).toEqual([])
   // The next subscriber of that URI hears of it, too, and no more than that.
   await b.ask('resources/subscribe', { uri: 'mail:1' })
   await tell('notifications/resources/updated', { uri: 'mail:1' })
-  expect(b.told.at(-1)).toMatchObject({ method: 'notifications/resources/updated' })
-  expect(JSON.stringify(b.told)).not.toContain(MAIL)
+  expect(b.received.at(-1)).toMatchObject({ method: 'notifications/resources/updated' })
+  expect(JSON.stringify(b.received)).not.toContain(MAIL)
 })
 
 test('a subscription that the server refused is none: nobody hears, and the next one is asked for', async () => {
   const updated = async () => {
-    a.told.length = 0
+    a.received.length = 0
     await tell('notifications/resources/updated', { uri: 'mail:2' })
-    return a.told.filter(({ method }) => method === 'notifications/resources/updated').length
+    return a.received.filter(({ method }) => method === 'notifications/resources/updated').length
   }
   const asked = () =>
     inner.all('resources/subscribe').filter(({ params }) => params.uri === 'mail:2')
   await a.ask('resources/subscribe', { uri: 'mail:2' })
   inner.say({ id: asked().at(-1)?.id, error: { code: -32000, message: 'no such mail' } })
   await settled()
-  expect(a.told.at(-1)).toMatchObject({ error: { message: expect.stringContaining('no such') } })
+  expect(a.received.at(-1)).toMatchObject({
+    error: { message: expect.stringContaining('no such') },
+  })
   expect(await updated()).toBe(0)
   // Not answered from what was refused, and not before the server has confirmed it to somebody.
   await b.ask('resources/subscribe', { uri: 'mail:2' })
@@ -96,23 +98,23 @@ test('a subscription that the server refused is none: nobody hears, and the next
   inner.say({ id: asked()[2]?.id, result: {} })
   await settled()
   expect(await updated()).toBe(1)
-  expect(b.told.some(({ method }) => method === 'notifications/resources/updated')).toBe(false)
+  expect(b.received.some(({ method }) => method === 'notifications/resources/updated')).toBe(false)
   await b.ask('resources/subscribe', { uri: 'mail:2' })
   expect(asked()).toHaveLength(3)
-  expect(b.told.at(-1)).toMatchObject({ result: {} })
+  expect(b.received.at(-1)).toMatchObject({ result: {} })
 })
 
 test('S2: progress goes to the session of its call and labels that session alone', async () => {
   const { progressToken } = inner.last('tools/call').params._meta
   await tell('notifications/progress', { progressToken, progress: 1 })
-  expect(a.told).toMatchObject([{ params: { progressToken: 1, message: MAIL } }])
+  expect(a.received).toMatchObject([{ params: { progressToken: 1, message: MAIL } }])
   expect(a.saw).toEqual(['private'])
   expectNothingOfA()
   // The token as clients gave it, and one of a call that is over.
   await tell('notifications/progress', { progressToken: 1, progress: 2 })
   await inner.say({ id: inner.last('tools/call').id, result: { content: [] } })
   await tell('notifications/progress', { progressToken, progress: 3 })
-  expect(a.told.filter(({ method }) => method === 'notifications/progress')).toHaveLength(1)
+  expect(a.received.filter(({ method }) => method === 'notifications/progress')).toHaveLength(1)
   expectNothingOfA()
 })
 
@@ -121,12 +123,12 @@ test('S2: progress of a cancelled call, or of a session that has ended, reaches 
   a.tell({ method: 'notifications/cancelled', params: { requestId: 'c3' } })
   await tell('notifications/progress', { progressToken, progress: 1 })
   await inner.say({ id: inner.last('tools/call').id, result: { content: [MAIL] } })
-  expect(JSON.stringify(a.told)).not.toContain(MAIL)
+  expect(JSON.stringify(a.received)).not.toContain(MAIL)
   await a.end()
   await tell('notifications/progress', { progressToken, progress: 2 })
   await tell('notifications/resources/updated', { uri: 'mail:1' })
   expectNothingOfA()
-  expect(b.told).toEqual([])
+  expect(b.received).toEqual([])
 })
 
 test.each([
@@ -138,7 +140,7 @@ test.each([
   'notifications/roots/list_changed',
 ])('S3: what belongs to nobody reaches nobody: %s', async (method) => {
   await tell(method, { level: 'info', taskId: 't', elicitationId: 'e', requestId: 'sluice-1' })
-  for (const each of [a, b]) expect(each.told).toEqual([])
+  for (const each of [a, b]) expect(each.received).toEqual([])
   expectNothingOfA()
 })
 
@@ -147,7 +149,7 @@ test.each(['sampling/createMessage', 'elicitation/create', 'roots/list', 'ping']
   async (method) => {
     inner.say({ id: 'q', method, params: { message: MAIL, messages: [] } })
     await settled()
-    for (const each of [a, b]) expect(each.told).toEqual([])
+    for (const each of [a, b]) expect(each.received).toEqual([])
     expect(inner.sent.at(-1)).toMatchObject({ id: 'q' })
     expectNothingOfA()
   },
@@ -157,7 +159,7 @@ test('S4: an answer goes to the session that asked, and labels that session alon
   const { id } = inner.last('tools/call')
   inner.say({ id, error: { code: -32000, message: MAIL } })
   await settled()
-  expect(JSON.stringify(a.told)).toContain(MAIL)
+  expect(JSON.stringify(a.received)).toContain(MAIL)
   expect(a.saw).toEqual(['private'])
   inner.say({ id, result: { content: [{ type: 'text', text: MAIL }] } })
   await settled()

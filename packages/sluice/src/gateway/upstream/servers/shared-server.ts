@@ -218,10 +218,10 @@ export class SharedServer {
     const uri = String(params?.value.uri)
     const heard = isUpdate ? this.#subscribers.get(uri) : this.#links
     // Any other member, `_meta` included, could be what the process has read for one session.
-    const told = isUpdate ? withMembers(undefined, { uri: JSON.stringify(uri) }) : undefined
-    const source = writeNotification(method, told?.text)
+    const notified = isUpdate ? withMembers(undefined, { uri: JSON.stringify(uri) }) : undefined
+    const source = writeNotification(method, notified?.text)
     for (const link of heard?.keys() ?? [])
-      link.events.onMessage({ kind: 'notification', method, params: told, source })
+      link.events.onMessage({ kind: 'notification', method, params: notified, source })
   }
 
   #failed(failure: UpstreamFailure): void {

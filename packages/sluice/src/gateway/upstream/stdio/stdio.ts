@@ -186,18 +186,18 @@ export class StdioUpstream implements Upstream {
       return
     }
     if (line.text.trim() === '') return
-    const said = readUpstreamMessages(line.text, this.#conversation.batches)
-    if (!said.ok) {
-      this.#stray(line.text, said.why)
-      if (said.answers !== undefined && this.#conversation.open.delete(said.answers))
+    const messages = readUpstreamMessages(line.text, this.#conversation.batches)
+    if (!messages.ok) {
+      this.#stray(line.text, messages.why)
+      if (messages.answers !== undefined && this.#conversation.open.delete(messages.answers))
         this.#fail(
           'UPSTREAM_BAD_ANSWER',
-          `answered with what no peer may: ${said.why}`,
-          said.answers,
+          `answered with what no peer may: ${messages.why}`,
+          messages.answers,
         )
       return
     }
-    for (const message of said.messages) {
+    for (const message of messages.messages) {
       this.#conversation.received(message)
       if (!this.#closed) this.#events.onMessage(message)
     }
@@ -241,8 +241,8 @@ export class StdioUpstream implements Upstream {
 
   #reportEnd(): void {
     const words = this.#stderr?.lastWords() ?? ''
-    const said = words === '' ? '' : `; it last said: ${words}`
-    this.#closeBy('UPSTREAM_EXITED', this.#lastDeed + said)
+    const lastOutput = words === '' ? '' : `; it last said: ${words}`
+    this.#closeBy('UPSTREAM_EXITED', this.#lastDeed + lastOutput)
   }
 
   /** Back-pressure: what waits already goes on, and so does everybody else who uses the process. */

@@ -14,7 +14,7 @@ export function UntrustedText({
   text: string
   className?: string
 }): JSX.Element {
-  return <bdi className={`said ${className}`}>{marked(text)}</bdi>
+  return <bdi className={`gate-text ${className}`}>{marked(text)}</bdi>
 }
 
 /** A tool's name in the head of its card. */
@@ -28,7 +28,7 @@ export function ToolName({ server, name }: { server: string; name: string }): JS
 }
 
 /** A message of the gate: text in backticks is shown as code. */
-export function SaidByGate({ text }: { text: string }): JSX.Element {
+export function GateText({ text }: { text: string }): JSX.Element {
   return (
     <>
       {text.split('`').map((part, at, parts) => {
@@ -50,7 +50,7 @@ export function SaidByGate({ text }: { text: string }): JSX.Element {
  * On one line, truncated if it does not fit; the whole text on hover is not offered: it may be
  * long.
  */
-export function SaidLine({
+export function TextLine({
   text,
   className = '',
 }: {
@@ -60,13 +60,7 @@ export function SaidLine({
   return <bdi className={`cut ${className}`}>{marked(text.slice(0, 300))}</bdi>
 }
 
-export function SaidAtLength({
-  text,
-  code = false,
-}: {
-  text: string
-  code?: boolean
-}): JSX.Element {
+export function LongText({ text, code = false }: { text: string; code?: boolean }): JSX.Element {
   const [whole, setWhole] = useState(false)
   const isLong = text.length > FOLD_LENGTH
   const shown = whole || !isLong ? text : text.slice(0, FOLD_LENGTH)

@@ -1,10 +1,10 @@
-// The parts of an expression: the slots it reads, the edits that insert them, and the budget shared
+// The parts of an expression: the variables it reads, the edits that insert them, and the budget shared
 // by all expressions of a document.
 
 import type { Root } from './expression-names.ts'
 import type { Macro } from './macro-cost.ts'
 
-export interface ExpressionSlot {
+export interface ExpressionVariable {
   readonly name: string
   readonly root: Root
   /** Names below the root. */
@@ -13,7 +13,7 @@ export interface ExpressionSlot {
   readonly presence: boolean
   readonly at: number
   /**
-   * Each use that walks the value: the weight of a character and, inside a macro, the slot of the
+   * Each use that walks the value: the weight of a character and, inside a macro, the variable of the
    * list that repeats it.
    */
   readonly uses: { readonly weight: number; readonly repeatedBy: Macro | undefined }[]
