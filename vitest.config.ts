@@ -3,14 +3,29 @@
 
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { COVERING, FULLY_COVERED, getRoomFolder, listRooms } from './test/support/rooms.ts'
+import { COVERING, FULLY_COVERED } from './test/support/rooms.ts'
 
 const all = { branches: 100, functions: 100, lines: 100, statements: 100 }
 
-/** Tests of rooms without I/O, clock and state: nothing of one file is left for the next. */
-const pure = [...listRooms()]
-  .filter(([, { kind }]) => kind === 'pure')
-  .map(([room]) => `${getRoomFolder(room)}/**/*.test.ts`)
+const GLOBAL_SETUP = ['test/support/bundle-command.ts']
+/** Tests with processes depend on the machine's pace. `npm test` names those that needed a retry. */
+const RETRY = Number(process.env.SLUICE_TEST_RETRIES ?? 1)
+
+const UNITS = {
+  name: 'units',
+  include: ['packages/**/*.test.ts', 'console/src/**/*.test.ts'],
+  exclude: [...COVERING],
+  globalSetup: GLOBAL_SETUP,
+  retry: RETRY,
+}
+
+const PROCESSES = {
+  name: 'processes',
+  include: ['test/**/*.test.ts', 'scripts/**/*.test.ts'],
+  exclude: [...COVERING],
+  globalSetup: GLOBAL_SETUP,
+  retry: RETRY,
+}
 
 export default defineConfig({
   test: {
@@ -23,34 +38,17 @@ export default defineConfig({
     },
     // Two cores: forks start slower than threads but cannot take each other down.
     pool: 'forks',
-    // One more than cores: many tests wait for a process.
-    maxWorkers: 3,
+    // Twice the cores: many tests wait for a process.
+    maxWorkers: 4,
     // Generous: a loaded machine is slow, not wrong.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     projects: [
       // `npm test` measures coverage of this one alone (scripts/test.ts).
       { extends: true, test: { name: 'covering', include: [...COVERING], isolate: false } },
-      {
-        extends: true,
-        test: { name: 'pure', include: pure, exclude: [...COVERING], isolate: false },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'house',
-          include: [
-            'packages/**/*.test.ts',
-            'test/**/*.test.ts',
-            'scripts/**/*.test.ts',
-            'console/src/**/*.test.ts',
-          ],
-          exclude: [...COVERING, ...pure],
-          globalSetup: ['test/support/bundle-command.ts'],
-          // Tests with processes depend on the machine's pace. `npm test` names those that needed it.
-          retry: Number(process.env.SLUICE_TEST_RETRIES ?? 1),
-        },
-      },
+      // Beside the code: nothing of one file is left for the next, and what they import is read once.
+      { extends: true, test: { ...UNITS, isolate: false } },
+      { extends: true, test: PROCESSES },
     ],
     coverage: {
       provider: 'v8',
