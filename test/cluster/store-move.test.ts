@@ -2,10 +2,18 @@
 // on in a shared store; all of it or nothing, and only while no gate runs and the database is empty. And stores
 // of other versions: an older one is brought up to date, a newer one is used as long as it allows.
 
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
+import { readConfig } from '../../packages/sluice/src/gateway/config/config.ts'
+import { openLedger } from '../../packages/sluice/src/gateway/data/open-ledger.ts'
+import { SharedStore } from '../../packages/sluice/src/gateway/start/open-shared-store.ts'
+import { InstallationKey } from '../../packages/sluice/src/identity/keys/installation-key.ts'
+import { deriveSigningKey } from '../../packages/sluice/src/identity/keys/signing-key.ts'
+import { judgement } from '../../packages/sluice/src/ledger/judgements.test-support.ts'
+import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
 import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
 import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
 import { migrate } from '../../packages/sluice/src/store/postgres/migrate.ts'
@@ -57,6 +65,36 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     return answer.result.structuredContent ?? JSON.parse(answer.result.content[0].text)
   }
 
+  /** A ledger that cannot be moved, and one that has dropped records. */
+  async function moveOthers(data: string): Promise<void> {
+    server.createDatabase('dropped')
+    const to = server.url('dropped')
+    const move = ['store', 'move', '--from', data, '--to', to, '--name', 'two']
+    const signer = deriveSigningKey(InstallationKey.at(data))
+    const options = { directory: data, checkpoints: { signer } }
+    const open = Ledger.open(options)
+    await open.intent(judgement(1))
+    open.close()
+    expect((await sluice(move)).stderr).toContain('1 calls have no outcome')
+    const ledger = Ledger.open(options)
+    const later = Date.now() + 3_600_000
+    await ledger.event({ atMs: later, name: 'later', detail: {} })
+    expect(await ledger.retain({ keepMs: 1 }, later, later)).toBeGreaterThan(0)
+    ledger.close()
+    const file = join(data, 'ledger.db')
+    const whole = readFileSync(file)
+    const edited = new DatabaseSync(file)
+    edited.exec(
+      "UPDATE blocks SET data = CAST(data || x'00' AS BLOB) WHERE seq = (SELECT max(seq) FROM blocks)",
+    )
+    edited.close()
+    expect((await sluice(move)).stderr).toContain('the ledger does not verify')
+    writeFileSync(file, whole)
+    expect(await sluiceJson(move)).toMatchObject({ gate: 'two', wasMoved: false })
+    const verified = await sluiceJson(['ledger', 'verify', '--store', to])
+    expect(verified).toMatchObject({ ok: true, chains: [{ gate: 'two', problems: [] }] })
+  }
+
   test('keeps ledger, limits, approvals, grants and agents', { timeout: 120_000 }, async () => {
     const servers = {
       agents: { builtin: 'agents' as const },
@@ -92,6 +130,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     await other.stop()
     const second = ['store', 'move', '--from', other.data, '--to', to, '--name', 'two']
     expect((await sluice(second)).stderr).toContain('the database is not empty')
+    await moveOthers(other.data)
 
     const config = { store: to, cluster: { name: 'one', key: KEY } }
     const spec = { servers, policy: POLICY, folder, config }
@@ -117,6 +156,61 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     expect(verified).toMatchObject({ ok: true, chains: [{ gate: 'one', problems: [] }] })
   })
 
+  test('records after their time are dropped in the store too', { timeout: 60_000 }, async () => {
+    server.createDatabase('kept')
+    const store = server.url('kept')
+    const folder = scratchDirectory()
+    const data = join(folder, 'data')
+    const open = async () => {
+      const own = { version: 1, servers: {}, policy: './policy.yaml', data: './data' }
+      const text = JSON.stringify({ ...own, store, cluster: { name: 'one', key: KEY } })
+      const { config } = readConfig({ file: join(folder, 'sluice.yaml'), text }, {})
+      if (config?.cluster === undefined) throw new Error('no cluster')
+      mkdirSync(data, { recursive: true })
+      const shared = await SharedStore.open({ ...config, cluster: config.cluster }, () => {})
+      const record = await openLedger(config, () => {}, shared.log)
+      await shared.follow(record.ledger)
+      const close = async () => {
+        await shared.close()
+        await record.close()
+      }
+      const note = (name: string) => record.ledger.event({ atMs: Date.now(), name, detail: {} })
+      return { close, ledger: record.ledger, note }
+    }
+    const verify = () => sluice(['ledger', 'verify', '--store', store, '--json'])
+    const first = await open()
+    for (const name of ['a', 'b', 'c']) await first.note(name)
+    await first.close()
+    const second = await open()
+    await second.note('d')
+    const later = Date.now() + 3_600_000
+    expect(await second.ledger.retain({ keepMs: 1 }, later, later)).toBe(3)
+    const connections = new PostgresConnections(parsePostgresUrl(store))
+    onTestFinished(() => connections.close())
+    const [left] = await connections.query('SELECT min(seq) AS seq FROM sluice.ledger')
+    expect(Number(left?.seq)).toBe(4)
+    await second.close()
+    // A data directory that was deleted: the copy starts after what was dropped.
+    rmSync(data, { recursive: true })
+    const third = await open()
+    expect(third.ledger.head.seq).toBe(5)
+    await third.note('e')
+    await third.close()
+    expect(JSON.parse((await verify()).stdout)).toMatchObject({
+      ok: true,
+      chains: [{ records: 3 }],
+    })
+    // By hand it is not possible to drop more.
+    await connections.query(`UPDATE sluice.ledger_base b SET seq = l.seq, hash = l.hash
+      FROM sluice.ledger l WHERE l.seq = 4`)
+    await connections.query('DELETE FROM sluice.ledger WHERE seq = 4')
+    const { chains } = JSON.parse((await verify()).stdout)
+    expect(chains[0].problems).toEqual([
+      expect.stringContaining('the checkpoint is for other records'),
+      expect.stringContaining('no event records that they were dropped'),
+    ])
+  })
+
   test('gates of this version and of the next use one store', { timeout: 60_000 }, async () => {
     server.createDatabase('versions')
     const store = server.url('versions')
@@ -133,6 +227,13 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     const known = MIGRATIONS.length
     // The tables of the version before, without those of the newest migration.
     await migrate(connections, MIGRATIONS.slice(0, -1))
+    // A role that may use the tables and does not own them.
+    await connections.query('CREATE ROLE guest LOGIN')
+    await connections.query('GRANT USAGE ON SCHEMA sluice TO guest')
+    await connections.query('GRANT ALL ON ALL TABLES IN SCHEMA sluice TO guest')
+    const guest = new PostgresConnections(parsePostgresUrl(store.replace('sluice@', 'guest@')))
+    await expect(migrate(guest)).rejects.toMatchObject({ code: 'STORE_OWNER' })
+    await guest.close()
     const gate = await start('a')
     expect(await readVersion()).toBe(known)
     // The next version adds something, and would remove something.
@@ -146,6 +247,14 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     const beside = await start('b')
     await beside.stop()
     await gate.stop()
+    // What an auditor needs, and no more.
+    const auditor = store.replace('sluice@', 'auditor@')
+    await connections.query('CREATE ROLE auditor LOGIN')
+    await connections.query('GRANT USAGE ON SCHEMA sluice TO auditor')
+    await connections.query(
+      'GRANT SELECT ON sluice.ledger, sluice.ledger_base, sluice.gates, sluice.charge TO auditor',
+    )
+    expect(await sluiceJson(['ledger', 'verify', '--store', auditor])).toMatchObject({ ok: true })
     // No gate of this version is live: what it needs goes, and it is told so.
     await migrate(connections, next)
     expect(await readVersion()).toBe(known + 2)

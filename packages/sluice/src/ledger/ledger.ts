@@ -181,7 +181,7 @@ export class Ledger {
    * a few at a time. The event is recorded first. Resolves with the number of dropped records.
    */
   async retain(keep: RetentionLimits, neededSinceMs: number, nowMs = this.#now()): Promise<number> {
-    const { directory, checkpoints } = this.#options
+    const { directory, checkpoints, shared } = this.#options
     if (checkpoints === undefined || this.state !== 'writing' || this.#retaining) return 0
     this.#retaining = true
     try {
@@ -193,9 +193,11 @@ export class Ledger {
         const { seq: through, head } = found
         const detail = { through, head, records: through - before }
         await this.event({ atMs: this.#now(), name: RETENTION_EVENT, detail })
+        await shared?.beginAfter(found)
         if (!this.#isOpen) return 0
         this.#chain.begin(found)
       }
+      await shared?.dropRest()
       // Includes what an earlier run left because of a crash.
       while (this.#isOpen && this.#chain.dropSome())
         await new Promise((resolve) => setImmediate(resolve))
@@ -227,15 +229,17 @@ export class Ledger {
   }
 
   #start(): void {
-    const { directory, checkpoints } = this.#options
+    const { directory, checkpoints, shared } = this.#options
     const { database } = this.#chain
+    // A new directory: the copy starts where the chain in the shared store does.
+    if (shared?.base !== undefined && this.#chain.head.seq === 0) this.#chain.begin(shared.base)
     checkTail(database)
     if (checkpoints)
       this.#checkpointer = new Checkpointer(directory, database, checkpoints, this.#now)
     else checkLast(directory, database)
     const open = findOpen(this.#chain.database, this.#chain.head)
     for (const seq of open) this.#open.add(seq)
-    if (this.#options.shared) return
+    if (shared) return
     const atMs = this.#now()
     for (const intent of open)
       this.#waiting.push({

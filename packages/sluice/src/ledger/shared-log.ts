@@ -1,6 +1,7 @@
 // The ledger of gates that share a store, as far as one gate writes it. Types only.
 
 import type { StoreError } from '../store/errors.ts'
+import type { Checkpoint } from './chain/checkpoint.ts'
 import type { LedgerState } from './ledger.ts'
 import type { LedgerEntry } from './records/record.ts'
 
@@ -10,4 +11,9 @@ export interface SharedLog {
   readonly fault: StoreError | undefined
   readonly figures: { readonly commits: number; readonly open: number; readonly kept: number }
   append(entry: LedgerEntry): Promise<number>
+  /** What replaces the records of this gate that were dropped there. */
+  readonly base: Checkpoint | undefined
+  /** From now on the chain starts there after this checkpoint; `dropRest` frees the space. */
+  beginAfter(checkpoint: Checkpoint): Promise<void>
+  dropRest(): Promise<void>
 }

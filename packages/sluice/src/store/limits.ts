@@ -52,6 +52,8 @@ export const CHAIN_PAGE_ROWS = 1_000
 /** How long a freeze waits for the other gates to confirm it, and how often it looks. */
 export const CONFIRM_MS_MAX = 2_000
 export const CONFIRM_LOOK_MS = 50
+/** Records of a chain that are dropped in one statement. */
+export const DROPPED_RECORDS_MAX = 2_000
 /** How often a gate removes counters of the shared store whose window is over, and how many at once. */
 export const SWEEP_EVERY_MS = 60_000
 export const SWEPT_COUNTERS_MAX = 5_000

@@ -1,6 +1,7 @@
 // `sluice ledger verify --store`: the chains of all gates that share a store. Needs only to read.
 
 import { findCheckpointFault } from '../../ledger/chain/checkpoint.ts'
+import { checkDropped } from '../../ledger/verify/dropped-records.ts'
 import { parsePostgresUrl } from '../../store/postgres/address.ts'
 import { PostgresConnections } from '../../store/postgres/connections.ts'
 import { verifyChains } from '../../store/postgres/verify-chains.ts'
@@ -27,7 +28,8 @@ export async function verifyStore(options: VerifyStoreOptions, output: Output): 
   const noted = placed.map(({ checkpoint: { head: hash, key, seq } }) => ({ hash, key, seq }))
   const connections = open(options.store)
   try {
-    const chains = await verifyChains(connections, noted)
+    const trusted = keys.length === 0 ? undefined : keys
+    const chains = await verifyChains(connections, noted, (base) => checkDropped(base, trusted))
     const ok = chains.every(({ problems }) => problems.length === 0)
     output.value({ ok, chains: chains.map((chain) => ({ ...chain })) })
     for (const { gate, problems } of chains)

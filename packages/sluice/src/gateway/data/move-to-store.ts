@@ -16,13 +16,9 @@ import { blocksFrom, readHead, recordsFrom } from '../../ledger/chain/read.ts'
 import { restoreLimits } from '../../ledger/query/restore-limits.ts'
 import { decode } from '../../ledger/records/decoding.ts'
 import type { LedgerRecord } from '../../ledger/records/record.ts'
+import { checkDropped } from '../../ledger/verify/dropped-records.ts'
 import { verifyLedger } from '../../ledger/verify/verify.ts'
-import {
-  APPROVAL_WINDOW_MS,
-  chainHash,
-  digestCharge,
-  FIRST_HASH,
-} from '../../store/postgres/batch.ts'
+import { APPROVAL_WINDOW_MS, chainHash, digestCharge } from '../../store/postgres/batch.ts'
 import type { BlockingTransaction } from '../../store/postgres/blocking-transaction.ts'
 import { digestOwner } from '../../store/postgres/session-rows.ts'
 import { SharedRows } from '../../store/postgres/shared-rows.ts'
@@ -59,12 +55,6 @@ const ROWS_AT_ONCE = 5_000
 
 /** What keeps this ledger from being moved; throws it. */
 export function checkMovable(ledger: DatabaseSync): void {
-  const { seq } = readBase(ledger)
-  if (seq > 0)
-    throw new OperationError(
-      `the ledger starts at record ${seq + 1}: \`ledger: { keep }\` has dropped older ones, and a chain is moved whole`,
-      'start the gates with a new data directory; `sluice ledger` still reads the old one',
-    )
   const { problems } = verifyLedger(ledger)
   if (problems.length > 0)
     throw new OperationError(
@@ -92,9 +82,8 @@ export async function moveToStore(parts: MovedParts): Promise<MovedCounts> {
     const rows = await moveRows(parts, store, identity)
     const charges = moveCharges(parts, ledger, store)
     const principals = moveLabels(target, store)
-    const [chain] = await verifyChains(target, [])
-    const head = readHead(ledger)
-    if (chain?.gate !== gate || chain.records !== head.seq || chain.problems.length > 0)
+    const [chain] = await verifyChains(target, [], (base) => checkDropped(base, undefined))
+    if (chain?.gate !== gate || chain.records !== records || chain.problems.length > 0)
       throw new Error(`the chain does not verify in the store: ${chain?.problems.join('; ')}`)
     return { records, rows, charges, principals }
   } finally {
@@ -122,13 +111,19 @@ function moveLedger({ gate, ledger, target }: MovedParts): number {
       ],
     ],
   )
+  const { checkpoint, hash, seq } = readBase(ledger)
+  if (checkpoint !== undefined) {
+    const row = [gate, seq, Buffer.from(hash, 'latin1'), checkpoint]
+    target.insert('sluice.ledger_base', ['gate', 'seq', 'hash', 'checkpoint'], [row])
+  }
   const columns = ['gate', 'seq', 'epoch', 'at', 'kind', 'id', 'body', 'hash']
   return target.insert('sluice.ledger', columns, ledgerRows(gate, ledger))
 }
 
 function* ledgerRows(gate: string, ledger: DatabaseSync): Generator<readonly unknown[]> {
-  let last = FIRST_HASH
-  for (const { data } of blocksFrom(ledger))
+  const base = readBase(ledger)
+  let last = base.hash
+  for (const { data } of blocksFrom(ledger, base.seq + 1))
     for (const span of listRecordSpans(data)) {
       const text = recordText(data, span)
       const record: LedgerRecord = decode(text)

@@ -14,20 +14,16 @@ import { Logins } from '../../identity/oauth/logins.ts'
 import { SharedSessions } from '../../identity/sessions/shared-sessions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { encodeBody } from '../../ledger/records/encoding.ts'
-import { RECORD_BYTES_MAX } from '../../ledger/records/limits.ts'
-import { type DecisionEntry, type LedgerEntry, outcomeEntry } from '../../ledger/records/record.ts'
+import { type DecisionEntry, outcomeEntry } from '../../ledger/records/record.ts'
 import type { SharedLog } from '../../ledger/shared-log.ts'
-import { StoreError } from '../../store/errors.ts'
 import { CLOCK_SKEW_MS_MAX, GATE_BEAT_MS, SWEEP_EVERY_MS } from '../../store/limits.ts'
 import { parsePostgresUrl } from '../../store/postgres/address.ts'
 import { PostgresAdmissionStore } from '../../store/postgres/admission.ts'
-import type { RecordKind, WrittenRecord } from '../../store/postgres/batch.ts'
 import { PostgresConnections } from '../../store/postgres/connections.ts'
 import { GateDirectory, type GateReport } from '../../store/postgres/gate-directory.ts'
 import { Leases } from '../../store/postgres/leases.ts'
 import { checkStoreVersion, migrate } from '../../store/postgres/migrate.ts'
 import { PeerRows } from '../../store/postgres/peers.ts'
-import { readChain } from '../../store/postgres/read-chain.ts'
 import { SessionRows } from '../../store/postgres/session-rows.ts'
 import { SharedRows } from '../../store/postgres/shared-rows.ts'
 import { SharedState } from '../../store/postgres/shared-state.ts'
@@ -48,10 +44,8 @@ import type { Log } from '../shared/log.ts'
 import { readPackageVersion } from '../shared/package-version.ts'
 import type { RunAlone } from '../upstream/servers/login-tokens.ts'
 import type { SharedAgentStore } from './run-agents.ts'
+import { encodeChecked, SharedChain } from './shared-chain.ts'
 
-const KINDS: Readonly<Record<LedgerEntry['kind'], RecordKind>> = {
-  ...{ intent: 'i', refusal: 'r', outcome: 'o', event: 'e' },
-}
 export class SharedStore {
   readonly admission: PostgresAdmissionStore<DecisionEntry>
   readonly state: SharedState
@@ -61,7 +55,6 @@ export class SharedStore {
   readonly #leases: Leases
   /** Of the cluster: what one gate has sealed, another one opens. */
   readonly key: InstallationKey
-  readonly log: SharedLog
   /** Where other gates reach this one; empty until it listens. */
   peer = ''
   /** Set once approvals are there. */
@@ -69,8 +62,7 @@ export class SharedStore {
   readonly #connections: PostgresConnections
   readonly #config: GateConfig & { readonly cluster: ClusterConfig }
   #identity: DatabaseSync | undefined
-  #ledger: Ledger | undefined
-  #openFrom = 1
+  readonly #chain: SharedChain
   #report: (() => GateReport) | undefined
   #skewMs = 0
   #timer: NodeJS.Timeout | undefined
@@ -108,7 +100,7 @@ export class SharedStore {
       settle: () => this.state.settle(),
       catchUp: () => this.state.catchUp(),
       refreshSessions: (owners) => this.sessions.refresh(owners),
-      onWritten: (records) => this.#copy(records),
+      onWritten: (records) => this.#chain.copy(records),
       onState: (state, why) =>
         state === 'open'
           ? log('info', 'calls are admitted by the shared store')
@@ -123,7 +115,8 @@ export class SharedStore {
     this.peers = new PeerRows(connections, gate)
     this.#leases = new Leases(connections, gate)
     this.directory = new GateDirectory(connections, gate, () => this.admission.epoch)
-    this.log = this.#makeLog()
+    const { data } = config
+    this.#chain = new SharedChain({ admission: this.admission, connections, data, gate })
   }
 
   static async open(
@@ -137,12 +130,21 @@ export class SharedStore {
       const { openFrom } = await shared.admission.start()
       // From now on this gate is counted; before, a newer one may have removed what it needs.
       await checkStoreVersion(shared.#connections)
-      shared.#openFrom = openFrom
+      await shared.#chain.open(openFrom)
       return shared
     } catch (error) {
       await shared.close()
       throw error
     }
+  }
+
+  get log(): SharedLog {
+    return this.#chain.log
+  }
+
+  /** Brings the copy of the chain up to date; calls that an earlier run left open are unknown. */
+  follow(ledger: Ledger): Promise<void> {
+    return this.#chain.follow(ledger)
   }
 
   get agents(): SharedAgentStore {
@@ -203,30 +205,6 @@ export class SharedStore {
     )
   }
 
-  /** Brings the copy of the chain up to date; calls that an earlier run left open are unknown. */
-  async follow(ledger: Ledger): Promise<void> {
-    const { name } = this.#config.cluster
-    const own = ledger.head
-    const open = new Set<number>()
-    const from = Math.min(own.seq, this.#openFrom - 1)
-    for await (const row of readChain(this.#connections, name, from)) {
-      const { kind, seq, text, hash } = row
-      if (seq === own.seq && hash !== own.hash) throw this.#differs()
-      if (seq >= this.#openFrom && kind === 'i') open.add(seq)
-      if (kind === 'o') open.delete((JSON.parse(text) as number[])[4] as number)
-      if (seq > own.seq) ledger.copy([text])
-    }
-    const { hash, seq } = this.admission.head
-    if (ledger.head.seq !== seq || ledger.head.hash !== Buffer.from(hash, 'latin1').toString('hex'))
-      throw this.#differs()
-    this.#ledger = ledger
-    for (const intent of open) ledger.outcome(intent, { atMs: Date.now(), status: 'unknown' })
-    if (open.size > 0)
-      void ledger
-        .event({ atMs: Date.now(), name: 'recovery', detail: { unknown: open.size } })
-        .catch(() => {})
-  }
-
   /** Says that this gate is there, from now on, and looks for changes of others. */
   async begin(report: () => GateReport): Promise<void> {
     this.#report = report
@@ -276,33 +254,6 @@ export class SharedStore {
     this.#identity?.close()
   }
 
-  #copy(records: readonly WrittenRecord[]): void {
-    this.#ledger?.copy(records.map(({ body, seq }) => `[1,${seq}${body}`))
-  }
-
-  #makeLog(): SharedLog {
-    const { admission } = this
-    return {
-      get state() {
-        if (admission.state === 'closed') return 'closed'
-        return admission.state === 'open' ? 'writing' : 'failing'
-      },
-      get fault() {
-        if (admission.state === 'open') return undefined
-        return new StoreError('STORE_UNREACHABLE', admission.why, 'the gate recovers automatically')
-      },
-      get figures() {
-        const { commits, open, waiting } = admission.figures
-        return { commits, open, kept: waiting }
-      },
-      append: async (entry) => {
-        const id = 'callId' in entry ? entry.callId : ''
-        const record = { kind: KINDS[entry.kind], id, body: encodeChecked(entry) }
-        return admission.append(record, entry.kind === 'outcome' ? entry.intent : undefined)
-      },
-    }
-  }
-
   /** A directory belongs to one gate of one store, or to none. */
   async #mark(): Promise<void> {
     const { cluster, data } = this.#config
@@ -322,14 +273,6 @@ export class SharedStore {
         'move it there with `sluice store move`, or name a new data directory with `data:` or --data',
       )
     writeMark(data, mine)
-  }
-
-  #differs(): StoreError {
-    return new StoreError(
-      'STORE_LOST',
-      `the shared store does not have the records of this gate that \`${this.#config.data}\` has`,
-      'a failover or a restored backup lost commits: keep the directory as evidence, and start with a new one',
-    )
   }
 }
 
@@ -352,15 +295,4 @@ export function toGateReport(
     address: state.url,
     key: state.publicKey,
   }
-}
-
-function encodeChecked(entry: LedgerEntry): string {
-  const body = encodeBody(entry)
-  if (Buffer.byteLength(body) + 32 > RECORD_BYTES_MAX)
-    throw new StoreError(
-      'STORE_FULL',
-      `a record has more than ${RECORD_BYTES_MAX} bytes`,
-      'shorten what it names',
-    )
-  return body
 }

@@ -146,6 +146,8 @@ export class Chain {
         .run(seq, Buffer.from(head, 'hex'), checkpointText(checkpoint))
       this.database.prepare('DELETE FROM anchors WHERE seq < ?').run(seq)
       this.#commit.run()
+      // Of a chain without records it is the start.
+      if (this.#head.seq < seq) this.#head = readHead(this.database)
     } catch (error) {
       this.#rollback()
       throw storeFault(error, this.#file)

@@ -58,7 +58,10 @@ export function openIndexReadOnly(directory: string): DatabaseSync | undefined {
 
 export function readHead(database: DatabaseSync): Head {
   const row = database.prepare('SELECT * FROM blocks ORDER BY seq DESC LIMIT 1').get()
-  if (row === undefined) return { seq: 0, hash: FIRST_HASH, open: 1 }
+  if (row === undefined) {
+    const { hash, seq } = readBase(database)
+    return { seq, hash, open: seq + 1 }
+  }
   const data = asBuffer(row.data as Uint8Array)
   return {
     seq: Number(row.seq) + Number(row.count) - 1,

@@ -338,6 +338,16 @@ const ADMIT_DURABLY = `
   END $$;
 `
 
+/** What replaces the records of a gate that \`ledger: { keep }\` has dropped: a checkpoint signed by the gate. */
+const LEDGER_BASE = `
+  CREATE TABLE sluice.ledger_base (
+    gate text PRIMARY KEY,
+    seq bigint NOT NULL,
+    hash bytea NOT NULL,
+    checkpoint text NOT NULL
+  );
+`
+
 export interface StoreMigration {
   readonly sql: string
   /** It removes or changes something: gates that know a lower version cannot run beside it. It is applied
@@ -354,4 +364,5 @@ export const MIGRATIONS: readonly StoreMigration[] = [
   { sql: LEASES },
   { sql: VERSIONS },
   { sql: ADMIT_DURABLY },
+  { sql: LEDGER_BASE },
 ]

@@ -3,6 +3,7 @@
 import {
   ADMIT_BATCH_MAX,
   CHAIN_PAGE_ROWS,
+  DROPPED_RECORDS_MAX,
   SWEPT_COUNTERS_MAX,
   SWEPT_SESSIONS_MAX,
 } from '../limits.ts'
@@ -35,8 +36,22 @@ export const LEAVE = `UPDATE sluice.gates SET state = 'stopped', beat_at = now()
   WHERE gate = $1 AND epoch = $2`
 export const GATES = `SELECT g.*, extract(epoch FROM now() - g.beat_at) * 1000 AS silent_ms,
   c.version AS current FROM sluice.gates g CROSS JOIN sluice.control c ORDER BY g.gate`
+/** Without what an auditor may not read. */
+export const CHAIN_HEADS = 'SELECT gate, seq, head, key FROM sluice.gates ORDER BY gate'
 export const CHAIN_PAGE = `SELECT seq, kind, body, hash
   FROM sluice.ledger WHERE gate = $1 AND seq >= $2 ORDER BY seq LIMIT ${CHAIN_PAGE_ROWS}`
+export const LEDGER_BASES = 'SELECT gate, seq, hash, checkpoint FROM sluice.ledger_base'
+/** Only if this gate still has its name, and the record is the one that was signed. */
+export const BEGIN_AFTER = `INSERT INTO sluice.ledger_base AS b (gate, seq, hash, checkpoint)
+  SELECT l.gate, l.seq, l.hash, $5 FROM sluice.ledger l JOIN sluice.gates g ON g.gate = l.gate
+    WHERE l.gate = $1 AND g.epoch = $2 AND l.seq = $3 AND l.hash = $4
+  ON CONFLICT (gate) DO UPDATE
+    SET seq = excluded.seq, hash = excluded.hash, checkpoint = excluded.checkpoint WHERE b.seq < excluded.seq
+  RETURNING seq`
+export const DROP_RECORDS = `DELETE FROM sluice.ledger WHERE gate = $1
+    AND seq <= (SELECT seq FROM sluice.ledger_base WHERE gate = $1)
+    AND seq < (SELECT min(seq) FROM sluice.ledger WHERE gate = $1) + ${DROPPED_RECORDS_MAX}
+  RETURNING 1`
 /** Counters whose window is over: a call of the same key makes a new one. */
 export const SWEEP = `WITH old AS (
     SELECT key FROM sluice.counter WHERE until < now() - interval '1 minute'

@@ -1,11 +1,12 @@
 // Verifies the chains of all gates in a shared store: that no record was edited, removed, moved or cut off.
 // Heads that were noted elsewhere (signed checkpoints) show what the database alone cannot: a chain that was
-// replaced as a whole. Called by `sluice ledger verify --store`.
+// replaced as a whole. A chain may start after records that were dropped. Called by `sluice ledger verify --store`.
 
 import { chainHash, FIRST_HASH } from './batch.ts'
+import { type ChainBase, readChainBases } from './chain-base.ts'
 import type { PostgresConnections } from './connections.ts'
 import { readChain } from './read-chain.ts'
-import { GATES } from './statements.ts'
+import { CHAIN_HEADS } from './statements.ts'
 
 /** A head of a gate's chain that somebody has signed or noted. */
 export interface NotedHead {
@@ -21,22 +22,36 @@ export interface VerifiedChain {
   readonly problems: readonly string[]
 }
 
+/** Whether the start of a chain is trusted, and the chain says that records before it were dropped. */
+export interface BaseCheck {
+  add(text: string): void
+  problems(): readonly string[]
+}
+
 export async function verifyChains(
   connections: Pick<PostgresConnections, 'query'>,
   noted: readonly NotedHead[],
+  checkBase: (base: ChainBase) => BaseCheck,
 ): Promise<VerifiedChain[]> {
   const chains: VerifiedChain[] = []
-  for (const row of await connections.query(GATES)) {
+  const bases = new Map((await readChainBases(connections)).map((base) => [base.gate, base]))
+  for (const row of await connections.query(CHAIN_HEADS)) {
     const gate = String(row.gate)
     const head = { seq: Number(row.seq), hash: (row.head as Buffer).toString('hex') }
     const heads = noted.filter(({ key }) => key === row.key)
     const problems: string[] = []
-    let last = FIRST_HASH
-    let seq = 0
+    const base = bases.get(gate)
+    const start = base && checkBase(base)
+    let last = base === undefined ? FIRST_HASH : Buffer.from(base.hash, 'hex').toString('latin1')
+    let seq = base?.seq ?? 0
+    for (const one of heads)
+      if (one.seq === seq && one.hash !== base?.hash)
+        problems.push(`record ${seq}, which was dropped, is not the one that was signed`)
     // A gate that runs appends while its chain is read: the head is one of its records, not always the last.
     let isHeadMet = head.seq === 0
-    for await (const found of readChain(connections, gate, 1)) {
+    for await (const found of readChain(connections, gate, seq + 1)) {
       seq++
+      start?.add(found.text)
       if (found.seq !== seq) {
         problems.push(`record ${seq} is missing`)
         seq = found.seq
@@ -59,7 +74,8 @@ export async function verifyChains(
       problems.push(`the chain ends at ${seq}, and its head is ${head.seq}`)
     else if (problems.length === 0 && (await readHeadSeq(connections, gate)) < seq)
       problems.push(`records after ${head.seq} are not by the gate`)
-    chains.push({ gate, records: seq, problems })
+    if (start !== undefined) problems.push(...start.problems())
+    chains.push({ gate, records: seq - (base?.seq ?? 0), problems })
   }
   return chains
 }
@@ -68,7 +84,7 @@ async function readHeadSeq(
   connections: Pick<PostgresConnections, 'query'>,
   gate: string,
 ): Promise<number> {
-  const row = (await connections.query(GATES)).find((one) => one.gate === gate)
+  const row = (await connections.query(CHAIN_HEADS)).find((one) => one.gate === gate)
   return Number(row?.seq ?? 0)
 }
 
