@@ -65,7 +65,7 @@ function stage(name: string, folders: readonly string[], published: Manifest): v
   const source = join(ROOT, 'packages', name, 'package.json')
   const manifest = { ...(JSON.parse(readFileSync(source, 'utf8')) as Manifest), ...published }
   const files = [...folders.map((folder) => folder.split('/').at(-1)), 'dist']
-  const left = ['!docs/images/**', '!dist/**/*.tsbuildinfo']
+  const left = ['!docs/images/**', '!dist/**/*.tsbuildinfo', '!dist/.compiled']
   writeFileSync(
     join(target, 'package.json'),
     `${JSON.stringify({ ...manifest, files: [...files, ...left] }, null, 2)}\n`,

@@ -1,13 +1,13 @@
-// `npm start` as a newcomer has it: the demonstration serves, a real client uses it, and Ctrl-C
-// leaves nothing behind.
+// `npm start` as a newcomer has it: the demonstration serves, a real client uses it, short commands load
+// little, and Ctrl-C leaves nothing behind.
 
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { throughGate } from '../support/real-client.ts'
 import { ROOT } from '../support/rooms.ts'
-import { NODE, RunningGate } from '../support/start-gate.ts'
+import { NODE, RunningGate, SLUICE } from '../support/start-gate.ts'
 
 test('npm start', async () => {
   const child = spawn(NODE, [join(ROOT, 'scripts', 'start.ts'), '--port', '0'])
@@ -45,6 +45,11 @@ test('npm start', async () => {
     expect(both.map(({ name }) => name)).toContain('filesystem__read_text_file')
     expect(both.map(({ name }) => name)).not.toContain('filesystem__directory_tree')
     await all.close()
+    for (const [line, files] of SHORT_COMMANDS) {
+      const demo = dirname(dirname(path))
+      const loaded = listLoaded(line.replace('DATA', join(demo, 'data')).split(' '))
+      expect(loaded, line).toEqual({ files, slow: [] })
+    }
     child.kill('SIGINT')
     expect(await gate.exited).toBe(0)
     expect(existsSync(path)).toBe(false)
@@ -52,3 +57,46 @@ test('npm start', async () => {
     child.kill('SIGKILL')
   }
 })
+
+/** The files of the bundle that a short command loads: scripts/bundle.ts makes one for each of them. Another one
+ * means that it imports more than it needs, or that something has to be imported when it is used. */
+const SHORT_COMMANDS: [line: string, files: string[]][] = [
+  ['--help', ['main', 'short-0']],
+  ['status --data DATA', ['main', 'short-0', 'short-1']],
+  ['policy check examples/demo/policy.yaml', ['main', 'short-0', 'short-1', 'short-2']],
+  [
+    'policy explain memory/read_graph --policy examples/demo/policy.yaml',
+    ['main', 'short-0', 'short-1', 'short-2', 'short-3'],
+  ],
+]
+/** Modules of Node that take a tenth of a short command or more. */
+const SLOW =
+  /^(?:child_process|http|https|http2|tls|sqlite|worker_threads|fs\/promises|inspector|readline|internal\/deps\/undici\/undici)$/
+const LISTER = `data:text/javascript,${encodeURIComponent(`
+const files = []
+process.getBuiltinModule('node:module').registerHooks({
+  load(url, context, next) {
+    files.push(url)
+    return next(url, context)
+  },
+})
+process.on('exit', () => process.stderr.write('\\n' + JSON.stringify([files, process.moduleLoadList])))`)}`
+
+/** What a command has loaded when it ends. */
+function listLoaded(words: readonly string[]): { files: string[]; slow: string[] } {
+  const { stderr } = spawnSync(NODE, ['--import', LISTER, SLUICE, ...words], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+  const [urls, modules] = JSON.parse(stderr.slice(stderr.lastIndexOf('\n'))) as string[][]
+  const files = (urls ?? []).map((url) => url.slice(url.lastIndexOf('/') + 1))
+  return {
+    files: files
+      .filter((name) => !/^(?:sluice|rolldown-runtime)/.test(name))
+      .map((name) => name.replace(/(-\d+)?(?:-[0-9a-f]{8})?\.js$/, '$1'))
+      .sort(),
+    slow: (modules ?? [])
+      .map((each) => each.replace(/^NativeModule /, ''))
+      .filter((each) => SLOW.test(each)),
+  }
+}

@@ -13,43 +13,45 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
-import { bundleOptions } from '../../scripts/bundle.ts'
+import { bundleCommand } from '../../scripts/bundle.ts'
 import { ROOT } from './rooms.ts'
 
 /** Not in dist, which a build empties. */
 const PLACE = join(ROOT, 'node_modules', '.cache', 'sluice-command')
 const KEPT_MS = 24 * 3_600_000
 const ENTRY = 'sluice.mjs'
-const START = `import { main } from './packages/sluice/src/cli/main.ts'
+const START = `import { main } from './main.js'
 process.exitCode = await main(process.argv.slice(2))
 `
 
 export async function setup(): Promise<void> {
   mkdirSync(PLACE, { recursive: true })
   for (const name of readdirSync(PLACE)) forget(join(PLACE, name))
-  const { outputFiles } = await build({
-    ...bundleOptions({
+  const { output } = await bundleCommand(
+    {
+      main: join(ROOT, 'packages/sluice/src/cli/main.ts'),
       placeOf: (path) => ({
         dirname: JSON.stringify(dirname(path)),
         filename: JSON.stringify(path),
         url: JSON.stringify(pathToFileURL(path).href),
       }),
       policy: [join(ROOT, 'packages/policy/src'), '.ts'],
-    }),
-    stdin: { contents: START, loader: 'ts', resolveDir: ROOT },
-    outdir: PLACE,
-    entryNames: 'sluice',
-    outExtension: { '.js': '.mjs' },
-    write: false,
-  })
+    },
+    {},
+  )
+  const files: [name: string, contents: string | Uint8Array][] = output.map((file) => [
+    file.fileName,
+    file.type === 'chunk' ? file.code : file.source,
+  ])
+  // Modules, whatever a package.json above the folder says.
+  files.push([ENTRY, START], ['package.json', '{ "type": "module" }'])
   const hash = createHash('sha256')
-  for (const { path, contents } of outputFiles) hash.update(`${path}\0`).update(contents)
+  for (const [name, contents] of files) hash.update(`${name}\0`).update(contents)
   const made = join(PLACE, hash.digest('hex').slice(0, 16))
   const draft = mkdtempSync(join(PLACE, 'draft-'))
-  for (const { path, contents } of outputFiles) writeFileSync(join(draft, basename(path)), contents)
+  for (const [name, contents] of files) writeFileSync(join(draft, name), contents)
   try {
     renameSync(draft, made)
   } catch {

@@ -2,10 +2,9 @@
 // The `sluice` command. Plain JavaScript that also parses on old Nodes, so that it can say which
 // Node is needed. In a clone it runs src/cli/main.ts (Node strips the types), in the published
 // package dist/bundle/main.js. Where this Node is too old and the clone has its own, it hands over.
-import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import process from 'node:process'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+const { existsSync, mkdirSync, readFileSync, statSync } = await load('node:fs')
+const { dirname, join } = await load('node:path')
+const { fileURLToPath, pathToFileURL } = await load('node:url')
 
 const NODE_MAJOR_MIN = 24
 const home = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -31,7 +30,32 @@ if (isClone && !existsSync(join(root, 'node_modules'))) {
   refuse(`sluice needs Node >= ${NODE_MAJOR_MIN}, this is ${process.version}: ${advice}`)
 }
 
+/** Not by `import`, which reads each export of a module, and some of those load much more. */
+function load(name) {
+  return process.getBuiltinModule?.(name) ?? import(name)
+}
+
+/** Compiled code is kept beside the sources that it was compiled from: whoever can write there can write those too. In
+ * a folder of the user it would be a way into the gate for an agent with a file tool. */
+async function keepCompiledCode(folder) {
+  const user = process.getuid?.()
+  try {
+    // Files of root in a user's package, or the reverse, could not be removed with it.
+    if (user === undefined || statSync(dirname(folder)).uid !== user) return
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const { mode, uid } = statSync(folder)
+    if (uid !== user || (mode & 0o022) !== 0) return
+    const { enableCompileCache } = await load('node:module')
+    enableCompileCache(folder)
+  } catch {
+    // A package that cannot be written to, as on a read-only disk: every start compiles.
+  }
+}
+
 async function run() {
+  await keepCompiledCode(
+    join(isClone ? join(root, 'node_modules') : join(home, 'dist'), '.compiled'),
+  )
   const entry = isClone ? source : join(home, 'dist', 'bundle', 'main.js')
   let cli
   try {

@@ -315,6 +315,10 @@ class Init {
       this.#output.line(`no MCP server is set up in ${Object.values(CLIENTS).join(', ')}`)
     else if (named.length > 0 && this.#options.yes === undefined)
       this.#output.line('no server was agreed to, so nothing was started or written: see --yes')
+    else if (named.length > 0)
+      this.#output.line(
+        'no server listed its tools, so nothing was written and no client was changed: fix what is shown above, and run it again',
+      )
     return 1
   }
 

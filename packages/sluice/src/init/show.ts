@@ -72,7 +72,7 @@ export function showChanges(
     const isNew = before === undefined ? `(new${mode === undefined ? '' : ', for you alone'})` : ''
     output.line(output.paint('bold', `${printable(file)} ${isNew}`.trimEnd()))
     for (const { kind, text } of changedLines(before ?? '', after)) {
-      const shown = mask(text.replace(/\n$/, ''), secrets)
+      const shown = mask(text.replace(/\r?\n$/, ''), secrets)
       // A tab is what it looks like.
       const line = `${kind} ${shown.split('\t').map(printable).join('\t')}`
       const style = kind === '+' ? 'green' : kind === '-' ? 'red' : 'dim'

@@ -13,8 +13,9 @@ export const GATE_ANSWER_BYTES_MAX = 64 * 1_048_576
 export const GATE_ANSWER_MS_MAX = 600_000
 /** How long `sluice login` waits for a user at a browser. */
 export const LOGIN_WAIT_MS_MAX = 5 * 60_000
-/** What a server may take to list its tools. */
+/** What a server may take to list its tools; one that is started may have to be downloaded first. */
 export const SCAN_MS_MAX = 60_000
+export const SCAN_PROCESS_MS_MAX = 180_000
 export const SCAN_BYTES_MAX = 64 * 1_048_576
 export const SCAN_PAGES_MAX = 200
 /** Servers that are asked for their tools at the same time. */

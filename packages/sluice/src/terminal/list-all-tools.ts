@@ -26,10 +26,14 @@ export async function listAllTools(
   const isSingle = sources.length === 1
   if (sources.length > 1)
     output.remark(`asking ${sources.map(({ name }) => name).join(', ')} for their tools`)
-  const reminder = setInterval(() => {
+  let waitMs = WAIT_SHOWN_AFTER_MS
+  const remind = (): void => {
     const names = [...waiting].map(printable).join(', ')
     output.remark(`still waiting for ${names}; a package may have to be downloaded first`)
-  }, WAIT_SHOWN_AFTER_MS).unref()
+    waitMs *= 2
+    reminder = setTimeout(remind, waitMs).unref()
+  }
+  let reminder = setTimeout(remind, waitMs).unref()
   const left = [...sources.entries()]
   let done = 0
   const work = async (): Promise<void> => {
@@ -50,7 +54,7 @@ export async function listAllTools(
   try {
     await Promise.all(Array.from({ length: ASKED_AT_ONCE_MAX }, work))
   } finally {
-    clearInterval(reminder)
+    clearTimeout(reminder)
   }
   return listings
 }

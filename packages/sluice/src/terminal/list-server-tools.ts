@@ -8,7 +8,7 @@ import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { environmentFor } from '../gateway/processes/environment.ts'
 import type { ClientEnvironment } from '../gateway/shared/transport.ts'
 import { CliError } from './errors.ts'
-import { SCAN_BYTES_MAX, SCAN_MS_MAX, SCAN_PAGES_MAX } from './limits.ts'
+import { SCAN_BYTES_MAX, SCAN_MS_MAX, SCAN_PAGES_MAX, SCAN_PROCESS_MS_MAX } from './limits.ts'
 
 export type ServerAddress =
   | {
@@ -27,10 +27,15 @@ export async function listServerTools(
   address: ServerAddress,
 ): Promise<ToolDefinition[]> {
   const end = new AbortController()
-  const late = setTimeout(() => end.abort(), SCAN_MS_MAX)
+  const patienceMs = 'url' in address ? SCAN_MS_MAX : SCAN_PROCESS_MS_MAX
+  const late = setTimeout(() => end.abort(), patienceMs)
+  let printed = ''
   try {
     if ('url' in address) return await listOver(server, httpAsk(address, end.signal))
     const process = startProcess(address, end.signal)
+    end.signal.addEventListener('abort', () => {
+      printed = process.describeOutput()
+    })
     try {
       return await listOver(server, process.ask)
     } finally {
@@ -38,7 +43,7 @@ export async function listServerTools(
     }
   } catch (error) {
     const { why, help } = end.signal.aborted
-      ? { why: `no answer within ${SCAN_MS_MAX / 1_000} s`, help: TRY_IT }
+      ? { why: `no answer within ${patienceMs / 1_000} s${printed}`, help: TRY_IT }
       : describeListingError(error as ListingError, address)
     throw new CliError('CLI_SCAN', `the tools of \`${server}\` cannot be listed: ${why}`, help)
   } finally {
@@ -97,7 +102,7 @@ async function listOver(server: string, ask: SendRpc): Promise<ToolDefinition[]>
 function startProcess(
   { command, env = {}, cwd, client }: Extract<ServerAddress, { command: readonly string[] }>,
   signal: AbortSignal,
-): { ask: SendRpc; end: () => void } {
+): { ask: SendRpc; end: () => void; describeOutput: () => string } {
   const [program = '', ...args] = command
   const child = spawn(program, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -115,13 +120,15 @@ function startProcess(
   let rest = ''
   let bytes = 0
   let printed = ''
+  let wrongLine: string | undefined
   child.stdout.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     if (bytes > SCAN_BYTES_MAX) return child.kill('SIGKILL')
     rest += chunk.toString('utf8')
     const lines = rest.split('\n')
     rest = lines.pop() ?? ''
-    for (const line of lines) handleLine(line, waiting)
+    for (const line of lines)
+      if (!handleLine(line, waiting) && line.trim() !== '') wrongLine ??= line.slice(0, 200)
   })
   child.stderr.on('data', (chunk: Buffer) => {
     printed = (printed + chunk.toString('utf8')).slice(-OUTPUT_LENGTH_MAX)
@@ -132,12 +139,20 @@ function startProcess(
   child.on('close', (code, by) => {
     const how = code === null ? `was ended by ${by}` : `exited with code ${code}`
     const lastLine = mainLine(printed)
+    const isSilent = lastLine === undefined && wrongLine === undefined
+    const errors = lastLine === undefined ? '' : `: ${lastLine}`
     failAll(
-      new Error(
-        lastLine === undefined ? `it ${how} and printed nothing` : `it ${how}: ${lastLine}`,
-      ),
+      new Error(isSilent ? `it ${how} and printed nothing` : `it ${how}${errors}${wrongOutput()}`),
     )
   })
+  const wrongOutput = () =>
+    wrongLine === undefined
+      ? ''
+      : `; its standard output, which is for MCP messages only, has the text \`${wrongLine}\``
+  const describeOutput = () => {
+    const lastLine = mainLine(printed)
+    return `${lastLine === undefined ? '' : `; it printed \`${lastLine}\``}${wrongOutput()}`
+  }
   signal.addEventListener('abort', () => {
     child.kill('SIGKILL')
     failAll(new Error('too late'))
@@ -152,25 +167,28 @@ function startProcess(
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...own, method, params })}\n`)
     return sent
   }
-  return { ask, end: () => void child.kill('SIGTERM') }
+  return { ask, end: () => void child.kill('SIGTERM'), describeOutput }
 }
 
+/** False if the line is no message. */
 function handleLine(
   line: string,
   waiting: Map<number, { done: (value: JsonValue) => void; fail: (error: Error) => void }>,
-): void {
+): boolean {
   let message: unknown
   try {
     message = JSON.parse(line)
   } catch {
-    return
+    return false
   }
-  if (!isObject(message) || typeof message.id !== 'number' || message.method !== undefined) return
+  if (!isObject(message) || typeof message.id !== 'number' || message.method !== undefined)
+    return true
   const asked = waiting.get(message.id)
   waiting.delete(message.id)
   if (message.error !== undefined)
     asked?.fail(new Error(JSON.stringify(message.error).slice(0, 300)))
   else asked?.done(message.result ?? null)
+  return true
 }
 
 function httpAsk(

@@ -8,6 +8,9 @@ import { STALL_LOOK_EVERY_MS, STALL_MS_MIN, STALLS_LOGGED_PER_SECOND } from '../
 import type { Log } from '../shared/log.ts'
 import type { Meter } from './meter.ts'
 
+const OWN_STALL = 'the event loop stood still: nobody was answered meanwhile'
+const MACHINE_STALL = 'the event loop stood still: the disk or other programs kept the machine busy'
+
 /** Returns what ends it. */
 export function watchStalls(meter: Pick<Meter, 'stall'>, log: Log): () => void {
   let lastMs = performance.now()
@@ -25,11 +28,13 @@ export function watchStalls(meter: Pick<Meter, 'stall'>, log: Log): () => void {
         loggedSinceMs = nowMs
         logged = 0
       }
+      const usedMs = cpu - lastCpu
+      const isOwn = usedMs > lateMs / 2
       if (++logged <= STALLS_LOGGED_PER_SECOND)
-        log('warn', 'the event loop stood still: nobody was answered meanwhile', {
+        log(isOwn ? 'warn' : 'info', isOwn ? OWN_STALL : MACHINE_STALL, {
           step,
           ms: Math.round(lateMs),
-          cpuMs: Math.round(cpu - lastCpu),
+          cpuMs: Math.round(usedMs),
         })
     }
     lastMs = nowMs
