@@ -8,6 +8,7 @@ import { readConfig } from '../gateway/config/config.ts'
 import { readDataLocation } from '../gateway/config/data-location.ts'
 import { describeEntry, putServers, type WrittenServer } from '../gateway/config/edit-servers.ts'
 import { keysPath, readKeys } from '../gateway/config/keys.ts'
+import { isObserveOnly } from '../gateway/state/observe-mode.ts'
 import { People } from '../identity/people/people.ts'
 import { checkDataFolder } from '../store/files/private-folder.ts'
 import { CliError } from '../terminal/errors.ts'
@@ -19,8 +20,8 @@ export function checkDataOf(file: string): void {
   checkDataFolder(dataOf(file))
 }
 
-/** Whether somebody has set a PIN for the gate of this configuration. */
-export function hasApprover(file: string): boolean {
+/** Whether somebody has set a PIN. */
+function hasApprover(file: string): boolean {
   const data = dataOf(file)
   if (!existsSync(join(data, 'identity.db'))) return false
   const people = People.open(data)
@@ -29,6 +30,19 @@ export function hasApprover(file: string): boolean {
   } finally {
     people.close()
   }
+}
+
+/** What the gate of this configuration is like: whether anybody can approve calls, and whether its policy is enforced. */
+export function readGateState(file: string): { canApprove: boolean; isObserved: boolean } {
+  return { canApprove: hasApprover(file), isObserved: isPolicyObserved(file) }
+}
+
+function isPolicyObserved(file: string): boolean {
+  if (!existsSync(file)) return false
+  const { config } = readConfig({ file, text: readText(file) }, environmentWith(file, []))
+  const policy = config?.policy
+  if (policy === undefined || !existsSync(policy)) return false
+  return isObserveOnly(readText(policy))
 }
 
 function dataOf(file: string): string {

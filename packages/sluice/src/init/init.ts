@@ -24,7 +24,7 @@ import { readText } from '../terminal/read-input.ts'
 import { type Asker, askerFor } from './ask.ts'
 import { type AskedServers, askServers } from './ask-servers.ts'
 import { showClosing } from './closing.ts'
-import { addServers, checkDataOf, environmentWith, hasApprover, newConfig } from './config.ts'
+import { addServers, checkDataOf, environmentWith, newConfig, readGateState } from './config.ts'
 import { changeFile } from './files/change-file.ts'
 import { CLIENTS } from './files/client.ts'
 import { ClientError } from './files/errors.ts'
@@ -41,7 +41,7 @@ import {
   placeConfig,
   thisMachine,
 } from './place.ts'
-import { type Change, mask, showChanges, showFound, startOf } from './show.ts'
+import { type Change, maskChanges, showChanges, showFound, startOf } from './show.ts'
 import { undoInit } from './undo.ts'
 
 interface Options {
@@ -219,7 +219,7 @@ class Init {
     if (this.#options.dryRun === true) {
       const changes = [...written.changes, ...clientChanges(moves)]
       showChanges(changes, secrets, this.#output)
-      this.#tell(found, servers, tools, [], masked(changes, secrets))
+      this.#tell(found, servers, tools, [], maskChanges(changes, secrets))
       return 0
     }
     for (const change of written.changes) await put(change)
@@ -348,9 +348,8 @@ class Init {
     showClosing(
       {
         ...{ found: found.servers, moved, left: this.#left },
-        isObserved: this.#options.observe === true,
         isUrl: this.#options.via === 'url',
-        canApprove: hasApprover(this.#config),
+        ...readGateState(this.#config),
         option: isFoundByCommands(this.#config) ? '' : ` --config ${this.#config}`,
       },
       this.#output,
@@ -387,14 +386,6 @@ async function put({ file, before, after, mode }: Change): Promise<void> {
     const why = (error as Error).message
     throw new CliError('CLI_FILE', `\`${file}\` cannot be written: ${why}`, 'name another --config')
   }
-}
-
-function masked(changes: readonly Change[], secrets: readonly string[]): Change[] {
-  return changes.map(({ before, after, ...rest }) => ({
-    ...rest,
-    ...(before === undefined ? {} : { before: mask(before, secrets) }),
-    after: mask(after, secrets),
-  }))
 }
 
 function unknownName(name: string, named: readonly NamedServer[]): CliError {

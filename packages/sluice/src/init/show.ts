@@ -81,9 +81,18 @@ export function showChanges(
   }
 }
 
+/** The same changes with their keys as stars, for output. */
+export function maskChanges(changes: readonly Change[], secrets: readonly string[]): Change[] {
+  return changes.map(({ before, after, ...rest }) => ({
+    ...rest,
+    ...(before === undefined ? {} : { before: mask(before, secrets) }),
+    after: mask(after, secrets),
+  }))
+}
+
 const MASKED_CHARS_MIN = 4
 
-export function mask(text: string, secrets: readonly string[]): string {
+function mask(text: string, secrets: readonly string[]): string {
   let masked = text
   for (const secret of secrets)
     for (const form of [secret, JSON.stringify(secret).slice(1, -1)])

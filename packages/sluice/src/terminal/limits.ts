@@ -16,6 +16,9 @@ export const LOGIN_WAIT_MS_MAX = 5 * 60_000
 /** What a server may take to list its tools; one that is started may have to be downloaded first. */
 export const SCAN_MS_MAX = 60_000
 export const SCAN_PROCESS_MS_MAX = 180_000
+/** How long a server that was asked for its tools may take to end before it is killed: npm undoes an installation that
+ * it cannot finish. */
+export const SCAN_END_MS_MAX = 5_000
 export const SCAN_BYTES_MAX = 64 * 1_048_576
 export const SCAN_PAGES_MAX = 200
 /** Servers that are asked for their tools at the same time. */

@@ -8,7 +8,13 @@ import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { environmentFor } from '../gateway/processes/environment.ts'
 import type { ClientEnvironment } from '../gateway/shared/transport.ts'
 import { CliError } from './errors.ts'
-import { SCAN_BYTES_MAX, SCAN_MS_MAX, SCAN_PAGES_MAX, SCAN_PROCESS_MS_MAX } from './limits.ts'
+import {
+  SCAN_BYTES_MAX,
+  SCAN_END_MS_MAX,
+  SCAN_MS_MAX,
+  SCAN_PAGES_MAX,
+  SCAN_PROCESS_MS_MAX,
+} from './limits.ts'
 
 export type ServerAddress =
   | {
@@ -154,7 +160,10 @@ function startProcess(
     return `${lastLine === undefined ? '' : `; it printed \`${lastLine}\``}${wrongOutput()}`
   }
   signal.addEventListener('abort', () => {
-    child.kill('SIGKILL')
+    child.kill('SIGTERM')
+    const late = setTimeout(() => child.kill('SIGKILL'), SCAN_END_MS_MAX)
+    child.on('close', () => clearTimeout(late))
+    if (child.exitCode !== null || child.signalCode !== null) clearTimeout(late)
     failAll(new Error('too late'))
   })
   let id = 0

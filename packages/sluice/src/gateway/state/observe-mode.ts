@@ -13,6 +13,15 @@ export function addObserveMode(text: string): string {
   return text.replace(/^version: 1\n/m, (version) => `${version}${NOTE}\nmode: shadow\n`)
 }
 
+/** Whether a document only observes. One that cannot be read enforces nothing either, but says so elsewhere. */
+export function isObserveOnly(text: string): boolean {
+  try {
+    return (parse(text) as { readonly mode?: unknown } | null)?.mode === 'shadow'
+  } catch {
+    return false
+  }
+}
+
 /** The document without its `mode: shadow`; undefined where it cannot be taken out alone. */
 export function removeObserveMode(text: string): string | undefined {
   const line = /^mode:[ \t]*(?:shadow|"shadow"|'shadow')[ \t]*(?:#[^\r\n]*)?(?:\r?\n|$)/m
