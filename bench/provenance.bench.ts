@@ -1,5 +1,6 @@
 // `npm run bench -- provenance`: what `protect` costs beside a decision. Remembering an answer, per kB of
-// prose and of JSON, and the decision on a call with ten arguments while the memory is full.
+// prose, JSON and text that is all records, and the decision on a call with ten arguments while the
+// memory is full.
 
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import { compile } from '@sluice/policy/compile/compile'
@@ -22,17 +23,28 @@ export function run(options: RunOptions): number {
   const prose = Array.from({ length: 1_600 }, (_, at) => word(at))
     .join(' ')
     .slice(0, 10_000)
-  const records = JSON.stringify(
-    Array.from({ length: 60 }, (_, at) => ({
-      id: at,
-      email: `user${at}@example.com`,
-      name: `${word(at)} ${word(at * 3)}`,
-      body: Array.from({ length: 15 }, (_, index) => word(at * index)).join(' '),
-    })),
-  )
+  const rows = Array.from({ length: 60 }, (_, at) => ({
+    id: at,
+    email: `user${at}@example.com`,
+    name: `${word(at)} ${word(at * 3)}`,
+    body: Array.from({ length: 15 }, (_, index) => word(at * index)).join(' '),
+  }))
+  const records = JSON.stringify(rows)
+  const cells = rows.map(({ id, email, name, body }) => `| ${id} | ${email} | ${name} | ${body} |`)
+  const table = ['| id | email | name | body |', '|---|---|---|---|', ...cells].join('\n')
+  const block = rows
+    .map(
+      ({ id, email, name, body }) =>
+        `- id: ${id}\n  email: ${email}\n  name: ${name}\n  body: ${body}`,
+    )
+    .join('\n')
+  const listing = rows.map(({ id }) => `[FILE] notes/${word(id)}/${word(id * 3)}.txt`).join('\n')
   const goals = [
     { goal: 'remembering prose, at most 20 µs per kB', value: remember(prose, turns), max: 20 },
     { goal: 'remembering JSON, at most 20 µs per kB', value: remember(records, turns), max: 20 },
+    { goal: 'remembering a table, at most 20 µs per kB', value: remember(table, turns), max: 20 },
+    { goal: 'remembering YAML, at most 20 µs per kB', value: remember(block, turns), max: 20 },
+    { goal: 'remembering paths, at most 20 µs per kB', value: remember(listing, turns), max: 20 },
     {
       goal: 'a decision, ten arguments, p50 at most 5 µs',
       value: decideCalls(records, turns),
@@ -52,7 +64,8 @@ function word(at: number): string {
 /** Microseconds per kB, the median. */
 function remember(text: string, turns: number): number {
   const memory = new SessionProvenance(SEED)
-  return median(turns, () => memory.remember({ texts: [text] })) / (text.length / 1_000)
+  const source = { isSteered: false, isTrusted: false, echoes: [], canListRecords: true }
+  return median(turns, () => memory.remember({ texts: [text] }, source)) / (text.length / 1_000)
 }
 
 function decideCalls(records: string, turns: number): number {

@@ -1,6 +1,6 @@
 // `npm run soak -- session-memory [--sessions N] [--principals N] [--kilobytes N]`: a million sessions of a
 // thousand principals that each read an answer, in simulated time, twenty an hour for a principal, with what they
-// remember kept on disk. Prints memory and disk after every tenth; neither grows past its bound.
+// remember kept on disk. Prints memory and disk after every twentieth; neither grows past its bound.
 
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ import type { RunOptions } from '../../scripts/dispatch.ts'
 
 const SESSIONS_AN_HOUR = 20
 const HOUR_MS = 3_600_000
-const STEPS = 10
+const STEPS = 20
 const GROWTH_MAX = 1.15
 
 export async function run(options: RunOptions): Promise<number> {

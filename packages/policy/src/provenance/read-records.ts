@@ -32,13 +32,18 @@ export function handsOverContent(name: string): boolean {
 
 /** Undefined if the text is not records and nothing else. */
 export function readRecords(text: string): RecordText | undefined {
-  const lines = text.trimEnd().split('\n', RECORD_LINES_MAX + 1)
-  if (lines.length > RECORD_LINES_MAX || lines[0] === '') return undefined
-  const first = lines[0] as string
+  const trimmed = text.trimEnd()
+  const end = trimmed.indexOf('\n')
+  const first = end === -1 ? trimmed : trimmed.slice(0, end)
+  const isTable = first.startsWith('|')
+  const isListing = !isTable && readListed(first) !== undefined
+  // Most texts are prose, which the first line shows.
+  if (!isTable && !isListing && !isItem(first, 0) && readKey(first) === undefined) return undefined
+  const lines = trimmed.split('\n', RECORD_LINES_MAX + 1)
+  if (lines.length > RECORD_LINES_MAX) return undefined
   const found = new FieldCollector()
-  if (first.startsWith('|')) return readTable(lines, found)
-  if (LISTED.test(first) || isToken(first)) return readListing(lines, found)
-  return new BlockReader(lines, found).read()
+  if (isTable) return readTable(lines, found)
+  return isListing ? readListing(lines, found) : new BlockReader(lines, found).read()
 }
 
 const PHRASE_BLANKS_MIN = 3
@@ -46,6 +51,7 @@ const PHRASE_BLANKS_MIN = 3
 /** Collects fields, and how many words of prose one record has at most. */
 class FieldCollector {
   readonly fields: string[] = []
+  readonly #names = new Set<string>()
   #words = 0
   #most = 0
   /** Words of values that could be parts of a sentence. */
@@ -53,6 +59,13 @@ class FieldCollector {
 
   startRecord(): void {
     this.#words = 0
+  }
+
+  /** The records of a text mostly have the same names. */
+  addName(name: string): void {
+    if (this.#names.has(name)) return
+    this.#names.add(name)
+    this.add(name, '')
   }
 
   add(text: string, key: string): void {
@@ -105,14 +118,19 @@ function splitCells(line: string): string[] | undefined {
 /** `[FILE] name`. */
 const LISTED = /^\[[A-Z]{2,10}\] +(\S.*)$/
 
-function isToken(line: string): boolean {
-  return line !== '' && !/[\s:]/.test(line) && !line.startsWith('-')
+/** The name in a line of a listing. */
+function readListed(line: string): string | undefined {
+  if (line.startsWith('[')) {
+    const name = LISTED.exec(line)?.[1]
+    if (name !== undefined) return name
+  }
+  return line === '' || line.startsWith('-') || /[\s:]/.test(line) ? undefined : line
 }
 
 /** A path or a name in every line. */
 function readListing(lines: readonly string[], found: FieldCollector): RecordText | undefined {
   for (const line of lines) {
-    const name = LISTED.exec(line)?.[1] ?? (isToken(line) ? line : undefined)
+    const name = readListed(line)
     if (name === undefined) return undefined
     found.add(name, '')
   }
@@ -120,7 +138,7 @@ function readListing(lines: readonly string[], found: FieldCollector): RecordTex
 }
 
 function unwrapCode(text: string): string {
-  return /^`[^`]+`$/.test(text) ? text.slice(1, -1) : text
+  return text.startsWith('`') && /^`[^`]+`$/.test(text) ? text.slice(1, -1) : text
 }
 
 /** Thrown inside this module only: the text is not a block of records. */
@@ -129,8 +147,9 @@ const NO_RECORDS = new Error('not a block of records')
 const KEY_CHARS_MAX = 64
 const KEY_WORDS_MAX = 4
 /** What YAML does not take at the start of a plain value, and flow collections. */
-const NOT_PLAIN = /^[&*!|>%@`#"'[\]{},?]|^- |: | #|:$/
-const EMPTY = /^(?:\[\]|\{\}|~|null)$/
+const NOT_FIRST = '&*!|>%@`#"\'[]{},?'
+const EMPTY: ReadonlySet<string> = new Set(['[]', '{}', '~', 'null'])
+const LITERAL: ReadonlySet<string> = new Set(['|', '|-', '|+', '>', '>-', '>+'])
 
 interface KeyedLine {
   readonly key: string
@@ -166,7 +185,7 @@ class BlockReader {
 
   #isItem(indent: number): boolean {
     const line = this.#lines[this.#at]
-    return line !== undefined && indentOf(line) === indent && /^ *-(?: |$)/.test(line)
+    return line !== undefined && isItem(line, indent)
   }
 
   /** Whether it is two records or more with the same names of fields. */
@@ -207,7 +226,7 @@ class BlockReader {
         throw NO_RECORDS
       }
       names.push(keyed.key)
-      this.#found.add(keyed.key, '')
+      this.#found.addName(keyed.key)
       this.#readValue(keyed, indent, depth)
     }
     if (names.length === 0) throw NO_RECORDS
@@ -226,15 +245,23 @@ class BlockReader {
 
   /** A value from this line on; it goes on in lines that are deeper than `indent`. */
   #readScalar(start: string, indent: number, key: string): void {
+    const next = this.#lines[this.#at + 1]
+    // Nearly every value: in one line, and plain.
+    if ((next === undefined || (!isBlank(next) && indentOf(next) <= indent)) && isPlain(start)) {
+      this.#at++
+      if (!EMPTY.has(start)) this.#found.add(start, key)
+      return
+    }
     const parts = [start]
     const quote = start[0] === "'" || start[0] === '"' ? start[0] : undefined
-    const isLiteral = /^[|>][-+]?$/.test(start)
+    const isLiteral = LITERAL.has(start)
     this.#at++
     let isOpen = quote !== undefined && !isClosed(start, quote)
     while (this.#at < this.#lines.length && (quote === undefined || isOpen)) {
       const line = this.#lines[this.#at] as string
-      if (line.trim() !== '' && indentOf(line) <= indent) break
-      if (quote === undefined && !isLiteral && line.trim() === '') break
+      if (isBlank(line)) {
+        if (quote === undefined && !isLiteral) break
+      } else if (indentOf(line) <= indent) break
       parts.push(line.trim())
       this.#at++
       if (quote !== undefined) isOpen = !endsQuote(line, quote)
@@ -244,9 +271,9 @@ class BlockReader {
       const text = parts.join(isLiteral ? '\n' : ' ')
       return this.#found.add(quote === undefined ? text : unquote(text, quote), key)
     }
-    if (parts.length === 1 && EMPTY.test(start)) return
+    if (parts.length === 1 && EMPTY.has(start)) return
     const code = unwrapCode(start)
-    if (code === start && parts.some((part) => NOT_PLAIN.test(part))) throw NO_RECORDS
+    if (code === start && !parts.every(isPlain)) throw NO_RECORDS
     this.#found.add(code === start ? parts.join(' ') : code, key)
   }
 }
@@ -257,13 +284,34 @@ function indentOf(line: string): number {
   return at
 }
 
+/** `- ` at this depth. */
+function isItem(line: string, indent: number): boolean {
+  if (line[indent] !== '-' || indentOf(line) !== indent) return false
+  return line.length === indent + 1 || line[indent + 1] === ' '
+}
+
+/** Most lines begin with a letter, and trimming each is what reading costs. */
+function isBlank(line: string): boolean {
+  const unit = line.charCodeAt(indentOf(line))
+  return !(unit > 32 && unit < 127) && line.trim() === ''
+}
+
+/** A value that YAML writes without quotes. */
+function isPlain(text: string): boolean {
+  if (text !== '' && NOT_FIRST.includes(text[0] as string)) return false
+  if (text.startsWith('- ') || text.endsWith(':')) return false
+  return !text.includes(': ') && !text.includes(' #')
+}
+
 /** `key: rest`, `key:`, `` `key`: rest ``. */
 function readKey(text: string): KeyedLine | undefined {
-  const colon = /:(?: |$)/.exec(text.slice(0, KEY_CHARS_MAX + 2))
-  if (colon === null) return undefined
-  const key = unwrapCode(text.slice(0, colon.index))
-  if (key === '' || NOT_PLAIN.test(key) || countBlanks(key) >= KEY_WORDS_MAX) return undefined
-  return { key, rest: text.slice(colon.index + 1).trim() }
+  let colon = text.indexOf(':')
+  while (colon !== -1 && colon + 1 < text.length && text[colon + 1] !== ' ')
+    colon = text.indexOf(':', colon + 1)
+  if (colon === -1 || colon > KEY_CHARS_MAX) return undefined
+  const key = unwrapCode(text.slice(0, colon))
+  if (key === '' || !isPlain(key) || countBlanks(key) >= KEY_WORDS_MAX) return undefined
+  return { key, rest: text.slice(colon + 1).trim() }
 }
 
 /** A quotation that ends before the end of its text is none. */

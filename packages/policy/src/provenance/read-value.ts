@@ -13,6 +13,7 @@ const EDGES = `"'\`‘’“”«»<>()[]{},;:!?*_|`
 export function readValue(text: string, isAddress = false): ValueReading {
   if (!isAddress && isSimple(text)) return { kind: 'text', whole: text.toLowerCase() }
   if (isSimpleEmail(text)) return { kind: 'email', whole: text.toLowerCase() }
+  if (!isAddress && isSimplePath(text)) return { kind: 'path', whole: text.toLowerCase() }
   const folded = foldText(text).trim()
   const plain = collapse(folded)
   if (plain.length > ADDRESS_CHARS_MAX) return { kind: 'text', whole: plain }
@@ -28,7 +29,7 @@ export function readValue(text: string, isAddress = false): ValueReading {
 }
 
 /**
- * Letters, digits, `_` and single blanks or hyphens in between: no address and, with few digits, no
+ * Letters, digits and single blanks, `_` or hyphens in between: no address and, with few digits, no
  * account. Most names and ids are such, and reading them closely takes most of the time.
  */
 function isSimple(text: string): boolean {
@@ -39,7 +40,7 @@ function isSimple(text: string): boolean {
   for (let at = 0; at < length; at++) {
     const unit = text.charCodeAt(at)
     if (unit >= 48 && unit <= 57) digits++
-    else if (unit === 32 || unit === 45) {
+    else if (unit === 32 || unit === 45 || unit === 95) {
       if (isGap) return false
       isGap = true
       continue
@@ -51,7 +52,33 @@ function isSimple(text: string): boolean {
 
 /** The normal form of what most values look like; undefined if it has to be read closely. */
 export function readSimple(text: string): string | undefined {
-  return isSimple(text) || isSimpleEmail(text) ? text.toLowerCase() : undefined
+  return isSimple(text) || isSimpleEmail(text) || isSimplePath(text)
+    ? text.toLowerCase()
+    : undefined
+}
+
+/** `notes/2026/a_b.txt`: relative, and nothing in it has to be resolved. */
+function isSimplePath(text: string): boolean {
+  const { length } = text
+  if (length > 200) return false
+  let isStart = true
+  let hasSlash = false
+  for (let at = 0; at < length; at++) {
+    const unit = text.charCodeAt(at)
+    const isLetter = (unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90)
+    if (unit === 47) {
+      if (isStart) return false
+      hasSlash = true
+      isStart = true
+      continue
+    }
+    const isDigit = unit >= 48 && unit <= 57
+    // A part that begins with a dot may be `.` or `..`; the first one may be that of an address.
+    if (!isLetter && !isDigit && (isStart || (unit !== 45 && unit !== 95 && unit !== 46)))
+      return false
+    isStart = false
+  }
+  return hasSlash && !isStart && !/^www\./i.test(text)
 }
 
 /** `ann.lee+x@mail.example.com`: nothing but letters, digits and single marks between them. */

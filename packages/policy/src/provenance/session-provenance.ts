@@ -373,9 +373,12 @@ function isNumber(text: string): boolean {
   return true
 }
 
+/** What a JSON document begins with: an attempt to parse another text costs an exception. */
+const DOCUMENT_START = /^\s*(?:\[\s*[[{"\d\]tfn-]|\{\s*["}]|"|-?\d)/
+
 /** The text as one JSON document; undefined if it is not one. */
 function parseDocument(text: string): JsonValue | undefined {
-  if (!/^\s*[[{"\d-]/.test(text)) return undefined
+  if (!DOCUMENT_START.test(text)) return undefined
   try {
     return JSON.parse(text) as JsonValue
   } catch {
