@@ -21,7 +21,13 @@ const POLICY = {
   'policy/language': ['policy/core', 'policy/document'],
   'policy/expression': ['policy/core', 'policy/document', 'policy/language', 'policy/provenance'],
   'policy/model': ['policy/core', 'policy/language', 'policy/expression'],
-  'policy/decide': ['policy/core', 'policy/language', 'policy/expression', 'policy/model'],
+  'policy/decide': [
+    'policy/core',
+    'policy/language',
+    'policy/expression',
+    'policy/model',
+    'policy/provenance',
+  ],
   'policy/compile': [
     'policy/core',
     'policy/document',

@@ -1,5 +1,5 @@
 // The shapes the reference works on: a policy document as a plain object whose `when`s are ASTs,
-// and what the reference says about a call. Types only; shared by all files of this folder.
+// and what the reference says about a call. Shared by all files of this folder.
 
 import type { Action } from '@sluice/policy/core/actions'
 import type { DecisionCode } from '@sluice/policy/core/decision'
@@ -42,6 +42,10 @@ export interface RefGuardrail extends Omit<RefRule, 'action' | 'otherwise' | 'ov
 
 export type RefRules = Record<string, Action | RefRule>
 
+/** The strictest first. */
+export const REF_ARGUMENT_ROLES = ['address', 'recipient', 'id', 'text', 'none'] as const
+export type RefArgumentRole = (typeof REF_ARGUMENT_ROLES)[number]
+
 export interface RefDocument {
   version: 1
   default: Action
@@ -53,6 +57,7 @@ export interface RefDocument {
   classify?: Record<string, Category>
   egress?: Record<string, string[]>
   protect?: 'balanced' | 'strict'
+  destinations?: Record<string, Record<string, RefArgumentRole>>
   methods?: RefRules
   resources?: RefRules
   prompts?: RefRules

@@ -22,6 +22,18 @@ export const FAULTS: readonly Fault[] = [
     put: "host.endsWith(each.replace('*.', ''))",
   },
   {
+    name: 'of two words for an argument the looser counts',
+    file: 'policy/src/provenance/argument-roles.ts',
+    find: 'rank(role) > rank(other)',
+    put: 'rank(role) < rank(other)',
+  },
+  {
+    name: 'what is said of an object does not hold for its members',
+    file: 'policy/src/provenance/visit-arguments.ts',
+    find: 'this.#roles.get(own) ?? said',
+    put: 'this.#roles.get(own)',
+  },
+  {
     name: 'a guess is taken for a class',
     file: 'policy/src/decide/resolve.ts',
     find: 'tool.unknown === true && word === undefined',

@@ -6,7 +6,12 @@ import type { Action } from '@sluice/policy/core/actions'
 import type { Category, KnownTool } from '@sluice/policy/core/tools'
 import { CATEGORIES } from '@sluice/policy/core/tools'
 import { stringify } from 'yaml'
-import type { RefDocument, RefRule } from './document.ts'
+import {
+  REF_ARGUMENT_ROLES,
+  type RefArgumentRole,
+  type RefDocument,
+  type RefRule,
+} from './document.ts'
 import { HOSTS } from './egress.ts'
 import type { Ast } from './expression.ts'
 import { render } from './expression.ts'
@@ -87,6 +92,9 @@ function generateDocument(random: Random, tools: KnownTool[], isProtected: boole
     labels: generateLabels(random, tools, isProtected),
     classify,
     ...(isProtected ? { protect: pick(random, ['balanced', 'strict']) } : {}),
+    ...(isProtected && chance(random, 0.5)
+      ? { destinations: generateDestinations(random, tools) }
+      : {}),
     // The two are drawn from tables of texts of their own.
     ...(!isProtected && chance(random, 0.3) ? { egress: generateEgress(random, tools) } : {}),
     methods,
@@ -110,6 +118,22 @@ function generateLabels(
   const flows = isProtected ? some(random, globs, 0.2) : []
   const words = flows.map((key) => [key, [pick(random, ['internal', 'external', 'public'])]])
   return { ...Object.fromEntries(words), [pick(random, globs)]: ['red', 'blue'] }
+}
+
+/** Of `body`, which has several words, only what does not take it as a whole. */
+function generateDestinations(
+  random: Random,
+  tools: KnownTool[],
+): Record<string, Record<string, RefArgumentRole>> {
+  const names = toolNames(tools)
+  const keys = [...some(random, names, 0.2), ...generateGlobs(random, names)]
+  const roles = () => [
+    ...some(random, ['to', 'url', 'due', 'mode', 's', 'n', 'tags', 'o', 'o.z', 'more'], 0.3).map(
+      (path) => [path, pick(random, REF_ARGUMENT_ROLES)] as const,
+    ),
+    ...(chance(random, 0.2) ? [['body', pick(random, ['text', 'none'] as const)] as const] : []),
+  ]
+  return Object.fromEntries(keys.map((key) => [key, Object.fromEntries(roles())]))
 }
 
 function generateEgress(random: Random, tools: KnownTool[]): Record<string, string[]> {

@@ -3,10 +3,10 @@
 // list. Names of arguments have the one role that the table of the page gives them.
 
 import type { Call, Facts } from '@sluice/policy/core/call'
-import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import type { JsonValue } from '@sluice/policy/core/json'
 import { ExactNumber, isObject } from '@sluice/policy/core/json'
 import type { Category } from '@sluice/policy/core/tools'
-import type { RefDocument } from './document.ts'
+import { REF_ARGUMENT_ROLES, type RefArgumentRole, type RefDocument } from './document.ts'
 import { matchesKey } from './globs.ts'
 
 export interface Address {
@@ -105,6 +105,8 @@ interface Checked {
   readonly category: Category
   readonly flow: 'internal' | 'external' | undefined
   readonly memory: RawMemory
+  /** What `destinations` says, by path. */
+  readonly roles: Readonly<Record<string, RefArgumentRole>>
 }
 
 /** Whether a guardrail of `protect` holds the call; undefined if what was read is not known. */
@@ -115,7 +117,8 @@ export function isHeldBy(
 ): boolean | undefined {
   const memory = RAW_MEMORIES.get(facts.provenance ?? {})
   if (memory === undefined || category === undefined) return undefined
-  const checked = { call, facts, category, memory, flow: flowOf(document, call) }
+  const said = { flow: flowOf(document, call), roles: rolesOf(document, call) }
+  const checked = { call, facts, category, memory, ...said }
   switch (part) {
     case 'valueFromText':
       return hasHeldValue(checked, 'balanced')
@@ -132,6 +135,22 @@ function flowOf({ labels = {} }: RefDocument, { server, name }: Call): Checked['
     .flatMap((key) => labels[key] ?? [])
   if (words.includes('external') || words.includes('public')) return 'external'
   return words.includes('internal') ? 'internal' : undefined
+}
+
+/** Of several words for one argument the strictest counts. */
+function rolesOf({ destinations = {} }: RefDocument, { server, name }: Call): Checked['roles'] {
+  const lists = Object.keys(destinations)
+    .filter((key) => matchesKey(key, server, name))
+    .map((key) => destinations[key] ?? {})
+  const paths = [...new Set(lists.flatMap((list) => Object.keys(list)))]
+  return Object.fromEntries(
+    paths.map((path) => [
+      path,
+      REF_ARGUMENT_ROLES.find((role) =>
+        lists.some((list) => list[path] === role),
+      ) as RefArgumentRole,
+    ]),
+  )
 }
 
 type Use = 'address' | 'recipient' | 'name' | 'mention'
@@ -173,14 +192,17 @@ function isHeldFrom(origin: RefOrigin, use: Use, level: 'balanced' | 'strict'): 
 
 function isHeldNowhere(
   { text, use }: Value,
-  { call, memory }: Checked,
+  { call, memory, roles }: Checked,
   level: 'balanced' | 'strict',
 ): boolean {
   if (!hasReadText(memory) || use === 'name') return false
   if (use === 'address' || level === 'strict') return true
   const hasPrompt = memory.prompt.length > 0
   if (use === 'recipient') return hasPrompt
-  const isMessage = Object.keys(call.args).includes('to')
+  const isMessage = Object.keys(call.args).some(
+    (name) => name === 'to' || listBelow(roles, name).includes('recipient'),
+  )
+  if (isLongNumber(text)) return false
   return hasPrompt || isMessage || findAddress(text)?.kind !== 'url'
 }
 
@@ -205,55 +227,88 @@ function isNamedWhole(checked: Checked): boolean {
   return values.length > 0 && values.every(({ text }) => originIn(checked.memory, text) === 'user')
 }
 
+/** What is said of an argument and of its members. */
+function listBelow(roles: Checked['roles'], name: string): RefArgumentRole[] {
+  return Object.entries(roles)
+    .filter(([path]) => path === name || path.startsWith(`${name}.`))
+    .map(([, role]) => role)
+}
+
 interface Leaf {
   readonly text: string
   /** The name of the argument or member that it stands under. */
   readonly name: string
   /** The tool declares which words it takes. */
   readonly isWord: boolean
+  readonly said: RefArgumentRole | undefined
 }
 
-/** Of a read: URLs, but for free text. */
-function listSent({ call, facts }: Checked): Value[] {
-  return listLeaves(call.args, facts)
-    .filter(({ name, isWord }) => name !== 'body' && !isWord)
-    .filter(({ text }) => findAddress(text)?.kind === 'url')
-    .map(({ text }) => ({ text, use: 'address' }))
-}
+const isSent = ({ said }: Leaf) => said === 'address' || said === 'recipient'
+const isWhole = (leaf: Leaf) => isSent(leaf) || leaf.said === 'id'
 
-function listValues({ call, facts }: Checked): Value[] {
-  return listLeaves(call.args, facts).flatMap(({ text, name, isWord }): Value[] => {
-    if (isWord || text === '') return []
-    if (name === 'body')
-      return text
-        .split(' ')
-        .filter((word) => findAddress(word) !== undefined)
-        .map((word) => ({ text: word, use: 'mention' }))
-    // A number with so many digits is an account or a card.
-    if (findAddress(text) !== undefined || /^\d{12,19}$/.test(text))
-      return [{ text, use: 'address' }]
-    if (name === 'due') return []
-    return [{ text, use: name === 'to' || name === 'url' ? 'recipient' : 'name' }]
+/** Of a read: URLs, but for free text, and what `destinations` says that is sent. */
+function listSent(checked: Checked): Value[] {
+  return listLeaves(checked).flatMap((leaf): Value[] => {
+    const { text, name, isWord, said } = leaf
+    if (isSent(leaf)) return toValues(leaf)
+    if (said === 'text' || said === 'none') return []
+    if (said === undefined && (name === 'body' || isWord)) return []
+    return findAddress(text)?.kind === 'url' ? [{ text, use: 'address' }] : []
   })
 }
 
-/** Texts and exact numbers; names of members that the tool does not declare may be data too. */
-function listLeaves(args: JsonObject, { tool }: Facts): Leaf[] {
+function listValues(checked: Checked): Value[] {
+  return listLeaves(checked).flatMap(toValues)
+}
+
+function toValues(leaf: Leaf): Value[] {
+  const { text, name, isWord, said } = leaf
+  if (text === '' || said === 'none' || (isWord && said === undefined)) return []
+  if (said === 'text' || (said === undefined && name === 'body'))
+    return text
+      .split(/[\s<>()]/)
+      .filter((word) => findAddress(word) !== undefined || isLongNumber(word))
+      .map((word) => ({ text: word, use: 'mention' }))
+  if (findAddress(text) !== undefined || isLongNumber(text) || said === 'address')
+    return [{ text, use: 'address' }]
+  if (said === undefined && name === 'due') return []
+  const isRecipient = said === undefined ? name === 'to' || name === 'url' : said === 'recipient'
+  return [{ text, use: isRecipient ? 'recipient' : 'name' }]
+}
+
+/** A number with so many digits is an account or a card; those that are drawn have no valid checksum. */
+function isLongNumber(text: string): boolean {
+  return /^\d{12,19}$/.test(text)
+}
+
+/** Texts and exact numbers; names of members that the tool does not declare may be data too. Other numbers
+ * only if `destinations` says that they name something. */
+function listLeaves({ call, facts, roles }: Checked): Leaf[] {
   const leaves: Leaf[] = []
-  const walk = (value: JsonValue, name: string, schema: JsonValue | undefined, depth: number) => {
+  type Place = Pick<Leaf, 'name' | 'said'> & { path: readonly string[]; depth: number }
+  const walk = (value: JsonValue, place: Place, schema: JsonValue | undefined) => {
+    const { name, said, path, depth } = place
     const isWord = isObject(schema) && schema.enum !== undefined
-    if (typeof value === 'string') leaves.push({ text: value, name, isWord })
-    else if (value instanceof ExactNumber) leaves.push({ text: value.text, name, isWord: false })
-    else if (Array.isArray(value))
-      for (const item of value) walk(item, name, member(schema, 'items'), depth + 1)
+    if (typeof value === 'string') leaves.push({ text: value, name, said, isWord })
+    else if (value instanceof ExactNumber)
+      leaves.push({ text: value.text, name, said, isWord: false })
+    else if (typeof value === 'number') {
+      const leaf = { text: String(value), name, said, isWord: false }
+      if (isWhole(leaf)) leaves.push(leaf)
+    } else if (Array.isArray(value))
+      for (const item of value) walk(item, { ...place, depth: depth + 1 }, member(schema, 'items'))
     else if (isObject(value))
       for (const [key, inner] of Object.entries(value)) {
         const declared = member(member(schema, 'properties'), key)
-        if (depth > 0 && declared === undefined) leaves.push({ text: key, name, isWord: false })
-        walk(inner as JsonValue, key, declared, depth + 1)
+        if (depth > 0 && declared === undefined)
+          leaves.push({ text: key, name, said, isWord: false })
+        const own = [...path, key]
+        const below = { name: key, said: roles[own.join('.')] ?? said, path: own, depth: depth + 1 }
+        walk(inner as JsonValue, below, declared)
       }
   }
-  walk(args, '', tool?.definition.inputSchema, 0)
+  const whole = { name: '', said: undefined, path: [], depth: 0 }
+  walk(call.args, whole, facts.tool?.definition.inputSchema)
   return leaves
 }
 

@@ -18,7 +18,7 @@ export interface Schema {
   readonly definitions?: Readonly<Record<string, Schema>>
 }
 
-const NAMED = new Set(['tools', 'labels', 'classify'])
+const NAMED = new Set(['tools', 'labels', 'classify', 'destinations'])
 
 export function completeFrom(
   context: CompletionContext,

@@ -147,6 +147,7 @@ describe('typical changes', () => {
     ],
     ['a label', { ...BASE, labels: { 'a/*': ['private'] } }, '/labels'],
     ['whose labels', { ...BASE, label_scope: 'principal' }, '/label_scope'],
+    ['what arguments are', { ...BASE, destinations: { 'a/x': { to: 'none' } } }, '/destinations'],
     ['another class', { ...BASE, classify: { 'a/x': 'Read' } }, '/classify'],
     ['all of it in shadow', { ...BASE, mode: 'shadow' }, '/mode'],
   ])('loosens: %s', (_what, changed, where) => {
@@ -172,6 +173,16 @@ describe('typical changes', () => {
       'house:guardrail all',
       'house:guardrail large',
     ])
+  })
+
+  test.each([
+    ['labels', { 'a/*': ['internal'] }],
+    ['destinations', { 'a/x': { to: 'none' } }],
+  ])('what the base policy says of tools in `%s` counts too', (part, said) => {
+    const base = { version: 1, default: 'deny', protect: 'balanced' }
+    const under = (house: object) => compiled(BASE, { house: compiled(house) })
+    const found = loosenings(under(base), under({ ...base, [part]: said }))
+    expect(found.map(({ where }) => where)).toEqual([`house:/${part}`])
   })
 })
 

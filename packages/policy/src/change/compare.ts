@@ -36,11 +36,10 @@ export function loosenings(old: CompiledPolicy, now: CompiledPolicy): Loosening[
 /** As `loosenings`, with a pause after each rule. */
 export function* compareSteps(old: CompiledPolicy, now: CompiledPolicy): Steps<Loosening[]> {
   const found: Loosening[] = []
-  for (const part of ['labels', 'classify'] as const)
+  for (const part of ['labels', 'classify', 'destinations'] as const)
     if (!isSame(old[part].entries(), now[part].entries()))
-      found.push({ where: `/${part}`, what: 'is another, which may open something elsewhere' })
-  if (old.labelScope !== now.labelScope)
-    found.push({ where: '/label_scope', what: 'is another, which may open something elsewhere' })
+      found.push({ where: `/${part}`, what: ELSEWHERE })
+  if (old.labelScope !== now.labelScope) found.push({ where: '/label_scope', what: ELSEWHERE })
   found.push(...ofData(old, now), ...ofHouse(old.house, now.house))
   // A document in shadow enforces nothing.
   if (old.shadow) return found
@@ -53,6 +52,8 @@ export function* compareSteps(old: CompiledPolicy, now: CompiledPolicy): Steps<L
   found.push(...(yield* ofCategories(old, now)), ...(yield* ofMethods(old, now)))
   return found
 }
+
+const ELSEWHERE = 'is another, which may open something elsewhere'
 
 const NO_DATA: Pick<CompiledPolicy, DataSection> = {
   answers: new NameMap([]),
@@ -93,6 +94,14 @@ function ofHouse(
   const laid = (house: CompiledPolicy | undefined) =>
     house === undefined || house.shadow ? [] : enforced(house.guardrails)
   const data = old === undefined || old.shadow ? [] : ofData(old, now ?? { ...old, ...NO_DATA })
+  // What they say of tools holds for the guardrails of the base policy: its `protect` reads them.
+  for (const part of ['labels', 'destinations'] as const)
+    if (
+      old !== undefined &&
+      !old.shadow &&
+      !isSame(old[part].entries(), now?.[part].entries() ?? [])
+    )
+      data.push({ where: `/${part}`, what: ELSEWHERE })
   const prefixed = data.map(({ where, what }) => ({ where: `house:${where}`, what }))
   return [...ofGuardrails(laid(old), laid(now), 'house:'), ...prefixed]
 }

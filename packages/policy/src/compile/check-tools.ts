@@ -50,6 +50,7 @@ export function checkAgainstTools(
   const declared = new Map(
     tools.map((tool) => [tool, declaredArguments(tool.definition.inputSchema)]),
   )
+  checkDestinations(document, declared, report)
   for (const [rule, list] of met)
     checkArguments(
       rule,
@@ -61,7 +62,7 @@ export function checkAgainstTools(
 
 /** Everything in the document that names tools. */
 function writtenNames(document: LocatedMap): LocatedScalar[] {
-  const keys = ['tools', 'labels', 'classify', 'egress'].flatMap((section) =>
+  const keys = ['tools', 'labels', 'classify', 'egress', 'destinations'].flatMap((section) =>
     asMap(findEntry(document, section)).entries.map(({ key }) => key),
   )
   return [...keys, ...matchEntries(document, 'tools')]
@@ -149,6 +150,25 @@ function shown(names: readonly string[]): string {
   const rest = names.length - NAMES_SHOWN_MAX
   const list = names.slice(0, NAMES_SHOWN_MAX).map((name) => `\`${name}\``)
   return `${list.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}` || 'none'
+}
+
+/** An argument that no tool declares: a mistyped name would leave the one that is meant unchecked. */
+function checkDestinations(
+  document: LocatedMap,
+  tools: ReadonlyMap<KnownTool, DeclaredType>,
+  report: ReportBindProblem,
+): void {
+  for (const { key, value } of asMap(findEntry(document, 'destinations')).entries) {
+    const glob = parseGlob(String(key.value))
+    const schemas = [...tools]
+      .filter(([{ definition }]) => globMatches(glob, definition.server, definition.name))
+      .map(([, schema]) => schema)
+    for (const { key: argument } of asMap(value).entries) {
+      const path = String(argument.value).split('.')
+      if (schemas.length > 0 && schemas.every((one) => declaredAt(one, path) === undefined))
+        report(undeclared(path, argument.at, schemas))
+    }
+  }
 }
 
 /** The tools each rule and guardrail matches, and the rules that apply to one of them. */

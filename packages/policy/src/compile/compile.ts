@@ -4,7 +4,7 @@
 
 import type { Action } from '../core/actions.ts'
 import { DATA_KINDS } from '../core/data-kinds.ts'
-import type { ProtectionLevel } from '../core/provenance.ts'
+import type { ArgumentRole, ProtectionLevel } from '../core/provenance.ts'
 import { runSteps, type Steps } from '../core/steps.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
 import { asMap, checkShape } from '../document/check-shape.ts'
@@ -160,6 +160,7 @@ function* build(
     egress: parseEgress(document, problems),
     canaries: parseCanaries(document, problems),
     classify: classifyMap(document),
+    destinations: destinationMap(document),
     ...(options.house === undefined ? {} : { house: options.house }),
     scopes: new WeakMap(),
   }
@@ -253,6 +254,21 @@ function labelMap(document: LocatedMap): NameMap<readonly string[]> {
       strings(value),
     ]),
   )
+}
+
+function destinationMap(document: LocatedMap): CompiledPolicy['destinations'] {
+  return new NameMap(
+    asMap(findEntry(document, 'destinations')).entries.map(({ key, value }) => [
+      String(key.value),
+      asMap(value)
+        .entries.map((one) => [String(one.key.value), roleAt(one.value)] as const)
+        .sort(([one], [other]) => (one < other ? -1 : 1)),
+    ]),
+  )
+}
+
+function roleAt(node: LocatedNode): ArgumentRole {
+  return (node as { value: unknown }).value as ArgumentRole
 }
 
 function classifyMap(document: LocatedMap): NameMap<Category> {

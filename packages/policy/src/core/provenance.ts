@@ -48,6 +48,17 @@ export interface ProvenanceLookup {
  */
 export type ArgumentFlow = 'internal' | 'external'
 
+/**
+ * What an argument is, if `destinations` says it; the strictest first. `address`: what it holds is where
+ * something goes. `recipient`: who gets it. `id`: what the call acts on. `text`: only addresses in it are
+ * checked. `none`: not checked.
+ */
+export const ARGUMENT_ROLES = ['address', 'recipient', 'id', 'text', 'none'] as const
+export type ArgumentRole = (typeof ARGUMENT_ROLES)[number]
+
+/** By the names on the way to the argument, joined by dots. */
+export type ArgumentRoles = ReadonlyMap<string, ArgumentRole>
+
 export const PROTECTION_LEVELS = ['balanced', 'strict'] as const
 /** What `protect` of a document says. */
 export type ProtectionLevel = (typeof PROTECTION_LEVELS)[number]

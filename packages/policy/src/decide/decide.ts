@@ -180,8 +180,8 @@ function weighScope(
   trace: TraceStep[] | undefined,
 ): Decision {
   const { facts } = asked
-  const { category, flow, houseFlow } = scope
-  const situation: EvaluationContext = { ...asked, category, flow }
+  const { category, flow, roles, houseFlow, houseRoles } = scope
+  const situation: EvaluationContext = { ...asked, category, flow, roles }
   if (trace !== undefined) traceScope(scope, facts, trace)
 
   let laid = combineRules(policy, scope, situation, trace)
@@ -192,7 +192,8 @@ function weighScope(
     shadow.push(asShadow(applyLimits(laid, situation, usage, trace, true)))
     laid = startDraft('allow', '/mode')
   }
-  const ofHouse = flow === houseFlow ? situation : { ...situation, flow: houseFlow }
+  const isSame = flow === houseFlow && roles === houseRoles
+  const ofHouse = isSame ? situation : { ...situation, flow: houseFlow, roles: houseRoles }
   applyGuardrails(laid, scope.house, ofHouse, trace)
   if (policy.house?.shadow !== true) applyEgress(laid, policy.house, situation, trace)
   applyProtectedFiles(laid, situation, trace)

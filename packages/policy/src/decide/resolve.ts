@@ -14,6 +14,7 @@ import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '../language/methods.ts'
 import type { ApplicableRules, PreparedRule } from '../model/applicable-rules.ts'
 import { type CompiledPolicy, type NameMap, narrowest } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
+import { joinRoles, tightenRoles } from '../provenance/argument-roles.ts'
 
 /** The worst category of a tool whose category is a guess. */
 const DOUBTED_AS: Category = 'Execute'
@@ -117,9 +118,9 @@ function buildScope(
   // The base policy uses either category: no document can reclassify a tool out of its reach.
   const house = laid(policy.house?.guardrails ?? [], [category, accepted], 'house:')
   const houseShadow = policy.house?.shadow === true
-  const { flow, houseFlow } = findFlows(policy, target)
   return {
-    ...{ flow, houseFlow },
+    ...findFlows(policy, target),
+    ...findRoles(policy, target),
     category,
     classified,
     rules: counting.map(ready).sort(byPointer),
@@ -147,6 +148,16 @@ function findFlows(policy: CompiledPolicy, { server, name, method }: RuleTarget)
     flow: house === 'external' ? house : own,
     houseFlow: own === 'external' ? own : house,
   }
+}
+
+/** No document says less of an argument than the base policy does. */
+function findRoles(policy: CompiledPolicy, { server, name, method }: RuleTarget) {
+  const find = (one: CompiledPolicy | undefined) =>
+    one === undefined || one.destinations.size === 0 || method !== TOOL_CALL
+      ? undefined
+      : joinRoles(one.destinations.all(server, name))
+  const [own, house] = [find(policy), find(policy.house)]
+  return { roles: tightenRoles(own, house), houseRoles: tightenRoles(house, own) }
 }
 
 function byPointer(a: PreparedRule<Rule>, b: PreparedRule<Rule>): number {

@@ -4,7 +4,7 @@
 import { ACTIONS } from '../core/actions.ts'
 import { BLOCKING_KINDS, DATA_KINDS } from '../core/data-kinds.ts'
 import { CHANNELS } from '../core/decision.ts'
-import { PROTECTION_LEVELS } from '../core/provenance.ts'
+import { ARGUMENT_ROLES, PROTECTION_LEVELS } from '../core/provenance.ts'
 import { CATEGORIES } from '../core/tools.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import type { Field, KeyShape, Shape, ShapeFields } from '../document/shape.ts'
@@ -291,6 +291,23 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
     classify: {
       shape: { kind: 'record', keys: names('tool'), of: word(CATEGORIES) },
       doc: "overrides the catalogue's classification",
+    },
+    destinations: {
+      shape: {
+        kind: 'record',
+        keys: names('tool'),
+        of: {
+          kind: 'record',
+          keys: {
+            kind: 'form',
+            noun: 'argument',
+            form: /^[^.\s[\]]{1,100}(?:\.[^.\s[\]]{1,100}){0,7}$/,
+            help: 'its name, or the names on the way to it: `to`, `message.to`',
+          },
+          of: word(ARGUMENT_ROLES),
+        },
+      },
+      doc: 'what arguments are for `protect`, over what their names say',
     },
     methods: {
       shape: {

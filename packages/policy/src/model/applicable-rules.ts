@@ -1,7 +1,7 @@
 // What applies to one tool or method: the effective rules and the matching guardrails, with their
 // expressions bound. Computed in decide/resolve.ts, evaluated in decide/combine-rules.ts.
 
-import type { ArgumentFlow } from '../core/provenance.ts'
+import type { ArgumentFlow, ArgumentRoles } from '../core/provenance.ts'
 import type { Category } from '../core/tools.ts'
 import type { BoundExpression } from '../expression/evaluate/bind-expression.ts'
 import type { DeclaredType } from '../expression/evaluate/declared-types.ts'
@@ -29,6 +29,9 @@ export interface ApplicableRules {
   /** Where arguments go: as the document says, and as its base policy does. */
   readonly flow: ArgumentFlow | undefined
   readonly houseFlow: ArgumentFlow | undefined
+  /** What arguments are: as the document says, and as its base policy does. */
+  readonly roles: ArgumentRoles | undefined
+  readonly houseRoles: ArgumentRoles | undefined
   /** Enforced and effective, by pointer. Empty: the default applies. */
   readonly rules: readonly PreparedRule<Rule>[]
   readonly guardrails: readonly PreparedRule<Guardrail>[]

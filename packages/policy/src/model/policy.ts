@@ -2,7 +2,7 @@
 // which caches the applicable rules of each tool definition.
 
 import type { Action } from '../core/actions.ts'
-import type { ProtectionLevel } from '../core/provenance.ts'
+import type { ArgumentRole, ProtectionLevel } from '../core/provenance.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
 import { type Glob, globMatches, isGlob, isWider, parseGlob } from '../language/glob.ts'
 import type { AnswerRule } from './answer-rule.ts'
@@ -39,6 +39,8 @@ export interface CompiledPolicy {
   /** Whose labels rules see. */
   readonly labelScope: 'session' | 'principal'
   readonly classify: NameMap<Category>
+  /** What arguments are, over what their names say. */
+  readonly destinations: NameMap<readonly (readonly [path: string, role: ArgumentRole])[]>
   /** What comes back. */
   readonly answers: NameMap<AnswerRule>
   /** Hosts that arguments may name. */

@@ -2,9 +2,10 @@
 // that changes something, or a read that sends, is held if a value that decides what it does came
 // from text that a stranger wrote, or from nowhere. Pure, total and bounded.
 
-import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../core/json.ts'
+import type { JsonObject, JsonValue } from '../core/json.ts'
 import {
   type ArgumentFlow,
+  type ArgumentRoles,
   ORIGINS,
   type Origin,
   type ProtectionLevel,
@@ -12,13 +13,20 @@ import {
   type ValueReading,
 } from '../core/provenance.ts'
 import type { Category } from '../core/tools.ts'
+import { isDestination, isSentTo } from './argument-roles.ts'
 import { isReachable } from './is-reachable.ts'
-import { CHECKED_CHARS_MAX, CHECKED_DEPTH_MAX, CHECKED_VALUES_MAX } from './limits.ts'
-import { getRole, splitName, type ValueRole } from './names.ts'
+import { CHECKED_VALUES_MAX } from './limits.ts'
+import { getRole, splitName } from './names.ts'
 import { handsOverContent } from './read-records.ts'
 import { isDestinationKind, looksLikeUrl, readValue, splitTokens, trimEdges } from './read-value.ts'
 import type { Answer, SessionProvenance } from './session-provenance.ts'
 import { getToolVerb, isAskedFor } from './verbs.ts'
+import {
+  type ArgumentLeaf,
+  type ArgumentPlace,
+  toPathText,
+  visitLeaves,
+} from './visit-arguments.ts'
 
 /** A call as protection sees it. */
 export interface CheckedCall {
@@ -27,6 +35,8 @@ export interface CheckedCall {
   readonly args: JsonObject
   /** Where they go, if the policy says it. */
   readonly flow?: ArgumentFlow | undefined
+  /** What arguments are, if the policy says it. */
+  readonly roles?: ArgumentRoles | undefined
   /** The tool's schema, for enums and declared formats. */
   readonly inputSchema?: JsonValue | undefined
 }
@@ -45,30 +55,19 @@ export interface ProtectionFinding {
  */
 type ValueUse = 'address' | 'recipient' | 'identifier' | 'mention'
 
-/** Where a value stands in the arguments; made a text only if it is told. */
-interface ArgumentPlace {
-  readonly parent: ArgumentPlace | undefined
-  readonly key: string | number
-}
-
-function toPathText({ parent, key }: ArgumentPlace): string {
-  if (parent === undefined) return String(key)
-  return toPathText(parent) + (typeof key === 'number' ? `[${key}]` : `.${key}`)
-}
-
-const ROOT: ArgumentPlace = { parent: undefined, key: 'args' }
-
 interface CheckedValue {
   readonly parent: ArgumentPlace
   readonly key: string | number
   readonly reading: ValueReading
   readonly use: ValueUse
+  /** The policy says what the argument is. */
+  readonly isDeclared?: boolean
 }
 
 /** A read that sends nothing: what it is given decides nothing but what comes back. */
-export function isSink({ category, args, flow, inputSchema }: CheckedCall): boolean {
-  if (category !== 'Read' || flow === 'external') return true
-  return collectValues(args, inputSchema, true).values.length > 0
+export function isSink(call: CheckedCall): boolean {
+  if (call.category !== 'Read' || call.flow === 'external') return true
+  return collectValues(call, true).values.length > 0
 }
 
 /** The first value that stands against the call. Undefined: none does. */
@@ -79,8 +78,8 @@ export function checkValues(
 ): ProtectionFinding | undefined {
   if (call.flow === 'internal') return undefined
   const isRead = call.category === 'Read' && call.flow !== 'external'
-  const { values, isTooLarge } = collectValues(call.args, call.inputSchema, isRead)
-  if (isTooLarge && !isRead)
+  const { values, isTooLarge } = collectValues(call, isRead)
+  if (isTooLarge && (!isRead || sendsByRole(call)))
     return { reason: 'it has more or longer arguments than are checked for their origin' }
   for (const value of values) {
     const origin = memory.originOf(value.reading)
@@ -91,6 +90,10 @@ export function checkValues(
     if (isBad) return { path: toPathText(value), origin, reason: describe(value, origin) }
   }
   return undefined
+}
+
+function sendsByRole({ roles }: CheckedCall): boolean {
+  return roles !== undefined && [...roles.values()].some(isSentTo)
 }
 
 /** `destructive`: of such verbs only. `unnamed`: of calls with a value that the user did not name. */
@@ -119,8 +122,8 @@ export function checkVerb(
 }
 
 /** The user named everything that the call acts on. */
-function isNamedWhole({ args, inputSchema }: CheckedCall, memory: ProvenanceLookup): boolean {
-  const { values } = collectValues(args, inputSchema, false)
+function isNamedWhole(call: CheckedCall, memory: ProvenanceLookup): boolean {
+  const { values } = collectValues(call, false)
   return values.length > 0 && values.every(({ reading }) => memory.originOf(reading) === 'user')
 }
 
@@ -187,9 +190,12 @@ function isHeldUnknown(
 }
 
 /** The call reaches a person: by the name of the tool, or by a recipient among its arguments. */
-function isMessage({ name, args }: CheckedCall): boolean {
+function isMessage({ name, args, roles }: CheckedCall): boolean {
   if (splitName(name).some((word) => MESSAGES.has(word))) return true
-  return Object.keys(args).some((key) => getRole(key) === 'recipient')
+  if (Object.keys(args).some((key) => getRole(key) === 'recipient')) return true
+  for (const [path, role] of roles ?? [])
+    if (role === 'recipient' && Object.hasOwn(args, path.split('.', 1)[0] as string)) return true
+  return false
 }
 
 const MESSAGES: ReadonlySet<string> = new Set(
@@ -215,7 +221,8 @@ const USES: Readonly<Record<ValueUse, string>> = {
 }
 
 function describe(value: CheckedValue, origin: Origin): string {
-  return `${USES[value.use]} \`${toPathText(value)}\` ${DESCRIPTIONS[origin]}`
+  const by = value.isDeclared === true ? ' (by `destinations`)' : ''
+  return `${USES[value.use]} \`${toPathText(value)}\`${by} ${DESCRIPTIONS[origin]}`
 }
 
 /** Remembers the answer to a call. */
@@ -246,31 +253,33 @@ export function rememberAnswer(
 }
 
 function collectValues(
-  args: JsonObject,
-  schema: JsonValue | undefined,
+  { args, inputSchema, roles }: CheckedCall,
   isRead: boolean,
 ): { values: CheckedValue[]; isTooLarge: boolean } {
   const values: CheckedValue[] = []
-  const isTooLarge = visitLeaves(args, schema, ({ text, parent, key, role, isEnum }) => {
-    if (isEnum || text === '') return
-    if (isRead) {
+  const visit = ({ text, parent, key, role, isEnum, said }: ArgumentLeaf) => {
+    if (text === '' || said === 'none' || (isEnum && said === undefined)) return
+    const add = (reading: ValueReading, use: ValueUse) =>
+      values.push({ parent, key, reading, use, isDeclared: said !== undefined })
+    if (isRead && !isSentTo(said)) {
       const isUrl = role === 'address' ? isAddressLike(text) : looksLikeUrl(text)
-      if (isUrl && role !== 'free text')
-        values.push({ parent, key, reading: readValue(text, true), use: 'address' })
+      if (isUrl && role !== 'free text') add(readValue(text, true), 'address')
       return
     }
-    if (role === 'free text' || isProseLike(text)) {
+    const isWhole = isDestination(said)
+    if (role === 'free text' || isProseLike(text) || (isWhole && text.includes(' '))) {
       for (const reading of listMentions(text, CHECKED_VALUES_MAX - values.length))
-        values.push({ parent, key, reading, use: 'mention' })
-      return
+        add(reading, 'mention')
+      if (!isWhole) return
     }
     const reading = readValue(text, role === 'address')
-    if (isDestinationKind(reading.kind)) values.push({ parent, key, reading, use: 'address' })
-    else if (role === 'date' || role === 'place' || isDateText(text)) return
+    if (isDestinationKind(reading.kind) || said === 'address') add(reading, 'address')
+    else if (!isWhole && (role === 'date' || role === 'place' || isDateText(text))) return
     else if (role === 'recipient' || role === 'address' || role === 'credential')
-      values.push({ parent, key, reading, use: 'recipient' })
-    else values.push({ parent, key, reading, use: 'identifier' })
-  })
+      add(reading, 'recipient')
+    else add(reading, 'identifier')
+  }
+  const isTooLarge = visitLeaves(args, inputSchema, visit, roles)
   return { values, isTooLarge: isTooLarge || values.length >= CHECKED_VALUES_MAX }
 }
 
@@ -302,69 +311,3 @@ function listMentions(text: string, most: number): ValueReading[] {
 }
 
 const MENTION_CHARS_MIN = 6
-
-interface ArgumentLeaf {
-  readonly text: string
-  readonly parent: ArgumentPlace
-  readonly key: string | number
-  readonly role: ValueRole
-  /** The tool declares which words it takes. */
-  readonly isEnum: boolean
-}
-
-/** Every text and id of the arguments. Returns whether there were more than are checked. */
-function visitLeaves(
-  args: JsonObject,
-  schema: JsonValue | undefined,
-  visit: (leaf: ArgumentLeaf) => void,
-): boolean {
-  let values = 0
-  let chars = 0
-  const leaf = (text: string, at: ArgumentPlace, role: ValueRole, isWord: boolean) => {
-    values++
-    chars += text.length
-    if (chars > CHECKED_CHARS_MAX) return
-    const { parent = at, key } = at
-    visit({ text, parent, key, role, isEnum: isWord })
-  }
-  const walk = (
-    value: JsonValue,
-    at: ArgumentPlace,
-    name: string,
-    declared: JsonValue | undefined,
-    depth: number,
-  ): void => {
-    if (values >= CHECKED_VALUES_MAX || chars > CHECKED_CHARS_MAX) return
-    if (typeof value === 'string') leaf(value, at, getRole(name), isEnum(declared))
-    else if (typeof value === 'number') {
-      if (isIdRole(getRole(name))) leaf(String(value), at, getRole(name), false)
-    } else if (value instanceof ExactNumber) leaf(value.text, at, getRole(name), false)
-    else if (value === null || typeof value === 'boolean') return
-    else if (depth > CHECKED_DEPTH_MAX) values = CHECKED_VALUES_MAX
-    else if (Array.isArray(value)) {
-      const items = isObject(declared) ? declared.items : undefined
-      for (let index = 0; index < value.length; index++)
-        walk(value[index] as JsonValue, { parent: at, key: index }, name, items, depth + 1)
-    } else {
-      const properties = isObject(declared) ? declared.properties : undefined
-      const known = isObject(properties) ? properties : {}
-      for (const [key, one] of Object.entries(value as JsonObject)) {
-        const isKnown = Object.hasOwn(known, key)
-        const place = { parent: at, key }
-        // A name that the tool does not declare may be data itself: `{ "ann@example.com": "r" }`.
-        if (depth > 0 && !isKnown) leaf(key, place, getRole(name), false)
-        walk(one, place, key, isKnown ? known[key] : undefined, depth + 1)
-      }
-    }
-  }
-  walk(args, ROOT, '', schema, 0)
-  return values >= CHECKED_VALUES_MAX || chars > CHECKED_CHARS_MAX
-}
-
-function isIdRole(role: ValueRole): boolean {
-  return role === 'id' || role === 'recipient' || role === 'credential'
-}
-
-function isEnum(declared: JsonValue | undefined): boolean {
-  return isObject(declared) && (Array.isArray(declared.enum) || declared.const !== undefined)
-}

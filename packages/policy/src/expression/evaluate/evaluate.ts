@@ -5,7 +5,7 @@ import type { Call, Facts } from '../../core/call.ts'
 import type { Instant } from '../../core/clock.ts'
 import type { NumberKind } from '../../core/data-kinds.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
-import type { ArgumentFlow } from '../../core/provenance.ts'
+import type { ArgumentFlow, ArgumentRoles } from '../../core/provenance.ts'
 import type { Category } from '../../core/tools.ts'
 import { TOOL_CALL } from '../../language/methods.ts'
 import { originOfArgument } from '../../provenance/check-call.ts'
@@ -31,6 +31,8 @@ export interface EvaluationContext {
   readonly args: JsonObject | undefined
   /** Where arguments of the tool go; undefined if nothing says it. */
   readonly flow?: ArgumentFlow | undefined
+  /** What arguments of the tool are, if `destinations` says it. */
+  readonly roles?: ArgumentRoles | undefined
   /** For proofs: assumed results of conditions. */
   readonly assumed: ReadonlyMap<BoundExpression, ConditionResult> | undefined
 }

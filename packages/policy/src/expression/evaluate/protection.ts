@@ -22,7 +22,7 @@ export function isProtectionName(name: string | undefined): name is ProtectionNa
 /** Undefined: nothing stands against the call. */
 export function findProtection(
   name: ProtectionName,
-  { call, facts, args, category, flow }: EvaluationContext,
+  { call, facts, args, category, flow, roles }: EvaluationContext,
 ): ProtectionFinding | undefined {
   if (call.method !== TOOL_CALL || args === undefined) return undefined
   const { provenance, tool, callCategory } = facts
@@ -32,6 +32,7 @@ export function findProtection(
     category: callCategory ?? category,
     args,
     flow,
+    roles,
     inputSchema: tool?.definition.inputSchema,
   }
   switch (name) {
