@@ -1,32 +1,66 @@
 // CPU of this thread for one run of a function, and how it grows with the length of its text. Thread
 // CPU and the best of several runs: a loaded machine makes a run slow, never fast.
 
-export interface Point {
+import type { Steps } from '@sluice/policy/core/steps'
+
+export interface Point extends Cost {
   readonly chars: number
-  readonly micros: number
 }
 
-/** The least CPU of `runs` runs, in microseconds. What a run throws is its answer. With `totalMin` each is
- * repeated until all together took so much: the clock of a thread may tick in milliseconds only. */
-export function cpuMicros(run: () => unknown, runs: number, totalMin = 0): number {
-  let best = Number.POSITIVE_INFINITY
+/** CPU of one run, in microseconds. */
+export interface Cost {
+  readonly micros: number
+  /** Of the longest piece that nothing else can run between: of a reader without steps, all of it. */
+  readonly pieceMicros: number
+}
+
+/** The least CPU of `runs` runs. What a run throws is its answer; steps that it returns are run, each
+ * measured. With `totalMin` each is repeated until all together took so much: the clock of a thread may tick
+ * in milliseconds only. */
+export function cpuMicros(run: () => unknown, runs: number, totalMin = 0): Cost {
+  let micros = Number.POSITIVE_INFINITY
+  let pieceMicros = Number.POSITIVE_INFINITY
   for (let count = 0; count < runs; count++) {
     const began = process.threadCpuUsage()
-    let micros = 0
+    let total = 0
     let times = 0
+    let pieces = 0
     do {
-      try {
-        run()
-      } catch {
-        // A refusal is an answer.
-      }
-      const { user, system } = process.threadCpuUsage(began)
-      micros = user + system
+      pieces += runPieces(run)
+      total = microsSince(began)
       times++
-    } while (micros < totalMin && times < REPEATED_MAX)
-    best = Math.min(best, micros / times)
+    } while (total < totalMin && times < REPEATED_MAX)
+    micros = Math.min(micros, total / times)
+    pieceMicros = Math.min(pieceMicros, pieces / times)
   }
-  return best
+  return { micros, pieceMicros }
+}
+
+/** The longest piece. */
+function runPieces(run: () => unknown): number {
+  let longest = 0
+  let began = process.threadCpuUsage()
+  const endPiece = (): void => {
+    longest = Math.max(longest, microsSince(began))
+    began = process.threadCpuUsage()
+  }
+  try {
+    const steps = run()
+    if (isSteps(steps)) for (const _ of steps) endPiece()
+  } catch {
+    // A refusal is an answer.
+  }
+  endPiece()
+  return longest
+}
+
+function isSteps(value: unknown): value is Steps<unknown> {
+  return Object.prototype.toString.call(value) === '[object Generator]'
+}
+
+function microsSince(began: NodeJS.CpuUsage): number {
+  const { user, system } = process.threadCpuUsage(began)
+  return user + system
 }
 
 const REPEATED_MAX = 1_000
@@ -36,7 +70,7 @@ export const GRAIN_MICROS = 200
 
 /** Slope of log(time) over log(length), by least squares: 1 is linear, 2 is the square. Undefined
  * without three points above the grain. */
-export function growthExponent(points: readonly Point[]): number | undefined {
+export function growthExponent(points: readonly Omit<Point, 'pieceMicros'>[]): number | undefined {
   const useful = points.filter(({ micros }) => micros >= GRAIN_MICROS).slice(-FITTED_POINTS)
   if (useful.length < 3) return undefined
   const xs = useful.map(({ chars }) => Math.log(chars))
@@ -68,8 +102,8 @@ export function measureGrowth(
   const points: Point[] = []
   for (let chars = limits.charsMin; ; chars = Math.min(chars * 2, limits.charsMax)) {
     const text = make(chars)
-    const micros = cpuMicros(() => run(text), limits.runs, limits.totalMin)
-    points.push({ chars, micros })
-    if (chars >= limits.charsMax || micros > limits.microsMax) return points
+    const cost = cpuMicros(() => run(text), limits.runs, limits.totalMin)
+    points.push({ chars, ...cost })
+    if (chars >= limits.charsMax || cost.micros > limits.microsMax) return points
   }
 }

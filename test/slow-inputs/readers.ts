@@ -5,8 +5,9 @@ import { compile } from '@sluice/policy/compile/compile'
 import type { ServerPlace } from '@sluice/policy/core/call'
 import { DATA_KINDS } from '@sluice/policy/core/data-kinds'
 import { parseDecimal } from '@sluice/policy/core/decimal'
+import type { JsonValue } from '@sluice/policy/core/json'
 import { readsOnly } from '@sluice/policy/core/sql-reads'
-import { runSteps } from '@sluice/policy/core/steps'
+import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { mentionsProtectedFile } from '@sluice/policy/decide/protected-files'
 import { DOCUMENT_LENGTH_MAX } from '@sluice/policy/document/limits'
@@ -42,12 +43,18 @@ import { gradeChange } from '../../packages/sluice/src/catalogue/pins/grade-chan
 import { readLock } from '../../packages/sluice/src/catalogue/pins/lock-file.ts'
 import { foldLookAlikes } from '../../packages/sluice/src/core/look-alikes.ts'
 import { markdownOf } from '../../packages/sluice/src/core/pages/page-markdown.ts'
+import { openSealed } from '../../packages/sluice/src/gateway/call/open-sealed.ts'
 import { rewriteAnswerSteps } from '../../packages/sluice/src/gateway/call/rewrite-answer.ts'
 import { FastPathReader } from '../../packages/sluice/src/gateway/front/fast-path/request-reader.ts'
-import { stripOwnTokens } from '../../packages/sluice/src/gateway/session/strip-gate-tokens.ts'
 import {
+  stripOwnSteps,
+  stripOwnTokens,
+} from '../../packages/sluice/src/gateway/session/strip-gate-tokens.ts'
+import {
+  ANSWER_AT_ONCE_LENGTH_MAX,
   DEFINITION_LENGTH_MAX,
   HTTP_HEADER_BYTES_MAX,
+  INSPECTED_AT_ONCE_LENGTH_MAX,
 } from '../../packages/sluice/src/gateway/shared/limits.ts'
 import { ResponseReader } from '../../packages/sluice/src/gateway/upstream/http/http-response.ts'
 import { findInAnswer } from '../../packages/sluice/src/guard/answer-injections.ts'
@@ -55,11 +62,16 @@ import { findExternalLinks } from '../../packages/sluice/src/guard/external-link
 import { findCanary } from '../../packages/sluice/src/guard/find-canary.ts'
 import { findHidden, stripHidden } from '../../packages/sluice/src/guard/hidden-text.ts'
 import { findInjections } from '../../packages/sluice/src/guard/injections.ts'
-import { holdsSecret, inspectAnswer } from '../../packages/sluice/src/guard/inspect-answer.ts'
+import { holdsSecret, inspectAnswerSteps } from '../../packages/sluice/src/guard/inspect-answer.ts'
 import { inspectDefinition } from '../../packages/sluice/src/guard/inspect-definition.ts'
-import { ANSWER_CHARS_MAX, BINARY_CHARS_MAX } from '../../packages/sluice/src/guard/limits.ts'
-import { holdsData, locateData } from '../../packages/sluice/src/guard/locate-data.ts'
+import {
+  ANSWER_CHARS_MAX,
+  BINARY_CHARS_MAX,
+  MESSAGE_CHARS_MAX,
+} from '../../packages/sluice/src/guard/limits.ts'
+import { canHoldData, holdsData, locateData } from '../../packages/sluice/src/guard/locate-data.ts'
 import { findSecrets } from '../../packages/sluice/src/guard/secrets.ts'
+import { SEALED_VALUES_MAX } from '../../packages/sluice/src/identity/limits.ts'
 import { SessionVault } from '../../packages/sluice/src/identity/sessions/session-vault.ts'
 import { parseJson } from '../../packages/sluice/src/init/files/json-entries.ts'
 import { parseToml } from '../../packages/sluice/src/init/files/toml-entries.ts'
@@ -114,11 +126,20 @@ export const TEXT_READERS: readonly TextReader[] = [
   reader('guard: findSecrets', GUARDED, findSecrets),
   reader('guard: locateData', GUARDED, (text) => locateData(text, ALL_KINDS)),
   reader('guard: findExternalLinks', GUARDED, (text) => findExternalLinks(text, () => false)),
-  reader('gateway: rewriteAnswer (in slices)', 4 * MB, (text) => {
-    const rules = combineAnswerRules([ANSWER_RULE])
-    const context = { rules, vault: new SessionVault(), sources: [], schema: undefined }
-    return runSteps(rewriteAnswerSteps(JSON.stringify({ result: { text } }), context))
+  reader('gateway: rewriteAnswer (in slices)', MESSAGE_CHARS_MAX, (text) => {
+    return inSlices(
+      rewriteAnswerSteps(answerOf({ text }), rewriteContext(new SessionVault())),
+      text,
+    )
   }),
+  reader('gateway: rewriteAnswer, many texts (in slices)', MESSAGE_CHARS_MAX, (text) => {
+    const answer = answerOf({ texts: shortStrings(text) })
+    return inSlices(rewriteAnswerSteps(answer, rewriteContext(new SessionVault())), text)
+  }),
+  reader('gateway: rewriteAnswer, with sealed values (in slices)', MESSAGE_CHARS_MAX, (text) =>
+    inSlices(rewriteAnswerSteps(answerOf({ text }), rewriteContext(fullVault(text))), text),
+  ),
+  reader('gateway: openSealed', MESSAGE, (text) => openSealed(sealedCall(text))),
   reader('guard: findCanary', MESSAGE, (text) => findCanary(strings(text), CANARIES)),
   reader('guard: holdsData', MESSAGE, (text) => holdsData({ a: strings(text) }, 'iban')),
   reader('guard: inspectDefinition, one text', MESSAGE, (text) => inspectDefinition({ text })),
@@ -126,17 +147,23 @@ export const TEXT_READERS: readonly TextReader[] = [
     inspectDefinition(strings(text)),
   ),
   reader('guard: inspectDefinition, a name', MESSAGE, (text) => inspectDefinition({ [text]: 1 })),
-  reader('guard: inspectAnswer, one text', MESSAGE, (text) =>
-    inspectAnswer({ content: [{ type: 'text', text }] }, ['injection', 'secret']),
+  reader('guard: inspectAnswer, one text (in slices)', MESSAGE, (text) =>
+    inspectInSlices({ content: [{ type: 'text', text }] }, text),
   ),
-  reader('guard: inspectAnswer, many texts', MESSAGE, (text) =>
-    inspectAnswer(strings(text), ['injection', 'secret']),
+  reader('guard: inspectAnswer, many texts (in slices)', MESSAGE, (text) =>
+    inspectInSlices(strings(text), text),
   ),
-  reader('guard: inspectAnswer, a picture', (3 / 4) * BINARY_CHARS_MAX, (text) => {
+  reader('guard: inspectAnswer, a picture (in slices)', (3 / 4) * BINARY_CHARS_MAX, (text) => {
     const data = Buffer.from(text).toString('base64')
-    return inspectAnswer({ data: data.slice(0, BINARY_CHARS_MAX) }, ['injection', 'secret'])
+    return inspectInSlices({ data: data.slice(0, BINARY_CHARS_MAX) }, text)
   }),
   reader('guard: holdsSecret', MESSAGE, (text) => holdsSecret({ a: strings(text) })),
+  reader('guard: holdsSecret, one text', MESSAGE, (text) => holdsSecret({ text })),
+  reader('guard: holdsSecret, short texts', MESSAGE, (text) => holdsSecret(shortStrings(text))),
+  reader('guard: holdsData, short texts', MESSAGE, (text) => holdsData(shortStrings(text), 'iban')),
+  reader('guard: canHoldData', INSPECTED_AT_ONCE_LENGTH_MAX, (text) =>
+    canHoldData(text, ALL_KINDS),
+  ),
   reader('catalogue: classify, name', NAME_LENGTH_MAX, (name) => classify(tool({ name }))),
   reader('catalogue: classify, description', DEFINITION_LENGTH_MAX, (description) =>
     classify(tool({ description })),
@@ -222,9 +249,9 @@ export const TEXT_READERS: readonly TextReader[] = [
     const head = 'POST /mcp HTTP/1.1\r\nHost: a\r\n'
     return new FastPathReader().read(Buffer.from(head + text, 'latin1'))
   }),
-  reader('gateway: stripOwnTokens (in slices)', MESSAGE, (text) => stripOwnTokens(resultOf(text))),
+  reader('gateway: stripOwnTokens (in slices)', MESSAGE, (text) => strip(resultOf(text))),
   reader('gateway: stripOwnTokens, many texts (in slices)', MESSAGE, (text) =>
-    stripOwnTokens(resultOf(text, 80)),
+    strip(resultOf(text, 80)),
   ),
   reader('approvals: maskText', ARGS_LENGTH_MAX, (text) =>
     maskText(jsonWithin(text, ARGS_LENGTH_MAX)),
@@ -261,6 +288,47 @@ function remember(texts: string[], structured?: string[]): void {
   new SessionProvenance(SEED).remember({ texts, structured })
 }
 
+function answerOf(result: object): string {
+  return JSON.stringify({ result })
+}
+
+/** At once if the gate looks through a message of this length at once. */
+function inSlices(steps: Steps<unknown>, text: string): unknown {
+  return text.length > INSPECTED_AT_ONCE_LENGTH_MAX ? steps : runSteps(steps)
+}
+
+function inspectInSlices(value: JsonValue, text: string): unknown {
+  return inSlices(inspectAnswerSteps(value, ['injection', 'secret']), text)
+}
+
+function strip(message: string): unknown {
+  return message.length > ANSWER_AT_ONCE_LENGTH_MAX
+    ? stripOwnSteps(message)
+    : stripOwnTokens(message)
+}
+
+function rewriteContext(vault: SessionVault) {
+  return { rules: combineAnswerRules([ANSWER_RULE]), vault, sources: [], schema: undefined }
+}
+
+/** As many values as a session seals, which begin as the text does. */
+function fullVault(text: string): SessionVault {
+  const vault = new SessionVault()
+  for (let at = 0; at < SEALED_VALUES_MAX; at++) vault.seal(`${text.slice(0, 40)}${at}`, 'key', [])
+  return vault
+}
+
+/** Arguments with as many placeholders of a long value as fit. */
+function sealedCall(text: string) {
+  const vault = new SessionVault()
+  const placeholder = vault.seal(text.slice(0, 16_384), 'private key', []) as string
+  const count = Math.floor(text.length / placeholder.length)
+  const args = JSON.stringify({ a: placeholder.repeat(count) })
+  const params = { value: {}, text: new Map([['arguments', args]]) }
+  const message = { method: 'tools/call', params }
+  return { message, tool: 't', vault, canOpen: () => true, redacts: () => true }
+}
+
 let lastStrings: { readonly text: string; readonly strings: string[] } | undefined
 
 /** Made once for a text, as `resultOf`. */
@@ -268,6 +336,14 @@ function strings(text: string): string[] {
   if (lastStrings?.text !== text)
     lastStrings = { text, strings: text.match(/[\s\S]{1,4096}/g) ?? [] }
   return lastStrings.strings
+}
+
+let lastShort: { readonly text: string; readonly strings: string[] } | undefined
+
+/** As long as texts are joined that a value may be split over. */
+function shortStrings(text: string): string[] {
+  if (lastShort?.text !== text) lastShort = { text, strings: text.match(/[\s\S]{1,1000}/g) ?? [] }
+  return lastShort.strings
 }
 
 function readResponse(text: string): void {

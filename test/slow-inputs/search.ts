@@ -8,6 +8,7 @@ export interface TextReader {
   readonly name: string
   /** The longest text that can reach it, in UTF-16 code units. */
   readonly charsMax: number
+  /** May return steps, as those that the gate runs in slices. */
   readonly run: (text: string) => unknown
 }
 
@@ -25,7 +26,7 @@ export interface SlowInput {
   readonly shape: Shape
   readonly exponent: number
   readonly points: readonly Point[]
-  /** The worst up to the reader's own limit: measured if it was reached, otherwise extrapolated. */
+  /** The longest piece up to the reader's own limit: measured if it was reached, otherwise extrapolated. */
   readonly atLimit: {
     readonly chars: number
     readonly micros: number
@@ -91,7 +92,7 @@ function probe(reader: TextReader, shape: Shape, options: SearchOptions): Probe 
   let before = Number.NaN
   for (;;) {
     const text = textOf(shape, chars)
-    const micros = cpuMicros(() => reader.run(text), 2)
+    const { micros } = cpuMicros(() => reader.run(text), 2)
     const exponent = Math.log(Math.max(micros, 1) / Math.max(before, 20)) / Math.log(PROBE_FACTOR)
     const isLast = chars * PROBE_FACTOR > charsMax || micros > PROBE_MICROS_MAX
     // Times are compared at one length: that of the longest probe.
@@ -149,8 +150,8 @@ function grow(
   const isMeasured = last.chars >= reader.charsMax
   const factor = (reader.charsMax / last.chars) ** Math.max(exponent, 0)
   // A text past some budget is refused at once: a shorter one may cost more.
-  const worst = Math.max(...points.map((point) => point.micros))
-  const micros = isMeasured ? worst : Math.max(worst, last.micros * factor)
+  const worst = Math.max(...points.map((point) => point.pieceMicros))
+  const micros = isMeasured ? worst : Math.max(worst, last.pieceMicros * factor)
   const atLimit = { chars: reader.charsMax, micros, isMeasured }
   return { reader: reader.name, shape, exponent, points, atLimit }
 }

@@ -3,7 +3,7 @@
 import type { SlowInput } from './search.ts'
 
 export const TABLE_HEAD =
-  '| reader | growth | worst input | at | CPU | worst to its limit |\n|---|---|---|---|---|---|'
+  '| reader | growth | worst input | at | CPU | longest piece to its limit |\n|---|---|---|---|---|---|'
 
 export function rowOf({ reader, shape, exponent, points, atLimit }: SlowInput): string {
   const last = points.at(-1)

@@ -20,37 +20,94 @@ export function formsOf(value: string): readonly string[] {
   ]
 }
 
-export interface FoundForm {
+export interface FoundForm<Owner> {
   readonly start: number
   readonly end: number
+  readonly owner: Owner
 }
 
-/** Where one of the forms stands, in the order of the text and without overlaps. */
-export function findForms(text: string, forms: readonly string[]): FoundForm[] {
-  const found: FoundForm[] = []
-  for (const form of forms)
-    for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length))
-      found.push({ start: at, end: at + form.length })
-  if (found.length < 2) return found
-  const kept: FoundForm[] = []
-  for (const each of found.sort((one, other) => one.start - other.start))
-    if (each.start >= (kept.at(-1)?.end ?? 0)) kept.push(each)
-  return kept
+interface OwnedForm<Owner> {
+  readonly form: string
+  readonly owner: Owner
+}
+
+/** Characters of every form that are hashed; no form is shorter. */
+const HASHED_CHARS = 12
+const FACTOR = 0x9e37_79b1
+const FILTER_BITS = 14
+
+/** Finds all forms of many values in one pass: by the hash of as many characters as all of them have, and only
+ * where that fits by the forms themselves. */
+export class FormFinder<Owner> {
+  readonly #isHash = new Uint8Array(1 << FILTER_BITS)
+  readonly #forms = new Map<number, OwnedForm<Owner>[]>()
+  /** What the first of the hashed characters adds to a hash. */
+  readonly #firstFactor: number
+
+  constructor() {
+    let factor = 1
+    for (let at = 1; at < HASHED_CHARS; at++) factor = Math.imul(factor, FACTOR)
+    this.#firstFactor = factor
+  }
+
+  add(owner: Owner, value: string): void {
+    for (const form of formsOf(value)) this.#add({ form, owner })
+  }
+
+  #add(owned: OwnedForm<Owner>): void {
+    const { form } = owned
+    if (form.length < HASHED_CHARS) throw new RangeError('too short to be looked for')
+    let hash = 0
+    for (let at = 0; at < HASHED_CHARS; at++) hash = Math.imul(hash, FACTOR) + form.charCodeAt(at)
+    this.#isHash[hash >>> (32 - FILTER_BITS)] = 1
+    this.#forms.set(hash | 0, [...(this.#forms.get(hash | 0) ?? []), owned])
+  }
+
+  /** In the order of the text. Of those of one owner that overlap the first; undefined if more characters would
+   * have to be compared than `charsMax`. */
+  find(text: string, charsMax: number): FoundForm<Owner>[] | undefined {
+    const found: FoundForm<Owner>[] = []
+    const ends = new Map<Owner, number>()
+    const first = this.#firstFactor
+    let left = charsMax
+    let hash = 0
+    for (let at = 0; at < text.length; at++) {
+      const start = at - HASHED_CHARS + 1
+      if (start > 0) hash -= Math.imul(text.charCodeAt(start - 1), first)
+      hash = (Math.imul(hash, FACTOR) + text.charCodeAt(at)) | 0
+      if (start < 0 || this.#isHash[hash >>> (32 - FILTER_BITS)] === 0) continue
+      for (const { form, owner } of this.#forms.get(hash) ?? []) {
+        if ((ends.get(owner) ?? 0) > start) continue
+        const common = countCommon(text, start, form)
+        left -= common
+        if (left < 0) return undefined
+        if (common < form.length) continue
+        ends.set(owner, start + form.length)
+        found.push({ start, end: start + form.length, owner })
+      }
+    }
+    return found
+  }
+}
+
+/** How many characters of `form` stand at `start`. By hand: what is compared is counted. */
+function countCommon(text: string, start: number, form: string): number {
+  let at = 0
+  while (at < form.length && text.charCodeAt(start + at) === form.charCodeAt(at)) at++
+  return at
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
 /** The letters of base64 that depend on the value alone, if so many bytes stand before it. */
 function base64Core(bytes: readonly number[], before: number): string {
-  const all = [...Array.from({ length: before }, () => 0), ...bytes]
+  const last = Math.floor((8 * (bytes.length + before)) / 6)
   let text = ''
-  const bitAt = (bit: number) => ((all[bit >> 3] as number) >> (7 - (bit & 7))) & 1
-  const first = Math.ceil((8 * before) / 6)
-  const last = Math.floor((8 * all.length) / 6)
-  for (let letter = first; letter < last; letter++) {
-    let value = 0
-    for (let bit = 0; bit < 6; bit++) value = (value << 1) | bitAt(6 * letter + bit)
-    text += ALPHABET[value]
+  for (let letter = Math.ceil((8 * before) / 6); letter < last; letter++) {
+    const bit = 6 * letter - 8 * before
+    const at = bit >> 3
+    const pair = ((bytes[at] as number) << 8) | (bytes[at + 1] ?? 0)
+    text += ALPHABET[(pair >> (10 - (bit & 7))) & 63]
   }
   return text
 }

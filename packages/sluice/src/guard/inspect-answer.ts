@@ -12,10 +12,10 @@ import { decodeRun, encodedRuns } from './encoded-runs.ts'
 import { findHidden } from './hidden-text.ts'
 import { findInjections } from './injections.ts'
 import { ANSWER_CHARS_MAX, BINARY_CHARS_MAX, DEPTH_MAX, STRINGS_MAX } from './limits.ts'
-import { isSplit } from './locate-data.ts'
+import { isSplitSteps } from './locate-data.ts'
 import { newScanBudget, type ScanBudget, spend } from './patterns.ts'
 import { isNamedSecret } from './secret-names.ts'
-import { findSecrets, plainDataIn } from './secrets.ts'
+import { findSecretsSteps, plainDataIn } from './secrets.ts'
 import { readingsOf } from './views.ts'
 
 export type ScanTarget = 'injection' | 'secret'
@@ -67,7 +67,13 @@ export function* inspectAnswerSteps(
 
 /** Whether arguments hold a secret, also one that is split over several of them. */
 export function holdsSecret(args: JsonValue): boolean {
-  return inspectAnswer(args, ['secret']).length > 0 || isSplit(args, 'secret')
+  return runSteps(holdsSecretSteps(args))
+}
+
+/** The same in steps, each short. */
+export function* holdsSecretSteps(args: JsonValue): Steps<boolean> {
+  const found = yield* inspectAnswerSteps(args, ['secret'])
+  return found.length > 0 || (yield* isSplitSteps(args, 'secret', newScanBudget()))
 }
 
 /** What is too large to be parsed and looked at, as found. */
@@ -141,7 +147,7 @@ function* lookAt(text: string, walk: AnswerScan): Steps<void> {
     before = reading
     if (!walk.left.has('secret')) continue
     yield
-    const [found] = findSecrets(reading, walk.budget)
+    const [found] = yield* findSecretsSteps(reading, walk.budget)
     if (found !== undefined) addFinding('secret', found.kind, walk)
   }
 }
@@ -197,7 +203,7 @@ function* lookAtBinary(text: string, bytes: Uint8Array, walk: AnswerScan): Steps
     if (isTooMuch || !spend(walk.budget, TEXT_COST + printed.length)) return beyond(TOO_LARGE, walk)
     yield
     if (walk.left.has('injection')) lookForOrders(printed, walk)
-    const [secret] = walk.left.has('secret') ? findSecrets(printed, walk.budget) : []
+    const [secret] = walk.left.has('secret') ? yield* findSecretsSteps(printed, walk.budget) : []
     if (secret !== undefined) addFinding('secret', secret.kind, walk)
   }
 }

@@ -4,13 +4,14 @@
 
 import type { DataKind } from '@sluice/policy/core/data-kinds'
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import { groupsOf } from './data-detectors.ts'
 import { encodedRuns } from './encoded-runs.ts'
 import { DEPTH_MAX, SPLIT_LEAVES_MAX, SPLIT_PARTS_MAX } from './limits.ts'
 import { isCard } from './number-checks.ts'
 import { newScanBudget, type ScanBudget, spend } from './patterns.ts'
 import { isNamedSecret, isPasswordName } from './secret-names.ts'
-import { type DataMatch, findData, plainDataIn } from './secrets.ts'
+import { type DataMatch, findDataSteps, plainDataIn } from './secrets.ts'
 import { readingsOf } from './views.ts'
 
 /** In the order of the text, without overlaps; undefined if the budget does not allow to look. */
@@ -19,17 +20,27 @@ export function locateData(
   kinds: ReadonlySet<DataKind>,
   budget: ScanBudget = newScanBudget(),
 ): readonly DataMatch[] | undefined {
+  return runSteps(locateDataSteps(text, kinds, budget))
+}
+
+/** The same in steps, each short. */
+export function* locateDataSteps(
+  text: string,
+  kinds: ReadonlySet<DataKind>,
+  budget: ScanBudget,
+): Steps<readonly DataMatch[] | undefined> {
   if (!spend(budget, TEXT_COST + kinds.size * text.length)) return undefined
-  const found = findData(text, kinds, budget)
+  const found = yield* findDataSteps(text, kinds, budget)
   if (budget.charsLeft < 0) return undefined
+  if (text.length > STEP_CHARS) yield
   const [, ...readings] = readingsOf(text, budget)
   if (readings.length === 0) return found
   const hidden = found.length === 0 ? readings : readingsOf(blank(text, found), budget).slice(1)
   for (const reading of hidden) {
     if (reading === undefined || !spend(budget, kinds.size * reading.length)) return undefined
-    const [first] = findData(reading, kinds, budget)
+    const [first] = yield* findDataSteps(reading, kinds, budget)
     if (first === undefined) continue
-    const words = locateWords(text, kinds, budget)
+    const words = yield* locateWords(text, kinds, budget)
     if (words === undefined) return undefined
     // Over several words: nothing of the text can be shown.
     if (words.length === 0) return [{ ...first, start: 0, end: text.length }]
@@ -38,21 +49,28 @@ export function locateData(
   return found
 }
 
+/** Work on texts beyond this pauses between its parts. */
+const STEP_CHARS = 16_384
 /** What a text costs however short it is, in characters that are searched. */
 const TEXT_COST = 100
 
 /** Words that hold data once their escapes are undone. */
-function locateWords(
+function* locateWords(
   text: string,
   kinds: ReadonlySet<DataKind>,
   budget: ScanBudget,
-): DataMatch[] | undefined {
+): Steps<DataMatch[] | undefined> {
   const words: DataMatch[] = []
+  let pauseAt = STEP_CHARS
   for (const { 0: word, index } of text.matchAll(/\S+/g)) {
     if (!spend(budget, TEXT_COST)) return undefined
+    if (index > pauseAt) {
+      pauseAt = index + STEP_CHARS
+      yield
+    }
     for (const reading of readingsOf(word, budget).slice(1)) {
       if (reading === undefined || !spend(budget, kinds.size * reading.length)) return undefined
-      const [first] = findData(reading, kinds, budget)
+      const [first] = yield* findDataSteps(reading, kinds, budget)
       if (first === undefined) continue
       words.push({ ...first, start: index, end: index + word.length })
       break
@@ -99,15 +117,28 @@ const SECRET_MEMBER = /(?:passw(?:or)?d|passphrase|passcode|pwd|secret|key|token
 export function locateInMember(
   name: string,
   text: string,
-  options: { readonly kinds: ReadonlySet<DataKind>; readonly budget: ScanBudget },
+  options: LocateOptions,
 ): readonly DataMatch[] | undefined {
+  return runSteps(locateInMemberSteps(name, text, options))
+}
+
+interface LocateOptions {
+  readonly kinds: ReadonlySet<DataKind>
+  readonly budget: ScanBudget
+}
+
+export function* locateInMemberSteps(
+  name: string,
+  text: string,
+  options: LocateOptions,
+): Steps<readonly DataMatch[] | undefined> {
   const { kinds, budget } = options
   const whole = { start: 0, end: text.length }
   if (kinds.has('secret') && isNamedSecret(name, text))
     return [{ kind: 'named secret', group: 'secret', ...whole }]
   if (kinds.has('password') && isPasswordName(name) && text.length >= PASSWORD_CHARS_MIN)
     return [{ kind: 'password', group: 'password', ...whole }]
-  const found = locateData(text, kinds, budget)
+  const found = yield* locateDataSteps(text, kinds, budget)
   if (found === undefined || found.length > 0 || !kinds.has('card')) return found
   return text.length <= CARD_CHARS_MAX && isCard(text.trim(), { before: name, after: '' })
     ? [{ kind: 'card number', group: 'card', ...whole }]
@@ -121,14 +152,29 @@ const CARD_CHARS_MAX = 30
 /** Whether a value holds data of a kind, in a text, a long number or the name of a member, or split over
  * adjacent texts. What is too large to look through counts as found. */
 export function holdsData(value: JsonValue, kind: Exclude<DataKind, 'secret'>): boolean {
+  return runSteps(holdsDataSteps(value, kind))
+}
+
+/** The same in steps, each short. */
+export function* holdsDataSteps(
+  value: JsonValue,
+  kind: Exclude<DataKind, 'secret'>,
+): Steps<boolean> {
   const kinds = new Set([kind])
   const budget = newScanBudget()
+  let unpaused = 0
   for (const { text, name } of leavesOf(value, 0, '')) {
     const found =
-      text === undefined ? undefined : locateInMember(name ?? '', text, { kinds, budget })
+      text === undefined
+        ? undefined
+        : yield* locateInMemberSteps(name ?? '', text, { kinds, budget })
     if (found === undefined || found.length > 0) return true
+    unpaused += TEXT_COST + (text?.length ?? 0)
+    if (unpaused < STEP_CHARS) continue
+    unpaused = 0
+    yield
   }
-  return kind !== 'card' && isSplit(value, kind)
+  return kind !== 'card' && (yield* isSplitSteps(value, kind, budget))
 }
 
 interface Leaf {
@@ -152,22 +198,35 @@ function* leavesOf(value: JsonValue, depth: number, name: string): Generator<Lea
 }
 
 /** Whether a value of the kind was cut into pieces, one for each argument. Not for cards: two order numbers in a
- * row would pass the checksum of a card one time in ten. */
-export function isSplit(value: JsonValue, kind: DataKind): boolean {
+ * row would pass the checksum of a card one time in ten. The pieces themselves have been looked through. */
+export function* isSplitSteps(
+  value: JsonValue,
+  kind: DataKind,
+  budget: ScanBudget,
+): Steps<boolean> {
   const pieces: string[] = []
   for (const { text, name } of leavesOf(value, 0, '')) {
     if (name === undefined || text === undefined || text.length > JOINED_CHARS_MAX) continue
     if (pieces.push(text) > SPLIT_LEAVES_MAX) break
   }
+  let unpaused = 0
   for (let from = 0; from + 1 < pieces.length; from++) {
-    let joined = pieces[from] as string
+    let joined = (pieces[from] as string).slice(-PIECE_CHARS_MAX)
     for (const next of pieces.slice(from + 1, from + SPLIT_PARTS_MAX)) {
-      joined += next
-      if (plainDataIn(joined, kind) !== undefined) return true
+      joined += next.slice(0, PIECE_CHARS_MAX)
+      if (plainDataIn(joined, kind, budget) !== undefined) return true
+      unpaused += TEXT_COST + joined.length
+      // What goes on behind it is longer than anything that is cut into pieces.
+      if (next.length > PIECE_CHARS_MAX) break
     }
+    if (unpaused < STEP_CHARS) continue
+    unpaused = 0
+    yield
   }
   return false
 }
 
-/** No secret that is worth cutting up is longer. */
+/** A longer text is no piece of anything. */
 const JOINED_CHARS_MAX = 2_048
+/** Of one piece of a secret; the secret has up to four. */
+const PIECE_CHARS_MAX = 512

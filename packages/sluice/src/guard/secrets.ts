@@ -3,6 +3,7 @@
 // length. What has no shape (a password in plain prose) is not found. Pure.
 
 import { BLOCKING_KINDS, type DataKind } from '@sluice/policy/core/data-kinds'
+import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import type { Span } from './chain.ts'
 import { type DetectorGroup, groupsOf } from './data-detectors.ts'
 import { decodeRun, type EncodedRun, encodedRuns } from './encoded-runs.ts'
@@ -29,16 +30,21 @@ const MASKED = groupsOf(['secret', 'card'])
 /** In the order of the text, without overlaps; the first FINDINGS_MAX. Linear: some 100 ns a character at
  * worst. */
 export function findSecrets(text: string, budget = newViewBudget()): SecretMatch[] {
-  return find(text, budget, { max: FINDINGS_MAX, isLenient: false, groups: SECRETS })
+  return runSteps(findSecretsSteps(text, budget))
+}
+
+/** The same in steps, each short. */
+export function findSecretsSteps(text: string, budget: ViewBudget): Steps<SecretMatch[]> {
+  return findSteps(text, budget, { max: FINDINGS_MAX, isLenient: false, groups: SECRETS })
 }
 
 /** The same for the kinds that a policy names, all of them. */
-export function findData(
+export function findDataSteps(
   text: string,
   kinds: Iterable<DataKind>,
-  budget = newViewBudget(),
-): DataMatch[] {
-  return find(text, budget, {
+  budget: ViewBudget,
+): Steps<DataMatch[]> {
+  return findSteps(text, budget, {
     max: Number.POSITIVE_INFINITY,
     isLenient: false,
     groups: groupsOf(kinds),
@@ -49,7 +55,11 @@ export function findData(
  * is masked: for texts that are to be rid of secrets. An encoded run that the budget does not allow to look into is
  * one too. */
 export function findSecretShapes(text: string, budget = newViewBudget()): SecretMatch[] {
-  return find(text, budget, { max: Number.POSITIVE_INFINITY, isLenient: true, groups: EXPORTED })
+  return runSteps(
+    findSteps(text, budget, {
+      ...{ max: Number.POSITIVE_INFINITY, isLenient: true, groups: EXPORTED },
+    }),
+  )
 }
 
 /** What an approver is not shown of a text, in its order and without overlaps. Encoded runs are not looked
@@ -77,7 +87,8 @@ export function plainDataIn(
   group: DataKind,
   budget = newViewBudget(),
 ): string | undefined {
-  return firstIn(text, budget, { max: 1, isLenient: false, groups: groupsOf([group]) })?.kind
+  const options = { max: 1, isLenient: false, groups: groupsOf([group]) }
+  return runSteps(firstIn(text, budget, options))?.kind
 }
 
 interface FindOptions {
@@ -90,22 +101,33 @@ interface BudgetedFind extends FindOptions {
   readonly budget: ViewBudget
 }
 
-function find(text: string, budget: ViewBudget, options: FindOptions): DataMatch[] {
+/** Texts beyond this are searched by one detector a step. */
+const STEP_CHARS = 16_384
+
+function* findSteps(text: string, budget: ViewBudget, options: FindOptions): Steps<DataMatch[]> {
   const found = new Spans()
-  match(text, found, { ...options, budget })
+  yield* match(text, found, { ...options, budget })
+  let unpaused = 0
   for (const run of encodedRuns(text)) {
     if (found.inOrder.length >= options.max) break
-    const inside = dataIn(run, budget, options)
+    const inside = yield* dataIn(run, budget, options)
     if (inside !== undefined) found.add({ ...inside, start: run.start, end: run.end })
+    unpaused += run.text.length
+    if (unpaused < STEP_CHARS) continue
+    unpaused = 0
+    yield
   }
   return found.inOrder
 }
 
-function match(text: string, found: Spans, options: BudgetedFind): void {
+function* match(text: string, found: Spans, options: BudgetedFind): Steps<void> {
+  const isLong = text.length > STEP_CHARS
   for (const group of options.groups) {
+    if (isLong) yield
     if (!group.beginnings.test(text)) continue
     for (const detector of group.detectors) {
       if (found.inOrder.length >= options.max) return
+      if (isLong) yield
       const search = { ...options, group: group.name, detector }
       if (detector.locate === undefined) matchOne(text, found, search)
       else matchPlaces(detector.locate(text, options.budget), found, search)
@@ -201,25 +223,29 @@ class Spans {
 
 type FoundInside = Pick<DataMatch, 'kind' | 'group'>
 
-function firstIn(text: string, budget: ViewBudget, options: FindOptions): FoundInside | undefined {
+function* firstIn(
+  text: string,
+  budget: ViewBudget,
+  options: FindOptions,
+): Steps<FoundInside | undefined> {
   const found = new Spans()
-  match(text, found, { ...options, budget, max: 1 })
+  yield* match(text, found, { ...options, budget, max: 1 })
   return found.inOrder[0]
 }
 
 /** In base64, hex or binary digits, also several times over. */
-function dataIn(
+function* dataIn(
   run: EncodedRun,
   budget: ViewBudget,
   options: FindOptions,
-): FoundInside | undefined {
+): Steps<FoundInside | undefined> {
   for (const inside of decodeRun(run, budget)) {
     const group = options.groups[0]?.name as DataKind
     if (inside === undefined) return { kind: `${run.encoding}, too large to look into`, group }
-    const plain = firstIn(inside, budget, options)
+    const plain = yield* firstIn(inside, budget, options)
     if (plain !== undefined) return { ...plain, kind: `${plain.kind}, in ${run.encoding}` }
     for (const deeper of encodedRuns(inside)) {
-      const below = dataIn(deeper, budget, options)
+      const below = yield* dataIn(deeper, budget, options)
       if (below !== undefined) return { ...below, kind: `${below.kind}, in ${run.encoding}` }
     }
   }

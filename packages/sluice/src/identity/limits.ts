@@ -85,6 +85,13 @@ export const PIN_PAUSE_MS_MAX = 60 * 60_000
 
 /** Redacted secrets of one session that may be passed on by their placeholder; more are only redacted. */
 export const SEALED_VALUES_MAX = 64
+/** Of one of them; a longer secret is only redacted. No private key in use is longer. */
+export const SEALED_VALUE_CHARS_MAX = 8_192
+/** Characters of sealed values that one call may have opened: a short placeholder may stand for a long value. */
+export const OPENED_CHARS_MAX = 1_048_576
+/** Characters of sealed values that are compared with one text: a text that needs more was made to, and its
+ * answer is denied. */
+export const ECHO_CHARS_MAX = 8_000_000
 /** What was cut off of answers of one session and can be read on: how many, and their characters in all. */
 export const RESTS_MAX = 16
 export const REST_CHARS_MAX = 4 * 1_048_576

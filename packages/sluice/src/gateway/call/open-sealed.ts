@@ -5,6 +5,7 @@
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { rewriteText } from '../../approvals/json-text.ts'
 import { joinMembers } from '../../core/canonical-json.ts'
+import { OPENED_CHARS_MAX } from '../../identity/limits.ts'
 import type { SessionVault } from '../../identity/sessions/session-vault.ts'
 import { withMembers } from '../../protocol/members.ts'
 import type { JsonRpcRequest, ParsedMembers } from '../../protocol/message.ts'
@@ -28,12 +29,15 @@ export function sealedObjection(call: SealedCall): string | undefined {
   if (vault.size === 0 && !redacts()) return undefined
   const args = argumentsOf(message)
   if (args === undefined) return undefined
+  const spelled = spellOut(args)
   // An agent that edits a file would put the placeholder in the place of the secret.
-  if (REDACTED.test(args))
+  if (REDACTED.test(spelled))
     return 'an argument holds the placeholder of a redacted secret: writing it would lose the value'
   if (vault.size === 0) return undefined
-  const { known, unknown } = vault.findPlaceholders(args)
-  const isAllowed = unknown === 0 && known.every(({ sources }) => canOpen(sources, tool))
+  const known = vault.findPlaceholders(spelled)
+  if (known === 'too long')
+    return `the sealed values in the arguments have more than ${OPENED_CHARS_MAX} characters together: pass fewer of them in one call`
+  const isAllowed = known !== 'unknown' && known.every(({ sources }) => canOpen(sources, tool))
   return isAllowed ? undefined : 'a sealed value in the arguments may not be passed to this tool'
 }
 
@@ -43,7 +47,8 @@ export function openSealed(call: SealedCall): ParsedMembers | undefined {
   if (vault.size === 0) return undefined
   const args = argumentsOf(message)
   if (args === undefined) return undefined
-  if (vault.findPlaceholders(args).known.length === 0) return undefined
+  const known = vault.findPlaceholders(spellOut(args))
+  if (typeof known === 'string' || known.length === 0) return undefined
   // Decided for the same arguments a moment ago; an approver may have changed them since.
   if (sealedObjection(call) !== undefined) return undefined
   const opened = rewriteText(args, {
@@ -52,6 +57,15 @@ export function openSealed(call: SealedCall): ParsedMembers | undefined {
     object: joinMembers,
   })
   return withMembers(message.params, { arguments: opened })
+}
+
+/** With letters in the place of their escapes. The values are put in where the placeholder stands once JSON is
+ * parsed: `\\u005bsealed …]` is one too. */
+function spellOut(args: string): string {
+  if (!args.includes('\\u00')) return args
+  return args.replace(/\\u00([2-7][0-9a-fA-F])/g, (_all, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
 }
 
 function argumentsOf({ method, params }: SealedCall['message']): string | undefined {

@@ -13,7 +13,7 @@ import { joinMembers } from '../../core/canonical-json.ts'
 import { binaryIn, printedTexts } from '../../guard/binary-text.ts'
 import { findExternalLinks } from '../../guard/external-links.ts'
 import { DEPTH_MAX } from '../../guard/limits.ts'
-import { locateData, locateInMember } from '../../guard/locate-data.ts'
+import { locateDataSteps, locateInMember, locateInMemberSteps } from '../../guard/locate-data.ts'
 import { newScanBudget, type ScanBudget } from '../../guard/patterns.ts'
 import { looksRandom } from '../../guard/secret-checks.ts'
 import type { DataMatch } from '../../guard/secrets.ts'
@@ -53,14 +53,10 @@ export function* rewriteAnswerSteps(
   const { deny, mark, redact } = context.rules
   const kinds = new Set([...deny, ...mark, ...redact])
   const marked = new Set<DataKind>()
-  const found = new Map<string, readonly DataMatch[]>()
-  const scan: Scan = { kinds, budget: newScanBudget(), rules: context.rules, marked, found }
+  const scan: Scan = { kinds, budget: newScanBudget(), context, marked, replacements: new Map() }
   try {
-    if (kinds.size > 0)
-      for (const leaf of leavesOf(JSON.parse(text) as JsonValue, '', 0)) {
-        look(leaf, scan)
-        yield
-      }
+    for (const leaf of leavesOf(JSON.parse(text) as JsonValue, '', 0)) yield* look(leaf, scan)
+    yield
     const rewriter = new Rewriter(context, scan)
     const rewritten = rewriter.rewrite(text)
     return { status: 'passes', text: rewritten, marked, changes: rewriter.changes.take() }
@@ -74,10 +70,10 @@ export function* rewriteAnswerSteps(
 interface Scan {
   readonly kinds: ReadonlySet<DataKind>
   readonly budget: ScanBudget
-  readonly rules: AnswerPolicy
+  readonly context: RewriteContext
   readonly marked: Set<DataKind>
-  /** What is redacted, by the name of the member and its text. */
-  readonly found: Map<string, readonly DataMatch[]>
+  /** By the name of the member and its text. */
+  readonly replacements: Map<string, readonly CountedReplacement[]>
 }
 
 interface Leaf {
@@ -98,17 +94,22 @@ function* leavesOf(value: JsonValue, name: string, depth: number): Generator<Lea
     }
 }
 
-function look({ name, text, isName }: Leaf, scan: Scan): void {
-  const { budget, found, kinds, rules } = scan
+/** A step for each text: a short one of a small message costs little, a long one has steps of its own. */
+function* look({ name, text, isName }: Leaf, scan: Scan): Steps<void> {
+  const { budget, context, kinds, replacements } = scan
+  const { rules } = context
   const key = keyOf(name, text)
-  if (text.length < SHORTEST_CHARS || found.has(key)) return
+  if (text.length < SHORTEST_CHARS || replacements.has(key)) return
+  yield
   const bytes = binaryIn(text)
   // What is cut off is looked through when it is read.
   const shown = text.slice(0, shownCharsMax(rules))
   const matches =
-    bytes === undefined
-      ? locateInMember(name, shown, { kinds, budget })
-      : lookAtBinary(text, bytes, scan)
+    kinds.size === 0
+      ? []
+      : bytes === undefined
+        ? yield* locateInMemberSteps(name, shown, { kinds, budget })
+        : yield* lookAtBinary(text, bytes, scan)
   if (matches === undefined) throw new DeniedAnswer('it is too large to look through')
   for (const { group, kind } of matches) {
     if (rules.deny.has(group)) throw new DeniedAnswer(`it holds a ${kind}`, kind)
@@ -120,7 +121,52 @@ function look({ name, text, isName }: Leaf, scan: Scan): void {
       `it holds a ${redacted[0]?.kind} where nothing can stand for it`,
       redacted[0]?.kind,
     )
-  found.set(key, redacted)
+  if (!isName) replacements.set(key, findReplacements(text, redacted, context))
+}
+
+/** Values of the session that are sealed, what is redacted, and links. */
+function findReplacements(
+  text: string,
+  redacted: readonly DataMatch[],
+  context: RewriteContext,
+): CountedReplacement[] {
+  const { rules, vault } = context
+  const echoes = vault.size === 0 ? [] : vault.findEchoes(text)
+  if (echoes === undefined) throw new DeniedAnswer('it is too large to look through')
+  const replacements: CountedReplacement[] = echoes.map((echo) => ({
+    ...{ ...echo, change: 'sealed' as const },
+  }))
+  // Both in the order of the text: what begins before a match and reaches into it is among the last before.
+  let next = 0
+  let end = 0
+  for (const match of redacted) {
+    for (; next < echoes.length && (echoes[next] as Replacement).start < match.end; next++)
+      end = Math.max(end, (echoes[next] as Replacement).end)
+    if (end <= match.start) replacements.push(toReplacement(match, text, context))
+  }
+  if (rules.links.length > 0)
+    for (const link of findExternalLinks(text, (host) =>
+      rules.links.every((hosts) => isHostListed(host, hosts)),
+    ))
+      replacements.push({
+        ...{ ...link, placeholder: link.replacement, change: 'removed', kind: 'link' },
+      })
+  return mergeReplacements(replacements)
+}
+
+function toReplacement(
+  match: DataMatch,
+  text: string,
+  { rules, sources, vault }: RewriteContext,
+): CountedReplacement {
+  const value = text.slice(match.start, match.end)
+  const sealed =
+    rules.seal.length > 0 && isSealable(match, value)
+      ? vault.seal(value, match.kind, sources)
+      : undefined
+  const { start, end, kind } = match
+  const placeholder = sealed ?? placeholderFor(match, value)
+  return { start, end, kind, placeholder, change: sealed === undefined ? 'redacted' : 'sealed' }
 }
 
 /** Of one text, with room for a secret that begins at the bound. */
@@ -136,10 +182,16 @@ function keyOf(name: string, text: string): string {
   return `${name}\n${text}`
 }
 
-function lookAtBinary(text: string, bytes: Uint8Array, scan: Scan): DataMatch[] | undefined {
+function* lookAtBinary(
+  text: string,
+  bytes: Uint8Array,
+  { budget, kinds }: Scan,
+): Steps<DataMatch[] | undefined> {
   const all: DataMatch[] = []
   for (const printed of printedTexts(text, bytes)) {
-    const matches = printed === undefined ? undefined : locateData(printed, scan.kinds, scan.budget)
+    yield
+    const matches =
+      printed === undefined ? undefined : yield* locateDataSteps(printed, kinds, budget)
     if (matches === undefined) return undefined
     all.push(...matches)
   }
@@ -181,7 +233,7 @@ class Rewriter {
 
   #rewriteLeaf(text: string, path: Path): string {
     if (path.length === 1 && UNTOUCHED.has(String(path[0]))) return text
-    const replacements = this.#replacementsIn(text, path)
+    const replacements = this.#scan.replacements.get(keyOf(nameOf(path), text)) ?? []
     const structured = structuredPath(path)
     if (structured === undefined) return this.#cut(text, replacements, path)
     this.#countStructured(text)
@@ -202,7 +254,8 @@ class Rewriter {
   }
 
   #rewriteNumber(written: string, path: Path): string {
-    const { kinds, budget, rules, marked } = this.#scan
+    const { kinds, budget, marked } = this.#scan
+    const { rules } = this.#context
     if (!kinds.has('card') || !/^\d{12,19}$/.test(written)) return written
     const found = locateInMember(nameOf(path), written, { kinds, budget })
     if (found === undefined) throw new DeniedAnswer('it is too large to look through')
@@ -218,39 +271,6 @@ class Rewriter {
       return JSON.stringify(placeholderFor(card, written))
     if (schema !== 'unknown' && acceptsZero(schema, structured)) return '0'
     throw new DeniedAnswer(`it holds a ${card.kind} as a number, and nothing can stand for it`)
-  }
-
-  #replacementsIn(text: string, path: Path): CountedReplacement[] {
-    const { rules, vault } = this.#context
-    const found = this.#scan.found.get(keyOf(nameOf(path), text)) ?? []
-    const replacements: CountedReplacement[] =
-      vault.size === 0
-        ? []
-        : vault.findEchoes(text).map((echo) => ({ ...echo, change: 'sealed' as const }))
-    for (const match of found) {
-      if (replacements.some(({ start, end }) => start < match.end && end > match.start)) continue
-      replacements.push(this.#toReplacement(match, text))
-    }
-    if (rules.links.length > 0)
-      for (const link of findExternalLinks(text, (host) =>
-        rules.links.every((hosts) => isHostListed(host, hosts)),
-      ))
-        replacements.push({
-          ...{ ...link, placeholder: link.replacement, change: 'removed', kind: 'link' },
-        })
-    return mergeReplacements(replacements)
-  }
-
-  #toReplacement(match: DataMatch, text: string): CountedReplacement {
-    const { rules, sources, vault } = this.#context
-    const value = text.slice(match.start, match.end)
-    const sealed =
-      rules.seal.length > 0 && isSealable(match, value)
-        ? vault.seal(value, match.kind, sources)
-        : undefined
-    const { start, end, kind } = match
-    const placeholder = sealed ?? placeholderFor(match, value)
-    return { start, end, kind, placeholder, change: sealed === undefined ? 'redacted' : 'sealed' }
   }
 
   /** Texts of an answer share its bounds. */

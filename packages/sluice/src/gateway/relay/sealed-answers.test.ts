@@ -2,7 +2,9 @@
 // again, and nothing of them is on record. In both generations of the protocol.
 
 import { afterEach, describe, expect, test } from 'vitest'
+import { SessionVault, type ValueSource } from '../../identity/sessions/session-vault.ts'
 import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
+import { openSealed, sealedObjection } from '../call/open-sealed.ts'
 import { settled } from '../upstream/scripted-link.test-support.ts'
 import { type Play, playing } from './relay.test-support.ts'
 
@@ -108,5 +110,56 @@ describe('sealed values', () => {
     const response = await answer(made, text('postgres://app:hunter22@db/x'))
     expect(shown(response)).toContain('[secret: password in an address]')
     expect(made.lease.vault.size).toBe(0)
+  })
+})
+
+describe('placeholders in arguments', () => {
+  const LONG_KEY = 'a1B2c3D4'.repeat(1_000)
+  const vault = new SessionVault()
+  const [open = '', closed = '', long = ''] = [KEY, `${KEY}x`, LONG_KEY].map((value, at) =>
+    vault.seal(value, 'key', [{ server: 's', method: 'tools/call', name: String(at) }]),
+  )
+  const call = (args: string) => ({
+    message: { method: 'tools/call', params: toParams(args) },
+    ...{ tool: 't', vault, redacts: () => true },
+    canOpen: (sources: readonly ValueSource[]) => sources[0]?.name !== '1',
+  })
+  const toParams = (args: string) => ({
+    value: {},
+    text: new Map([['arguments', args]]),
+  })
+
+  test('one that is written with escapes needs the same permission', () => {
+    const hidden = closed.replace('[', '\\u005b').replace('sealed', '\\u0073ea\\u006Ced')
+    const args = `{"a":"${open}","b":"${hidden}"}`
+    expect(JSON.parse(args).b).toBe(closed)
+    expect(sealedObjection(call(args))).toContain('may not be passed to this tool')
+    expect(openSealed(call(args))).toBeUndefined()
+    const allowed = `{"a":"${open.replace('[', '\\u005B')}"}`
+    expect(openSealed(call(allowed))?.text.get('arguments')).toBe(`{"a":"${KEY}"}`)
+  })
+
+  test('a short placeholder of a long value does not fill the memory', () => {
+    const few = `{"a":"${long.repeat(100)}"}`
+    expect(sealedObjection(call(few))).toBeUndefined()
+    const many = `{"a":"${long.repeat(140)}"}`
+    expect(sealedObjection(call(many))).toContain('more than 1048576 characters together')
+    expect(openSealed(call(many))).toBeUndefined()
+    expect(vault.seal('x'.repeat(8_193), 'key', [])).toBeUndefined()
+  })
+
+  test('echoes are looked for in one pass, and a text made to be slow is not looked through', () => {
+    const shared = Array.from({ length: 200 }, (_, at) => (at * 7_919).toString(36)).join('')
+    const values = Array.from({ length: 60 }, (_, at) => `-----BEGIN ${shared}${at}-----END`)
+    const full = new SessionVault()
+    for (const value of values) full.seal(value, 'key', [])
+    const all = `x ${values.join(' ')}`
+    expect(full.findEchoes(all)?.map(({ start }) => start)).toEqual(
+      values.map((value) => all.indexOf(value)),
+    )
+    const slow = new SessionVault()
+    for (const at of values.keys()) slow.seal(`${LONG_KEY}${at}`, 'key', [])
+    expect(slow.findEchoes(LONG_KEY.repeat(4))).toBeUndefined()
+    expect(full.findEchoes('an ordinary text '.repeat(10_000))).toEqual([])
   })
 })

@@ -4,8 +4,15 @@
 // two are equal, which placeholders show, then tells nothing.
 
 import { randomBytes } from 'node:crypto'
-import { findForms, formsOf } from '../../core/value-forms.ts'
-import { REST_CHARS_MAX, RESTS_MAX, SEALED_VALUES_MAX } from '../limits.ts'
+import { FormFinder } from '../../core/value-forms.ts'
+import {
+  ECHO_CHARS_MAX,
+  OPENED_CHARS_MAX,
+  REST_CHARS_MAX,
+  RESTS_MAX,
+  SEALED_VALUE_CHARS_MAX,
+  SEALED_VALUES_MAX,
+} from '../limits.ts'
 
 /** What an answer belongs to: the policy looks up by it where a value may go. */
 export interface ValueSource {
@@ -21,6 +28,14 @@ export interface SealedValue {
   readonly sources: readonly ValueSource[]
 }
 
+/** Where a sealed value stands in a text. */
+interface SealedEcho {
+  readonly start: number
+  readonly end: number
+  readonly placeholder: string
+  readonly kind: string
+}
+
 export interface AnswerRest {
   readonly text: string
   readonly source: ValueSource
@@ -34,7 +49,9 @@ const ID_LETTERS = 'abcdefghijklmnopqrstuvwxyz234567'
 const SOURCES_MAX = 50
 
 export class SessionVault {
-  readonly #values = new Map<string, SealedValue & { readonly forms: readonly string[] }>()
+  readonly #values = new Map<string, SealedValue>()
+  /** By the id of its value; most sessions have none. */
+  #finder: FormFinder<string> | undefined
   readonly #rests = new Map<string, AnswerRest>()
   #restChars = 0
   #isChanged = false
@@ -52,8 +69,10 @@ export class SessionVault {
 
   /** What was stored, beside what is there. */
   restore(values: readonly SealedValue[]): void {
-    for (const { id, kind, value, sources } of values)
-      this.#values.set(id, { id, kind, value, sources, forms: formsOf(value) })
+    for (const { id, kind, value, sources } of values) {
+      if (!this.#values.has(id)) this.#addForms(id, value)
+      this.#values.set(id, { id, kind, value, sources })
+    }
   }
 
   /** Whether values were sealed, or came again from elsewhere, since this was last asked. */
@@ -63,22 +82,26 @@ export class SessionVault {
     return isChanged
   }
 
-  /** The placeholder; undefined if the session has too many values. */
+  /** The placeholder; undefined if the value is too long, or the session has too many. */
   seal(value: string, kind: string, sources: readonly ValueSource[]): string | undefined {
     const same = [...this.#values.values()].find((each) => each.value === value)
     if (same !== undefined) return this.#addSources(same, sources)
-    if (this.#values.size >= SEALED_VALUES_MAX) return undefined
+    if (this.#values.size >= SEALED_VALUES_MAX || value.length > SEALED_VALUE_CHARS_MAX)
+      return undefined
     const id = newId()
-    this.#values.set(id, { id, kind, value, sources, forms: formsOf(value) })
+    this.#values.set(id, { id, kind, value, sources })
+    this.#addForms(id, value)
     this.#isChanged = true
     return placeholderOf({ id, kind })
   }
 
+  #addForms(id: string, value: string): void {
+    this.#finder ??= new FormFinder()
+    this.#finder.add(id, value)
+  }
+
   /** A value that comes again may go only where all that brought it allow. */
-  #addSources(
-    same: SealedValue & { readonly forms: readonly string[] },
-    sources: readonly ValueSource[],
-  ): string {
+  #addSources(same: SealedValue, sources: readonly ValueSource[]): string {
     const known = new Set(same.sources.map((source) => JSON.stringify(source)))
     const more = sources.filter((source) => !known.has(JSON.stringify(source)))
     if (more.length > 0) {
@@ -91,27 +114,29 @@ export class SessionVault {
     return placeholderOf(same)
   }
 
-  /** Where values of the session stand in a text that goes to its agent, with their placeholders. */
-  findEchoes(text: string): { start: number; end: number; placeholder: string; kind: string }[] {
-    return [...this.#values.values()].flatMap((sealed) =>
-      findForms(text, sealed.forms).map((found) => ({
-        ...found,
-        placeholder: placeholderOf(sealed),
-        kind: sealed.kind,
-      })),
-    )
+  /** Where values of the session stand in a text that goes to its agent, with their placeholders. Undefined if
+   * the text was made to be slow to look through. */
+  findEchoes(text: string): SealedEcho[] | undefined {
+    if (this.#finder === undefined) return []
+    return this.#finder.find(text, ECHO_CHARS_MAX)?.map(({ start, end, owner }) => {
+      const sealed = this.#values.get(owner) as SealedValue
+      return { start, end, placeholder: placeholderOf(sealed), kind: sealed.kind }
+    })
   }
 
-  /** Of the placeholders in a text: those of this session, and how many others there are. */
-  findPlaceholders(text: string): { readonly known: SealedValue[]; readonly unknown: number } {
+  /** The values whose placeholders stand in a text; `unknown` or `too long` at the first that is of another
+   * session or past what one call may have opened. */
+  findPlaceholders(text: string): readonly SealedValue[] | 'unknown' | 'too long' {
     const known: SealedValue[] = []
-    let unknown = 0
+    let chars = 0
     for (const [, id] of text.matchAll(PLACEHOLDER)) {
       const sealed = this.#values.get(id as string)
-      if (sealed === undefined) unknown++
-      else known.push(sealed)
+      if (sealed === undefined) return 'unknown'
+      chars += sealed.value.length
+      if (chars > OPENED_CHARS_MAX) return 'too long'
+      known.push(sealed)
     }
-    return { known, unknown }
+    return known
   }
 
   /** The text with values in the place of placeholders. */
@@ -139,6 +164,7 @@ export class SessionVault {
 
   clear(): void {
     this.#values.clear()
+    this.#finder = undefined
     this.#rests.clear()
     this.#restChars = 0
   }
