@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
+import { Listeners } from '@sluice/policy/core/listeners'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { listRuleTexts } from '@sluice/policy/model/canonical-rule'
 import { readsProvenance } from '@sluice/policy/model/reads-provenance'
@@ -70,8 +71,9 @@ export class Gate {
   /** Tools that were said to be left out. */
   readonly #leftOut = new WeakSet<KnownTool>()
   readonly notes: ServerNotes
+  readonly #labelled = new Listeners<[server: string, labels: readonly string[]]>()
   /** A session has seen something of a server that it had not seen before. */
-  onLabels: (server: string, labels: readonly string[]) => void = () => {}
+  readonly onLabels = this.#labelled.subscribe
 
   constructor(parts: GateParts) {
     this.#parts = parts
@@ -81,11 +83,11 @@ export class Gate {
     const { max = defaultProcessesMax(), ...processes } = parts.config.processes
     const serverOf = (name: string) => parts.servers.find(name)
     this.#servers = new UpstreamConnector({ ...parts, serverOf }, { ...processes, max })
-    parts.servers.onChange = (change) => {
+    parts.servers.onChange((change) => {
       this.#servers.forget(change.name)
       this.notes.forget(change.name)
       this.#relays.changed(change)
-    }
+    })
     this.#known = new KnownTools(
       (tool) => {
         parts.tools.learn(tool)
@@ -226,7 +228,7 @@ export class Gate {
       ...{ server: name, policy, lease, log, provenance: recall.provenance },
       hasOpenCalls: () => relay.hasOpenCalls,
       onUnrecorded: (brought) => {
-        this.onLabels(name, brought)
+        this.#labelled.emit(name, brought)
         record.labels(lease.id, name, brought)
       },
       onUnrecordedChanges: (changes) => record.changes(lease.id, name, changes),
@@ -277,7 +279,7 @@ export class Gate {
       record: ({ intent, receipt, watched, approval }, startedMs, settled) => {
         const outcome = withLabels(settled)
         if (outcome.labels !== undefined && outcome.labels.length > 0)
-          this.onLabels(name, outcome.labels)
+          this.#labelled.emit(name, outcome.labels)
         if (outcome.givenBack === true)
           this.#pipeline.admission
             .refund(receipt)

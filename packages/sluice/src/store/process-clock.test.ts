@@ -57,7 +57,7 @@ test.each([HOUR_MS, YEAR_MS])(
 test('setting the clock back is reported once, a small correction is not', () => {
   const { clock, pass, set } = driven()
   const reported: number[] = []
-  clock.onSetBack = (ms) => void reported.push(ms)
+  const end = clock.onSetBack((ms) => void reported.push(ms))
   set(-1_000)
   clock.nowMs()
   set(-HOUR_MS)
@@ -65,6 +65,12 @@ test('setting the clock back is reported once, a small correction is not', () =>
   pass(10)
   clock.nowMs()
   expect(reported).toEqual([HOUR_MS + 1_000])
+  set(2 * HOUR_MS)
+  clock.nowMs()
+  set(-HOUR_MS)
+  clock.nowMs()
+  expect(reported).toHaveLength(2)
+  end()
   set(2 * HOUR_MS)
   clock.nowMs()
   set(-HOUR_MS)

@@ -3,6 +3,7 @@
 // audit log records the wall clock unchanged. See docs/concepts/threats.md.
 
 import type { Instant } from '@sluice/policy/core/clock'
+import { Listeners } from '@sluice/policy/core/listeners'
 
 /** A clock set back by less is a correction that need not be reported. */
 export const CLOCK_SET_BACK_REPORTED_MS = 60_000
@@ -14,8 +15,9 @@ export interface Clocks {
 }
 
 export class ProcessClock {
-  /** Called once for each time that the clock was set back, with how far behind it is. */
-  onSetBack: (behindMs: number) => void = () => {}
+  readonly #setBack = new Listeners<[behindMs: number]>()
+  /** Once for each time that the clock was set back, with how far behind it is. */
+  readonly onSetBack = this.#setBack.subscribe
   readonly #clocks: Clocks
   readonly #start: Instant
   /** The latest time seen, and its monotonic time. */
@@ -57,7 +59,7 @@ export class ProcessClock {
 
   #tell(behindMs: number): void {
     const isBehind = behindMs >= CLOCK_SET_BACK_REPORTED_MS
-    if (isBehind && !this.#isReported) this.onSetBack(behindMs)
+    if (isBehind && !this.#isReported) this.#setBack.emit(behindMs)
     this.#isReported = isBehind
   }
 }

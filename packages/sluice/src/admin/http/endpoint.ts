@@ -66,7 +66,13 @@ export function hasBody({ method, body, input }: Endpoint): boolean {
   return input === undefined ? body !== undefined : method === 'POST' || method === 'PUT'
 }
 
-/** Keeps the types of body and query for the handler. */
+/**
+ * A row that only HTTP has. What a person or program can ask of a gate is an operation (operations/), from
+ * which the socket and the command line derive too. These are none: sign-in and passkeys, because the socket
+ * knows its caller by the operating system; streams and files, which are not one answer; what a page of the
+ * console shows at once, which commands have apart; agents, which commands reach by tool calls, as any
+ * client; and saving a policy or trying a call, which commands do with the file and with a client.
+ */
 export function endpoint<
   Body extends z.ZodType = z.ZodUndefined,
   Query extends z.ZodType = z.ZodUndefined,

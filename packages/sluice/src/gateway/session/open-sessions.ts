@@ -45,9 +45,9 @@ export class OpenSessions {
   constructor(sessions: AgentSessions, shared?: SharedSessions) {
     this.#sessions = sessions
     this.#shared = shared
-    if (shared !== undefined)
-      shared.onOver = (id) =>
-        this.#closeAll(id, 'the session is over: it was ended, or not used for its idle time')
+    shared?.onOver((id) =>
+      this.#closeAll(id, 'the session is over: it was ended, or not used for its idle time'),
+    )
   }
 
   /** A promise if gates share their sessions: the store is asked which one it is. */

@@ -1,5 +1,5 @@
 // One search through a long text, in steps: the search of a message of 16 MB takes up to 100 ms. Used by
-// strip-own.ts and spaced-tokens.ts.
+// strip-gate-tokens.ts and spaced-tokens.ts.
 
 import type { Steps } from '@sluice/policy/core/steps'
 import { STEP_CHARS } from './limits.ts'

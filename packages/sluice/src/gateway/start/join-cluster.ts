@@ -102,7 +102,7 @@ export async function connectCluster(
     if (requests.length > 0 || changed.has('approvals_standing'))
       approvals.engine.sharedChanged(requests.map(({ key }) => toText(key)))
   }
-  shared.state.onApplied = (rows) => apply(new Set(rows.map(({ kind }) => kind)), rows)
+  shared.state.onApplied((rows) => apply(new Set(rows.map(({ kind }) => kind)), rows))
   // Other gates may have changed something while this one was starting.
   apply(new Set(['documents', 'freezes', 'pins', 'grants', 'approvals_standing']), [])
   const { toGateReport } = await import('./open-shared-store.ts')

@@ -59,19 +59,19 @@ export function openAlerts(
     watch.look().catch((error: Error) => log('warn', 'alerts failed', { why: error.message }))
   }, ALERT_LOOK_MS).unref()
   undo.push(() => clearInterval(timer))
-  parts.newTools.onNew = (server, names) => {
+  parts.newTools.onNew((server, names) => {
     const facts = [
       { name: 'Server', value: server },
       { name: 'Tools', value: names.slice(0, ALERT_NAMES_MAX).join(', ') },
     ]
     alerts.raise({ kind: 'tools', title: 'A server has new tools', facts, page: '/servers' })
-  }
-  gate.onLabels = (server, labels) => {
+  })
+  gate.onLabels((server, labels) => {
     if (!labels.includes('injection')) return
     const facts = [{ name: 'Server', value: server }]
     const title = 'An answer tries to instruct the model'
     alerts.raise({ kind: 'injection', title, facts, page: '/ledger' })
-  }
+  })
   return alerts
 }
 

@@ -49,13 +49,13 @@ export async function openAuthenticator(
   const hold = (): string[] =>
     grants.list().flatMap(({ name, revokedMs }) => (revokedMs === null ? [name] : []))
   warn()
-  door.onChange = () => {
+  door.onChange(() => {
     log('info', 'the grants have changed')
     const event = { atMs: nowMs(), name: 'grants', detail: { hold: hold() } }
     ledger.event(event).catch(() => {})
     warn()
     gate.sessions.endUnheld()
-  }
+  })
   const timer = setInterval(() => {
     try {
       door.look()

@@ -80,10 +80,11 @@ export class SharedStore {
         epoch: () => this.admission.epoch,
       }),
     )
-    this.state.onFault = (why) =>
+    this.state.onFault((why) =>
       why === undefined
         ? log('info', 'changes of other gates are read again')
-        : log('error', 'changes of other gates cannot be read', { why })
+        : log('error', 'changes of other gates cannot be read', { why }),
+    )
     this.admission = new PostgresAdmissionStore<DecisionEntry>({
       connections,
       gate,
@@ -211,7 +212,7 @@ export class SharedStore {
     const beat = () => this.beat()
     await this.state.settle()
     await beat()
-    this.state.onMoved = () => void beat().catch(() => {})
+    this.state.onMoved(() => void beat().catch(() => {}))
     this.state.startPolling()
     this.#timer = setInterval(() => void beat().catch(() => {}), GATE_BEAT_MS).unref()
     const sweep = () => void this.directory.sweep().catch(() => {})

@@ -87,7 +87,7 @@ export interface CommandParts {
   readonly people: People
   readonly approvals: ApprovalService
   readonly grants: Grants
-  readonly door: Pick<Authenticator, 'onChange'>
+  readonly door: Pick<Authenticator, 'grantsChanged'>
   readonly traces: TraceRecorder
   readonly log: Log
   /** The gates that share a store; undefined if this one shares none. */

@@ -136,7 +136,7 @@ export async function runGate(
     const isFirstPolicy = readStoredDocuments(store).length === 0
     if (isFirstPolicy) warnOfFirstPolicy(config.data, log)
     const policies = new Policies(documents, {
-      ...{ store, ledger, log, nowMs: Date.now },
+      ...{ store, ledger, log, nowMs: Date.now, tools: () => gate.knownTools },
       ...(shared === undefined ? {} : { objectTo }),
     })
     const key = shared?.key ?? InstallationKey.at(config.data)
@@ -145,10 +145,10 @@ export async function runGate(
       shared === undefined
         ? restoreState(config.data, policies.now, signer, sessions)
         : { counters: new MemoryCounters(), sessions }
-    sessions.onBegin = ({ id, principal, kind, client, servers }) => {
+    sessions.onBegin(({ id, principal, kind, client, servers }) => {
       const detail = { session: id, principal, kind, client, servers: [...servers] }
       void ledger.event({ atMs: Date.now(), name: 'session', detail }).catch(() => {})
-    }
+    })
     undo.push(startSnapshots({ data: config.data, ...restored, key: signer, ledger, log }))
     const event = (name: string) => {
       const known = { policy: policies.now.local.id, documents: policies.describe(), signedBy }
@@ -198,7 +198,7 @@ export async function runGate(
       nameSession: (id) => sessions.nameOf(id),
       sharedKey: shared?.key,
     })
-    people.onRemove = () => approvals.engine.peopleChanged()
+    people.onRemove(() => approvals.engine.peopleChanged())
     undo.push(() => approvals.end())
     const agents = new BuiltinAgents(startAgents)
     const builtins = { agents: agents.connect }
@@ -245,14 +245,13 @@ export async function runGate(
     undo.push(() => index.close())
     const keeping = { config: config.ledger, ledger, policies: () => policies.now, log }
     undo.push(startRetention({ ...keeping, sessions, approvals: approvals.engine }))
-    policies.onChange = () => gate.policyChanged()
+    policies.onChange(() => gate.policyChanged())
     // The policy may be another than the one that an earlier gate asked by.
     gate.policyChanged()
-    policies.tools = () => gate.knownTools
-    lockFile.onChange = (now) => {
+    lockFile.onChange((now) => {
       pins.setLock(now)
       gate.policyChanged()
-    }
+    })
     let tls: TlsCertificate | undefined
     const reload = () => {
       lockFile.look()

@@ -6,12 +6,10 @@ import type { Log } from '../shared/log.ts'
 
 /** Returns what ends it. */
 export function warnOfClock(log: Log): () => void {
-  processClock.onSetBack = (behindMs) =>
+  return processClock.onSetBack((behindMs) =>
     log('warn', "the machine's clock was set back: expiry goes on from the later time", {
       seconds: Math.round(behindMs / 1_000),
       help: 'if the clock was ahead by mistake and tokens are refused as expired, restart the gate',
-    })
-  return () => {
-    processClock.onSetBack = () => {}
-  }
+    }),
+  )
 }

@@ -6,6 +6,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { compareSteps, type Loosening } from '@sluice/policy/change/compare'
 import type { JsonObject } from '@sluice/policy/core/json'
+import { Listeners } from '@sluice/policy/core/listeners'
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { Problem } from '@sluice/policy/document/problem'
@@ -37,6 +38,8 @@ export interface PoliciesOptions {
   readonly ledger: Pick<Ledger, 'event'>
   readonly log: Log
   readonly nowMs: () => number
+  /** The tools that are known, to show what a change means for them. */
+  readonly tools?: () => readonly KnownTool[]
   /** Why documents cannot be in force here, though they compile. */
   readonly objectTo?: (compiled: CompiledDocuments) => string | undefined
 }
@@ -51,10 +54,9 @@ interface PendingPolicyChange {
 
 export class Policies {
   readonly #options: PoliciesOptions
-  /** What callers may see has changed; set by the gate. */
-  onChange: () => void = () => {}
-  /** The known tools; set by the gate. */
-  tools: () => readonly KnownTool[] = () => []
+  readonly #changed = new Listeners()
+  /** What callers may see has changed. */
+  readonly onChange = this.#changed.subscribe
   #now: CompiledDocuments
   #set: PolicySet
   #waiting: PendingPolicyChange | undefined
@@ -271,7 +273,7 @@ export class Policies {
     this.#now = compiled
     this.#set = policySet(compiled)
     this.#waiting = undefined
-    this.onChange()
+    this.#changed.emit()
   }
 
   #keep(): void {
@@ -302,7 +304,7 @@ export class Policies {
   }
 
   #verdicts(after: CompiledDocuments): JsonObject[] {
-    const tools = this.tools()
+    const tools = this.#options.tools?.() ?? []
     return [...after.policies].flatMap(([name, policy]) =>
       verdictChanges(name, this.#set.of(name).policy, policy, tools),
     )

@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto'
 import type { JsonObject } from '@sluice/policy/core/json'
+import { Listeners } from '@sluice/policy/core/listeners'
 import { OperationError } from '../../core/operation-error.ts'
 import { type Person, toActor } from '../../core/person.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -47,8 +48,8 @@ interface ActiveServer {
 
 export class Servers {
   readonly #options: ServersOptions
-  /** Set by the gate, which has the sessions with servers. */
-  onChange: (change: ServerChange) => void = () => {}
+  readonly #changed = new Listeners<[change: ServerChange]>()
+  readonly onChange = this.#changed.subscribe
   #now: ReadonlyMap<string, ActiveServer>
   readonly #pending = new Map<string, PendingServer>()
   /** Taken out by an edit, not by a person's command. */
@@ -199,14 +200,14 @@ export class Servers {
     const before = this.find(name)
     this.#pending.delete(name)
     this.#set(name, { config: server.config, written: server.written })
-    this.onChange({ name, before, after: server.config })
+    this.#changed.emit({ name, before, after: server.config })
   }
 
   #remove(name: string): void {
     const before = this.find(name)
     this.#pending.delete(name)
     this.#now = new Map([...this.#now].filter(([one]) => one !== name))
-    if (before !== undefined) this.onChange({ name, before, after: undefined })
+    if (before !== undefined) this.#changed.emit({ name, before, after: undefined })
   }
 
   #set(name: string, server: ActiveServer): void {

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '@sluice/policy/core/json'
+import { Listeners } from '@sluice/policy/core/listeners'
 import { type Pin, readLock } from '../../catalogue/pins/lock-file.ts'
 import { OperationError } from '../../core/operation-error.ts'
 import type { Person } from '../../core/person.ts'
@@ -31,8 +32,8 @@ export class ActiveLockFile {
   #now: LockPins
   #waiting: { readonly pins: LockPins; readonly digest: string } | undefined
   #broken: string | undefined
-  /** The pins have changed; set by their user. */
-  onChange: (pins: LockPins) => void = () => {}
+  readonly #changed = new Listeners<[pins: LockPins]>()
+  readonly onChange = this.#changed.subscribe
 
   /** Throws where the file is none the first time: without it the gate would trust what somebody
    * reviewed it not to. */
@@ -128,7 +129,7 @@ export class ActiveLockFile {
   #put(pins: LockPins): void {
     this.#now = pins
     this.#keep()
-    this.onChange(pins)
+    this.#changed.emit(pins)
   }
 
   #keep(): void {

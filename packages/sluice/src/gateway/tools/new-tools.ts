@@ -3,6 +3,7 @@
 // ledger, one event for those that came together. No call waits for it.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { Listeners } from '@sluice/policy/core/listeners'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { KEEP_TOOLS_EVERY_MS } from '../shared/limits.ts'
@@ -25,8 +26,9 @@ export interface NewTool {
 const LIST = 'SELECT server, name, at AS atMs FROM new_tools WHERE at > ? ORDER BY at DESC LIMIT ?'
 
 export class NewTools {
-  /** Called after the event is recorded. */
-  onNew: (server: string, names: readonly string[]) => void = () => {}
+  readonly #new = new Listeners<[server: string, names: readonly string[]]>()
+  /** After the event is recorded. */
+  readonly onNew = this.#new.subscribe
   readonly #options: NewToolsOptions
   readonly #waiting = new Map<string, KnownTool[]>()
   #timer: NodeJS.Timeout | undefined
@@ -81,7 +83,7 @@ export class NewTools {
     }))
     const detail = { how: 'new', server, count: tools.length, tools: shown }
     await ledger.event({ atMs, name: 'pin', detail })
-    this.onNew(
+    this.#new.emit(
       server,
       shown.map(({ name }) => name),
     )

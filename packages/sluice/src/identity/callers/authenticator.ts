@@ -3,6 +3,7 @@
 // fronts for every request, so it also detects changed grants and notifies the gate to close
 // sessions.
 
+import { Listeners } from '@sluice/policy/core/listeners'
 import { LruMap } from '../../core/lru-map.ts'
 import { CALLERS_SEEN_MAX, GRANTS_FRESH_MS } from '../limits.ts'
 import { LOCAL_USER } from '../names.ts'
@@ -47,8 +48,9 @@ export interface DoorOptions {
 const GRANT_HELP = '`sluice grants add NAME --policy POLICY` makes a token'
 
 export class Authenticator {
-  /** Called when grants have changed: sessions whose caller is no longer valid are to be closed. */
-  onChange: () => void = () => {}
+  readonly #changed = new Listeners()
+  /** Grants have changed: sessions whose caller is no longer valid are to be closed. */
+  readonly onChange = this.#changed.subscribe
   readonly #options: DoorOptions
   readonly #callers = new Map<string, { readonly grant: Grant; readonly caller: Caller }>()
   readonly #local: Caller
@@ -114,13 +116,17 @@ export class Authenticator {
     return caller?.holds() === true ? caller : undefined
   }
 
+  grantsChanged(): void {
+    this.#changed.emit()
+  }
+
   /**
    * Checks whether another process has changed the grants; throws AuthenticationError if that is
    * unknown.
    */
   look(): void {
     try {
-      if (this.#options.grants.refresh()) this.onChange()
+      if (this.#options.grants.refresh()) this.grantsChanged()
     } catch (error) {
       const help = 'the gate cannot tell who may call; see its log'
       throw new AuthenticationError((error as Error).message, help, { isFault: true })

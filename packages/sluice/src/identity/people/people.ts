@@ -4,6 +4,7 @@
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { Listeners } from '@sluice/policy/core/listeners'
 import { OperationError } from '../../core/operation-error.ts'
 import {
   canonicalName,
@@ -54,8 +55,9 @@ export interface PeopleOptions {
 }
 
 export class People {
-  /** Called when an approver is removed. */
-  onRemove: () => void = () => {}
+  readonly #removed = new Listeners()
+  /** An approver was removed. */
+  readonly onRemove = this.#removed.subscribe
   readonly #database: DatabaseSync
   readonly #file: string
   readonly #pinCost: number | undefined
@@ -165,7 +167,7 @@ export class People {
       this.#database.prepare('DELETE FROM passkeys WHERE person = ?').run(name)
       this.#database.prepare('DELETE FROM people WHERE name = ?').run(name)
     })
-    this.onRemove()
+    this.#removed.emit()
     return person
   }
 

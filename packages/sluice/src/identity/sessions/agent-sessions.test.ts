@@ -144,7 +144,7 @@ describe('a session', () => {
   test('has a name in words, with what the client says marked as its word', () => {
     const sessions = new AgentSessions()
     const begun: string[] = []
-    sessions.onBegin = (view) => begun.push(describeSession(view))
+    sessions.onBegin((view) => void begun.push(describeSession(view)))
     const lease = sessions.open('ann', 'pipe 1', LIMIT, T)
     lease.introduce('claude\u202e"code 1.0', 'notes')
     lease.introduce('another', 'web')

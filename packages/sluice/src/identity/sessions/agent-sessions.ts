@@ -2,6 +2,7 @@
 // many of them a principal may have. Nothing that a client chooses freely names a session, and reconnecting
 // continues it. See docs/decisions/2026-11-15-sessions.md; kept over a restart by SessionMemory.
 
+import { Listeners } from '@sluice/policy/core/listeners'
 import {
   AGENT_SESSION_IDLE_MS,
   AGENT_SESSIONS_WINDOW_MS,
@@ -47,8 +48,6 @@ export interface AgentSessionsOptions {
   /** The longest window of any quota: sessions are stored at least this long after a restart. */
   readonly windowMs?: number
   readonly nowMs?: number
-  /** A session is used for the first time. */
-  readonly onBegin?: (session: SessionView) => void
 }
 
 export class AgentSessions {
@@ -58,8 +57,9 @@ export class AgentSessions {
   readonly #answers: AnswerMemory
   readonly #idleMs: number
   readonly #windowMs: number
-  /** Set by the gate once it can record it. */
-  onBegin: (session: SessionView) => void
+  readonly #begun = new Listeners<[session: SessionView]>()
+  /** A session is used for the first time. */
+  readonly onBegin = this.#begun.subscribe
   #latestMs = Number.NEGATIVE_INFINITY
   #sweepAt = SESSION_PRINCIPALS_KEPT
 
@@ -68,7 +68,6 @@ export class AgentSessions {
     this.#answers = new AnswerMemory(options.answers, () => this.#byId.values())
     this.#idleMs = options.idleMs ?? AGENT_SESSION_IDLE_MS
     this.#windowMs = options.windowMs ?? AGENT_SESSIONS_WINDOW_MS
-    this.onBegin = options.onBegin ?? (() => {})
     const nowMs = options.nowMs ?? 0
     const { sessions, principals } = this.#memory.load()
     for (const stored of sessions) this.#load(stored, nowMs)
@@ -231,7 +230,7 @@ export class AgentSessions {
       checks: () => this.#memory.checksOf?.(session.id, principals),
       whenStored: () => this.#memory.whenStored?.(session.id),
       principal: () => this.#ownerOf(labelled),
-      begin: () => this.onBegin(toView(session)),
+      begin: () => this.#begun.emit(toView(session)),
       save: () => this.#save(session),
       saveLabels: () => this.#saveLabels(this.#ownerOf(labelled)),
       forget: () => this.#forget(session),

@@ -3,6 +3,7 @@
 // label that another gate has stored counts for the next call here; nothing that brings a new label is sent
 // before the label is stored (`whenStored`). A session that the store no longer has is over.
 
+import { Listeners } from '@sluice/policy/core/listeners'
 import type { SessionCheck } from '../../store/admission.ts'
 import { SESSION_TOUCH_MS, SHARED_RETRY_MS_MAX } from '../../store/limits.ts'
 import {
@@ -48,8 +49,9 @@ export interface SharedSessionsOptions {
 }
 
 export class SharedSessions implements SessionMemory {
-  /** Its connections are to be closed. */
-  onOver: (id: string) => void = () => {}
+  readonly #ended = new Listeners<[id: string]>()
+  /** A session is over: its connections are to be closed. */
+  readonly onOver = this.#ended.subscribe
   readonly #options: SharedSessionsOptions
   readonly #known = new Map<string, KnownSession>()
   readonly #owners = new Map<string, KnownOwner>()
@@ -272,6 +274,6 @@ export class SharedSessions implements SessionMemory {
   #over({ id }: KnownSession): void {
     this.#known.delete(id)
     this.#sessions?.end(id)
-    this.onOver(id)
+    this.#ended.emit(id)
   }
 }

@@ -3,6 +3,7 @@
 // before the next call is admitted, because admission compares versions. If two gates change one row at the
 // same time, the first one counts, and the second is told. Opened by gateway/start/open-shared-store.ts.
 
+import { Listeners } from '@sluice/policy/core/listeners'
 import { StoreError } from '../errors.ts'
 import { SHARED_POLL_MS } from '../limits.ts'
 import { type MirroredRow, MirroredTables } from '../sqlite/mirrored-tables.ts'
@@ -10,11 +11,15 @@ import type { SharedRows } from './shared-rows.ts'
 
 export class SharedState {
   readonly tables: MirroredTables
+  readonly #applied = new Listeners<[rows: readonly MirroredRow[]]>()
+  readonly #moved = new Listeners()
+  readonly #fault = new Listeners<[why: string | undefined]>()
   /** After rows of other gates were applied; throws if they cannot be used. */
-  onApplied: (rows: readonly MirroredRow[]) => void = () => {}
+  readonly onApplied = this.#applied.subscribe
   /** After the version has changed. */
-  onMoved: () => void = () => {}
-  onFault: (why: string | undefined) => void = () => {}
+  readonly onMoved = this.#moved.subscribe
+  /** `why` is undefined when the fault is over. */
+  readonly onFault = this.#fault.subscribe
   readonly #rows: SharedRows
   /** Rows that this gate has changed, and the stamp of the change. */
   readonly #dirty = new Map<string, number>()
@@ -121,7 +126,7 @@ export class SharedState {
         await this.#rows.change(rows)
         for (const [name, stamp] of taken)
           if (this.#dirty.get(name) === stamp) this.#dirty.delete(name)
-        this.onMoved()
+        this.#moved.emit()
       } catch (error) {
         if ((error as { code?: string }).code !== 'SL001') throw error
         this.#lost.push(...(await this.#read()))
@@ -142,10 +147,10 @@ export class SharedState {
         }
         this.#stamp++
         this.tables.apply(rows)
-        this.onApplied(rows)
+        this.#applied.emit(rows)
       })
       this.#report(undefined)
-      if (this.version !== before) this.onMoved()
+      if (this.version !== before) this.#moved.emit()
     } catch (error) {
       this.#report((error as Error).message)
       throw error
@@ -156,7 +161,7 @@ export class SharedState {
   #report(why: string | undefined): void {
     if (why === this.#why) return
     this.#why = why
-    this.onFault(why)
+    this.#fault.emit(why)
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -21,10 +21,10 @@ export class EventStream {
   constructor(reply: ResponseWriter, headers: OutgoingHeaders, events: EventStreamEvents) {
     this.#reply = reply
     this.#events = events
-    reply.onGone = () => {
+    reply.whenGone(() => {
       this.#free()
       events.onEnd()
-    }
+    })
     reply.begin(200, {
       ...headers,
       'content-type': 'text/event-stream',

@@ -69,7 +69,7 @@ export class ClientExchange {
       this.#answers = []
     } else this.#only = ids[0]
     this.#events = events
-    reply.onGone = () => this.#gone()
+    reply.whenGone(() => this.#gone())
   }
 
   /** Its client is there: what is said now reaches it at once. */

@@ -28,8 +28,8 @@ export interface ResponseWriter {
   whenRead(onRead: () => void): void
   /** The client takes events and no JSON. */
   readsOnlyEvents: boolean
-  /** Told once where the client goes away before the end. */
-  onGone: () => void
+  /** Calls once if the client goes away before the end; a later one replaces it. */
+  whenGone(onGone: () => void): void
   /** All there is to say. */
   send(status: number, headers: OutgoingHeaders, body?: string): void
   /** The head of a stream, at once. */
@@ -44,8 +44,8 @@ export const JSON_TYPE: OutgoingHeaders = { 'content-type': 'application/json' }
 
 /** Over `node:http`. */
 export class NodeResponseWriter implements ResponseWriter {
-  onGone: () => void = () => {}
   readsOnlyEvents = false
+  #onGone: () => void = () => {}
   readonly #response: ServerResponse
   readonly #unread: Pick<UnreadResponses, 'add'> | undefined
 
@@ -53,8 +53,12 @@ export class NodeResponseWriter implements ResponseWriter {
     this.#response = response
     this.#unread = unread
     response.once('close', () => {
-      if (!response.writableEnded) this.onGone()
+      if (!response.writableEnded) this.#onGone()
     })
+  }
+
+  whenGone(onGone: () => void): void {
+    this.#onGone = onGone
   }
 
   get isBegun(): boolean {

@@ -182,7 +182,7 @@ describe('a client that', () => {
     const gone = vi.fn()
     const asked = new Promise<void>((resolve) => {
       answer = (_body, reply) => {
-        reply.onGone = gone
+        reply.whenGone(gone)
         resolve()
       }
     })

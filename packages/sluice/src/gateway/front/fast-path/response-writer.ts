@@ -1,5 +1,5 @@
 // The answer to one plain request, as bytes of HTTP/1.1: whole in one write, or in chunks. Made by
-// plain-connection.ts, for one request each: one that is over can say nothing into the next.
+// connection.ts, for one request each: one that is over can say nothing into the next.
 
 import { Buffer } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
@@ -26,9 +26,9 @@ const CLOSES = 'connection: close\r\n'
 const written = new WeakMap<OutgoingHeaders, string>()
 
 export class FastPathResponseWriter implements ResponseWriter {
-  onGone: () => void = nothing
   isBegun = false
   readsOnlyEvents = false
+  #onGone: () => void = nothing
   #of: FastPathPeer | undefined
 
   constructor(of: FastPathPeer) {
@@ -45,6 +45,10 @@ export class FastPathResponseWriter implements ResponseWriter {
 
   whenRead(onRead: () => void): void {
     this.#of?.socket.once('drain', onRead)
+  }
+
+  whenGone(onGone: () => void): void {
+    this.#onGone = onGone
   }
 
   send(status: number, headers: OutgoingHeaders, body = ''): void {
@@ -89,7 +93,7 @@ export class FastPathResponseWriter implements ResponseWriter {
   gone(): void {
     if (this.#of === undefined) return
     this.#of = undefined
-    this.onGone()
+    this.#onGone()
   }
 
   #over(of: FastPathPeer): void {

@@ -143,7 +143,7 @@ export class RequestForwarder {
         clearInterval(look)
         if (!isAnswered) resolve(isConnected ? 'unknown' : 'gone')
       })
-      reply.onGone = () => sent.destroy()
+      reply.whenGone(() => sent.destroy())
       sent.end(body)
     })
   }

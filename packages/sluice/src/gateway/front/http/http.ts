@@ -106,11 +106,11 @@ export class HttpFront {
   #createTls(own: TlsCertificate, take: RequestListener): Server {
     const settings = (pair: TlsPair) => ({ ...pair, minVersion: 'TLSv1.2' }) as const
     const server = createTlsServer(settings(own.pair), take)
-    own.onChange = (pair) => {
+    own.onChange((pair) => {
       server.setSecureContext(settings(pair))
       // Its names may be others.
       this.#plainHeads = new WeakMap()
-    }
+    })
     return server
   }
 

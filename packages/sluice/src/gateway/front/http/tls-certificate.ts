@@ -4,6 +4,7 @@
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { Listeners } from '@sluice/policy/core/listeners'
 import type { ListenConfig } from '../../config/auth.ts'
 import { TLS_SETTLE_MS } from '../../shared/limits.ts'
 import type { Log } from '../../shared/log.ts'
@@ -20,8 +21,8 @@ export class TlsCertificate {
   #pair: TlsPair
   #certificate: X509Certificate
   #broken: string | undefined
-  /** Set by the HTTP server that uses it. */
-  onChange: (pair: TlsPair) => void = () => {}
+  readonly #changed = new Listeners<[pair: TlsPair]>()
+  readonly onChange = this.#changed.subscribe
 
   /** Throws where it cannot be used. */
   constructor(files: NonNullable<ListenConfig['tls']>, log: Log) {
@@ -63,7 +64,7 @@ export class TlsCertificate {
       const pair = readPair(this.#files)
       this.#broken = undefined
       if (pair.cert.equals(this.#pair.cert) && pair.key.equals(this.#pair.key)) return
-      this.onChange(pair)
+      this.#changed.emit(pair)
       this.#pair = pair
       this.#certificate = new X509Certificate(pair.cert)
       this.#log('info', `another certificate is served, until ${this.#certificate.validTo}`)

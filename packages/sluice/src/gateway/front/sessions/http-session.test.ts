@@ -22,7 +22,7 @@ afterEach(() => void vi.useRealTimers())
 
 /** The client's side of one request. */
 class Browser implements ResponseWriter {
-  onGone: () => void = () => {}
+  #onGone: () => void = () => {}
   readsOnlyEvents = false
   isBegun = false
   isOver = false
@@ -31,6 +31,10 @@ class Browser implements ResponseWriter {
   text = ''
 
   whenRead(): void {}
+
+  whenGone(onGone: () => void): void {
+    this.#onGone = onGone
+  }
 
   send(status: number, _headers: object, body = ''): void {
     this.begin(status)
@@ -58,7 +62,7 @@ class Browser implements ResponseWriter {
   leave(): void {
     if (this.isOver) return
     this.isOver = true
-    this.onGone()
+    this.#onGone()
   }
 
   get data(): string[] {
