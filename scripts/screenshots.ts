@@ -2,10 +2,10 @@
 // gate with real servers, a scripted agent and calls of every kind. Into docs/images/, as WebP.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { findChromium, HOW, launch } from '../test/console/browser.ts'
-import { asTool, PIN, type Stage, setStage, signedIn } from '../test/console/stage.ts'
+import { ask, asTool, PIN, type Stage, setStage, signedIn } from '../test/console/stage.ts'
 import { listAll, PlainClient } from '../test/support/plain-client.ts'
 import { endGates } from '../test/support/start-gate.ts'
 import { ROOT } from './run-step.ts'
@@ -18,13 +18,15 @@ const SIZES = {
   phone: { width: 390, height: 844 },
 } as const
 const QUALITY = 0.82
+/** A folder for the same pictures without loss. */
+const PNG = process.argv[2]
 
 const chromium = findChromium()
 if (chromium === undefined) throw new Error(`screenshots need Chromium: ${HOW}`)
 rmSync(OUT, { recursive: true, force: true })
 mkdirSync(OUT, { recursive: true })
 
-const stage = await setStage()
+const stage = await setStage({ past: { days: 9, endMs: Date.now(), callsPerHour: 240 } })
 const browser = await launch(chromium)
 const traffic = new AbortController()
 try {
@@ -36,26 +38,31 @@ try {
   await first.page.getByLabel('Your PIN').fill(PIN)
   await first.page.getByRole('button', { name: 'Add a passkey' }).click()
   await first.page.getByText('the passkey is added').waitFor()
+  await first.page.context().close()
   void keepCalling(stage, traffic.signal)
-  for (const scheme of ['light', 'dark'] as const)
-    for (const [size, viewport] of Object.entries(SIZES)) {
+  // The plots need some seconds of data.
+  await new Promise((resolve) => setTimeout(resolve, 20_000))
+  await Promise.all(
+    Object.entries(SIZES).map(async ([size, viewport]) => {
       const { page } = await signedIn(browser, stage, {
         path: '/live',
-        options: { viewport, colorScheme: scheme, deviceScaleFactor: size === 'phone' ? 2 : 1 },
+        options: { viewport, deviceScaleFactor: size === 'phone' ? 2 : 1 },
       })
-      // The plots need some seconds of data.
-      await page.waitForTimeout(size === 'desktop' ? 12_000 : 4_000)
-      for (const name of ['live', ...PAGES.filter((one) => one !== 'live')]) {
+      for (const name of PAGES) {
         await page.locator(`.nav-link[href="/${name}"]`).click()
-        await page.waitForTimeout(1_500)
         if (name === 'agents') await page.getByRole('link', { name: agent.slice(0, 18) }).click()
         if (name === 'approvals' && size === 'phone')
           await page.locator('.inbox-entry').first().click()
-        await page.waitForTimeout(1_200)
-        await shoot(page, join(OUT, `${name}-${scheme}-${size}.webp`))
+        await page.waitForTimeout(2_500)
+        for (const scheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme: scheme })
+          await page.waitForTimeout(800)
+          await shoot(page, join(OUT, `${name}-${scheme}-${size}.webp`))
+        }
+        await page.emulateMedia({ colorScheme: 'light' })
       }
-      await page.context().close()
-    }
+    }),
+  )
 } finally {
   traffic.abort()
   await browser.close()
@@ -81,6 +88,7 @@ async function shoot(page: Page, file: string): Promise<void> {
   )
   await drawer.close()
   writeFileSync(file, Buffer.from(String(webp).split(',')[1] ?? '', 'base64'))
+  if (PNG !== undefined) writeFileSync(join(PNG, `${basename(file, '.webp')}.png`), png)
   process.stdout.write(`${file}\n`)
 }
 
@@ -93,7 +101,7 @@ async function play({ gate, desk }: Stage): Promise<string> {
     ['office', 'desk', 'memory', 'agents'].map((server) => PlainClient.open(gate, server)),
   )
   for (const client of clients) await listAll(client)
-  const [office, , , agents] = clients as [PlainClient, PlainClient, PlainClient, PlainClient]
+  const agents = clients[3] as PlainClient
   writeFileSync(
     desk,
     JSON.stringify([
@@ -104,8 +112,6 @@ async function play({ gate, desk }: Stage): Promise<string> {
     ]),
   )
   await listAll(await PlainClient.open(gate, 'desk'))
-  void office.call('send_mail', { to: 'customers@example.com' }).catch(() => {})
-  void office.call('create_payment', { amount: 1280 }).catch(() => {})
   const made = await agents.call('wasm_agent_create', {
     model: 'script:report',
     tools: ['office/*'],
@@ -115,16 +121,29 @@ async function play({ gate, desk }: Stage): Promise<string> {
   return agent.id
 }
 
-async function keepCalling({ gate }: Stage, signal: AbortSignal): Promise<void> {
-  const office = await PlainClient.open(gate, 'office')
-  const memory = await PlainClient.open(gate, 'memory')
+/** From the first grant on, every caller needs a token. */
+async function openAs({ gate }: Stage, name: string): Promise<readonly PlainClient[]> {
+  const proof = { name: 'ada', pin: PIN }
+  const { token } = await ask(gate, { do: 'grant-add', name, policy: 'policy', proof })
+  return Promise.all(
+    ['office', 'memory'].map((server) => PlainClient.open(gate, server, '2025-11-25', token)),
+  )
+}
+
+async function keepCalling(stage: Stage, signal: AbortSignal): Promise<void> {
+  const callers = []
+  for (const name of ['support', 'research', 'ops-desk']) callers.push(await openAs(stage, name))
+  const quietly = (call: Promise<unknown>) => void call.catch(() => undefined)
+  const [, , desk] = callers
+  quietly(desk?.[0]?.call('send_mail', { to: 'customers@example.com' }) ?? Promise.resolve())
+  quietly(desk?.[0]?.call('create_payment', { amount: 1280 }) ?? Promise.resolve())
   for (let at = 0; !signal.aborted; at++) {
-    const calls = [office.call('read_file', { path: `/notes/${at}` })]
-    if (at % 3 === 0) calls.push(memory.call('read_graph', {}))
-    if (at % 4 === 0) calls.push(office.call('write_note', { text: `note ${at}` }))
-    if (at % 17 === 0) calls.push(office.call('delete_all', { all: true }))
-    await Promise.all(calls.map((call) => call.catch(() => undefined)))
-    const wave = 60 + 50 * Math.sin(at / 25)
+    const [office, memory] = callers[at % callers.length] as [PlainClient, PlainClient]
+    quietly(office.call('read_file', { path: `/notes/${at}` }))
+    if (at % 3 === 0) quietly(memory.call('read_graph', {}))
+    if (at % 4 === 0) quietly(office.call('write_note', { text: `note ${at}` }))
+    if (at % 17 === 0) quietly(office.call('delete_all', { all: true }))
+    const wave = 160 + 120 * Math.sin(at / 25)
     await new Promise((resolve) => setTimeout(resolve, wave))
   }
 }

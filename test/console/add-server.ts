@@ -2,6 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { serveHttp } from '../servers/http.ts'
 
 export async function addServer(page: Page, command: readonly string[]): Promise<void> {
   await page.getByRole('button', { name: 'Add a server' }).click()
@@ -13,12 +14,35 @@ export async function addServer(page: Page, command: readonly string[]): Promise
   await words.first().waitFor()
   expect(await words.allTextContents()).toEqual(command)
   await page.getByRole('button', { name: 'Add it' }).click()
-  await page.getByRole('button', { name: 'Start it and read its tools' }).click()
+  await page.getByRole('button', { name: 'Read its tools' }).click()
   await page.getByRole('row', { name: /delete_all.*Destructive.*Deny.*Ask/ }).waitFor()
   await page.getByRole('button', { name: /Put \d+ suggestions? into the policy editor/ }).click()
   await page.getByRole('heading', { level: 1, name: 'Policy' }).waitFor()
   await page.getByRole('list', { name: 'Tools: Ask' }).getByText('delete_all').waitFor()
   await page.getByRole('button', { name: 'Undo all' }).click()
+}
+
+/** By its address: what is sent there is shown before the passkey signs it. */
+export async function addServerByUrl(page: Page): Promise<void> {
+  const remote = await serveHttp()
+  const authorization = 'Bearer of the stage'
+  await page.getByRole('button', { name: 'Add a server' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name', { exact: true }).fill('remote')
+  await dialog.getByLabel('Address').fill('somewhere')
+  expect(await dialog.getByRole('button', { name: 'See what it does' }).isDisabled()).toBe(true)
+  await dialog.getByLabel('Address').fill(remote.url)
+  await dialog.getByLabel(/^Authorization header/).fill(authorization)
+  await page.keyboard.press('Enter')
+  await dialog.getByText(`"url": "${remote.url}"`).waitFor()
+  await dialog.getByText(authorization).waitFor()
+  await dialog.getByRole('button', { name: 'Add it' }).click()
+  await dialog.getByRole('button', { name: 'Read its tools' }).click()
+  await dialog.getByRole('row').nth(1).waitFor()
+  expect(remote.seen.every(({ headers }) => headers.authorization === authorization)).toBe(true)
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await remote.close()
 }
 
 /** The token is in the lines for the client, which only a button closes. */

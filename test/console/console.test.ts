@@ -8,11 +8,11 @@ import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listAll, PlainClient } from '../support/plain-client.ts'
 import { endGates, fixture, until } from '../support/start-gate.ts'
-import { addServer, connectClient } from './add-server.ts'
+import { addServer, addServerByUrl, connectClient } from './add-server.ts'
 import { violationsIn } from './axe.ts'
 import { findChromium, launch, named } from './browser.ts'
 import { exploreLedger } from './explore-ledger.ts'
-import { makeRuleFromCall } from './rule-from-call.ts'
+import { makeRuleFromCall, raiseBound } from './rule-from-call.ts'
 import { signInElsewhere } from './sign-in-elsewhere.ts'
 import { ask, asTool, PIN, POLICY, restart, type Stage, setStage, signedIn } from './stage.ts'
 import { tryCall } from './try-call.ts'
@@ -51,6 +51,17 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
   }
 
   test('a code opens the page once, and is gone from the address', async () => {
+    const paths = await page
+      .locator('.nav-link')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href')))
+    for (const path of paths) {
+      const { status, headers } = await fetch(`${stage.url}${path}`)
+      expect([path, status, headers.get('content-type')]).toEqual([
+        path,
+        200,
+        'text/html; charset=utf-8',
+      ])
+    }
     expect(new URL(page.url()).hash).toBe('')
     const kept = 'document.cookie + JSON.stringify([{ ...sessionStorage }, { ...localStorage }])'
     expect(await page.evaluate(kept)).toBe('[{},{}]')
@@ -216,7 +227,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     })
     const waiting = office.call('send_mail', { to: 'nobody@example.com' })
     await hers.getByText('nobody@example.com', { exact: true }).waitFor({ timeout: 30_000 })
-    await hers.getByText('deciding is an approver’s').waitFor()
+    await hers.getByText('an approver decides it').waitFor()
     expect(await hers.getByRole('button', { name: 'Approve' }).count()).toBe(0)
     // Removed, she is out with the next thing she asks for, and told so.
     const proof = { name: 'ada', pin: PIN }
@@ -228,6 +239,20 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await page.getByLabel('Comment').fill('not today')
     await page.getByRole('button', { name: 'Deny' }).click()
     expect(JSON.stringify((await waiting).answer)).toContain('not today')
+  })
+
+  test('the owner of the caller cannot approve where duties are separate, and is told why', async () => {
+    await open('Approvals')
+    const waiting = office.call('get_report', {})
+    await page.getByText('somebody else has to approve it').waitFor()
+    expect(await page.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true)
+    await page.keyboard.press('a')
+    const { requests } = await ask(stage.gate, { do: 'approvals' })
+    const verdict = { do: 'approval-decide', id: requests[0].id, verdict: 'approve' }
+    const proof = { name: 'ada', pin: PIN }
+    await expect(ask(stage.gate, { ...verdict, proof })).rejects.toThrow('duties are separate')
+    await page.getByRole('button', { name: 'Deny' }).click()
+    await waiting
   })
 
   test('dragging a tool to Deny changes the next call, and the text keeps its comments', async () => {
@@ -406,6 +431,8 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await open('Ledger')
     await page.getByLabel('Tool', { exact: true }).fill('delete_all')
     await makeRuleFromCall(page, office, stage.gate.folder)
+    await page.getByLabel('Tool', { exact: true }).fill('create_payment')
+    await raiseBound(page, stage.gate.folder)
   })
 
   test('a call is tried from the console, under a policy and on record', async () => {
@@ -417,6 +444,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await open('Servers')
     await addServer(page, fixture('office', `${stage.desk}.annex`).command)
     await open('Servers')
+    await addServerByUrl(page)
     await connectClient(page)
   })
 
@@ -429,9 +457,13 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await page.getByRole('button', { name: 'Send a test' }).click()
     await page.getByText('The test was sent by webhook.').waitFor()
     expect(stage.alerts.at(-1)).toMatchObject({ kind: 'test', title: 'Test alert' })
-    await page.getByText(/Test alert: Asked for by ada/).waitFor()
+    await page.getByText('The test was sent by email.').waitFor()
+    expect(stage.mails.at(-1)).toMatch(/^To: ada@example\.com\r$/m)
+    expect(stage.mails.at(-1)).toMatch(/^Subject: \[sluice\] Test alert\r$/m)
+    await page.getByText(/Test alert: Asked for by: ada/).waitFor()
     // A definition that was held, found by the gate itself.
     await until(() => stage.alerts.some(({ kind }) => kind === 'definition'))
+    await until(() => stage.mails.some((mail) => mail.includes('/servers')))
   })
 
   test('a grant is shown once and can be revoked', async () => {

@@ -5,6 +5,33 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { PlainClient } from '../support/plain-client.ts'
+import { until } from '../support/start-gate.ts'
+
+/** The rule has a bound of 50 already: only the value moves. */
+export async function raiseBound(page: Page, folder: string): Promise<void> {
+  const file = join(folder, 'policy.yaml')
+  const before = readFileSync(file, 'utf8')
+  await page.locator('.ledger-row', { hasText: 'office/create_payment' }).first().waitFor()
+  await page
+    .getByRole('button', { name: /^Explain record/ })
+    .first()
+    .press('Enter')
+  await page.getByRole('button', { name: 'Ask from…' }).click()
+  // As the last call had it.
+  const value = page.getByLabel('Ask from', { exact: true })
+  await until(async () => Number(await value.inputValue()) > 50)
+  await value.fill('fifty')
+  expect(await page.getByRole('button', { name: 'See what it changes' }).isDisabled()).toBe(true)
+  await value.fill('65.50')
+  await page.keyboard.press('Enter')
+  await page.getByText('It may loosen 1 rule').waitFor()
+  await page.getByLabel('Why').fill('small sums are trusted')
+  await page.getByRole('button', { name: 'Save and put in force' }).click()
+  const wanted = before.replace('args.amount <= 50', 'args.amount < 65.50')
+  await until(() => readFileSync(file, 'utf8') === wanted)
+  await page.getByText('It may loosen 1 rule').waitFor({ state: 'detached' })
+  await page.keyboard.press('Escape')
+}
 
 export async function makeRuleFromCall(
   page: Page,

@@ -7,8 +7,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { json } from 'node:stream/consumers'
+import { json, text } from 'node:stream/consumers'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { SMTPServer } from 'smtp-server'
 import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
 import { ROLES } from '../../packages/sluice/src/core/person.ts'
 import { People } from '../../packages/sluice/src/identity/people/people.ts'
@@ -20,6 +21,7 @@ import {
   type RunningGate,
   startGate,
 } from '../support/start-gate.ts'
+import { type PastTraffic, writePastTraffic } from './past-traffic.ts'
 
 export const PIN = '271828'
 
@@ -41,6 +43,7 @@ tools:
     action: deny
     reason: nothing is deleted from here # ask the desk
   office/send_mail: { action: require_approval, approval: { wait: 50s, edit_args: true } }
+  office/get_report: { action: require_approval, approval: { separate_duties: true } }
   office/create_payment: { action: allow, when: args.amount <= 50, otherwise: require_approval }
   agents/*: { action: allow, over: [Write, Execute, Destructive] }
   desk/*: allow
@@ -107,6 +110,8 @@ interface JsonAlert {
   readonly type: string
   readonly kind: string
   readonly title: string
+  readonly facts: readonly { readonly name: string; readonly value: string }[]
+  readonly url?: string
 }
 
 export interface Stage {
@@ -118,14 +123,22 @@ export interface Stage {
   readonly desk: string
   /** That its webhook received. */
   readonly alerts: readonly JsonAlert[]
+  /** That its mail server received, whole. */
+  readonly mails: readonly string[]
 }
 
-export async function setStage(policy: string = POLICY): Promise<Stage> {
+export interface StageOptions {
+  readonly policy?: string
+  readonly past?: PastTraffic
+}
+
+export async function setStage({ policy = POLICY, past }: StageOptions = {}): Promise<Stage> {
   if (!(await ensureConsole())) throw new Error('the console could not be built')
   const folder = mkdtempSync(join(tmpdir(), 'sluice-stage-'))
   const desk = join(folder, 'desk.json')
   writeFileSync(desk, JSON.stringify([FIRST, HOSTILE].map(asTool)))
   const { alerts, url: hook } = await receiveAlerts()
+  const { mails, port } = await receiveMails()
   const spec: GateSpec = {
     servers: {
       office: fixture('office', join(folder, 'office.log')),
@@ -136,11 +149,22 @@ export async function setStage(policy: string = POLICY): Promise<Stage> {
     policy,
     config: {
       api: { change_servers: true },
-      approvals: { webhook: { url: hook, secret: 'of the stage, long enough' } },
+      approvals: {
+        webhook: { url: hook, secret: 'of the stage, long enough' },
+        email: {
+          ...{ host: '127.0.0.1', port, tls: 'none', from: 'gate@example.com' },
+          to: { ada: 'ada@example.com' },
+        },
+      },
       alerts: {},
     },
   }
-  const gate = await startGate(spec)
+  const home = mkdtempSync(join(tmpdir(), 'sluice-gate-'))
+  if (past !== undefined) {
+    mkdirSync(join(home, 'data'), { mode: 0o700 })
+    writePastTraffic(join(home, 'data'), past)
+  }
+  const gate = await startGate({ ...spec, folder: home })
   const scripts = join(gate.data, 'scripts')
   mkdirSync(scripts, { recursive: true })
   writeFileSync(join(scripts, 'report.json'), JSON.stringify({ turns: TURNS }))
@@ -155,7 +179,7 @@ export async function setStage(policy: string = POLICY): Promise<Stage> {
   await people.setFirst(ada, PIN, Date.now())
   people.close()
   const url = gate.url.replace('127.0.0.1', 'localhost')
-  return { gate, spec, url, desk, alerts }
+  return { gate, spec, url, desk, alerts, mails }
 }
 
 /** A webhook of its own. */
@@ -169,6 +193,23 @@ async function receiveAlerts(): Promise<{ alerts: JsonAlert[]; url: string }> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   server.unref()
   return { alerts, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
+}
+
+/** An SMTP server of its own. */
+async function receiveMails(): Promise<{ mails: string[]; port: number }> {
+  const mails: string[] = []
+  const smtp = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    onData: (stream, _, done) =>
+      void text(stream).then((mail) => {
+        mails.push(mail)
+        done()
+      }, done),
+  })
+  await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve))
+  smtp.server.unref()
+  return { mails, port: (smtp.server.address() as AddressInfo).port }
 }
 
 /** The gate again at the same address, with the same data; it was stopped. */

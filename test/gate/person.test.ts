@@ -127,7 +127,7 @@ describe('an agent with a shell', () => {
     }
     // A terminal of its own, where it guesses.
     const guessed = await runAtTerminal(['thaw', ...place()], ['guess 1'])
-    expect([guessed.code, guessed.text]).toEqual([2, expect.stringContaining('is another')])
+    expect([guessed.code, guessed.text]).toEqual([2, expect.stringContaining('wrong PIN')])
     expect(await say({ do: 'status' })).toMatchObject({ frozen: [{ scope: 'all' }] })
   })
 

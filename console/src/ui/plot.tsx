@@ -1,6 +1,6 @@
 // A plot over time with a fixed size and fixed colours: lines, stacked areas or stacked bars, drawn by
-// uPlot on a canvas, with the values under the pointer; a click or a brush selects a stretch of time. What is not known is a gap. The newest values are in its
-// label for screen readers.
+// uPlot on a canvas, with the values under the pointer; a click or a brush selects a stretch of time.
+// What is not known is a gap. The newest values are in its label for screen readers.
 
 import { type JSX, memo, useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
@@ -22,6 +22,7 @@ export const Plot = memo(function Plot({
   lines,
   stacked = false,
   bars = false,
+  isLog = false,
   height = 150,
   unit,
   onSelect,
@@ -32,6 +33,8 @@ export const Plot = memo(function Plot({
   stacked?: boolean
   /** Each from its time to the next, stacked. */
   bars?: boolean
+  /** One slow call leaves the others readable. */
+  isLog?: boolean
   height?: number
   unit: (value: number) => string
   /** A stretch that was brushed, or the bar that was clicked; inclusive. */
@@ -40,8 +43,13 @@ export const Plot = memo(function Plot({
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
   const data = useMemo(
-    () => [times, ...(stacked || bars ? stack(lines) : lines.map(({ values }) => values))],
-    [times, lines, stacked, bars],
+    () => [
+      times,
+      ...(stacked || bars
+        ? stack(lines)
+        : lines.map(({ values }) => (isLog ? values.map(toLogValue) : values))),
+    ],
+    [times, lines, stacked, bars, isLog],
   )
   const select = useRef(onSelect)
   select.current = onSelect
@@ -63,6 +71,7 @@ export const Plot = memo(function Plot({
           lines,
           stacked,
           bars,
+          isLog,
           unit,
           onHover: setHover,
           onSelect: onSelect === undefined ? undefined : (...span) => select.current?.(...span),
@@ -123,6 +132,12 @@ function formatValue(value: number | null | undefined, unit: (value: number) => 
   return value === null || value === undefined ? '–' : unit(value)
 }
 
+/** A logarithm has no zero. */
+const LOG_MIN = 0.1
+
+const toLogValue = (value: number | null): number | null =>
+  value === null ? null : Math.max(LOG_MIN, value)
+
 function stack(lines: readonly PlotLine[]): (number | null)[][] {
   const sums: number[] = []
   const stacked = [...lines].reverse().map(({ values }) =>
@@ -141,6 +156,7 @@ function createOptions({
   lines,
   stacked,
   bars,
+  isLog,
   unit,
   onHover,
   onSelect,
@@ -150,6 +166,7 @@ function createOptions({
   readonly lines: readonly PlotLine[]
   readonly stacked: boolean
   readonly bars: boolean
+  readonly isLog: boolean
   readonly unit: (value: number) => string
   readonly onHover: (hover: { at: number; leftPx: number } | undefined) => void
   readonly onSelect: ((fromMs: number, toMs: number) => void) | undefined
@@ -206,7 +223,7 @@ function createOptions({
             ],
           }),
     },
-    padding: [8, 30, 0, 0],
+    padding: [8, 24, 0, 0],
     scales: {
       x: {
         range: (plot) => {
@@ -214,11 +231,23 @@ function createOptions({
           return [plot.data[0][0] ?? 0, bars ? last + stepOf(plot) : last]
         },
       },
-      y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
+      y: isLog
+        ? {
+            distr: 3,
+            range: (_, __, max) => [LOG_MIN, 10 ** Math.ceil(Math.log10(Math.max(10, max)))],
+          }
+        : { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
     },
     axes: [
-      { ...axis, size: 24, space: 90, values: toTicks },
-      { ...axis, size: 52, values: (_: uPlot, splits: number[]) => splits.map(unit) },
+      { ...axis, size: 24, space: spaceOf, values: toTicks },
+      {
+        ...axis,
+        size: 52,
+        ...(isLog ? { splits: toDecades } : {}),
+        // uPlot leaves out splits of a logarithm that are too close.
+        values: (_: uPlot, splits: (number | null)[]) =>
+          splits.map((value) => (value === null ? '' : unit(value).replace(/\.0+(?= |$)/, ''))),
+      },
     ],
     series: [
       {},
@@ -248,7 +277,20 @@ function stepOf({ data: [times] }: uPlot): number {
   return (times[1] ?? 1) - (times[0] ?? 0)
 }
 
+/** Powers of ten, every second one: the plot is low. */
+function toDecades(_: uPlot, __: number, from: number, to: number): number[] {
+  const decades: number[] = []
+  for (let at = 1; at <= to; at *= 100) if (at >= from) decades.push(at)
+  return decades
+}
+
+/** Labels with seconds are wider. */
+function spaceOf(_: uPlot, __: number, fromS: number, toS: number): number {
+  return toS - fromS < 180 ? 80 : 38
+}
+
 function toTicks({ data: [times] }: uPlot, splits: number[]): string[] {
   const spanMs = ((times.at(-1) ?? 0) - (times[0] ?? 0)) * 1_000
-  return splits.map((at) => tick(at * 1_000, spanMs))
+  const stepMs = ((splits[1] ?? 0) - (splits[0] ?? 0)) * 1_000
+  return splits.map((at) => tick(at * 1_000, { spanMs, stepMs }))
 }

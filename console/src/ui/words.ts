@@ -12,10 +12,10 @@ export const date = (ms: number): string => format({ dateStyle: 'medium', timeSt
 /** To the millisecond, without the year: many calls have the same second. */
 export const moment = (ms: number): string =>
   format({ ...DAY, ...CLOCK, fractionalSecondDigits: 3 }, ms)
-/** For an axis that spans so many milliseconds. */
-export function tick(ms: number, spanMs: number): string {
+/** For an axis that spans so many milliseconds, with a label at every step. */
+export function tick(ms: number, { spanMs, stepMs }: { spanMs: number; stepMs: number }): string {
   if (spanMs > 2 * 86_400_000) return format(DAY, ms)
-  if (spanMs > 3_600_000) return format({ hour: '2-digit', minute: '2-digit' }, ms)
+  if (stepMs % 60_000 === 0) return format({ hour: '2-digit', minute: '2-digit' }, ms)
   return clock(ms)
 }
 
@@ -73,4 +73,10 @@ export function namesIn(text: string): string[] {
     .split(',')
     .map((one) => one.trim())
     .filter(Boolean)
+}
+
+/** A rule's location in its document, for people. */
+export function formatPointer(pointer: string): string {
+  const parts = pointer.split('/').slice(1)
+  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join(' › ')
 }

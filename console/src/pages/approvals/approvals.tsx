@@ -34,7 +34,7 @@ export function Approvals(): JSX.Element {
   useListKeys(shows === 'standing' ? [] : shown, open)
   return (
     <div className="page">
-      <PageHead title="Approvals" lead="Calls that the policy holds until a person has looked.">
+      <PageHead title="Approvals" lead="Calls that wait for a person to approve or deny them.">
         <Chips
           label="Which calls"
           value={shows}

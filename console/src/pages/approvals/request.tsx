@@ -1,7 +1,7 @@
 // One pending approval: what wants to run, who calls and why it requires approval, the arguments,
 // what the session did before, who has voted; and the verdict, confirmed with a passkey.
 
-import { type JSX, useEffect, useRef, useState } from 'react'
+import { type JSX, useState } from 'react'
 import type {
   ApprovalRequest,
   Revealed,
@@ -11,19 +11,17 @@ import {
   titleOfCall,
 } from '../../../../packages/sluice/src/core/call-title.ts'
 import { pathTo } from '../../route.ts'
-import { decideRequest, revealArguments, useMe } from '../../session.ts'
+import { revealArguments } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
-import { SelectField, TextArea } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Category, OutcomeBadge, Risk, toOutcomeLabel } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Notice } from '../../ui/page.tsx'
 import { TextLine, UntrustedText } from '../../ui/text.tsx'
-import { complain, showToast } from '../../ui/toasts.tsx'
-import { ago, clock, date, left } from '../../ui/words.ts'
+import { complain } from '../../ui/toasts.tsx'
+import { ago, clock, date, formatPointer, left } from '../../ui/words.ts'
 import { Arguments, hasLongValues } from './arguments.tsx'
-import { upsertRequest } from './inbox.ts'
-import { findFormFault, ONCE, StandingForm, toStandingTerms, WHILES } from './while.tsx'
+import { Verdict } from './verdict.tsx'
 
 export function Request({
   request,
@@ -97,7 +95,7 @@ export function Request({
                 <Icon name="ask" />
                 <div>
                   <UntrustedText
-                    text={ask.reason === '' ? 'the policy asks for a person' : ask.reason}
+                    text={ask.reason === '' ? 'the policy requires approval' : ask.reason}
                   />
                   <div className="muted small">
                     rule <span className="mono">{formatPointer(ask.rule)}</span>
@@ -223,172 +221,3 @@ function MaskedNotice({ masked }: { masked: ApprovalRequest['masked'] }): JSX.El
 }
 
 const MASKED_NAMED_MAX = 5
-
-function Verdict({
-  request,
-  args,
-  hasMasked,
-  isFolded,
-  onDecided,
-}: {
-  request: ApprovalRequest
-  /** As shown: masked parts cannot be edited. */
-  args: string
-  hasMasked: boolean
-  /** A part of them is not shown: then approving is disabled. */
-  isFolded: boolean
-  onDecided: () => void
-}): JSX.Element {
-  const me = useMe()
-  const [comment, setComment] = useState('')
-  const [wish, setWish] = useState(ONCE)
-  const [busy, setBusy] = useState(false)
-  const [changed, setChanged] = useState<string>()
-  const mayEdit = request.asks.every(({ editArgs }) => editArgs) && !hasMasked
-  const may = me?.roles.includes('approver') === true || me?.roles.includes('admin') === true
-  const decide = async (verdict: 'approve' | 'deny') => {
-    if (busy || (isFolded && verdict === 'approve')) return
-    const fault = verdict === 'approve' ? findFormFault(wish) : undefined
-    if (fault !== undefined) return showToast(fault, 'bad')
-    setBusy(true)
-    try {
-      const isYes = verdict === 'approve'
-      const lasts = toStandingTerms(wish, args)
-      const asked = {
-        verdict,
-        comment,
-        ...(isYes && lasts !== undefined ? { forAWhile: lasts } : {}),
-        ...(isYes && changed !== undefined ? { args: changed } : {}),
-      }
-      upsertRequest(await decideRequest(request, asked))
-      showToast(
-        verdict === 'approve'
-          ? `approved ${titleOfCall(request)}`
-          : `denied ${titleOfCall(request)}`,
-      )
-      onDecided()
-    } catch (error) {
-      complain(error)
-    } finally {
-      setBusy(false)
-    }
-  }
-  const latest = useRef(decide)
-  latest.current = decide
-  useEffect(() => {
-    if (!may || me?.mayProve === false) return
-    const press = (event: KeyboardEvent) => {
-      const target = event.target as HTMLElement
-      if (event.metaKey || event.ctrlKey || event.altKey) return
-      if (target.closest('input, textarea, select, [role="dialog"]') !== null) return
-      if (event.key === 'a') void latest.current('approve')
-      else if (event.key === 'd') void latest.current('deny')
-      else return
-      event.preventDefault()
-    }
-    window.addEventListener('keydown', press)
-    return () => window.removeEventListener('keydown', press)
-  }, [may, me?.mayProve])
-  if (!may)
-    return (
-      <footer className="verdict">
-        <Notice>
-          You are signed in as {me?.roles.join(', ') ?? 'nobody'}: looking is yours, deciding is an
-          approver’s.
-        </Notice>
-      </footer>
-    )
-  if (me?.mayProve === false)
-    return (
-      <footer className="verdict">
-        <Notice kind="warn">
-          Deciding takes a passkey, and you have none for this address yet:{' '}
-          <Link to="/settings">add one under Settings</Link>. The call waits meanwhile.
-        </Notice>
-      </footer>
-    )
-  return (
-    <>
-      {(changed !== undefined || wish.forMs !== '') && (
-        <div className="verdict-terms" ref={bringUp}>
-          {changed !== undefined && (
-            <TextArea
-              label="Arguments to send instead, as JSON; the changed call is decided again"
-              mono
-              rows={6}
-              value={changed}
-              onChange={setChanged}
-            />
-          )}
-          {wish.forMs !== '' && <StandingForm args={args} wish={wish} onChange={setWish} />}
-        </div>
-      )}
-      <footer className="verdict">
-        <TextArea
-          label="Comment, on record with your verdict"
-          quiet
-          rows={1}
-          value={comment}
-          onChange={setComment}
-          placeholder="Comment (optional, on record)"
-        />
-        <div className="verdict-row">
-          <Button
-            kind="approve"
-            large
-            isDisabled={busy || isFolded}
-            onPress={() => decide('approve')}
-          >
-            <Icon name="allow" /> Approve <kbd>A</kbd>
-          </Button>
-          <Button kind="refuse" large isDisabled={busy} onPress={() => decide('deny')}>
-            <Icon name="deny" /> Deny <kbd>D</kbd>
-          </Button>
-          {changed === undefined && !request.edited && (
-            <SelectField
-              label="Valid for"
-              value={wish.forMs}
-              onChange={(forMs) => setWish({ ...wish, forMs })}
-              choices={WHILES}
-            />
-          )}
-          {mayEdit && wish.forMs === '' && (
-            <Button
-              kind="quiet"
-              onPress={() => setChanged(changed === undefined ? indented(args) : undefined)}
-            >
-              {changed === undefined ? 'Change the arguments' : 'Leave them as they are'}
-            </Button>
-          )}
-          <span className="muted small">
-            {isFolded
-              ? 'A part of what will be sent is folded: show all of it to approve.'
-              : 'Your passkey confirms it.'}
-          </span>
-        </div>
-      </footer>
-    </>
-  )
-}
-
-/** Scrolls to what opens below the visible part. */
-function bringUp(element: HTMLElement | null): void {
-  element?.scrollIntoView({ block: 'end' })
-}
-
-/** A rule's location in its document, for people. */
-function formatPointer(pointer: string): string {
-  const parts = pointer.split('/').slice(1)
-  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join(' › ')
-}
-
-function indented(json: string): string {
-  try {
-    const value: unknown = JSON.parse(json)
-    const text = JSON.stringify(value, null, 2)
-    // Digits that no double represents must not be rounded for display.
-    return JSON.stringify(value) === json ? text : json
-  } catch {
-    return json
-  }
-}

@@ -1,7 +1,7 @@
 // The filters of the ledger, all of them in the address: names with suggestions from the ledger itself,
 // free text, decision, and a range of time.
 
-import { type JSX, type ReactNode, useState } from 'react'
+import { type JSX, type ReactNode, useEffect, useState } from 'react'
 import type { LedgerNames } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { formatQuery } from '../../api.ts'
 import { useResource } from '../../resource.ts'
@@ -122,17 +122,18 @@ function NameField({
   const [isUsed, setUsed] = useState(false)
   const path = `/ledger/names${formatQuery({ of, text: value })}`
   const { value: found } = useResource<LedgerNames>(isUsed ? path : undefined)
-  const change = (text: string) => {
-    const isTool = of === 'tool' && (found?.names.includes(text) ?? false)
-    setQuery(isTool ? splitTool(text) : { [name]: text })
-  }
+  // A name that was typed is known only when its suggestions have come.
+  const isTool = of === 'tool' && found?.names.includes(value) === true
+  useEffect(() => {
+    if (isTool) setQuery(splitTool(value))
+  }, [isTool, value])
   return (
     <TextField
       quiet
       label={label}
       placeholder={placeholder}
       value={value}
-      onChange={change}
+      onChange={(text) => setQuery({ [name]: text })}
       onFocus={() => setUsed(true)}
       suggestions={found?.names ?? []}
     />

@@ -17,8 +17,8 @@ export function Histogram({ data }: { data: CallHistogram }): JSX.Element {
     <section className="card ledger-histogram" aria-label="Calls over time">
       <p className="small muted">
         <b className="num">{count(all)}</b> {all === 1 ? 'call' : 'calls'}
-        {data.newest !== undefined && ` among the newest ${count(data.newest)} records`}; click a
-        bar or drag over some to see only those.
+        {data.newest !== undefined && ` among the newest ${count(data.newest)} records`}. Click a
+        bar, or drag over several, to see only those.
       </p>
       <Plot
         label="Matching calls over time"

@@ -87,6 +87,9 @@ function Tool({ call }: { call: CallRecord }): JSX.Element {
   )
 }
 
+/** In every row it would take the room of the name; its quotation marks say the same. */
+const SELF_REPORTED = ' (self-reported)'
+
 /** With the client of the session, as it calls itself. */
 function Caller({ call }: { call: CallRecord }): JSX.Element {
   const { principal, agent, session, sessionName } = call
@@ -101,8 +104,11 @@ function Caller({ call }: { call: CallRecord }): JSX.Element {
         </Value>
       )}
       {agent === null && sessionName !== undefined && (
-        <Value says="this session" query={{ session }}>
-          <TextLine text={sessionName} />
+        <Value says="this session" query={{ session }} className="session-value">
+          <TextLine text={sessionName.replace(SELF_REPORTED, '')} />
+          {sessionName.endsWith(SELF_REPORTED) && (
+            <span className="visually-hidden">{SELF_REPORTED}</span>
+          )}
         </Value>
       )}
     </span>
@@ -132,16 +138,18 @@ function Outcome({ call: { status, durationMs } }: { call: CallRecord }): JSX.El
 function Value({
   says,
   query,
+  className = '',
   children,
 }: {
   says: string
   query: Readonly<Record<string, string>>
+  className?: string
   children: ReactNode
 }): JSX.Element {
   return (
     <button
       type="button"
-      className="value"
+      className={`value ${className}`}
       title={`Show only ${says}`}
       onClick={() => setQuery(query, 'push')}
     >

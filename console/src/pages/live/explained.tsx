@@ -16,7 +16,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Category, OutcomeBadge } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading } from '../../ui/page.tsx'
 import { LongText, UntrustedText } from '../../ui/text.tsx'
-import { bytes, millis, moment } from '../../ui/words.ts'
+import { bytes, formatPointer, millis, moment } from '../../ui/words.ts'
 import type { RuleWish } from '../policy/rule-from-call.tsx'
 
 export interface CallAddress {
@@ -63,7 +63,7 @@ export function CallExplanationDrawer({
     `/calls/${encodeURIComponent(callId)}${formatQuery({ session, atMs, seq })}`,
   )
   return (
-    <Dialog title="One call, explained" onClose={onClose} side>
+    <Dialog title="Call explained" onClose={onClose} side>
       {error !== undefined && <ErrorNotice error={error} again={reload} />}
       {value === undefined && error === undefined && <Loading />}
       {value !== undefined && <Whole call={value} />}
@@ -71,8 +71,12 @@ export function CallExplanationDrawer({
   )
 }
 
+/** As the gate names a request to its caller. */
+const REQUEST = /\brequest ([0-9a-f]{8,64})\b/
+
 function Whole({ call }: { call: CallExplanation }): JSX.Element {
   const purpose = describeServerRequest(call)
+  const request = call.code.startsWith('APPROVAL') ? REQUEST.exec(call.reason)?.[1] : undefined
   return (
     <div className="stack explained">
       <div className="row">
@@ -89,10 +93,15 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
           <UntrustedText text={call.reason} />
         </p>
       )}
+      {request !== undefined && (
+        <p>
+          <Link to={pathTo('approvals', request)}>Open the approval request</Link>
+        </p>
+      )}
       <MakeRule call={call} />
       <Part title="The rule">
         <p className="mono small">
-          <UntrustedText text={call.rule === '' ? 'none' : call.rule} />
+          <UntrustedText text={call.rule === '' ? 'none' : formatPointer(call.rule)} />
         </p>
         {call.ruleText !== null && (
           <>
@@ -112,7 +121,7 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
               <li key={name}>
                 <UntrustedText text={name} className="strong" />{' '}
                 {action !== null && `says ${action}`}
-                {undecided && ', undecidable, so it counts'}
+                {undecided && ', which could not be decided and therefore counts'}
               </li>
             ))}
           </ul>
@@ -131,12 +140,12 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
         </Part>
       )}
       {call.shadow.length > 0 && (
-        <Part title="What shadow rules would have said">
+        <Part title="What shadow rules would have decided">
           <ul className="stack">
             {call.shadow.map(({ rule, action, reason }) => (
               <li key={rule}>
                 {action}: <UntrustedText text={reason} />{' '}
-                <span className="mono small muted">{rule}</span>
+                <span className="mono small muted">{formatPointer(rule)}</span>
               </li>
             ))}
           </ul>

@@ -117,7 +117,7 @@ export function Live(): JSX.Element {
         <TextField
           label="Search calls"
           quiet
-          className="search"
+          className="search live-search"
           placeholder="Tool, principal, agent, reason"
           value={filter.q}
           onChange={(q) => setQuery({ q })}
@@ -162,6 +162,7 @@ export function Live(): JSX.Element {
               label="Percentiles of the latency of calls, without waiting for a person"
               times={figures.times}
               lines={byShare}
+              isLog
               unit={millis}
             />
           </section>

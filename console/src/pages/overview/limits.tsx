@@ -2,9 +2,12 @@
 
 import type { JSX } from 'react'
 import type { LimitsView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import { formatQuery } from '../../api.ts'
 import { useResource } from '../../resource.ts'
+import { pathTo } from '../../route.ts'
+import { Link } from '../../ui/button.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
-import { count, span } from '../../ui/words.ts'
+import { clock, count, span } from '../../ui/words.ts'
 
 const SHOWN = 8
 
@@ -25,8 +28,7 @@ export function Limits({ everyMs }: { everyMs: number }): JSX.Element | null {
           return (
             <li key={`${limit} ${whose} ${windowMs} ${max}`} className="limit-row">
               <span className="cut">
-                <UntrustedText text={limit} className="strong" />{' '}
-                <UntrustedText text={whose === '' ? 'everyone' : whose} className="muted" />
+                <UntrustedText text={limit} className="strong" /> <Whose whose={whose} />
               </span>
               <span className="num small">
                 {used} of {max} in {span(windowMs / 1_000)}
@@ -37,5 +39,19 @@ export function Limits({ everyMs }: { everyMs: number }): JSX.Element | null {
         })}
       </ul>
     </section>
+  )
+}
+
+/** The id of a session: whose it is, which one, and when it began. */
+const SESSION = /^(.+)#\d+@(\d{13})$/
+
+function Whose({ whose }: { whose: string }): JSX.Element {
+  const [, caller, beganMs] = SESSION.exec(whose) ?? []
+  if (caller === undefined)
+    return <UntrustedText text={whose === '' ? 'everyone' : whose} className="muted" />
+  return (
+    <Link to={`${pathTo('ledger')}${formatQuery({ session: whose })}`}>
+      <UntrustedText text={caller} />, session since {clock(Number(beganMs))}
+    </Link>
   )
 }

@@ -46,7 +46,7 @@ export function Overview(): JSX.Element {
         {error !== undefined && <ErrorNotice error={error} again={reload} />}
         <Attention />
         {value === undefined && error === undefined && <Loading />}
-        {value !== undefined && <Figures data={value} />}
+        {value !== undefined && <Figures data={value} range={range.before} />}
         <Limits everyMs={REFRESH_MS} />
       </div>
     </div>
@@ -144,7 +144,7 @@ function Card({
   )
 }
 
-function Figures({ data }: { data: OverviewData }): JSX.Element {
+function Figures({ data, range }: { data: OverviewData; range: string }): JSX.Element {
   const { sinceMs, untilMs, totals, before, behind } = data
   const { times, lines } = useMemo(() => toLines(data), [data])
   const within = { sinceMs: String(sinceMs), untilMs: String(untilMs) }
@@ -165,7 +165,7 @@ function Figures({ data }: { data: OverviewData }): JSX.Element {
               <Change now={totals[word] ?? 0} before={before[word] ?? 0} />
             </span>
           ))}
-          <span className="muted small">compared with the period before</span>
+          <span className="muted small">compared with {range}</span>
         </div>
         <Plot
           label="Calls by decision"

@@ -4,7 +4,7 @@
 // the text; guardrails that apply are a shield. A column may have
 // ten thousand pieces: only the visible ones are rendered.
 
-import { type JSX, memo, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { Fragment, type JSX, memo, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type {
   BoardTool,
   PolicyDraft,
@@ -12,7 +12,7 @@ import type {
 import { Icon } from '../../ui/icons.tsx'
 import { useShown } from '../../ui/long-list.tsx'
 import { OutcomeBadge, toOutcomeLabel } from '../../ui/marks.tsx'
-import { TextLine } from '../../ui/text.tsx'
+import { UntrustedText } from '../../ui/text.tsx'
 import { showToast } from '../../ui/toasts.tsx'
 import { count, plural } from '../../ui/words.ts'
 import { useCarrying } from './carry.ts'
@@ -174,7 +174,15 @@ const Piece = memo(function Piece({
         <Icon name={item.lock === '' ? 'grip' : 'lock'} />
       </button>
       <div className="piece-body">
-        <TextLine text={item.title} className="strong" />
+        <bdi className="cut strong">
+          {item.title.split(/(?<=[_./-])/).map((part, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one name never move
+            <Fragment key={at}>
+              <UntrustedText text={part} />
+              <wbr />
+            </Fragment>
+          ))}
+        </bdi>
         <span className="row piece-detail">
           <span className="muted small cut">{item.detail}</span>
           {(item.risk === 'high' || item.risk === 'critical') && (
@@ -263,7 +271,11 @@ function toItem(tool: BoardTool): Item {
     title: name,
     lock,
     risk: unknown ? null : risk,
-    detail: `${server} · ${unknown ? `unknown, perhaps ${category}` : category}`,
+    // Beside a risk there is room for one of the two.
+    detail:
+      !unknown && (risk === 'high' || risk === 'critical')
+        ? server
+        : `${server} · ${unknown ? `unknown, perhaps ${category}` : category}`,
     guardrails,
     limits,
     column,

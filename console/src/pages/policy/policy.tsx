@@ -112,7 +112,7 @@ function Working({
     <div className="page">
       <PageHead
         title="Policy"
-        lead={`What happens to a plain call of each tool, as ${document.file.split('/').at(-1)} says${document.versioned ? ', which is under version control' : ''}.`}
+        lead={`What ${document.file.split('/').at(-1)}${document.versioned ? ', which is under version control,' : ''} decides for each tool, conditions on arguments aside.`}
       >
         {names.length > 1 && (
           <SelectField

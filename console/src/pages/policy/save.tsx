@@ -17,9 +17,9 @@ import { Diff } from '../../ui/diff.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { ErrorNotice, Notice } from '../../ui/page.tsx'
-import { UntrustedText } from '../../ui/text.tsx'
+import { GateText, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
-import { count, plural } from '../../ui/words.ts'
+import { count, formatPointer, plural } from '../../ui/words.ts'
 
 export function SaveDialog({
   document,
@@ -169,17 +169,28 @@ function Meaning({ meaning }: { meaning: PolicyDraft }): JSX.Element {
     <div className="stack">
       {loosens.length > 0 && (
         <Notice kind="warn">
-          It may loosen {plural(loosens.length, 'place')}:{' '}
-          <UntrustedText text={loosens.map(({ where, what }) => `${where} ${what}`).join('; ')} />
+          It may loosen {plural(loosens.length, 'rule')}:{' '}
+          <ul>
+            {loosens.map(({ where, what }) => (
+              <li key={`${where} ${what}`}>
+                <UntrustedText text={formatPointer(where)} className="strong" />:{' '}
+                <GateText text={what} />
+              </li>
+            ))}
+          </ul>
         </Notice>
       )}
       <div className="row">
-        <span className="mark ask">
-          {plural(of('loosens').length, 'tool loosens', 'tools loosen')}
-        </span>
-        <span className="mark allow">
-          {plural(of('tightens').length, 'tool tightens', 'tools tighten')}
-        </span>
+        {of('loosens').length > 0 && (
+          <span className="mark ask">
+            {plural(of('loosens').length, 'tool loosens', 'tools loosen')}
+          </span>
+        )}
+        {of('tightens').length > 0 && (
+          <span className="mark allow">
+            {plural(of('tightens').length, 'tool tightens', 'tools tighten')}
+          </span>
+        )}
         {of('depends').length > 0 && (
           <span className="mark limited">
             {plural(of('depends').length, 'tool depends', 'tools depend')}
@@ -198,9 +209,9 @@ function Meaning({ meaning }: { meaning: PolicyDraft }): JSX.Element {
       )}
       {replay !== undefined && (
         <p className="muted">
-          Of {plural(replay.calls, 'call')} in the last day {count(replay.same)} would be judged the
-          same
-          {replay.unknown > 0 && `, ${count(replay.unknown)} cannot be told`}.
+          Of {plural(replay.calls, 'call')} in the last day, {count(replay.same)} would be decided
+          the same way
+          {replay.unknown > 0 && `, and ${count(replay.unknown)} cannot be told`}.
           {replay.flips.slice(0, 5).map(({ tool, from, to, count: n }) => (
             <span key={`${tool}${from}${to}`}>
               {' '}

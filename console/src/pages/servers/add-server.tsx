@@ -223,14 +223,18 @@ function suggestAction({ category, unknown, risk }: ToolView): string {
 function FirstList({ server, onClose }: { server: string; onClose: () => void }): JSX.Element {
   const [tools, setTools] = useState<readonly ToolView[]>()
   const [error, setError] = useState<ApiError>()
+  const [busy, setBusy] = useState(false)
   const read = async () => {
     setError(undefined)
+    setBusy(true)
     try {
       await post(`/servers/${encodeURIComponent(server)}/tools`)
       const { tools: all } = await get<{ tools: ToolView[] }>('/tools')
       setTools(all.filter((tool) => tool.server === server))
     } catch (fault) {
       setError(toApiError(fault))
+    } finally {
+      setBusy(false)
     }
   }
   const differing = (tools ?? []).filter((tool) => tool.verdict !== suggestAction(tool))
@@ -239,16 +243,14 @@ function FirstList({ server, onClose }: { server: string; onClose: () => void })
       {error !== undefined && <ErrorNotice error={error} />}
       {tools === undefined && (
         <div className="row">
-          <Button kind="primary" onPress={() => void read()}>
-            <Icon name="refresh" /> Start it and read its tools
+          <Button kind="primary" isDisabled={busy} onPress={() => void read()}>
+            <Icon name="refresh" /> {busy ? 'Reading its tools…' : 'Read its tools'}
           </Button>
         </div>
       )}
       {tools !== undefined && (
         <>
-          <p>
-            {plural(tools.length, 'tool')}, with what a plain call gets now and what is suggested.
-          </p>
+          <p>{plural(tools.length, 'tool')}, with the decision now and what is suggested.</p>
           <table className="table">
             <thead>
               <tr>

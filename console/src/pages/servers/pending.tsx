@@ -145,12 +145,14 @@ function PendingDefinitionCard({
           </ul>
         </Notice>
       )}
-      <p>
-        <UntrustedText text={pin.because} />
-        {!isRead && mayAct(me, 'policy-manager') && (
-          <span className="muted"> It can be accepted once its difference was shown.</span>
-        )}
-      </p>
+      {!isDangerous && (
+        <p>
+          <UntrustedText text={pin.because} />
+        </p>
+      )}
+      {!isRead && mayAct(me, 'policy-manager') && (
+        <p className="muted">Show the difference to be able to accept it.</p>
+      )}
       {pin.changes.length > 0 && (
         <ul className="changes">
           {pin.changes.map((change) => (

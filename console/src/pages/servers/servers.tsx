@@ -133,7 +133,7 @@ function Server({
 }): JSX.Element {
   return (
     <div className="card server" data-current={current}>
-      <div className="row spread">
+      <div className="row spread server-head">
         <Link
           to={current ? '/servers' : pathTo('servers', server.name)}
           className="server-name"
@@ -155,7 +155,7 @@ function Server({
       <div className="row small muted num">
         <span>{plural(server.tools, 'tool')}</span>
         <span>{plural(server.sessions, 'session')}</span>
-        <span>{server.openRequests} open</span>
+        <span>{server.openRequests} in flight</span>
         {server.held > 0 && (
           <span className="mark ask">
             <Icon name="ask" size={12} /> {server.held} held
@@ -166,7 +166,7 @@ function Server({
       <ToolActions server={server} reload={reload} />
       <div className="row small" title="Calls since the gate started">
         {WORDS.some((word) => (server.calls[word] ?? 0) > 0) && (
-          <span className="muted">since the start</span>
+          <span className="muted">since start</span>
         )}
         {WORDS.filter((word) => (server.calls[word] ?? 0) > 0).map((word) => (
           <span key={word} className="row">

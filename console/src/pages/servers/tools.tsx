@@ -1,5 +1,5 @@
-// The tools of all servers or of one: searched, filtered and sorted, with what a plain call gets. What
-// is shown is in the address.
+// The tools of all servers or of one: searched, filtered and sorted, with the decision on each. What is
+// shown is in the address.
 
 import { type JSX, memo, useMemo } from 'react'
 import type { ToolView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
@@ -23,7 +23,7 @@ const COLUMNS = [
   { key: 'server', says: 'Server', of: (tool: ToolView) => tool.server },
   { key: 'category', says: 'Category', of: (tool: ToolView) => CATEGORIES.indexOf(tool.category) },
   { key: 'risk', says: 'Risk', of: (tool: ToolView) => -RISKS.indexOf(tool.risk) },
-  { key: 'verdict', says: 'A plain call', of: (tool: ToolView) => tool.verdict },
+  { key: 'verdict', says: 'Decision', of: (tool: ToolView) => tool.verdict },
 ] as const
 
 export function Tools({

@@ -64,7 +64,7 @@ export function AlertSettings(): JSX.Element | null {
       ) : (
         <>
           <p>
-            Sent by {alerts.channels.join(' and ')}, at most one of a kind in{' '}
+            Sent by {alerts.channels.join(' and ')}, at most one of each kind every{' '}
             {span(alerts.everyMs / 1_000)}:{' '}
             {alerts.on.map((kind) => KINDS[kind] ?? kind).join(', ')}.
           </p>
@@ -84,7 +84,7 @@ export function AlertSettings(): JSX.Element | null {
                     <>
                       :{' '}
                       <UntrustedText
-                        text={facts.map(({ name, value: text }) => `${name} ${text}`).join(', ')}
+                        text={facts.map(({ name, value: text }) => `${name}: ${text}`).join('; ')}
                         className="muted"
                       />
                     </>

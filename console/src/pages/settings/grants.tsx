@@ -10,10 +10,11 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { useNow } from '../../ui/now.ts'
 import { ErrorNotice, Notice } from '../../ui/page.tsx'
 import { ShownOnce } from '../../ui/shown-once.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
-import { date, namesIn } from '../../ui/words.ts'
+import { ago, namesIn } from '../../ui/words.ts'
 
 /** As the gate reads it. */
 const GRANT_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]*$/
@@ -30,10 +31,12 @@ interface GrantsResponse {
 
 export function Grants(): JSX.Element {
   const me = useMe()
+  const nowMs = useNow()
   const { value, error, reload } = useResource<GrantsResponse>('/grants', REFRESH_MS)
   const [making, setMaking] = useState(false)
   const [token, setToken] = useState<string>()
   const may = mayAct(me, 'admin')
+  const hasGroups = value?.grants.some(({ groups }) => groups.length > 0) === true
   const revoke = (name: string) =>
     sendWithProof('DELETE', `/grants/${encodeURIComponent(name)}`).then(() => {
       showToast(`revoked ${name}`)
@@ -52,17 +55,17 @@ export function Grants(): JSX.Element {
       {error !== undefined && <ErrorNotice error={error} again={reload} />}
       {value?.localUser === true && (
         <Notice>
-          There is no grant: every user of this machine may call. With the first grant everybody
-          needs a token.
+          There is no grant: every user of this machine may call. From the first grant on, every
+          caller needs a token.
         </Notice>
       )}
       {value !== undefined && value.grants.length > 0 && (
-        <table className="table">
+        <table className="table folds">
           <thead>
             <tr>
               <th>Name</th>
               <th>Policy</th>
-              <th>Groups</th>
+              {hasGroups && <th>Groups</th>}
               <th>Last used</th>
               <th>State</th>
               <th>
@@ -73,24 +76,26 @@ export function Grants(): JSX.Element {
           <tbody>
             {value.grants.map((grant) => (
               <tr key={grant.id}>
-                <td className="strong">{grant.name}</td>
+                <td className="strong nowrap">{grant.name}</td>
                 <td>{grant.policy}</td>
-                <td className="muted">{grant.groups.join(', ')}</td>
-                <td className="muted">
-                  {grant.lastUsed === null ? 'never' : date(Date.parse(grant.lastUsed))}
+                {hasGroups && <td className="muted">{grant.groups.join(', ')}</td>}
+                <td className="muted nowrap" title={grant.lastUsed ?? undefined}>
+                  {grant.lastUsed === null ? 'never' : ago(Date.parse(grant.lastUsed), nowMs)}
                 </td>
                 <td>
                   {grant.revoked !== null ? 'revoked' : grant.fixed ? 'in sluice.yaml' : 'active'}
                 </td>
-                <td className="right">
-                  {grant.revoked === null && (
-                    <FreezeButton target={{ scope: 'principal', id: grant.name }} />
-                  )}
-                  {may && grant.revoked === null && !grant.fixed && (
-                    <Button kind="refuse" onPress={() => revoke(grant.name)}>
-                      Revoke
-                    </Button>
-                  )}
+                <td>
+                  <span className="row">
+                    {grant.revoked === null && (
+                      <FreezeButton target={{ scope: 'principal', id: grant.name }} />
+                    )}
+                    {may && grant.revoked === null && !grant.fixed && (
+                      <Button kind="refuse" onPress={() => revoke(grant.name)}>
+                        Revoke
+                      </Button>
+                    )}
+                  </span>
                 </td>
               </tr>
             ))}

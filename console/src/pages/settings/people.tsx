@@ -15,6 +15,7 @@ import { UntrustedText } from '../../ui/text.tsx'
 import { ThemeSwitch } from '../../ui/theme-switch.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { date, namesIn, span } from '../../ui/words.ts'
+import { ZoneSwitch } from '../../ui/zone-switch.tsx'
 import { Token } from './grants.tsx'
 
 const REFRESH_MS = 5_000
@@ -37,6 +38,7 @@ export function You(): JSX.Element {
       </div>
       <div className="row phone-only">
         <ThemeSwitch />
+        <ZoneSwitch />
         <Button onPress={signOut}>Sign out</Button>
       </div>
     </section>
@@ -65,8 +67,8 @@ export function OwnPasskeys(): JSX.Element {
       <h2>Your passkeys</h2>
       {me?.passkeys.length === 0 && (
         <Notice kind="warn">
-          You have none yet. Deciding, saving and granting need one: it is what a program with your
-          shell does not have.
+          You have none yet. You need one to approve calls, save policies and create grants: a
+          program that runs as your user cannot use it.
         </Notice>
       )}
       <ul className="stack">
@@ -92,12 +94,24 @@ export function OwnPasskeys(): JSX.Element {
           placeholder="This browser"
         />
         {me?.hasPin === true && (
-          <TextField label="Your PIN" type="password" value={pin} onChange={setPin} />
+          <TextField
+            label="Your PIN"
+            type="password"
+            value={pin}
+            onChange={setPin}
+            onEnter={() => pin !== '' && void add()}
+          />
         )}
-        <Button onPress={add}>
+        <Button onPress={add} isDisabled={me?.hasPin === true && pin === ''}>
           <Icon name="plus" /> Add a passkey
         </Button>
       </div>
+      {me?.hasPin === true && (
+        <p className="muted small">
+          The PIN that you set with <code>sluice approvers pin</code>. The gate asks for it whenever
+          a passkey is added, so that an open page is not enough.
+        </p>
+      )}
     </section>
   )
 }
@@ -114,9 +128,9 @@ export function People(): JSX.Element {
       reload()
     }, complain)
   return (
-    <section className="card card-body stack" aria-label="Approvers">
+    <section className="card card-body stack" aria-label="People">
       <div className="row spread">
-        <h2>Approvers</h2>
+        <h2>People</h2>
         {may && (
           <Button onPress={() => setAdding(true)}>
             <Icon name="plus" /> Add person
@@ -124,13 +138,13 @@ export function People(): JSX.Element {
         )}
       </div>
       {error !== undefined && <ErrorNotice error={error} again={reload} />}
-      <table className="table" hidden={value === undefined}>
+      <table className="table folds" hidden={value === undefined}>
         <thead>
           <tr>
             <th>Name</th>
             <th>Roles</th>
             <th>Groups</th>
-            <th>Proves by</th>
+            <th>Confirms with</th>
             <th>
               <span className="visually-hidden">Action</span>
             </th>

@@ -19,13 +19,15 @@ export function Settings(): JSX.Element {
         title="Settings"
         lead="Who may call, who may decide, what is alerted, and where the data is."
       />
-      <div className="page-body settings">
-        <You />
-        <OwnPasskeys />
-        <Grants />
-        <People />
-        <AlertSettings />
-        <Place />
+      <div className="page-body">
+        <div className="settings">
+          <You />
+          <OwnPasskeys />
+          <Grants />
+          <People />
+          <AlertSettings />
+          <Place />
+        </div>
       </div>
     </div>
   )
@@ -52,7 +54,7 @@ function Place(): JSX.Element {
             <dd className="mono">{value.config}</dd>
             <dt>Data</dt>
             <dd className="mono">{value.data}</dd>
-            <dt>Record</dt>
+            <dt>Ledger</dt>
             <dd>
               {value.ledger.state}, {count(value.ledger.records)} records
             </dd>

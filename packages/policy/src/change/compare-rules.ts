@@ -40,7 +40,7 @@ export function ruleLoosens(old: Rule, now: Rule): string[] {
   if (lifted.length > 0) found.push(`\`over\` also lifts ${lifted.join(', ')}`)
   if (!isShut(now)) found.push(...limitsLoosen(old.limits, now.limits))
   if (asks(old) && asks(now) && !isSame(old.approval, now.approval))
-    found.push('who approves, or how, is another')
+    found.push('who approves, or how, has changed')
   if (!wordsTighten(old, now)) found.push(`${describeActions(old)} becomes ${describeActions(now)}`)
   return found
 }
@@ -89,8 +89,8 @@ export function guardrailLoosens(old: Guardrail, now: Guardrail): string[] {
     found.push(`\`${old.action}\` becomes ${now.action === undefined ? 'nothing' : `\`${word}\``}`)
   if (!isAtLeast(word, 'deny')) found.push(...limitsLoosen(old.limits, now.limits))
   if (asks(old) && asks(now) && !isSame(old.approval, now.approval))
-    found.push('who approves, or how, is another')
-  if (!appliesMoreOften(old, now)) found.push('its condition is another')
+    found.push('who approves, or how, has changed')
+  if (!appliesMoreOften(old, now)) found.push('its condition has changed')
   return found
 }
 

@@ -73,6 +73,15 @@ describe('a rule is moved by the smallest edit', () => {
       'version: 1\ndefault: deny\ntools:\n  shop/pay:\n    action: allow\n    when: args.amount < 50.00\n' +
         '    otherwise: require_approval # not yet\n    reason: no\n',
     )
+    // A rule that compares the same argument already: only its value moves.
+    const bound = block.replace(
+      'action: deny # not yet',
+      'action: allow\n    when: args.amount <= 20 # for now\n    otherwise: require_approval',
+    )
+    const raise = { section: 'tools', key: 'shop/pay', to: 'require_approval', from } as const
+    expect(moved(bound, raise)).toBe(bound.replace('<= 20', '< 50.00'))
+    const other = { ...raise, from: { argument: 'count', value: '3' } }
+    expect(moveRule(bound, other)).toEqual({ refused: 'the rule of `shop/pay` has `when`' })
     for (const wrong of [
       { argument: 'amount } #', value: '1' },
       { argument: 'amount', value: '1e3' },

@@ -73,6 +73,8 @@ function spliceFor(text: string, move: RuleMove): Splice | string {
   if (rule === undefined) return entrySplice(text, map, `${keyText(key)}: ${to}`)
   if (isScalar(rule.value)) return replaced(rule.value, to)
   if (!isMap(rule.value)) return `the rule of \`${key}\` is written in another place`
+  const bound = findBound(rule.value, move)
+  if (bound !== undefined) return replaced(bound, conditionText(move.from))
   const depends = DEPENDS.find((field) => findPair(rule.value as YAMLMap, field) !== undefined)
   if (depends !== undefined) return `the rule of \`${key}\` has \`${depends}\``
   const action = findPair(rule.value, 'action')?.value
@@ -81,13 +83,31 @@ function spliceFor(text: string, move: RuleMove): Splice | string {
   return isScalar(action) ? replaced(action, to) : `the rule of \`${key}\` has no plain \`action\``
 }
 
+/** The condition of a rule that allows below another value of the same argument: only the value moves. */
+function findBound(rule: YAMLMap, { to, from }: RuleMove): Scalar | undefined {
+  const scalarOf = (field: string) => {
+    const value = findPair(rule, field)?.value
+    return isScalar(value) ? value : undefined
+  }
+  const when = scalarOf('when')
+  const [, argument] = BOUND.exec(String(when?.value)) ?? []
+  const isSame = argument !== undefined && argument === from?.argument
+  const isPlain = scalarOf('action')?.value === 'allow' && scalarOf('otherwise')?.value === to
+  return isSame && isPlain && findPair(rule, 'spend_limit') === undefined ? when : undefined
+}
+
+const BOUND = /^args\.([\w.]+) <=? [\d.]+$/
 const ARGUMENT = /^[A-Za-z_]\w{0,63}(\.[A-Za-z_]\w{0,63}){0,7}$/
 const VALUE = /^\d{1,15}(\.\d{1,15})?$/
 
 /** The rule of a key that has none yet, or only an action. */
 function ruleText({ to, from }: RuleMove): string {
   if (from === undefined) return to
-  return `{ action: allow, when: args.${from.argument} < ${from.value}, otherwise: ${to} }`
+  return `{ action: allow, when: ${conditionText(from)}, otherwise: ${to} }`
+}
+
+function conditionText(from: RuleMove['from']): string {
+  return `args.${from?.argument} < ${from?.value}`
 }
 
 /** The same as fields of a rule that has others, from the value of its `action` on. */
@@ -95,9 +115,7 @@ function fieldsText({ to, from }: RuleMove, rule: YAMLMap, text: string): string
   const keyAt = getRange(rule.items[0]?.key)[0]
   const between =
     rule.flow === true ? ', ' : `\n${' '.repeat(keyAt - text.lastIndexOf('\n', keyAt - 1) - 1)}`
-  return ['allow', `when: args.${from?.argument} < ${from?.value}`, `otherwise: ${to}`].join(
-    between,
-  )
+  return ['allow', `when: ${conditionText(from)}`, `otherwise: ${to}`].join(between)
 }
 
 function parseRoot(text: string): YAMLMap | undefined {

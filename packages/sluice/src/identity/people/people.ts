@@ -19,7 +19,7 @@ import { openDatabase } from '../../store/sqlite/open.ts'
 import type { Issuer } from '../callers/issuer.ts'
 import { identityFile } from '../identity-file.ts'
 import { createGateToken, ownTokenKind } from '../keys/gate-tokens.ts'
-import { PEOPLE_MAX } from '../limits.ts'
+import { PEOPLE_MAX, PIN_TRIES } from '../limits.ts'
 import { type MachineClock, machineClock } from './machine-clock.ts'
 import { checkNewPin, hashPin, verifyPin } from './pin.ts'
 import { type KeptPause, pauseAfter, pauseLeft, waitText } from './pin-pause.ts'
@@ -202,7 +202,7 @@ export class People {
       this.guard(() => this.#database.prepare(RIGHT).run(person.name))
       return asPerson(person, 'pin')
     }
-    throw new WrongPinError(`the PIN of \`${person.name}\` is another`, nextTry(wrongPins + 1))
+    throw new WrongPinError(`wrong PIN for \`${person.name}\``, nextTry(wrongPins + 1))
   }
 
   /** A system by its credential. */
@@ -316,7 +316,9 @@ function unknown(name: string, all: readonly StoredPerson[]): OperationError {
 
 function nextTry(wrong: number): string {
   const pauseMs = pauseAfter(wrong)
-  return pauseMs === 0 ? 'try again' : `no more tries for ${waitText(pauseMs)}`
+  if (pauseMs > 0) return `no more tries for ${waitText(pauseMs)}`
+  const left = PIN_TRIES - wrong
+  return `${left} ${left === 1 ? 'try' : 'tries'} left before a pause`
 }
 
 function toPerson(row: Record<string, unknown>): StoredPerson {

@@ -1,0 +1,196 @@
+// The verdict on a pending approval: by button or key, once or for a while, with changed arguments where
+// the rule permits it, confirmed with a passkey. Says why if the signed-in user cannot decide.
+
+import { type JSX, useEffect, useRef, useState } from 'react'
+import type {
+  ApprovalRequest,
+  CurrentPerson,
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import { titleOfCall } from '../../../../packages/sluice/src/core/call-title.ts'
+import { decideRequest, useMe } from '../../session.ts'
+import { Button, Link } from '../../ui/button.tsx'
+import { SelectField, TextArea } from '../../ui/fields.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { Notice } from '../../ui/page.tsx'
+import { UntrustedText } from '../../ui/text.tsx'
+import { complain, showToast } from '../../ui/toasts.tsx'
+import { upsertRequest } from './inbox.ts'
+import { findFormFault, ONCE, StandingForm, toStandingTerms, WHILES } from './while.tsx'
+
+export function Verdict({
+  request,
+  args,
+  hasMasked,
+  isFolded,
+  onDecided,
+}: {
+  request: ApprovalRequest
+  /** As shown: masked parts cannot be edited. */
+  args: string
+  hasMasked: boolean
+  /** A part of them is not shown: then approving is disabled. */
+  isFolded: boolean
+  onDecided: () => void
+}): JSX.Element {
+  const me = useMe()
+  const [comment, setComment] = useState('')
+  const [wish, setWish] = useState(ONCE)
+  const [busy, setBusy] = useState(false)
+  const [changed, setChanged] = useState<string>()
+  const mayEdit = request.asks.every(({ editArgs }) => editArgs) && !hasMasked
+  const may = me?.roles.includes('approver') === true || me?.roles.includes('admin') === true
+  const isOwn = isOwnCall(request, me)
+  const cannotApprove = isFolded || isOwn
+  const decide = async (verdict: 'approve' | 'deny') => {
+    if (busy || (cannotApprove && verdict === 'approve')) return
+    const fault = verdict === 'approve' ? findFormFault(wish) : undefined
+    if (fault !== undefined) return showToast(fault, 'bad')
+    setBusy(true)
+    try {
+      const isYes = verdict === 'approve'
+      const lasts = toStandingTerms(wish, args)
+      const asked = {
+        verdict,
+        comment,
+        ...(isYes && lasts !== undefined ? { forAWhile: lasts } : {}),
+        ...(isYes && changed !== undefined ? { args: changed } : {}),
+      }
+      upsertRequest(await decideRequest(request, asked))
+      showToast(
+        verdict === 'approve'
+          ? `approved ${titleOfCall(request)}`
+          : `denied ${titleOfCall(request)}`,
+      )
+      onDecided()
+    } catch (error) {
+      complain(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const latest = useRef(decide)
+  latest.current = decide
+  useEffect(() => {
+    if (!may || me?.mayProve === false) return
+    const press = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement
+      if (event.metaKey || event.ctrlKey || event.altKey) return
+      if (target.closest('input, textarea, select, [role="dialog"]') !== null) return
+      if (event.key === 'a') void latest.current('approve')
+      else if (event.key === 'd') void latest.current('deny')
+      else return
+      event.preventDefault()
+    }
+    window.addEventListener('keydown', press)
+    return () => window.removeEventListener('keydown', press)
+  }, [may, me?.mayProve])
+  if (!may)
+    return (
+      <footer className="verdict">
+        <Notice>
+          You are signed in as {me?.roles.join(', ') ?? 'nobody'}: you can read this request, and an
+          approver decides it.
+        </Notice>
+      </footer>
+    )
+  if (me?.mayProve === false)
+    return (
+      <footer className="verdict">
+        <Notice kind="warn">
+          You need a passkey to decide, and have none for this address yet:{' '}
+          <Link to="/settings">add one under Settings</Link>. The call waits meanwhile.
+        </Notice>
+      </footer>
+    )
+  return (
+    <>
+      {(changed !== undefined || wish.forMs !== '') && (
+        <div className="verdict-terms" ref={bringUp}>
+          {changed !== undefined && (
+            <TextArea
+              label="Arguments to send instead, as JSON; the changed call is decided again"
+              mono
+              rows={6}
+              value={changed}
+              onChange={setChanged}
+            />
+          )}
+          {wish.forMs !== '' && <StandingForm args={args} wish={wish} onChange={setWish} />}
+        </div>
+      )}
+      <footer className="verdict">
+        {isOwn && (
+          <Notice kind="warn">
+            You own <UntrustedText text={request.principal.id} className="strong" />, which made
+            this call, and its rule keeps duties separate: somebody else has to approve it. You can
+            deny it.
+          </Notice>
+        )}
+        <TextArea
+          label="Comment, on record with your verdict"
+          quiet
+          rows={1}
+          value={comment}
+          onChange={setComment}
+          placeholder="Comment (optional, on record)"
+        />
+        <div className="verdict-row">
+          <Button
+            kind="approve"
+            large
+            isDisabled={busy || cannotApprove}
+            onPress={() => decide('approve')}
+          >
+            <Icon name="allow" /> Approve <kbd>A</kbd>
+          </Button>
+          <Button kind="refuse" large isDisabled={busy} onPress={() => decide('deny')}>
+            <Icon name="deny" /> Deny <kbd>D</kbd>
+          </Button>
+          {changed === undefined && !request.edited && (
+            <SelectField
+              label="Valid for"
+              value={wish.forMs}
+              onChange={(forMs) => setWish({ ...wish, forMs })}
+              choices={WHILES}
+            />
+          )}
+          {mayEdit && wish.forMs === '' && (
+            <Button
+              kind="quiet"
+              onPress={() => setChanged(changed === undefined ? indented(args) : undefined)}
+            >
+              {changed === undefined ? 'Change the arguments' : 'Leave them as they are'}
+            </Button>
+          )}
+          <span className="muted small">
+            {isFolded
+              ? 'A part of what will be sent is folded: show all of it to approve.'
+              : 'Your passkey confirms it.'}
+          </span>
+        </div>
+      </footer>
+    </>
+  )
+}
+
+/** As the gate counts votes: it refuses this one, too. */
+function isOwnCall({ asks, principal }: ApprovalRequest, me: CurrentPerson | undefined): boolean {
+  if (me === undefined || !asks.some(({ separateDuties }) => separateDuties)) return false
+  return me.name === principal.id || me.owns.includes(principal.id)
+}
+
+/** Scrolls to what opens below the visible part. */
+function bringUp(element: HTMLElement | null): void {
+  element?.scrollIntoView({ block: 'end' })
+}
+
+function indented(json: string): string {
+  try {
+    const value: unknown = JSON.parse(json)
+    const text = JSON.stringify(value, null, 2)
+    // Digits that no double represents must not be rounded for display.
+    return JSON.stringify(value) === json ? text : json
+  } catch {
+    return json
+  }
+}
