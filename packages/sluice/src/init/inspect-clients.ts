@@ -22,6 +22,8 @@ export interface ClientEntry {
   readonly isProject: boolean
   /** Why the client does not use it. */
   readonly off?: string
+  /** Why `sluice init` cannot move it. */
+  readonly stays?: string
 }
 
 export interface ClientsReport {
@@ -38,11 +40,16 @@ export async function inspectClients(config: string, url: string): Promise<Clien
   }
 }
 
-function inspectEntry({ from, entry }: DiscoveredServer, config: string, url: string): ClientEntry {
+function inspectEntry(
+  { from, entry, reading }: DiscoveredServer,
+  config: string,
+  url: string,
+): ClientEntry {
   const about = {
     ...{ client: CLIENTS[from.client], file: from.file, name: entry.name },
     isProject: from.scope === 'project',
     ...(entry.off === undefined ? {} : { off: entry.off }),
+    ...('stays' in reading ? { stays: reading.stays } : {}),
   }
   const address = [entry.value.url, entry.value.serverUrl, entry.value.httpUrl].find(
     (value) => typeof value === 'string',

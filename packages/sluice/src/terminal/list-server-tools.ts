@@ -71,6 +71,10 @@ function describeListingError(error: ListingError, address: ServerAddress) {
   if ('command' in address && error.code === 'EACCES')
     return { why: `\`${address.command[0]}\` may not be executed`, help: 'check its rights' }
   const cause = error.cause as { readonly code?: string; readonly message?: string } | undefined
+  if ('url' in address && cause?.code === 'ERR_INVALID_URL') {
+    const why = `\`${address.url}\` is not a URL`
+    return { why, help: 'write it with its protocol, as in `http://127.0.0.1:3000/mcp`' }
+  }
   if (!('url' in address) || cause === undefined) return { why: error.message, help: TRY_IT }
   const why = `${address.url} cannot be reached: ${cause.code ?? cause.message ?? error.message}`
   return { why, help: NETWORK_HELP[cause.code ?? ''] ?? 'check the address and the network' }

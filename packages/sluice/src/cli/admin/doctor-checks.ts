@@ -279,7 +279,7 @@ async function checkClients(
   const { entries, broken } = await inspectClients(file, url)
   const add = (status: Finding['status'], message: string, help?: string) =>
     findings.push({ check: 'client', status, message, ...(help === undefined ? {} : { help }) })
-  for (const { client, name, through, missing, isUrl, isProject, off } of entries) {
+  for (const { client, name, through, missing, isUrl, isProject, off, stays } of entries) {
     const entry = `${client}: ${name}`
     if (off !== undefined) continue
     if (missing !== undefined)
@@ -300,7 +300,11 @@ async function checkClients(
       add(
         'warn',
         `${entry} does not go through a gate`,
-        isProject ? `\`sluice init --yes ${name} --move\`` : '`sluice init --move`',
+        stays !== undefined
+          ? `it stays outside: ${stays}`
+          : isProject
+            ? `\`sluice init --yes ${name} --move\``
+            : '`sluice init --move`',
       )
   }
   for (const each of broken) add('warn', each.message, `the client may not read it: ${each.file}`)

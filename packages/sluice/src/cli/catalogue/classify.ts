@@ -19,12 +19,13 @@ A tools file is a JSON array of tool definitions, each with "server".`
 export function addClassify(parent: Command, answer: SetExitCode): void {
   parent
     .command('classify')
+    .argument('[file]', 'the same as --tools')
     .option('--tools <file>', 'the definitions; `-` is standard input', '-')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
-    .action((options: { tools: string; json?: boolean }) => {
+    .action((file: string | undefined, options: { tools: string; json?: boolean }) => {
       const output = new Output(options)
-      const answers = readDefinitions(options.tools).map(classified)
+      const answers = readDefinitions(file ?? options.tools).map(classified)
       output.value(answers)
       for (const one of answers) output.line(formatAssessment(one))
       answer(0)

@@ -115,7 +115,8 @@ async function run(folder: string, options: Options): Promise<CiReport> {
     const changes = await compareWithBase({ base, policy, tools: tools ?? [], ...files })
     if (changes === undefined)
       return toReport([...steps, skip('compare', `\`${base}\` has no such policy`)])
-    return toReport([...steps, toCompareStep(changes, options, inputs.policy)], {
+    const isKnown = tools !== undefined || tested.runs.length > 0
+    return toReport([...steps, toCompareStep(changes, { ...options, isKnown }, inputs.policy)], {
       base,
       ...changes,
     })
@@ -133,7 +134,7 @@ function toReport(steps: readonly CiStep[], changes?: CiReport['changes']): CiRe
 
 function toCompareStep(
   { tools, cases, looser }: Omit<NonNullable<CiReport['changes']>, 'base'>,
-  { base = '', failOnLooser }: Options,
+  { base = '', failOnLooser, isKnown }: Options & { readonly isKnown: boolean },
   file: string,
 ): CiStep {
   const count = tools.length + cases.length
@@ -141,7 +142,7 @@ function toCompareStep(
   return {
     name: 'compare',
     status: isFailure ? 'failed' : 'passed',
-    summary: `${plural(count, 'decision')} changed since \`${base}\`, ${plural(looser.length, 'place')} looser`,
+    summary: `${isKnown ? `${plural(count, 'decision')} changed since \`${base}\`` : `only the text is compared with \`${base}\`, as there is no tools.json and no case`}, ${plural(looser.length, 'place')} looser`,
     checks: isFailure
       ? looser.map(({ where, what }) => ({
           ...{ rule: 'compare', name: where, level: 'failed' },

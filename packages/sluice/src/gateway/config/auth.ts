@@ -188,7 +188,7 @@ function readListen(node: LocatedNode | undefined, isSecure: boolean, values: Co
     values.problems.error(
       'CONFIG_LISTEN',
       node.at,
-      `\`${listen}\` is no address with a port`,
+      `\`${listen}\` is not an address with a port up to 65535`,
       'write `127.0.0.1:7433`',
     )
   else if (!isLoopbackName(host.toLowerCase()) && !isSecure)

@@ -222,7 +222,7 @@ describe('a wrong configuration', () => {
     ],
     [
       `version: 1\nlisten: 127.0.0.1:70000\n${SERVERS}`,
-      '2:9 `127.0.0.1:70000` is no address with a port',
+      '2:9 `127.0.0.1:70000` is not an address with a port up to 65535',
     ],
     [`version: 1\nlisten: 7433\n${SERVERS}`, '2:9 `listen` is `7433`'],
     [`version: 1\nledger: { sync: often }\n${SERVERS}`, '2:17 `sync` cannot be `often`'],

@@ -45,10 +45,14 @@ export function checkDataMark(directory: string, { marksNew }: { readonly marksN
   // The mark is written before any data, so another process may have created both since the first
   // check.
   if (isMarked(path)) return
+  const noHome =
+    process.platform !== 'win32' && (process.env.HOME ?? '') === ''
+      ? 'HOME is not set, and it says where your key is: set it, or '
+      : ''
   throw new StoreError(
     'STORE_FOREIGN',
     `the data directory \`${path}\` was not made by you at this place: it may have come with the folder, and it decides policy and approvers`,
-    `move it away to start with a new one; if it is yours (from an older version, moved or copied), confirm it once in a terminal: sluice up --trust-data; without a terminal set ${TRUST_VARIABLE}=${path}`,
+    `${noHome}move it away to start with a new one; if it is yours (from an older version, moved or copied), confirm it once in a terminal: sluice up --trust-data; without a terminal set ${TRUST_VARIABLE}=${path}`,
   )
 }
 
