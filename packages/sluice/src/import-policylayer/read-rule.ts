@@ -123,13 +123,13 @@ function readState(map: LocatedMap, report: ImportReport): StateBlock | undefine
   const counter = readText(state, 'counter', report) ?? ''
   const window = readText(state, 'window', report) ?? ''
   if (counter === '')
-    report.error('IMPORT_INVALID', state.at, 'a counter without a name', 'mend the original')
+    report.error('IMPORT_INVALID', state.at, 'a counter without a name', 'fix the original')
   if (!WINDOW_NAMES.includes(window))
     report.error(
       'IMPORT_INVALID',
       keyAt(state, 'window'),
       `the window \`${window}\` is none of \`minute\`, \`hour\`, \`day\``,
-      'mend the original',
+      'fix the original',
     )
   const written = findEntry(state, 'increment')
   const number = written?.kind === 'scalar' && !isAmbiguous(written, report) ? written.value : 1
@@ -138,7 +138,7 @@ function readState(map: LocatedMap, report: ImportReport): StateBlock | undefine
       'IMPORT_INVALID',
       keyAt(state, 'increment'),
       '`increment` is no whole number',
-      'mend the original',
+      'fix the original',
     )
   // The original takes 0 for "left out".
   const increment = Number(number) || 1
@@ -179,7 +179,7 @@ function checkTogether(
       'IMPORT_INVALID',
       keyAt(map, key),
       message,
-      'the original refuses this document; mend it there',
+      'the original refuses this document; fix it there',
     )
   if (shorthand && (conditions > 0 || state !== undefined || action !== 'evaluate'))
     refused('rate_limit', '`rate_limit` together with conditions, a counter or an action')

@@ -264,7 +264,7 @@ class ConditionTranslator {
       'IMPORT_INVALID',
       this.#node.at,
       `\`${this.#op}\` ${wants}`,
-      'the original refuses this document; mend it there',
+      'the original refuses this document; fix it there',
     )
   }
 

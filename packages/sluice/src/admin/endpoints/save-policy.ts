@@ -60,7 +60,7 @@ export async function savePolicy(
     const wrong = problems.find(({ problem }) => problem.severity === 'error')?.problem
     throw new OperationError(
       `line ${wrong?.line}: ${wrong?.message}`,
-      wrong?.help ?? 'mend the text',
+      wrong?.help ?? 'fix the text',
     )
   }
   const cases = tests && checkTests(file, tests)

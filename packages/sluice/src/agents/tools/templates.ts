@@ -104,7 +104,7 @@ export const BUILTIN_TEMPLATES: readonly Template[] = [
     ['review', 'quality'],
     [
       'You review changes. Look for what is wrong before what could be nicer: correctness, security,',
-      'data that is lost, then clarity. Give each finding a place and a way to mend it.',
+      'data that is lost, then clarity. Give each finding a place and a way to fix it.',
     ],
   ),
   known(

@@ -2,7 +2,6 @@
 // at is a finding too.
 
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { delimiter, join, resolve } from 'node:path'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { type GateConfig, readConfig, type ServerConfig } from '../../gateway/config/config.ts'
@@ -16,6 +15,7 @@ import { plural } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { askGate } from '../connect/gate-socket.ts'
 import { loadEnvironment } from '../connect/load-environment.ts'
+import { probePort } from '../connect/probe-port.ts'
 import { peopleIn } from './offline-status.ts'
 
 export interface Finding {
@@ -195,11 +195,7 @@ async function checkPort(
   findings: Finding[],
 ): Promise<void> {
   if (status !== undefined && status.isPiped !== true) return
-  const why = await new Promise<string | undefined>((done) => {
-    const probe = createServer()
-    probe.once('error', ({ code }: NodeJS.ErrnoException) => done(code ?? 'unknown'))
-    probe.listen(port, host, () => probe.close(() => done(undefined)))
-  })
+  const why = await probePort(host, port)
   const message = `${host}:${port} is ${why === undefined ? 'free' : `not free (${why})`} for \`sluice up\``
   findings.push(
     why === undefined

@@ -15,7 +15,12 @@ export function loadEnvironment(config: string, output: Output | undefined): Env
   const { keys, problems } = readKeys({ file, text })
   for (const problem of problems) output?.problem(problem, undefined)
   if (problems.length > 0)
-    throw new CliError('CLI_POLICY', `\`${file}\` has errors`, 'mend what is shown above', problems)
+    throw new CliError(
+      'CLI_POLICY',
+      `\`${file}\` has errors`,
+      'fix the errors shown above',
+      problems,
+    )
   return { ...Object.fromEntries(keys), ...process.env }
 }
 

@@ -49,7 +49,7 @@ async function apply(options: Options, output: Output): Promise<0 | 1> {
   const seen = await ask({})
   const { digest, broken } = seen
   if (typeof broken === 'string')
-    throw new CliError('CLI_POLICY', broken, 'mend it; what was in force still is')
+    throw new CliError('CLI_POLICY', broken, 'fix it; the policy in force is unchanged')
   const pins = isObject(seen.lock) ? seen.lock.digest : undefined
   if (typeof digest !== 'string' && typeof pins !== 'string') {
     output.value({ ...seen, applied: false })

@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import type { Service } from '../../agents/service/service.ts'
+import type { GateConfig } from '../../gateway/config/config.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
 import { tuneV8 } from '../../gateway/start/tune-v8.ts'
 import { trustDataFolder } from '../../store/files/private-folder.ts'
@@ -20,6 +21,7 @@ import {
   loadDocuments,
   parseConfigFor,
 } from '../connect/load-config.ts'
+import { probePort } from '../connect/probe-port.ts'
 import { stopGate } from '../connect/stop-gate.ts'
 import { adminSite } from './admin-site.ts'
 import { openSessions } from './stop.ts'
@@ -76,7 +78,7 @@ async function up(options: Options): Promise<void> {
   const log = makeLog(options.log ?? config.log, write, { hasTime: piped })
   const documents = loadDocuments(config, output, log)
   if (options.trustData === true) await confirmData(config.data)
-  if (!piped) await makeWay(config.data, options.takeOver === true)
+  if (!piped) await makeWay(config, options.takeOver === true)
   if (!piped && options.pin) await offerFirstPin(config.data)
   // Loaded here: the other commands start in half the time without the gate.
   const { createCommands } = await import('../../operations/commands.ts')
@@ -118,7 +120,7 @@ function adviseStart(error: Error & { readonly help?: string; readonly code?: st
 
 /** A gate that clients started has the data directory: where nobody uses it, it ends; else the person
  * decides, since its clients lose their servers. */
-async function makeWay(data: string, takesOver: boolean): Promise<void> {
+async function makeWay({ data, host, port }: GateConfig, takesOver: boolean): Promise<void> {
   if (!existsSync(data)) return
   const status = await askGate(data, { do: 'status' })
   if (status?.isPiped !== true) return
@@ -128,6 +130,14 @@ async function makeWay(data: string, takesOver: boolean): Promise<void> {
       'CLI_START',
       `clients have started a gate on ${data} (process ${status.pid}) and use it`,
       `close them, or run \`sluice up --take-over\` and restart them afterwards: ${clients.map(({ name }) => String(name)).join('; ')}`,
+    )
+  // A gate that could not start in its place would leave them without any.
+  const code = await probePort(host, port)
+  if (code !== undefined)
+    throw new CliError(
+      'CLI_START',
+      code === 'EADDRINUSE' ? `port ${port} is in use` : `port ${port} cannot be used (${code})`,
+      adviseStart(Object.assign(new Error(), { code })),
     )
   process.stderr.write(
     `taking the place of the gate that clients started (process ${status.pid})\n`,

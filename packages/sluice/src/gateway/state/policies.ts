@@ -192,7 +192,7 @@ export class Policies {
   async apply(digest: string, by: Person): Promise<JsonObject> {
     const waiting = this.#waiting
     if (this.#broken !== undefined)
-      throw new OperationError(this.#broken, 'mend it; what was in force still is')
+      throw new OperationError(this.#broken, 'fix it; the policy in force is unchanged')
     if (waiting === undefined)
       throw new OperationError(
         'no policy waits',

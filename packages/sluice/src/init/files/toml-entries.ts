@@ -34,7 +34,7 @@ export function parseToml(text: string, file: string): TomlDocument {
     throw new ClientError(
       'CLIENT_FILE',
       `\`${file}${place}\` is not TOML: ${message}`,
-      'mend it; the client that owns it may show where',
+      'fix it; the client that owns it may show where',
     )
   }
 }

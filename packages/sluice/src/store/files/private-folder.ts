@@ -9,6 +9,7 @@ import { dirname, parse, resolve } from 'node:path'
 import { StoreError } from '../errors.ts'
 import { FOLDER_LINKS_MAX } from '../limits.ts'
 import { checkDataMark, checkEntries, writeMark } from './data-mark.ts'
+import { storeFault } from './faults.ts'
 
 const ROOT = 0
 const GROUP_WRITE = 0o020
@@ -21,7 +22,14 @@ const STICKY = 0o1000
  */
 export function makePrivateFolder(directory: string): void {
   checkPrivateFolder(directory)
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== 'EEXIST' && code !== 'ENOTDIR') throw storeFault(error, directory)
+    const why = code === 'EEXIST' ? 'is a file' : `cannot be made: ${message}`
+    throw new StoreError('STORE_IO', `\`${directory}\` ${why}`, 'use another directory: --data')
+  }
   checkPrivateFolder(directory)
   checkDataMark(directory, { marksNew: true })
 }

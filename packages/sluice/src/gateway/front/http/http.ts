@@ -118,8 +118,9 @@ export class HttpFront {
     const { host, port } = this.#options
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', (error: NodeJS.ErrnoException) => {
-        const inUse = `port ${port} is in use: stop what listens there, or pass another --port`
-        reject(error.code === 'EADDRINUSE' ? new Error(inUse) : error)
+        const { code } = error
+        const inUse = new Error(`port ${port} is in use`)
+        reject(code === 'EADDRINUSE' ? Object.assign(inUse, { code }) : error)
       })
       this.#server.listen(port, host, resolve)
     })
