@@ -8,7 +8,7 @@ import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/addre
 import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
 import { type FixtureServer, serveFixture } from '../support/fixture-server.ts'
 import { endOwnGates, ownGate } from '../support/own-gate.ts'
-import { PlainClient } from '../support/plain-client.ts'
+import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import {
   findPostgres,
   namePostgresSuite,
@@ -23,11 +23,11 @@ import { TcpRelay } from '../support/tcp-relay.ts'
 
 const postgres = findPostgres()
 const KEY = 'a key of the cluster with 32 characters or more'
-/** What a gate says whose commits a promoted standby does not have, by which of them it finds missing. */
-const LOST = /no longer has what it had confirmed|has another chain of this gate/
 const POLICY = `version: 1
 default: allow
-tools: { count/write: { action: allow, rate_limit: { max: 40, window: 1h, per: everyone } } }
+tools:
+  count/write: { action: allow, rate_limit: { max: 40, window: 1h, per: everyone } }
+  count/read: { action: allow, rate_limit: { max: 2, window: 1h, per: everyone } }
 `
 
 describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster', postgres), () => {
@@ -210,23 +210,28 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
     expect(new Set(calls()).size).toBe(calls().length)
     const verified = await sluiceJson(['ledger', 'verify', '--store', standby.url(database)])
     expect(verified).toMatchObject({ ok: true })
-    // A second standby that is behind: gates whose commits are lost say so, and send nothing.
+    // A second standby that is behind: gates give back what it has lost, and what was charged counts.
     const second = await TcpRelay.start(standby.port)
     const late = await standby.startStandby(second.port)
     second.cut()
-    expect((await clients[0]?.call('read', { number: ++number }))?.text).toContain('result')
+    const read = async () => (await clients[0]?.call('read', { number: ++number }))?.text ?? ''
+    expect(await read()).not.toContain('denied')
     await standby.stop('SIGKILL')
     late.promote()
     relay.cut()
     relay.to = late.port
     relay.mode = 'pass'
-    const count = calls().length
-    await until(async () => {
-      const reply = await clients[0]?.call('read', { number: ++number })
-      return LOST.test(reply?.text ?? '')
-    })
-    expect(await isReady(gates[0] as (typeof gates)[0])).toBe(false)
-    expect(calls()).toHaveLength(count)
+    const arrived = calls().length
+    await until(async () => !(await read()).includes('denied'))
+    expect(await read()).toContain('RATE_LIMITED')
+    expect(calls()).toHaveLength(arrived + 1)
+    for (const gate of gates) await until(() => isReady(gate))
+    const events = recordsOf(gates[0] as (typeof gates)[0]).map(
+      (each) => 'name' in each && each.name,
+    )
+    expect(events).toContain('failover')
+    const left = await sluiceJson(['ledger', 'verify', '--store', late.url(database)])
+    expect(left).toMatchObject({ ok: true })
     await endOwnGates()
     for (const each of [second, replication, standby, late]) await each.end()
   })

@@ -52,6 +52,10 @@ export const CHAIN_PAGE_ROWS = 1_000
 /** How long a freeze waits for the other gates to confirm it, and how often it looks. */
 export const CONFIRM_MS_MAX = 2_000
 export const CONFIRM_LOOK_MS = 50
+/** Charges that a gate remembers, to charge them again after a failover that lost them. */
+export const RECENT_CHARGES_MAX = 20_000
+/** Records that a gate gives back to a database that lost them; of more a person decides. */
+export const LOST_RECORDS_MAX = 20_000
 /** Records of a chain that are dropped in one statement. */
 export const DROPPED_RECORDS_MAX = 2_000
 /** How often a gate removes counters of the shared store whose window is over, and how many at once. */

@@ -149,6 +149,7 @@ async function moveRows(
   }
   const rows = tables.readAll().map((row) => (row.kind === 'approvals' ? reseal(row, vaults) : row))
   const shared = new SharedRows({ connections: target, gate, key: rowKey, epoch: () => 0 })
+  await shared.readNews(() => {})
   for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
     await shared.change(rows.slice(at, at + ROWS_AT_ONCE))
   const [found] = await target.query('SELECT count(*) AS n FROM sluice.shared')

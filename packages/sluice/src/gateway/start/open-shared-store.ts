@@ -100,6 +100,10 @@ export class SharedStore {
       objection: () => this.#clockWhy,
       settle: () => this.state.settle(),
       catchUp: () => this.state.catchUp(),
+      readCopy: (after) => this.#chain.readCopy(after),
+      encodeRestored: (detail) =>
+        encodeBody({ kind: 'event', atMs: Date.now(), name: 'failover', detail: { ...detail } }),
+      onFailover: () => this.sessions.restore(),
       refreshSessions: (owners) => this.sessions.refresh(owners),
       onWritten: (records) => this.#chain.copy(records),
       onState: (state, why) =>
@@ -222,7 +226,9 @@ export class SharedStore {
   async beat(): Promise<void> {
     if (this.#report === undefined) return
     const { version } = this.state
-    this.#skewMs = await this.directory.beat({ ...this.#report(), version, peer: this.peer })
+    const beat = await this.directory.beat({ ...this.#report(), version, peer: this.peer })
+    this.#skewMs = beat.skewMs
+    if (beat.timeline !== undefined) await this.admission.compareTimeline(beat.timeline)
   }
 
   /** For connections to a gate of this cluster. */

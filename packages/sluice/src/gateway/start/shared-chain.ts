@@ -1,18 +1,22 @@
 // This gate's chain in the shared store, as the ledger of the gate writes it, and the copy of it in the data
 // directory: where both begin, what an earlier run left open, and what is copied. Part of open-shared-store.ts.
 
+import { listRecordSpans, recordText } from '../../ledger/chain/block.ts'
 import {
   type Checkpoint,
   checkpointText,
   findCheckpointFault,
   readCheckpoint,
 } from '../../ledger/chain/checkpoint.ts'
+import { blocksFrom, openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
+import { decode } from '../../ledger/records/decoding.ts'
 import { encodeBody } from '../../ledger/records/encoding.ts'
 import { RECORD_BYTES_MAX } from '../../ledger/records/limits.ts'
 import type { DecisionEntry, LedgerEntry } from '../../ledger/records/record.ts'
 import type { SharedLog } from '../../ledger/shared-log.ts'
 import { StoreError } from '../../store/errors.ts'
+import { LOST_RECORDS_MAX } from '../../store/limits.ts'
 import type { PostgresAdmissionStore } from '../../store/postgres/admission.ts'
 import type { RecordKind, WrittenRecord } from '../../store/postgres/batch.ts'
 import {
@@ -87,6 +91,27 @@ export class SharedChain {
   /** Records that are durable in the shared store. */
   copy(records: readonly WrittenRecord[]): void {
     this.#ledger?.copy(records.map(({ body, seq }) => `[1,${seq}${body}`))
+  }
+
+  /** Records of the copy after this one, and no more than could be given back. */
+  readCopy(after: number): WrittenRecord[] {
+    const database = openLedgerReadOnly(this.#parts.data)
+    const found: WrittenRecord[] = []
+    try {
+      for (const { data } of blocksFrom(database, after + 1))
+        for (const span of listRecordSpans(data)) {
+          const text = recordText(data, span)
+          const record = decode(text)
+          const { kind, seq } = record
+          const id = 'callId' in record ? record.callId : ''
+          const body = text.slice(`[1,${seq}`.length)
+          if (seq > after) found.push({ seq, kind: KINDS[kind], id, body })
+          if (found.length > LOST_RECORDS_MAX) return found
+        }
+      return found
+    } finally {
+      database.close()
+    }
   }
 
   #makeLog(): SharedLog {

@@ -108,6 +108,21 @@ export class SharedSessions implements SessionMemory {
       )
   }
 
+  /** After a failover that may have lost commits: what this gate knows is stored again, and sessions that the
+   * store no longer has are over. */
+  async restore(): Promise<void> {
+    let newest = 0n
+    for (const { version } of this.#owners.values()) if (version > newest) newest = version
+    await this.#options.rows.raiseVersions(newest)
+    for (const owner of this.#owners.values()) owner.version = 0n
+    await this.refresh(this.#owners.keys())
+    for (const known of this.#known.values()) {
+      for (const label of known.stored) known.unstored.add(label)
+      known.stored.clear()
+      if (known.unstored.size > 0) this.#startStoring(known)
+    }
+  }
+
   load(): ReturnType<SessionMemory['load']> {
     return { sessions: [], principals: [] }
   }

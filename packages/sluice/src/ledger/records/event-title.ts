@@ -23,6 +23,7 @@ const TITLES: Readonly<Record<string, string>> = {
   restore: 'Backup restored',
   recovery: 'Ledger recovered',
   'ledger-recovery': 'Ledger recovered',
+  failover: 'Records given back after a failover of the database',
   export: 'Ledger exported',
   'console-call': 'Call tried from the console',
   lock: 'Tools locked',

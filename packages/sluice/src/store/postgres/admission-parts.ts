@@ -8,6 +8,12 @@ import type { PostgresConnections } from './connections.ts'
  * `fenced`, `lost`, `closed`: never again. */
 export type AdmissionState = 'open' | 'unknown' | 'fenced' | 'lost' | 'closed'
 
+/** What a failover had lost, and the gate has given back. */
+export interface RestoredRecords {
+  readonly from: number
+  readonly through: number
+}
+
 export interface PostgresAdmissionParts<Entry> {
   readonly connections: PostgresConnections
   readonly gate: string
@@ -25,6 +31,12 @@ export interface PostgresAdmissionParts<Entry> {
   readonly objection?: () => string | undefined
   /** Commits what this gate has changed of it. */
   readonly settle: () => Promise<void>
+  /** Records of this gate's chain after this one, as its copy has them. */
+  readonly readCopy?: (after: number) => readonly WrittenRecord[]
+  /** The body of the event of records that were given back. */
+  readonly encodeRestored?: (detail: RestoredRecords) => string
+  /** Commits may be lost: what else this gate knows is to be stored again. */
+  readonly onFailover?: () => Promise<void>
   /** Another gate has changed the shared state: read it. */
   readonly catchUp: () => Promise<void>
   /** Another gate has changed sessions of these principals: read them. */

@@ -1,11 +1,17 @@
 // What waits for the next statement: calls, which are refused if it cannot come, and records, which wait.
 
-import { ADMIT_BATCH_MAX, ADMIT_BYTES_MAX } from '../limits.ts'
+import { StoreError } from '../errors.ts'
+import { ADMIT_BATCH_MAX, ADMIT_BYTES_MAX, SHARED_ROWS_WAITING_MAX } from '../limits.ts'
 import type { QueuedItem } from './batch.ts'
 
 export class AdmissionQueue {
   readonly calls: QueuedItem[] = []
   readonly rows: QueuedItem[] = []
+
+  /** No record more may wait. */
+  get isFull(): boolean {
+    return this.rows.length >= SHARED_ROWS_WAITING_MAX
+  }
 
   /** Something waits that is not an outcome. */
   get isUrgent(): boolean {
@@ -32,4 +38,9 @@ export class AdmissionQueue {
     }
     return batch
   }
+}
+
+export function tooManyRecords(): StoreError {
+  const why = `${SHARED_ROWS_WAITING_MAX} records wait for the shared store`
+  return new StoreError('STORE_UNREACHABLE', why, 'see that PostgreSQL runs')
 }

@@ -5,7 +5,6 @@
 
 import { randomUUID } from 'node:crypto'
 import type { LimitUsage, Receipt } from '@sluice/policy/core/counters'
-import { formatDecimal } from '@sluice/policy/core/decimal'
 import type { AdmissionReply, AdmissionRequest, AdmissionStore } from '../admission.ts'
 import { StoreError } from '../errors.ts'
 import {
@@ -15,27 +14,31 @@ import {
   SHARED_OUTCOME_DELAY_MS,
   SHARED_RETRY_MS_MAX,
   SHARED_RETRY_MS_MIN,
-  SHARED_ROWS_WAITING_MAX,
 } from '../limits.ts'
 import type { AdmissionState, PostgresAdmissionParts } from './admission-parts.ts'
-import { AdmissionQueue } from './admission-queue.ts'
+import { AdmissionQueue, tooManyRecords } from './admission-queue.ts'
 import {
-  approvalCharges,
   type ChainHead,
   type ChainRecord,
-  digestCharge,
   encodeBatch,
+  encodeHead,
+  encodeRefund,
   FIRST_HASH,
   type QueuedItem,
   readBatchResult,
-  readWritten,
   type SharedReceipt,
+  toCallItem,
   toHead,
   toRowItem,
   toWrittenReply,
+  undoneCharges,
 } from './batch.ts'
 import type { Row } from './connections.ts'
-import { ADMIT, ENTER, GIVE_BACK, isEffectUnknown, RAISE, WRITTEN_SINCE } from './statements.ts'
+import { compareChain, restoreChain } from './lost-records.ts'
+import { RecentCharges } from './recent-charges.ts'
+import { ADMIT, ENTER, GIVE_BACK, isEffectUnknown, RAISE } from './statements.ts'
+
+const SAME_NAME = 'another gate with the same name has started'
 
 export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   /** The database decides: every limit may have room until then. */
@@ -59,6 +62,9 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   /** The statement whose effect is unknown. */
   #unknown: readonly QueuedItem[] = []
   #batches = 0
+  readonly #recent = new RecentCharges()
+  /** Of the database; another one after a failover. */
+  #timeline: unknown
 
   constructor(parts: PostgresAdmissionParts<Entry>) {
     this.#parts = parts
@@ -90,8 +96,19 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     const row = await this.#enter(ENTER)
     if (row === undefined) throw new Error('the gate was not registered')
     this.#head = toHead(row)
+    this.#timeline = row.timeline
     this.#become('open', '')
     return { openFrom: Number(row.open_from), head: this.#head }
+  }
+
+  /** The database is on this timeline: another one than before means that commits may be lost. */
+  async compareTimeline(timeline: string): Promise<void> {
+    if (timeline === this.#timeline || this.#state !== 'open') return
+    this.#become('unknown', 'the database has failed over')
+    this.#refuseCalls()
+    await this.#flight
+    clearTimeout(this.#retry)
+    await this.#recover()
   }
 
   admit(batch: readonly AdmissionRequest<Entry>[]): Promise<AdmissionReply[]> {
@@ -103,10 +120,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   append(record: ChainRecord, outcomeOf?: number): Promise<number> {
     if (this.#state === 'closed' || this.#state === 'fenced')
       return Promise.reject(new StoreError('STORE_FENCED', this.#why, 'start the gate again'))
-    if (this.#queue.rows.length >= SHARED_ROWS_WAITING_MAX) {
-      const why = `${SHARED_ROWS_WAITING_MAX} records wait for the shared store`
-      return Promise.reject(new StoreError('STORE_UNREACHABLE', why, 'see that PostgreSQL runs'))
-    }
+    if (this.#queue.isFull) return Promise.reject(tooManyRecords())
     return new Promise((resolve, reject) => {
       const item = toRowItem(record, (reply) => {
         if (reply.status !== 'admitted') return reject(new Error('the record was not written'))
@@ -121,12 +135,9 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   }
 
   async refund(receipt: Receipt): Promise<void> {
-    const { at, batch, charges } = receipt as SharedReceipt
-    if (charges.length === 0) return
-    const keys = Buffer.from(charges.map(digestCharge).join(''), 'latin1')
-    const amounts = `{${charges.map(({ amount }) => formatDecimal(amount)).join(',')}}`
+    if (receipt.charges.length === 0) return
     const { connections, gate } = this.#parts
-    await connections.query(GIVE_BACK, [gate, batch, at, keys, amounts])
+    await connections.query(GIVE_BACK, [gate, ...encodeRefund(receipt as SharedReceipt)])
   }
 
   /** Writes what waits. */
@@ -154,29 +165,15 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
         status: 'unavailable',
         why: `${ADMIT_WAITING_MAX} calls wait for the shared store`,
       })
-    const { encodeIntent, stamp, usesOf } = this.#parts
     const why = this.#parts.objection?.()
     if (why !== undefined) return Promise.resolve({ status: 'unavailable', why })
-    const isProbe = request.mode === 'probe'
-    const approval = isProbe ? undefined : request.approval
-    const charges =
-      approval === undefined
-        ? request.charges
-        : [...request.charges, ...approvalCharges(approval, usesOf(approval))]
-    let body = ''
-    try {
-      body = isProbe ? '' : encodeIntent(request.entry)
-    } catch (error) {
-      return Promise.resolve({ status: 'unavailable', why: (error as Error).message })
-    }
     return new Promise((answer) => {
-      this.#queue.calls.push({
-        ...{ kind: 'i', id: isProbe ? '' : request.callId, body, isProbe, charges },
-        ...{ approval: approval !== undefined, stamp: stamp(), answer },
-        checks: isProbe ? [] : (request.checks ?? []),
-        atMs: request.now.monotonicMs,
-      })
-      this.#schedule()
+      try {
+        this.#queue.calls.push(toCallItem(this.#parts, request, answer))
+        this.#schedule()
+      } catch (error) {
+        answer({ status: 'unavailable', why: (error as Error).message })
+      }
     })
   }
 
@@ -213,13 +210,12 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     const batch = this.#queue.take(this.#parts.stamp())
     if (batch.length === 0) return
     const { connections, gate, version } = this.#parts
-    const [first] = this.#open
-    const openFrom = first ?? this.#head.seq + 1
+    const openFrom = this.#open.values().next().value ?? this.#head.seq + 1
     let row: Row | undefined
     const sentMs = performance.now()
     try {
-      const values = [gate, this.#epoch, version(), openFrom, ...encodeBatch(batch)]
-      ;[row] = await connections.query(ADMIT, values, ADMIT_DEADLINE_MS)
+      const known = [...encodeHead(this.#head), gate, this.#epoch, version(), openFrom]
+      ;[row] = await connections.query(ADMIT, [...known, ...encodeBatch(batch)], ADMIT_DEADLINE_MS)
       this.#batches++
     } catch (error) {
       return this.#failed(batch, error as Error & { code?: string })
@@ -231,12 +227,13 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   #admitted(batch: readonly QueuedItem[], row: Row, isLate: boolean): void {
     const { head, isForked, replies, written } = readBatchResult(batch, this.#head, row)
     if (isForked) {
-      this.#become('lost', 'the database has another chain of this gate than the one that was sent')
+      this.#stop('the database has another chain of this gate than the one that was sent')
       for (const { answer } of batch) answer(this.#unavailable())
-      return this.#refuseAll()
+      return
     }
     this.#head = head
     if (written.length > 0) this.#parts.onWritten?.(written, head)
+    this.#recent.add(batch, replies, row)
     const stale: QueuedItem[] = []
     for (const [at, item] of batch.entries()) {
       const reply = replies[at] as AdmissionReply
@@ -285,7 +282,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     }
     if (error.code === 'SL002') {
       this.#queue.calls.unshift(...calls)
-      return this.#fence()
+      return this.#stop(SAME_NAME, 'fenced')
     }
     if (!(error instanceof StoreError || isEffectUnknown(error.code))) {
       // The database refused the statement: nothing happened.
@@ -312,9 +309,11 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     if (this.#state !== 'unknown') return
     try {
       const row = await this.#enter(RAISE)
-      if (row === undefined) return this.#fence()
+      if (row === undefined) return this.#stop(SAME_NAME, 'fenced')
       await this.#resolve(toHead(row), row)
       this.#pauseMs = SHARED_RETRY_MS_MIN
+      if (row.timeline !== this.#timeline) await this.#parts.onFailover?.()
+      this.#timeline = row.timeline
       await this.#parts.catchUp()
       if (this.#state !== 'unknown') return
       this.#become('open', '')
@@ -325,26 +324,22 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     }
   }
 
-  async #resolve(head: ChainHead, { batch: number }: Row): Promise<void> {
+  async #resolve(head: ChainHead, row: Row): Promise<void> {
+    const { connections, gate } = this.#parts
+    const found = await compareChain(connections, gate, { before: this.#head, head })
+    if (
+      found.status === 'forked' ||
+      (found.status === 'behind' && !(await this.#restore(head, row)))
+    )
+      return this.#stop('the database no longer has what it had confirmed to this gate')
     const batch = this.#unknown
-    const before = this.#head
-    if (head.seq === before.seq && head.hash === before.hash) {
+    if (found.status !== 'more') {
       this.#queue.rows.unshift(...batch.filter(({ kind }) => kind !== 'i'))
       this.#unknown = []
       return
     }
-    const { connections, gate } = this.#parts
-    const found = await connections.query(WRITTEN_SINCE, [gate, before.seq])
-    const { written, last } = readWritten(found, before)
-    if (written.length === 0 || written.at(-1)?.seq !== head.seq || last !== head.hash) {
-      return this.#stop('the database no longer has what it had confirmed to this gate')
-    }
-    // Their callers were told that the call is not made: it is not, and costs nothing.
-    const isWritten = new Set(written.map(({ id }) => id))
-    const charges = batch
-      .filter(({ id, kind }) => kind === 'i' && isWritten.has(id))
-      .flatMap(({ charges }) => charges)
-    const undo: SharedReceipt = { charges, atMs: 0, at: found[0]?.at, batch: String(number) }
+    const { at, written } = found
+    const undo: SharedReceipt = { ...undoneCharges(batch, written), at, batch: String(row.batch) }
     await this.refund(undo)
     this.#head = head
     this.#unknown = []
@@ -357,6 +352,17 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
       } else rest.shift()?.answer(toWrittenReply(seq))
   }
 
+  /** A failover lost records that were confirmed: this gate gives them back, with what they charged. */
+  async #restore(head: ChainHead, row: Row): Promise<boolean> {
+    const before = this.#head
+    const charges = this.#recent.encodeAfter(Number(row.batch))
+    const lost = { before, head, charges, batch: this.#recent.last, epoch: this.#epoch }
+    if (!(await restoreChain(this.#parts, lost))) return false
+    const body = this.#parts.encodeRestored?.({ from: head.seq + 1, through: before.seq })
+    if (body !== undefined) this.#queue.rows.push(toRowItem({ kind: 'e', id: '', body }, () => {}))
+    return true
+  }
+
   async #enter(statement: string): Promise<Row | undefined> {
     const { connections, gate } = this.#parts
     const [row] = await connections.query(statement, [gate, this.#owner])
@@ -365,13 +371,8 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   }
 
   /** An answer that cannot be read: what the database has is not known. */
-  #stop(why: string): void {
-    this.#become('lost', why)
-    this.#refuseAll()
-  }
-
-  #fence(): void {
-    this.#become('fenced', 'another gate with the same name has started')
+  #stop(why: string, state: 'lost' | 'fenced' = 'lost'): void {
+    this.#become(state, why)
     this.#refuseAll()
   }
 

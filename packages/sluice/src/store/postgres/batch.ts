@@ -5,7 +5,12 @@
 import { hash } from 'node:crypto'
 import type { LimitCharge, Receipt } from '@sluice/policy/core/counters'
 import { formatDecimal, ONE, parseDecimal, ZERO } from '@sluice/policy/core/decimal'
-import type { AdmissionReply, ApprovalUseRequest, SessionCheck } from '../admission.ts'
+import type {
+  AdmissionReply,
+  AdmissionRequest,
+  ApprovalUseRequest,
+  SessionCheck,
+} from '../admission.ts'
 import type { Row } from './connections.ts'
 
 /** `i`: intent, `r`: refusal, `o`: outcome, `e`: event. */
@@ -52,6 +57,51 @@ export function toRowItem(record: ChainRecord, answer: QueuedItem['answer']): Qu
     ...record,
     ...{ isProbe: false, charges: [], approval: false, checks: [], stamp: 0, atMs: 0, answer },
   }
+}
+
+/** A call or a probe. Throws if its intent cannot be recorded. */
+export function toCallItem<Entry>(
+  parts: {
+    readonly encodeIntent: (entry: Entry) => string
+    readonly stamp: () => number
+    readonly usesOf: (approval: ApprovalUseRequest) => number | undefined
+  },
+  request: AdmissionRequest<Entry>,
+  answer: QueuedItem['answer'],
+): QueuedItem {
+  const item = { kind: 'i', stamp: parts.stamp(), atMs: request.now.monotonicMs, answer } as const
+  const { charges } = request
+  if (request.mode === 'probe')
+    return { ...item, id: '', body: '', isProbe: true, charges, approval: false, checks: [] }
+  const { approval, callId: id, checks = [], entry } = request
+  const uses = approval === undefined ? [] : approvalCharges(approval, parts.usesOf(approval))
+  const body = parts.encodeIntent(entry)
+  const all = uses.length === 0 ? charges : [...charges, ...uses]
+  return {
+    ...item,
+    id,
+    body,
+    isProbe: false,
+    charges: all,
+    approval: approval !== undefined,
+    checks,
+  }
+}
+
+/** Of calls that were written after their callers were told that they are not made: they cost nothing. */
+export function undoneCharges(
+  batch: readonly QueuedItem[],
+  written: readonly WrittenRecord[],
+): Receipt {
+  const isWritten = new Set(written.map(({ id }) => id))
+  const undone = batch.filter(({ id, kind }) => kind === 'i' && isWritten.has(id))
+  return { charges: undone.flatMap(({ charges }) => charges), atMs: 0 }
+}
+
+/** Where the charges are, and what they are, as arguments of `give_back`. */
+export function encodeRefund({ at, batch, charges }: SharedReceipt): unknown[] {
+  const keys = Buffer.from(charges.map(digestCharge).join(''), 'latin1')
+  return [batch, at, keys, toArray(charges.map(({ amount }) => formatDecimal(amount)))]
 }
 
 export function toWrittenReply(sequence: number): AdmissionReply {
@@ -204,6 +254,10 @@ function toMisfit({ approval, charges }: QueuedItem, [, refused, room]: MisfitRo
       return { passes: waitMs === 0 && at !== refused, remaining, retryAfterMs }
     }),
   }
+}
+
+export function encodeHead({ seq, hash: last }: ChainHead): unknown[] {
+  return [seq, Buffer.from(last, 'latin1')]
 }
 
 export function toHead(row: Row): ChainHead {

@@ -28,6 +28,13 @@ export interface GateReport {
   readonly key: string
 }
 
+export interface BeatReply {
+  /** How far the clock of this gate is ahead of the database's, at least; negative: behind. */
+  readonly skewMs: number
+  /** Of the database; another one after a failover. */
+  readonly timeline: string | undefined
+}
+
 export interface ListedGate extends Required<GateReport> {
   readonly name: string
   readonly epoch: number
@@ -51,18 +58,18 @@ export class GateDirectory {
     this.#epoch = epoch
   }
 
-  /** Returns how far the clock of this gate is ahead of the database's, at least; negative: behind. */
-  async beat({ version = 0, ...report }: GateReport): Promise<number> {
+  async beat({ version = 0, ...report }: GateReport): Promise<BeatReply> {
     const { address, config, key, peer = '', release, state } = report
     const beforeMs = Date.now()
     const [row] = await this.#connections.query(BEAT, [
       ...[this.#gate, version, state, release, config, address, key, this.#epoch(), peer],
     ])
     // Fenced: another gate speaks for this name.
-    if (row === undefined) return 0
+    if (row === undefined) return { skewMs: 0, timeline: undefined }
     const nowMs = Number(row.now_ms)
     // The database read its clock at some time between the two readings here.
-    return Math.max(0, beforeMs - nowMs) + Math.min(0, Date.now() - nowMs)
+    const skewMs = Math.max(0, beforeMs - nowMs) + Math.min(0, Date.now() - nowMs)
+    return { skewMs, timeline: String(row.timeline) }
   }
 
   /** Removes counters that nothing counts any more, and sessions after their time. */

@@ -4,6 +4,7 @@
 // removed by a migration that says which gates it leaves behind. Applied by migrate.ts.
 
 import { AGENT_TABLES } from './agent-tables.ts'
+import { ADMIT_DURABLY, CHANGE_FROM, LEDGER_BASE, RESTORE_CHAIN } from './durability-schema.ts'
 import { LEASES, SESSIONS, TAKEOVERS } from './session-schema.ts'
 
 /**
@@ -311,43 +312,6 @@ const VERSIONS = `
   ALTER TABLE sluice.gates ADD COLUMN tables int NOT NULL DEFAULT 0;
 `
 
-/**
- * The admission of a gate: \`admit\` in a transaction that does not wait for the disk, so that the locks of its
- * counters are free while its records are flushed; then a transaction that does wait. The log is flushed in order,
- * so with the second commit the first is as durable as the setting \`synchronous_commit\` promises, on a standby
- * too; a batch that was charged on top of it is later in the log. Nothing is answered before that.
- */
-const ADMIT_DURABLY = `
-  CREATE PROCEDURE sluice.admit_durably(
-    my_gate text, my_epoch bigint, my_version bigint, my_open_from bigint,
-    kinds text, ids text[], bodies bytea, lengths int[],
-    keys bytea, windows bigint[],
-    charge_counts int[], charge_keys int[], charge_max numeric[], charge_amount numeric[],
-    owners bytea, check_counts int[], check_owners int[], check_versions bigint[],
-    INOUT at text, INOUT batch bigint, INOUT seq bigint, INOUT head bytea, INOUT misfits text
-  ) LANGUAGE plpgsql
-  AS $$
-  BEGIN
-    SET LOCAL synchronous_commit = off;
-    SELECT a.at::text, a.batch, a.seq, a.head, a.misfits
-      INTO admit_durably.at, admit_durably.batch, admit_durably.seq, admit_durably.head, admit_durably.misfits
-      FROM sluice.admit(my_gate, my_epoch, my_version, my_open_from, kinds, ids, bodies, lengths, keys, windows,
-        charge_counts, charge_keys, charge_max, charge_amount, owners, check_counts, check_owners, check_versions) a;
-    COMMIT;
-    PERFORM pg_catalog.pg_logical_emit_message(true, 'sluice', '');
-  END $$;
-`
-
-/** What replaces the records of a gate that \`ledger: { keep }\` has dropped: a checkpoint signed by the gate. */
-const LEDGER_BASE = `
-  CREATE TABLE sluice.ledger_base (
-    gate text PRIMARY KEY,
-    seq bigint NOT NULL,
-    hash bytea NOT NULL,
-    checkpoint text NOT NULL
-  );
-`
-
 export interface StoreMigration {
   readonly sql: string
   /** It removes or changes something: gates that know a lower version cannot run beside it. It is applied
@@ -365,4 +329,5 @@ export const MIGRATIONS: readonly StoreMigration[] = [
   { sql: VERSIONS },
   { sql: ADMIT_DURABLY },
   { sql: LEDGER_BASE },
+  { sql: CHANGE_FROM + RESTORE_CHAIN },
 ]

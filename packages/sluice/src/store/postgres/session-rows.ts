@@ -8,6 +8,7 @@ import {
   END_SESSION,
   FORGET_SESSION,
   OPEN_SESSION,
+  RAISE_VERSIONS,
   READ_SESSIONS,
   SEE_LABELS,
   TOUCH_SESSIONS,
@@ -78,6 +79,11 @@ export class SessionRows {
   }
 
   /** The new versions by principal; empty if the session is over. */
+  /** Versions up to this one are known to gates, and may be of commits that were lost. */
+  async raiseVersions(known: bigint): Promise<void> {
+    await this.#connections.query(RAISE_VERSIONS, [String(known)])
+  }
+
   async see(
     { owner, number }: SessionName,
     seen: {

@@ -2,11 +2,11 @@
 // cluster's key, and all of them together another one, with the version: a row that was written, changed or
 // removed by anyone without the key is found, and so is an older state. Used by store/postgres/shared-state.ts.
 
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, hash, timingSafeEqual } from 'node:crypto'
 import { StoreError } from '../errors.ts'
 import { ADMIT_DEADLINE_MS } from '../limits.ts'
 import type { MirroredRow } from '../sqlite/mirrored-tables.ts'
-import type { PostgresConnections } from './connections.ts'
+import type { PostgresConnections, Row } from './connections.ts'
 import { CHANGE, SHARED_SINCE } from './statements.ts'
 
 export interface SharedRowsParts {
@@ -17,11 +17,30 @@ export interface SharedRowsParts {
   readonly key: Buffer
 }
 
+type RowName = Pick<MirroredRow, 'kind' | 'key'>
+type TakeNews = (rows: readonly MirroredRow[], again: readonly RowName[]) => void
+
+interface KnownRow {
+  readonly name: RowName
+  /** Its authentication code, as a number of the sum. */
+  readonly code: bigint
+  readonly version: number
+  readonly content: string
+}
+
+interface ReadRows {
+  readonly rows: readonly MirroredRow[]
+  readonly known: Map<string, KnownRow>
+  readonly sum: bigint
+}
+
 export class SharedRows {
   readonly #parts: SharedRowsParts
   #version = 0
-  #codes = new Map<string, bigint>()
+  #known = new Map<string, KnownRow>()
   #sum = 0n
+  /** What the database was on at the last change, and is on now. */
+  #timelines = { changed: '', now: '' }
 
   constructor(parts: SharedRowsParts) {
     this.#parts = parts
@@ -31,44 +50,85 @@ export class SharedRows {
     return this.#version
   }
 
-  /** What other gates have changed. `take` applies it; if it throws, nothing of it is taken as known. */
-  async readNews(take: (rows: readonly MirroredRow[]) => void): Promise<void> {
+  /** What other gates have changed. `take` applies it; if it throws, nothing of it is taken as known. `again`
+   * are rows of this gate that the database has lost: they are to be written again. */
+  async readNews(take: TakeNews): Promise<void> {
     const found = await this.#parts.connections.query(SHARED_SINCE, [this.#version])
     const version = Number(found[0]?.current)
-    if (version === this.#version) return
-    if (version < this.#version) throw this.#lost(version)
-    const codes = new Map(this.#codes)
-    let sum = this.#sum
+    this.#timelines = { changed: String(found[0]?.changed_on), now: String(found[0]?.timeline) }
+    const isOlder = version < this.#version
+    if (version === this.#version && (version === 0 || this.#isRoot(found, this.#sum))) return
+    const news = this.#read(found, isOlder ? new Map() : this.#known, isOlder ? 0n : this.#sum)
+    if (!isOlder && this.#isRoot(found, news.sum)) {
+      take(news.rows, [])
+      return this.#adopt(version, news)
+    }
+    if (this.#version === 0) throw wrongKey('the list of all rows')
+    await this.#reconcile(take)
+  }
+
+  /** The history of the database is another one than this gate knows: it failed over to a standby that was
+   * behind, or was restored. Changes that were lost are made again, unless the row was changed since. */
+  async #reconcile(take: TakeNews): Promise<void> {
+    const found = await this.#parts.connections.query(SHARED_SINCE, [0])
+    const version = Number(found[0]?.current)
+    const all = this.#read(found, new Map(), 0n)
+    if (version > 0 && !this.#isRoot(found, all.sum)) throw wrongKey('the list of all rows')
+    const again = new Map<string, RowName>()
+    for (const [name, mine] of this.#known) {
+      const theirs = all.known.get(name)
+      if (theirs?.content === mine.content) continue
+      // Changes after a failover have higher versions than any before it: see change_from in schema.ts.
+      if (theirs === undefined || theirs.version < mine.version) again.set(name, mine.name)
+      else if (theirs.version === mine.version) throw this.#lost(version)
+    }
+    const isNews = (row: MirroredRow) =>
+      !again.has(nameOf(row)) && this.#known.get(nameOf(row))?.content !== digestRow(row)
+    take(all.rows.filter(isNews), [...again.values()])
+    this.#adopt(version, all)
+  }
+
+  /** Rows that were found, each authenticated, on top of those that are known. */
+  #read(found: readonly Row[], before: ReadonlyMap<string, KnownRow>, sumBefore: bigint): ReadRows {
+    const known = new Map(before)
     const rows: MirroredRow[] = []
+    let sum = sumBefore
     for (const each of found) {
       if (each.kind === null) continue
       const body = each.body === null ? null : String(each.body)
       const row = { kind: String(each.kind), key: String(each.key), body }
       const code = this.#code(row, Number(each.version))
       if (!isEqual(code, each.mac)) throw wrongKey(`${row.kind} ${row.key}`)
-      sum = replace(codes, sum, row, code)
+      sum = replace({ known, sum }, row, { code, version: Number(each.version) })
       rows.push(row)
     }
-    if (!isEqual(this.#root(version, sum), found[0]?.root)) throw wrongKey('the list of all rows')
-    take(rows)
-    this.#codes = codes
+    return { rows, known, sum }
+  }
+
+  #adopt(version: number, { known, sum }: Pick<ReadRows, 'known' | 'sum'>): void {
+    this.#known = known
     this.#sum = sum
     this.#version = version
+  }
+
+  #isRoot(found: readonly Row[], sum: bigint): boolean {
+    return isEqual(this.#root(Number(found[0]?.current), sum), found[0]?.root)
   }
 
   /** Rejects with the SQLSTATE SL001 if another gate was faster. */
   async change(rows: readonly MirroredRow[]): Promise<void> {
     const { connections, epoch, gate } = this.#parts
-    const version = this.#version + 1
-    const codes = new Map(this.#codes)
+    const { changed, now } = this.#timelines
+    const version = this.#version + (changed === '' || changed === now ? 1 : VERSIONS_LOST_MAX)
+    const known = new Map(this.#known)
     let sum = this.#sum
     const macs = rows.map((row) => {
       const code = this.#code(row, version)
-      sum = replace(codes, sum, row, code)
+      sum = replace({ known, sum }, row, { code, version })
       return code
     })
     const values = [
-      ...[gate, epoch(), this.#version, rows.map(({ kind }) => kind)],
+      ...[gate, epoch(), this.#version, version, now, rows.map(({ kind }) => kind)],
       // An index has a limit on the length of its keys, and keys contain names of foreign tools.
       rows.map(({ key }) => createHash('sha256').update(key).digest()),
       ...[rows.map(({ key }) => key), rows.map(({ body }) => body)],
@@ -76,9 +136,8 @@ export class SharedRows {
     ]
     // Calls wait for it.
     await connections.query(CHANGE, values, ADMIT_DEADLINE_MS)
-    this.#codes = codes
-    this.#sum = sum
-    this.#version = version
+    this.#adopt(version, { known, sum })
+    this.#timelines = { changed: now, now }
   }
 
   #code({ kind, key, body }: MirroredRow, version: number): Buffer {
@@ -95,25 +154,35 @@ export class SharedRows {
     return new StoreError(
       'STORE_LOST',
       `the shared store is at version ${version}, and was at ${this.#version} before`,
-      'a failover or a restored backup lost commits: restart the gates to accept what is left',
+      'a failover or a restored backup lost changes: restart the gates to accept what is left',
     )
   }
 }
 
+/** A failover loses fewer changes than that: the first change after it has a higher version than all of them. */
+const VERSIONS_LOST_MAX = 1_000_000
 const MODULUS = 1n << 256n
 
 /** A keyed sum: adding and removing a row needs no other one. */
 function replace(
-  codes: Map<string, bigint>,
-  sum: bigint,
-  { kind, key }: MirroredRow,
-  code: Buffer,
+  { known, sum }: { known: Map<string, KnownRow>; sum: bigint },
+  row: MirroredRow,
+  { code, version }: { code: Buffer; version: number },
 ): bigint {
-  const name = `${kind} ${key}`
+  const name = nameOf(row)
   const added = BigInt(`0x${code.toString('hex')}`)
-  const before = codes.get(name) ?? 0n
-  codes.set(name, added)
-  return (sum + added - before + MODULUS) % MODULUS
+  const before = known.get(name)
+  const { key, kind } = row
+  known.set(name, { name: { kind, key }, code: added, version, content: digestRow(row) })
+  return (sum + added - (before?.code ?? 0n) + MODULUS) % MODULUS
+}
+
+function nameOf({ kind, key }: RowName): string {
+  return `${kind} ${key}`
+}
+
+function digestRow({ kind, key, body }: MirroredRow): string {
+  return hash('sha256', JSON.stringify([kind, key, body]), 'base64')
 }
 
 function isEqual(code: Buffer, found: unknown): boolean {

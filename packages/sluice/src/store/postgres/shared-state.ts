@@ -139,7 +139,9 @@ export class SharedState {
     const lost: string[] = []
     const before = this.version
     try {
-      await this.#rows.readNews((rows) => {
+      await this.#rows.readNews((rows, again) => {
+        for (const { kind, key } of again)
+          this.#dirty.set(JSON.stringify([kind, key]), ++this.#stamp)
         for (const row of rows) {
           const name = JSON.stringify([row.kind, row.key])
           if (!this.#dirty.delete(name)) continue

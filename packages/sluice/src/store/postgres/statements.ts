@@ -10,28 +10,32 @@ import {
 import { MIGRATIONS } from './schema.ts'
 
 export const ADMIT = `CALL sluice.admit_durably($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-  $15, $16, $17, $18, NULL, NULL, NULL, NULL, NULL)`
-/** Whether a statement with this error may have committed something: ADMIT is two transactions, and it can be
- * cancelled, or run out of memory or disk space, between them. */
+  $15, $16, $17, $18, $19, $20, NULL, NULL, NULL, NULL, NULL)`
+/** Whether what the database has is unknown after this error: ADMIT is two transactions, and it can be cancelled, or
+ * run out of memory or disk space, between them. SL004: the chain is another one. */
 export function isEffectUnknown(code: string | undefined): boolean {
-  return /^(?:53|57|58|XX)/.test(code ?? '')
+  return /^(?:53|57|58|XX|SL004)/.test(code ?? '')
 }
 export const WRITTEN_SINCE = `SELECT seq, id, at::text AS at, kind, body FROM sluice.ledger
   WHERE gate = $1 AND seq > $2 ORDER BY seq LIMIT ${ADMIT_BATCH_MAX + 1}`
 export const GIVE_BACK = 'SELECT sluice.give_back($1, $2, $3, $4, $5)'
-const HEAD = 'epoch, seq, head, batch, open_from'
+/** A promoted standby is on another one; so is a database that was restored to a point in time. */
+const TIMELINE = 'substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline'
+const HEAD = `epoch, seq, head, batch, open_from, ${TIMELINE}`
 export const ENTER = `INSERT INTO sluice.gates AS g (gate, epoch, owner, tables)
   VALUES ($1, 1, $2, ${MIGRATIONS.length}) ON CONFLICT (gate) DO UPDATE
     SET epoch = g.epoch + 1, owner = excluded.owner, tables = excluded.tables, beat_at = now(), started_at = now()
   RETURNING ${HEAD}`
 export const RAISE = `UPDATE sluice.gates SET epoch = epoch + 1, beat_at = now()
   WHERE gate = $1 AND owner = $2 RETURNING ${HEAD}`
-export const SHARED_SINCE = `SELECT c.version AS current, c.root, s.kind, s.key, s.body, s.version, s.mac
+export const RESTORE_CHAIN =
+  'SELECT sluice.restore_chain($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)'
+export const SHARED_SINCE = `SELECT c.version AS current, c.root, c.timeline AS changed_on, ${TIMELINE}, s.kind, s.key, s.body, s.version, s.mac
   FROM sluice.control c LEFT JOIN sluice.shared s ON s.version > $1`
-export const CHANGE = 'SELECT sluice.change($1, $2, $3, $4, $5, $6, $7, $8, $9)'
+export const CHANGE = 'SELECT sluice.change_from($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)'
 export const BEAT = `UPDATE sluice.gates SET beat_at = now(), version = $2, state = $3, release = $4,
   config = $5, address = $6, key = $7, peer = $9 WHERE gate = $1 AND epoch = $8
-  RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS now_ms`
+  RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS now_ms, ${TIMELINE}`
 export const LEAVE = `UPDATE sluice.gates SET state = 'stopped', beat_at = now()
   WHERE gate = $1 AND epoch = $2`
 export const GATES = `SELECT g.*, extract(epoch FROM now() - g.beat_at) * 1000 AS silent_ms,
@@ -61,6 +65,9 @@ export const SWEEP = `WITH old AS (
 export const OPEN_SESSION = 'SELECT * FROM sluice.open_session($1, $2, $3, $4, $5, $6, $7, $8)'
 export const SEE_LABELS = 'SELECT * FROM sluice.see_labels($1, $2, $3, $4, $5, $6)'
 export const TOUCH_SESSIONS = 'SELECT * FROM sluice.touch_sessions($1, $2)'
+/** A version that was given before a failover is never given again. */
+export const RAISE_VERSIONS = `SELECT setval('sluice.session_version',
+  greatest(nextval('sluice.session_version'), $1::bigint) + 1000)`
 /** Nothing happened in it, and no other gate has it. */
 export const FORGET_SESSION = `DELETE FROM sluice.session
   WHERE owner = $1 AND number = $2 AND gates = ARRAY[$3]`
