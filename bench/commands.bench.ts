@@ -56,12 +56,12 @@ export async function run(options: RunOptions): Promise<number> {
   return 0
 }
 
-interface Measured {
+interface Measurement {
   readonly wallMs: readonly number[]
   readonly cpuMs: readonly number[]
 }
 
-function measure(args: readonly string[], cwd: string, runs: number): Measured {
+function measure(args: readonly string[], cwd: string, runs: number): Measurement {
   const wallMs: number[] = []
   const cpuMs: number[] = []
   for (let round = 0; round < runs; round++) {
@@ -77,7 +77,7 @@ function measure(args: readonly string[], cwd: string, runs: number): Measured {
   return { wallMs: wallMs.sort((a, b) => a - b), cpuMs: cpuMs.sort((a, b) => a - b) }
 }
 
-function toRow(name: string, { wallMs, cpuMs }: Measured): string {
+function toRow(name: string, { wallMs, cpuMs }: Measurement): string {
   const middle = (values: readonly number[]) => values[values.length >> 1] ?? Number.NaN
   const cells = [middle(wallMs), wallMs[0], middle(cpuMs), cpuMs[0]]
   return `| \`${name}\` | ${cells.map((ms) => (ms ?? Number.NaN).toFixed(0)).join(' | ')} |`

@@ -10,7 +10,7 @@ import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { decide } from '@sluice/policy/decide/decide'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { RunOptions } from '../scripts/dispatch.ts'
-import { type Measured, type Side, sideBySide, table } from './side-by-side.ts'
+import { type Measurement, type Side, sideBySide, table } from './side-by-side.ts'
 
 const RULES = [10, 100, 1_000, 10_000]
 const CEDAR_RULES_MAX = 1_000
@@ -26,7 +26,7 @@ export async function run(options: RunOptions): Promise<number> {
   }
   sides.push(consumeSide(), flexibleSide(), firstSight())
   const measured = await sideBySide(sides, turns)
-  const p50 = (name: string) => (measured.find((row) => row.name === name) as Measured).p50Ns
+  const p50 = (name: string) => (measured.find((row) => row.name === name) as Measurement).p50Ns
   const flat = Object.fromEntries(
     ['plain', 'limits', 'when'].map((kind) => [
       kind,

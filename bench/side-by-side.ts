@@ -9,7 +9,7 @@ export interface Side {
   run(count: number): void | Promise<void>
 }
 
-export interface Measured {
+export interface Measurement {
   readonly name: string
   readonly p50Ns: number
   readonly p10Ns: number
@@ -17,7 +17,7 @@ export interface Measured {
   readonly turns: number
 }
 
-export async function sideBySide(sides: readonly Side[], turns: number): Promise<Measured[]> {
+export async function sideBySide(sides: readonly Side[], turns: number): Promise<Measurement[]> {
   const times = sides.map((): number[] => [])
   // The first turns warm everything up and are not counted.
   for (let turn = -Math.ceil(turns / 5); turn < turns; turn++) {
@@ -38,7 +38,7 @@ export async function sideBySide(sides: readonly Side[], turns: number): Promise
   })
 }
 
-export function table(rows: readonly Measured[]): string {
+export function table(rows: readonly Measurement[]): string {
   const width = Math.max(...rows.map(({ name }) => name.length))
   return rows
     .map(

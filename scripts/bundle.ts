@@ -11,14 +11,14 @@ const DIST = join(ROOT, 'dist/sluice/dist')
 const POLICY = '@sluice/policy/'
 
 /** The original path of a module, as code. */
-export interface Place {
+export interface BundlePlace {
   readonly dirname: string
   readonly filename: string
   readonly url: string
 }
 
 /** `import.meta` is that of the bundle; every module needs its original path. */
-function inPlace(placeOf: (path: string) => Place): Plugin {
+function inPlace(placeOf: (path: string) => BundlePlace): Plugin {
   return {
     name: 'in place',
     transform: {
@@ -27,7 +27,7 @@ function inPlace(placeOf: (path: string) => Place): Plugin {
         const place = placeOf(path)
         return code.replace(
           /import\.meta\.(dirname|filename|url)\b/g,
-          (_, word: keyof Place) => place[word],
+          (_, word: keyof BundlePlace) => place[word],
         )
       },
     },
@@ -102,7 +102,7 @@ const SHORT_COMMANDS = [
 
 interface BundleSources {
   readonly main: string
-  readonly placeOf: (path: string) => Place
+  readonly placeOf: (path: string) => BundlePlace
   /** Where the modules of the policy package are, and what their names end in. */
   readonly policy: readonly [folder: string, extension: string]
 }

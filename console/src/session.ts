@@ -8,7 +8,7 @@ import type {
   ApprovalRequest,
   ApprovalVerdict,
   CurrentPerson,
-  Revealed,
+  RevealedArguments,
   SignedIn,
   SignInMethods,
 } from '../../packages/sluice/src/admin/contract/contract.ts'
@@ -170,8 +170,8 @@ export async function sendWithProof<Answer>(
   body?: unknown,
 ): Promise<Answer> {
   const text = body === undefined ? '' : JSON.stringify(body)
-  const wish = { method, path: `/api${path}`, body: text }
-  const { challenge } = await post<{ challenge: never }>('/proofs', wish)
+  const signed = { method, path: `/api${path}`, body: text }
+  const { challenge } = await post<{ challenge: never }>('/proofs', signed)
   const assertion = await startAuthentication({ optionsJSON: challenge })
   const headers = authorised({
     'sluice-proof': btoa(JSON.stringify(assertion)),
@@ -179,7 +179,7 @@ export async function sendWithProof<Answer>(
   })
   const request: RequestInit = { method, headers, cache: 'no-store', redirect: 'error' }
   if (text !== '') request.body = text
-  const response = await fetch(wish.path, request)
+  const response = await fetch(signed.path, request)
   if (!response.ok) throw await refusal(response)
   return (response.status === 204 ? undefined : await response.json()) as Answer
 }
@@ -196,7 +196,7 @@ export async function decideRequest(
   )
 }
 
-export async function revealArguments(id: string): Promise<Revealed> {
+export async function revealArguments(id: string): Promise<RevealedArguments> {
   const path = `/approvals/${encodeURIComponent(id)}/reveal`
-  return sendWithProof<Revealed>('POST', path, {})
+  return sendWithProof<RevealedArguments>('POST', path, {})
 }

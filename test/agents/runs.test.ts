@@ -16,23 +16,23 @@ const scratch = mkdtempSync(join(tmpdir(), 'sluice-runs-'))
 const scripts = join(scratch, 'scripts')
 const log = join(scratch, 'calls.log')
 let model: ModelServer
-let door: StandIn
+let server: StandIn
 let service: Service
 
 beforeAll(async () => {
   mkdirSync(scripts)
   model = await modelServer(scratch)
-  door = await standInGate('count', [process.execPath, COUNTER, log], ({ args }) => {
+  server = await standInGate('count', [process.execPath, COUNTER, log], ({ args }) => {
     const { fate } = args as { fate?: string }
     return fate === 'deny' || fate === 'hold' ? fate : 'allow'
   })
   const models = settingsOf({ local: { url: model.url } }, { scripts })
-  service = await Service.start({ directory: join(scratch, 'data'), models, gate: door })
+  service = await Service.start({ directory: join(scratch, 'data'), models, gate: server })
 }, 180_000)
 
 afterAll(async () => {
   await service.close()
-  await door.close()
+  await server.close()
   model.stop()
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
 })
@@ -294,7 +294,7 @@ describe('tools through the gate', () => {
       expect(await service.prompt('me', id, { input: 'go' })).toMatchObject({ response: 'done' })
       expect(lines(log).map(({ name }) => name)).toEqual(['write', 'fail'])
       expect(lines(log)[0]?.effect).toContain(id)
-      expect(door.calls.find(({ agent }) => agent.id === id)).toMatchObject({
+      expect(server.calls.find(({ agent }) => agent.id === id)).toMatchObject({
         owner: 'me',
         agent: { id, owner: 'me', template: 'coder', depth: 0 },
         server: 'count',
@@ -319,14 +319,14 @@ describe('tools through the gate', () => {
     const directory = join(scratch, 'believer')
     const models = settingsOf({}, { scripts })
     const name = script([{ toolCalls: [{ name: 'count__write', input: {} }] }, { text: 'done' }])
-    let own = await Service.start({ directory, models, gate: door })
+    let own = await Service.start({ directory, models, gate: server })
     const { id } = await own.create('me', { model: name, tools: ['count/write'] })
     await own.close()
     // As an image from elsewhere would: the guest has the tool in its list, the host gave none.
     const database = new DatabaseSync(join(directory, 'agents.db'))
     database.exec(`UPDATE agents SET grants = '[]'`)
     database.close()
-    own = await Service.start({ directory, models, gate: door })
+    own = await Service.start({ directory, models, gate: server })
     expect(await own.prompt('me', id, { input: 'go' })).toMatchObject({ response: 'done' })
     expect(lines(log)).toEqual([])
     await own.close()
@@ -345,7 +345,7 @@ describe('tools through the gate', () => {
       expect(agent.summary.waitingFor).toContain('count/write')
     }, LONG)
     expect(lines(log)).toEqual([])
-    door.decide(door.held.at(-1) ?? '', true)
+    server.decide(server.held.at(-1) ?? '', true)
     expect(await answer).toMatchObject({ response: 'done' })
     expect(lines(log)).toHaveLength(1)
   })
@@ -407,28 +407,28 @@ describe('run_code', () => {
       return [...both, await tools.count.slow({})]`
       const directory = join(scratch, 'held')
       const models = settingsOf({}, { scripts })
-      const before = door.held.length
-      let own = await Service.start({ directory, models, gate: door })
+      const before = server.held.length
+      let own = await Service.start({ directory, models, gate: server })
       const { id } = await own.create('me', {
         model: script([code(program), { text: 'done' }]),
         tools: ['count/*'],
       })
       const cutOff = own.prompt('me', id, { input: 'go', waitMs: 0 })
       const agent = async () => (await own.steps.standing('me', id, Date.now())).agent
-      await vi.waitFor(() => expect(door.held.length).toBe(before + 2), LONG)
+      await vi.waitFor(() => expect(server.held.length).toBe(before + 2), LONG)
       await vi.waitFor(async () => expect((await agent()).state).toBe('waiting'), LONG)
       await cutOff
       await own.close()
-      own = await Service.start({ directory, models, gate: door })
+      own = await Service.start({ directory, models, gate: server })
       expect(await agent()).toMatchObject({ state: 'waiting' })
       expect(lines(log)).toEqual([])
-      door.decide(door.held[before] ?? '', true)
+      server.decide(server.held[before] ?? '', true)
       await vi.waitFor(() => expect(lines(log)).toHaveLength(1), LONG)
       // One verdict is still missing.
       expect(await agent()).toMatchObject({ state: 'waiting' })
-      door.decide(door.held[before + 1] ?? '', false)
+      server.decide(server.held[before + 1] ?? '', false)
       expect(await own.wait('me', id, undefined)).toMatchObject({ response: 'done' })
-      expect(door.held.length).toBe(before + 2)
+      expect(server.held.length).toBe(before + 2)
       expect(lines(log).map(({ name: tool }) => tool)).toEqual(['write', 'slow'])
       const history = await own.steps.history('me', id, 1, null)
       const waits = history.filter(({ kind }) => kind === 'waiting').map(({ event }) => event.on)

@@ -237,8 +237,8 @@ export async function signedIn(
   const page = await context.newPage()
   const faults = watchFaults(page)
   await addAuthenticator(page)
-  const { url: door } = await ask(gate, { do: 'console', proof: { name, pin } })
-  const code = new URL(String(door)).hash
+  const { url: consoleUrl } = await ask(gate, { do: 'console', proof: { name, pin } })
+  const code = new URL(String(consoleUrl)).hash
   await page.goto(`${url}${path}${code}`)
   await page.getByRole('navigation', { name: 'Pages' }).waitFor()
   return { page, faults }

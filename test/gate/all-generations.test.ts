@@ -163,9 +163,9 @@ describe('a client of 2026-07-28', { timeout: 180_000 }, () => {
 
   test('a subscription is one at each server, under the id that the client knows', async () => {
     const wanted = { toolsListChanged: true, resourceSubscriptions: ['mem://a', 'mem://nobody'] }
-    const { heard, close } = await listenStateless(gate, ALL, wanted)
-    await until(() => heard.length >= 2)
-    const [acknowledged, ...rest] = heard
+    const { received, close } = await listenStateless(gate, ALL, wanted)
+    await until(() => received.length >= 2)
+    const [acknowledged, ...rest] = received
     expect(acknowledged).toMatchObject({
       method: 'notifications/subscriptions/acknowledged',
       params: {
@@ -177,13 +177,14 @@ describe('a client of 2026-07-28', { timeout: 180_000 }, () => {
       method: 'notifications/resources/updated',
       params: { uri: 'mem://a', _meta: { 'io.modelcontextprotocol/subscriptionId': 7 } },
     })
-    const changes = () => heard.filter(({ method }) => method.endsWith('tools/list_changed')).length
+    const changes = () =>
+      received.filter(({ method }) => method.endsWith('tools/list_changed')).length
     await call('newer__test_trigger_tool_change')
     await until(() => changes() > 0)
     const before = changes()
     await call('b__change')
     await until(() => changes() > before + 1)
-    expect(heard.some(({ method }) => method.includes('prompts'))).toBe(false)
+    expect(received.some(({ method }) => method.includes('prompts'))).toBe(false)
     close()
     expect((await call('a__whoami')).answer.result.content).toHaveLength(1)
   })

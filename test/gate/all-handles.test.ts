@@ -309,11 +309,11 @@ describe('a hidden prompt or resource cannot be told from one that no server has
     [ALL, 'a__'],
   ])('at %j, in either generation', async (server, prefix) => {
     const session = await PlainClient.open(gate, server)
-    const heard = async () => {
+    const readUpdates = async () => {
       const { answer } = await session.call(`${prefix}heard`)
       return JSON.parse(textOf(answer.result).slice('a: '.length)) as string[]
     }
-    await heard()
+    await readUpdates()
     const ofSession = async (method: string, params: object) => {
       const body = { jsonrpc: '2.0', id: 7, method, params }
       return (await session.post(JSON.stringify(body))).text
@@ -331,7 +331,7 @@ describe('a hidden prompt or resource cannot be told from one that no server has
       }
     }
     // Only what fits a template has to be asked for, and of that nothing hidden.
-    expect(new Set(await heard())).toEqual(new Set(['a://none']))
+    expect(new Set(await readUpdates())).toEqual(new Set(['a://none']))
     await session.end()
   })
 
@@ -348,9 +348,9 @@ describe('a hidden prompt or resource cannot be told from one that no server has
 
   test('a subscription leaves out both', async () => {
     const resourceSubscriptions = ['mem://hidden', 'mem://absent', 'mem://a']
-    const { heard, close } = await listenStateless(gate, 'a', { resourceSubscriptions })
-    await until(() => heard.length > 0)
-    expect(heard[0].params.notifications).toEqual({ resourceSubscriptions: ['mem://a'] })
+    const { received, close } = await listenStateless(gate, 'a', { resourceSubscriptions })
+    await until(() => received.length > 0)
+    expect(received[0].params.notifications).toEqual({ resourceSubscriptions: ['mem://a'] })
     close()
   })
 })

@@ -96,7 +96,7 @@ test('a server is added, used, changed, restarted and removed, and nobody else n
   expect(added.stderr).toContain(`command: ${command.join(' ')}`)
   expect(added.stderr).toContain('env: STEP=one')
   await until(() => changes(all) > 0)
-  await until(() => listening.heard.some(({ method }) => method.endsWith('tools/list_changed')))
+  await until(() => listening.received.some(({ method }) => method.endsWith('tools/list_changed')))
   expect(await toolsOf(all)).toContain('extra__echo')
   expect(JSON.parse(await call(all, 'extra__env')).STEP).toBe('one')
   const alone = await throughGate(gate, 'extra')

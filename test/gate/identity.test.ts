@@ -163,8 +163,8 @@ describe('who is let in', () => {
   })
 
   test('each is judged by its own document, with its groups, under its own name', async () => {
-    const wish = { name: 'bob', policy: 'policy', slots: 1, groups: [], explain: true }
-    bob = store((kept) => kept.add(wish, Date.now()).token)
+    const request = { name: 'bob', policy: 'policy', slots: 1, groups: [], explain: true }
+    bob = store((kept) => kept.add(request, Date.now()).token)
     const [one, other] = [await open(ann), await open(bob)]
     expect(await decisionOf(one, 'send_mail')).toEqual({ decision: 'allow' })
     expect(await decisionOf(one, 'delete_all')).toMatchObject({ decision: 'deny' })

@@ -132,7 +132,7 @@ describe('an agent with a shell', () => {
   })
 
   test('gets nothing from the socket, whatever it puts beside its request', async () => {
-    const wishes = [
+    const requests = [
       { do: 'thaw' },
       { do: 'apply', digest: 'x' },
       { do: 'pin-accept', server: 'files' },
@@ -146,13 +146,13 @@ describe('an agent with a shell', () => {
       { do: 'console' },
       { do: 'invite', name: 'me' },
     ]
-    for (const wish of wishes) {
+    for (const request of requests) {
       for (const proof of [undefined, {}, { pin: 7 }, 'pin', { name: 'me' }])
-        expect([wish.do, await say(proof === undefined ? wish : { ...wish, proof })]).toEqual([
-          wish.do,
-          expect.stringContaining('needs the proof of a person'),
-        ])
-      expect(await say({ ...wish, proof: { name: 'nobody', pin: FIRST_PIN } })).toContain(
+        expect([
+          request.do,
+          await say(proof === undefined ? request : { ...request, proof }),
+        ]).toEqual([request.do, expect.stringContaining('needs the proof of a person')])
+      expect(await say({ ...request, proof: { name: 'nobody', pin: FIRST_PIN } })).toContain(
         'no approver is called `nobody`',
       )
     }

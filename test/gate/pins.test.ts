@@ -73,8 +73,8 @@ test('A02 rug pull: graded when a list is seen, held before a call passes', asyn
   const seen = held.held.map(({ digest }: { digest: string }) => digest)
   list(tool('get_item', 'Get one item'), PUT_READS, tool('drop_items', 'Drops every single item'))
   await names(client)
-  const wish = { do: 'pin-accept', server: 'shifty', seen, proof: { pin: PIN } }
-  await expect(askGate(gate.data, wish)).rejects.toThrow('changed again')
+  const request = { do: 'pin-accept', server: 'shifty', seen, proof: { pin: PIN } }
+  await expect(askGate(gate.data, request)).rejects.toThrow('changed again')
   expect((await sluice(['pin', '--accept', 'shifty/drop_items', ...place(gate)])).code).toBe(0)
   expect(await names(client)).toEqual(['get_item', 'drop_items'])
   expect(await callDetails(client, 'drop_items')).toBe('drop_items')

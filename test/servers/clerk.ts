@@ -43,7 +43,7 @@ const asked = new Map<unknown, (result: unknown) => void>()
 const cancelled: unknown[] = []
 const progress: unknown[] = []
 /** What it was asked for by name. */
-const heard: string[] = []
+const received: string[] = []
 
 const send = (message: object): void =>
   void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
@@ -74,7 +74,7 @@ function call(
     return
   }
   if (tool === 'count') return answer(++count)
-  if (tool === 'heard') return answer(heard.splice(0))
+  if (tool === 'heard') return answer(received.splice(0))
   if (tool === 'line') return answer(line)
   answer({ tool, args, level, cancelled })
 }
@@ -147,7 +147,7 @@ function hear(line: string): void {
   if (method === 'tools/call') return call(id, String(params.name), params, line)
   const { name: named, uri, ref } = params
   if (/prompts.get|resources.(read|.*subscribe)|complete/.test(method))
-    heard.push(`${named ?? uri ?? JSON.stringify(ref)}`)
+    received.push(`${named ?? uri ?? JSON.stringify(ref)}`)
   const answer = resultOf(method, params)
   if (method === 'resources/subscribe')
     send({ method: 'notifications/resources/updated', params: { uri: params.uri } })

@@ -38,7 +38,7 @@ export async function listenStateless(
   gate: RunningGate,
   server: string,
   notifications: object,
-): Promise<{ heard: Reply['messages']; close: () => void }> {
+): Promise<{ received: Reply['messages']; close: () => void }> {
   const aborter = new AbortController()
   const { body } = await send(
     gate,
@@ -49,13 +49,13 @@ export async function listenStateless(
       signal: aborter.signal,
     },
   )
-  const heard: Reply['messages'] = []
+  const received: Reply['messages'] = []
   const lines = createInterface({ input: Readable.fromWeb(body as WebStream) })
   lines.on('line', (line) => {
-    if (line.startsWith('data: ')) heard.push(JSON.parse(line.slice('data: '.length)))
+    if (line.startsWith('data: ')) received.push(JSON.parse(line.slice('data: '.length)))
   })
   lines.on('error', () => {})
-  return { heard, close: () => aborter.abort() }
+  return { received, close: () => aborter.abort() }
 }
 
 /** One request, with headers that repeat the body by default. */

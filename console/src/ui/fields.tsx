@@ -4,7 +4,7 @@ import { type JSX, type ReactNode, useId } from 'react'
 import { ToggleButton } from 'react-aria-components/ToggleButton'
 import { ToggleButtonGroup } from 'react-aria-components/ToggleButtonGroup'
 
-interface Common {
+interface FieldProps {
   readonly label: string
   readonly value: string
   readonly onChange: (value: string) => void
@@ -48,7 +48,7 @@ export function TextField({
   onEnter,
   suggestions,
   onFocus,
-}: Common & {
+}: FieldProps & {
   type?: string
   className?: string
   min?: number
@@ -94,7 +94,7 @@ export function TextArea({
   quiet = false,
   rows = 3,
   mono = false,
-}: Common & { rows?: number; mono?: boolean }): JSX.Element {
+}: FieldProps & { rows?: number; mono?: boolean }): JSX.Element {
   const id = useId()
   return (
     <Labelled id={id} label={label} quiet={quiet}>
@@ -121,7 +121,7 @@ export function SelectField({
   onChange,
   choices,
   quiet = true,
-}: Omit<Common, 'placeholder'> & { choices: readonly Choice[] }): JSX.Element {
+}: Omit<FieldProps, 'placeholder'> & { choices: readonly Choice[] }): JSX.Element {
   const id = useId()
   return (
     <Labelled id={id} label={label} quiet={quiet}>
@@ -146,7 +146,7 @@ export function Chips({
   value,
   onChange,
   choices,
-}: Omit<Common, 'placeholder' | 'quiet'> & { choices: readonly Choice[] }): JSX.Element {
+}: Omit<FieldProps, 'placeholder' | 'quiet'> & { choices: readonly Choice[] }): JSX.Element {
   return (
     <ToggleButtonGroup
       aria-label={label}

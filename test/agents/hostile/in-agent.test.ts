@@ -15,20 +15,20 @@ const LONG = { timeout: 180_000 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'sluice-in-agent-'))
 const log = join(scratch, 'calls.log')
-let door: StandIn
+let server: StandIn
 let service: Service
 
 beforeAll(async () => {
-  door = await standInGate('count', [process.execPath, COUNTER, log], ({ args }) =>
+  server = await standInGate('count', [process.execPath, COUNTER, log], ({ args }) =>
     (args as { fate?: string }).fate === 'hold' ? 'hold' : 'allow',
   )
   const models = settingsOf({}, { scripts: scratch })
-  service = await Service.start({ directory: join(scratch, 'data'), models, gate: door })
+  service = await Service.start({ directory: join(scratch, 'data'), models, gate: server })
 }, 180_000)
 
 afterAll(async () => {
   await service.close()
-  await door.close()
+  await server.close()
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
 })
 
@@ -60,13 +60,13 @@ test('held calls of a program that failed end nothing when their agent is gone',
   const id = await agent()
   const code =
     'await Promise.all(Array.from({ length: 101 }, () => tools.count.write({ fate: "hold" })))'
-  const before = door.held.length
+  const before = server.held.length
   const { content } = await service.callTool('me', id, 'run_code', { code })
   expect(content).toContain('at most 100 calls')
-  await vi.waitFor(() => expect(door.held.length - before).toBe(100), 30_000)
+  await vi.waitFor(() => expect(server.held.length - before).toBe(100), 30_000)
   const made = counted()
   await service.terminate('me', id)
-  for (const ticket of door.held.slice(before)) door.decide(ticket, true)
+  for (const ticket of server.held.slice(before)) server.decide(ticket, true)
   const other = await service.callTool('me', await agent(), 'run_code', { code: 'return 6 * 7' })
   expect(other.content).toContain('42')
   expect(counted()).toBe(made)
@@ -79,12 +79,12 @@ test(
     const size = 24_000_000
     const count = Math.ceil(RESTING_BYTES_MAX / size) + 1
     const code = `const a = new Uint8Array(${size}).fill(7); await tools.count.write({ n: 1 }); await tools.count.write({ fate: "hold" }); return a.length + a[5]`
-    const before = door.held.length
+    const before = server.held.length
     const made = counted()
     const ids = await Promise.all(Array.from({ length: count }, () => agent()))
     const ends = ids.map((id) => service.callTool('me', id, 'run_code', { code }))
-    await vi.waitFor(() => expect(door.held.length - before).toBe(count), 120_000)
-    for (const ticket of door.held.slice(before)) door.decide(ticket, true)
+    await vi.waitFor(() => expect(server.held.length - before).toBe(count), 120_000)
+    for (const ticket of server.held.slice(before)) server.decide(ticket, true)
     for (const { content } of await Promise.all(ends))
       expect(JSON.parse(content)).toMatchObject({ result: size + 7 })
     // Each of its calls once: what was run again did not call again.

@@ -17,7 +17,7 @@ import { clock, millis, short } from '../../ui/words.ts'
 import { useInbox } from '../approvals/inbox.ts'
 import type { CallAddress } from '../live/explained.tsx'
 
-type OnCall = (call: CallAddress) => void
+type OpenCall = (call: CallAddress) => void
 
 export function Conversation({
   messages,
@@ -26,7 +26,7 @@ export function Conversation({
 }: {
   messages: readonly AgentMessage[]
   turns: readonly AgentTurn[]
-  onCall: OnCall
+  onCall: OpenCall
 }): JSX.Element {
   if (messages.length === 0)
     return (
@@ -93,7 +93,7 @@ function Call({
 }: {
   call: AgentMessage['calls'][number]
   records: readonly CallRecord[]
-  onCall: OnCall
+  onCall: OpenCall
 }): JSX.Element {
   const final = records.at(-1)
   return (
@@ -125,7 +125,7 @@ function Call({
 }
 
 /** Leads to the record, and to the approval that was asked for by it. */
-function Recorded({ record, onCall }: { record: CallRecord; onCall: OnCall }): JSX.Element {
+function Recorded({ record, onCall }: { record: CallRecord; onCall: OpenCall }): JSX.Element {
   const { requests } = useInbox()
   const asked = requests.find(({ callId }) => callId === record.callId)
   return (

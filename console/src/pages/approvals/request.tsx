@@ -4,7 +4,7 @@
 import { type JSX, useState } from 'react'
 import type {
   ApprovalRequest,
-  Revealed,
+  RevealedArguments,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import {
   describeServerRequest,
@@ -32,7 +32,7 @@ export function Request({
 }): JSX.Element {
   const now = useNow()
   const purpose = describeServerRequest(request)
-  const [revealed, setRevealed] = useState<Revealed>()
+  const [revealed, setRevealed] = useState<RevealedArguments>()
   const [whole, setWhole] = useState(false)
   const { args, rest } = revealed ?? request
   const masked = revealed === undefined ? request.masked : undefined

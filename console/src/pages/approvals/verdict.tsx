@@ -34,7 +34,7 @@ export function Verdict({
 }): JSX.Element {
   const me = useMe()
   const [comment, setComment] = useState('')
-  const [wish, setWish] = useState(ONCE)
+  const [standing, setStanding] = useState(ONCE)
   const [busy, setBusy] = useState(false)
   const [changed, setChanged] = useState<string>()
   const mayEdit = request.asks.every(({ editArgs }) => editArgs) && !hasMasked
@@ -43,12 +43,12 @@ export function Verdict({
   const cannotApprove = isFolded || isOwn
   const decide = async (verdict: 'approve' | 'deny') => {
     if (busy || (cannotApprove && verdict === 'approve')) return
-    const fault = verdict === 'approve' ? findFormFault(wish) : undefined
+    const fault = verdict === 'approve' ? findFormFault(standing) : undefined
     if (fault !== undefined) return showToast(fault, 'bad')
     setBusy(true)
     try {
       const isYes = verdict === 'approve'
-      const lasts = toStandingTerms(wish, args)
+      const lasts = toStandingTerms(standing, args)
       const asked = {
         verdict,
         comment,
@@ -104,7 +104,7 @@ export function Verdict({
     )
   return (
     <>
-      {(changed !== undefined || wish.forMs !== '') && (
+      {(changed !== undefined || standing.forMs !== '') && (
         <div className="verdict-terms" ref={bringUp}>
           {changed !== undefined && (
             <TextArea
@@ -115,7 +115,9 @@ export function Verdict({
               onChange={setChanged}
             />
           )}
-          {wish.forMs !== '' && <StandingForm args={args} wish={wish} onChange={setWish} />}
+          {standing.forMs !== '' && (
+            <StandingForm args={args} form={standing} onChange={setStanding} />
+          )}
         </div>
       )}
       <footer className="verdict">
@@ -149,12 +151,12 @@ export function Verdict({
           {changed === undefined && !request.edited && (
             <SelectField
               label="Valid for"
-              value={wish.forMs}
-              onChange={(forMs) => setWish({ ...wish, forMs })}
+              value={standing.forMs}
+              onChange={(forMs) => setStanding({ ...standing, forMs })}
               choices={WHILES}
             />
           )}
-          {mayEdit && wish.forMs === '' && (
+          {mayEdit && standing.forMs === '' && (
             <Button
               kind="quiet"
               onPress={() => setChanged(changed === undefined ? indented(args) : undefined)}

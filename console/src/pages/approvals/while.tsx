@@ -33,21 +33,21 @@ interface BoundFormState {
 export interface StandingFormState {
   readonly forMs: string
   readonly calls: string
-  readonly wishes: Readonly<Record<string, BoundFormState>>
+  readonly bounds: Readonly<Record<string, BoundFormState>>
 }
 
-export const ONCE: StandingFormState = { forMs: '', calls: '', wishes: {} }
+export const ONCE: StandingFormState = { forMs: '', calls: '', bounds: {} }
 
 /** Undefined if it is for this call only. */
 export function toStandingTerms(
-  { forMs, calls, wishes }: StandingFormState,
+  { forMs, calls, bounds: forms }: StandingFormState,
   args: string,
 ): StandingTerms | undefined {
   if (forMs === '') return undefined
   const members = new Map(parseMembers(args) ?? [])
   const bounds = Object.fromEntries(
-    Object.entries(wishes).flatMap(([name, wish]): [string, ArgumentBound][] => {
-      const bound = toBound(wish, members.get(name))
+    Object.entries(forms).flatMap(([name, form]): [string, ArgumentBound][] => {
+      const bound = toBound(form, members.get(name))
       return bound === undefined ? [] : [[name, bound]]
     }),
   )
@@ -55,9 +55,9 @@ export function toStandingTerms(
 }
 
 /** What is missing in the form; undefined if nothing is. */
-export function findFormFault({ forMs, wishes }: StandingFormState): string | undefined {
+export function findFormFault({ forMs, bounds }: StandingFormState): string | undefined {
   if (forMs === '') return undefined
-  const open = Object.entries(wishes).find(
+  const open = Object.entries(bounds).find(
     ([, { kind, min, max }]) => kind === 'range' && min === '' && max === '',
   )
   return open && `Give ${open[0]} a smallest or a largest value.`
@@ -78,12 +78,12 @@ function toBound(
 
 export function StandingForm({
   args,
-  wish,
+  form,
   onChange,
 }: {
   args: string
-  wish: StandingFormState
-  onChange: (wish: StandingFormState) => void
+  form: StandingFormState
+  onChange: (form: StandingFormState) => void
 }): JSX.Element {
   const members = parseMembers(args) ?? []
   return (
@@ -98,16 +98,16 @@ export function StandingForm({
           key={name}
           name={name}
           value={value}
-          wish={wish.wishes[name] ?? EXACT}
-          onChange={(next) => onChange({ ...wish, wishes: { ...wish.wishes, [name]: next } })}
+          form={form.bounds[name] ?? EXACT}
+          onChange={(next) => onChange({ ...form, bounds: { ...form.bounds, [name]: next } })}
         />
       ))}
       <TextField
         label="Maximum calls"
         type="number"
         min={1}
-        value={wish.calls}
-        onChange={(calls) => onChange({ ...wish, calls })}
+        value={form.calls}
+        onChange={(calls) => onChange({ ...form, calls })}
         placeholder="no limit"
       />
     </fieldset>
@@ -119,13 +119,13 @@ const EXACT: BoundFormState = { kind: 'exact', min: '', max: '', list: '' }
 function Argument({
   name,
   value,
-  wish,
+  form,
   onChange,
 }: {
   name: string
   value: unknown
-  wish: BoundFormState
-  onChange: (wish: BoundFormState) => void
+  form: BoundFormState
+  onChange: (form: BoundFormState) => void
 }): JSX.Element {
   const shown = typeof value === 'string' ? value : JSON.stringify(value)
   const isMasked = MASK.test(shown)
@@ -141,36 +141,36 @@ function Argument({
       <UntrustedText text={name} className="mono while-name" />
       <SelectField
         label={`What ${name} may be`}
-        value={wish.kind}
-        onChange={(kind) => onChange({ ...wish, kind: kind as BoundKind })}
+        value={form.kind}
+        onChange={(kind) => onChange({ ...form, kind: kind as BoundKind })}
         choices={kinds}
       />
-      {wish.kind === 'range' && (
+      {form.kind === 'range' && (
         <>
           <TextField
             label={`${name}, at least`}
             quiet
-            value={wish.min}
+            value={form.min}
             placeholder="at least (0)"
-            onChange={(min) => onChange({ ...wish, min: min.trim() })}
+            onChange={(min) => onChange({ ...form, min: min.trim() })}
           />
           <TextField
             label={`${name}, at most`}
             quiet
-            value={wish.max}
+            value={form.max}
             placeholder="at most"
-            onChange={(max) => onChange({ ...wish, max: max.trim() })}
+            onChange={(max) => onChange({ ...form, max: max.trim() })}
           />
         </>
       )}
-      {wish.kind === 'list' && (
+      {form.kind === 'list' && (
         <TextArea
           label={`Other values of ${name}, one a line`}
           quiet
           rows={2}
-          value={wish.list}
+          value={form.list}
           placeholder={typeof value === 'string' ? 'one a line' : 'one a line, as JSON'}
-          onChange={(list) => onChange({ ...wish, list })}
+          onChange={(list) => onChange({ ...form, list })}
         />
       )}
     </div>

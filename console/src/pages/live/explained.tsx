@@ -17,7 +17,7 @@ import { Category, OutcomeBadge } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading } from '../../ui/page.tsx'
 import { LongText, UntrustedText } from '../../ui/text.tsx'
 import { bytes, formatPointer, millis, moment } from '../../ui/words.ts'
-import type { RuleWish } from '../policy/rule-from-call.tsx'
+import type { NewRuleAction } from '../policy/rule-from-call.tsx'
 
 export interface CallAddress {
   readonly callId: string
@@ -66,7 +66,7 @@ export function CallExplanationDrawer({
     <Dialog title="Call explained" onClose={onClose} side>
       {error !== undefined && <ErrorNotice error={error} again={reload} />}
       {value === undefined && error === undefined && <Loading />}
-      {value !== undefined && <Whole call={value} />}
+      {value !== undefined && <WholeCall call={value} />}
     </Dialog>
   )
 }
@@ -74,7 +74,7 @@ export function CallExplanationDrawer({
 /** As the gate names a request to its caller. */
 const REQUEST = /\brequest ([0-9a-f]{8,64})\b/
 
-function Whole({ call }: { call: CallExplanation }): JSX.Element {
+function WholeCall({ call }: { call: CallExplanation }): JSX.Element {
   const purpose = describeServerRequest(call)
   const request = call.code.startsWith('APPROVAL') ? REQUEST.exec(call.reason)?.[1] : undefined
   return (
@@ -99,7 +99,7 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
         </p>
       )}
       <MakeRule call={call} />
-      <Part title="The rule">
+      <ExplanationPart title="The rule">
         <p className="mono small">
           <UntrustedText text={call.rule === '' ? 'none' : formatPointer(call.rule)} />
         </p>
@@ -113,9 +113,9 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
             </p>
           </>
         )}
-      </Part>
+      </ExplanationPart>
       {call.guardrails.length > 0 && (
-        <Part title="Guardrails that matched">
+        <ExplanationPart title="Guardrails that matched">
           <ul className="stack">
             {call.guardrails.map(({ name, action, undecided }) => (
               <li key={name}>
@@ -125,10 +125,10 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
               </li>
             ))}
           </ul>
-        </Part>
+        </ExplanationPart>
       )}
       {call.limits.length > 0 && (
-        <Part title="Limits it took from">
+        <ExplanationPart title="Limits it took from">
           <ul className="stack">
             {call.limits.map(({ key, amount, max }) => (
               <li key={key}>
@@ -137,10 +137,10 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
               </li>
             ))}
           </ul>
-        </Part>
+        </ExplanationPart>
       )}
       {call.shadow.length > 0 && (
-        <Part title="What shadow rules would have decided">
+        <ExplanationPart title="What shadow rules would have decided">
           <ul className="stack">
             {call.shadow.map(({ rule, action, reason }) => (
               <li key={rule}>
@@ -149,10 +149,10 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
               </li>
             ))}
           </ul>
-        </Part>
+        </ExplanationPart>
       )}
       {call.judged.length > 0 && (
-        <Part title="What it was judged by">
+        <ExplanationPart title="What it was judged by">
           <dl className="facts">
             {call.judged.map(({ path, value }) => (
               <div key={path} className="contents">
@@ -165,9 +165,9 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
               </div>
             ))}
           </dl>
-        </Part>
+        </ExplanationPart>
       )}
-      <Part title="On record">
+      <ExplanationPart title="On record">
         <dl className="facts">
           <dt>When</dt>
           <dd className="num">{moment(call.atMs)}</dd>
@@ -225,7 +225,7 @@ function Whole({ call }: { call: CallExplanation }): JSX.Element {
             </>
           )}
         </dl>
-      </Part>
+      </ExplanationPart>
     </div>
   )
 }
@@ -237,30 +237,30 @@ const RuleFromCall = lazy(async () => ({
 /** Only tools have rules of their own. */
 function MakeRule({ call }: { call: CallExplanation }): JSX.Element | null {
   const me = useMe()
-  const [wish, setWish] = useState<RuleWish>()
+  const [action, setAction] = useState<NewRuleAction>()
   const group = useRef<HTMLFieldSetElement>(null)
   // Several dialogs follow each other: the button that opened the last one is gone with the first.
   const close = () => {
-    setWish(undefined)
+    setAction(undefined)
     requestAnimationFrame(() => group.current?.querySelector('button')?.focus())
   }
   if (call.method !== 'tools/call' || !mayAct(me, 'policy-manager')) return null
   return (
     <fieldset ref={group} className="row plain-group" aria-label="Make a rule for this tool">
       <span className="muted small">From now on:</span>
-      <Button onPress={() => setWish('allow')}>Always allow</Button>
-      <Button onPress={() => setWish('require_approval')}>Ask from…</Button>
-      <Button onPress={() => setWish('deny')}>Never</Button>
-      {wish !== undefined && (
+      <Button onPress={() => setAction('allow')}>Always allow</Button>
+      <Button onPress={() => setAction('require_approval')}>Ask from…</Button>
+      <Button onPress={() => setAction('deny')}>Never</Button>
+      {action !== undefined && (
         <Suspense>
-          <RuleFromCall call={call} wish={wish} onClose={close} />
+          <RuleFromCall call={call} action={action} onClose={close} />
         </Suspense>
       )}
     </fieldset>
   )
 }
 
-function Part({ title, children }: { title: string; children: ReactNode }): JSX.Element {
+function ExplanationPart({ title, children }: { title: string; children: ReactNode }): JSX.Element {
   return (
     <section className="explained-part">
       <h3>{title}</h3>

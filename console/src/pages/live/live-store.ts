@@ -16,7 +16,7 @@ import type { TopName } from '../../ui/top-list.tsx'
 export const WINDOW_S = 300
 const ROWS_MAX = 1_000
 
-export interface Second {
+export interface SecondCounts {
   /** Calls by server and label. */
   readonly words: Map<string, Record<OutcomeLabel, number>>
   /** What to subtract from the sums by tool once this second is no longer shown. */
@@ -34,7 +34,7 @@ interface Tool {
 
 export interface LiveState {
   readonly rows: readonly LiveRow[]
-  readonly seconds: ReadonlyMap<number, Second>
+  readonly seconds: ReadonlyMap<number, SecondCounts>
   readonly tools: ReadonlyMap<string, Tool>
   readonly boundsMs: readonly number[]
   /** Nothing is known of before. */
@@ -59,7 +59,7 @@ export class LiveStore {
     state: 'loading',
     why: '',
   }
-  readonly #seconds = new Map<number, Second>()
+  readonly #seconds = new Map<number, SecondCounts>()
   readonly #tools = new Map<string, Tool>()
   readonly #listeners = new Set<() => void>()
   #rows: LiveRow[] = []
@@ -152,7 +152,7 @@ export class LiveStore {
     }
   }
 
-  #at(at: number): Second {
+  #at(at: number): SecondCounts {
     let second = this.#seconds.get(at)
     if (second === undefined) {
       second = { words: new Map(), tools: new Map(), latency: [] }

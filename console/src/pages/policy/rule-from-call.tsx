@@ -19,7 +19,7 @@ import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { type PolicyTest, SaveDialog } from './save.tsx'
 
-export type RuleWish = 'allow' | 'require_approval' | 'deny'
+export type NewRuleAction = 'allow' | 'require_approval' | 'deny'
 
 /** A number that a rule may be written with. */
 const VALUE = /^\d{1,15}(\.\d{1,15})?$/
@@ -27,11 +27,11 @@ const NAME = /^[A-Za-z_]\w{0,63}$/
 
 export function RuleFromCall({
   call,
-  wish,
+  action,
   onClose,
 }: {
   call: CallExplanation
-  wish: RuleWish
+  action: NewRuleAction
   onClose: () => void
 }): JSX.Element {
   const { value, error } = useResource<PolicyView>('/policy')
@@ -50,9 +50,9 @@ export function RuleFromCall({
         {document !== undefined && <Notice>{document.fixed}: change it there.</Notice>}
       </Dialog>
     )
-  if (wish === 'require_approval' && from === undefined)
+  if (action === 'require_approval' && from === undefined)
     return <AskFrom call={call} onClose={onClose} onChosen={setFrom} />
-  return <Drafted {...{ call, wish, document, from, onClose }} />
+  return <Drafted {...{ call, action, document, from, onClose }} />
 }
 
 /** Numbers that the tool declares, and those that the call was judged by. */
@@ -117,13 +117,13 @@ function AskFrom({
 
 function Drafted({
   call,
-  wish,
+  action,
   document,
   from,
   onClose,
 }: {
   call: CallExplanation
-  wish: RuleWish
+  action: NewRuleAction
   document: PolicyDocumentView
   from: { readonly argument: string; readonly value: string } | undefined
   onClose: () => void
@@ -133,18 +133,18 @@ function Drafted({
   const [error, setError] = useState<ApiError>()
   const { name, text: before } = document
   useEffect(() => {
-    const move = { tool, to: wish, from }
+    const move = { tool, to: action, from }
     post<PolicyDraft>('/policy/draft', { name, text: before, move }).then(
       (draft) => setText(draft.text),
       (fault) => setError(toApiError(fault)),
     )
-  }, [name, before, tool, wish, from])
+  }, [name, before, tool, action, from])
   const test = useMemo((): PolicyTest => {
     const given = Object.fromEntries(listNumbers(call))
     const args = from === undefined ? given : { ...given, [from.argument]: from.value }
     const says = from === undefined ? 'always' : `from ${from.argument} ${from.value} on`
-    return { name: `record ${call.seq}: ${wish} ${says}`, call: tool, args, expect: wish }
-  }, [call, wish, from, tool])
+    return { name: `record ${call.seq}: ${action} ${says}`, call: tool, args, expect: action }
+  }, [call, action, from, tool])
   if (text === undefined || text === before)
     return (
       <Dialog title="A rule from this call" onClose={onClose}>

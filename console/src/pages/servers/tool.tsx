@@ -36,14 +36,14 @@ export function ToolDrawer({ name, onClose }: { name: string; onClose: () => voi
     >
       {error !== undefined && <ErrorNotice error={error} />}
       {value === undefined && error === undefined && <Loading />}
-      {value !== undefined && <Whole tool={value} />}
+      {value !== undefined && <WholeTool tool={value} />}
     </Dialog>
   )
 }
 
 const TryCall = lazy(async () => ({ default: (await import('./try-call.tsx')).TryCall }))
 
-function Whole({ tool }: { tool: ToolPage }): JSX.Element {
+function WholeTool({ tool }: { tool: ToolPage }): JSX.Element {
   const me = useMe()
   const [isTrying, setTrying] = useState(false)
   return (

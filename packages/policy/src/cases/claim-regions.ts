@@ -137,14 +137,14 @@ function between(sorted: readonly number[]): number[] {
   ]
 }
 
-interface Part {
+interface ConditionPart {
   readonly text: string
   readonly comparison: Comparison | undefined
 }
 
 /** The parts that a condition joins with `&&`, `||`, `!` and `? :`. */
-function listParts(expression: Expression): Part[] {
-  const collect = (node: CelNode): Part[] => {
+function listParts(expression: Expression): ConditionPart[] {
+  const collect = (node: CelNode): ConditionPart[] => {
     if (node.op === '!_' || node.op === '&&' || node.op === '||' || node.op === '?:')
       return listChildren(node).flatMap(collect)
     if (node.op === 'value' || getLabelRead(node, expression) !== undefined) return []

@@ -47,7 +47,7 @@ export function toSubject(policy: CompiledPolicy, tool: KnownTool): ProofSubject
 export function findBranch(
   subject: ProofSubject,
   isWanted: (action: Action) => boolean,
-  { known = () => undefined, isSettled = () => false }: Knowledge = {},
+  { known = () => undefined, isSettled = () => false }: KnownFacts = {},
 ): string | undefined {
   const { policy, call, facts, scope } = subject
   const conditional = listPreparedRules(scope).flatMap(({ pointer, program }) =>
@@ -76,7 +76,7 @@ export function findBranch(
 }
 
 /** What a search takes as known. */
-interface Knowledge {
+interface KnownFacts {
   readonly known?: KnownPart
   /** Whether a variable has a value that cannot make a condition undecidable. */
   readonly isSettled?: (variable: ExpressionVariable) => boolean
@@ -111,7 +111,7 @@ export function findBranchOfClaim(
 
 function resultsOf(
   { expression }: BoundExpression,
-  { known, isSettled }: Required<Knowledge>,
+  { known, isSettled }: Required<KnownFacts>,
 ): ConditionResult[] {
   const isLabel = ({ root, path }: ExpressionVariable) => root === 'session' && path[0] === 'saw'
   const settled = expression.variables.every((variable) => isLabel(variable) || isSettled(variable))

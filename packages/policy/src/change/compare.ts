@@ -142,12 +142,12 @@ function ofNames(
 }
 
 /** What may apply to a name without an exact rule. */
-interface Below {
+interface NestedChanges {
   readonly globs: readonly Rule[]
   readonly fallback: readonly Action[]
 }
 
-function belowIn(section: NameSection, policy: CompiledPolicy): Below {
+function belowIn(section: NameSection, policy: CompiledPolicy): NestedChanges {
   const globs = enforced(policy[section].values()).filter(({ glob }) => glob !== undefined)
   const general = enforced(policy.categories.values())
   if (section !== 'tools') general.push(...enforced(policy.methods.values()))
@@ -155,7 +155,11 @@ function belowIn(section: NameSection, policy: CompiledPolicy): Below {
 }
 
 /** The actions for one name. `least`: at least one of them will apply. */
-function wordsBelow({ globs, fallback }: Below, name: Glob, which: 'least' | 'most'): Action[] {
+function wordsBelow(
+  { globs, fallback }: NestedChanges,
+  name: Glob,
+  which: 'least' | 'most',
+): Action[] {
   const words = globs.filter(({ glob }) => glob && mayMeet(glob, name)).flatMap(listPossibleActions)
   return which === 'least' && words.length > 0 ? words : [...words, ...fallback]
 }

@@ -15,7 +15,7 @@ import {
 } from '../document/read-document.ts'
 import { parseDuration } from '../document/shape.ts'
 import { pathText } from '../language/argument-path.ts'
-import type { Amount, Limit, Per } from '../model/rule.ts'
+import type { Amount, CounterScope, Limit } from '../model/rule.ts'
 import { partText } from '../model/rule.ts'
 
 const PARTS = ['session', 'principal', 'agent', 'server', 'tool', 'everyone'] as const
@@ -77,9 +77,9 @@ function parsePer(
   node: LocatedNode | undefined,
   reads: ArgumentReads,
   problems: Problems,
-): Per[] | undefined {
+): CounterScope[] | undefined {
   if (node === undefined) return [{ by: 'session' }]
-  const parts: Per[] = []
+  const parts: CounterScope[] = []
   const seen = new Set<string>()
   for (const item of each(node)) {
     const part = parsePart(item as LocatedScalar, reads, problems)
@@ -107,7 +107,11 @@ function parsePer(
   return parts.sort((a, b) => (partText(a) < partText(b) ? -1 : 1))
 }
 
-function parsePart(node: LocatedScalar, reads: ArgumentReads, problems: Problems): Per | undefined {
+function parsePart(
+  node: LocatedScalar,
+  reads: ArgumentReads,
+  problems: Problems,
+): CounterScope | undefined {
   const word = String(node.value)
   const known = PARTS.find((candidate) => candidate === word)
   if (known !== undefined) return { by: known }

@@ -15,7 +15,7 @@ import {
 } from '../expression/evaluate/declared-types.ts'
 import { pathText } from '../language/argument-path.ts'
 import { KEY_PART_LENGTH_MAX, REMEMBERED_KEYS_MAX } from '../language/limits.ts'
-import type { Amount, Limit, Per } from '../model/rule.ts'
+import type { Amount, CounterScope, Limit } from '../model/rule.ts'
 import { partText } from '../model/rule.ts'
 
 export type ChargeResult =
@@ -58,7 +58,7 @@ function toCounterKey(limit: Limit, parts: string, shadow: boolean): string {
 }
 
 function partValue(
-  part: Per,
+  part: CounterScope,
   call: Call,
   facts: Facts,
   declared: DeclaredType,

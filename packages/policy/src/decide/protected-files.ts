@@ -69,7 +69,7 @@ interface Budget extends ResolveBudget {
   formsLeft: number
 }
 
-interface Search {
+interface FileSearch {
   readonly paths: readonly string[]
   readonly place: ServerPlace
   /** Shared by all texts of a call, wherever they are resolved. */
@@ -78,7 +78,7 @@ interface Search {
   readonly cleared?: Set<string>
 }
 
-function names(value: JsonValue | undefined, search: Search): boolean {
+function names(value: JsonValue | undefined, search: FileSearch): boolean {
   if (typeof value === 'string') return value !== '' && mentions(value, search)
   if (Array.isArray(value)) {
     const within = search.cleared === undefined ? { ...search, cleared: new Set<string>() } : search
@@ -89,7 +89,7 @@ function names(value: JsonValue | undefined, search: Search): boolean {
   return false
 }
 
-function mentions(text: string, search: Search): boolean {
+function mentions(text: string, search: FileSearch): boolean {
   const { paths, budget, cleared } = search
   if (cleared?.has(text)) return false
   if (paths.some((path) => text.includes(path))) return true
@@ -102,7 +102,7 @@ function mentions(text: string, search: Search): boolean {
 }
 
 /** The text as written, decoded once and decoded repeatedly: a server may do any of these. */
-function isFoundInReadings(written: string, search: Search): boolean {
+function isFoundInReadings(written: string, search: FileSearch): boolean {
   const { paths, place, budget } = search
   // URL parsers drop these.
   const text = FILE_URL.test(written) ? written.replace(/[\t\n\r]/g, '') : written
@@ -118,7 +118,7 @@ function isFoundInReadings(written: string, search: Search): boolean {
   return decoded !== text && decoded.includes('..') && leadsByEscapes(text, paths, place, budget)
 }
 
-function isFoundAsRead(text: string, { paths, place, budget }: Search): boolean {
+function isFoundAsRead(text: string, { paths, place, budget }: FileSearch): boolean {
   if (!hasOtherForms(text)) return leadsToOwnFiles(text, paths, place, budget)
   budget.formsLeft -= text.length
   if (budget.formsLeft < 0 || COMBINING_RUN.test(text)) return true

@@ -44,7 +44,7 @@ function isBetween(text: string, at: number): boolean {
   return BETWEEN_CODES[text.charCodeAt(at)] === 1
 }
 
-interface Search {
+interface PathSearch {
   readonly given: readonly string[]
   /** Those paths in every form that is searched for in a text. */
   readonly spellings: readonly string[]
@@ -89,7 +89,7 @@ export function leadsToOwnFiles(
  */
 function isOwnPath(
   text: string,
-  search: Search,
+  search: PathSearch,
   place: ServerPlace,
   budget: ResolveBudget,
 ): boolean {
@@ -102,13 +102,13 @@ function isOwnPath(
   return budget.stepsLeft < 0
 }
 
-function isHintedDecoded(text: string, search: Search): boolean {
+function isHintedDecoded(text: string, search: PathSearch): boolean {
   if (isHinted(text, search)) return true
   const folded = foldText(text.includes('%') ? decodePercent(text) : text)
   return folded !== text && isHinted(folded, search)
 }
 
-function isHinted(text: string, { names, isClimbing }: Search): boolean {
+function isHinted(text: string, { names, isClimbing }: PathSearch): boolean {
   names.lastIndex = 0
   CLIMB.lastIndex = 0
   return names.test(text) || (isClimbing && CLIMB.test(text))
@@ -134,7 +134,7 @@ export function leadsByEscapes(
 }
 
 /** Any name leads to the gate's files. */
-function leadsByToken(text: string, search: Search, budget: ResolveBudget): boolean {
+function leadsByToken(text: string, search: PathSearch, budget: ResolveBudget): boolean {
   const tokens = new RegExp(TOKEN)
   for (let found = tokens.exec(text); found !== null; found = tokens.exec(text))
     if (leadsToken(found[0], search, budget)) return true
@@ -145,7 +145,7 @@ function leadsByToken(text: string, search: Search, budget: ResolveBudget): bool
  * One search: splitting a long text, or searching for one name after the other, would dominate the
  * cost.
  */
-function leadsByName(text: string, search: Search, budget: ResolveBudget): boolean {
+function leadsByName(text: string, search: PathSearch, budget: ResolveBudget): boolean {
   const { names, spellings } = search
   const searched = { text, hasBackslash: text.includes('\\') }
   let read = 0
@@ -161,7 +161,7 @@ function leadsByName(text: string, search: Search, budget: ResolveBudget): boole
   return false
 }
 
-function leadsByClimb(text: string, search: Search, budget: ResolveBudget): boolean {
+function leadsByClimb(text: string, search: PathSearch, budget: ResolveBudget): boolean {
   if (!search.isClimbing || !text.includes('..')) return false
   if (text.length > CLIMB_CHARS_MAX) return true
   for (let at = findIndex(CLIMB, text, 0); at >= 0; ) {
@@ -187,9 +187,9 @@ function tokenAround(text: string, at: number, from: number): [start: number, en
 }
 
 /** Both objects live as long as the session: derived values are cached. */
-const known = new WeakMap<ServerPlace, Search>()
+const known = new WeakMap<ServerPlace, PathSearch>()
 
-function searchFor(paths: readonly string[], place: ServerPlace): Search {
+function searchFor(paths: readonly string[], place: ServerPlace): PathSearch {
   let search = known.get(place)
   if (search === undefined || search.given.some((path, at) => path !== paths[at])) {
     const folded = paths.map(foldPath)
@@ -241,7 +241,7 @@ const RESOLVE_STEPS = 4
  * A token that contains a name of the gate's. If it is too long for a path it counts as found,
  * unless it is encoded data, which contains names by chance.
  */
-function leadsToken(token: string, search: Search, budget: ResolveBudget): boolean {
+function leadsToken(token: string, search: PathSearch, budget: ResolveBudget): boolean {
   const paths = shortPaths(token, budget)
   if (paths.length === 0) return budget.stepsLeft < 0 || !DATA.test(token)
   return paths.some((path) => leads(path, search, budget))
@@ -253,7 +253,7 @@ const DATA = /^[\w+/=-]*$/
  * Whether any reading of `path` leads to the gate's files; `isWhole` if it is a complete text,
  * which is looked up on disk and compared with the names that only the gate's files have.
  */
-function leads(path: string, search: Search, budget: ResolveBudget, isWhole = false): boolean {
+function leads(path: string, search: PathSearch, budget: ResolveBudget, isWhole = false): boolean {
   if (path === '') return false
   const readings = listReadings(path, budget)
   return (
@@ -264,7 +264,7 @@ function leads(path: string, search: Search, budget: ResolveBudget, isWhole = fa
 
 function leadsAsRead(
   path: string,
-  search: Search,
+  search: PathSearch,
   budget: ResolveBudget,
   isWhole: boolean,
 ): boolean {
@@ -280,7 +280,7 @@ function leadsAsRead(
   )
 }
 
-function resolvedFrom(path: string, { bases }: Search): string[] {
+function resolvedFrom(path: string, { bases }: PathSearch): string[] {
   if (path.startsWith('/')) return [resolvePath('', path)]
   return bases.map((base) => resolvePath(base.replaceAll('\\', '/'), path))
 }
@@ -297,7 +297,7 @@ function inHex(letter: string): string {
   return `\\u{${(letter.codePointAt(0) as number).toString(16)}}`
 }
 
-function isOwn(path: string, { paths, workDirectory }: Search): boolean {
+function isOwn(path: string, { paths, workDirectory }: PathSearch): boolean {
   const folded = foldPath(path)
   if (workDirectory !== undefined && isWithin(folded, workDirectory)) return false
   return paths.some((own) => isWithin(folded, own))

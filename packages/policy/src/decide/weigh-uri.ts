@@ -16,7 +16,7 @@ import type { TraceStep } from './trace.ts'
 
 type WeighRequest = Omit<EvaluationContext, 'category'>
 
-export type Weigh = (asked: WeighRequest, trace: TraceStep[] | undefined) => Decision
+export type WeighUri = (asked: WeighRequest, trace: TraceStep[] | undefined) => Decision
 
 export const COMPLETION = 'completion/complete'
 /** Requests about one resource. */
@@ -41,7 +41,7 @@ const known = new WeakMap<CompiledPolicy, boolean>()
 export function weighUri(
   policy: CompiledPolicy,
   asked: WeighRequest,
-  weigh: Weigh,
+  weigh: WeighUri,
   trace: TraceStep[] | undefined,
 ): Decision {
   const { call, facts } = asked
@@ -82,7 +82,7 @@ export function hasOtherReadings(policy: CompiledPolicy, { server, name }: Omit<
 /**
  * Decides on the target of a completion as if it were read; `own` is the decision on the request.
  */
-export function weighCompletion(asked: WeighRequest, own: Decision, weigh: Weigh): Decision {
+export function weighCompletion(asked: WeighRequest, own: Decision, weigh: WeighUri): Decision {
   const target = findTarget(asked.call)
   if (target === undefined || !isStronger('deny', own.action)) return own
   // The arguments of a prompt are not known yet.

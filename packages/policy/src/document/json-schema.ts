@@ -28,7 +28,7 @@ export function toInlineSchema(shape: Shape): Schema {
   return toSchema(shape, (below) => object(below, toInlineSchema))
 }
 
-type Nest = (shape: ObjectShape) => Schema
+type ToNestedSchema = (shape: ObjectShape) => Schema
 
 function refer(shape: ObjectShape): Schema {
   return { $ref: `#/definitions/${definitionName(shape)}` }
@@ -60,7 +60,7 @@ function definitionName(shape: ObjectShape): string {
   return shape.noun.replace(/^an? /, '').replaceAll(' ', '_')
 }
 
-function toSchema(shape: Shape, nest: Nest): Schema {
+function toSchema(shape: Shape, nest: ToNestedSchema): Schema {
   switch (shape.kind) {
     case 'word':
       return { enum: shape.words }
@@ -122,7 +122,7 @@ function record(keys: KeyShape, of: Schema): Schema {
   return { type: ['object', 'null'], properties, additionalProperties: false }
 }
 
-function object(shape: ObjectShape, nest: Nest): Schema {
+function object(shape: ObjectShape, nest: ToNestedSchema): Schema {
   const fields = Object.entries(shape.fields)
   const required = fields.filter(([, field]) => field.required).map(([name]) => name)
   return {

@@ -11,7 +11,7 @@ import { pathText } from '../language/argument-path.ts'
 import type { Glob } from '../language/glob.ts'
 
 /** What partitions a counter. `args` parts have the path they read. */
-export type Per =
+export type CounterScope =
   | { readonly by: 'session' | 'principal' | 'agent' | 'server' | 'tool' | 'everyone' }
   | { readonly by: 'args'; readonly path: readonly string[] }
 
@@ -24,7 +24,7 @@ export interface Limit {
   readonly kind: 'rate' | 'spend'
   readonly max: Decimal
   readonly windowMs: number
-  readonly per: readonly Per[]
+  readonly per: readonly CounterScope[]
   readonly amount?: Amount
   /** The arguments that `per` and `amount` name, with their offsets into the document. */
   readonly reads: readonly { readonly path: readonly string[]; readonly at: number }[]
@@ -85,6 +85,6 @@ export const APPROVAL_DEFAULT: Approval = {
   editArgs: false,
 }
 
-export function partText(part: Per): string {
+export function partText(part: CounterScope): string {
   return part.by === 'args' ? pathText(part.path) : part.by
 }

@@ -161,8 +161,8 @@ test('a proof is for one request, one body, one time, one person', async () => {
   await page.addPasskey(PIN)
   const path = '/api/things/1'
   const text = '{"verdict":"no"}'
-  const wish = { method: 'POST', path, body: text }
-  const challenge = async () => (await page.ask('POST', '/api/proofs', wish)).body.challenge
+  const request = { method: 'POST', path, body: text }
+  const challenge = async () => (await page.ask('POST', '/api/proofs', request)).body.challenge
   const send = (to: string, body: string, proof: Record<string, string>) =>
     page.ask('POST', to, body, proof)
   expect((await send(path, text, {})).body.error.code).toBe('API_PROOF')
@@ -233,21 +233,21 @@ test('a flood of challenges of one person pushes out nobody else’s', async () 
   const page = await pageOf('ann')
   await page.addPasskey(PIN)
   const text = '{"verdict":"no"}'
-  const wish = { method: 'POST', path: '/api/things/3', body: text }
-  const { body } = await page.ask('POST', '/api/proofs', wish)
+  const request = { method: 'POST', path: '/api/things/3', body: text }
+  const { body } = await page.ask('POST', '/api/proofs', request)
   const rp = { id: 'localhost', origin }
   for (let at = 0; at <= CHALLENGES_MAX; at += 1) await challenges.forRegistration('vic', rp)
-  const { status } = await page.ask('POST', wish.path, text, page.proofOf(body.challenge))
+  const { status } = await page.ask('POST', request.path, text, page.proofOf(body.challenge))
   expect(status).toBe(200)
 })
 
 test('a flood of challenges that anyone may ask for pushes out nobody’s proof', async () => {
   const page = await pageOf('ann')
   await page.addPasskey(PIN)
-  const wish = { method: 'POST', path: '/api/things/5', body: '{"verdict":"yes"}' }
-  const { challenge } = (await page.ask('POST', '/api/proofs', wish)).body
+  const request = { method: 'POST', path: '/api/things/5', body: '{"verdict":"yes"}' }
+  const { challenge } = (await page.ask('POST', '/api/proofs', request)).body
   for (let time = 0; time < 1_100; time++) await challenges.forSignIn({ id: 'localhost', origin })
-  const sent = await page.ask('POST', wish.path, wish.body, page.proofOf(challenge))
+  const sent = await page.ask('POST', request.path, request.body, page.proofOf(challenge))
   expect(sent.status).toBe(200)
 })
 

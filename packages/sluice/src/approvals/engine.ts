@@ -12,7 +12,7 @@ import type {
   ApprovalService,
   ApprovalVerdict,
   Notifier,
-  Revealed,
+  RevealedArguments,
   StandingApproval,
 } from '../core/approval.ts'
 import { OperationError } from '../core/operation-error.ts'
@@ -214,7 +214,7 @@ export class ApprovalEngine implements ApprovalService {
     return row === undefined ? undefined : this.#book.shown(row)
   }
 
-  async reveal(id: string, who: Person): Promise<Revealed> {
+  async reveal(id: string, who: Person): Promise<RevealedArguments> {
     const row = this.#book.known(id)
     if (!hasRole(who, 'approver'))
       throw new OperationError(`\`${who.name}\` is not an approver`, 'ask one')

@@ -2,7 +2,7 @@
 // arguments, so it must not be able to hide a part of them behind a mask: every mask is bounded,
 // states how many characters it covers, and is listed with its path (M7). Pure.
 
-import type { Masked, MaskedPart } from '../core/approval.ts'
+import type { MaskedArguments, MaskedPart } from '../core/approval.ts'
 import { joinMembers } from '../core/canonical-json.ts'
 import { isMaskedName, isMaskedNumberName } from '../guard/secret-names.ts'
 import { findMaskedSpans } from '../guard/secrets.ts'
@@ -11,16 +11,16 @@ import { MASKED_PARTS_MAX } from './limits.ts'
 
 export interface MaskedText {
   readonly text: string
-  readonly masked: Masked
+  readonly masked: MaskedArguments
 }
 
-const NOTHING: Masked = { parts: [], count: 0, characters: 0 }
+const NOTHING: MaskedArguments = { parts: [], count: 0, characters: 0 }
 
 /** Arguments and what is sent besides them; an empty text means none. */
 export function maskCall(
   args: string,
   rest: string,
-): { args: string; rest: string; masked: Masked } {
+): { args: string; rest: string; masked: MaskedArguments } {
   const none = { text: '', masked: NOTHING }
   const [shown, beside] = [
     args === '' ? none : maskText(args, '/arguments'),
@@ -76,7 +76,7 @@ class MaskedParts {
     return formatMask(characters)
   }
 
-  get all(): Masked {
+  get all(): MaskedArguments {
     return { parts: this.#parts, count: this.#count, characters: this.#characters }
   }
 }

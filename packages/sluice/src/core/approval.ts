@@ -65,14 +65,14 @@ export interface MaskedPart {
 }
 
 /** The first parts, how many there are, and how many characters all of them cover. */
-export interface Masked {
+export interface MaskedArguments {
   readonly parts: readonly MaskedPart[]
   readonly count: number
   readonly characters: number
 }
 
 /** What is sent, with nothing masked. */
-export interface Revealed {
+export interface RevealedArguments {
   readonly args: string
   readonly rest: string
 }
@@ -93,7 +93,7 @@ export interface ApprovalRequest extends ApprovalSubject {
    */
   readonly rest: string
   /** What of both an approver does not see. */
-  readonly masked: Masked
+  readonly masked: MaskedArguments
   /** An approver edited the arguments: the call is sent with these. */
   readonly edited: boolean
   /** The number of edits: an approval states which version was seen. */
@@ -183,7 +183,7 @@ export interface ApprovalService {
   list(filter?: ApprovalFilter): readonly ApprovalRequest[]
   find(id: string): ApprovalRequest | undefined
   /** What is sent, unmasked; recorded in the ledger before it is returned. */
-  reveal(id: string, who: Person): Promise<Revealed>
+  reveal(id: string, who: Person): Promise<RevealedArguments>
   /** Throws OperationError: not pending, may not decide, arguments that may not be edited, ... */
   decide(
     id: string,

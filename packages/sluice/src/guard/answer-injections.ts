@@ -3,10 +3,10 @@
 // definition; also in the other languages that such orders come in.
 // Linear. What orders in plain, polite prose passes: measured in docs/concepts/catalogue.md. Pure.
 
-import type { Gap, Link } from './chain.ts'
+import type { GapRule, Link } from './chain.ts'
 import type { Finding } from './finding.ts'
 import { findInjections, INJECTION_REACH, SHORTEST_CHARS } from './injections.ts'
-import { anyOf, anyOfAt, type Needs } from './needs.ts'
+import { anyOf, anyOfAt, type PatternNeeds } from './needs.ts'
 import { chainOf, newScanBudget, type Pattern, PatternSet, type ScanBudget } from './patterns.ts'
 
 const REPLY = String.raw`your (?:next |final |own |entire |whole |complete |current )?(?:response|reply|answer|message)s?\b`
@@ -25,7 +25,7 @@ const CODE_NEEDS = anyOf(
   ' ',
   'code|snippet|script|program|block|excerpt',
 )
-const LINE: Gap = { chars: 120, stops: '\n' }
+const LINE: GapRule = { chars: 120, stops: '\n' }
 
 /** Against small letters. */
 const PATTERNS = new PatternSet([
@@ -126,7 +126,10 @@ const PATTERNS = new PatternSet([
 /** How far an order goes on either side of what it has. */
 export const ORDER_REACH = Math.max(PATTERNS.reach, INJECTION_REACH)
 
-function instructs(needs: Needs, parts: readonly (string | number | Gap | Link)[]): Pattern {
+function instructs(
+  needs: PatternNeeds,
+  parts: readonly (string | number | GapRule | Link)[],
+): Pattern {
   return { kind: 'instructs the model', severity: 'flag', needs, ...chainOf(parts) }
 }
 

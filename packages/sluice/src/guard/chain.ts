@@ -3,7 +3,7 @@
 // text; the matches are then joined from left to right, each with the nearest one before it. Pure.
 
 /** What may stand between two links: at most `chars`, and none of `stops`. */
-export interface Gap {
+export interface GapRule {
   readonly chars: number
   readonly stops: '.\n' | '\n' | '.?\n' | '。\n' | ''
 }
@@ -18,7 +18,7 @@ export interface Link {
 export interface Chain {
   readonly links: readonly [Link, ...Link[]]
   /** One less than links. */
-  readonly gaps: readonly Gap[]
+  readonly gaps: readonly GapRule[]
 }
 
 export interface Span {
@@ -41,7 +41,7 @@ export function findChains(
   })
   for (const [at, link] of rest.entries()) {
     if (reached.length === 0) return []
-    const gap = gaps[at] as Gap
+    const gap = gaps[at] as GapRule
     const within = behind(reached, gap, text.length)
     reached = join(
       text,
@@ -54,7 +54,7 @@ export function findChains(
 }
 
 /** Where the next link may begin. */
-function behind(reached: readonly Span[], { chars }: Gap, length: number): Span {
+function behind(reached: readonly Span[], { chars }: GapRule, length: number): Span {
   let start = length
   let end = 0
   for (const span of reached) {
@@ -103,7 +103,7 @@ function spansOf(
 
 /** Those of `next` that are near enough behind one of `reached`, from where that begins. The nearest
  * one before decides: if it is too far, or a stop stands between, so it is for all before it. */
-function join(text: string, reached: readonly Span[], next: readonly Span[], gap: Gap): Span[] {
+function join(text: string, reached: readonly Span[], next: readonly Span[], gap: GapRule): Span[] {
   const byEnd = [...reached].sort((a, b) => a.end - b.end)
   const joined: Span[] = []
   const stops = new StopsBefore(text, gap.stops)

@@ -24,14 +24,14 @@ export function* partsAround(
   if (start >= 0) yield text.slice(start, walk(text, end, { step: 1, reach, to: text.length }))
 }
 
-interface Way {
+interface SpanPath {
   readonly step: 1 | -1
   readonly reach: number
   readonly to: number
 }
 
 /** The place behind `reach` characters that count, at most `to`. */
-function walk(text: string, from: number, { step, reach, to }: Way): number {
+function walk(text: string, from: number, { step, reach, to }: SpanPath): number {
   let at = from
   for (let left = reach; at !== to && left > 0; at += step) {
     const code = text.charCodeAt(step > 0 ? at : at - 1)

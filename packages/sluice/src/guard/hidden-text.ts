@@ -86,13 +86,13 @@ interface TextContext {
 }
 
 /** One suspect character; `isFirst`: no other suspect stands before it. */
-interface Suspect {
+interface SuspectRun {
   readonly start: number
   readonly end: number
   readonly isFirst: boolean
 }
 
-function isFine(code: number, context: TextContext, { start, end, isFirst }: Suspect): boolean {
+function isFine(code: number, context: TextContext, { start, end, isFirst }: SuspectRun): boolean {
   const { text } = context
   // Once a text: a test for each mark made a text of marks cost the square of its length (F1).
   if (code === 0x200e || code === 0x200f || code === 0x61c) {
@@ -117,7 +117,7 @@ function isFine(code: number, context: TextContext, { start, end, isFirst }: Sus
 function takesPresentation(
   before: number,
   text: string,
-  { start, end }: Pick<Suspect, 'start' | 'end'>,
+  { start, end }: Pick<SuspectRun, 'start' | 'end'>,
 ): boolean {
   if (text.charCodeAt(start - 1) < 0x80) return text.charCodeAt(end) === 0x20e3 && before !== 0
   return (before & (IS_EMOJI | IS_SYMBOL)) !== 0

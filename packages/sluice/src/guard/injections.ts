@@ -9,7 +9,7 @@ import { partsAround } from './changed-parts.ts'
 import type { Finding, FindingKind } from './finding.ts'
 import { isPlain, stripHidden } from './hidden-text.ts'
 import { TEXT_CHARS_MAX } from './limits.ts'
-import { anyOf, anyOfAt, type Needs } from './needs.ts'
+import { anyOf, anyOfAt, type PatternNeeds } from './needs.ts'
 import {
   chainOf,
   newScanBudget,
@@ -170,10 +170,18 @@ function tooLarge(text: string): Finding {
   return { kind: 'too large to look at', severity: 'hold', start: 0, end: text.length, text: words }
 }
 
-function hold(kind: FindingKind, needs: Needs, parts: readonly (string | number)[]): Pattern {
+function hold(
+  kind: FindingKind,
+  needs: PatternNeeds,
+  parts: readonly (string | number)[],
+): Pattern {
   return { kind, severity: 'hold', needs, ...chainOf(parts) }
 }
 
-function flag(kind: FindingKind, needs: Needs, parts: readonly (string | number)[]): Pattern {
+function flag(
+  kind: FindingKind,
+  needs: PatternNeeds,
+  parts: readonly (string | number)[],
+): Pattern {
   return { kind, severity: 'flag', needs, ...chainOf(parts) }
 }

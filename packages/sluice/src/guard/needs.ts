@@ -6,13 +6,13 @@ import type { Span } from './chain.ts'
 
 /** Words in small letters, one of which every match has: of three or more, or of two that are not
  * ASCII. `at`: sticky, what must hold besides where one of them begins. */
-export interface Needs {
+export interface PatternNeeds {
   readonly words: readonly string[]
   readonly at?: RegExp
 }
 
 /** Every combination of one word of each list; the words of a list are separated by `|`. */
-export function anyOf(...lists: readonly string[]): Needs {
+export function anyOf(...lists: readonly string[]): PatternNeeds {
   let words = ['']
   for (const list of lists)
     words = words.flatMap((begun) => list.split('|').map((next) => begun + next))
@@ -20,7 +20,7 @@ export function anyOf(...lists: readonly string[]): Needs {
 }
 
 /** Words that count only where `at` holds. */
-export function anyOfAt(list: string, at: RegExp): Needs {
+export function anyOfAt(list: string, at: RegExp): PatternNeeds {
   return { ...anyOf(list), at: new RegExp(at, 'y') }
 }
 
@@ -53,7 +53,7 @@ export class NeedsFinder {
   readonly #reaches: readonly number[]
 
   /** `reach`: how far a match that has what it needs goes to either side of it. */
-  constructor(all: readonly { readonly needs: Needs; readonly reach: number }[]) {
+  constructor(all: readonly { readonly needs: PatternNeeds; readonly reach: number }[]) {
     this.#reaches = all.map(({ reach }) => reach)
     for (const [index, { needs }] of all.entries())
       for (const word of needs.words) this.#add({ word, at: needs.at, index })
@@ -89,7 +89,7 @@ export class NeedsFinder {
     return search.windows
   }
 
-  #try(search: Search, place: number, hash: number): void {
+  #try(search: NeedsSearch, place: number, hash: number): void {
     for (const { word, at, index } of this.#entries.get(hash) as Entry[]) {
       search.budget.charsLeft -= TRIED_COST
       if (!search.small.startsWith(word, place)) continue
@@ -102,7 +102,7 @@ export class NeedsFinder {
     }
   }
 
-  #widen({ small, windows }: Search, place: number, index: number): void {
+  #widen({ small, windows }: NeedsSearch, place: number, index: number): void {
     const reach = this.#reaches[index] as number
     const end = Math.min(small.length, place + reach)
     const spans = windows.get(index)
@@ -114,7 +114,7 @@ export class NeedsFinder {
   }
 }
 
-interface Search {
+interface NeedsSearch {
   readonly small: string
   readonly windows: Map<number, Span[]>
   readonly budget: { charsLeft: number }

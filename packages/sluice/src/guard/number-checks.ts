@@ -2,7 +2,7 @@
 // length of each country). A random number passes the checksum of a card one time in ten, so a card
 // also needs its issuer's range and a place where no other number stands. Pure.
 
-import type { Surroundings } from './secret-detectors.ts'
+import type { SecretContext } from './secret-detectors.ts'
 
 /** Range of leading digits and lengths of each issuer. */
 const ISSUERS: readonly { readonly prefix: RegExp; readonly lengths: readonly number[] }[] = [
@@ -24,7 +24,7 @@ const FEW_DIGITS = 4
 
 /** Whether digits, in groups or in one piece, are the number of a card. One random number in fifty passes
  * issuer and checksum: without a word that says so, only groups count that stand alone, as on a card. */
-export function isCard(written: string, { before, after }: Surroundings): boolean {
+export function isCard(written: string, { before, after }: SecretContext): boolean {
   const digits = written.replace(/[ -]/g, '')
   const issuer = ISSUERS.find(({ prefix }) => prefix.test(digits))
   if (issuer === undefined || !issuer.lengths.includes(digits.length) || !passesLuhn(digits))

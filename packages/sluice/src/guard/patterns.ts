@@ -1,17 +1,24 @@
 // Patterns of words matched against a text, under a budget: what a text may cost is known before it is
 // looked at, and what does not fit counts as found. Shared by the finders of orders. Pure.
 
-import { type Chain, findChains, type Gap, LINK_CHARS_MAX, type Link, type Span } from './chain.ts'
+import {
+  type Chain,
+  findChains,
+  type GapRule,
+  LINK_CHARS_MAX,
+  type Link,
+  type Span,
+} from './chain.ts'
 import type { Finding, FindingKind, FindingSeverity } from './finding.ts'
 import { joinWrapped } from './join-wrapped.ts'
 import { FINDINGS_MAX, SCANNED_CHARS_MAX } from './limits.ts'
-import { type Needs, NeedsFinder } from './needs.ts'
+import { NeedsFinder, type PatternNeeds } from './needs.ts'
 
 export interface Pattern extends Chain {
   readonly kind: FindingKind
   readonly severity: FindingSeverity
   /** What no match does without: most texts are settled by looking for it. */
-  readonly needs: Needs
+  readonly needs: PatternNeeds
 }
 
 /** Characters that may still be searched, once for every expression that searches them. */
@@ -30,9 +37,9 @@ export function spend(budget: ScanBudget, chars: number): boolean {
 }
 
 /** Sources of expressions with the gaps between them; a bare number is a gap within a sentence. */
-export function chainOf(parts: readonly (string | number | Gap | Link)[]): Chain {
+export function chainOf(parts: readonly (string | number | GapRule | Link)[]): Chain {
   const links: Link[] = []
-  const gaps: Gap[] = []
+  const gaps: GapRule[] = []
   for (const part of parts) {
     if (typeof part === 'string') links.push({ words: new RegExp(part, 'gu') })
     else if (typeof part === 'number') gaps.push({ chars: part, stops: '.\n' })

@@ -21,12 +21,12 @@ const NAMES =
   'passw(?:or)?d|pwd|secret|api[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|private[_-]?key|secret[_-]?key|client[_-]?secret'
 
 /** What stands beside a match, some characters of it. */
-export interface Surroundings {
+export interface SecretContext {
   readonly before: string
   readonly after: string
 }
 
-type SecretCheck = (match: string, group: string, beside: Surroundings) => boolean
+type SecretCheck = (match: string, group: string, beside: SecretContext) => boolean
 
 export interface SecretDetector {
   /** What it is, such as `GitHub token`. */

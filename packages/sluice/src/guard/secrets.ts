@@ -8,7 +8,7 @@ import type { Span } from './chain.ts'
 import { type DetectorGroup, groupsOf } from './data-detectors.ts'
 import { decodeRun, type EncodedRun, encodedRuns } from './encoded-runs.ts'
 import { FINDINGS_MAX } from './limits.ts'
-import { always, type SecretDetector, type Surroundings } from './secret-detectors.ts'
+import { always, type SecretContext, type SecretDetector } from './secret-detectors.ts'
 import { newViewBudget, type ViewBudget } from './views.ts'
 
 export interface SecretMatch {
@@ -172,7 +172,7 @@ function matchOne(text: string, found: Spans, options: DetectorSearch): void {
 /** What a check sees of the text in front of a match, and behind it. */
 const BESIDE_CHARS = 40
 
-function besideOf(text: string, { 0: found, index }: RegExpExecArray): Surroundings {
+function besideOf(text: string, { 0: found, index }: RegExpExecArray): SecretContext {
   const end = index + found.length
   return {
     before: text.slice(Math.max(0, index - BESIDE_CHARS), index),

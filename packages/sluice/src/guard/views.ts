@@ -16,9 +16,9 @@ export function newViewBudget(): ViewBudget {
 }
 
 /** Undoes one way to write a character; the text itself where it is not used. */
-type Undo = (text: string) => string
+type TextTransform = (text: string) => string
 
-const UNDOS: readonly Undo[] = [
+const UNDOS: readonly TextTransform[] = [
   undoControls,
   undoBackslash,
   undoEntities,

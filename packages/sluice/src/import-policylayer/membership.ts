@@ -5,14 +5,14 @@
 import { type CelValue, looksLikeOther } from './cel-text.ts'
 
 /** `pass`: must be true, or the call is denied. `match`: holds the call if true. */
-export type Sense = 'pass' | 'match'
+export type ConditionSense = 'pass' | 'match'
 
 /** Whether the original takes something of another type for equal to this value. */
 export function isLoose(value: CelValue): boolean {
   return value.kind !== 'text' || looksLikeOther(value.text)
 }
 
-export function oneOf(x: string, values: readonly CelValue[], sense: Sense): string {
+export function oneOf(x: string, values: readonly CelValue[], sense: ConditionSense): string {
   const plain = isIn(x, values)
   if (sense === 'pass' || !values.some(isLoose)) return plain
   const [first] = values as [CelValue]
@@ -25,7 +25,7 @@ export function oneOf(x: string, values: readonly CelValue[], sense: Sense): str
   return `(${plain} || !(${x} < ${first.cel} || ${x} >= ${first.cel}))`
 }
 
-export function noneOf(x: string, values: readonly CelValue[], sense: Sense): string {
+export function noneOf(x: string, values: readonly CelValue[], sense: ConditionSense): string {
   const [first] = values as [CelValue]
   const plain = values.length === 1 ? `${x} != ${first.cel}` : `!(${isIn(x, values)})`
   if (sense === 'match' || !values.some(isLoose)) return plain

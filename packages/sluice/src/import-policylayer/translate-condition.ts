@@ -21,7 +21,7 @@ import {
   textLiteral,
   toValue,
 } from './cel-text.ts'
-import { isLoose, noneOf, oneOf, type Sense } from './membership.ts'
+import { type ConditionSense, isLoose, noneOf, oneOf } from './membership.ts'
 import { isAmbiguous, readText } from './read-fields.ts'
 import type { ImportReport } from './report.ts'
 
@@ -45,7 +45,7 @@ export type TranslatedCondition = { readonly cel: string } | { readonly never: t
 
 export function translateCondition(
   map: LocatedMap,
-  sense: Sense,
+  sense: ConditionSense,
   report: ImportReport,
 ): TranslatedCondition {
   const written = readText(map, 'path', report) ?? ''
@@ -83,14 +83,14 @@ class ConditionTranslator {
   readonly #x: string
   readonly #op: string
   readonly #node: LocatedNode
-  readonly #sense: Sense
+  readonly #sense: ConditionSense
   readonly #report: ImportReport
 
   constructor(
     path: ArgumentPath,
     op: string,
     node: LocatedNode,
-    sense: Sense,
+    sense: ConditionSense,
     report: ImportReport,
   ) {
     this.#path = path

@@ -8,7 +8,7 @@ import type { DiscoveredServer } from './move/find-servers.ts'
 import { type MovedEntry, sameEntry } from './move/move-log.ts'
 import { cloneRoot, PACKAGE } from './place.ts'
 
-export interface Closing {
+export interface ClosingReport {
   readonly found: readonly DiscoveredServer[]
   readonly moved: readonly MovedEntry[]
   readonly left: readonly {
@@ -25,7 +25,7 @@ export interface Closing {
   readonly option: string
 }
 
-export function showClosing(closing: Closing, output: Output): void {
+export function showClosing(closing: ClosingReport, output: Output): void {
   const { found, moved, isObserved } = closing
   const isMoved = ({ from, entry }: DiscoveredServer) =>
     moved.some((one) => sameEntry(one, { file: from.file, path: entry.path }))
@@ -48,7 +48,10 @@ function titleOf({ from, entry }: DiscoveredServer): string {
   return `${CLIENTS[from.client]}: ${printable(entry.name + where)}`
 }
 
-function reasonFor({ from, entry, reading }: DiscoveredServer, { left, option }: Closing): string {
+function reasonFor(
+  { from, entry, reading }: DiscoveredServer,
+  { left, option }: ClosingReport,
+): string {
   if ('stays' in reading) return reading.stays
   const why = left.find(({ name, file }) => name === entry.name && file === from.file)
   if (why !== undefined) return why.because
@@ -57,7 +60,7 @@ function reasonFor({ from, entry, reading }: DiscoveredServer, { left, option }:
   return `\`sluice init --yes ${entry.name} --move${option}\` moves it`
 }
 
-function showNext(closing: Closing, output: Output): void {
+function showNext(closing: ClosingReport, output: Output): void {
   const { moved, isObserved, isUrl, canApprove, option } = closing
   const clients = [...new Set(moved.map(({ client }) => CLIENTS[client]))].join(', ')
   output.line(output.paint('bold', 'next:'))

@@ -126,13 +126,13 @@ function fits({ past }: PastCall, when: string): boolean {
   return policy !== undefined && problems.length === 0
 }
 
-interface Bound {
+interface FittedBound {
   readonly condition?: string
   readonly why?: string
 }
 
 /** A condition that all of these values meet. */
-function fitBound(path: string, calls: readonly PastCall[], margin: number): Bound {
+function fitBound(path: string, calls: readonly PastCall[], margin: number): FittedBound {
   const values = calls.map(({ record }) => record.judged[path])
   const given = values.filter((value) => value !== undefined && !isMissing(value))
   if (values.includes(undefined))

@@ -52,23 +52,29 @@ export const ADD_GRANT: Operation = operation({
   output: fieldsOf({ grant: VIEW, token: TEXT, isFirst: FLAG }),
   run: async (parts, input, { by }) => {
     const { grants, ledger, policies, grantsChanged, nowMs } = parts
-    const wish = { slots: AGENT_SESSIONS_MAX, groups: [], explain: false, prompt: false, ...input }
-    if (!GRANT_NAME.test(wish.name))
-      throw new OperationError(`\`${wish.name}\` is no name of a grant`, GRANT_NAME_HELP)
-    const odd = wish.groups.find((group) => !GROUP_NAME.test(group))
+    const request = {
+      slots: AGENT_SESSIONS_MAX,
+      groups: [],
+      explain: false,
+      prompt: false,
+      ...input,
+    }
+    if (!GRANT_NAME.test(request.name))
+      throw new OperationError(`\`${request.name}\` is no name of a grant`, GRANT_NAME_HELP)
+    const odd = request.groups.find((group) => !GROUP_NAME.test(group))
     if (odd !== undefined) throw new OperationError(`\`${odd}\` is no group`, GROUP_NAME_HELP)
     if (grants.refresh()) grantsChanged()
-    if (!policies.includes(wish.policy))
-      throw new OperationError(`no policy is called \`${wish.policy}\``, nameOne(policies))
-    if (grants.list().some((one) => one.name === wish.name && one.revokedMs === null))
+    if (!policies.includes(request.policy))
+      throw new OperationError(`no policy is called \`${request.policy}\``, nameOne(policies))
+    if (grants.list().some((one) => one.name === request.name && one.revokedMs === null))
       throw new OperationError(
-        `\`${wish.name}\` has a grant already`,
-        `take another name, or revoke that one first: sluice grants revoke ${wish.name}`,
+        `\`${request.name}\` has a grant already`,
+        `take another name, or revoke that one first: sluice grants revoke ${request.name}`,
       )
     const isFirst = !grants.exist
-    const detail = { how: 'add', ...wish, groups: [...wish.groups], by: toActor(by) }
+    const detail = { how: 'add', ...request, groups: [...request.groups], by: toActor(by) }
     await ledger.event({ atMs: nowMs(), name: 'grant', detail })
-    const { prompt: canSayPrompt, ...terms } = wish
+    const { prompt: canSayPrompt, ...terms } = request
     const { grant, token } = withOperationErrors(() =>
       grants.add({ ...terms, canSayPrompt }, nowMs()),
     )

@@ -35,7 +35,7 @@ export function toOperationParts(parts: AdminParts | CommandParts): OperationPar
     },
     interrupt: () => gate.interrupt(),
     policies: policyNames(config),
-    grantsChanged: () => parts.door.grantsChanged(),
+    grantsChanged: () => parts.authenticator.grantsChanged(),
     toolsChanged: () => gate.policyChanged(),
     ...toClusterParts(parts.cluster),
     get approvals() {

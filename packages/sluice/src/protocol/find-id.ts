@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { FIND_ID_PARSED_LENGTH_MAX, ID_LENGTH_MAX } from './json/limits.ts'
 import type { RequestId } from './message.ts'
 
-export interface Refused {
+export interface RejectedText {
   readonly id: RequestId | null
   /** It has no `method`: a request from the server has an id too, from a different sequence. */
   readonly isAnswer: boolean
@@ -19,9 +19,9 @@ const FIRST_MEMBERS = new RegExp(
   String.raw`^[ \t\r\n]*\{[ \t\r\n]*(?:"jsonrpc"[ \t\r\n]*:[ \t\r\n]*"2\.0"[ \t\r\n]*,[ \t\r\n]*)?${WRITTEN_ID}[ \t\r\n]*,`,
 )
 const LAST_MEMBER = new RegExp(String.raw`${WRITTEN_ID}[ \t\r\n]*\}[ \t\r\n]*$`)
-const NOTHING: Refused = { id: null, isAnswer: false }
+const NOTHING: RejectedText = { id: null, isAnswer: false }
 
-export function findId(text: string): Refused {
+export function findId(text: string): RejectedText {
   if (text.length > FIND_ID_PARSED_LENGTH_MAX) return findAtEnds(text)
   const message = parse(text)
   if (message === undefined) return NOTHING
@@ -29,7 +29,7 @@ export function findId(text: string): Refused {
   return { id: isId(id) ? id : null, isAnswer: !Object.hasOwn(message, 'method') }
 }
 
-function findAtEnds(text: string): Refused {
+function findAtEnds(text: string): RejectedText {
   const begin = text.slice(0, END_LENGTH)
   const end = text.slice(-END_LENGTH)
   const written = (FIRST_MEMBERS.exec(begin) ?? LAST_MEMBER.exec(end))?.[1]

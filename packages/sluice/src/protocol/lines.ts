@@ -7,7 +7,7 @@ import type { WireErrorCode } from './json/errors.ts'
 import { LINE_BYTES_MAX, LINE_KEPT_BYTES_MAX } from './json/limits.ts'
 
 /** Throws if the bytes are not UTF-8; keeps a byte order mark, for the reader to refuse. */
-export type Decode = (bytes: Uint8Array) => string
+export type DecodeText = (bytes: Uint8Array) => string
 
 export interface RejectedLine {
   readonly ok: false
@@ -31,7 +31,7 @@ const NO_BYTES = new Uint8Array(0)
 const BLANK: DecodedLine = { ok: true, text: '' }
 
 export class LineSplitter {
-  readonly #decode: Decode
+  readonly #decode: DecodeText
   readonly #lineBytesMax: number
   readonly #splitsAtReturn: boolean
   /** The start of an incomplete line; `#heldLength` bytes of it are filled. */
@@ -42,7 +42,7 @@ export class LineSplitter {
   #endedInReturn = false
   #takenBytes = 0
 
-  constructor(decode: Decode, options: LineOptions = {}) {
+  constructor(decode: DecodeText, options: LineOptions = {}) {
     this.#decode = decode
     this.#lineBytesMax = options.lineBytesMax ?? LINE_BYTES_MAX
     this.#splitsAtReturn = options.breaks === 'any'

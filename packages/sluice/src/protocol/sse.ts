@@ -9,7 +9,7 @@ import {
   EVENT_LINES_MAX,
   EVENT_RETRY_MS_MAX,
 } from './json/limits.ts'
-import { type Decode, type DecodedLine, LineSplitter, type RejectedLine } from './lines.ts'
+import { type DecodedLine, type DecodeText, LineSplitter, type RejectedLine } from './lines.ts'
 import { oneLine } from './write-message.ts'
 
 export interface StreamEvent {
@@ -51,7 +51,7 @@ export class EventParser {
    */
   #idleLines = 0
 
-  constructor(decode: Decode, limits: Partial<EventLimits> = {}) {
+  constructor(decode: DecodeText, limits: Partial<EventLimits> = {}) {
     this.#limits = { ...EVENT_LIMITS, ...limits }
     const lineBytesMax = this.#limits.lengthMax + FIELD_NAME_BYTES
     this.#lines = new LineSplitter(decode, { lineBytesMax, breaks: 'any' })

@@ -11,7 +11,7 @@ interface CharacterRun {
 }
 
 /** Literal text, or an expression. */
-type Part = string | CharacterRun
+type TemplatePart = string | CharacterRun
 
 /**
  * Wider than the RFC, which requires every other character to be encoded: clients build URIs by
@@ -33,7 +33,7 @@ const VARIABLE = '[\\w%.-]+(?::\\d{1,4}|\\*)?'
 const VARIABLES = new RegExp(`^${VARIABLE}(?:,${VARIABLE})*$`)
 
 export class UriTemplate {
-  readonly #parts: readonly Part[] | undefined
+  readonly #parts: readonly TemplatePart[] | undefined
 
   /** An invalid template matches nothing. */
   constructor(template: string) {
@@ -57,8 +57,8 @@ export class UriTemplate {
   }
 }
 
-function parseTemplate(template: string): Part[] | undefined {
-  const parts: Part[] = []
+function parseTemplate(template: string): TemplatePart[] | undefined {
+  const parts: TemplatePart[] = []
   for (let at = 0; at < template.length; ) {
     const open = template.indexOf('{', at)
     const text = template.slice(at, open < 0 ? undefined : open)
@@ -74,16 +74,20 @@ function parseTemplate(template: string): Part[] | undefined {
   return parts.length > TEMPLATE_PARTS_MAX ? undefined : parts
 }
 
-type Places = Uint8Array<ArrayBuffer>
+type ReachedPlaces = Uint8Array<ArrayBuffer>
 
-function afterText(uri: string, starts: Places, text: string): Places {
+function afterText(uri: string, starts: ReachedPlaces, text: string): ReachedPlaces {
   const ends = new Uint8Array(starts.length)
   for (let at = starts.indexOf(1); at >= 0; at = starts.indexOf(1, at + 1))
     if (uri.startsWith(text, at)) ends[at + text.length] = 1
   return ends
 }
 
-function afterRun(uri: string, starts: Places, { first, without }: CharacterRun): Places {
+function afterRun(
+  uri: string,
+  starts: ReachedPlaces,
+  { first, without }: CharacterRun,
+): ReachedPlaces {
   const begun = first === '' ? starts.slice() : afterText(uri, starts, first)
   for (let at = begun.indexOf(1); at >= 0 && at < uri.length; at++)
     if (begun[at] === 1 && !without.includes(uri[at] as string)) begun[at + 1] = 1

@@ -1,12 +1,12 @@
 // Bounded concurrency with a round-robin queue per owner: an owner with much work waits for itself
 // and does not delay others. Used for the threads that run guests.
 
-type Begin = () => void
+type StartTask = () => void
 
 export class FairQueue {
   readonly #most: number
   /** By owner; the first in the map is next. */
-  readonly #waiting = new Map<string, Begin[]>()
+  readonly #waiting = new Map<string, StartTask[]>()
   #running = 0
 
   constructor(most: number) {
@@ -27,7 +27,7 @@ export class FairQueue {
     }
   }
 
-  #wait(whose: string, begin: Begin): void {
+  #wait(whose: string, begin: StartTask): void {
     const others = this.#waiting.get(whose)
     if (others === undefined) this.#waiting.set(whose, [begin])
     else others.push(begin)
@@ -41,7 +41,7 @@ export class FairQueue {
     this.#waiting.set(whose, all)
   }
 
-  #next(): Begin | undefined {
+  #next(): StartTask | undefined {
     for (const [whose, all] of this.#waiting) {
       const next = all.shift()
       this.#waiting.delete(whose)

@@ -14,13 +14,13 @@ interface ThreadRequest {
   readonly body: unknown
 }
 
-interface Handled {
+interface HandlerResult {
   readonly value: unknown
   readonly transfer?: ArrayBuffer[]
 }
 
 /** A promise only if the request has to wait for something: the next request waits with it. */
-type Handle = (body: never) => Handled | Promise<Handled>
+type Handle = (body: never) => HandlerResult | Promise<HandlerResult>
 
 /** What the thread was started with. */
 export function threadData<Data>(): Data {
@@ -38,7 +38,7 @@ export function serveThread(handle: Handle, { rest, timeoutMs }: ServeOptions = 
   const { watch, bell } = workerData as ThreadStart
   const port = parentPort as MessagePort
   watchCalls(watch)
-  const send = (id: number, { value, transfer = [] }: Handled): void =>
+  const send = (id: number, { value, transfer = [] }: HandlerResult): void =>
     port.postMessage({ id, value } satisfies ThreadAnswer, transfer)
   const fail = (id: number, error: unknown): void => {
     const { code, message } = error as { code?: string; message?: string }

@@ -10,11 +10,12 @@ export type {
   ApprovalRequest,
   ApprovalVerdict,
   ArgumentBound,
-  Revealed,
+  RevealedArguments,
   StandingApproval,
   StandingTerms,
   Vote,
 } from '../../core/approval.ts'
+
 export type { Role } from '../../core/person.ts'
 export type * from './contract-agents.ts'
 export type * from './contract-console.ts'

@@ -43,12 +43,12 @@ afterEach(() => {
 })
 
 const digest = (text: string) => makeDocument('policy', file, text).digest
-const wish = (text: string, base = BEFORE) => ({
+const toRequest = (text: string, base = BEFORE) => ({
   ...{ name: 'policy', text, base: digest(base), why: 'it is needed' },
 })
 
 test('what loosens is written, in force and on record with the person who saved it', async () => {
-  const saved = await savePolicy(parts, wish(AFTER), ADA)
+  const saved = await savePolicy(parts, toRequest(AFTER), ADA)
   expect(saved).toEqual({ digest: digest(AFTER), inForce: true })
   expect(readFileSync(file, 'utf8')).toBe(AFTER)
   expect(parts.policies.documents.get('policy')?.text).toBe(AFTER)
@@ -62,19 +62,19 @@ test('what loosens is written, in force and on record with the person who saved 
 
 test('a text made from an older version is refused, and nothing is lost', async () => {
   writeFileSync(file, `${BEFORE}# by another\n`)
-  await expect(savePolicy(parts, wish(AFTER), ADA)).rejects.toThrow('changed in the meantime')
+  await expect(savePolicy(parts, toRequest(AFTER), ADA)).rejects.toThrow('changed in the meantime')
   expect(readFileSync(file, 'utf8')).toBe(`${BEFORE}# by another\n`)
 })
 
 test('a text with errors is refused, with its line', async () => {
   const broken = BEFORE.replace('default: deny', 'default: maybe')
-  await expect(savePolicy(parts, wish(broken), ADA)).rejects.toThrow(/^line 3: /)
+  await expect(savePolicy(parts, toRequest(broken), ADA)).rejects.toThrow(/^line 3: /)
   expect(readFileSync(file, 'utf8')).toBe(BEFORE)
 })
 
 test('a file in a checkout is not written: there is a patch', async () => {
   mkdirSync(join(folder, '.git'))
-  const { inForce, patch } = await savePolicy(parts, wish(AFTER), ADA)
+  const { inForce, patch } = await savePolicy(parts, toRequest(AFTER), ADA)
   expect(inForce).toBe(false)
   expect(patch).toBe(`--- a/policy.yaml
 +++ b/policy.yaml
@@ -92,14 +92,16 @@ test('a file in a checkout is not written: there is a patch', async () => {
 test('a policy that stands in sluice.yaml itself is never written over it', async () => {
   const documents = parts.policies.documents as Map<string, object>
   documents.set('policy', { ...documents.get('policy'), isWithin: true })
-  await expect(savePolicy(parts, wish(AFTER), ADA)).rejects.toThrow('stands in policy.yaml itself')
+  await expect(savePolicy(parts, toRequest(AFTER), ADA)).rejects.toThrow(
+    'stands in policy.yaml itself',
+  )
   expect(readFileSync(file, 'utf8')).toBe(BEFORE)
 })
 
 test('F9: a long text is read by another thread, and refused by its first problem', async () => {
   const long = `${BEFORE}${'# a comment\n'.repeat(2_000)}`
-  await expect(savePolicy(parts, wish(`${long}:\n:\n`), ADA)).rejects.toThrow(/^line \d+: /)
+  await expect(savePolicy(parts, toRequest(`${long}:\n:\n`), ADA)).rejects.toThrow(/^line \d+: /)
   expect(readFileSync(file, 'utf8')).toBe(BEFORE)
-  expect(await savePolicy(parts, wish(long), ADA)).toMatchObject({ inForce: true })
+  expect(await savePolicy(parts, toRequest(long), ADA)).toMatchObject({ inForce: true })
   expect(readFileSync(file, 'utf8')).toBe(long)
 })

@@ -16,7 +16,7 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 
 export interface TryCallParts {
-  readonly parts: Pick<AdminParts, 'door' | 'gate' | 'servers'>
+  readonly parts: Pick<AdminParts, 'authenticator' | 'gate' | 'servers'>
   readonly record: (detail: JsonObject) => Promise<unknown>
 }
 
@@ -35,10 +35,10 @@ export function tryCallEndpoint({ parts, record }: TryCallParts): Endpoint {
     summary: 'make a call under a grant, as a client with its token would; it has its effects',
     handle: async ({ body, person }): Promise<TriedCall> => {
       const { server, name, principal, args } = body
-      const { door, gate, servers } = parts
+      const { authenticator, gate, servers } = parts
       if (!servers.names.includes(server))
         throw new ApiError('API_NOT_FOUND', `no server is called \`${server}\``, 'see /api/servers')
-      const caller = door.callerOf(principal)
+      const caller = authenticator.callerOf(principal)
       if (caller === undefined)
         throw new ApiError('API_NOT_FOUND', `\`${principal}\` may not call`, 'see /api/grants')
       const read = readJson(args)

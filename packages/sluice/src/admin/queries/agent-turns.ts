@@ -44,7 +44,7 @@ export function listTurns(
           ? null
           : (inputTokens * price.inputMicros + outputTokens * price.outputMicros) / 1_000_000,
       calls: toolCalls.map(({ id, name, input }, index) => {
-        const key = keyOf(tools.get(name) ?? '', digestText(JSON.stringify(input ?? {})))
+        const key = toCallKey(tools.get(name) ?? '', digestText(JSON.stringify(input ?? {})))
         // The same call twice in one turn: each has its share of the records.
         const alike = toolCalls
           .slice(index + 1)
@@ -63,7 +63,9 @@ function takeRecords(
 ): CallRecord[] {
   const fitting = left.filter(
     ({ atMs, server, name, argsDigest }) =>
-      atMs >= sinceMs && atMs <= untilMs && keyOf(`${server}/${name}`, argsDigest ?? '') === key,
+      atMs >= sinceMs &&
+      atMs <= untilMs &&
+      toCallKey(`${server}/${name}`, argsDigest ?? '') === key,
   )
   const mine = fitting.slice(0, Math.ceil(fitting.length / (alike + 1)))
   for (const record of mine) left.splice(left.indexOf(record), 1)
@@ -74,6 +76,6 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-function keyOf(tool: string, digest: string): string {
+function toCallKey(tool: string, digest: string): string {
   return `${tool} ${digest}`
 }

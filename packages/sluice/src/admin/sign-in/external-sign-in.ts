@@ -12,7 +12,7 @@ import { ApiError } from '../http/errors.ts'
 import { EXCHANGES_MAX, GUEST_MS } from '../http/limits.ts'
 import { type ExternalPerson, personOf, refuse } from './external-people.ts'
 
-export interface ElsewhereParts {
+export interface ExternalSignInParts {
   /** Those that give roles. */
   readonly issuers: readonly Issuer[]
   /** Loaded with the first who needs it. */
@@ -22,12 +22,12 @@ export interface ElsewhereParts {
 }
 
 export class ExternalSignIn {
-  readonly #parts: ElsewhereParts
+  readonly #parts: ExternalSignInParts
   readonly #states: SignInStates
   readonly #flows = new Map<string, OidcSignIn>()
   #exchanging = 0
 
-  constructor(parts: ElsewhereParts) {
+  constructor(parts: ExternalSignInParts) {
     this.#parts = parts
     this.#states = new SignInStates(parts.key, parts.nowMs)
   }
@@ -36,8 +36,8 @@ export class ExternalSignIn {
   async begin(name: string, challenge: string, origin: string): Promise<ExternalSignInStart> {
     const flow = await this.#flowOf(name)
     const state = this.#states.make({ issuer: name, origin, challenge })
-    const wish = { redirect: redirectOf(name, origin), nonce: this.#states.getNonce(state) }
-    const address = await flow.address({ ...wish, state, challenge }).catch(refuse)
+    const request = { redirect: redirectOf(name, origin), nonce: this.#states.getNonce(state) }
+    const address = await flow.address({ ...request, state, challenge }).catch(refuse)
     return { address, state }
   }
 

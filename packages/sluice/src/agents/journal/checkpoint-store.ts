@@ -4,7 +4,7 @@
 import { zstdCompressSync } from 'node:zlib'
 import { AgentError } from '../shared/errors.ts'
 import { PACK_BYTES } from '../shared/limits.ts'
-import type { Sliced } from '../shared/sliced.ts'
+import type { SlicedWork } from '../shared/sliced.ts'
 import type { AgentDatabase } from './database.ts'
 import { unpack } from './read-rows.ts'
 import type { AgentRow, CheckpointRow } from './rows.ts'
@@ -18,7 +18,7 @@ export function packMemory(bytes: Uint8Array): Buffer {
 }
 
 /** The same in slices. Compressed pieces one behind the other unpack to the whole. */
-export function* packInSlices(bytes: Uint8Array): Sliced<Buffer> {
+export function* packInSlices(bytes: Uint8Array): SlicedWork<Buffer> {
   const packed = [packMemory(bytes.subarray(0, PACK_BYTES))]
   for (let at = PACK_BYTES; at < bytes.length; at += PACK_BYTES) {
     yield

@@ -5,7 +5,7 @@
 import { AGENT_FAMILIES_TAKEN_MAX, AGENT_LEASE_MS, AGENT_LOCK_MS_MAX } from '../../store/limits.ts'
 import type { BlockingStatement, SqlRows } from '../../store/postgres/blocking-connection.ts'
 
-export interface TakenOver {
+export interface TakenLease {
   /** This process had lost its lease, and with it all its agents. */
   readonly wasFenced: boolean
   /** Agents with something under way whose gate is gone; they are this one's now. */
@@ -121,7 +121,7 @@ export class Leases {
   }
 
   /** Renews the lease, and takes over what is under way and belongs to nobody. */
-  takeOver(nowMs: number): TakenOver {
+  takeOver(nowMs: number): TakenLease {
     const lease = this.#lease
     const beat = `UPDATE sluice_agents.leases SET beat_at = now() WHERE lease = '${lease}' RETURNING 1`
     const [kept = []] = this.#send([{ text: beat }])

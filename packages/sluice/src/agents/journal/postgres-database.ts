@@ -11,7 +11,7 @@ import {
 import { AGENT_KEYS_AT_ONCE } from '../shared/limits.ts'
 import type { AgentDatabase, Value } from './database.ts'
 import { POSTGRES } from './dialects.ts'
-import { Leases, type TakenOver } from './leases.ts'
+import { Leases, type TakenLease } from './leases.ts'
 import type { SqlRow } from './read-rows.ts'
 
 export interface SharedJournalPlace {
@@ -80,7 +80,7 @@ export class PostgresDatabase implements AgentDatabase {
     return this.#leases.acquireAgent(id)
   }
 
-  takeOver(nowMs: number): TakenOver {
+  takeOver(nowMs: number): TakenLease {
     const taken = this.#leases.takeOver(nowMs)
     if (taken.wasFenced) this.#onRollback()
     return taken

@@ -37,20 +37,20 @@ export interface Reservation {
 }
 
 /** What calls of a family came to, at most. */
-interface Measured {
+interface MeasuredFamily {
   readonly tokensPerCharacter: number
   readonly outputTokens: number
 }
 
-interface Need {
+interface BudgetNeed {
   readonly turns: number
   readonly inputTokens: number
   readonly outputTokens: number
   readonly costMicros: number
 }
 
-interface Out {
-  readonly needs: Set<Need>
+interface SpentBudget {
+  readonly needs: Set<BudgetNeed>
   readonly waiting: Set<() => void>
   /** Changes whenever something is no longer out. */
   version: number
@@ -61,8 +61,8 @@ const TOKENS_PER_CHARACTER_MIN = 0.25
 export class FamilyBudgets {
   readonly #steps: Steps
   readonly #now: () => number
-  readonly #out = new Map<number, Out>()
-  readonly #measured = new LruMap<number, Measured>(ROWS_KEPT_MAX)
+  readonly #out = new Map<number, SpentBudget>()
+  readonly #measured = new LruMap<number, MeasuredFamily>(ROWS_KEPT_MAX)
 
   constructor(steps: Steps, now: () => number) {
     this.#steps = steps
@@ -113,22 +113,28 @@ export class FamilyBudgets {
     return family
   }
 
-  #fits(number: number, { limits, ...used }: FamilyRow, out: Out, need: Need): boolean {
+  #fits(
+    number: number,
+    { limits, ...used }: FamilyRow,
+    out: SpentBudget,
+    need: BudgetNeed,
+  ): boolean {
     const all = [...out.needs]
-    const sum = (of: (each: Need) => number) => all.reduce((total, each) => total + of(each), 0)
+    const sum = (of: (each: BudgetNeed) => number) =>
+      all.reduce((total, each) => total + of(each), 0)
     if (used.turns + sum(({ turns }) => turns) + need.turns > limits.maxTurns) return false
     const { maxTokens, maxCostMicros } = limits
     if ((maxTokens === null && maxCostMicros === null) || all.length === 0) return true
     // How much one is going to be is known after the first.
     if (this.#measured.get(number) === undefined) return false
-    const tokensOf = (each: Need) => each.inputTokens + each.outputTokens
+    const tokensOf = (each: BudgetNeed) => each.inputTokens + each.outputTokens
     const tokens = used.tokens + BUDGET_MARGIN * (sum(tokensOf) + tokensOf(need))
     const cost =
       used.costMicros + BUDGET_MARGIN * (sum((each) => each.costMicros) + need.costMicros)
     return tokens <= (maxTokens ?? tokens) && cost <= (maxCostMicros ?? cost)
   }
 
-  #needOf({ family, price }: AgentRow, { characters, isTurn }: ModelRequestSize): Need {
+  #needOf({ family, price }: AgentRow, { characters, isTurn }: ModelRequestSize): BudgetNeed {
     const { tokensPerCharacter = TOKENS_PER_CHARACTER_MIN, outputTokens = 0 } =
       this.#measured.get(family) ?? {}
     const inputTokens = Math.ceil(characters * tokensPerCharacter)
@@ -138,7 +144,12 @@ export class FamilyBudgets {
     return { turns: isTurn ? 1 : 0, inputTokens, outputTokens, costMicros }
   }
 
-  #reserved(agent: AgentRow, out: Out, need: Need, size: ModelRequestSize): Reservation {
+  #reserved(
+    agent: AgentRow,
+    out: SpentBudget,
+    need: BudgetNeed,
+    size: ModelRequestSize,
+  ): Reservation {
     out.needs.add(need)
     let isOwed = false
     return {
@@ -185,10 +196,10 @@ export class FamilyBudgets {
     })
   }
 
-  #outOf(family: number): Out {
+  #outOf(family: number): SpentBudget {
     const there = this.#out.get(family)
     if (there !== undefined) return there
-    const out: Out = { needs: new Set(), waiting: new Set(), version: 0 }
+    const out: SpentBudget = { needs: new Set(), waiting: new Set(), version: 0 }
     this.#out.set(family, out)
     return out
   }

@@ -3,20 +3,20 @@
 
 import type { LanguageModelMiddleware } from 'ai'
 
-type Wrap = Parameters<NonNullable<LanguageModelMiddleware['wrapGenerate']>>[0]
-type Streamed = Awaited<ReturnType<Wrap['doStream']>>
-type Generated = Awaited<ReturnType<Wrap['doGenerate']>>
-type Part = Streamed['stream'] extends ReadableStream<infer Each> ? Each : never
-type Finish = Extract<Part, { type: 'finish' }>
+type WrapOptions = Parameters<NonNullable<LanguageModelMiddleware['wrapGenerate']>>[0]
+type StreamResult = Awaited<ReturnType<WrapOptions['doStream']>>
+type GenerateResult = Awaited<ReturnType<WrapOptions['doGenerate']>>
+type StreamPart = StreamResult['stream'] extends ReadableStream<infer Each> ? Each : never
+type Finish = Extract<StreamPart, { type: 'finish' }>
 
 export async function gatherStream(
-  { stream }: Streamed,
+  { stream }: StreamResult,
   onText: (text: string) => void,
-): Promise<Generated> {
+): Promise<GenerateResult> {
   let text = ''
   let finish: Finish | undefined
-  const calls: Extract<Part, { type: 'tool-call' }>[] = []
-  for await (const part of stream as AsyncIterable<Part>) {
+  const calls: Extract<StreamPart, { type: 'tool-call' }>[] = []
+  for await (const part of stream as AsyncIterable<StreamPart>) {
     if (part.type === 'error') throw part.error
     if (part.type === 'text-delta') {
       text += part.delta

@@ -7,7 +7,7 @@ import { saysExactly } from '@sluice/policy/core/is-exact-double'
 import type { LanguageModelMiddleware } from 'ai'
 import { gatherStream } from './gather-stream.ts'
 
-type Part = { readonly type: string; readonly toolCallId?: string; readonly input?: unknown }
+type ContentPart = { readonly type: string; readonly toolCallId?: string; readonly input?: unknown }
 
 /** Sixteen digits or more, or an exponent: everything shorter is exact. */
 const MAY_BE_INEXACT = /[\d.]{16}|\d[eE]/
@@ -32,7 +32,7 @@ export function uniqueCalls(onText?: (text: string) => void): UniqueCalls {
   return { middleware: { specificationVersion: 'v4', wrapGenerate }, refused }
 }
 
-function withUniqueIds<Each extends Part>(
+function withUniqueIds<Each extends ContentPart>(
   content: readonly Each[],
   refused: Map<string, string>,
 ): Each[] {

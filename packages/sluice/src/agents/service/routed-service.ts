@@ -10,16 +10,16 @@ import type { Service } from './service.ts'
 import type { PromptArguments, ServiceOptions, SharedAgents } from './service-types.ts'
 
 /** Where the id of the agent is among the arguments. */
-type Places<Methods> = { readonly [Name in keyof Methods]?: number }
+type ArgumentPositions<Methods> = { readonly [Name in keyof Methods]?: number }
 
-const SERVICE: Places<Service> = {
+const SERVICE: ArgumentPositions<Service> = {
   ...{ prompt: 1, wait: 1, callTool: 1, stop: 1, pause: 1, resume: 1, reset: 1, terminate: 1 },
   ...{ fork: 1, move: 1, ask: 1, export: 1, cancel: 0 },
 }
 const STEPS = {
   ...{ standing: 1, addLabels: 1, look: 0, replay: 1, history: 1, historyStart: 1, run: 1 },
   ...{ runOf: 1, files: 1, fileAt: 0 },
-} satisfies Places<Steps>
+} satisfies ArgumentPositions<Steps>
 
 /** Rows that every gate reads and writes; and what only the service asks for, at the gate that runs the agent. */
 type LocalStep =

@@ -5,18 +5,18 @@
 import { SLICE_MS } from './limits.ts'
 
 /** Yields where it may be interrupted. */
-export type Sliced<Result> = Generator<undefined, Result>
+export type SlicedWork<Result> = Generator<undefined, Result>
 
 /** What an operation gives in the end, sliced or not. */
-export type ResultOf<Value> = Value extends Sliced<infer Result> ? Result : Awaited<Value>
+export type ResultOf<Value> = Value extends SlicedWork<infer Result> ? Result : Awaited<Value>
 
-export function isSliced(value: unknown): value is Sliced<unknown> {
-  return typeof (value as Sliced<unknown> | undefined)?.next === 'function'
+export function isSliced(value: unknown): value is SlicedWork<unknown> {
+  return typeof (value as SlicedWork<unknown> | undefined)?.next === 'function'
 }
 
 /** Runs until it ends or its time is up, at least from one yield to the next. */
 export function runSlice<Result>(
-  work: Sliced<Result>,
+  work: SlicedWork<Result>,
   nowMs: () => number = () => performance.now(),
 ): IteratorResult<undefined, Result> {
   const untilMs = nowMs() + SLICE_MS
@@ -27,7 +27,7 @@ export function runSlice<Result>(
 }
 
 /** In one piece, where nobody else can wait for it. */
-export function runWhole<Result>(work: Sliced<Result>): Result {
+export function runWhole<Result>(work: SlicedWork<Result>): Result {
   for (;;) {
     const step = work.next()
     if (step.done === true) return step.value

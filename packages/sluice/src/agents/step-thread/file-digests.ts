@@ -7,7 +7,7 @@ import type { AgentQuery, FileFacts } from '../../guest/protocol.ts'
 import type { GuestAnswer } from '../../sandbox/instance.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { FILES_IN_ONE_PIECE, LIGHT_AGENT_BYTES } from '../shared/limits.ts'
-import type { Sliced } from '../shared/sliced.ts'
+import type { SlicedWork } from '../shared/sliced.ts'
 import { type Stepper, unwrap } from '../steps/stepper.ts'
 
 const KEPT_MAX = 20_000
@@ -35,7 +35,7 @@ export class FileDigests {
     agent: AgentRow,
     question: { glob?: string; path?: string },
     nowMs: number,
-  ): Sliced<DigestedFile[]> {
+  ): SlicedWork<DigestedFile[]> {
     const { value } = stepper.ask(agent, { ask: 'files', ...question }, nowMs)
     const facts = value as FileFacts[]
     const name = ({ path, revision }: FileFacts): string => `${agent.id} ${revision} ${path}`

@@ -4,14 +4,14 @@
 import type { AgentQuery, JournalEvent } from '../../guest/protocol.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { findHostStop } from '../journal/family-limits.ts'
-import type { TakenOver } from '../journal/leases.ts'
+import type { TakenLease } from '../journal/leases.ts'
 import { type AgentOrigin, type CreateEvent, newAgent } from '../journal/new-rows.ts'
 import { PostgresDatabase } from '../journal/postgres-database.ts'
 import { toAgent } from '../journal/read-rows.ts'
 import type { AgentRow, EffectRow, HostStop, RunRow } from '../journal/rows.ts'
 import { AgentError } from '../shared/errors.ts'
 import { LIST_PAGE_MAX } from '../shared/limits.ts'
-import type { Sliced } from '../shared/sliced.ts'
+import type { SlicedWork } from '../shared/sliced.ts'
 import { type ReplayReport, replayJournal } from '../steps/replay-journal.ts'
 import type { AppliedStep, ApplyHow, Stepper } from '../steps/stepper.ts'
 import { exportAgent } from '../transfer/export-agent.ts'
@@ -148,7 +148,7 @@ export class Operations extends OwnerOperations {
   }
 
   /** Renews the lease of this gate and takes over agents whose gate is gone; see journal/leases.ts. */
-  takeOver(nowMs: number): TakenOver {
+  takeOver(nowMs: number): TakenLease {
     const { database } = this.#stepper.journal
     if (!(database instanceof PostgresDatabase)) return { wasFenced: false, agents: [] }
     const taken = database.takeOver(nowMs)
@@ -196,7 +196,7 @@ export class Operations extends OwnerOperations {
 
   /** Makes ready what a fork at a turn, or now, begins with: replaying the events before it and packing
    * the memory may be long. */
-  *prepareTurn(owner: string, id: string, turn: number | null): Sliced<undefined> {
+  *prepareTurn(owner: string, id: string, turn: number | null): SlicedWork<undefined> {
     const find = () => this.#stepper.find(owner, id)
     const agent = find()
     if (turn === null) return yield* this.#stepper.residents.checkpointInSlices(agent, find)
@@ -205,7 +205,7 @@ export class Operations extends OwnerOperations {
   }
 
   /** The journal run again and compared. */
-  replay(owner: string, id: string, turn: number | null): Sliced<ReplayReport> {
+  replay(owner: string, id: string, turn: number | null): SlicedWork<ReplayReport> {
     const find = () => this.#stepper.find(owner, id)
     return replayJournal(this.#stepper, find(), turn, find)
   }
@@ -310,7 +310,7 @@ export class Operations extends OwnerOperations {
 
   /** Every file as a program gets it: a list in JSON, and the bytes that belong to it. Made here, so
    * that the gate's thread only hands it on. */
-  programFiles(id: string, nowMs: number): Sliced<ProgramFiles> {
+  programFiles(id: string, nowMs: number): SlicedWork<ProgramFiles> {
     const agent = this.#stepper.find(null, id)
     return this.#stepper.residents.askingInSlices(agent, nowMs, function* (call) {
       const facts = JSON.parse(call('{"ask":"files"}').text).ok as {

@@ -3,11 +3,11 @@
 import { expect, test } from 'vitest'
 import { bench, configOf } from '../agents.test-support.ts'
 import { CHECKPOINT_EVENT_BYTES, FILES_MAX, SLICE_MS } from '../shared/limits.ts'
-import { runSlice, runWhole, type Sliced } from '../shared/sliced.ts'
+import { runSlice, runWhole, type SlicedWork } from '../shared/sliced.ts'
 import { packFiles } from '../transfer/pack-files.ts'
 
 /** CPU time of each slice, in ms. */
-function slicesOf(work: Sliced<unknown>): number[] {
+function slicesOf(work: SlicedWork<unknown>): number[] {
   for (const taken: number[] = []; ; ) {
     const before = process.threadCpuUsage()
     const { done } = runSlice(work)
@@ -19,7 +19,7 @@ function slicesOf(work: Sliced<unknown>): number[] {
 
 test('a slice ends at the first yield after its time, and the next goes on behind it', () => {
   let nowMs = 0
-  function* count(): Sliced<string> {
+  function* count(): SlicedWork<string> {
     for (let at = 0; at < 100; at++) {
       nowMs += 1
       yield
@@ -41,7 +41,7 @@ test('export, files and programFiles of an agent with a thousand files have no l
   }))
   await b.create('a', configOf(), 'me', packFiles(loose).files)
   const { operations } = b
-  const works: Sliced<unknown>[] = [
+  const works: SlicedWork<unknown>[] = [
     operations.files('me', 'a', {}, 1),
     operations.programFiles('a', 1),
     operations.takeExport('me', 'a', 1, true),

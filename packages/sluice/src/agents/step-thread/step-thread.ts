@@ -8,7 +8,7 @@ import { processClock } from '../../store/process-clock.ts'
 import type { JournalPlace } from '../journal/database.ts'
 import type { HistoryRetention } from '../journal/retention.ts'
 import { SWEEP_EVERY_MS, TIDY_PAUSE_MS } from '../shared/limits.ts'
-import { isSliced, runSlice, type Sliced } from '../shared/sliced.ts'
+import { isSliced, runSlice, type SlicedWork } from '../shared/sliced.ts'
 import { Stepper } from '../steps/stepper.ts'
 import { Operations } from './operations.ts'
 import {
@@ -32,14 +32,14 @@ const operations = new Operations(stepper)
 /** Of these the next gains from a memory that is ready for it. */
 const CALLS: ReadonlySet<string> = new Set(['create', 'apply', 'ask'])
 
-interface Started {
+interface StartedThread {
   readonly name: keyof Operations
   readonly values: readonly unknown[]
-  readonly work: Sliced<unknown>
+  readonly work: SlicedWork<unknown>
 }
 
 /** Operations in slices, by the number under which they go on. */
-const underWay = new Map<number, Started>()
+const underWay = new Map<number, StartedThread>()
 let lastSlice = 0
 
 let isAsked = false
@@ -70,7 +70,7 @@ serveThread(
   { rest: makeReady },
 )
 
-function goOn(started: Started): SliceAnswer {
+function goOn(started: StartedThread): SliceAnswer {
   const { done, value } = runSlice(started.work)
   if (done === true) return packAnswer(started.name, started.values, value)
   lastSlice += 1

@@ -1,10 +1,10 @@
 // Sliced work that nobody waits for, by agent: a slice whenever the thread has nothing else to do. Owned by
 // residents.ts.
 
-import { runSlice, runWhole, type Sliced } from '../shared/sliced.ts'
+import { runSlice, runWhole, type SlicedWork } from '../shared/sliced.ts'
 
 export class BackgroundSlices {
-  readonly #works = new Map<number, Sliced<undefined>>()
+  readonly #works = new Map<number, SlicedWork<undefined>>()
   #next: NodeJS.Immediate | undefined
 
   get size(): number {
@@ -15,13 +15,13 @@ export class BackgroundSlices {
     return this.#works.has(key)
   }
 
-  add(key: number, work: Sliced<undefined>): void {
+  add(key: number, work: SlicedWork<undefined>): void {
     this.#works.set(key, work)
     this.#runSoon()
   }
 
   /** What is left of it, for the caller to do or not. */
-  take(key: number): Sliced<undefined> | undefined {
+  take(key: number): SlicedWork<undefined> | undefined {
     const work = this.#works.get(key)
     this.#works.delete(key)
     return work
@@ -48,7 +48,7 @@ export class BackgroundSlices {
 }
 
 /** What fails is not tried again: nobody waits for it. */
-function hasEnded(work: Sliced<undefined>): boolean {
+function hasEnded(work: SlicedWork<undefined>): boolean {
   try {
     return runSlice(work).done === true
   } catch {

@@ -7,7 +7,7 @@ import type { Instance } from '../../sandbox/instance.ts'
 import type { AgentRow, EventRow } from '../journal/rows.ts'
 import { AgentError } from '../shared/errors.ts'
 import { REPLAY_EVENTS_AT_ONCE } from '../shared/limits.ts'
-import type { Sliced } from '../shared/sliced.ts'
+import type { SlicedWork } from '../shared/sliced.ts'
 import { hashAnswer, LIMITS } from './residents.ts'
 import type { Stepper } from './stepper.ts'
 
@@ -37,7 +37,7 @@ export function* replayJournal(
   agent: AgentRow,
   turn: number | null,
   check: () => unknown,
-): Sliced<ReplayReport> {
+): SlicedWork<ReplayReport> {
   const { journal, residents } = stepper
   const to = turn === null ? agent.seq : journal.seqOfTurn(agent.key, turn)
   const from = journal.historyStart(agent)

@@ -23,7 +23,7 @@ import {
   PACKING_AGENTS_MAX,
   REPLAY_EVENTS_MAX,
 } from '../shared/limits.ts'
-import { runWhole, type Sliced } from '../shared/sliced.ts'
+import { runWhole, type SlicedWork } from '../shared/sliced.ts'
 import { BackgroundSlices } from './background-slices.ts'
 import { ResidentSet } from './resident-set.ts'
 
@@ -191,8 +191,8 @@ export class Residents {
   *askingInSlices<Result>(
     place: WakeSource,
     nowMs: number,
-    work: (ask: (text: string) => GuestAnswer, memory: Buffer) => Sliced<Result>,
-  ): Sliced<Result> {
+    work: (ask: (text: string) => GuestAnswer, memory: Buffer) => SlicedWork<Result>,
+  ): SlicedWork<Result> {
     const memory = this.memory(place)
     yield
     const instance = this.revive(place.image, memory)
@@ -211,7 +211,7 @@ export class Residents {
 
   /** A checkpoint after an event that has none, in slices: replaying what lies before it may be long.
    * `check` throws if the agent is gone by then. */
-  *checkpointAt(place: WakeSource, seq: number, check: () => unknown): Sliced<undefined> {
+  *checkpointAt(place: WakeSource, seq: number, check: () => unknown): SlicedWork<undefined> {
     const { memories } = this.#journal
     if (memories.memoryOf(place.key, seq) !== undefined) return
     const instance = yield* this.#replay(place, seq)
@@ -224,7 +224,7 @@ export class Residents {
     )
   }
 
-  *#replay(place: WakeSource, seq: number): Sliced<Instance> {
+  *#replay(place: WakeSource, seq: number): SlicedWork<Instance> {
     const checkpoint = this.#journal.memories.checkpoint(place.key, seq)
     const pool = this.#pool(checkpoint?.image ?? place.image)
     const instance = pool.take(checkpoint?.memory)
@@ -259,7 +259,7 @@ export class Residents {
   }
 
   /** `check` throws if the agent is gone by the time it is packed. */
-  *checkpointInSlices(place: WakeSource, check?: () => unknown): Sliced<undefined> {
+  *checkpointInSlices(place: WakeSource, check?: () => unknown): SlicedWork<undefined> {
     const resident = this.#awake(place)
     if (resident.checkpointSeq < resident.seq) yield* this.#takeCheckpoint(resident, check)
     const packing = this.#packing.take(place.key)
@@ -334,7 +334,7 @@ export class Residents {
   }
 
   /** The memory as it is now, and what the guest says of itself; it goes on as it was. */
-  *#takeCheckpoint(resident: Resident, check?: () => unknown): Sliced<undefined> {
+  *#takeCheckpoint(resident: Resident, check?: () => unknown): SlicedWork<undefined> {
     const { place, instance, seq } = resident
     const { key, image } = place
     const memory = instance.save()

@@ -12,7 +12,7 @@ import { BEGIN_TIMEOUT_MS } from '../shared/limits.ts'
 import { runWhole } from '../shared/sliced.ts'
 import { LIMITS } from '../steps/residents.ts'
 import { type BegunAgent, unwrap } from '../steps/stepper.ts'
-import { type TakenPieces, takePieces } from './export-agent.ts'
+import { type ExportPieces, takePieces } from './export-agent.ts'
 import { packFiles, unpackExported } from './pack-files.ts'
 import { type AgentExport, digestJson, toPortable } from './portable.ts'
 import { sealExport } from './seal-export.ts'
@@ -48,7 +48,7 @@ export class AgentBeginner {
   }
 
   /** By the portable form; throws if anything is not the same on this side. `memory`: in the older core. */
-  move(pieces: TakenPieces, memory: Uint8Array, atMs: number): MovedAgent {
+  move(pieces: ExportPieces, memory: Uint8Array, atMs: number): MovedAgent {
     const options = { secrets: 'keep', nowMs: atMs, installation: '' } as const
     const before = sealExport(pieces, options)
     const { agent, labels } = pieces.taken

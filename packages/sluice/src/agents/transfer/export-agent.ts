@@ -12,10 +12,10 @@ import type {
 import type { GuestAnswer } from '../../sandbox/instance.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { MESSAGES_PAGE_LENGTH } from '../shared/limits.ts'
-import type { Sliced } from '../shared/sliced.ts'
+import type { SlicedWork } from '../shared/sliced.ts'
 import { type Stepper, unwrap } from '../steps/stepper.ts'
 
-export interface TakenFile {
+export interface ExportedFileRow {
   readonly path: string
   readonly modifiedAt: number
   readonly isText: boolean
@@ -23,17 +23,17 @@ export interface TakenFile {
   readonly range: readonly [start: number, end: number]
 }
 
-export interface TakenExport {
+export interface ExportSnapshot {
   readonly agent: AgentRow
   readonly portable: Omit<PortableAgent, 'messages'>
   readonly tools: readonly string[]
-  readonly files: readonly TakenFile[]
+  readonly files: readonly ExportedFileRow[]
   /** What its family has seen. */
   readonly labels: readonly string[]
 }
 
-export interface TakenPieces {
-  readonly taken: TakenExport
+export interface ExportPieces {
+  readonly taken: ExportSnapshot
   /** JSON of the messages, a list for each page, one to a line. */
   readonly messages: Uint8Array
   readonly bytes: Uint8Array
@@ -43,7 +43,7 @@ export function exportAgent(
   { residents, journal }: Stepper,
   agent: AgentRow,
   nowMs: number,
-): Sliced<TakenPieces & { readonly memory: Buffer }> {
+): SlicedWork<ExportPieces & { readonly memory: Buffer }> {
   // With the agent, as it was when this began.
   const { labels } = journal.family(agent.family)
   return residents.askingInSlices(agent, nowMs, function* (call, memory) {
@@ -55,15 +55,15 @@ export function exportAgent(
 /** By questions to a guest, wherever it runs. */
 export function* takePieces(
   call: (question: string) => GuestAnswer,
-  { agent, labels }: Pick<TakenExport, 'agent' | 'labels'>,
-): Sliced<TakenPieces> {
+  { agent, labels }: Pick<ExportSnapshot, 'agent' | 'labels'>,
+): SlicedWork<ExportPieces> {
   const ask = <Value>(question: AgentQuery): Value =>
     unwrap<Value>(call(JSON.stringify(question)).text)
   const portable = ask<Omit<PortableAgent, 'messages'>>({ ask: 'portable' })
   const tools = ask<ModelTool[]>({ ask: 'tools' }).map(({ name }) => name)
   const parts: Uint8Array[] = []
   let at = 0
-  const files: TakenFile[] = []
+  const files: ExportedFileRow[] = []
   for (const { path, modifiedAt, isText } of ask<FileFacts[]>({ ask: 'files' })) {
     const { bytes } = call(JSON.stringify({ ask: 'read', path } satisfies AgentQuery))
     const content = Buffer.from(bytes ?? new Uint8Array())
@@ -80,7 +80,7 @@ export function* takePieces(
   }
 }
 
-function* pagesOf(ask: <Value>(question: AgentQuery) => Value): Sliced<string[]> {
+function* pagesOf(ask: <Value>(question: AgentQuery) => Value): SlicedWork<string[]> {
   const pages: string[] = []
   for (let from: number | null = 0; from !== null; ) {
     const page: { messages: ChatMessage[]; next: number | null } = ask({

@@ -160,10 +160,13 @@ const shape = z.strictObject({
 /** Lists that may be long, checked one by one until the first that is wrong. */
 const secret = z.strictObject({ kind: text, where: text, count })
 
-type Whole = z.infer<typeof shape>
+type ParsedExport = z.infer<typeof shape>
 export type ExportedFile = z.infer<typeof file>
-export type AgentExport = Omit<Whole, 'agentState' | 'todos' | 'tools' | 'files' | 'secrets'> & {
-  readonly agentState: Omit<Whole['agentState'], 'messages'> & {
+export type AgentExport = Omit<
+  ParsedExport,
+  'agentState' | 'todos' | 'tools' | 'files' | 'secrets'
+> & {
+  readonly agentState: Omit<ParsedExport['agentState'], 'messages'> & {
     readonly messages: z.infer<typeof message>[]
   }
   readonly todos: z.infer<typeof todo>[]

@@ -5,7 +5,7 @@
 import type { ChatMessage } from '../../guest/protocol.ts'
 import { writeBundle } from './bundle.ts'
 import { loadBundleKey } from './bundle-key.ts'
-import type { TakenPieces } from './export-agent.ts'
+import type { ExportPieces } from './export-agent.ts'
 import { FORMAT, VERSION } from './format.ts'
 import { type AgentExport, type ExportedFile, withDigest } from './portable.ts'
 import { Redactor } from './secrets.ts'
@@ -17,7 +17,7 @@ export interface ExportOptions {
 }
 
 /** The export as JSON in UTF-8. */
-export function sealExport(pieces: TakenPieces, options: ExportOptions): AgentExport {
+export function sealExport(pieces: ExportPieces, options: ExportOptions): AgentExport {
   const { taken, messages, bytes } = pieces
   const { agent, portable, tools, labels } = taken
   const { config, todos, turnCount, toolCallCount, usage, stop } = portable
@@ -75,7 +75,7 @@ export function bundleExport(
 }
 
 function sealFiles(
-  files: TakenPieces['taken']['files'],
+  files: ExportPieces['taken']['files'],
   bytes: Uint8Array,
   redactor: Redactor,
 ): ExportedFile[] {

@@ -16,7 +16,7 @@ export interface RedactedSecret {
   readonly count: number
 }
 
-interface Place {
+interface RedactionPlace {
   readonly kind: string
   readonly start: number
   end: number
@@ -87,15 +87,15 @@ export class Redactor {
 }
 
 /** In order, without overlaps. */
-function placesIn(text: string): Place[] {
-  const found: Place[] = []
+function placesIn(text: string): RedactionPlace[] {
+  const found: RedactionPlace[] = []
   for (let from = 0; from < text.length; from += STRETCH_CHARS - OVERLAP_CHARS) {
     const stretch = text.slice(from, from + STRETCH_CHARS)
     for (const { kind, start, end } of findSecretShapes(stretch))
       found.push({ kind: toSlug(kind), start: from + start, end: from + end })
     if (stretch.length < STRETCH_CHARS) break
   }
-  const places: Place[] = []
+  const places: RedactionPlace[] = []
   for (const each of found.sort((a, b) => a.start - b.start)) {
     const last = places.at(-1)
     if (last !== undefined && each.start < last.end) last.end = Math.max(last.end, each.end)

@@ -7,7 +7,7 @@ import { openImage } from '../../sandbox/image.ts'
 import { serveThread, threadData } from '../../sandbox/thread-port.ts'
 import { TRANSFER_TIMEOUT_MS } from '../shared/limits.ts'
 import { AgentBeginner } from './begin-agent.ts'
-import type { TakenPieces } from './export-agent.ts'
+import type { ExportPieces } from './export-agent.ts'
 import { writeFirstEvent } from './import-agent.ts'
 import { type ReadImport, readImport } from './read-import.ts'
 import { bundleExport, type ExportOptions, sealExport } from './seal-export.ts'
@@ -29,13 +29,13 @@ export type TransferRequest =
     } & Pick<ReadImport, 'files' | 'rest' | 'bytes'>)
   | {
       readonly kind: 'move'
-      readonly pieces: TakenPieces
+      readonly pieces: ExportPieces
       readonly memory: Uint8Array
       readonly atMs: number
     }
   | {
       readonly kind: 'export'
-      readonly pieces: TakenPieces
+      readonly pieces: ExportPieces
       readonly options: ExportOptions
       /** For a bundle. */
       readonly memory: Uint8Array | undefined

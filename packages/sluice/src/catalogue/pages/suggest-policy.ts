@@ -99,13 +99,13 @@ export function suggestRule(tool: string, rule: readonly string[]): string {
   ].join('\n')
 }
 
-interface Special {
+interface SpecialRule {
   readonly tool: string
   readonly because: string
   readonly lines: readonly string[]
 }
 
-function specialRule({ definition, assessment, id }: AssessedTool): Special[] {
+function specialRule({ definition, assessment, id }: AssessedTool): SpecialRule[] {
   const because = reasonFor(definition, assessment)
   if (because === undefined) return []
   const { action, reason, when } = because

@@ -65,12 +65,12 @@ const NOTE_CHARS_MAX = 160
 const RELATED_MAX = 8
 
 /** Where a page stands: the other tools of the server, and the addresses of their pages. */
-export interface Surroundings {
+export interface ToolPageContext {
   readonly neighbours?: readonly ToolDefinition[]
   readonly pathOf?: (definition: ToolDefinition) => string
 }
 
-export function toolPage(definition: ToolDefinition, around: Surroundings = {}): Page {
+export function toolPage(definition: ToolDefinition, around: ToolPageContext = {}): Page {
   const assessment = getAssessment(definition)
   const id = `${definition.server}/${definition.name}`
   const { category } = assessment
@@ -216,7 +216,7 @@ function denied(): PageBlock[] {
 function related(
   definition: ToolDefinition,
   { category }: ToolAssessment,
-  { neighbours = [], pathOf }: Surroundings,
+  { neighbours = [], pathOf }: ToolPageContext,
 ): PageSection[] {
   const words = new Set(splitNameWords(definition.name).map(({ text }) => text))
   const rows = neighbours
@@ -244,7 +244,7 @@ function related(
 
 function server(
   { server }: ToolDefinition,
-  { neighbours = [], pathOf }: Surroundings,
+  { neighbours = [], pathOf }: ToolPageContext,
 ): PageBlock[] {
   // A name as `scope__package` is how files name `@scope/package`.
   const [, scope, name] = /^([a-z0-9._-]+?)__([a-z0-9._-]+)$/i.exec(server) ?? []

@@ -18,7 +18,7 @@ export function readCompany(
   definition: ToolDefinition,
   signals: readonly Signal[],
   tell: EmitSignal,
-): Silenced {
+): SilencedSignals {
   const features = new Map<string, SignalSpan>()
   for (const { feature, at, start, end } of signals)
     if (!features.has(feature)) features.set(feature, { at, start, end })
@@ -66,9 +66,9 @@ let lastServer: { readonly named: string; readonly nouns: ReadonlySet<Noun> } = 
 }
 
 /** The bare verbs of an act, those with what they say of money, or all verbs. */
-export type Silenced = 'nothing' | 'act' | 'money' | 'read'
+export type SilencedSignals = 'nothing' | 'act' | 'money' | 'read'
 
-interface Company {
+interface SignalContext {
   readonly features: FeatureMap
   readonly tell: EmitSignal
   readonly server: ReadonlySet<Noun>
@@ -85,7 +85,7 @@ export function isOfCompany(feature: string): boolean {
 }
 
 /** Which rules of a list a feature is an act of, goes with, or forbids: a bit each. */
-interface Bits {
+interface RuleBits {
   readonly act: number
   readonly with: number
   readonly and: number
@@ -97,7 +97,7 @@ const BITS = 30
 
 class RuleList {
   readonly #rules: readonly Rule[]
-  readonly #known = new Map<string, Bits>()
+  readonly #known = new Map<string, RuleBits>()
   /** Rules that need nothing beside the act, or nothing more. */
   readonly #alone: number
   readonly #noMore: number
@@ -109,7 +109,7 @@ class RuleList {
   }
 
   /** Tells the rules that hold, each at the place of its act. */
-  tell({ features, tell, server }: Company): Rule[] {
+  tell({ features, tell, server }: SignalContext): Rule[] {
     let act = 0
     let joined = this.#alone
     let and = this.#noMore
@@ -139,7 +139,7 @@ class RuleList {
     return held
   }
 
-  #bitsOf(name: string): Bits {
+  #bitsOf(name: string): RuleBits {
     let bits = this.#known.get(name)
     if (bits === undefined) {
       bits = {
@@ -204,7 +204,11 @@ function readKeeping(features: FeatureMap, tell: EmitSignal): void {
 const KEEPS =
   /^(?:name|text)=(?:download|export|backup|save|dump|screenshot|capture|record|generate|convert|render|fetch|retrieve|pull)$/
 
-function readMoney(definition: ToolDefinition, signals: readonly Signal[], company: Company): void {
+function readMoney(
+  definition: ToolDefinition,
+  signals: readonly Signal[],
+  company: SignalContext,
+): void {
   const { features, tell, server } = company
   const money = server.has('money') || server.has('house') || some(features, MONEYED)
   if (money) {
@@ -227,7 +231,7 @@ function readMoney(definition: ToolDefinition, signals: readonly Signal[], compa
   if (server.has('money') || server.has('house')) tell('server:money', WHOLE_NAME)
 }
 
-function readScreen({ features, tell, server }: Company): void {
+function readScreen({ features, tell, server }: SignalContext): void {
   const picture = PICTURES.find((feature) => features.has(feature))
   if (picture !== undefined && (server.has('screen') || some(features, /\+screen\./)))
     tell('pictures a screen', features.get(picture) as SignalSpan)

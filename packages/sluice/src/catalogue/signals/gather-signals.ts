@@ -3,7 +3,7 @@
 // training script.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { readCompany, type Silenced } from './company.ts'
+import { readCompany, type SilencedSignals } from './company.ts'
 import { readName } from './read-name.ts'
 import { readSchema } from './read-schema.ts'
 import { readText } from './read-text.ts'
@@ -24,7 +24,7 @@ export function gatherSignals(
 }
 
 /** What a bare verb says, where its company says more. */
-const SILENT: Readonly<Record<Silenced, RegExp | undefined>> = {
+const SILENT: Readonly<Record<SilencedSignals, RegExp | undefined>> = {
   nothing: undefined,
   act: /^(?:name|text)[:=](?!look|judge|render|answer|nothing)/,
   money:

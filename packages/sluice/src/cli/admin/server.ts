@@ -115,8 +115,8 @@ async function add(name: string, words: readonly string[], options: AddOptions):
     `${before === undefined ? 'adds' : 'changes'} \`${name}\` in ${printable(config.file)}:`,
   )
   showEntry(entry, output)
-  const wish = { do: 'server-put', name, entry, replaces: options.replace === true }
-  const response = await ask(config, options, wish, true)
+  const request = { do: 'server-put', name, entry, replaces: options.replace === true }
+  const response = await ask(config, options, request, true)
   output.value(response)
   output.line(`${output.paint('green', String(response.how))}: ${printable(name)}${when(response)}`)
   return 0
@@ -174,8 +174,8 @@ async function accept(name: string, options: Options): Promise<0> {
     output.remark('now')
   }
   showEntry(isObject(pending.entry) ? pending.entry : {}, output)
-  const wish = { do: 'server-accept', name, digest: pending.digest ?? null }
-  const response = await ask(config, options, wish, true)
+  const request = { do: 'server-accept', name, digest: pending.digest ?? null }
+  const response = await ask(config, options, request, true)
   output.value(response)
   output.line(`${output.paint('green', 'accepted')}: ${printable(name)}`)
   return 0
@@ -185,12 +185,12 @@ async function accept(name: string, options: Options): Promise<0> {
 async function ask(
   config: GateConfig,
   options: Options,
-  wish: JsonObject & { readonly do: string },
+  operation: JsonObject & { readonly do: string },
   needsProof = false,
 ): Promise<JsonObject> {
   const { data, file } = config
   makePrivateFolder(data)
-  const request = needsProof ? { ...wish, proof: await provePerson(data, options) } : wish
+  const request = needsProof ? { ...operation, proof: await provePerson(data, options) } : operation
   return runOnOwner(data, request, () =>
     withOfflineParts({ data }, async (offline) => {
       const { ledger, nowMs } = offline

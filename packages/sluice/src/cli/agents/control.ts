@@ -126,8 +126,8 @@ function add(
     .option('--json', 'answer as JSON')
     .action(async (agentId: string, options: ControlOptions) => {
       const output = new Output(options)
-      await withAgents(options, async (door) => {
-        const found = await work(door, agentId, options)
+      await withAgents(options, async (api) => {
+        const found = await work(api, agentId, options)
         const agents = found.map(({ id, state }) => ({ id, state }))
         output.value({ success: true, agents })
         for (const { id, state } of agents) output.line(`${id} ${state}`)

@@ -36,9 +36,9 @@ export async function agentsOfGate(
     const other = await findOtherName(directory, server)
     return other === undefined ? undefined : agentsOfGate(directory, other)
   }
-  const door = new GateAgentsApi(socket)
-  await door.begin()
-  return door
+  const api = new GateAgentsApi(socket)
+  await api.begin()
+  return api
 }
 
 /** What the agents are called in this gate, if it runs any: it owns agents.db, so nobody else can open it. */

@@ -20,12 +20,12 @@ import { readText } from '../../terminal/read-input.ts'
 import { createToolFinder, toToolId } from '../../terminal/read-tools.ts'
 
 /** The action of a typical call; `depends` if a condition decides. */
-type Typical = ReturnType<typeof getTypicalAction>
+type TypicalAction = ReturnType<typeof getTypicalAction>
 
 export interface ToolChange {
   readonly name: string
-  readonly before: Typical
-  readonly now: Typical
+  readonly before: TypicalAction
+  readonly now: TypicalAction
   readonly direction: 'looser' | 'stricter' | 'changed'
 }
 
@@ -108,7 +108,7 @@ async function compareCases(
     })
 }
 
-function toChange(name: string, before: Typical, now: Typical): ToolChange {
+function toChange(name: string, before: TypicalAction, now: TypicalAction): ToolChange {
   const isKnown = before !== 'depends' && now !== 'depends'
   if (!isKnown) return { name, before, now, direction: 'changed' }
   return { name, before, now, direction: isStronger(now, before) ? 'stricter' : 'looser' }

@@ -54,14 +54,14 @@ export async function askGate(
 }
 
 /** The environment for the servers' processes; `names` if only some of it is wanted. */
-export type HandOver = (names: readonly string[] | undefined) => JsonObject
+export type BuildHandshake = (names: readonly string[] | undefined) => JsonObject
 
 /** Says the first line; throws where the gate refuses. What comes behind its answer is left in the
  * socket, which is paused. */
 export async function greet(
   socket: Socket,
   request: JsonObject,
-  handOver: HandOver = () => ({}),
+  handOver: BuildHandshake = () => ({}),
 ): Promise<JsonObject> {
   socket.on('error', () => socket.destroy())
   socket.write(`${JSON.stringify(request)}\n`)

@@ -62,17 +62,17 @@ export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
     .addHelpText('after', EXAMPLES)
     .action(async (name: string, options: Options) => {
       const output = new Output(options)
-      const wish = wishOf(name, options)
+      const request = toGrantRequest(name, options)
       const { why, config } = withGrants(options, output, (grants, found) => ({
-        ...{ why: refusal(grants, found, wish), config: found },
+        ...{ why: refusal(grants, found, request), config: found },
       }))
       if (why !== undefined) {
         output.remark(`sluice: ${why.message}\n  help: ${why.help}`)
         output.value({ error: { code: null, ...why } })
         return answer(1)
       }
-      if (options.fixed === true) return answer(printFixed(wish, output))
-      const response = await askOperation(ADD_GRANT, toTerms(wish), {
+      if (options.fixed === true) return answer(printFixed(request, output))
+      const response = await askOperation(ADD_GRANT, toTerms(request), {
         place: grantsPlace(config),
         options,
       })
@@ -99,7 +99,7 @@ function refusal(
   return undefined
 }
 
-function wishOf(name: string, options: Options): GrantRequest {
+function toGrantRequest(name: string, options: Options): GrantRequest {
   const { policy, slots, groups, explain, prompt } = options
   if (!GRANT_NAME.test(name))
     throw new CliError('CLI_ARGUMENT', `\`${name}\` is no name of a grant`, GRANT_NAME_HELP)
@@ -138,8 +138,8 @@ function toTerms({ canSayPrompt, groups, ...terms }: GrantRequest) {
   return { ...terms, groups: [...groups], ...(canSayPrompt === true ? { prompt: true } : {}) }
 }
 
-function printFixed(wish: GrantRequest, output: Output): 0 {
-  const { name, ...terms } = toTerms(wish)
+function printFixed(request: GrantRequest, output: Output): 0 {
+  const { name, ...terms } = toTerms(request)
   const token = makeToken()
   const hash = `sha256:${(hashGrantToken(token) as Buffer).toString('hex')}`
   output.value({ grants: { [name]: { hash, ...terms } }, token })

@@ -168,7 +168,7 @@ async function warnOfReach(policy: string, output: Output): Promise<void> {
       output.problem(problem, text)
 }
 
-interface Guess {
+interface SchemaGuess {
   readonly tool: string
   readonly category: Category
   readonly risk: Risk
@@ -178,7 +178,7 @@ interface Guess {
 }
 
 /** Tools whose class is a guess, and that the document says nothing of. */
-function guessesOf(policy: CompiledPolicy, tools: readonly KnownTool[]): Guess[] {
+function guessesOf(policy: CompiledPolicy, tools: readonly KnownTool[]): SchemaGuess[] {
   return tools
     .filter((tool) => tool.unknown === true && !getRulesForTool(policy, tool).classified)
     .map((known) => {
@@ -188,7 +188,7 @@ function guessesOf(policy: CompiledPolicy, tools: readonly KnownTool[]): Guess[]
     })
 }
 
-function tellGuesses(guesses: readonly Guess[], output: Output): void {
+function tellGuesses(guesses: readonly SchemaGuess[], output: Output): void {
   const count = plural(guesses.length, 'tool')
   output.line(
     `${count} of unknown class, judged as the guess or as Execute, whichever is stricter. Where the guess is right, its line settles it:`,

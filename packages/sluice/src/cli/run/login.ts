@@ -139,8 +139,8 @@ async function logIn(
   try {
     const place = await discoverLogin(url, login.issuer)
     const { clientId, clientSecret, scopes } = login
-    const wish = { url, redirect: redirect.address, clientId, clientSecret, scopes }
-    const flow = await LoginFlow.begin(place, wish)
+    const request = { url, redirect: redirect.address, clientId, clientSecret, scopes }
+    const flow = await LoginFlow.begin(place, request)
     const answered = redirect.wait((parameters) => flow.isOurs(parameters))
     show(flow.address)
     logins.put(of, await flow.finish(await answered, Date.now()), Date.now())

@@ -100,9 +100,9 @@ export class AggregateMember {
   }
 
   /** A subscription, with how to give it up; undefined where it is not there. */
-  listen(params: ParsedMembers, heard: SubscriptionListener): (() => void) | undefined {
+  listen(params: ParsedMembers, listener: SubscriptionListener): (() => void) | undefined {
     const link = this.#begun === undefined ? undefined : this.#link
-    const id = link?.listen(this.#dressed(params), heard)
+    const id = link?.listen(this.#dressed(params), listener)
     return id === undefined ? undefined : () => link?.giveUp(id)
   }
 

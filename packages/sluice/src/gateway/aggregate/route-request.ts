@@ -17,13 +17,13 @@ interface ServerRoute {
 }
 
 /** The request of a name that no server has: the method and the name. */
-interface NoRoute {
+interface MissingRoute {
   readonly member?: undefined
   readonly method: string
   readonly name: string
 }
 
-export type RouteResult = ServerRoute | NoRoute
+export type RouteResult = ServerRoute | MissingRoute
 
 const TASKS = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update'])
 const RESOURCES = new Set(['resources/read', 'resources/subscribe', 'resources/unsubscribe'])
@@ -118,7 +118,7 @@ export class ServerRouter {
     return this.#route(await this.#owner(asked), params, none)
   }
 
-  #route(server: string | undefined, params: ParsedMembers, none: NoRoute): RouteResult {
+  #route(server: string | undefined, params: ParsedMembers, none: MissingRoute): RouteResult {
     const member = this.#members.get(server ?? '')
     if (member === undefined) return none
     return { member, params: paramsForServer(member.name, params) }

@@ -16,7 +16,7 @@ import type { AggregateMember } from './member.ts'
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
 interface AggregateSubscription {
-  readonly wishes: readonly string[]
+  readonly changes: readonly string[]
   readonly uris: ReadonlyMap<AggregateMember, readonly string[]>
   readonly granted: Set<string>
   /** How to give up what each server was asked for. */
@@ -48,9 +48,9 @@ export class AggregateSubscriptions {
   /** `isWanted` says whether the client still waits. */
   async open(id: RequestId, wanted: JsonValue | undefined, isWanted: () => boolean): Promise<void> {
     const filter = isObject(wanted) ? wanted : {}
-    const wishes = [...LIST_CHANGES.values()].filter((wish) => filter[wish] === true)
+    const changes = [...LIST_CHANGES.values()].filter((change) => filter[change] === true)
     const listen: AggregateSubscription = {
-      wishes,
+      changes,
       uris: await this.#owners(filter.resourceSubscriptions),
       granted: new Set(),
       at: new Map(),
@@ -64,7 +64,7 @@ export class AggregateSubscriptions {
     if (this.#open.get(id) !== listen) return
     const resources = [...listen.granted]
     const subscribed = {
-      ...Object.fromEntries(wishes.map((wish) => [wish, true])),
+      ...Object.fromEntries(changes.map((change) => [change, true])),
       ...(resources.length === 0 ? {} : { resourceSubscriptions: resources }),
     }
     const { early } = listen
@@ -87,7 +87,8 @@ export class AggregateSubscriptions {
   /** To its subscribers. */
   changed(method: string): void {
     for (const [id, listen] of this.#open)
-      if (listen.wishes.includes(LIST_CHANGES.get(method) ?? '')) this.#tell(id, listen, method, {})
+      if (listen.changes.includes(LIST_CHANGES.get(method) ?? ''))
+        this.#tell(id, listen, method, {})
   }
 
   /** Only resources of which it is known whose they are. */
@@ -110,7 +111,7 @@ export class AggregateSubscriptions {
   ): Promise<void> {
     const own = listen.uris.get(member)
     const notifications = {
-      ...Object.fromEntries(listen.wishes.map((wish) => [wish, true])),
+      ...Object.fromEntries(listen.changes.map((change) => [change, true])),
       ...(own === undefined ? {} : { resourceSubscriptions: own }),
     }
     const params = withMembers(undefined, { notifications: JSON.stringify(notifications) })

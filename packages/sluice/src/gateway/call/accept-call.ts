@@ -29,7 +29,7 @@ export function acceptCall({
   const mismatch = headers && findHeaderMismatch(headers, { call, facts, session })
   if (mismatch !== undefined) return buildErrorReply(message.id, RPC.headerMismatch, mismatch)
   session.onAsked()
-  return retry && session.prompts.heard(retry, facts).then(() => undefined)
+  return retry && session.prompts.acceptRetry(retry, facts).then(() => undefined)
 }
 
 /** What a balancer would read in the headers must be what the server reads in the body. Which headers a

@@ -60,13 +60,16 @@ export class ClientApprovalPrompts {
     const ask = generation === 'session' ? this.#askOf(request, pending) : undefined
     if (ask === undefined || facts.agent !== null) return () => {}
     return questions.ask('elicitation/create', { ...ask.params }, request.id, (result) => {
-      if (ask.mode === 'form') void this.#heard(pending.id, facts, result)
+      if (ask.mode === 'form') void this.#decide(pending.id, facts, result)
     })
   }
 
   /** What a client that comes back has said. */
-  async heard({ approval, shown, response }: ApprovalRetryReply, facts: Facts): Promise<void> {
-    if (shown === 'form') await this.#heard(approval, facts, response)
+  async acceptRetry(
+    { approval, shown, response }: ApprovalRetryReply,
+    facts: Facts,
+  ): Promise<void> {
+    if (shown === 'form') await this.#decide(approval, facts, response)
   }
 
   /** In place of the answer that it is pending still; undefined where its client is not kept longer. */
@@ -106,7 +109,7 @@ export class ClientApprovalPrompts {
   }
 
   /** Unverified; a word that does not count changes nothing. */
-  async #heard(id: string, { principal }: Facts, result: JsonValue | undefined): Promise<void> {
+  async #decide(id: string, { principal }: Facts, result: JsonValue | undefined): Promise<void> {
     const verdict = clientVerdict(result)
     if (verdict === undefined) return
     const { engine } = this.#context.pipeline.approvals

@@ -30,7 +30,7 @@ export function cutText(
   replacements: readonly Replacement[],
   room: TextRoom,
 ): CutText {
-  const measure = new RoomMeasure(room)
+  const measure = new LengthBudget(room)
   let shown = ''
   let next = 0
   for (const { start, end, placeholder } of replacements) {
@@ -47,7 +47,7 @@ export function cutText(
   return { shown, restFrom: fits < text.length ? fits : undefined }
 }
 
-class RoomMeasure {
+class LengthBudget {
   #bytes: number
   #quarters: number
 

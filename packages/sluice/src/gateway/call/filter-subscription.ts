@@ -23,7 +23,7 @@ export async function filterSubscription(
   const asked = params?.value.notifications
   const filter: JsonObject = isObject(asked) ? asked : {}
   const wanted: Record<string, JsonValue> = {}
-  for (const wish of LIST_CHANGES.values()) if (filter[wish] === true) wanted[wish] = true
+  for (const change of LIST_CHANGES.values()) if (filter[change] === true) wanted[change] = true
   const { resourceSubscriptions: uris = [] } = filter
   if (!Array.isArray(uris) || uris.length > LISTEN_RESOURCES_MAX) {
     const text = `\`resourceSubscriptions\` must be a list of at most ${LISTEN_RESOURCES_MAX} URIs`

@@ -11,7 +11,7 @@ import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { SERVER_REQUESTS_MAX } from '../shared/limits.ts'
 import { classifyServerMethod, parseCall } from '../shared/parse-call.ts'
-import { type Declared, questionFault } from '../shared/server-questions.ts'
+import { type DeclaredCapabilities, questionFault } from '../shared/server-questions.ts'
 import { admitCall } from './admit-call.ts'
 import type { Admission, CallVerdict, RefusedCall } from './call-request.ts'
 import type { CallContext } from './call-session.ts'
@@ -83,7 +83,7 @@ export type RefusedInput = RefusedCall | { readonly fault: string }
 export async function findRefusedInput(
   { questions, fault }: InputRequests,
   context: Pick<CallContext, 'pipeline' | 'server' | 'facts' | 'record'>,
-  declared: Declared,
+  declared: DeclaredCapabilities,
 ): Promise<RefusedInput | undefined> {
   const { record } = context
   if (fault !== undefined) return { fault }

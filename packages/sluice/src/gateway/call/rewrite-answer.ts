@@ -98,7 +98,7 @@ function* leavesOf(value: JsonValue, name: string, depth: number): Generator<Lea
 function* look({ name, text, isName }: Leaf, scan: Scan): Steps<void> {
   const { budget, context, kinds, replacements } = scan
   const { rules } = context
-  const key = keyOf(name, text)
+  const key = toMemberKey(name, text)
   if (text.length < SHORTEST_CHARS || replacements.has(key)) return
   yield
   const bytes = binaryIn(text)
@@ -178,7 +178,7 @@ const SECRET_CHARS_MAX = 16_384
 /** No data of any kind is shorter. */
 const SHORTEST_CHARS = 4
 
-function keyOf(name: string, text: string): string {
+function toMemberKey(name: string, text: string): string {
   return `${name}\n${text}`
 }
 
@@ -233,7 +233,7 @@ class Rewriter {
 
   #rewriteLeaf(text: string, path: Path): string {
     if (path.length === 1 && UNTOUCHED.has(String(path[0]))) return text
-    const replacements = this.#scan.replacements.get(keyOf(nameOf(path), text)) ?? []
+    const replacements = this.#scan.replacements.get(toMemberKey(nameOf(path), text)) ?? []
     const structured = structuredPath(path)
     if (structured === undefined) return this.#cut(text, replacements, path)
     this.#countStructured(text)

@@ -18,7 +18,7 @@ export interface OwnFiles {
   withRoots(roots: readonly string[]): OwnFacts | string
 }
 
-interface Place {
+interface FactPlace {
   readonly ownPaths: readonly string[]
   readonly bases: readonly string[]
   /** Directories of the server beside the one it starts in and home. */
@@ -85,11 +85,11 @@ export function ownFilesOf(
   }
 }
 
-function filesAt(place: Place): OwnFiles {
+function filesAt(place: FactPlace): OwnFiles {
   return { facts: factsOf(place), withRoots: (roots) => withRoots(place, roots) }
 }
 
-function factsOf({ ownPaths, bases, named, workDirectory, workDirectories }: Place): OwnFacts {
+function factsOf({ ownPaths, bases, named, workDirectory, workDirectories }: FactPlace): OwnFacts {
   if (bases.length === 0) return { ownPaths }
   const links =
     named.length === 0 ? {} : { startLookups: followLinks({ ownPaths, workDirectories }) }
@@ -97,7 +97,7 @@ function factsOf({ ownPaths, bases, named, workDirectory, workDirectories }: Pla
   return { ownPaths, place: { bases, ...own, ...links } }
 }
 
-function withRoots(place: Place, roots: readonly string[]): OwnFacts | string {
+function withRoots(place: FactPlace, roots: readonly string[]): OwnFacts | string {
   const { ownPaths, bases, workDirectory } = place
   const named = roots.flatMap((root) => directoriesIn(root, bases)).flatMap(withReal)
   for (const root of named) {

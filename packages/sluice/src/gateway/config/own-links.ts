@@ -142,7 +142,7 @@ function rememberHardLinks({
       readMs = nowMs()
     }
     // What could not be looked at counts as found.
-    return files.get(keyOf(stats)) ?? (isComplete ? undefined : ownPaths[0])
+    return files.get(toInodeKey(stats)) ?? (isComplete ? undefined : ownPaths[0])
   }
 }
 
@@ -157,7 +157,7 @@ function walk(
     if (walked >= OWN_FILES_WALKED_MAX) return false
     const path = left.pop() as string
     const stats = statOf(path)
-    if (stats?.isFile() && stats.nlink > 1) found.set(keyOf(stats), path)
+    if (stats?.isFile() && stats.nlink > 1) found.set(toInodeKey(stats), path)
     if (stats?.isDirectory()) for (const each of entriesOf(path)) left.push(join(path, each))
   }
   return true
@@ -173,6 +173,6 @@ function walk(
   }
 }
 
-function keyOf({ dev, ino }: Stats): string {
+function toInodeKey({ dev, ino }: Stats): string {
   return `${dev}:${ino}`
 }

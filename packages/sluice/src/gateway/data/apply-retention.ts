@@ -12,7 +12,7 @@ import { KEEP_FIRST_LOOK_MS, KEEP_LOOK_EVERY_MS } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import type { PolicySet } from '../state/policy-set.ts'
 
-export interface KeepParts {
+export interface RetentionParts {
   readonly config: LedgerConfig
   readonly ledger: Ledger
   readonly policies: () => PolicySet
@@ -22,7 +22,7 @@ export interface KeepParts {
 }
 
 /** Returns what ends it. */
-export function startRetention(parts: KeepParts): () => void {
+export function startRetention(parts: RetentionParts): () => void {
   const { keepMs, keepBytes } = parts.config
   if (keepMs === undefined && keepBytes === undefined) return () => {}
   const keep = {
@@ -46,7 +46,7 @@ export function startRetention(parts: KeepParts): () => void {
   }
 }
 
-function neededSinceMs({ policies, sessions, approvals }: KeepParts, nowMs: number): number {
+function neededSinceMs({ policies, sessions, approvals }: RetentionParts, nowMs: number): number {
   const windowMs = Math.max(0, ...policies().all.map(longestWindowMs))
   return Math.min(nowMs - windowMs, sessions.neededSinceMs(nowMs), oldestWaitingMs(approvals))
 }

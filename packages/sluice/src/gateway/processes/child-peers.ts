@@ -21,7 +21,7 @@ interface Holder {
   readonly uid: number
 }
 
-type Ends = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>
+type SocketEnds = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>
 
 export class ChildPeers {
   #children: ChildProcesses | undefined
@@ -39,7 +39,7 @@ export class ChildPeers {
   }
 
   /** Of a connection over loopback. */
-  async isOwn(ends: Ends): Promise<boolean> {
+  async isOwn(ends: SocketEnds): Promise<boolean> {
     const children = this.#children
     if (children === undefined) return false
     const { ours, others } = children.split()
@@ -70,7 +70,7 @@ export class ChildPeers {
 
   /** Whether another user than the gate's, root excepted, is at the other end of a connection over loopback.
    * False where the system does not tell; a peer that cannot be found counts as another. */
-  async isOtherUser(ends: Ends): Promise<boolean> {
+  async isOtherUser(ends: SocketEnds): Promise<boolean> {
     if (process.platform !== 'linux') return false
     const holders = await holdersOf(ends)
     return (
@@ -121,7 +121,7 @@ function titleOf(pid: number): string | undefined {
 
 /** The sockets of this machine that are the other end of a connection: both addresses and both ports
  * must fit, or somebody else's connection to the same port elsewhere could stand for this one. */
-async function holdersOf(ends: Ends): Promise<readonly Holder[]> {
+async function holdersOf(ends: SocketEnds): Promise<readonly Holder[]> {
   const from = endForms(ends.remoteAddress, ends.remotePort)
   const to = endForms(ends.localAddress, ends.localPort)
   const texts = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map(readTable))

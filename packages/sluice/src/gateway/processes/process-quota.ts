@@ -17,7 +17,7 @@ export interface ProcessLease {
   ended(): void
 }
 
-export interface RoomOptions {
+export interface ProcessQuotaOptions {
   readonly max: number
   readonly waitMs: number
 }
@@ -30,13 +30,13 @@ interface Waiter {
 export const GAVE_PLACE = 'its place was needed for another process'
 
 export class ProcessQuota {
-  readonly #options: RoomOptions
+  readonly #options: ProcessQuotaOptions
   readonly #held = new Map<ProcessLease, EvictionCandidate>()
   /** Told to end, and not ended yet. */
   readonly #leaving = new Set<EvictionCandidate>()
   readonly #waiters: Waiter[] = []
 
-  constructor(options: RoomOptions) {
+  constructor(options: ProcessQuotaOptions) {
     this.#options = options
   }
 

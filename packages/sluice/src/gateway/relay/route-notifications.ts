@@ -35,7 +35,7 @@ export function routeNotification(
   }
   const named = getMeta(params)[META.subscription]
   const listen = down.find((named as RequestId | undefined) ?? related?.request)
-  return listen !== undefined && hears(listen, method)
+  return listen !== undefined && isSubscribedTo(listen, method)
     ? addressTo(listen, method, params)
     : undefined
 }
@@ -43,19 +43,19 @@ export function routeNotification(
 /** What the gate itself tells every subscription that wants to hear of it. */
 export function noticesOfChange(method: string, down: PendingRequests): RoutedNotification[] {
   return down.listens
-    .filter((listen) => hears(listen, method))
+    .filter((listen) => isSubscribedTo(listen, method))
     .map((listen) => addressTo(listen, method, undefined))
 }
 
-function hears({ method, params }: SentRequest, notified: string): boolean {
+function isSubscribedTo({ method, params }: SentRequest, notified: string): boolean {
   if (method !== LISTEN) return false
   if (notified === 'notifications/subscriptions/acknowledged') return true
   const wanted = params?.value.notifications
   const filter: JsonObject = isObject(wanted) ? wanted : {}
   if (notified === 'notifications/resources/updated')
     return filter.resourceSubscriptions !== undefined
-  const wish = LIST_CHANGES.get(notified)
-  return wish !== undefined && filter[wish] === true
+  const change = LIST_CHANGES.get(notified)
+  return change !== undefined && filter[change] === true
 }
 
 /** Under the id that the client knows its subscription by. */

@@ -7,7 +7,7 @@ import { withMembers } from '../../protocol/members.ts'
 import type { JsonRpcResponse, ParsedMembers, RequestId } from '../../protocol/message.ts'
 import { oneLine, writeNotification, writeRequest } from '../../protocol/write-message.ts'
 import { CLIENT_QUESTIONS_MAX } from '../shared/limits.ts'
-import { type Declared, declaredIn } from '../shared/server-questions.ts'
+import { type DeclaredCapabilities, declaredIn } from '../shared/server-questions.ts'
 import type { ClientEnd, ClientSend } from '../shared/transport.ts'
 
 export class ClientElicitations {
@@ -15,17 +15,21 @@ export class ClientElicitations {
   readonly #send: ClientSend
   readonly #open = new Map<RequestId, (result: JsonValue | undefined) => void>()
   #capabilities: JsonValue | undefined
-  #declared: Declared
+  #declared: DeclaredCapabilities
 
   /** `declared` is what the client said before a restart of the gate. */
-  constructor(client: Pick<ClientEnd, 'held'>, send: ClientSend, declared: Declared = []) {
+  constructor(
+    client: Pick<ClientEnd, 'held'>,
+    send: ClientSend,
+    declared: DeclaredCapabilities = [],
+  ) {
     this.#client = client
     this.#send = send
     this.#declared = declared
   }
 
   /** What a server may ask of the client. */
-  get declared(): Declared {
+  get declared(): DeclaredCapabilities {
     return this.#declared
   }
 

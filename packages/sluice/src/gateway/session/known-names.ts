@@ -63,7 +63,7 @@ export class KnownNames {
   readonly #listing = new Map<NamedTarget['method'], Promise<void>>()
   readonly #listedMs = new Map<NamedTarget['method'], number>()
   /** Resources that answers of the server have named: they need not be listed. */
-  readonly #heard = new LruMap<string, true>(HEARD_URIS_MAX)
+  readonly #announced = new LruMap<string, true>(HEARD_URIS_MAX)
 
   constructor(context: KnownNamesContext) {
     this.#context = context
@@ -104,7 +104,7 @@ export class KnownNames {
   /** The server's own words to this error would tell that the name is not a hidden one. */
   isVague(method: string, name: string): boolean {
     if (method !== 'resources/read' && method !== 'resources/subscribe') return false
-    if (!this.#mayHide('resources/read') || this.#heard.has(name)) return false
+    if (!this.#mayHide('resources/read') || this.#announced.has(name)) return false
     return !this.#listed.get('resources/read')?.has(name)
   }
 
@@ -120,7 +120,7 @@ export class KnownNames {
     // What it links to can then be read only where a list has it.
     if (isDense(resultText, PARSED_MARKS_MAX)) return
     for (const uri of urisIn(JSON.parse(resultText) as JsonValue, HEARD_DEPTH_MAX))
-      this.#heard.set(uri, true)
+      this.#announced.set(uri, true)
   }
 
   async #look(named: NamedTarget): Promise<boolean> {
@@ -139,7 +139,7 @@ export class KnownNames {
     const { method, name } = named
     return (
       this.#listed.get(method)?.has(name) === true ||
-      (method === 'resources/read' && this.#heard.has(name)) ||
+      (method === 'resources/read' && this.#announced.has(name)) ||
       (await this.#fits(named))
     )
   }

@@ -40,7 +40,7 @@ export function newSpacedBudget(): SpacedBudget {
 }
 
 /** Letters of a text without what stands between them, and where each is. */
-interface Squeezed {
+interface SqueezedText {
   readonly letters: string
   readonly places: readonly number[]
   readonly isDump?: boolean
@@ -58,7 +58,7 @@ export function* stripSpaced(
   budget: SpacedBudget,
 ): Steps<string | undefined> {
   const cuts: Cut[] = []
-  const readings: (() => Squeezed)[] = []
+  const readings: (() => SqueezedText)[] = []
   if (yield* testSteps(SPACED, text)) {
     readings.push(
       () => squeeze(text, NO_GAP),
@@ -83,7 +83,7 @@ const HEX_DIGIT = /[0-9a-fA-F]/g
 /** A diff has a sign before each line, which is a letter of base64 too. */
 const NO_DIFF_SIGN = /(?<!\n[ \t]{0,8})[\w+/=-]|(?<=\n[ \t]{0,8})[\w/=]/g
 
-function squeeze(text: string, letter: RegExp): Squeezed {
+function squeeze(text: string, letter: RegExp): SqueezedText {
   const places: number[] = []
   const letters: string[] = []
   for (const { 0: one, index } of text.matchAll(letter)) {
@@ -93,7 +93,7 @@ function squeeze(text: string, letter: RegExp): Squeezed {
   return { letters: letters.join(''), places }
 }
 
-function squeezeDump(text: string): Squeezed {
+function squeezeDump(text: string): SqueezedText {
   const letters: string[] = []
   const places: number[] = []
   let from = 0
@@ -120,7 +120,7 @@ const BEGINNINGS: readonly { readonly word: string; readonly before: number }[] 
 
 /** Adds the places of tokens; in a dump to the end of the line, where its letters stand. */
 function cutTokens(
-  { letters, places, isDump }: Squeezed,
+  { letters, places, isDump }: SqueezedText,
   budget: SpacedBudget,
   cuts: Cut[],
   text: string,

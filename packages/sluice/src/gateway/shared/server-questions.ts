@@ -15,9 +15,9 @@ export interface QuestionFault {
 
 /** What a client has said that it takes: `roots`, `sampling`, `sampling.tools`, `elicitation.form`,
  * `elicitation.url`. */
-export type Declared = readonly string[]
+export type DeclaredCapabilities = readonly string[]
 
-export function declaredIn(capabilities: JsonValue | undefined): Declared {
+export function declaredIn(capabilities: JsonValue | undefined): DeclaredCapabilities {
   if (!isObject(capabilities)) return []
   const { roots, sampling, elicitation } = capabilities
   const declared: string[] = []
@@ -36,7 +36,7 @@ export function declaredIn(capabilities: JsonValue | undefined): Declared {
 export function questionFault(
   method: string,
   params: JsonObject,
-  declared: Declared,
+  declared: DeclaredCapabilities,
 ): QuestionFault | undefined {
   const isPage = method === 'elicitation/create' && params.mode === 'url'
   const needed = neededFor(method, params)

@@ -67,7 +67,7 @@ export interface ClusterParts {
   readonly approvals: OpenedApprovals
   readonly people: People
   readonly grants: Grants
-  readonly door: Pick<Authenticator, 'look'>
+  readonly authenticator: Pick<Authenticator, 'look'>
   readonly gate: Gate
   readonly config: GateConfig
   readonly publicKey: string
@@ -80,7 +80,7 @@ export async function connectCluster(
   parts: ClusterParts,
 ): Promise<void> {
   if (shared === undefined) return
-  const { approvals, door, freezes, gate, grants, people, pins, policies } = parts
+  const { approvals, authenticator, freezes, gate, grants, people, pins, policies } = parts
   shared.watchGrants(grants.database)
   shared.watchPeople(people.database)
   const apply = (changed: ReadonlySet<string>, rows: readonly MirroredRow[]): void => {
@@ -95,7 +95,7 @@ export async function connectCluster(
     }
     if (changed.has('people') || changed.has('passkeys')) approvals.engine.peopleChanged()
     if (changed.has('grants')) {
-      door.look()
+      authenticator.look()
       gate.sessions.endUnheld()
     }
     const requests = rows.filter(({ kind }) => kind === 'approvals')

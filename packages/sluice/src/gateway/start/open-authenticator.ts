@@ -16,7 +16,7 @@ import type { Log } from '../shared/log.ts'
 import { ALL_SERVERS } from '../shared/transport.ts'
 import type { PolicySet } from '../state/policy-set.ts'
 
-interface DoorParts {
+interface AuthenticatorParts {
   readonly config: GateConfig
   readonly policies: () => PolicySet
   readonly gate: Gate
@@ -25,13 +25,13 @@ interface DoorParts {
 }
 
 export async function openAuthenticator(
-  { config, policies, gate, ledger, log }: DoorParts,
+  { config, policies, gate, ledger, log }: AuthenticatorParts,
   undo: (() => void)[],
-): Promise<{ readonly door: Authenticator; readonly grants: Grants }> {
+): Promise<{ readonly authenticator: Authenticator; readonly grants: Grants }> {
   const grants = Grants.open(config.data, config.grants)
   undo.push(() => grants.close())
   const { nowMs } = processClock
-  const door = new Authenticator({
+  const authenticator = new Authenticator({
     grants,
     tokens: await tokensOf(config, nowMs),
     mayBeLocal: isLocalOnly(config),
@@ -49,7 +49,7 @@ export async function openAuthenticator(
   const hold = (): string[] =>
     grants.list().flatMap(({ name, revokedMs }) => (revokedMs === null ? [name] : []))
   warn()
-  door.onChange(() => {
+  authenticator.onChange(() => {
     log('info', 'the grants have changed')
     const event = { atMs: nowMs(), name: 'grants', detail: { hold: hold() } }
     ledger.event(event).catch(() => {})
@@ -58,7 +58,7 @@ export async function openAuthenticator(
   })
   const timer = setInterval(() => {
     try {
-      door.look()
+      authenticator.look()
       grants.storeLastUse()
       gate.sessions.endUnheld()
     } catch (error) {
@@ -67,14 +67,17 @@ export async function openAuthenticator(
     }
   }, GRANTS_LOOK_MS).unref()
   undo.push(() => clearInterval(timer))
-  return { door, grants }
+  return { authenticator, grants }
 }
 
-export function authenticateFor(config: GateConfig, door: Authenticator): HttpAuthenticator {
+export function authenticateFor(
+  config: GateConfig,
+  authenticator: Authenticator,
+): HttpAuthenticator {
   const { issuers, publicUrl, tls } = config
   const scheme = tls === undefined ? 'http' : 'https'
   return new HttpAuthenticator({
-    door,
+    authenticator,
     baseOf: ({ headers }) => publicUrl ?? `${scheme}://${headers.host}`,
     issuers: issuers.map(({ issuer }) => issuer),
     scopes: [...new Set(issuers.flatMap(({ scopes }) => scopes))],

@@ -38,7 +38,7 @@ export interface AdminParts {
   readonly parseConfig: ParseConfig | undefined
   readonly people: People
   readonly grants: Grants
-  readonly door: Authenticator
+  readonly authenticator: Authenticator
   readonly key: InstallationKey
   readonly ledger: Ledger
   readonly freezes: FreezeStore
@@ -87,7 +87,7 @@ export interface CommandParts {
   readonly people: People
   readonly approvals: ApprovalService
   readonly grants: Grants
-  readonly door: Pick<Authenticator, 'grantsChanged'>
+  readonly authenticator: Pick<Authenticator, 'grantsChanged'>
   readonly traces: TraceRecorder
   readonly log: Log
   /** The gates that share a store; undefined if this one shares none. */

@@ -54,7 +54,7 @@ export class BuiltinAgents {
   async start(
     servers: Servers,
     gate: Gate,
-    door: Authenticator,
+    authenticator: Authenticator,
     approvals: ApprovalService,
     shared?: SharedAgentStore,
   ): Promise<() => Promise<void>> {
@@ -64,7 +64,7 @@ export class BuiltinAgents {
       servers: () => servers.names,
       isOwn: (server) => servers.find(server)?.kind === 'builtin',
       approvals,
-      callerOf: (owner) => door.callerOf(owner),
+      callerOf: (owner) => authenticator.callerOf(owner),
       memoryOf: (family) => gate.sessions.familyMemory(family),
       readsOrigins: (caller) => gate.readsOrigins(caller),
       open: (server, link, who, session) => gate.openAgents(server, link, who, session),

@@ -267,8 +267,8 @@ export async function runGate(
       undo.push(() => void process.off('SIGHUP', reload))
     }
     const opening = { config, policies: () => policies.now, gate, ledger, log }
-    const { door, grants } = await openAuthenticator(opening, undo)
-    undo.push(await agents.start(servers, gate, door, approvals.engine, shared?.agents))
+    const { authenticator, grants } = await openAuthenticator(opening, undo)
+    undo.push(await agents.start(servers, gate, authenticator, approvals.engine, shared?.agents))
     const { path, dispose } = makeSocketPath(config.data)
     undo.push(dispose)
     const ready = () =>
@@ -296,7 +296,7 @@ export async function runGate(
       lock: lockFile,
       people,
       grants,
-      door,
+      authenticator,
       traces,
       log,
       isPiped: piped,
@@ -330,7 +330,11 @@ export async function runGate(
       listedVariables: (name) => listedVariables(servers, name),
       open: (name, link, who, origin) => gate.open(name, link, who, origin),
       identify: (token, server) =>
-        door.admit({ token, isLocal: true, audiences: () => pipeAudiences(config, server) }),
+        authenticator.admit({
+          token,
+          isLocal: true,
+          audiences: () => pipeAudiences(config, server),
+        }),
       command: run,
       notice: () =>
         [describeObserved(policies.now), policies.why, servers.why].filter(Boolean).join('; '),
@@ -356,7 +360,7 @@ export async function runGate(
       readSessionToken: (token) => sessionTokens.read(token),
       sessionNames: createSessionIds(seals, config.cluster?.name),
       forwarder: forwarding?.forwarder,
-      authenticate: authenticateFor(config, door),
+      authenticate: authenticateFor(config, authenticator),
       tls,
       names: { ...config, certificate: () => certificate?.certificate },
       metrics: metricsFront(config, metrics),

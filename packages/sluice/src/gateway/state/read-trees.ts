@@ -42,11 +42,11 @@ export async function cutPolicy(configuration: string): Promise<string> {
 }
 
 /** The next part of what the thread makes of the documents. */
-type Ask = () => Promise<TreePart>
+type ReadTree = () => Promise<TreePart>
 
 async function askThread<Result>(
   documents: readonly GivenDocument[],
-  use: (ask: Ask) => Promise<Result>,
+  use: (ask: ReadTree) => Promise<Result>,
 ): Promise<Result> {
   const name = join(import.meta.dirname, `tree-thread${extname(import.meta.filename)}`)
   const worker = new Worker(name, { workerData: documents })
@@ -71,7 +71,7 @@ type TreeReading =
   | { readonly problem: Problem; readonly tree?: undefined }
   | { readonly problem?: undefined; readonly tree: LocatedMap }
 
-async function readTree(ask: Ask): Promise<TreeReading> {
+async function readTree(ask: ReadTree): Promise<TreeReading> {
   const first = await ask()
   if ('problem' in first) return first
   if (!('tree' in first)) throw lostPlace()

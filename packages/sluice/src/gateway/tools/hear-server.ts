@@ -7,7 +7,7 @@ import type { Log } from '../shared/log.ts'
 import type { KnownTools } from './known-tools.ts'
 import type { Pins } from './pins.ts'
 
-export interface HearParts {
+export interface ServerListenerParts {
   readonly known: KnownTools
   readonly pins: Pins
   readonly log: Log
@@ -17,7 +17,7 @@ export interface HearParts {
 export function hearServer(
   server: string,
   result: string,
-  { known, pins, log }: HearParts,
+  { known, pins, log }: ServerListenerParts,
 ): string {
   const members = splitMembers(result)
   const instructions: unknown = JSON.parse(members.get('instructions') ?? 'null')

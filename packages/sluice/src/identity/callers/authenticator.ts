@@ -32,7 +32,7 @@ export interface Credentials {
   readonly connection?: object
 }
 
-export interface DoorOptions {
+export interface AuthenticatorOptions {
   readonly grants: Grants
   /** Present if the configuration names authorisation servers. */
   readonly tokens?: TokenVerifier | undefined
@@ -51,7 +51,7 @@ export class Authenticator {
   readonly #changed = new Listeners()
   /** Grants have changed: sessions whose caller is no longer valid are to be closed. */
   readonly onChange = this.#changed.subscribe
-  readonly #options: DoorOptions
+  readonly #options: AuthenticatorOptions
   readonly #callers = new Map<string, { readonly grant: Grant; readonly caller: Caller }>()
   readonly #local: Caller
   readonly #checked = new WeakMap<object, { token: string; readonly grant: Grant }>()
@@ -59,7 +59,7 @@ export class Authenticator {
   /** Principals with tokens, in LRU order. */
   readonly #seen = new LruMap<string, Caller>(CALLERS_SEEN_MAX)
 
-  constructor(options: DoorOptions) {
+  constructor(options: AuthenticatorOptions) {
     this.#options = options
     this.#local = {
       principal: LOCAL_USER,

@@ -103,8 +103,8 @@ export class Grants {
   }
 
   /** From now on only the caller has the token. */
-  add(wish: GrantRequest, nowMs: number): { grant: Grant; token: string } {
-    const { name, policy, slots, groups, explain, canSayPrompt = false } = wish
+  add(request: GrantRequest, nowMs: number): { grant: Grant; token: string } {
+    const { name, policy, slots, groups, explain, canSayPrompt = false } = request
     if (this.#all.some((one) => one.name === name && one.revokedMs === null))
       throw createNameError(name)
     if (this.#all.length >= GRANTS_MAX)

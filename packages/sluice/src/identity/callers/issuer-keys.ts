@@ -6,7 +6,7 @@ import { isObject } from '@sluice/policy/core/json'
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { FAILED_FETCH_REST_MS, KEYS_COOLDOWN_MS, KEYS_KEPT_MS } from '../limits.ts'
 import { discoverIssuer, endpointIn } from '../oauth/discover-issuer.ts'
-import { Outgoing } from '../oauth/outgoing.ts'
+import { OutgoingHttp } from '../oauth/outgoing.ts'
 import type { Issuer } from './issuer.ts'
 
 /** The keys are not available at the moment; the token may be valid. */
@@ -77,7 +77,7 @@ export class IssuerKeys {
 
   async #read(): Promise<KeptKeys> {
     const { issuer, jwks } = this.#issuer
-    const outgoing = new Outgoing({ trusted: jwks === undefined ? [issuer] : [issuer, jwks] })
+    const outgoing = new OutgoingHttp({ trusted: jwks === undefined ? [issuer] : [issuer, jwks] })
     this.#url ??= jwks ?? endpointIn(await discoverIssuer(issuer, outgoing), 'jwks_uri')
     if (this.#url === undefined)
       throw new Error(`the authorisation server \`${issuer}\` names no keys to trust`)

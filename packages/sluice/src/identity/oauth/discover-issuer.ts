@@ -4,7 +4,7 @@
 
 import type { JsonObject } from '@sluice/policy/core/json'
 import { getZone, literalAddress } from './address-zones.ts'
-import type { Outgoing } from './outgoing.ts'
+import type { OutgoingHttp } from './outgoing.ts'
 import { isSafeUrl } from './safe-url.ts'
 
 /** Where the metadata may be, in the order of the MCP specification. */
@@ -17,7 +17,7 @@ export function metadataUrls(issuer: string): string[] {
 }
 
 /** Throws with the reason if there is none. */
-export async function discoverIssuer(issuer: string, outgoing: Outgoing): Promise<JsonObject> {
+export async function discoverIssuer(issuer: string, outgoing: OutgoingHttp): Promise<JsonObject> {
   let why = 'none of its well-known addresses has any'
   for (const url of metadataUrls(issuer)) {
     const { status, value } = await outgoing.fetchJson(url)

@@ -4,11 +4,11 @@
 
 import type { JsonObject } from '@sluice/policy/core/json'
 import { discoverIssuer, endpointIn, textsIn } from './discover-issuer.ts'
-import { type Fetched, Outgoing } from './outgoing.ts'
+import { type FetchedDocument, OutgoingHttp } from './outgoing.ts'
 
 export interface LoginEndpoints {
   /** Sends the requests of this login: the names it has resolved stay pinned. */
-  readonly outgoing: Outgoing
+  readonly outgoing: OutgoingHttp
   readonly resource: string
   readonly issuer: string
   readonly authorizationEndpoint: string
@@ -27,7 +27,7 @@ const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 /** Throws with the reason if it cannot be found. `wanted` is the configured issuer. */
 export async function discoverLogin(url: string, wanted?: string): Promise<LoginEndpoints> {
   const trusted = wanted === undefined || !URL.canParse(wanted) ? [url] : [url, wanted]
-  const outgoing = new Outgoing({ trusted })
+  const outgoing = new OutgoingHttp({ trusted })
   const { status, challenge = '' } = await outgoing
     .fetchJson(url, {
       method: 'POST',
@@ -37,7 +37,9 @@ export async function discoverLogin(url: string, wanted?: string): Promise<Login
       },
       body: PING,
     })
-    .catch((): Pick<Fetched, 'status' | 'challenge'> => ({ status: 0, challenge: undefined }))
+    .catch(
+      (): Pick<FetchedDocument, 'status' | 'challenge'> => ({ status: 0, challenge: undefined }),
+    )
   const metadata = await resourceMetadata(url, parameter(challenge, 'resource_metadata'), outgoing)
   if (metadata === undefined && status !== 401)
     throw new Error(`the server requires no login: it answered ${status || 'nothing'}`)
@@ -60,7 +62,7 @@ export async function discoverLogin(url: string, wanted?: string): Promise<Login
 async function resourceMetadata(
   url: string,
   named: string | undefined,
-  outgoing: Outgoing,
+  outgoing: OutgoingHttp,
 ): Promise<JsonObject | undefined> {
   const { origin, pathname } = new URL(url)
   const base = `${origin}/.well-known/oauth-protected-resource`

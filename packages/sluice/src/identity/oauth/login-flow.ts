@@ -21,22 +21,22 @@ export class LoginFlow {
   /** The URL that the user opens. */
   readonly address: string
   readonly #place: LoginEndpoints
-  readonly #wish: LoginRequest
+  readonly #request: LoginRequest
   readonly #client: OAuthClient
   readonly #state = randomBytes(32).toString('base64url')
   readonly #verifier = randomBytes(32).toString('base64url')
 
-  private constructor(place: LoginEndpoints, wish: LoginRequest, client: OAuthClient) {
+  private constructor(place: LoginEndpoints, request: LoginRequest, client: OAuthClient) {
     this.#place = place
-    this.#wish = wish
+    this.#request = request
     this.#client = client
-    const wanted = wish.scopes.length > 0 ? wish.scopes : place.scopes
+    const wanted = request.scopes.length > 0 ? request.scopes : place.scopes
     const scopes = place.canRefresh ? [...new Set([...wanted, 'offline_access'])] : wanted
     const address = new URL(place.authorizationEndpoint)
     const parameters = {
       response_type: 'code',
       client_id: client.clientId,
-      redirect_uri: wish.redirect,
+      redirect_uri: request.redirect,
       state: this.#state,
       code_challenge: createHash('sha256').update(this.#verifier).digest('base64url'),
       code_challenge_method: 'S256',
@@ -49,17 +49,17 @@ export class LoginFlow {
     this.address = address.href
   }
 
-  static async begin(place: LoginEndpoints, wish: LoginRequest): Promise<LoginFlow> {
-    const { clientId, clientSecret } = wish
+  static async begin(place: LoginEndpoints, request: LoginRequest): Promise<LoginFlow> {
+    const { clientId, clientSecret } = request
     const client =
       clientId === undefined
-        ? await register(place, wish.redirect)
+        ? await register(place, request.redirect)
         : {
             clientId,
             ...pickAuthMethod(clientSecret, place.authMethods),
             tokenEndpoint: place.tokenEndpoint,
           }
-    return new LoginFlow(place, wish, client)
+    return new LoginFlow(place, request, client)
   }
 
   /** Whether this redirect belongs to this login: anything else on the port is noise. */
@@ -81,7 +81,7 @@ export class LoginFlow {
       throw new Error(`${error}: ${parameters.get('error_description') ?? 'no reason given'}`)
     const code = parameters.get('code')
     if (code === null) throw new Error('the answer has no code')
-    const { redirect, url } = this.#wish
+    const { redirect, url } = this.#request
     const tokens = await requestTokens(
       this.#client,
       {
@@ -104,7 +104,7 @@ async function register(place: LoginEndpoints, redirect: string): Promise<OAuthC
   const { issuer, registrationEndpoint, tokenEndpoint, outgoing } = place
   if (registrationEndpoint === undefined)
     throw new Error(`\`${issuer}\` registers no clients by itself: name one (\`client_id\`)`)
-  const wish = {
+  const request = {
     client_name: 'Sluice',
     redirect_uris: [redirect],
     grant_types: ['authorization_code', 'refresh_token'],
@@ -115,7 +115,7 @@ async function register(place: LoginEndpoints, redirect: string): Promise<OAuthC
   const { status, value, text } = await outgoing.fetchJson(registrationEndpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(wish),
+    body: JSON.stringify(request),
   })
   const { client_id: clientId, client_secret: secret, token_endpoint_auth_method: method } = value
   if (status < 200 || status > 299 || typeof clientId !== 'string')

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { getZone, type Zone } from './address-zones.ts'
 import { discoverIssuer, endpointIn } from './discover-issuer.ts'
-import { Outgoing } from './outgoing.ts'
+import { OutgoingHttp } from './outgoing.ts'
 
 let server: Server
 let port = 0
@@ -78,7 +78,7 @@ describe('M10: a remote server cannot make the gate request this machine or its 
       'inner.example.': [['127.0.0.1']],
       'mixed.example': [['93.184.216.34', '127.0.0.1']],
     })
-    const outgoing = new Outgoing({ trusted: ['https://far.example/mcp'], resolve })
+    const outgoing = new OutgoingHttp({ trusted: ['https://far.example/mcp'], resolve })
     for (const method of ['GET', 'POST'] as const)
       await expect(outgoing.fetchJson(url.replace('P', String(port)), { method })).rejects.toThrow(
         /is a (loopback|private|special) address|not https/,
@@ -88,14 +88,14 @@ describe('M10: a remote server cannot make the gate request this machine or its 
 
   test('and one in the private network cannot name loopback, but its neighbours', async () => {
     const { resolve } = resolver({ 'corp.example': [['10.1.1.1']], 'next.example': [['10.1.1.2']] })
-    const outgoing = new Outgoing({ trusted: ['https://corp.example/mcp'], resolve })
+    const outgoing = new OutgoingHttp({ trusted: ['https://corp.example/mcp'], resolve })
     expect(await outgoing.zone).toBe('private')
     await expect(outgoing.fetchJson(`http://127.0.0.1:${port}/`)).rejects.toThrow('loopback')
     expect(arrived).toEqual([])
   })
 
   test('one on this machine can, and no redirect is followed', async () => {
-    const outgoing = new Outgoing({ trusted: [`http://127.0.0.1:${port}/mcp`] })
+    const outgoing = new OutgoingHttp({ trusted: [`http://127.0.0.1:${port}/mcp`] })
     const { value } = await outgoing.fetchJson(`http://localhost:${port}/metadata`)
     expect(value).toEqual({ is: 'here' })
     expect((await outgoing.fetchJson(`http://127.0.0.1:${port}/away`)).status).toBe(302)
@@ -107,7 +107,7 @@ describe('M10: a remote server cannot make the gate request this machine or its 
       'far.example': [['93.184.216.34'], ['127.0.0.1']],
       'other.example': [['127.0.0.1'], ['93.184.216.34']],
     })
-    const outgoing = new Outgoing({ trusted: ['https://far.example/mcp'], resolve })
+    const outgoing = new OutgoingHttp({ trusted: ['https://far.example/mcp'], resolve })
     const other = `https://other.example:${port}/`
     for (let turn = 0; turn < 2; turn++)
       await expect(outgoing.fetchJson(other)).rejects.toThrow('loopback address')
@@ -130,7 +130,7 @@ describe('M10: a remote server cannot make the gate request this machine or its 
       'issuer.example': [['192.168.0.9']],
       'none.example': [],
     })
-    const outgoing = new Outgoing({ trusted: ['https://far.example/mcp'], resolve })
+    const outgoing = new OutgoingHttp({ trusted: ['https://far.example/mcp'], resolve })
     await expect(discoverIssuer('https://issuer.example', outgoing)).rejects.toThrow('private')
     await expect(outgoing.fetchJson('https://none.example')).rejects.toThrow('has no address')
   })

@@ -10,7 +10,7 @@ import { FETCH_BYTES_MAX, FETCH_MS_MAX } from '../limits.ts'
 import { getZone, literalAddress, type Zone } from './address-zones.ts'
 import { isSafeUrl } from './safe-url.ts'
 
-export interface Fetched {
+export interface FetchedDocument {
   readonly status: number
   /** `WWW-Authenticate`, if present. */
   readonly challenge: string | undefined
@@ -26,7 +26,7 @@ export interface FetchOptions {
   readonly signal?: AbortSignal
 }
 
-type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
+type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>
 
 /** From the outside in. A server of a zone may name what is in that zone or further out. */
 const ZONES: readonly Zone[] = ['public', 'private', 'loopback']
@@ -38,15 +38,15 @@ export interface OutgoingOptions {
   readonly trusted: readonly string[]
   /** The innermost zone that was found earlier, for the same servers. */
   readonly zone?: Zone | undefined
-  readonly resolve?: Resolve
+  readonly resolve?: ResolveHost
 }
 
 /**
  * One exchange with a server and those it names, such as one login. Short-lived: names are pinned.
  */
-export class Outgoing {
+export class OutgoingHttp {
   readonly #options: OutgoingOptions
-  readonly #resolve: Resolve
+  readonly #resolve: ResolveHost
   readonly #pinned = new Map<string, Promise<readonly LookupAddress[]>>()
   #zone: Promise<Zone> | undefined
 
@@ -62,7 +62,7 @@ export class Outgoing {
   }
 
   /** Throws if the response is not usable: the message says why. */
-  async fetchJson(url: string, options: FetchOptions = {}): Promise<Fetched> {
+  async fetchJson(url: string, options: FetchOptions = {}): Promise<FetchedDocument> {
     const shown = `\`${url.slice(0, 200)}\``
     if (!isSafeUrl(url)) throw new Error(`${shown} is not https`)
     const { method = 'GET', headers = {}, body } = options

@@ -4,7 +4,7 @@
 import type { JsonObject } from '@sluice/policy/core/json'
 import { TOKEN_LENGTH_MAX } from '../limits.ts'
 import type { Login } from './login.ts'
-import { Outgoing } from './outgoing.ts'
+import { OutgoingHttp } from './outgoing.ts'
 
 /** `invalid_grant`: only a new login helps. */
 export class InvalidGrantError extends Error {}
@@ -29,7 +29,7 @@ export function pickAuthMethod(
 export async function requestTokens(
   client: OAuthClient,
   parameters: Readonly<Record<string, string>>,
-  { nowMs, outgoing }: { readonly nowMs: number; readonly outgoing: Outgoing },
+  { nowMs, outgoing }: { readonly nowMs: number; readonly outgoing: OutgoingHttp },
 ): Promise<TokenResponse> {
   const { clientId, clientSecret = '', clientAuth, tokenEndpoint } = client
   const body = new URLSearchParams(parameters)
@@ -58,7 +58,7 @@ export async function refreshLogin(login: Login, nowMs: number): Promise<Login> 
   if (refreshToken === undefined) throw new InvalidGrantError('the login cannot be renewed')
   const parameters = { grant_type: 'refresh_token', refresh_token: refreshToken, resource }
   const { expiresMs: _, ...rest } = login
-  const outgoing = new Outgoing({ trusted: [login.url], zone: login.reach })
+  const outgoing = new OutgoingHttp({ trusted: [login.url], zone: login.reach })
   const tokens = await requestTokens(login, parameters, { nowMs, outgoing })
   return { ...rest, ...withoutIdToken(tokens) }
 }

@@ -8,7 +8,7 @@ import { AuthenticationError } from '../callers/caller.ts'
 import type { ConsoleClient, Issuer } from '../callers/issuer.ts'
 import { FAILED_FETCH_REST_MS, KEYS_KEPT_MS } from '../limits.ts'
 import { discoverIssuer, endpointIn, textsIn } from '../oauth/discover-issuer.ts'
-import { Outgoing } from '../oauth/outgoing.ts'
+import { OutgoingHttp } from '../oauth/outgoing.ts'
 import { InvalidGrantError, pickAuthMethod, requestTokens } from '../oauth/token-request.ts'
 
 export interface SignInRequest {
@@ -106,7 +106,7 @@ export class OidcSignIn {
       )
     const { tokenEndpoint, authMethods } = place
     const client = { clientId, ...pickAuthMethod(clientSecret, authMethods), tokenEndpoint }
-    const outgoing = new Outgoing({ trusted: [issuer] })
+    const outgoing = new OutgoingHttp({ trusted: [issuer] })
     const { idToken, accessToken } = await requestTokens(
       client,
       {
@@ -133,7 +133,11 @@ export class OidcSignIn {
   /** Many servers put few claims into the ID token and the rest here. */
   async #askUserinfo(
     { userinfoEndpoint }: IssuerEndpoints,
-    given: { readonly accessToken: string; readonly subject: string; readonly outgoing: Outgoing },
+    given: {
+      readonly accessToken: string
+      readonly subject: string
+      readonly outgoing: OutgoingHttp
+    },
   ): Promise<JsonValue | undefined> {
     if (userinfoEndpoint === undefined) return undefined
     const { accessToken, subject, outgoing } = given
@@ -151,7 +155,7 @@ export class OidcSignIn {
     const nowMs = this.#nowMs()
     if (this.#place === undefined || nowMs >= this.#place.untilMs) {
       const { issuer } = this.issuer
-      const outgoing = new Outgoing({ trusted: [issuer] })
+      const outgoing = new OutgoingHttp({ trusted: [issuer] })
       const found = discoverIssuer(issuer, outgoing).then((metadata) => this.#placeIn(metadata))
       const place = { found, untilMs: nowMs + KEYS_KEPT_MS }
       this.#place = place

@@ -52,9 +52,10 @@ export class MirroredTables {
     })
     for (const name of names) {
       const { key, columns } = this.#known(name)
-      const keyOf = (row: string) =>
+      const toRowKey = (row: string) =>
         `json_array(${key.map((column) => `quote(${row}."${column}")`).join()})`
-      const report = (row: string) => `BEGIN SELECT sluice_changed('${name}', ${keyOf(row)}); END`
+      const report = (row: string) =>
+        `BEGIN SELECT sluice_changed('${name}', ${toRowKey(row)}); END`
       const of = columns.map((column) => `"${column}"`).join()
       database.exec(`
         CREATE TEMP TRIGGER mirror_insert_${name} AFTER INSERT ON ${name} ${report('NEW')};

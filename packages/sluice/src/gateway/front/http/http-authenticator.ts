@@ -11,7 +11,7 @@ import { TOKEN_LENGTH_MAX } from '../../shared/limits.ts'
 import { type FrontRequest, JSON_TYPE, type ResponseWriter } from '../exchange/response-writer.ts'
 
 export interface AuthenticateOptions {
-  readonly door: Authenticator
+  readonly authenticator: Authenticator
   /** Where clients reach the gate, without a slash at its end. */
   readonly baseOf: (request: FrontRequest) => string
   /** Who gives tokens for this gate. */
@@ -44,7 +44,12 @@ export class HttpAuthenticator {
       const { token } = request.bearer
       const isLocal = isLocalRequest(request)
       const audiences = () => audiencesOf(this.#options.baseOf(request), path)
-      const caller = this.#options.door.admit({ token, isLocal, audiences, connection: socket })
+      const caller = this.#options.authenticator.admit({
+        token,
+        isLocal,
+        audiences,
+        connection: socket,
+      })
       return caller instanceof Promise ? caller.catch(refused) : caller
     } catch (error) {
       return refused(error)

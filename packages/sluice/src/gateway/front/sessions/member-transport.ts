@@ -106,7 +106,7 @@ export class MemberTransport implements ClientTransport {
     this.#events.onClose(why)
     this.#closed = true
     for (const { failed } of this.#questions.values()) failed(why)
-    for (const heard of this.#listens.values()) heard(undefined)
+    for (const listener of this.#listens.values()) listener(undefined)
     this.#context.onEnd(why)
   }
 
@@ -144,9 +144,9 @@ export class MemberTransport implements ClientTransport {
   }
 
   /** A subscription, until it is given up or the link ends. */
-  listen(params: ParsedMembers, heard: SubscriptionListener): RequestId {
+  listen(params: ParsedMembers, listener: SubscriptionListener): RequestId {
     const id = this.#newId()
-    this.#listens.set(id, heard)
+    this.#listens.set(id, listener)
     this.pass({ kind: 'request', id, method: 'subscriptions/listen', params, source: '' })
     return id
   }

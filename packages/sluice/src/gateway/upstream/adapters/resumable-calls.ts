@@ -39,7 +39,7 @@ interface ResumableCall {
   timer: NodeJS.Timeout | undefined
 }
 
-export interface LeggedCallsEvents {
+export interface ResumableCallsEvents {
   readonly answerLeg: (leg: RequestId, result: string) => void
   readonly refuseLeg: (leg: RequestId, why: string) => void
   readonly endLeg: (leg: RequestId, end: JsonRpcResponse | UpstreamFailure) => void
@@ -50,14 +50,14 @@ export interface LeggedCallsEvents {
 }
 
 export class ResumableCalls {
-  readonly #events: LeggedCallsEvents
+  readonly #events: ResumableCallsEvents
   readonly #byId = new Map<RequestId, ResumableCall>()
   readonly #byHandle = new Map<string, ResumableCall>()
   /** Buffered answers that no client has come back for. */
   #keptLength = 0
   #lastKey = 0
 
-  constructor(events: LeggedCallsEvents) {
+  constructor(events: ResumableCallsEvents) {
     this.#events = events
   }
 

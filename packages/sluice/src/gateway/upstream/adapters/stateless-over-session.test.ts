@@ -332,7 +332,7 @@ describe('a call whose server asks', () => {
 describe('subscriptions', () => {
   const listen = (bridge: Bridge, notifications: object) =>
     bridge.ask('subscriptions/listen', { notifications })
-  const heard = (bridge: Bridge, id: RequestId) =>
+  const receivedOn = (bridge: Bridge, id: RequestId) =>
     bridge.received.flatMap(({ message, related }) =>
       message.kind === 'notification' && related?.request === id ? [message] : [],
     )
@@ -341,15 +341,15 @@ describe('subscriptions', () => {
     const bridge = new Bridge()
     const one = await listen(bridge, { toolsListChanged: true, promptsListChanged: true })
     const two = await listen(bridge, { resourceSubscriptions: ['a:/x'] })
-    expect(heard(bridge, one).map(({ params }) => params?.value.notifications)).toEqual([
+    expect(receivedOn(bridge, one).map(({ params }) => params?.value.notifications)).toEqual([
       { toolsListChanged: true },
     ])
     expect(bridge.server.last('resources/subscribe').params).toEqual({ uri: 'a:/x' })
     bridge.server.say({ method: 'notifications/tools/list_changed' })
     for (const uri of ['a:/x', 'a:/x/part', 'a:/xy'])
       bridge.server.say({ method: 'notifications/resources/updated', params: { uri } })
-    expect(heard(bridge, one)).toHaveLength(2)
-    expect(heard(bridge, two).map(({ params }) => params?.value.uri)).toEqual([
+    expect(receivedOn(bridge, one)).toHaveLength(2)
+    expect(receivedOn(bridge, two).map(({ params }) => params?.value.uri)).toEqual([
       ...[undefined, 'a:/x', 'a:/x/part'],
     ])
     // The gate gets it too, regardless of who subscribed.
@@ -369,6 +369,6 @@ describe('subscriptions', () => {
     bridge.cancel(two)
     expect(bridge.server.all('resources/unsubscribe')).toHaveLength(1)
     bridge.server.say({ method: 'notifications/resources/updated', params: { uri: 'a:b' } })
-    expect(heard(bridge, one)).toHaveLength(1)
+    expect(receivedOn(bridge, one)).toHaveLength(1)
   })
 })

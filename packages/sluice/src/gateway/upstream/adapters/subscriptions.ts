@@ -6,7 +6,7 @@ import type { ParsedMembers, RequestId } from '../../../protocol/message.ts'
 import { LIST_CHANGES } from '../../../protocol/protocol-generation.ts'
 
 interface StatelessSubscription {
-  readonly wishes: ReadonlySet<string>
+  readonly changes: ReadonlySet<string>
   readonly uris: ReadonlySet<string>
 }
 
@@ -27,16 +27,16 @@ export class StatelessSubscriptions {
   open(id: RequestId, wanted: JsonValue | undefined, capabilities: JsonValue): void {
     const filter = isObject(wanted) ? wanted : {}
     const granted: Record<string, JsonValue> = {}
-    for (const [method, wish] of LIST_CHANGES)
-      if (filter[wish] === true && has(capabilities, method.split('/')[1] ?? '', 'listChanged'))
-        granted[wish] = true
+    for (const [method, change] of LIST_CHANGES)
+      if (filter[change] === true && has(capabilities, method.split('/')[1] ?? '', 'listChanged'))
+        granted[change] = true
     const wantedUris = Array.isArray(filter.resourceSubscriptions)
       ? filter.resourceSubscriptions.filter((uri) => typeof uri === 'string')
       : []
     const uris = has(capabilities, 'resources', 'subscribe') ? wantedUris : []
     if (uris.length > 0) granted.resourceSubscriptions = uris
     for (const uri of uris) if (!this.#isHeard(uri)) this.#options.ask('resources/subscribe', uri)
-    this.#open.set(id, { wishes: new Set(Object.keys(granted)), uris: new Set(uris) })
+    this.#open.set(id, { changes: new Set(Object.keys(granted)), uris: new Set(uris) })
     const texts = { notifications: JSON.stringify(granted) }
     this.#options.tell(id, 'notifications/subscriptions/acknowledged', texts)
   }
@@ -52,12 +52,12 @@ export class StatelessSubscriptions {
 
   /** Tells its subscribers. */
   tellOf(method: string, params: ParsedMembers | undefined): void {
-    const wish = LIST_CHANGES.get(method)
-    if (wish === undefined && method !== 'notifications/resources/updated') return
+    const change = LIST_CHANGES.get(method)
+    if (change === undefined && method !== 'notifications/resources/updated') return
     const uri = String(params?.value.uri)
-    const texts = wish === undefined ? { uri: JSON.stringify(uri) } : {}
-    for (const [id, { wishes, uris }] of this.#open)
-      if (wish === undefined ? isAmong(uri, uris) : wishes.has(wish))
+    const texts = change === undefined ? { uri: JSON.stringify(uri) } : {}
+    for (const [id, { changes, uris }] of this.#open)
+      if (change === undefined ? isAmong(uri, uris) : changes.has(change))
         this.#options.tell(id, method, texts)
   }
 

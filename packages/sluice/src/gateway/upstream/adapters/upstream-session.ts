@@ -9,7 +9,7 @@ import type { JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
 import { getMeta, META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { negotiateRevision } from '../../../protocol/revisions.ts'
 import { writeMembers, writeNotification, writeRequest } from '../../../protocol/write-message.ts'
-import { type Declared, declaredIn } from '../../shared/server-questions.ts'
+import { type DeclaredCapabilities, declaredIn } from '../../shared/server-questions.ts'
 import type { OutboundRequest, Upstream, UpstreamFailure } from '../upstream.ts'
 import { withoutTasks } from './translate.ts'
 
@@ -27,7 +27,7 @@ export class UpstreamSession {
   #begun: ReadonlyMap<string, string> = new Map()
   capabilities: JsonValue = {}
   /** By the client that it was begun for. */
-  declared: Declared = []
+  declared: DeclaredCapabilities = []
   #waiting: OutboundRequest[] = []
   /** Asked by the gate; bounded by what clients may have open. */
   readonly #asked = new Map<RequestId, (answer: JsonRpcResponse) => void>()

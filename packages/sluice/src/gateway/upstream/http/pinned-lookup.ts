@@ -10,18 +10,18 @@ import { getZone, type Zone } from '../../../identity/oauth/address-zones.ts'
 /** From the outside in; a special address is in none of them. */
 const ZONES: readonly Zone[] = ['public', 'private', 'loopback']
 
-type Resolve = (
+type ResolveHost = (
   hostname: string,
   options: LookupAllOptions,
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void
 
 export class PinnedLookup {
-  readonly #resolve: Resolve
+  readonly #resolve: ResolveHost
   /** Index of the innermost zone of the first resolution. */
   #innermost: number | undefined
 
-  constructor(resolver: Resolve = resolve) {
+  constructor(resolver: ResolveHost = resolve) {
     this.#resolve = resolver
   }
 

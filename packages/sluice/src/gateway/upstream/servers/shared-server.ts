@@ -216,11 +216,11 @@ export class SharedServer {
     const isUpdate = method === 'notifications/resources/updated'
     if (!isUpdate && !LIST_CHANGES.has(method)) return
     const uri = String(params?.value.uri)
-    const heard = isUpdate ? this.#subscribers.get(uri) : this.#links
+    const listeners = isUpdate ? this.#subscribers.get(uri) : this.#links
     // Any other member, `_meta` included, could be what the process has read for one session.
     const notified = isUpdate ? withMembers(undefined, { uri: JSON.stringify(uri) }) : undefined
     const source = writeNotification(method, notified?.text)
-    for (const link of heard?.keys() ?? [])
+    for (const link of listeners?.keys() ?? [])
       link.events.onMessage({ kind: 'notification', method, params: notified, source })
   }
 

@@ -5,14 +5,14 @@ import type { Upstream, UpstreamEvents } from '../upstream.ts'
 import { SharedServer } from './shared-server.ts'
 
 /** How easily a process can be done without; undefined: not now. */
-export type Spare = () => number | undefined
+export type FindSpare = () => number | undefined
 
-type StartShared = (spare: Spare, events: UpstreamEvents) => Upstream
+type StartShared = (spare: FindSpare, events: UpstreamEvents) => Upstream
 
 interface SharedProcess {
   readonly server: SharedServer
   /** Of the sessions that use it. */
-  readonly spares: Map<Upstream, Spare>
+  readonly spares: Map<Upstream, FindSpare>
   lastUsedMs: number
   idleTimer?: NodeJS.Timeout | undefined
 }
@@ -29,7 +29,7 @@ export class SharedServers {
 
   attach(
     key: string,
-    { spare, start }: { readonly spare: Spare; readonly start: StartShared },
+    { spare, start }: { readonly spare: FindSpare; readonly start: StartShared },
     events: UpstreamEvents,
   ): Upstream {
     const kept = this.#kept.get(key) ?? this.#start(key, start)
@@ -41,7 +41,7 @@ export class SharedServers {
   }
 
   #start(key: string, start: StartShared): SharedProcess {
-    const spares = new Map<Upstream, Spare>()
+    const spares = new Map<Upstream, FindSpare>()
     const forget = (): void => {
       clearTimeout(kept.idleTimer)
       if (this.#kept.get(key) === kept) this.#kept.delete(key)
@@ -71,7 +71,7 @@ export class SharedServers {
 }
 
 /** As easily as the session that needs it most. */
-function sparedBy(spares: readonly Spare[], lastUsedMs: number): number | undefined {
+function sparedBy(spares: readonly FindSpare[], lastUsedMs: number): number | undefined {
   let most = lastUsedMs
   for (const spare of spares) {
     const one = spare()

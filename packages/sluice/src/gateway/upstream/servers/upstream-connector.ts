@@ -5,7 +5,7 @@ import type { SessionLabels } from '../../../core/agent-calls.ts'
 import type { ProtocolGeneration } from '../../../protocol/protocol-generation.ts'
 import type { ServerConfig } from '../../config/config.ts'
 import { environmentKey } from '../../processes/environment.ts'
-import { ProcessQuota, type RoomOptions } from '../../processes/process-quota.ts'
+import { ProcessQuota, type ProcessQuotaOptions } from '../../processes/process-quota.ts'
 import type { Watcher } from '../../processes/watcher.ts'
 import type { Log } from '../../shared/log.ts'
 import { readSessionHandle } from '../../shared/session-handle.ts'
@@ -20,7 +20,7 @@ import type { Upstream, UpstreamEvents } from '../upstream.ts'
 import type { LoginTokens } from './login-tokens.ts'
 import { OAuthUpstream } from './oauth-upstream.ts'
 import { ResumableLink } from './resumable-link.ts'
-import { SharedServers, type Spare } from './shared-servers.ts'
+import { type FindSpare, SharedServers } from './shared-servers.ts'
 
 export interface ServerLinksParts {
   readonly pools: HttpPools
@@ -32,7 +32,7 @@ export interface ServerLinksParts {
   readonly serverOf: (name: string) => ServerConfig | undefined
 }
 
-export interface ProcessOptions extends RoomOptions {
+export interface ProcessOptions extends ProcessQuotaOptions {
   /** How long a process that sessions share stays without any. */
   readonly idleMs: number
 }
@@ -50,7 +50,7 @@ export interface ConnectOptions {
   /** What the client has handed over for the server's process. */
   readonly environment?: ClientEnvironment | undefined
   /** How easily the session can do without its process; undefined: not now. */
-  readonly spare: Spare
+  readonly spare: FindSpare
   readonly log: Log
 }
 
@@ -83,7 +83,7 @@ export class UpstreamConnector {
     const owner = config.share === 'all' ? '' : principal
     // Another client's keys are in the environment of its process.
     const key = JSON.stringify([name, owner, environmentKey(to.environment)])
-    const start = (all: Spare, inside: UpstreamEvents) =>
+    const start = (all: FindSpare, inside: UpstreamEvents) =>
       this.#process(
         name,
         config,
@@ -109,7 +109,7 @@ export class UpstreamConnector {
       owner,
       spare,
       events,
-    }: { readonly owner: string; readonly spare: Spare; readonly events: UpstreamEvents },
+    }: { readonly owner: string; readonly spare: FindSpare; readonly events: UpstreamEvents },
   ): Upstream {
     const link = new ResumableLink(
       {
