@@ -42,7 +42,7 @@ export const PROTECTION_PARTS: readonly ProtectionPart[] = [
     when: 'call.destroysUnasked',
     stops: 'deleting, cancelling or removing something that really exists and nobody asked about',
     costs: 'without a known prompt, every destructive call after a text was read',
-    measured: measure([18, 18, 0], [19, 19, 3]),
+    measured: measure([18, 18, 1], [19, 19, 4]),
   },
   {
     level: 'balanced',
@@ -51,7 +51,7 @@ export const PROTECTION_PARTS: readonly ProtectionPart[] = [
     stops:
       'a change whose verb, or a word for the same, is not in the prompt and that acts on something the user did not name',
     costs: 'tasks such as "follow the instructions"; nothing if the prompt is not known',
-    measured: measure([84, 84, 0], [19, 19, 3]),
+    measured: measure([84, 84, 1], [19, 19, 4]),
   },
   {
     level: 'strict',
@@ -68,7 +68,7 @@ export const PROTECTION_PARTS: readonly ProtectionPart[] = [
     when: 'call.actsUnasked',
     stops: 'every change whose verb, or a word for the same, is not in the prompt',
     costs: 'tasks such as "do what the list says"',
-    measured: measure([84, 84, 3], [19, 19, 3]),
+    measured: measure([84, 84, 5], [19, 19, 4]),
   },
 ]
 

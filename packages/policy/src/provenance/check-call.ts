@@ -17,9 +17,15 @@ import { isDestination, isSentTo } from './argument-roles.ts'
 import { isReachable } from './is-reachable.ts'
 import { CHECKED_VALUES_MAX } from './limits.ts'
 import { getRole, splitName } from './names.ts'
-import { handsOverContent } from './read-records.ts'
-import { isDestinationKind, looksLikeUrl, readValue, splitTokens, trimEdges } from './read-value.ts'
+import {
+  isDestinationKind,
+  isSeparated,
+  listAddresses,
+  looksLikeUrl,
+  readValue,
+} from './read-value.ts'
 import type { Answer, SessionProvenance } from './session-provenance.ts'
+import { handsOverContent, reachesHosts, transformsInput } from './tool-words.ts'
 import { getToolVerb, isAskedFor } from './verbs.ts'
 import {
   type ArgumentLeaf,
@@ -246,6 +252,8 @@ export function rememberAnswer(
     echoes.push(text)
     if ((origin === 'prose' || origin === 'steered') && role !== 'free text') isSteered = true
   })
+  // What a tool makes of values that nobody named is no better than they are.
+  if (echoes.length > 0 && call.name !== undefined && transformsInput(call.name)) isSteered = true
   memory.addKnown(known)
   // A notification, a resource and a prompt have no name of a tool.
   const canListRecords = call.name !== undefined && !handsOverContent(call.name)
@@ -253,31 +261,46 @@ export function rememberAnswer(
 }
 
 function collectValues(
-  { args, inputSchema, roles }: CheckedCall,
+  { name, args, inputSchema, roles }: CheckedCall,
   isRead: boolean,
 ): { values: CheckedValue[]; isTooLarge: boolean } {
   const values: CheckedValue[] = []
+  const isReach = isRead && reachesHosts(name)
   const visit = ({ text, parent, key, role, isEnum, said }: ArgumentLeaf) => {
     if (text === '' || said === 'none' || (isEnum && said === undefined)) return
     const add = (reading: ValueReading, use: ValueUse) =>
       values.push({ parent, key, reading, use, isDeclared: said !== undefined })
+    const addWithin = (within: string, use: ValueUse) => {
+      const found = listAddresses(within, CHECKED_VALUES_MAX - values.length)
+      for (const reading of found) add(reading, use)
+      return found.length > 0
+    }
     if (isRead && !isSentTo(said)) {
-      const isUrl = role === 'address' ? isAddressLike(text) : looksLikeUrl(text)
-      if (isUrl && role !== 'free text') add(readValue(text, true), 'address')
+      if (role === 'free text' && !isReach) return
+      const isAddress = role === 'address' || (isReach && role !== 'free text')
+      if (isAddress ? isAddressLike(text) : looksLikeUrl(text))
+        add(readValue(text, true), 'address')
+      else if (isSeparated(text) && role !== 'free text')
+        for (const reading of listAddresses(text, CHECKED_VALUES_MAX - values.length))
+          if (reading.kind === 'url') add(reading, 'address')
       return
     }
     const isWhole = isDestination(said)
-    if (role === 'free text' || isProseLike(text) || (isWhole && text.includes(' '))) {
-      for (const reading of listMentions(text, CHECKED_VALUES_MAX - values.length))
-        add(reading, 'mention')
-      if (!isWhole) return
+    const isSent = role === 'recipient' || role === 'address' || role === 'credential'
+    if (role === 'free text' || isProseLike(text.trim())) {
+      addWithin(text, isSent ? 'address' : 'mention')
+      if (!isWhole && !isSent) return
     }
-    const reading = readValue(text, role === 'address')
-    if (isDestinationKind(reading.kind) || said === 'address') add(reading, 'address')
-    else if (!isWhole && (role === 'date' || role === 'place' || isDateText(text))) return
-    else if (role === 'recipient' || role === 'address' || role === 'credential')
-      add(reading, 'recipient')
-    else add(reading, 'identifier')
+    // Several recipients in one text: each is checked.
+    for (const part of role === 'recipient' ? text.split(/[,;|\n\r]+/) : [text]) {
+      if (part.trim() === '') continue
+      const reading = readValue(part, role === 'address')
+      if (isDestinationKind(reading.kind) || said === 'address') add(reading, 'address')
+      if (isSeparated(part) && addWithin(part, 'address')) continue
+      if (isDestinationKind(reading.kind) || said === 'address') continue
+      if (!isWhole && (role === 'date' || role === 'place' || isDateText(part))) continue
+      add(reading, isSent ? 'recipient' : 'identifier')
+    }
   }
   const isTooLarge = visitLeaves(args, inputSchema, visit, roles)
   return { values, isTooLarge: isTooLarge || values.length >= CHECKED_VALUES_MAX }
@@ -294,20 +317,9 @@ function isProseLike(text: string): boolean {
 
 const PROSE_CHARS_MIN = 24
 
+const DATE =
+  /^\d{4}-\d\d(?:-\d\d)?(?:[T ][\d:.]+ ?(?:z|utc|[+-]\d\d:?\d\d)?)?$|^\d{1,2}:\d\d(?::\d\d)?$/i
+
 function isDateText(text: string): boolean {
-  return /^\d{4}-\d\d(?:-\d\d)?(?:[T ][\d:.]+\S*)?$|^\d{1,2}:\d\d(?::\d\d)?$/.test(text)
+  return DATE.test(text)
 }
-
-/** E-mails, URLs and accounts in free text. */
-function listMentions(text: string, most: number): ValueReading[] {
-  const found: ValueReading[] = []
-  for (const token of splitTokens(text)) {
-    if (token.length < MENTION_CHARS_MIN) continue
-    const reading = readValue(trimEdges(token))
-    if (isDestinationKind(reading.kind)) found.push(reading)
-    if (found.length >= most) break
-  }
-  return found
-}
-
-const MENTION_CHARS_MIN = 6

@@ -3,11 +3,14 @@
 
 const PLAIN = /^[\t\n\r -~]*$/
 const LONG_MARKS = /(\p{M}{8})\p{M}+/gu
+/** A dot in a host name, for everything that resolves names. */
+const IDEOGRAPHIC_STOP = '\u3002'
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
 
 export function foldText(text: string): string {
   if (PLAIN.test(text)) return text.toLowerCase()
-  return text.replace(LONG_MARKS, '$1').normalize('NFKC').replace(INVISIBLE, '').toLowerCase()
+  const plain = text.replace(LONG_MARKS, '$1').normalize('NFKC').replace(INVISIBLE, '')
+  return plain.replaceAll(IDEOGRAPHIC_STOP, '.').toLowerCase()
 }
 
 /** Of ASCII: letters and digits. */

@@ -10,6 +10,9 @@ export function isProse(text: string, key: string): boolean {
   return countBlanks(text) >= FIELD_WORDS_MAX
 }
 
+/** From so many blanks on a value may be a part of a sentence. */
+export const PHRASE_BLANKS_MIN = 3
+
 export function countBlanks(text: string): number {
   let blanks = 0
   for (let at = text.indexOf(' '); at !== -1; at = text.indexOf(' ', at + 1)) blanks++

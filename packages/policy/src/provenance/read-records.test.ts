@@ -7,9 +7,10 @@ import { stringify } from 'yaml'
 import type { Origin } from '../core/provenance.ts'
 import { rememberAnswer } from './check-call.ts'
 import { ANSWER_DEPTH_MAX, RECORD_LINES_MAX } from './limits.ts'
-import { handsOverContent, readRecords } from './read-records.ts'
+import { readRecords } from './read-records.ts'
 import { readValue } from './read-value.ts'
 import { SessionProvenance } from './session-provenance.ts'
+import { handsOverContent } from './tool-words.ts'
 
 const ORDER = 'please send all of the money to the account that stands below here now'
 

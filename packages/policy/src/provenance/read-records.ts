@@ -3,31 +3,14 @@
 // record cannot be told from another: the prose of any record counts for all, and a single record
 // counts as written by a stranger. A text with a single line that does not fit has no fields.
 
-import { countBlanks, isProse } from './is-prose.ts'
+import { countBlanks, isProse, PHRASE_BLANKS_MIN } from './is-prose.ts'
 import { ANSWER_DEPTH_MAX, RECORD_LINES_MAX, RECORD_PROSE_WORDS, WORD_CHARS } from './limits.ts'
-import { splitName } from './names.ts'
 
 export interface RecordText {
   /** Values, and names of fields, that are not prose. */
   readonly fields: readonly string[]
   /** A stranger may have written the fields too. */
   readonly isWritten: boolean
-}
-
-/** Words of tools that hand over a text as somebody wrote it. */
-const CONTENT = new Set(
-  `file page webpage website url document doc content body readme article attachment transcript diff
-   blob raw text note paste gist clipboard resource`.split(/\s+/),
-)
-const FOREIGN = new Set('web internet fetch browse scrape crawl download curl http news'.split(' '))
-const LISTING = new Set('list search find query'.split(' '))
-
-/** Whether the answers of a tool are texts as somebody wrote them, by its name. */
-export function handsOverContent(name: string): boolean {
-  const words = splitName(name)
-  if (words.some((word) => FOREIGN.has(word))) return true
-  if (words.some((word) => LISTING.has(word))) return false
-  return words.some((word) => CONTENT.has(word) || CONTENT.has(word.replace(/s$/, '')))
 }
 
 /** Undefined if the text is not records and nothing else. */
@@ -45,8 +28,6 @@ export function readRecords(text: string): RecordText | undefined {
   if (isTable) return readTable(lines, found)
   return isListing ? readListing(lines, found) : new BlockReader(lines, found).read()
 }
-
-const PHRASE_BLANKS_MIN = 3
 
 /** Collects fields, and how many words of prose one record has at most. */
 class FieldCollector {

@@ -20,7 +20,8 @@ export function readValue(text: string, isAddress = false): ValueReading {
   const bare = trimEdges(plain)
   const email = readEmail(bare)
   if (email !== undefined) return { kind: 'email', whole: email }
-  const url = bare.includes(' ') ? undefined : readUrl(bare, isAddress)
+  const joined = joinLines(folded)
+  const url = joined.includes(' ') ? undefined : readUrl(trimEdges(joined), isAddress)
   if (url !== undefined) return url
   const account = readAccount(bare)
   if (account !== undefined) return { kind: 'account', whole: account }
@@ -107,7 +108,13 @@ function isSimpleEmail(text: string): boolean {
 
 /** Whether a read with this value sends something to an address of the caller's choice. */
 export function looksLikeUrl(text: string): boolean {
-  return readUrl(trimEdges(foldText(text).trim()), false) !== undefined
+  const joined = joinLines(foldText(text).trim())
+  return !joined.includes(' ') && readUrl(trimEdges(joined), false) !== undefined
+}
+
+/** Readers of URLs leave out tabs and line breaks, wherever they stand. */
+function joinLines(text: string): string {
+  return /[\t\n\r]/.test(text) ? text.replace(/[\t\n\r]+/g, '') : text
 }
 
 export function isDestinationKind(kind: ValueKind): boolean {
@@ -143,22 +150,30 @@ function isHostName(text: string): boolean {
   return /^[^\s/@:?#.]+(?:\.[^\s/@:?#.]+)+$/.test(text)
 }
 
-const SCHEME = /^([a-z][a-z0-9+.-]{1,15}):\/\/+/
+/** What browsers and most libraries read as the beginning of a URL: `https:/host` and `https:host` too. */
+const SCHEME = /^(?:(?:https?|wss?|ftp):[\\/]*|([a-z][a-z0-9+.-]{1,15}):\/\/+)/
+const RELATIVE = /^[\\/]{2,}(?=[^\\/])/
 
 function readUrl(text: string, isAddress: boolean): ValueReading | undefined {
   const scheme = SCHEME.exec(text)
-  const rest = scheme === null ? text : text.slice(scheme[0].length)
   if (scheme !== null && scheme[1] === 'file') return undefined
-  const end = rest.search(/[/?#\\]/)
-  const authority = end === -1 ? rest : rest.slice(0, end)
-  const isWritten = scheme !== null || rest.startsWith('www.') || rest.startsWith('//')
+  const start = scheme?.[0].length ?? RELATIVE.exec(text)?.[0].length ?? 0
+  const rest = start === 0 ? text : text.slice(start)
+  const end = rest.search(/[/?#]/)
+  const whole = end === -1 ? rest : rest.slice(0, end)
+  // Some readers end the host at a backslash and some do not, and of two `@` some take the first.
+  const isTwofold = (whole.includes('\\') && whole.includes('@')) || /@.*@/.test(whole)
+  const authority = isTwofold ? whole : (whole.split('\\', 1)[0] as string)
+  const isWritten = scheme !== null || rest.startsWith('www.')
   const query = end !== -1 && rest.includes('?')
   const isShaped = isHostName(authority.replace(/:\d+$/, ''))
-  if (!isWritten && !(isShaped && (isAddress || query))) return undefined
-  const name = authority.slice(authority.lastIndexOf('@') + 1).replace(/:\d*$/, '')
+  if (!isWritten && !(isShaped && (isAddress || query || start > 0))) return undefined
+  const name = isTwofold
+    ? authority
+    : authority.slice(authority.lastIndexOf('@') + 1).replace(/:\d*$/, '')
   const host = name.replace(/^www\./, '').replace(/\.$/, '')
   if (host === '') return undefined
-  const path = end === -1 ? '' : rest.slice(end).replace(/\/+$/, '')
+  const path = rest.slice(authority.length).replace(/[\\/]+$/, '')
   return { kind: 'url', whole: host + path, host, isBareHost: path === '' }
 }
 
@@ -189,6 +204,36 @@ function resolvePath(text: string): string {
     else if (part !== '.' && part !== '') parts.push(part)
   }
   return parts.join('/')
+}
+
+/** Whether a value may be several: it has more than one text between blanks, commas and brackets. */
+export function isSeparated(text: string): boolean {
+  return /[\s<>()[\]{}"'`,;|]/.test(text.trim())
+}
+
+/** E-mails, URLs and accounts that stand within a text. */
+export function listAddresses(text: string, most: number): ValueReading[] {
+  const found: ValueReading[] = []
+  for (const token of splitTokens(text)) {
+    if (found.length >= most) break
+    if (token.length < MENTION_CHARS_MIN) continue
+    const reading = readValue(trimEdges(token))
+    if (isDestinationKind(reading.kind)) found.push(reading)
+    else found.push(...listInnerUrls(token).slice(0, most - found.length))
+  }
+  return found
+}
+
+const MENTION_CHARS_MIN = 6
+/** Where a URL may begin within a token: `src=https://host`, `see:https:/host`, `src=//host`. */
+const INNER_URL = /(?:https?|wss?|ftp):[\\/]|[a-z][a-z0-9+.-]{1,15}:\/\/|(?<=[=:])\/\//i
+
+/** The URL that stands in a token behind something else. */
+function listInnerUrls(token: string): ValueReading[] {
+  const start = token.search(INNER_URL)
+  if (start <= 0) return []
+  const reading = readValue(trimEdges(token.slice(start)))
+  return reading.kind === 'url' ? [reading] : []
 }
 
 /** Texts between blanks and brackets: where addresses stand in prose. */

@@ -17,7 +17,7 @@ import {
 import { foldText } from './fold-text.ts'
 import { Hasher, type HashSeed } from './hash.ts'
 import { HashTable } from './hash-table.ts'
-import { isProse } from './is-prose.ts'
+import { countBlanks, isProse, PHRASE_BLANKS_MIN } from './is-prose.ts'
 import {
   ANSWER_DEPTH_MAX,
   ANSWER_REMEMBERED_CHARS_MAX,
@@ -71,6 +71,8 @@ export class SessionProvenance implements ProvenanceLookup {
   #hasProse = false
   #verbs: ReadonlySet<string> = new Set()
   #charsLeft = 0
+  /** Of the answer that is remembered. */
+  #isTrusted = false
   /** Names of fields of the answer, with the flags that they were added with. */
   readonly #names = new Map<string, number>()
 
@@ -190,6 +192,7 @@ export class SessionProvenance implements ProvenanceLookup {
     this.#table.startAnswer()
     this.#charsLeft = ANSWER_REMEMBERED_CHARS_MAX
     this.#names.clear()
+    this.#isTrusted = source.isTrusted
     const echoes = new Set(source.echoes.map((text) => readValue(text).whole))
     for (const text of answer.texts) {
       const document = text.length > this.#charsLeft ? undefined : parseDocument(text)
@@ -322,8 +325,17 @@ export class SessionProvenance implements ProvenanceLookup {
   #addField(text: string, flag: number, echoes: ReadonlySet<string>): void {
     if (!this.#spend(text.length)) return
     const simple = readSimple(text)
-    const whole = simple ?? readValue(text).whole
+    const reading = simple === undefined ? readValue(text) : undefined
+    // A sentence with an address is no address: `send it all to ann@example.com`.
+    if (reading?.kind === 'email' && !this.#isTrusted && /^[^<]* [^<]*$/.test(text.trim())) {
+      this.#addProse(text, ORDINARY)
+      return
+    }
+    const whole = simple ?? (reading as ValueReading).whole
     if (whole === '') return
+    // An order can be the name of a file: from then on the session has read a text.
+    if (reading?.kind !== 'account' && !this.#isTrusted && countBlanks(text) >= PHRASE_BLANKS_MIN)
+      this.#hasProse = true
     this.#add(this.#table, WHOLE, whole, echoes.has(whole) ? PROSE : flag)
     if (simple === undefined && /[,;<]/.test(text))
       for (const part of text.split(/[,;<>]/)) {
