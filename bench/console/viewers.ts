@@ -2,7 +2,7 @@
 // browser, and do nothing with the data. What the first received is parsed on request. Controlled
 // over IPC.
 
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { cpuUs } from '../gateway/process-figures.ts'
 
 export interface Watch {
@@ -21,12 +21,18 @@ export interface ViewerFigures {
 }
 
 const chunks: Buffer[] = []
+const sockets: Socket[] = []
 let bytes = 0
+/** Of those that were closed. */
+let before = { ticks: 0, calls: 0, rows: 0 }
 
+/** Answers when every one of them has received something. */
 function open({ url, token, viewers }: Watch): void {
   const { hostname, port, host } = new URL(url)
+  let silent = viewers
   for (let at = 0; at < viewers; at++) {
     const socket = connect(Number(port), hostname)
+    sockets.push(socket)
     socket.write(
       `GET /api/live HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\naccept: text/event-stream\r\n\r\n`,
     )
@@ -34,18 +40,28 @@ function open({ url, token, viewers }: Watch): void {
       bytes += chunk.length
       if (at === 0) chunks.push(chunk)
     })
+    socket.once('data', () => {
+      if (--silent === 0) process.send?.(figures())
+    })
     socket.on('error', (error) => process.send?.({ wrong: error.message }))
   }
+}
+
+function close(): void {
+  before = figures()
+  for (const socket of sockets.splice(0)) socket.destroy()
+  chunks.length = 0
+  process.send?.(figures())
 }
 
 function figures(): ViewerFigures {
   const ticks = parseTicks(Buffer.concat(chunks))
   const calls = ticks.reduce(
     (all, { counts }) => all + counts.reduce((sum, [, , , n]) => sum + n, 0),
-    0,
+    before.calls,
   )
-  const rows = ticks.reduce((all, tick) => all + tick.rows.length, 0)
-  return { ticks: ticks.length, calls, rows, bytes, cpuUs: cpuUs(process.pid) }
+  const rows = ticks.reduce((all, tick) => all + tick.rows.length, before.rows)
+  return { ticks: before.ticks + ticks.length, calls, rows, bytes, cpuUs: cpuUs(process.pid) }
 }
 
 interface Tick {
@@ -61,6 +77,7 @@ function parseTicks(received: Buffer): Tick[] {
     const end = received.indexOf('\r\n', at)
     if (end < 0) break
     const length = Number.parseInt(received.toString('latin1', at, end), 16)
+    if (end + 2 + length > received.length) break
     parts.push(received.subarray(end + 2, end + 2 + length))
     at = end + 2 + length + 2
   }
@@ -71,7 +88,8 @@ function parseTicks(received: Buffer): Tick[] {
     .map((block) => JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? ''))
 }
 
-process.on('message', (asked: Watch | 'figures') => {
+process.on('message', (asked: Watch | 'figures' | 'close') => {
   if (asked === 'figures') process.send?.(figures())
+  else if (asked === 'close') close()
   else open(asked)
 })

@@ -22,6 +22,8 @@ interface Calls {
   readonly next: number | null
   readonly behind: number
   readonly indexRebuilt?: string | undefined
+  /** The search goes on from here by itself. */
+  readonly searchedToMs?: number | undefined
 }
 
 interface CallsState {
@@ -76,6 +78,14 @@ export function useCalls(filter: string, order: CallOrder, isFollowing: boolean)
     const timer = setTimeout(() => void ask(key), AGAIN_MS)
     return () => clearTimeout(timer)
   }, [isBehind, state, key, ask])
+  // A part of the ledger was searched, and it has less than a page: the next part is asked for.
+  const isPartial = shown?.searchedToMs !== undefined && shown.calls.length < PAGE
+  // biome-ignore lint/correctness/useExhaustiveDependencies: after every answer, until there is a page
+  useEffect(() => {
+    if (!isPartial || document.hidden || shown?.next === null) return
+    const timer = setTimeout(() => void ask(key, shown?.next ?? undefined), 0)
+    return () => clearTimeout(timer)
+  }, [isPartial, state, key, ask])
   const again = useCallback(() => void ask(key), [key, ask])
   const news = useNews(filter, order === 'newest' ? shown : undefined, isFollowing, again)
   const next = shown?.next ?? null
@@ -118,20 +128,22 @@ function useNews(
 function merged(
   had: Calls | undefined,
   key: string,
-  { calls, next, behind, indexRebuilt }: LedgerPage,
+  { calls, next, behind, indexRebuilt, searchedToMs }: LedgerPage,
   from: number | undefined,
 ): Calls {
-  if (had === undefined) return { key, calls, next, behind, indexRebuilt }
+  if (had === undefined) return { key, calls, next, behind, indexRebuilt, searchedToMs }
   if (from !== undefined)
-    return had.next === from ? { ...had, calls: [...had.calls, ...calls], next } : had
+    return had.next === from ? { ...had, calls: [...had.calls, ...calls], next, searchedToMs } : had
   const isOldest = key.endsWith('oldest')
   const last = calls.at(-1)?.seq ?? 0
   const first = had.calls[0]?.seq ?? 0
   const meets = next === null || isOldest || first >= last
-  if (!meets) return { key, calls, next, behind, indexRebuilt }
+  if (!meets) return { key, calls, next, behind, indexRebuilt, searchedToMs }
   const rest = had.calls.filter(({ seq }) => (isOldest ? seq > last : seq < last))
   return {
     ...{ key, behind, indexRebuilt, calls: [...calls, ...rest] },
-    next: rest.length > 0 ? had.next : next,
+    ...(rest.length > 0
+      ? { next: had.next, searchedToMs: had.searchedToMs }
+      : { next, searchedToMs }),
   }
 }

@@ -18,7 +18,7 @@ import { useNarrow } from '../../ui/narrow.ts'
 import { Empty, ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain } from '../../ui/toasts.tsx'
-import { clock, count, millis } from '../../ui/words.ts'
+import { clock, count, date, millis } from '../../ui/words.ts'
 import { CallExplanationDrawer, useOpenCall } from '../live/explained.tsx'
 import { useCalls } from './calls.ts'
 import { Events } from './events.tsx'
@@ -138,7 +138,14 @@ function Calls(): JSX.Element {
             </Notice>
           </div>
         )}
-        {state?.calls.length === 0 && state.behind === 0 && (
+        {state?.searchedToMs !== undefined && (
+          <div className="ledger-behind" role="status">
+            <Notice>
+              Searched {isTimeline ? 'up to' : 'back to'} {date(state.searchedToMs)} so far.
+            </Notice>
+          </div>
+        )}
+        {state?.calls.length === 0 && state.behind === 0 && state.searchedToMs === undefined && (
           <Empty icon="ledger" title={key === '' ? 'No calls yet' : 'No matching calls'}>
             {key === ''
               ? 'Every call is recorded here before it is made.'

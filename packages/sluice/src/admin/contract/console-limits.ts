@@ -24,6 +24,8 @@ export const OVERVIEW_TOP = 8
 export const HISTOGRAM_INTERVALS = 90
 /** The newest records, which bars over a free text are counted among. */
 export const SEARCHED_RECORDS_MAX = 1_000_000
+/** Records that one answer looks through for a free text; the next page goes on from there. */
+export const SEARCH_STEP_RECORDS = 1_000_000
 /** Names that are suggested for a filter, and how many of its column are looked through for them. */
 export const SUGGESTED_NAMES_MAX = 20
 export const SUGGESTION_WORDS_MAX = 20_000

@@ -65,6 +65,8 @@ export interface LedgerPage {
   readonly behind: number
   /** The index did not agree with the ledger and was built again: why. */
   readonly indexRebuilt?: string
+  /** Only calls up to this time were searched for the text: `next` goes on from there. */
+  readonly searchedToMs?: number
 }
 
 export interface LedgerEvents {

@@ -65,3 +65,30 @@ test('a question with a filter is answered from what is indexed and says how muc
   expect(reading.page(asked)).toMatchObject({ calls: [{ callId: 'call-250' }], behind: 0 })
   expect(reading.goOn()).toBe(false)
 })
+
+test('a text is searched in parts, each with where the next goes on, and nothing is missed', () => {
+  while (reading.goOn()) {}
+  const parts = new LedgerQueries(directory, { waitMs: 1_000, stepRecords: STEP }, 150)
+  const whole = reading.page({ text: 'rare', limit: 10 })
+  expect(whole).toMatchObject({ next: null, calls: [{ name: 'rare' }] })
+  expect(whole.searchedToMs).toBeUndefined()
+  for (const order of ['newest', 'oldest'] as const) {
+    const found: number[] = []
+    const reached: number[] = []
+    const cursor = order === 'newest' ? 'before' : 'after'
+    for (let next: number | null | undefined; next !== null; ) {
+      const at = next === undefined ? {} : { [cursor]: next }
+      const page = parts.page({ text: 'rare', order, limit: 10, ...at })
+      found.push(...page.calls.map(({ seq }) => seq))
+      if (page.searchedToMs !== undefined) reached.push(page.searchedToMs)
+      next = page.next
+    }
+    expect(found).toEqual(whole.calls.map(({ seq }) => seq))
+    const inOrder = reached.toSorted((a, b) => (order === 'newest' ? b - a : a - b))
+    expect([reached.length, reached]).toEqual([Math.ceil((CALLS * 2) / 150) - 1, inOrder])
+  }
+  // Those of a full page come before the rest of its part.
+  const { calls, next, searchedToMs } = parts.page({ text: 'common', limit: 10 })
+  expect([calls.length, next, searchedToMs]).toEqual([10, calls.at(-1)?.seq, undefined])
+  parts.close()
+})

@@ -44,6 +44,7 @@ import {
   LIVE_PAST_MS,
   LIVE_PAST_RECORDS_MAX,
   LIVE_PAST_ROWS,
+  SEARCH_STEP_RECORDS,
 } from '../contract/console-limits.ts'
 import type {
   BoardTool,
@@ -60,6 +61,7 @@ import { callRecord } from './call-views.ts'
 import { draftTests } from './draft-tests.ts'
 import { type NamesRequest, readHistogram, readNames } from './histogram.ts'
 import { type OverviewRequest, readOverview } from './overview.ts'
+import { findSearchPart } from './search-parts.ts'
 
 export interface CallAddress {
   readonly callId: string
@@ -95,6 +97,7 @@ export interface ExportPageRequest {
 export class LedgerQueries {
   readonly #directory: string
   readonly #indexing: { readonly waitMs: number; readonly stepRecords: number }
+  readonly #searching: number
   readonly #ledger: DatabaseSync
   readonly #index: RecordIndex | undefined
   readonly #names: SessionNames
@@ -108,9 +111,11 @@ export class LedgerQueries {
   constructor(
     directory: string,
     indexing = { waitMs: INDEX_WAIT_MS, stepRecords: INDEX_STEP_RECORDS },
+    searching = SEARCH_STEP_RECORDS,
   ) {
     this.#directory = directory
     this.#indexing = indexing
+    this.#searching = searching
     this.#ledger = openLedgerReadOnly(directory)
     this.#index = indexOf(directory, this.#ledger, (why) => {
       this.#rebuilt = why
@@ -125,10 +130,12 @@ export class LedgerQueries {
     const isPlain = keys.every((key) => key === 'limit' || key === 'before')
     const behind = isFirst ? this.#behind() : this.#catchUp(this.#indexing.waitMs)
     const index = isFirst || (isPlain && behind > 0) ? undefined : this.#index
-    const { calls, next } = queryLedger(this.#ledger, query, index, 'as it is')
+    const part = index === undefined ? undefined : findSearchPart(index, query, this.#searching)
+    const { calls, next } = queryLedger(this.#ledger, part?.query ?? query, index, 'as it is')
     return {
       calls: this.#named(calls),
-      next,
+      next: next ?? part?.next ?? null,
+      ...(next === null && part !== undefined ? { searchedToMs: part.searchedToMs } : {}),
       behind: index === undefined ? 0 : behind,
       ...(this.#rebuilt === undefined ? {} : { indexRebuilt: this.#rebuilt }),
     }
