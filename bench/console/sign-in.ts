@@ -2,12 +2,17 @@
 // it.
 
 import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
+import { ROLES } from '../../packages/sluice/src/core/person.ts'
+import { People } from '../../packages/sluice/src/identity/people/people.ts'
 
 const PIN = '271828'
 
-/** Sets the first PIN; later calls sign in with it. */
+/** Sets the first PIN; later calls sign in with it. In the file: the gate takes it only from a terminal. */
 export async function firstPerson(data: string): Promise<void> {
-  await askGate(data, { do: 'first-pin', name: 'ada', pin: PIN, at: 'a bench' })
+  const people = People.open(data)
+  const ada = { name: 'ada', kind: 'person', roles: [...ROLES], groups: [], owns: [] } as const
+  await people.setFirst(ada, PIN, Date.now())
+  people.close()
 }
 
 /** The URL that signs a page in, once. */

@@ -9,8 +9,11 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** What does not depend on colours is looked at in light only. */
 export async function violationsIn(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
   await page.emulateMedia({ colorScheme: scheme })
-  await page.evaluate(axe)
-  const run = scheme === 'light' ? {} : { runOnly: ['color-contrast'] }
+  // Once a page: half a megabyte.
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe)
+  // What passes is not described, which takes most of the time.
+  const common = { resultTypes: ['violations'], iframes: false, preload: false }
+  const run = scheme === 'light' ? common : { ...common, runOnly: ['color-contrast'] }
   return page.evaluate(async (options) => {
     // biome-ignore lint/suspicious/noExplicitAny: of the page
     const { violations: all } = await (globalThis as any).axe.run(options)

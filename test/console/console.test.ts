@@ -139,6 +139,10 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     const recorded = await fetch(`${stage.url}/api/ledger?limit=500`, { headers })
     const { calls } = (await recorded.json()) as { calls: { word: string }[] }
     await until(async () => (await shown()) === calls.filter(({ word }) => word === 'deny').length)
+    await denied.click()
+    await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('word')).toBe('deny')
+    await page.goBack()
     await page
       .getByLabel('Tools')
       .getByRole('link', { name: /delete_all/ })

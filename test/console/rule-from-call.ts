@@ -46,6 +46,8 @@ export async function makeRuleFromCall(
     .first()
     // Not a click: over the middle of the row lies a value that filters.
     .press('Enter')
+  // Whoever finds a caller that misbehaves can stop it from here.
+  await page.getByRole('button', { name: 'Freeze… The principal local' }).waitFor()
   const rules = page.getByRole('group', { name: 'Make a rule for this tool' })
   await rules.getByRole('button', { name: 'Never' }).click()
   await page.getByText('The policy says so already.').waitFor()

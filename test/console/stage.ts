@@ -76,7 +76,7 @@ const TURNS = [
   {
     text: 'The report is short.',
     // Long enough for a page to show the todos as they were before.
-    delayMs: 4_000,
+    delayMs: 1_500,
     toolCalls: [
       {
         name: 'write_file',

@@ -1,7 +1,7 @@
 // A dialog over the page, or a drawer at its side: closes on Escape and on a click outside, unless what
 // it shows would be lost.
 
-import type { JSX, ReactNode } from 'react'
+import { type JSX, type ReactNode, useEffect, useRef } from 'react'
 import { Heading } from 'react-aria-components/Heading'
 import { Dialog as AriaDialog, Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { Button } from './button.tsx'
@@ -23,6 +23,20 @@ export function Dialog({
   /** Closed only by a button in it. */
   isKept?: boolean
 }): JSX.Element {
+  const content = useRef<HTMLDivElement>(null)
+  const close = useRef(onClose)
+  close.current = onClose
+  useEffect(() => {
+    if (isKept) return
+    // A button that is disabled or gone takes the focus with it, and then no key reaches the dialog.
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || document.activeElement !== document.body) return
+      const top = [...document.querySelectorAll('[role="dialog"]')].at(-1)
+      if (top?.contains(content.current) === true) close.current()
+    }
+    window.addEventListener('keydown', press)
+    return () => window.removeEventListener('keydown', press)
+  }, [isKept])
   return (
     <ModalOverlay
       isOpen
@@ -33,7 +47,7 @@ export function Dialog({
     >
       <Modal className={wide ? 'dialog wide' : 'dialog'}>
         <AriaDialog>
-          <div className="stack">
+          <div className="stack" ref={content}>
             <div className="row spread">
               <Heading slot="title" level={2}>
                 {title}

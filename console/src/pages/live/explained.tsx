@@ -8,6 +8,7 @@ import {
   titleOfCall,
 } from '../../../../packages/sluice/src/core/call-title.ts'
 import { formatQuery } from '../../api.ts'
+import { FreezeButton } from '../../freeze.tsx'
 import { useResource } from '../../resource.ts'
 import { pathTo, setQuery, useRoute } from '../../route.ts'
 import { mayAct, useMe } from '../../session.ts'
@@ -18,6 +19,7 @@ import { ErrorNotice, Loading } from '../../ui/page.tsx'
 import { LongText, UntrustedText } from '../../ui/text.tsx'
 import { bytes, formatPointer, millis, moment } from '../../ui/words.ts'
 import type { NewRuleAction } from '../policy/rule-from-call.tsx'
+import './live.css'
 
 export interface CallAddress {
   readonly callId: string
@@ -69,6 +71,16 @@ export function CallExplanationDrawer({
       {value !== undefined && <WholeCall call={value} />}
     </Dialog>
   )
+}
+
+/** Lists are recorded as text: without the quotation marks of that text. */
+function unquoteList(value: string): string {
+  if (!/^"[[{]/.test(value)) return value
+  try {
+    return String(JSON.parse(value))
+  } catch {
+    return value
+  }
 }
 
 /** As the gate names a request to its caller. */
@@ -160,7 +172,7 @@ function WholeCall({ call }: { call: CallExplanation }): JSX.Element {
                   <UntrustedText text={path} />
                 </dt>
                 <dd className="mono small">
-                  <LongText text={value} />
+                  <LongText text={unquoteList(value)} />
                 </dd>
               </div>
             ))}
@@ -172,14 +184,16 @@ function WholeCall({ call }: { call: CallExplanation }): JSX.Element {
           <dt>When</dt>
           <dd className="num">{moment(call.atMs)}</dd>
           <dt>Who</dt>
-          <dd>
+          <dd className="row">
             <UntrustedText text={call.principal} />
+            <FreezeButton target={{ scope: 'principal', id: call.principal }} />
           </dd>
           {call.agent !== null && (
             <>
               <dt>Agent</dt>
-              <dd>
+              <dd className="row">
                 <Link to={pathTo('agents', call.agent)}>{call.agent}</Link>
+                <FreezeButton target={{ scope: 'agent', id: call.agent }} />
               </dd>
             </>
           )}

@@ -159,11 +159,15 @@ function Figures({ data, range }: { data: OverviewData; range: string }): JSX.El
         <div className="plot-head">
           <h2 className="small-head">Calls</h2>
           {WORDS.map((word) => (
-            <span key={word} className="row small">
+            <Link
+              key={word}
+              to={`${pathTo('ledger')}${formatQuery({ word, ...within })}`}
+              className="row small plain-link"
+            >
               <OutcomeBadge word={word} bare says={word} />{' '}
               <b className="num">{count(totals[word] ?? 0)}</b>
               <Change now={totals[word] ?? 0} before={before[word] ?? 0} />
-            </span>
+            </Link>
           ))}
           <span className="muted small">compared with {range}</span>
         </div>

@@ -112,7 +112,7 @@ test('what is new since the last look is told, once', async () => {
   Object.assign(state, { failing: ['b'], held: ['d1'], fault: true, live: false })
   await watch.look()
   expect(raised.map(({ kind, facts }) => [kind, facts.map(({ value }) => value)])).toEqual([
-    ['denials', ['18 of 30 calls in 5 minutes']],
+    ['denials', ['18 of 30 calls in 5 minutes', 'a/t (18)']],
     ['limit', ['8 of 10, ann']],
     ['server', ['b']],
     ['definition', ['s/d1']],

@@ -35,6 +35,9 @@ interface DecisionCount {
 export class GateWatch {
   readonly #gate: WatchedGate
   readonly #counts: DecisionCount[] = []
+  /** By tool, some minutes ago: what was refused since then is what an alert names. */
+  #refusals: ReadonlyMap<string, number> = new Map()
+  #looks = 0
   #failing: ReadonlySet<string> = new Set()
   #held: ReadonlySet<string>
   #full: ReadonlySet<string> = new Set()
@@ -44,6 +47,7 @@ export class GateWatch {
   constructor(gate: WatchedGate) {
     this.#gate = gate
     this.#held = new Set(gate.held().map(({ digest }) => digest))
+    this.#refusals = countRefusals(gate.meter)
   }
 
   async look(): Promise<void> {
@@ -60,18 +64,27 @@ export class GateWatch {
     let [calls, denied] = [0, 0]
     for (const { labels, value } of meter.decisions) {
       calls += value
-      if (labels.action !== 'allow' && labels.action !== 'require_approval') denied += value
+      if (isRefusal(labels)) denied += value
     }
     this.#counts.push({ calls, denied })
     const before = this.#counts[0] as DecisionCount
     if (this.#counts.length > ALERT_DENIALS_MS / ALERT_LOOK_MS) this.#counts.shift()
     const [some, refused] = [calls - before.calls, denied - before.denied]
-    if (some < ALERT_CALLS_MIN || (refused / some) * 100 < config.denialsPercent) return
+    if (some < ALERT_CALLS_MIN || (refused / some) * 100 < config.denialsPercent) {
+      if (++this.#looks % (ALERT_DENIALS_MS / ALERT_LOOK_MS) === 0)
+        this.#refusals = countRefusals(meter)
+      return
+    }
     const value = `${refused} of ${some} calls in ${ALERT_DENIALS_MS / 60_000} minutes`
-    const facts = [{ name: 'Denied', value }]
+    const mostly = listMostRefused(meter, this.#refusals)
+    const facts = [
+      { name: 'Denied', value },
+      { name: 'Mostly', value: mostly.join(', ') },
+    ]
     raise({ kind: 'denials', title: 'Many calls are denied', facts, page: '/overview?range=1h' })
     // Told once: the next alert needs denials of its own.
     this.#counts.splice(0, this.#counts.length - 1)
+    this.#refusals = countRefusals(meter)
   }
 
   #lookAtLimits(): void {
@@ -130,4 +143,32 @@ export class GateWatch {
     const facts = [{ name: 'Gates', value: fresh.slice(0, ALERT_NAMES_MAX).join(', ') }]
     raise({ kind: 'gate', title: 'A gate does not answer any more', facts, page: '/settings' })
   }
+}
+
+const MOSTLY_NAMED = 3
+
+function isRefusal({ action }: Readonly<Record<string, string>>): boolean {
+  return action !== 'allow' && action !== 'require_approval'
+}
+
+function countRefusals({ decisions }: WatchedGate['meter']): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { labels, value } of decisions) {
+    if (!isRefusal(labels)) continue
+    const tool = `${labels.server}/${labels.tool}`
+    counts.set(tool, (counts.get(tool) ?? 0) + value)
+  }
+  return counts
+}
+
+function listMostRefused(
+  meter: WatchedGate['meter'],
+  before: ReadonlyMap<string, number>,
+): readonly string[] {
+  return [...countRefusals(meter)]
+    .map(([tool, value]) => ({ tool, value: value - (before.get(tool) ?? 0) }))
+    .filter(({ value }) => value > 0)
+    .sort((one, other) => other.value - one.value)
+    .slice(0, MOSTLY_NAMED)
+    .map(({ tool, value }) => `${tool} (${value})`)
 }
