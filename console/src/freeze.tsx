@@ -10,7 +10,7 @@ import { TextField } from './ui/fields.tsx'
 import { Icon } from './ui/icons.tsx'
 import { UntrustedText } from './ui/text.tsx'
 import { complain, showToast } from './ui/toasts.tsx'
-import { date } from './ui/words.ts'
+import { date, plural } from './ui/words.ts'
 
 const REFRESH_MS = 3_000
 
@@ -113,7 +113,8 @@ function FreezeDialog({
   const [why, setWhy] = useState('')
   const freeze = () => {
     post<{ cancelled: number }>('/freeze', { ...toBody(target), why }).then(({ cancelled }) => {
-      showToast(`${describeTarget(target)} is frozen; ${cancelled} open calls were cancelled`)
+      // The banner says that it is frozen, and a toast would lie over its button.
+      if (cancelled > 0) showToast(`${plural(cancelled, 'open call')} cancelled`)
       onClose()
       void load().catch(complain)
     }, complain)
