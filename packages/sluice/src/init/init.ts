@@ -19,7 +19,7 @@ import { looksRandom } from '../guard/secret-checks.ts'
 import { findSecrets } from '../guard/secrets.ts'
 import { CliError } from '../terminal/errors.ts'
 import type { SetExitCode } from '../terminal/exit-code.ts'
-import { Output, plural } from '../terminal/output.ts'
+import { Output, plural, printable } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
 import { type Asker, askerFor } from './ask.ts'
 import { type AskedServers, askServers } from './ask-servers.ts'
@@ -315,10 +315,14 @@ class Init {
       this.#output.line(`no MCP server is set up in ${Object.values(CLIENTS).join(', ')}`)
     else if (named.length > 0 && this.#options.yes === undefined)
       this.#output.line('no server was agreed to, so nothing was started or written: see --yes')
-    else if (named.length > 0)
+    else if (named.length > 0) {
+      const names = new Set(named.flatMap((one) => one.found.map(({ entry }) => entry.name)))
+      for (const { name, because } of this.#left)
+        if (names.has(name)) this.#output.line(printable(`${name}: ${because}`))
       this.#output.line(
-        'no server listed its tools, so nothing was written and no client was changed: fix what is shown above, and run it again',
+        'no server listed its tools, so nothing was written and no client was changed',
       )
+    }
     return 1
   }
 
