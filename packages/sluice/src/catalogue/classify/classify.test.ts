@@ -144,6 +144,14 @@ describe('evidence', () => {
       if (end > start) expect(String(readPointer(definition, at)).slice(start, end)).toBe(text)
   })
 
+  test('finds phrases in capitals, at the places of the text as it is written', () => {
+    for (const before of ['Shops. ', 'İstanbul. ']) {
+      const definition = tool('delete_shop', `${before}Deletes it, which CANNOT BE UNDONE`)
+      const shown = assessTool(definition).evidence.map(({ text }) => text)
+      expect(shown).toContain('CANNOT BE UNDONE')
+    }
+  })
+
   test('says why not the neighbours', () => {
     const { whyNot } = assessTool(tool('create_issue', 'Create an issue'))
     expect(whyNot.find(({ category }) => category === 'Destructive')?.because).toBe(
