@@ -1,8 +1,8 @@
-// `npm run eval -- catalogue --data FILE [--collected FILE] [--kept] [--compare] [--misses] [--write]`:
+// `npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--kept] [--compare] [--misses] [--write]`:
 // learns the weights from the labels and scores them by leave-servers-out cross-validation. `--data`
-// are definitions of published servers, `--collected` of those in public repositories. `--kept`
-// scores the held-out servers, `--compare` other methods, `--write` puts the weights into
-// packages/sluice/src/catalogue, without held-out written and collected servers.
+// are definitions of published servers, `--collected` of those in public repositories, `--packages` as
+// installed packages list them, which teach nothing. `--kept` scores the held-out servers, `--compare`
+// other methods, `--write` puts the weights into packages/sluice/src/catalogue, without held-out ones.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import {
@@ -33,7 +33,7 @@ import { writeWeights } from './catalogue/write-weights.ts'
 import { readWritten, WRITTEN_SHARE } from './catalogue/written.ts'
 
 export function run(options: RunOptions): number {
-  const { data, collected: collectedFile } = options
+  const { data, collected: collectedFile, packages: packagesFile } = options
   const canWrite = typeof collectedFile === 'string' || options.write !== true
   if (typeof data !== 'string' || !canWrite) {
     console.error(USAGE)
@@ -69,14 +69,22 @@ export function run(options: RunOptions): number {
     ...toExamples([...labels, ...collectedTaught]),
     ...toExamples(writtenTaught, true),
   ])
+  const score = (kept: readonly Labelled[], real: readonly Labelled[], withHints = false) => {
+    const weights = train([
+      ...toExamples(unlike(real, kept)),
+      ...toExamples(unlike(writtenTaught, kept), true),
+    ])
+    return kept.map((label) => classifyLabelled(label, weights, withHints))
+  }
+  if (typeof packagesFile === 'string') {
+    const packages = readLabels(readTools(packagesFile), PACKAGES)
+    const real = [...labels, ...collectedTaught]
+    const found = score(packages, real)
+    result.packages = buildReport(found, CONFIDENCE_MIN)
+    result.packagesReliability = computeReliability(found)
+    result.packagesWithHints = buildReport(score(packages, real, true), CONFIDENCE_MIN)
+  }
   if (options.kept === true) {
-    const score = (kept: readonly Labelled[], real: readonly Labelled[], withHints = false) => {
-      const weights = train([
-        ...toExamples(unlike(real, kept)),
-        ...toExamples(unlike(writtenTaught, kept), true),
-      ])
-      return kept.map((label) => classifyLabelled(label, weights, withHints))
-    }
     const kept = labels.filter(({ tool }) => isHeldOut(tool.server))
     const found = score(kept, [...taught, ...collectedTaught])
     result.kept = buildReport(found, CONFIDENCE_MIN)
@@ -104,8 +112,9 @@ export function run(options: RunOptions): number {
 }
 
 const USAGE =
-  'usage: npm run eval -- catalogue --data FILE [--collected FILE] [--kept] [--compare] [--misses] [--write]; --write needs --collected'
+  'usage: npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--kept] [--compare] [--misses] [--write]; --write needs --collected'
 const COLLECTED = 'collected.tsv'
+const PACKAGES = 'packages.tsv'
 
 function printResult(result: Record<string, unknown>, json: boolean): void {
   if (json) return console.log(JSON.stringify(result, null, 2))

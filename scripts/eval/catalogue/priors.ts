@@ -96,7 +96,7 @@ const PRIORS: readonly (readonly [RegExp, Category, number])[] = [
   [/^empties first$/, 'Destructive', 4.5],
   [/^may be undone$/, 'Write', 3],
   [/^text:answer$/, 'Read', 2],
-  [/^signs in by hand$/, 'Execute', 3],
+  [/^signs in by hand$/, 'Write', 3],
   [/^loses what was there$/, 'Destructive', 2],
   [/^accepts a price$/, 'Financial', 3],
   [/^submits a job$/, 'Execute', 3],

@@ -8,6 +8,8 @@ interface Agreement {
   readonly twice: number
   readonly agreed: number
   readonly kappa: number
+  /** Of those whose risk was read twice as well. */
+  readonly risksTwice: number
   readonly risksAgreed: number
 }
 
@@ -19,11 +21,13 @@ export function computeAgreement(labels: readonly Labelled[]): Agreement {
       twice.filter((label) => label[reading] === category).length / twice.length
     return sum + of('first') * of('second')
   }, 0)
+  const risks = twice.filter(({ secondRisk }) => secondRisk !== undefined)
   const share = agreed / twice.length
   return {
     twice: twice.length,
     agreed,
     kappa: Math.round(((share - chance) / (1 - chance)) * 1_000) / 1_000,
-    risksAgreed: twice.filter(({ risk, secondRisk }) => risk === secondRisk).length,
+    risksTwice: risks.length,
+    risksAgreed: risks.filter(({ risk, secondRisk }) => risk === secondRisk).length,
   }
 }

@@ -9,6 +9,9 @@ Read | open-data | tablas_ine | Tablas del INE en filas | codigo
 Read | patching | patch_approvals_summary | Pending patch approvals and severity | limit
 Read | patching | policy_run_results | Results of a policy, device by device | policy_id
 Write | mail | draft_email | Creates a draft email without sending it. | to,subject,body
+Write | sql | connect | Connect to a database | connection_string
+Write | sql | disconnect | Close the database connection | id
+Write | mail | accounts_add | Sign in to an account via the device-code flow | email
 Write | spotify | updatePlaylist | Update the details of a playlist (name, description) | playlistId,name
 Write | music | saveOrRemoveAlbum | Save or remove albums from the user's library | albumIds
 Write | freshdesk | create_agent | Create a new agent | agent_fields
