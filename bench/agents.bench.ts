@@ -21,6 +21,7 @@ import { fillStore } from './agents/fill-store.ts'
 import { overMcp } from './agents/over-mcp.ts'
 import { runsInGate } from './agents/runs-in-gate.ts'
 import { show, summed, type Timing, time } from './agents/timing.ts'
+import { workingTurns } from './agents/working-turns.ts'
 
 const OWNER = 'bench'
 /** Agents whose first turn warms the code up. */
@@ -235,25 +236,4 @@ async function runsAtOnce(service: Service, runs: number, remarks: string[]): Pr
       `${Math.round((user + system) / (runs * 31))} µs of CPU a turn`,
   )
   return [summed(`a run of 31 turns, ${runs} at once`, times)]
-}
-
-function workingTurns(turns: number): object[] {
-  const work = Array.from({ length: turns }, (_, at) => ({
-    text: `thinking about step ${at}`,
-    toolCalls: [
-      // Twenty files in fifteen turns.
-      ...(at < 5 ? [at, at + 15] : [at]).map((file) => ({
-        name: 'write_file',
-        input: {
-          path: `src/f${file % 20}.ts`,
-          content: `export const v${at} = ${at}\n`.repeat(80),
-        },
-      })),
-      {
-        name: 'write_todos',
-        input: { todos: [`step ${at}`, { content: 'done', status: 'completed' }] },
-      },
-    ],
-  }))
-  return [...work, { text: 'finished' }]
 }

@@ -1,7 +1,7 @@
-// `npm run bench -- cluster [--rounds N] [--ms N] [--sources] [--admission]`: what a shared store costs. The same
-// gate on SQLite and on PostgreSQL, in alternating turns at 1 and 64 clients; four gates on one PostgreSQL with 64
-// clients in all; admission alone (only that with --admission); beside that the fsync of the disk and a commit of
-// the database, which bound all of them.
+// `npm run bench -- cluster [--rounds N] [--ms N] [--sources] [--admission] [--agents N]`: what a shared store
+// costs. The same gate on SQLite and on PostgreSQL, in alternating turns at 1 and 64 clients; four gates on one
+// PostgreSQL with 64 clients in all; beside that the fsync of the disk and a commit of the database, which bound
+// all of them. Only admission with --admission, only N agents at rest with --agents.
 
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,6 +11,7 @@ import { PostgresConnections } from '../packages/sluice/src/store/postgres/conne
 import type { RunOptions } from '../scripts/dispatch.ts'
 import { findPostgres, type RunningPostgres, startPostgres } from '../test/support/postgres.ts'
 import { compareAdmission } from './cluster/admission.ts'
+import { compareAgents } from './cluster/agents.ts'
 import { computeSpread, Load, type Side } from './gateway/measure.ts'
 import { cpuUs } from './gateway/process-figures.ts'
 import { type RunningProcess, start } from './gateway/running.ts'
@@ -44,6 +45,10 @@ export async function run(options: RunOptions): Promise<number> {
     console.log(`fdatasync of 8 KiB on this disk: p50 ${(fsyncUs / 1_000).toFixed(2)} ms`)
   }
   try {
+    if (options.agents !== undefined) {
+      await compareAgents(folder, server.url(), Number(options.agents))
+      return 0
+    }
     if (options.admission === true) {
       await measureRest()
       return 0

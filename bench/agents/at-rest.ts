@@ -1,7 +1,10 @@
 // Measures a store of many agents in a dedicated process: random ones queried and woken, pages of
-// the list, and the memory used. Started by the bench with the store's directory.
+// the list, and the memory used. Started by the bench with the store's directory, and the address of a
+// PostgreSQL if the agents are there.
 
 import { Service } from '../../packages/sluice/src/agents/service/service.ts'
+import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
+import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
 import { type Timing, time } from './timing.ts'
 
 export interface AtRest {
@@ -10,11 +13,12 @@ export interface AtRest {
   readonly startMs: number
 }
 
-const [directory = '', owner = '', given = '0'] = process.argv.slice(2)
+const [directory = '', owner = '', given = '0', store] = process.argv.slice(2)
 const agents = Number(given)
 const began = performance.now()
 const models = { environment: {}, providers: {}, scripts: directory, prices: {} }
-const service = await Service.start({ directory, models })
+const shared = store === undefined ? undefined : openShared(store)
+const service = await Service.start({ directory, models, ...(shared && { shared }) })
 const startMs = performance.now() - began
 
 /** Enough to avoid repetition; the names of all of them would distort the measurement. */
@@ -66,4 +70,12 @@ for (let round = 0; round < 4; round += 1)
     await service.ask(owner, id, { ask: 'read', path: `src/f${(at + round) % 20}.ts` })
 const rssMb = Math.round(process.memoryUsage().rss / 1_048_576)
 await service.close()
+await shared?.connections.close()
 process.stdout.write(`${JSON.stringify({ rows, rssMb, startMs } satisfies AtRest)}\n`)
+
+function openShared(url: string) {
+  const address = parsePostgresUrl(url)
+  const connections = new PostgresConnections(address)
+  const keys = { requestKey: Buffer.alloc(32, 1), bundleSeed: Buffer.alloc(32, 2) }
+  return { address, gate: 'bench', connections, ...keys }
+}

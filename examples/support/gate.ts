@@ -25,10 +25,17 @@ export interface Connection {
   call(name: string, args?: Record<string, unknown>): Promise<Answer>
 }
 
+export interface Caller {
+  /** Of a load balancer; the gate itself if left out. */
+  readonly url?: string
+  /** Of a grant: behind a load balancer nobody is a user of this machine. */
+  readonly token: string
+}
+
 export interface Gate {
   readonly url: string
   readonly data: string
-  connect(server: string): Promise<Connection>
+  connect(server: string, by?: Caller): Promise<Connection>
   /** Ends it as a crash of its machine would. */
   kill(): Promise<void>
 }
@@ -78,7 +85,9 @@ export async function withGate(
       child.kill('SIGKILL')
       return exited
     }
-    await use({ url, data, connect: (server) => connect(`${url}/mcp/${server}`, clients), kill })
+    const open: Gate['connect'] = (server, by) =>
+      connect(`${by?.url ?? url}/mcp/${server}`, clients, by?.token)
+    await use({ url, data, connect: open, kill })
   } finally {
     // Also if its gate was killed.
     for (const client of clients) await client.close().catch(() => {})
@@ -97,10 +106,12 @@ export function runSluice(folder: string, ...args: string[]): { status: number; 
   return { status: status ?? -1, output: stdout + stderr }
 }
 
-async function connect(url: string, clients: Client[]): Promise<Connection> {
+async function connect(url: string, clients: Client[], token?: string): Promise<Connection> {
   const client = new Client({ name: 'example', version: '1' })
   clients.push(client)
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  const headers = token === undefined ? undefined : { authorization: `Bearer ${token}` }
+  const requestInit = headers === undefined ? {} : { requestInit: { headers } }
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), requestInit))
   return {
     list: async () => (await client.listTools()).tools.map(({ name }) => name),
     call: async (name, args = {}) => {

@@ -14,6 +14,7 @@ import { serveGuarded } from '../servers/guarded.ts'
 import { browse } from '../support/browse.ts'
 import { serveFixture } from '../support/fixture-server.ts'
 import { endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
+import { atTerminal } from '../support/person.ts'
 import { PlainClient, type Reply } from '../support/plain-client.ts'
 import {
   findPostgres,
@@ -21,7 +22,7 @@ import {
   type RunningPostgres,
   startPostgres,
 } from '../support/postgres.ts'
-import { sluiceJson } from '../support/run-sluice.ts'
+import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 import { fixture, type RunningGate, until } from '../support/start-gate.ts'
 import { postStateless } from '../support/stateless-client.ts'
@@ -98,6 +99,15 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
     const passed = slow.filter(({ answer }) => !JSON.stringify(answer).includes('RATE_LIMITED'))
     expect(passed).toHaveLength(2)
     expect(calls()).toHaveLength(4)
+    // A person ends it at one gate: it has forgotten its labels there, and at the other with its next call.
+    const { data } = gates[0] as RunningGate
+    const { sessions } = await sluiceJson(['sessions', 'list', '--data', data])
+    await atTerminal(data)
+    for (const { id } of sessions)
+      expect(await sluice(['sessions', 'end', id, '--data', data])).toMatchObject({ code: 0 })
+    expect(JSON.stringify((await b.call('slow')).answer)).not.toContain('RATE_LIMITED')
+    for (const client of [b, a])
+      expect(JSON.stringify((await client.call('write')).answer)).not.toContain('DENIED')
   })
 
   test('nothing that brings a new label is sent before every gate can know of it', async () => {

@@ -119,7 +119,9 @@ async function strike(
     gate.process.kill('SIGCONT')
   } else {
     await gate.kill()
-    gates[at] = await startGate({ ...spec, folder: gate.folder })
+    const start = () => startGate({ ...spec, folder: gate.folder })
+    // A gate that does not reach a busy database in time ends, and is started again.
+    gates[at] = await start().catch(start)
   }
 }
 
