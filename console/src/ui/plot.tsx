@@ -243,7 +243,7 @@ function createOptions({
       {
         ...axis,
         size: 52,
-        ...(isLog ? { splits: toDecades } : {}),
+        ...(isLog ? { splits: toDecades, filter: (_: uPlot, splits: number[]) => splits } : {}),
         // uPlot leaves out splits of a logarithm that are too close.
         values: (_: uPlot, splits: (number | null)[]) =>
           splits.map((value) => (value === null ? '' : unit(value).replace(/\.0+(?= |$)/, ''))),
