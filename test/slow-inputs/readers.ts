@@ -1,26 +1,22 @@
 // Every function that reads text that a client, a server, a file or an agent wrote, with the longest
 // text that can reach it. A new one belongs here: the search of slow inputs runs over all of them.
 
-import { compile } from '@sluice/policy/compile/compile'
 import type { ServerPlace } from '@sluice/policy/core/call'
 import { DATA_KINDS } from '@sluice/policy/core/data-kinds'
 import { parseDecimal } from '@sluice/policy/core/decimal'
-import type { JsonValue } from '@sluice/policy/core/json'
 import { readsOnly } from '@sluice/policy/core/sql-reads'
-import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { mentionsProtectedFile } from '@sluice/policy/decide/protected-files'
 import { DOCUMENT_LENGTH_MAX } from '@sluice/policy/document/limits'
 import { nearest } from '@sluice/policy/document/nearest'
-import { Problems } from '@sluice/policy/document/problem'
-import { readDocument } from '@sluice/policy/document/read-document'
 import { parseCel } from '@sluice/policy/expression/cel'
 import { parseEmail } from '@sluice/policy/expression/functions/email'
 import { parsePolicyPath } from '@sluice/policy/expression/functions/path'
 import { parseUrl } from '@sluice/policy/expression/functions/url'
 import { wildcardMatches } from '@sluice/policy/language/glob'
-import { combineAnswerRules } from '@sluice/policy/model/answer-rule'
+import { CANARIES_MAX } from '@sluice/policy/language/limits'
 import { checkValues } from '@sluice/policy/provenance/check-call'
+import { ANSWER_REMEMBERED_CHARS_MAX } from '@sluice/policy/provenance/limits'
 import { readRecords } from '@sluice/policy/provenance/read-records'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import { INSTRUCTIONS_LENGTH_MAX } from '../../packages/sluice/src/agents/shared/limits.ts'
@@ -30,7 +26,7 @@ import {
   type Template,
 } from '../../packages/sluice/src/agents/tools/templates.ts'
 import { readImport } from '../../packages/sluice/src/agents/transfer/read-import.ts'
-import { EMPTY, readRvf, writeRvf } from '../../packages/sluice/src/agents/transfer/rvf.ts'
+import { readRvf } from '../../packages/sluice/src/agents/transfer/rvf.ts'
 import { Redactor } from '../../packages/sluice/src/agents/transfer/secrets.ts'
 import { toCanonicalJsonText } from '../../packages/sluice/src/approvals/json-text.ts'
 import { ARGS_LENGTH_MAX } from '../../packages/sluice/src/approvals/limits.ts'
@@ -47,31 +43,30 @@ import { openSealed } from '../../packages/sluice/src/gateway/call/open-sealed.t
 import { rewriteAnswerSteps } from '../../packages/sluice/src/gateway/call/rewrite-answer.ts'
 import { FastPathReader } from '../../packages/sluice/src/gateway/front/fast-path/request-reader.ts'
 import {
-  stripOwnSteps,
-  stripOwnTokens,
-} from '../../packages/sluice/src/gateway/session/strip-gate-tokens.ts'
-import {
-  ANSWER_AT_ONCE_LENGTH_MAX,
   DEFINITION_LENGTH_MAX,
   HTTP_HEADER_BYTES_MAX,
   INSPECTED_AT_ONCE_LENGTH_MAX,
+  RELOADED_AT_ONCE_LENGTH_MAX,
 } from '../../packages/sluice/src/gateway/shared/limits.ts'
-import { ResponseReader } from '../../packages/sluice/src/gateway/upstream/http/http-response.ts'
 import { findInAnswer } from '../../packages/sluice/src/guard/answer-injections.ts'
-import { findExternalLinks } from '../../packages/sluice/src/guard/external-links.ts'
-import { findCanary } from '../../packages/sluice/src/guard/find-canary.ts'
+import { findExternalLinksSteps } from '../../packages/sluice/src/guard/external-links.ts'
+import { findCanarySteps } from '../../packages/sluice/src/guard/find-canary.ts'
 import { findHidden, stripHidden } from '../../packages/sluice/src/guard/hidden-text.ts'
 import { findInjections } from '../../packages/sluice/src/guard/injections.ts'
-import { holdsSecret, inspectAnswerSteps } from '../../packages/sluice/src/guard/inspect-answer.ts'
+import { holdsSecretSteps } from '../../packages/sluice/src/guard/inspect-answer.ts'
 import { inspectDefinition } from '../../packages/sluice/src/guard/inspect-definition.ts'
 import {
   ANSWER_CHARS_MAX,
   BINARY_CHARS_MAX,
   MESSAGE_CHARS_MAX,
 } from '../../packages/sluice/src/guard/limits.ts'
-import { canHoldData, holdsData, locateData } from '../../packages/sluice/src/guard/locate-data.ts'
+import {
+  canHoldData,
+  holdsDataSteps,
+  locateDataSteps,
+} from '../../packages/sluice/src/guard/locate-data.ts'
+import { newScanBudget } from '../../packages/sluice/src/guard/patterns.ts'
 import { findSecrets } from '../../packages/sluice/src/guard/secrets.ts'
-import { SEALED_VALUES_MAX } from '../../packages/sluice/src/identity/limits.ts'
 import { SessionVault } from '../../packages/sluice/src/identity/sessions/session-vault.ts'
 import { parseJson } from '../../packages/sluice/src/init/files/json-entries.ts'
 import { parseToml } from '../../packages/sluice/src/init/files/toml-entries.ts'
@@ -84,14 +79,32 @@ import { readMessages } from '../../packages/sluice/src/protocol/read-message.ts
 import { EventParser } from '../../packages/sluice/src/protocol/sse.ts'
 import { UriTemplate } from '../../packages/sluice/src/protocol/uri-template.ts'
 import { printable, toJson } from '../../packages/sluice/src/terminal/output.ts'
+import {
+  answerOf,
+  compileInSlices,
+  fullVault,
+  inSlices,
+  inspectInSlices,
+  jsonWithin,
+  RVF,
+  readResponse,
+  readTree,
+  remember,
+  resultOf,
+  rewriteContext,
+  rvfOf,
+  SEED,
+  sealedCall,
+  shortStrings,
+  strings,
+  strip,
+} from './reader-inputs.ts'
 import type { TextReader } from './search.ts'
 
 const ALL_KINDS = new Set(DATA_KINDS)
-const CANARIES = new Map([['key', 'ab12-cd34-ef56']])
-const ANSWER_RULE = {
-  ...{ deny: [], redact: DATA_KINDS, mark: [], seal: ['a/b'], links: [] },
-  ...{ maxBytes: undefined, maxTokens: undefined },
-}
+const CANARIES = new Map(
+  Array.from({ length: CANARIES_MAX }, (_, at) => [`key ${at}`, `ab12-cd34-ef56-${at}`]),
+)
 const KB = 1_024
 const MB = 1_048_576
 /** What the guard is given of one definition or answer: more is not looked through, and counts as found. */
@@ -105,8 +118,6 @@ const PLACE: ServerPlace = {
   workDirectory: '/srv/gate/.sluice/servers/s',
 }
 
-/** A container of an agent. */
-const RVF = 4 * MB
 /** What a pipe or a socket gives at once. */
 const CHUNK = 64 * KB
 
@@ -124,8 +135,15 @@ export const TEXT_READERS: readonly TextReader[] = [
   reader('guard: findInjections', GUARDED, findInjections),
   reader('guard: findInAnswer', GUARDED, findInAnswer),
   reader('guard: findSecrets', GUARDED, findSecrets),
-  reader('guard: locateData', GUARDED, (text) => locateData(text, ALL_KINDS)),
-  reader('guard: findExternalLinks', GUARDED, (text) => findExternalLinks(text, () => false)),
+  reader('guard: locateData (in slices)', GUARDED, (text) =>
+    inSlices(locateDataSteps(text, ALL_KINDS, newScanBudget()), text),
+  ),
+  reader('guard: findExternalLinks (in slices)', MESSAGE_CHARS_MAX, (text) =>
+    inSlices(
+      findExternalLinksSteps(text, () => false),
+      text,
+    ),
+  ),
   reader('gateway: rewriteAnswer (in slices)', MESSAGE_CHARS_MAX, (text) => {
     return inSlices(
       rewriteAnswerSteps(answerOf({ text }), rewriteContext(new SessionVault())),
@@ -140,8 +158,15 @@ export const TEXT_READERS: readonly TextReader[] = [
     inSlices(rewriteAnswerSteps(answerOf({ text }), rewriteContext(fullVault(text))), text),
   ),
   reader('gateway: openSealed', MESSAGE, (text) => openSealed(sealedCall(text))),
-  reader('guard: findCanary', MESSAGE, (text) => findCanary(strings(text), CANARIES)),
-  reader('guard: holdsData', MESSAGE, (text) => holdsData({ a: strings(text) }, 'iban')),
+  reader('guard: findCanary (in slices)', MESSAGE, (text) =>
+    inSlices(findCanarySteps(strings(text), CANARIES), text),
+  ),
+  reader('guard: findCanary, one text (in slices)', MESSAGE, (text) =>
+    inSlices(findCanarySteps({ text }, CANARIES), text),
+  ),
+  reader('guard: holdsData (in slices)', MESSAGE, (text) =>
+    inSlices(holdsDataSteps({ a: strings(text) }, 'iban'), text),
+  ),
   reader('guard: inspectDefinition, one text', MESSAGE, (text) => inspectDefinition({ text })),
   reader('guard: inspectDefinition, many texts', MESSAGE, (text) =>
     inspectDefinition(strings(text)),
@@ -157,10 +182,18 @@ export const TEXT_READERS: readonly TextReader[] = [
     const data = Buffer.from(text).toString('base64')
     return inspectInSlices({ data: data.slice(0, BINARY_CHARS_MAX) }, text)
   }),
-  reader('guard: holdsSecret', MESSAGE, (text) => holdsSecret({ a: strings(text) })),
-  reader('guard: holdsSecret, one text', MESSAGE, (text) => holdsSecret({ text })),
-  reader('guard: holdsSecret, short texts', MESSAGE, (text) => holdsSecret(shortStrings(text))),
-  reader('guard: holdsData, short texts', MESSAGE, (text) => holdsData(shortStrings(text), 'iban')),
+  reader('guard: holdsSecret (in slices)', MESSAGE, (text) =>
+    inSlices(holdsSecretSteps({ a: strings(text) }), text),
+  ),
+  reader('guard: holdsSecret, one text (in slices)', MESSAGE, (text) =>
+    inSlices(holdsSecretSteps({ text }), text),
+  ),
+  reader('guard: holdsSecret, short texts (in slices)', MESSAGE, (text) =>
+    inSlices(holdsSecretSteps(shortStrings(text)), text),
+  ),
+  reader('guard: holdsData, short texts (in slices)', MESSAGE, (text) =>
+    inSlices(holdsDataSteps(shortStrings(text), 'iban'), text),
+  ),
   reader('guard: canHoldData', INSPECTED_AT_ONCE_LENGTH_MAX, (text) =>
     canHoldData(text, ALL_KINDS),
   ),
@@ -193,8 +226,10 @@ export const TEXT_READERS: readonly TextReader[] = [
     wildcardMatches('file:///a*a*b*/?x*', text),
   ),
   reader('policy: provenance, an answer', MESSAGE, (text) => remember([text])),
-  reader('policy: readRecords', MESSAGE, readRecords),
-  reader('policy: readRecords, a block', MESSAGE, (text) => readRecords(`- a: ${text}`)),
+  reader('policy: readRecords', ANSWER_REMEMBERED_CHARS_MAX, readRecords),
+  reader('policy: readRecords, a block', ANSWER_REMEMBERED_CHARS_MAX, (text) =>
+    readRecords(`- a: ${text}`),
+  ),
   reader('policy: provenance, many fields', MESSAGE, (text) => remember([], strings(text))),
   reader('policy: provenance, a prompt', MESSAGE, (text) =>
     new SessionProvenance(SEED).addPrompt(text),
@@ -207,20 +242,18 @@ export const TEXT_READERS: readonly TextReader[] = [
     ),
   ),
   reader('policy: parseCel', 4_096, parseCel),
-  reader('policy: compile', DOCUMENT_LENGTH_MAX, (text) => compile({ file: 'p', text })),
-  reader('policy: compile, a condition', DOCUMENT_LENGTH_MAX, (text) =>
-    compile({
-      file: 'p',
-      text: JSON.stringify({
+  reader('policy: compile (in slices)', DOCUMENT_LENGTH_MAX, compileInSlices),
+  reader('policy: compile, a condition (in slices)', DOCUMENT_LENGTH_MAX, (text) =>
+    compileInSlices(
+      JSON.stringify({
         version: 1,
         default: 'deny',
         tools: { 'a/b': { action: 'allow', when: text } },
       }),
-    }),
+    ),
   ),
-  reader('document: readDocument', DOCUMENT_LENGTH_MAX, (text) =>
-    readDocument(text, new Problems('f', text)),
-  ),
+  reader('document: readDocument, at once', RELOADED_AT_ONCE_LENGTH_MAX, readTree),
+  reader('document: readDocument (thread)', DOCUMENT_LENGTH_MAX, readTree),
   reader('document: nearest', 512, (text) => nearest(text, ['default', 'version', text.slice(1)])),
   reader('core: readsOnly (SQL)', MESSAGE, readsOnly),
   reader('core: parseDecimal', 1_000, parseDecimal),
@@ -280,106 +313,4 @@ export const TEXT_READERS: readonly TextReader[] = [
 
 function reader(name: string, charsMax: number, run: (text: string) => unknown): TextReader {
   return { name, charsMax, run }
-}
-
-const SEED = { low: 1, high: 2 }
-
-function remember(texts: string[], structured?: string[]): void {
-  new SessionProvenance(SEED).remember({ texts, structured })
-}
-
-function answerOf(result: object): string {
-  return JSON.stringify({ result })
-}
-
-/** At once if the gate looks through a message of this length at once. */
-function inSlices(steps: Steps<unknown>, text: string): unknown {
-  return text.length > INSPECTED_AT_ONCE_LENGTH_MAX ? steps : runSteps(steps)
-}
-
-function inspectInSlices(value: JsonValue, text: string): unknown {
-  return inSlices(inspectAnswerSteps(value, ['injection', 'secret']), text)
-}
-
-function strip(message: string): unknown {
-  return message.length > ANSWER_AT_ONCE_LENGTH_MAX
-    ? stripOwnSteps(message)
-    : stripOwnTokens(message)
-}
-
-function rewriteContext(vault: SessionVault) {
-  return { rules: combineAnswerRules([ANSWER_RULE]), vault, sources: [], schema: undefined }
-}
-
-/** As many values as a session seals, which begin as the text does. */
-function fullVault(text: string): SessionVault {
-  const vault = new SessionVault()
-  for (let at = 0; at < SEALED_VALUES_MAX; at++) vault.seal(`${text.slice(0, 40)}${at}`, 'key', [])
-  return vault
-}
-
-/** Arguments with as many placeholders of a long value as fit. */
-function sealedCall(text: string) {
-  const vault = new SessionVault()
-  const placeholder = vault.seal(text.slice(0, 16_384), 'private key', []) as string
-  const count = Math.floor(text.length / placeholder.length)
-  const args = JSON.stringify({ a: placeholder.repeat(count) })
-  const params = { value: {}, text: new Map([['arguments', args]]) }
-  const message = { method: 'tools/call', params }
-  return { message, tool: 't', vault, canOpen: () => true, redacts: () => true }
-}
-
-let lastStrings: { readonly text: string; readonly strings: string[] } | undefined
-
-/** Made once for a text, as `resultOf`. */
-function strings(text: string): string[] {
-  if (lastStrings?.text !== text)
-    lastStrings = { text, strings: text.match(/[\s\S]{1,4096}/g) ?? [] }
-  return lastStrings.strings
-}
-
-let lastShort: { readonly text: string; readonly strings: string[] } | undefined
-
-/** As long as texts are joined that a value may be split over. */
-function shortStrings(text: string): string[] {
-  if (lastShort?.text !== text) lastShort = { text, strings: text.match(/[\s\S]{1,1000}/g) ?? [] }
-  return lastShort.strings
-}
-
-function readResponse(text: string): void {
-  const nothing = () => {}
-  const events = { onHead: nothing, onData: nothing, onEnd: nothing, onWhole: nothing }
-  new ResponseReader(events).push(Buffer.from(text, 'latin1'))
-}
-
-/** `text` as the member of an object, cut so that the JSON has at most `chars`. */
-function jsonWithin(text: string, chars: number): string {
-  const whole = JSON.stringify({ text })
-  if (whole.length <= chars) return whole
-  return JSON.stringify({ text: text.slice(0, (text.length * chars) / whole.length - 16) })
-}
-
-let lastText: string | undefined
-let lastChars = 0
-let lastMessage = ''
-
-/** A message with it as the result, if the gate reads that, else an empty one. Made once for a text: the
- * best of its runs has only what is measured. */
-function resultOf(text: string, chars = 0): string {
-  if (text === lastText && chars === lastChars) return lastMessage
-  const parts = chars === 0 ? text : (text.match(new RegExp(`[\\s\\S]{1,${chars}}`, 'g')) ?? [])
-  const message = `{"jsonrpc":"2.0","id":1,"result":{"x":${JSON.stringify(parts)}}}`
-  lastText = text
-  lastChars = chars
-  lastMessage = readMessages(message, { batches: false }).ok ? message : ''
-  return lastMessage
-}
-
-let lastContainer: { readonly text: string; readonly bytes: Buffer } | undefined
-
-function rvfOf(text: string): Buffer {
-  if (lastContainer?.text === text) return lastContainer.bytes
-  const prompts = [{ name: 'n', system_prompt: text.slice(0, RVF / 8) }]
-  lastContainer = { text, bytes: writeRvf({ ...EMPTY, prompts }) }
-  return lastContainer.bytes
 }

@@ -323,12 +323,14 @@ const GRAMMARS: Readonly<Record<string, readonly string[]>> = {
     "''",
     ';',
     'with a as (',
-    "'",
-    '"',
     "E'\\",
     '-- \n',
     'union ',
   ],
+  links: ['[](//a', '[a](//', '](//a', '[', '<//a', '<a href=//a ', '[a]://b\n', '![](//a '],
+  people: ['4111 1111 1111 1111 ', 'a@b.', '+1 2', 'DE89 3704 ', 'pwd=a', '078-05-1120 '],
+  wallets: ['zoo ', 'legal winner thank year wave sausage worth useful legal winner thank zebra. '],
+  sealed: ['[sealed key aaaaaaaaaaaaaaaa]', '[secret: a', '\\u005bsealed '],
   globs: ['*', '?', 'a*', '*a', '**', 'a?'],
 }
 

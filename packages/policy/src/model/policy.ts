@@ -56,8 +56,17 @@ export function listCanaries(policy: CompiledPolicy): ReadonlyMap<string, string
   const { house } = policy
   const own = policy.shadow ? NO_CANARIES : policy.canaries
   if (house === undefined || house.shadow || house.canaries.size === 0) return own
-  return own.size === 0 ? house.canaries : new Map([...house.canaries, ...own])
+  if (own.size === 0) return house.canaries
+  let all = COMBINED_CANARIES.get(policy)
+  if (all === undefined) {
+    all = new Map([...house.canaries, ...own])
+    COMBINED_CANARIES.set(policy, all)
+  }
+  return all
 }
+
+/** One object per policy: derived values are cached by identity. */
+const COMBINED_CANARIES = new WeakMap<CompiledPolicy, ReadonlyMap<string, string>>()
 
 const NO_CANARIES: ReadonlyMap<string, string> = new Map()
 

@@ -3,6 +3,7 @@
 // Bounded (limits.ts): what is forgotten counts as prose of a stranger.
 
 import { ExactNumber, isObject, type JsonValue } from '../core/json.ts'
+import { normalizedLengthMax } from '../core/normalized-length.ts'
 import type { Origin, ProvenanceLookup, ValueReading } from '../core/provenance.ts'
 import {
   type AnswerSource,
@@ -37,9 +38,8 @@ import {
 } from './read-value.ts'
 import { addWords, standsIn } from './words.ts'
 
-/** Tags keep hashes of different things apart. */
+/** Tags keep hashes of different things apart; 2 and 3 are those of words.ts. */
 const WHOLE = 1
-// 2 and 3 are those of words.ts.
 const HOST = 4
 const TOKEN = 5
 
@@ -346,7 +346,7 @@ export class SessionProvenance implements ProvenanceLookup {
 
   /** Returns how many words it has. */
   #addProse(text: string, source: AnswerSource): number {
-    if (!this.#spend(text.length)) return RECORD_PROSE_WORDS
+    if (!this.#spend(normalizedLengthMax(text))) return RECORD_PROSE_WORDS
     const folded = foldText(text)
     if (source.isTrusted) {
       for (const token of splitTokens(folded))

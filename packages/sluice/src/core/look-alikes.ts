@@ -6,8 +6,24 @@ export function foldLookAlikes(text: string): string {
   // Normalising sorts marks by insertion: a run of n of them costs n squared. No script has runs of
   // 30.
   const folded = text.replace(PILED_MARKS, '$1').normalize('NFKC')
-  return folded.replace(OTHER_SCRIPTS, (letter) => LOOK_ALIKES.get(letter) ?? letter)
+  return OTHER_SCRIPTS.test(folded) ? replaceLookAlikes(folded) : folded
 }
+
+/** By a table and in blocks: a function for each letter takes 100 ns. */
+function replaceLookAlikes(text: string): string {
+  let replaced = ''
+  for (let start = 0; start < text.length; start += BLOCK_CHARS) {
+    const units = new Uint16Array(Math.min(BLOCK_CHARS, text.length - start))
+    for (let at = 0; at < units.length; at++) {
+      const unit = text.charCodeAt(start + at)
+      units[at] = (unit < REPLACED.length && REPLACED[unit]) || unit
+    }
+    replaced += String.fromCharCode.apply(null, units as unknown as number[])
+  }
+  return replaced
+}
+
+const BLOCK_CHARS = 4_096
 
 /** What a name can be mistaken for; undefined if it is not a look-alike. */
 export function findLookAlike(name: string): string | undefined {
@@ -16,7 +32,7 @@ export function findLookAlike(name: string): string | undefined {
 }
 
 const PILED_MARKS = /(\p{M}{30})\p{M}+/gu
-const OTHER_SCRIPTS = /[\u0131\u0251\u0261\u0269\u0370-\u03ff\u0400-\u052f\u0531-\u0586]/gu
+const OTHER_SCRIPTS = /[\u0131\u0251\u0261\u0269\u0370-\u03ff\u0400-\u052f\u0531-\u0586]/
 
 const LOOK_ALIKES = new Map(
   [
@@ -27,3 +43,7 @@ const LOOK_ALIKES = new Map(
     return pairs
   }, []),
 )
+
+/** By UTF-16 code unit; 0 for those that stay. */
+const REPLACED = new Uint16Array(0x587)
+for (const [letter, plain] of LOOK_ALIKES) REPLACED[letter.charCodeAt(0)] = plain.charCodeAt(0)

@@ -1,22 +1,24 @@
 // A known value in another text: as it is, in base64 (whatever stands before it in the same run), in hex
 // and percent-encoded. For values that must not come back, and for planted ones. A value that was turned
-// around or encrypted is not found. Pure.
+// around or encrypted is not found. Whatever its case. Pure.
 
-/** Texts that give the value away, the value itself first. */
-export function formsOf(value: string): readonly string[] {
+/** Texts that give the value away, the value itself first, in small letters. */
+function formsOf(value: string): readonly string[] {
   const bytes = utf8Bytes(value)
   const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')
   const percent = bytes.map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
   const base64 = [0, 1, 2].map((before) => base64Core(bytes, before))
   const urlSafe = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))
   return [
-    ...new Set([
-      value,
-      encodeURIComponent(toWellFormed(value)),
-      ...[hex, hex.toUpperCase(), percent, percent.toUpperCase()],
-      ...base64,
-      ...urlSafe,
-    ]),
+    ...new Set(
+      [
+        ...[value, value.toLowerCase(), value.toUpperCase()],
+        encodeURIComponent(toWellFormed(value)),
+        ...[hex, percent],
+        ...base64,
+        ...urlSafe,
+      ].map(toSmall),
+    ),
   ]
 }
 
@@ -58,7 +60,7 @@ export class FormFinder<Owner> {
     const { form } = owned
     if (form.length < HASHED_CHARS) throw new RangeError('too short to be looked for')
     let hash = 0
-    for (let at = 0; at < HASHED_CHARS; at++) hash = Math.imul(hash, FACTOR) + form.charCodeAt(at)
+    for (let at = 0; at < HASHED_CHARS; at++) hash = Math.imul(hash, FACTOR) + smallUnit(form, at)
     this.#isHash[hash >>> (32 - FILTER_BITS)] = 1
     this.#forms.set(hash | 0, [...(this.#forms.get(hash | 0) ?? []), owned])
   }
@@ -73,8 +75,8 @@ export class FormFinder<Owner> {
     let hash = 0
     for (let at = 0; at < text.length; at++) {
       const start = at - HASHED_CHARS + 1
-      if (start > 0) hash -= Math.imul(text.charCodeAt(start - 1), first)
-      hash = (Math.imul(hash, FACTOR) + text.charCodeAt(at)) | 0
+      if (start > 0) hash -= Math.imul(smallUnit(text, start - 1), first)
+      hash = (Math.imul(hash, FACTOR) + smallUnit(text, at)) | 0
       if (start < 0 || this.#isHash[hash >>> (32 - FILTER_BITS)] === 0) continue
       for (const { form, owner } of this.#forms.get(hash) ?? []) {
         if ((ends.get(owner) ?? 0) > start) continue
@@ -93,8 +95,18 @@ export class FormFinder<Owner> {
 /** How many characters of `form` stand at `start`. By hand: what is compared is counted. */
 function countCommon(text: string, start: number, form: string): number {
   let at = 0
-  while (at < form.length && text.charCodeAt(start + at) === form.charCodeAt(at)) at++
+  while (at < form.length && smallUnit(text, start + at) === form.charCodeAt(at)) at++
   return at
+}
+
+/** A capital of ASCII as the small letter: whatever its case, a value is given away. */
+function smallUnit(text: string, at: number): number {
+  const unit = text.charCodeAt(at)
+  return unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit
+}
+
+function toSmall(text: string): string {
+  return text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase())
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'

@@ -1,33 +1,90 @@
 // Planted values (canaries) in what an agent sends: as they are, whatever their case, in base64, hex or
 // percent encoding, behind escapes, and split over adjacent arguments. One that turns up is proof that
-// somebody read where it was planted. Linear. Pure.
+// somebody read where it was planted. Linear, in steps; nothing is left out, however long it is. Pure.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import { formsOf } from '../core/value-forms.ts'
-import { DECODED_CHARS_MAX, DEPTH_MAX } from './limits.ts'
-import { newViewBudget, readingsOf, type ViewBudget } from './views.ts'
+import { runSteps, type Steps } from '@sluice/policy/core/steps'
+import { FormFinder } from '../core/value-forms.ts'
+import { DEPTH_MAX } from './limits.ts'
+import { readingsOf } from './views.ts'
 
 /** The name of the first that is found. */
 export function findCanary(
   value: JsonValue,
   canaries: ReadonlyMap<string, string>,
 ): string | undefined {
-  const texts: string[] = []
-  collectTexts(value, texts, 0)
-  const budget = newViewBudget()
-  const readings = [...texts.flatMap((text) => readTexts(text, budget)), texts.join('')]
-  const all = readings.join('\n')
-  const folded = all.toLowerCase()
-  for (const [name, planted] of canaries) {
-    if (folded.includes(planted.toLowerCase())) return name
-    if (formsOf(planted).some((form) => all.includes(form))) return name
-  }
-  return undefined
+  return runSteps(findCanarySteps(value, canaries))
 }
 
-function readTexts(text: string, budget: ViewBudget): string[] {
-  if (text.length > DECODED_CHARS_MAX) return [text]
-  return readingsOf(text, budget).filter((reading) => reading !== undefined)
+/** The same in steps, each short. */
+export function* findCanarySteps(
+  value: JsonValue,
+  canaries: ReadonlyMap<string, string>,
+): Steps<string | undefined> {
+  const finder = finderOf(canaries)
+  const texts: string[] = []
+  collectTexts(value, texts, 0)
+  let unpaused = 0
+  for (const text of texts)
+    for (const part of partsOf(text)) {
+      // Its own budget for each part: all of them are looked at.
+      for (const reading of readingsOf(part, { charsLeft: Number.POSITIVE_INFINITY })) {
+        const found = findIn(reading as string, finder)
+        if (found !== undefined) return found
+      }
+      unpaused += TEXT_COST + part.length
+      if (unpaused < PART_CHARS) continue
+      unpaused = 0
+      yield
+    }
+  return yield* findJoined(texts, finder)
+}
+
+/** What a text costs however short it is, in characters. */
+const TEXT_COST = 20
+/** A text is read in parts of this length, each with the end of the one before: longer than a planted value in
+ * any spelling. */
+const PART_CHARS = 32_768
+const OVERLAP_CHARS = 4_096
+
+function* partsOf(text: string): Generator<string> {
+  if (text.length <= PART_CHARS) return yield text
+  for (let start = 0; start < text.length; start += PART_CHARS - OVERLAP_CHARS)
+    yield text.slice(start, start + PART_CHARS)
+}
+
+/** Over the ends of adjacent texts. */
+function* findJoined(
+  texts: readonly string[],
+  finder: FormFinder<string>,
+): Steps<string | undefined> {
+  let joined = ''
+  for (const text of texts) {
+    joined += text.length > 2 * OVERLAP_CHARS ? text.slice(0, OVERLAP_CHARS) : text
+    if (joined.length < PART_CHARS && text.length <= 2 * OVERLAP_CHARS) continue
+    const found = findIn(joined, finder)
+    if (found !== undefined) return found
+    joined = (text.length > 2 * OVERLAP_CHARS ? text : joined).slice(-OVERLAP_CHARS)
+    yield
+  }
+  return texts.length < 2 ? undefined : findIn(joined, finder)
+}
+
+function findIn(text: string, finder: FormFinder<string>): string | undefined {
+  return finder.find(text, Number.POSITIVE_INFINITY)?.[0]?.owner
+}
+
+const FINDERS = new WeakMap<ReadonlyMap<string, string>, FormFinder<string>>()
+
+/** Made once for a policy: every call is looked through. */
+function finderOf(canaries: ReadonlyMap<string, string>): FormFinder<string> {
+  let finder = FINDERS.get(canaries)
+  if (finder === undefined) {
+    finder = new FormFinder()
+    for (const [name, planted] of canaries) finder.add(name, planted)
+    FINDERS.set(canaries, finder)
+  }
+  return finder
 }
 
 /** Values before names: pieces of a value stand one behind the other. */
@@ -37,7 +94,8 @@ function collectTexts(value: JsonValue, texts: string[], depth: number): void {
   else if (Array.isArray(value))
     for (const item of value as readonly JsonValue[]) collectTexts(item, texts, depth + 1)
   else if (isObject(value)) {
-    for (const key of Object.keys(value)) collectTexts(value[key] as JsonValue, texts, depth + 1)
-    texts.push(...Object.keys(value))
+    const names = Object.keys(value)
+    for (const name of names) collectTexts(value[name] as JsonValue, texts, depth + 1)
+    for (const name of names) texts.push(name)
   }
 }

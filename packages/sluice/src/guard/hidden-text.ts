@@ -31,7 +31,8 @@ const SUSPECT_COST = 12
  * looks at what is left of it. */
 export function findHidden(text: string, budget?: { charsLeft: number }): Finding[] {
   const findings: Finding[] = []
-  for (const { start, end, text: words } of hiddenRuns(text, budget)) {
+  for (const { start, end } of hiddenRuns(text, budget)) {
+    const words = nameAll(text.slice(start, end))
     findings.push({ kind: 'hidden text', severity: 'refuse', start, end, text: words })
     if (findings.length >= FINDINGS_MAX) break
   }
@@ -41,8 +42,6 @@ export function findHidden(text: string, budget?: { charsLeft: number }): Findin
 interface HiddenRun {
   readonly start: number
   end: number
-  /** Its code points, the first of them where they are many. */
-  text: string
 }
 
 /** A run of hidden characters is one finding: a whole sentence may be written in tags. */
@@ -65,12 +64,10 @@ function* hiddenRuns(text: string, budget?: { charsLeft: number }): Generator<Hi
       const code = text.codePointAt(start) as number
       const end = start + (code > 0xffff ? 2 : 1)
       if (!isFine(code, context, { start, end, isFirst: start === found.index })) {
-        if (run?.end === start) {
-          run.end = end
-          run.text = extend(run.text, code)
-        } else {
+        if (run?.end === start) run.end = end
+        else {
           if (run !== undefined) yield run
-          run = { start, end, text: name(code) }
+          run = { start, end }
         }
       }
       start = end
@@ -180,14 +177,17 @@ function lastPoint(text: string, end: number): string {
   return text.slice(Math.max(0, end - (pair ? 2 : 1)), end)
 }
 
-function name(code: number): string {
-  return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
-}
-
 const NAMED_MAX = 80
 
-function extend(names: string, code: number): string {
-  return names.length > NAMED_MAX ? names : `${names} ${name(code)}`
+/** Code points by their numbers, the first of them if they are many. */
+function nameAll(hidden: string): string {
+  let named = ''
+  for (const letter of hidden) {
+    if (named.length > NAMED_MAX) break
+    const code = letter.codePointAt(0) as number
+    named += `${named === '' ? '' : ' '}U+${code.toString(16).toUpperCase().padStart(4, '0')}`
+  }
+  return named
 }
 
 /** The text without anything hidden, also past the findings that are reported. */

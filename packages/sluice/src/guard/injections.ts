@@ -3,6 +3,7 @@
 // than its length. What is said in another way passes: this is a net with
 // known holes, measured in docs/concepts/catalogue.md. Pure.
 
+import { normalizedLengthMax } from '@sluice/policy/core/normalized-length'
 import { foldLookAlikes } from '../core/look-alikes.ts'
 import type { Span } from './chain.ts'
 import { partsAround } from './changed-parts.ts'
@@ -141,7 +142,7 @@ export function findInjections(text: string, budget: ScanBudget = newScanBudget(
   if (findings.length > 0 || isPlain(text)) return findings
   // What only the folded text says has a letter that is folded: the rest has been looked at.
   for (const part of partsAround(text, notPlainIn(text), PATTERNS.reach)) {
-    if (!spend(budget, FOLDED_COST * part.length)) return [tooLarge(text)]
+    if (!spend(budget, FOLDED_COST * normalizedLengthMax(part))) return [tooLarge(text)]
     const plain = foldLookAlikes(stripHidden(part))
     if (plain === part) continue
     // One character may fold into eighteen.

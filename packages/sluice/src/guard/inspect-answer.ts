@@ -130,6 +130,8 @@ function* lookAt(text: string, walk: AnswerScan): Steps<void> {
   if (text.length < ORDER_CHARS_MIN || walk.seen.has(text)) return
   if (text.length <= SEEN_CHARS_MAX) walk.seen.add(text)
   if (++walk.strings > STRINGS_MAX) return beyond(TOO_LARGE, walk)
+  // As bytes or as a text, it is more than is looked at.
+  if (text.length > BINARY_CHARS_MAX) return beyond(TOO_LARGE, walk)
   const bytes = binaryIn(text)
   if (bytes !== undefined) return yield* lookAtBinary(text, bytes, walk)
   walk.chars += text.length
@@ -143,7 +145,7 @@ function* lookAt(text: string, walk: AnswerScan): Steps<void> {
   for (const reading of readingsOf(text, walk.budget)) {
     if (reading === undefined) return beyond(TOO_LARGE, walk)
     yield
-    if (walk.left.has('injection')) lookForOrders(reading, walk, before)
+    if (walk.left.has('injection')) yield* lookForOrders(reading, walk, before)
     before = reading
     if (!walk.left.has('secret')) continue
     yield
@@ -153,12 +155,13 @@ function* lookAt(text: string, walk: AnswerScan): Steps<void> {
 }
 
 /** `before`: the reading that has been looked at; only what is new is looked at again. */
-function lookForOrders(text: string, walk: AnswerScan, before?: string): void {
+function* lookForOrders(text: string, walk: AnswerScan, before?: string): Steps<void> {
   const parts =
     before === undefined ? [text] : partsAround(text, changesIn(before, text), ORDER_REACH)
   for (const part of parts) {
     const found = orderIn(part, walk)
     if (found !== undefined) return addFinding('injection', found, walk)
+    if (part.length > STEP_CHARS) yield
   }
   const encoded = encodedOrderIn(text, walk)
   if (encoded !== undefined) addFinding('injection', encoded, walk)
@@ -202,7 +205,7 @@ function* lookAtBinary(text: string, bytes: Uint8Array, walk: AnswerScan): Steps
     const isTooMuch = printed === undefined || walk.chars > ANSWER_CHARS_MAX
     if (isTooMuch || !spend(walk.budget, TEXT_COST + printed.length)) return beyond(TOO_LARGE, walk)
     yield
-    if (walk.left.has('injection')) lookForOrders(printed, walk)
+    if (walk.left.has('injection')) yield* lookForOrders(printed, walk)
     const [secret] = walk.left.has('secret') ? yield* findSecretsSteps(printed, walk.budget) : []
     if (secret !== undefined) addFinding('secret', secret.kind, walk)
   }

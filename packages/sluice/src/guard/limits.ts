@@ -26,3 +26,6 @@ export const BINARY_CHARS_MIN = 4_096
 /** Texts of one call that are joined to find a value that was split over them, and how many at once. */
 export const SPLIT_LEAVES_MAX = 200
 export const SPLIT_PARTS_MAX = 4
+/** Arguments beyond this length, in UTF-16 code units, are looked through for secrets, numbers of cards and
+ * accounts and planted values in slices, before the call is decided. */
+export const ARGUMENTS_AT_ONCE_LENGTH_MAX = 16_384

@@ -167,3 +167,9 @@ test('what the budget does not allow is not located', () => {
   expect(locateData('x'.repeat(100), ALL, { charsLeft: 50 })).toBeUndefined()
   expect(locateData('%41%42 '.repeat(100), ALL, { charsLeft: 6_000 })).toBeUndefined()
 })
+
+test('long texts of escapes are not unfolded past the budget', () => {
+  // Half a million at most, whatever the text is long.
+  expect(locateData('a \u200e'.repeat(200_000), new Set(['iban'] as const))).toEqual([])
+  expect(locateData('a \u200e'.repeat(600_000), new Set(['iban'] as const))).toBeUndefined()
+})

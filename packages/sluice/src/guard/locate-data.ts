@@ -12,7 +12,7 @@ import { isCard } from './number-checks.ts'
 import { newScanBudget, type ScanBudget, spend } from './patterns.ts'
 import { isNamedSecret, isPasswordName } from './secret-names.ts'
 import { type DataMatch, findDataSteps, plainDataIn } from './secrets.ts'
-import { readingsOf } from './views.ts'
+import { countEscapes, readingsOf } from './views.ts'
 
 /** In the order of the text, without overlaps; undefined if the budget does not allow to look. */
 export function locateData(
@@ -32,7 +32,10 @@ export function* locateDataSteps(
   if (!spend(budget, TEXT_COST + kinds.size * text.length)) return undefined
   const found = yield* findDataSteps(text, kinds, budget)
   if (budget.charsLeft < 0) return undefined
-  if (text.length > STEP_CHARS) yield
+  if (text.length > STEP_CHARS) {
+    if (!spend(budget, ESCAPE_COST * countEscapes(text))) return undefined
+    yield
+  }
   const [, ...readings] = readingsOf(text, budget)
   if (readings.length === 0) return found
   const hidden = found.length === 0 ? readings : readingsOf(blank(text, found), budget).slice(1)
@@ -49,6 +52,8 @@ export function* locateDataSteps(
   return found
 }
 
+/** What an escape of a long text costs, in characters that are searched: some 80 ns. */
+const ESCAPE_COST = 16
 /** Work on texts beyond this pauses between its parts. */
 const STEP_CHARS = 16_384
 /** What a text costs however short it is, in characters that are searched. */

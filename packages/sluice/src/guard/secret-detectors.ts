@@ -249,7 +249,8 @@ export const SECRET_DETECTORS: readonly SecretDetector[] = [
     lenient: (whole, value) =>
       !isExample(value) && (/[:=]\s{0,4}["']/.test(whole) || !looksLikeCode(value)),
     mask: new RegExp(
-      `((?:${NAMES})["']?\\s{0,4}[:=]\\s{0,4}["']?)([\\w~+=-]{8,200})(?![\\w.~+=/:-])`,
+      // No shorter match can be followed by another character: nothing is tried again.
+      `((?:${NAMES})["']?\\s{0,4}[:=]\\s{0,4}["']?)(?![\\w~+=-]{201})(?=([\\w~+=-]{8,200}))\\2(?![\\w.~+=/:-])`,
       'gi',
     ),
     maskCheck: (value) => looksRandom(value) && !isPlaceholder(value),

@@ -103,6 +103,8 @@ interface BudgetedFind extends FindOptions {
 
 /** Texts beyond this are searched by one detector a step. */
 const STEP_CHARS = 16_384
+/** Matches of one detector that are checked in one step. */
+const STEP_MATCHES = 2_000
 
 function* findSteps(text: string, budget: ViewBudget, options: FindOptions): Steps<DataMatch[]> {
   const found = new Spans()
@@ -129,7 +131,7 @@ function* match(text: string, found: Spans, options: BudgetedFind): Steps<void> 
       if (found.inOrder.length >= options.max) return
       if (isLong) yield
       const search = { ...options, group: group.name, detector }
-      if (detector.locate === undefined) matchOne(text, found, search)
+      if (detector.locate === undefined) yield* matchOne(text, found, search)
       else matchPlaces(detector.locate(text, options.budget), found, search)
     }
     if (options.isLenient) matchMasks(text, found, group)
@@ -149,13 +151,21 @@ function matchPlaces(places: Iterable<Span>, found: Spans, search: DetectorSearc
   }
 }
 
-function matchOne(text: string, found: Spans, options: DetectorSearch): void {
+function* matchOne(text: string, found: Spans, options: DetectorSearch): Steps<void> {
   const { detector, group, isLenient, max } = options
   const { kind, pattern, check, lenient, rest, measure, hides } = detector
   const isOne = (isLenient && lenient) || check || always
   pattern.lastIndex = 0
+  let unpaused = 0
   for (let one = pattern.exec(text); one !== null; one = pattern.exec(text)) {
     const { index } = one
+    if (++unpaused === STEP_MATCHES) {
+      unpaused = 0
+      // The patterns are shared: another text may be searched meanwhile.
+      const { lastIndex } = pattern
+      yield
+      pattern.lastIndex = lastIndex
+    }
     if (measure !== undefined) {
       const end = measure(text, index)
       if (end === undefined) continue

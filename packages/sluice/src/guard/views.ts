@@ -55,6 +55,18 @@ export function readingsOf(text: string, budget: ViewBudget): (string | undefine
   return readings
 }
 
+/** Characters of a text by which an escape may begin: undoing one takes longer than searching a character. */
+export function countEscapes(text: string): number {
+  escapeUnits ??= Uint8Array.from({ length: 0x1_0000 }, (_, unit) =>
+    Number(MAYBE_ESCAPED.test(String.fromCharCode(unit))),
+  )
+  let count = 0
+  for (let at = 0; at < text.length; at++) count += escapeUnits[text.charCodeAt(at)] as number
+  return count
+}
+
+let escapeUnits: Uint8Array | undefined
+
 /** NUL between letters, as UTF-16 has it, the colours of a terminal, and what has no width. */
 function undoControls(text: string): string {
   return text.replace(CONTROLS, '')

@@ -8,8 +8,8 @@ import { decide } from '@sluice/policy/decide/decide'
 import { type CompiledPolicy, listCanaries } from '@sluice/policy/model/policy'
 import { SERVER_REQUESTS } from '../../core/call-title.ts'
 import { displayName } from '../../core/display-name.ts'
-import { findCanary } from '../../guard/find-canary.ts'
 import { enterStep } from '../shared/current-step.ts'
+import { findCanaryInCall } from '../shared/inspect-arguments.ts'
 import { type Freeze, type FreezeTarget, frozenReason } from '../state/freezes.ts'
 import type { BoundPolicy } from '../state/policy-set.ts'
 import type { CallPipeline, CallRequest } from './call-request.ts'
@@ -87,7 +87,7 @@ function builtInRefusal(request: CallRequest, decision: Decision): Decision | un
 function findPlanted(policy: CompiledPolicy, { call }: CallRequest): string | undefined {
   const canaries = listCanaries(policy)
   if (canaries.size === 0 || SERVER_REQUESTS.has(call.method)) return undefined
-  return findCanary([call.args, call.name], canaries)
+  return findCanaryInCall(call, canaries)
 }
 
 /** The agent is not told that it was a trap; the rule is on record. */

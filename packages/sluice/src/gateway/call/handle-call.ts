@@ -9,7 +9,7 @@ import type { AdmittedCall } from './call-request.ts'
 import type { Exchange, IncomingRequest } from './call-session.ts'
 import { forwardRequest } from './forward-request.ts'
 import { inspectResult } from './inspect-result.ts'
-import { lookUpCall } from './look-up-call.ts'
+import { inspectAhead, lookUpCall } from './look-up-call.ts'
 import { parseRequest } from './parse-request.ts'
 import { recordOutcome } from './record-outcome.ts'
 import { refuseCall } from './refuse-call.ts'
@@ -28,6 +28,8 @@ export async function handleCall(incoming: IncomingRequest): Promise<void> {
     const parsed = read.status === 'check' ? await read.check() : read
     if (parsed.status === 'refused') return refuseCall({ exchange, reply: parsed.reply })
     if (parsed.status === 'call') {
+      const ahead = inspectAhead(parsed, session)
+      if (ahead !== undefined) await ahead
       const lookUp = () => lookUpCall({ parsed, pending, session })
       const found = lookUp()
       const request = found instanceof Promise ? await found : found

@@ -5,6 +5,7 @@ import type { KnownTool } from '@sluice/policy/core/tools'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
 import { getMeta, PROMPT_META } from '../../protocol/protocol-generation.ts'
+import { hasLongMembers, inspectArguments } from '../shared/inspect-arguments.ts'
 import { factsOf, objectionTo, parseCall } from '../shared/parse-call.ts'
 import { describePending } from '../tools/pins.ts'
 import type { CallRequest } from './call-request.ts'
@@ -18,6 +19,15 @@ export interface LookUpOptions {
   readonly parsed: ParsedCall
   readonly pending: PendingRequest
   readonly session: CallSession
+}
+
+/** Looks through long arguments of a client before they are decided; undefined if that need not be. */
+export function inspectAhead(
+  { message, sender }: ParsedCall,
+  { pipeline, server }: CallSession,
+): Promise<void> | undefined {
+  if (sender === 'server' || !hasLongMembers(message.params)) return undefined
+  return inspectArguments(parseCall(server, message), message.params, pipeline.policy().policy)
 }
 
 /** A promise only if the server has to be asked. */

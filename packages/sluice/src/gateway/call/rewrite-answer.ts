@@ -11,7 +11,7 @@ import { type Path, rewriteText } from '../../approvals/json-text.ts'
 import { type AnswerChange, AnswerChangeCounts } from '../../core/answer-changes.ts'
 import { joinMembers } from '../../core/canonical-json.ts'
 import { binaryIn, printedTexts } from '../../guard/binary-text.ts'
-import { findExternalLinks } from '../../guard/external-links.ts'
+import { findExternalLinksSteps } from '../../guard/external-links.ts'
 import { DEPTH_MAX } from '../../guard/limits.ts'
 import { locateDataSteps, locateInMember, locateInMemberSteps } from '../../guard/locate-data.ts'
 import { newScanBudget, type ScanBudget } from '../../guard/patterns.ts'
@@ -121,15 +121,15 @@ function* look({ name, text, isName }: Leaf, scan: Scan): Steps<void> {
       `it holds a ${redacted[0]?.kind} where nothing can stand for it`,
       redacted[0]?.kind,
     )
-  if (!isName) replacements.set(key, findReplacements(text, redacted, context))
+  if (!isName) replacements.set(key, yield* findReplacements(text, redacted, context))
 }
 
 /** Values of the session that are sealed, what is redacted, and links. */
-function findReplacements(
+function* findReplacements(
   text: string,
   redacted: readonly DataMatch[],
   context: RewriteContext,
-): CountedReplacement[] {
+): Steps<CountedReplacement[]> {
   const { rules, vault } = context
   const echoes = vault.size === 0 ? [] : vault.findEchoes(text)
   if (echoes === undefined) throw new DeniedAnswer('it is too large to look through')
@@ -145,7 +145,7 @@ function findReplacements(
     if (end <= match.start) replacements.push(toReplacement(match, text, context))
   }
   if (rules.links.length > 0)
-    for (const link of findExternalLinks(text, (host) =>
+    for (const link of yield* findExternalLinksSteps(text, (host) =>
       rules.links.every((hosts) => isHostListed(host, hosts)),
     ))
       replacements.push({

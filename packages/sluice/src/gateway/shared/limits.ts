@@ -271,7 +271,7 @@ export const KEEP_LOOK_EVERY_MS = 3_600_000
 export const POLICY_LOOK_EVERY_MS = 500
 /** Policy documents up to this length in all, in UTF-16 code units, are compiled at once when they
  * change; longer ones are read by another thread and compiled in slices. */
-export const RELOADED_AT_ONCE_LENGTH_MAX = 16_384
+export const RELOADED_AT_ONCE_LENGTH_MAX = 8_192
 /** Entries of a document that are taken over from that thread in one turn, and how long it may take. */
 export const TREE_ENTRIES_PER_TURN = 200
 export const READ_TREES_MS_MAX = 60_000

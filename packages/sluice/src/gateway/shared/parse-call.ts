@@ -8,10 +8,9 @@ import { SCHEMA_DEPTH_MAX } from '@sluice/policy/language/limits'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '@sluice/policy/language/methods'
 import { classifyCall } from '../../catalogue/classify/classify-call.ts'
 import { SERVER_REQUESTS } from '../../core/call-title.ts'
-import { holdsSecret } from '../../guard/inspect-answer.ts'
-import { holdsData } from '../../guard/locate-data.ts'
 import { findCaseVariant, findTwinKeys } from '../../protocol/check-arguments.ts'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
+import { argumentsHoldNumber, argumentsHoldSecret } from './inspect-arguments.ts'
 
 /** They follow a call that was judged. */
 const OF_TASKS: ReadonlySet<string> = new Set([
@@ -106,8 +105,8 @@ export function factsOf(
   const facts: { -readonly [Key in keyof Facts]: Facts[Key] } = {
     ...known,
     // What is beside the arguments goes to the server too.
-    holdsSecret: () => holdsSecret([args, params?.value._meta ?? null]),
-    holds: (kind) => holdsData([args, params?.value._meta ?? null], kind),
+    holdsSecret: () => argumentsHoldSecret(args, params),
+    holds: (kind) => argumentsHoldNumber(args, params, kind),
   }
   if (tool === undefined) return facts
   facts.tool = tool

@@ -1,0 +1,93 @@
+// What the policy wants to know of the arguments of a call: whether they hold a secret, the number of a card
+// or account, or a planted value. Short ones are looked through when a rule asks. Long ones are looked through
+// in slices before the call is decided, so that other calls go on meanwhile; the decision finds what was found.
+
+import type { Call } from '@sluice/policy/core/call'
+import type { NumberKind } from '@sluice/policy/core/data-kinds'
+import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import { type CompiledPolicy, listCanaries } from '@sluice/policy/model/policy'
+import { argumentKindsRead } from '@sluice/policy/model/reads-arguments'
+import { findCanary, findCanarySteps } from '../../guard/find-canary.ts'
+import { holdsSecret, holdsSecretSteps } from '../../guard/inspect-answer.ts'
+import { ARGUMENTS_AT_ONCE_LENGTH_MAX } from '../../guard/limits.ts'
+import { holdsData, holdsDataSteps } from '../../guard/locate-data.ts'
+import type { ParsedMembers } from '../../protocol/message.ts'
+import { runInSlices, takeTurn } from './slices.ts'
+
+interface ArgumentFindings {
+  readonly kinds: Map<'secret' | NumberKind, boolean>
+  /** By the values that were looked for. */
+  readonly canaries: Map<ReadonlyMap<string, string>, string | undefined>
+}
+
+/** Of long arguments only. */
+const FINDINGS = new WeakMap<JsonObject, ArgumentFindings>()
+
+/** Undefined if nothing has to be looked for before the call is decided. */
+export function inspectArguments(
+  call: Call,
+  params: ParsedMembers | undefined,
+  policy: CompiledPolicy,
+): Promise<void> | undefined {
+  const kinds = argumentKindsRead(policy)
+  const canaries = listCanaries(policy)
+  if (kinds.size === 0 && canaries.size === 0) return undefined
+  return lookThrough(call, sentBeside(params), { kinds, canaries })
+}
+
+/** What is looked through in slices. */
+export function hasLongMembers(params: ParsedMembers | undefined): boolean {
+  if (params === undefined) return false
+  let length = 0
+  for (const written of params.text.values()) length += written.length
+  return length > ARGUMENTS_AT_ONCE_LENGTH_MAX
+}
+
+interface LookedFor {
+  readonly kinds: ReadonlySet<'secret' | NumberKind>
+  readonly canaries: ReadonlyMap<string, string>
+}
+
+async function lookThrough(
+  { args, name }: Call,
+  beside: JsonValue,
+  { canaries, kinds }: LookedFor,
+): Promise<void> {
+  const findings: ArgumentFindings = { kinds: new Map(), canaries: new Map() }
+  await takeTurn()
+  for (const kind of kinds) {
+    const sent = [args, beside]
+    const steps = kind === 'secret' ? holdsSecretSteps(sent) : holdsDataSteps(sent, kind)
+    findings.kinds.set(kind, await runInSlices(steps, 'decide'))
+  }
+  if (canaries.size > 0) {
+    const steps = findCanarySteps([args, name], canaries)
+    findings.canaries.set(canaries, await runInSlices(steps, 'decide'))
+  }
+  FINDINGS.set(args, findings)
+}
+
+/** What goes to the server beside the arguments. */
+function sentBeside(params: ParsedMembers | undefined): JsonValue {
+  return params?.value._meta ?? null
+}
+
+export function argumentsHoldSecret(args: JsonObject, params: ParsedMembers | undefined): boolean {
+  return FINDINGS.get(args)?.kinds.get('secret') ?? holdsSecret([args, sentBeside(params)])
+}
+
+export function argumentsHoldNumber(
+  args: JsonObject,
+  params: ParsedMembers | undefined,
+  kind: NumberKind,
+): boolean {
+  return FINDINGS.get(args)?.kinds.get(kind) ?? holdsData([args, sentBeside(params)], kind)
+}
+
+export function findCanaryInCall(
+  { args, name }: Call,
+  canaries: ReadonlyMap<string, string>,
+): string | undefined {
+  const found = FINDINGS.get(args)?.canaries
+  return found?.has(canaries) === true ? found.get(canaries) : findCanary([args, name], canaries)
+}
