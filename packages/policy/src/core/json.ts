@@ -54,3 +54,8 @@ export function isObject(value: unknown): value is JsonObject {
     !(value instanceof ExactNumber)
   )
 }
+
+/** The objects of a list; none if it is no list. */
+export function listObjects(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}

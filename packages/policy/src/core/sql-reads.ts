@@ -5,6 +5,8 @@
 // end in different places. Effects of views, operators or functions that someone defined in the
 // database under an allowed name are not visible in the text.
 
+import { toWordSet } from './word-set.ts'
+
 const SQL_LENGTH_MAX = 65_536
 /** Keeps a decision near a millisecond for any text. */
 const SQL_TOKENS_MAX = 2_048
@@ -33,7 +35,7 @@ const LEXEMES: readonly (readonly [RegExp, string | undefined])[] = [
 ]
 
 /** Never in a read-only statement; `replace` alone may be the string function. */
-const WRITES = words(`
+const WRITES = toWordSet(`
   insert update delete merge replace upsert returning into outfile dumpfile
   create alter drop truncate rename reindex cluster refresh
   grant revoke copy load import call do exec execute prepare deallocate perform procedure handler
@@ -43,7 +45,7 @@ const WRITES = words(`
 `)
 
 /** What may precede a parenthesis: keywords, types, and functions without effects. */
-const BEFORE_PARENTHESIS = words(`
+const BEFORE_PARENTHESIS = toWordSet(`
   all and any array as between by case cross cube distinct else except exists filter from group
   grouping having ilike in index inner intersect is join lateral left like limit materialized not
   offset on or over partition right rollup row select sets some then union using values when where
@@ -199,8 +201,4 @@ function isName(token = ''): boolean {
 function mayPrecedeParenthesis(token: string, before: string | undefined): boolean {
   if (WORD.test(token)) return BEFORE_PARENTHESIS.has(token) && before !== '.'
   return PUNCTUATION_BEFORE_PARENTHESIS.has(token)
-}
-
-function words(list: string): ReadonlySet<string> {
-  return new Set(list.trim().split(/\s+/))
 }

@@ -68,3 +68,13 @@ export interface KnownTool {
    */
   readonly instructions?: string
 }
+
+/** As policies name it; not unique if a name has a slash. */
+export function toToolId({ definition }: KnownTool): string {
+  return `${definition.server}/${definition.name}`
+}
+
+/** Unique, whatever characters a name has. */
+export function toToolKey(server: string, name: string): string {
+  return JSON.stringify([server, name])
+}

@@ -2,31 +2,33 @@
 // place, address, recipient, credential, id. Names are split into words, so `newStartTime`,
 // `new_start_time` and `NEW-START-TIME` are one.
 
+import { toWordSet } from '../core/word-set.ts'
+
 const FREE_TEXT =
-  set(`body content contents subject title headline description message messages query
+  toWordSet(`body content contents subject title headline description message messages query
   text comment comments note notes summary caption snippet excerpt abstract bio about review reviews
   feedback html markdown transcript prompt question answer reply remark remarks memo reason details
   instructions explanation paragraph quote lyrics story prose`)
 const DATE =
-  set(`date dates time times day days datetime timestamp start end begin until since from_date
+  toWordSet(`date dates time times day days datetime timestamp start end begin until since from_date
   deadline due duration month year week hour hours minute minutes timezone tz created updated modified
   scheduled at on when expires`)
 const PLACE =
-  set(`location locations place places venue city street country region state zip zipcode
+  toWordSet(`location locations place places venue city street country region state zip zipcode
   postcode postal town address addr room district`)
 const ADDRESS =
-  set(`url urls uri uris link links href website site webpage page endpoint webhook host
+  toWordSet(`url urls uri uris link links href website site webpage page endpoint webhook host
   hostname domain origin server callback`)
 const RECIPIENT =
-  set(`recipient recipients to cc bcc email emails mail mails participant participants
+  toWordSet(`recipient recipients to cc bcc email emails mail mails participant participants
   attendee attendees invitee invitees user users username member members receiver payee beneficiary
   account accounts iban bic wallet card phone telephone mobile number contact contacts person people
   collaborator collaborators assignee assignees reviewer reviewers owner owners channel channels group
   groups team teams`)
 const CREDENTIAL =
-  set(`password passwd passphrase secret token apikey key pin credential credentials
+  toWordSet(`password passwd passphrase secret token apikey key pin credential credentials
   passcode privatekey`)
-const ID = set('id ids identifier uuid guid sha hash ref number no nr')
+const ID = toWordSet('id ids identifier uuid guid sha hash ref number no nr')
 
 /** Free text wins over everything, then dates and places: they are what an agent composes itself. */
 export type ValueRole =
@@ -74,8 +76,4 @@ export function splitName(name: string): string[] {
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '')
-}
-
-function set(words: string): ReadonlySet<string> {
-  return new Set(words.trim().split(/\s+/))
 }

@@ -2,7 +2,7 @@
 // is not among them.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
+import { type KnownTool, type ToolDefinition, toToolId } from '@sluice/policy/core/tools'
 import { nearest } from '@sluice/policy/document/nearest'
 import { isOwnTool, markOwnTool } from '../catalogue/classify/own-tools.ts'
 import { CliError } from './errors.ts'
@@ -81,10 +81,6 @@ export async function createToolFinder(
     known.set(`${server}/${name}`, made)
     return made
   }
-}
-
-export function toToolId({ definition }: KnownTool): string {
-  return `${definition.server}/${definition.name}`
 }
 
 /** `did you mean …?`, by the whole name or by the tool's own name on some server. */

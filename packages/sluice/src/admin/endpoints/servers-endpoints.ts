@@ -3,7 +3,7 @@
 // operations (operations/pins.ts).
 
 import type { JsonValue } from '@sluice/policy/core/json'
-import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
+import { type ToolDefinition, toToolId } from '@sluice/policy/core/tools'
 import { z } from 'zod'
 import { assessTool } from '../../catalogue/classify/classify.ts'
 import { toolPage } from '../../catalogue/pages/tool-page.ts'
@@ -123,10 +123,6 @@ export function serversEndpoints({ parts, reader }: ServersParts): Endpoint[] {
       }),
     }),
   ]
-}
-
-function toToolId({ definition }: KnownTool): string {
-  return `${definition.server}/${definition.name}`
 }
 
 function pageOf(definition: ToolDefinition): ToolPage {

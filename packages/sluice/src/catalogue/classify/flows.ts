@@ -4,6 +4,7 @@
 
 import { isObject } from '@sluice/policy/core/json'
 import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { splitNameWords, splitText } from '../signals/split-words.ts'
 
 export type DataSource = 'public' | 'private' | 'untrusted'
@@ -22,16 +23,17 @@ export interface Flows {
   readonly sends: DataDestination
 }
 
-const WEB = set(`web website websites webpage page url urls scrape crawl news reddit twitter tweet
+const WEB =
+  toWordSet(`web website websites webpage page url urls scrape crawl news reddit twitter tweet
   youtube transcript search browser http https internet rss feed hackernews wikipedia`)
 /** Written by people who are not the user. */
 const STRANGERS =
-  set(`email emails mail gmail inbox message messages thread threads comment comments
+  toWordSet(`email emails mail gmail inbox message messages thread threads comment comments
   issue issues ticket tickets review reviews pull discussion discussions post posts chat channel
   channels conversation conversations attachment attachments submission feedback form responses lead
   contact webpage page content`)
 const PRIVATE =
-  set(`email emails mail gmail inbox message messages thread file files document documents
+  toWordSet(`email emails mail gmail inbox message messages thread file files document documents
   doc docs drive folder note notes vault calendar event events contact contacts customer customers
   user users account accounts database table tables query sql row rows record records repository repo
   project projects secret secrets token tokens key keys credential cookie cookies balance invoice
@@ -39,12 +41,13 @@ const PRIVATE =
   clipboard screenshot bucket object storage environment variable variables board card task tasks deal
   deals env envs ticket tickets issue issues portfolio position positions password wallet spreadsheet sheet
   employee patient profile crm dashboard`)
-const PUBLIC = set(`weather forecast news stock stocks ticker wikipedia documentation docs map maps
+const PUBLIC =
+  toWordSet(`weather forecast news stock stocks ticker wikipedia documentation docs map maps
   directions geocode pricing exchange rates holidays arxiv pubmed library libraries package packages
   guide guidelines examples schema template templates help version time timezone`)
 /** Ways out of the house: to people, to the public, to an address one may choose. */
 const OUT =
-  set(`email emails mail gmail message messages sms send publish tweet post posts broadcast
+  toWordSet(`email emails mail gmail message messages sms send publish tweet post posts broadcast
   notify notification webhook webhooks share invite comment reply slack discord telegram whatsapp
   teams twitter reddit upload push url http request fetch navigate public release deploy`)
 const URL_ARGUMENT =
@@ -74,8 +77,8 @@ function readsFiles(words: readonly string[]): boolean {
   return words.some((word) => READ.has(word)) && words.some((word) => FILES.has(word))
 }
 
-const READ = set('read reads cat view open contents content')
-const FILES = set('file files document documents doc pdf attachment note notes')
+const READ = toWordSet('read reads cat view open contents content')
+const FILES = toWordSet('file files document documents doc pdf attachment note notes')
 
 function sendsOf(category: Category, takesUrl: boolean, out: boolean): DataDestination {
   // An address with a secret in it is a letter: to fetch is to send.
@@ -98,8 +101,4 @@ const FLOW_CHARS_MAX = 160
 export function argumentsOf({ inputSchema }: ToolDefinition): string[] {
   const properties = isObject(inputSchema) ? inputSchema.properties : undefined
   return isObject(properties) ? Object.keys(properties) : []
-}
-
-function set(words: string): ReadonlySet<string> {
-  return new Set(words.trim().split(/\s+/))
 }

@@ -3,6 +3,7 @@
 // Pure; called by classify.
 
 import { type Category, RISKS, type Risk, type ToolDefinition } from '@sluice/policy/core/tools'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { splitNameWords, splitText } from '../signals/split-words.ts'
 import { argumentsOf } from './flows.ts'
 
@@ -19,8 +20,8 @@ const START: Readonly<Record<Category, number>> = {
   Financial: 3,
 }
 
-const MANY = set('all batch bulk multiple many every everything wildcard mass')
-const SECRETS = set(
+const MANY = toWordSet('all batch bulk multiple many every everything wildcard mass')
+const SECRETS = toWordSet(
   'secret secrets password passwords credential credentials cookie cookies apikey env envs envvars',
 )
 const MORE_SECRETS =
@@ -32,22 +33,25 @@ export function readsSecrets({ name, description }: ToolDefinition): boolean {
   return MORE_SECRETS.test(name) || /environment variables?/i.test(text)
 }
 const PEOPLE =
-  set(`broadcast invite share grant unsubscribe contest permission permissions role roles
+  toWordSet(`broadcast invite share grant unsubscribe contest permission permissions role roles
   member members everyone public ban`)
 /** What others stand on: gone with it, they are gone too. */
-const LARGE = set(`database databases cluster clusters namespace namespaces project projects bucket
+const LARGE =
+  toWordSet(`database databases cluster clusters namespace namespaces project projects bucket
   buckets volume volumes organization org workspace tenant disk filesystem repository repo schema
   instance vm droplet fleet environment team tables table collection`)
-const SMALL = set(`event events comment comments label labels tag tags filter filters reaction draft
+const SMALL =
+  toWordSet(`event events comment comments label labels tag tags filter filters reaction draft
   drafts rule rules policy policies role bookmark reminder reminders webhook alias alert card item
   row message messages link links cache log logs memory note notes entry index indexes config
   configuration configurations subscription todo todos task tasks cookie account accounts view
   workflow session sessions field annotation attachment cell cells range checklist`)
 /** Runs what it is given. */
-const PROGRAMS = set(
+const PROGRAMS = toWordSet(
   'command commands shell script code javascript sql query python bash terminal exec',
 )
-const GENTLE = set(`navigate click scroll hover back forward go wait press type select tab tabs page
+const GENTLE =
+  toWordSet(`navigate click scroll hover back forward go wait press type select tab tabs page
   browser screenshot focus drop drag fill forward stop abort pause on start dispatch build compile
   resize`)
 
@@ -97,7 +101,7 @@ export function rate(definition: ToolDefinition, category: Category): RiskRating
 }
 
 const ENVIRONMENT = /\benvironment variables?\b/
-const CHANGES_DEAL = set('cancel amend update subscription subscriptions price prices')
+const CHANGES_DEAL = toWordSet('cancel amend update subscription subscriptions price prices')
 
 function splitDefinitionWords({ name, description }: ToolDefinition): string[] {
   const descriptionText = typeof description === 'string' ? description : ''
@@ -110,7 +114,3 @@ function splitDefinitionWords({ name, description }: ToolDefinition): string[] {
 }
 
 const RISK_CHARS_MAX = 120
-
-function set(words: string): ReadonlySet<string> {
-  return new Set(words.trim().split(/\s+/))
-}

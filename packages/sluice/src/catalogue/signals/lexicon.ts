@@ -3,6 +3,7 @@
 // verb weigh is learnt (weights.json).
 
 import type { Category } from '@sluice/policy/core/tools'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { OTHER_VERBS } from './other-languages.ts'
 
 /** A family of verbs: the class it speaks for by itself. */
@@ -142,7 +143,7 @@ export function classOf(family: Family): Category {
  * Words that are nouns as often as verbs: a verb at the head of a name or sentence, and nowhere
  * else (`log_event` logs, `get_log` and `log_list` do not).
  */
-const NOUNISH = words(`
+const NOUNISH = toWordSet(`
   order trade swap transfer report log tag label comment backup message post list file share link
   record build release charge note email mail call star copy project schedule snapshot key prompt
   template index import export command script run check view query state test search update claim
@@ -239,8 +240,4 @@ function stemOf(base: string): string {
 
 function split(list: string): string[] {
   return list.trim().split(/\s+/)
-}
-
-function words(list: string): ReadonlySet<string> {
-  return new Set(split(list))
 }

@@ -2,8 +2,10 @@
 // relation that can be made again), and those that name an answer. English as tools are named; the only
 // names in it are those of houses of money and of devices. Pure; called by the readers.
 
+import { toWordSet } from '@sluice/policy/core/word-set'
+
 /** Nouns by which a plain act is one with money. */
-const MONEY = words(`
+const MONEY = toWordSet(`
   payment payments payout payouts refund refunds reimbursement reimbursements fund funds money trade trades trading purchase
   purchases withdrawal withdrawals loan loans erc20 erc721 erc1155 nft nfts usdc usdt btc eth crypto
   cryptocurrency wallet wallets futures perpetual leverage margin collateral liquidity donation
@@ -14,28 +16,28 @@ const MONEY = words(`
 `)
 
 /** Nouns that mean money in its company, and other things in another: an order, a token. */
-const DEAL = words(`
+const DEAL = toWordSet(`
   order orders checkout payroll subscription subscriptions transaction transactions transfer transfers deposit deposits
   charge charges stake position positions token tokens option options coin coins native sol algo grid
   bot bid bids mandate mandates credit credits reward rewards allowance swap swaps tip tips contract contracts
 `)
 
 /** An order or a subscription of another kind, by the word before it. */
-export const OTHER_DEALS = words(`
+export const OTHER_DEALS = toWordSet(`
   setting settings menu select filter search sorting configuration config preference
   draft sort display column field layer tab card item notification webhook event topic email feed push
   calendar realtime pubsub access api oauth user client session csrf auth refresh bearer playback build cell cursor slide element
 `)
 
 /** Nouns of the neighbourhood: a price, a plan, a product moves no money by itself. */
-const PRICE = words(`
+const PRICE = toWordSet(`
   price prices pricing offer offers plan plans coupon coupons discount discounts product products tax taxes quote quotes budget
   dispute disputes campaign ad ads promotion promotions customer
   customers cost costs balance balances fee fees ledger policy policies bidding markdown account evidence
 `)
 
 /** Nouns that name an answer: `server_status` reads. */
-const ANSWER = words(`
+const ANSWER = toWordSet(`
   status info information detail details history metrics stats statistics logs list summary health
   version usage report reports analytics overview help docs documentation schema count counts balance
   weather forecast catalog catalogue categories category examples example guide metadata results result
@@ -51,21 +53,21 @@ const ANSWER = words(`
 `)
 
 /** Things on a screen: to choose or fill one is to act. */
-const SCREEN = words(`
+const SCREEN = toWordSet(`
   browser page pages tab tabs playwright puppeteer mouse keyboard element elements button screen
   webpage selector chrome chromium devtools selenium dialog window simulator emulator device dropdown checkbox input iframe
   android ios ui
 `)
 
 /** Inquiries: to run one is to ask. */
-const INQUIRY = words(`
+const INQUIRY = toWordSet(`
   audit audits analysis check checks diagnostics diagnosis scan scans benchmark benchmarks lint
   evaluation assessment search searches report reports lookup inspection health estimate validation
   simulation preview review
 `)
 
 /** Well-known houses of money: their name on a server or in a text puts deals in money's company. */
-const HOUSES = words(`
+const HOUSES = toWordSet(`
   paypal stripe square adyen braintree chargebee recurly paddle razorpay mollie plaid wise coinbase
   binance kraken alpaca robinhood bybit polymarket uniswap solana ethereum metamask shopify
   gocardless lago brex ramp mercury chargify zuora paystack flutterwave ibkr etrade webull kalshi phantom
@@ -76,7 +78,7 @@ const HOUSES = words(`
 `)
 
 /** Live things: to set, start or move one is to drive it. */
-const DEVICE = words(`
+const DEVICE = toWordSet(`
   light lights lamp thermostat temperature brightness speaker speakers playback door doors fan
   scene scenes robot motor motors vehicle car climate vacuum tv gripper arm printer player horn siren
   sprinkler garage blinds curtain camera drone servo relay hvac homeassistant hass spotify sonos hue
@@ -85,23 +87,23 @@ const DEVICE = words(`
 `)
 
 /** What is alive when it is made: to create one is to start it. */
-const LIVE = words(`
+const LIVE = toWordSet(`
   run runs prediction predictions deployment deployments sandbox sandboxes swarm swarms rollout invocation
   invocations rerun pod pods
 `)
 
 /** What runs and ends: to cancel one is to stop it. */
-const JOB = words(`
+const JOB = toWordSet(`
   job jobs run runs execution executions build builds pipeline pipelines workflow workflows operation
   operations prediction predictions query queries process deployment deployments crawl scan training
   upload uploads evaluation task tasks queue processes
 `)
 
 /** Who acts on what it is told. */
-const AGENT = words('agent agents subagent subagents swarm swarms copilot hive queen crew')
+const AGENT = toWordSet('agent agents subagent subagents swarm swarms copilot hive queen crew')
 
 /** What is one thing's tie to another: taken away with one call and put back with one. */
-const RELATION = words(`
+const RELATION = toWordSet(`
   label labels tag tags reaction reactions emoji member members watcher watchers watching assignee assignees
   reviewer reviewers follower followers star favorite favorites favourite link links relation relations
   relationship relationships dependency dependencies association associations mapping mappings tracks
@@ -110,124 +112,124 @@ const RELATION = words(`
 `)
 
 /** By which taking somebody away takes what they may do. */
-const ACCESS = words(`
+const ACCESS = toWordSet(`
   access permission permissions role roles team teams organization org admin administrator administrators
   share shares sharing invitation invitations grant grants privilege privileges credential
   organisation tenant workspace
 `)
 
 /** Things that one of two is gone of when they are merged. */
-const RECORD = words(`
+const RECORD = toWordSet(`
   contact contacts company companies ticket tickets record records customer customers lead leads person
   people persons profile profiles duplicate duplicates account accounts user users conversation conversations
   entity entities tag tags payee payees vendor vendors supplier suppliers
 `)
 
 /** Books that tell of money and move none. */
-const BOOKS = words(`
+const BOOKS = toWordSet(`
   journal journals expense expenses ledger bookkeeping receipt receipts timesheet timesheets budget
   budgets budgeting ynab splitwise actual firefly entry entries category categories accrual
 `)
 
 /** Spending that runs by itself: advertisements and what they cost. */
-const ADS = words(`
+const ADS = toWordSet(`
   ad ads advert adset adgroup adgroups bid bids bidding googleads adwords promotion promotions sponsored
 `)
 
 /** What is paid for when it is booked, reserved or renewed. */
-const SOLD = words(`
+const SOLD = toWordSet(`
   domain domains subscription subscriptions license licenses licence membership registration hosting
   insurance flight flights hotel hotels ticket tickets ride rides trip seat seats rental rentals option
   options shipment shipments tier cart
 `)
 
 /** Where one sells, and what is asked for there. */
-const SELLER = words(
+const SELLER = toWordSet(
   'ebay etsy shopify woocommerce bigcommerce magento amazon walmart seller marketplace',
 )
-const ASKED = words(
+const ASKED = toWordSet(
   'offer offers listing listings promotion promotions discount discounts markdown',
 )
 
 /** By their name a server drives a browser, a desktop or a phone. */
-const BROWSER = words(`
+const BROWSER = toWordSet(`
   browser playwright puppeteer chrome chromium devtools selenium webdriver android ios simulator emulator
   adb appium browsermcp stagehand browserbase hyperbrowser windows winui uiautomation autohotkey pyautogui
   mobile iphone ipad maestro
 `)
 
-const CAMPAIGN = words('campaign campaigns')
+const CAMPAIGN = toWordSet('campaign campaigns')
 
 /** What is open until it is resolved. */
-const MATTER = words(
+const MATTER = toWordSet(
   'comment comments thread threads incident incidents alert alerts issue issues conversation discussion ticket',
 )
 
 /** What one proves to be one's own: to verify it changes what it is good for. */
-const OWNERSHIP = words('domain domains email phone ownership identity dns sender')
+const OWNERSHIP = toWordSet('domain domains email phone ownership identity dns sender')
 
-const DISPUTE = words('dispute disputes chargeback chargebacks claim')
+const DISPUTE = toWordSet('dispute disputes chargeback chargebacks claim')
 /** What runs on its own until it is told otherwise. */
-const MACHINE = words(`
+const MACHINE = toWordSet(`
   service services instance instances vm vms droplet droplets server servers machine machines cluster clusters
   container containers node nodes app apps application daemon
 `)
-const MESSAGE = words('message messages event events notification notifications')
-const DATA = words(`
+const MESSAGE = toWordSet('message messages event events notification notifications')
+const DATA = toWordSet(`
   table tables collection collections index indexes database databases schema view views column columns
   keyspace bucket topic
 `)
-const INFRA = words(`
+const INFRA = toWordSet(`
   migration migrations manifest manifests terraform tofu infrastructure yaml kubernetes kubectl helm k8s
   pulumi plan planned stack cloudformation
 `)
-const MEDIA = words(`
+const MEDIA = toWordSet(`
   password uuid hash image images picture text embedding embeddings caption captions summary answer speech completion
   completions prompt
 `)
-const CLOCK = words('timer timers stopwatch timesheet entry tracking')
-const DATABASE = words(`
+const CLOCK = toWordSet('timer timers stopwatch timesheet entry tracking')
+const DATABASE = toWordSet(`
   database databases sql cypher graphql postgres postgresql mysql mariadb sqlite duckdb warehouse oracle mssql
   cockroachdb
 `)
-const MEMORY = words('node nodes entity entities memory memories graph')
-const DOCUMENT = words(
+const MEMORY = toWordSet('node nodes entity entities memory memories graph')
+const DOCUMENT = toWordSet(
   'file files document documents thread threads issue issues note notes page post',
 )
 /** Where data is kept by key: what is taken out of a list there is gone. */
-const STORE = words('redis valkey memcached etcd keydb dragonfly dynamodb cassandra')
+const STORE = toWordSet('redis valkey memcached etcd keydb dragonfly dynamodb cassandra')
 /** Where an agent is a person who helps customers. */
-const DESK = words(
+const DESK = toWordSet(
   'freshdesk zendesk helpscout freshservice intercom helpdesk servicedesk gorgias kayako livechat callcenter',
 )
 /** What is written on a thing that runs, and does not drive it. */
-const CAPTION = words(
+const CAPTION = toWordSet(
   'name names title titles description descriptions playlist playlists library metadata lyrics caption',
 )
 /** What stands beside a payment and moves none. */
-const MEMO = words('notes memo metadata')
-const COPY = words('backup backups snapshot snapshots checkpoint')
+const MEMO = toWordSet('notes memo metadata')
+const COPY = toWordSet('backup backups snapshot snapshots checkpoint')
 
 /** Questions that are kept: to run one is to read. */
-const KEPT = words(`
+const KEPT = toWordSet(`
   saved card report reports dashboard question soql jql gaql promql logql kql wiql xpath lint inference
   diagnostics audit analysis stored predefined funnel funnels retention segmentation cohort cohorts trend trends metric
   metrics analytics nrql spl flux dataset datasets logs traces telemetry lucene kusto
 `)
 
 /** What is made without being kept: to generate one is to work it out. */
-const PASSING = words(
+const PASSING = toWordSet(
   'url urls link links preview locator types snippet embed citation citations qr deeplink deeplinks',
 )
 
 /** What is told about things: to provide it is to answer. */
-const LORE = words(`
+const LORE = toWordSet(`
   documentation docs guidance guidelines guideline instructions reference references tutorial
   tutorials checklist knowledge explanation explanations examples practices blueprint api specs guide guides recipe
 `)
 
 /** What is run: its noun makes a class of its own. */
-const PROGRAM = words(`
+const PROGRAM = toWordSet(`
   command commands shell script scripts code javascript python bash sql terminal expression workflow
   workflows job jobs process pipeline pipelines mutation mutations query queries statement program
   function lambda container containers instance instances vm agent agents deployment build task tests
@@ -235,7 +237,7 @@ const PROGRAM = words(`
 `)
 
 /** Objects whose end, reset or change gives no way back. */
-const SECRET = words(`
+const SECRET = toWordSet(`
   secret secrets password passwords token tokens key keys credential credentials cookie cookies
   certificate certificates apikey env
 `)
@@ -350,7 +352,3 @@ export function worksOut(words: readonly { readonly text: string }[], index: num
 const OBJECT_WORDS_MAX = 4
 const OPENS =
   /^(?:share|shared|sharing|invite|invitation|upload|signed|presigned|public|payment|pay|checkout|magic|reset|access|auth|login|billing|invoice)$/
-
-function words(list: string): ReadonlySet<string> {
-  return new Set(list.trim().split(/\s+/))
-}

@@ -3,7 +3,7 @@
 
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { type JsonObject, listObjects } from '@sluice/policy/core/json'
 import { type GateConfig, readConfig, type ServerConfig } from '../../gateway/config/config.ts'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import { compileDocuments, readDocuments } from '../../gateway/state/documents.ts'
@@ -210,7 +210,7 @@ async function checkServers(
   starts: boolean,
   findings: Finding[],
 ): Promise<void> {
-  const known = objects(status?.servers)
+  const known = listObjects(status?.servers)
   const checked = Object.entries(config.servers).map(async ([name, server]): Promise<Finding> => {
     const failing = known.find((each) => each.name === name)?.fails
     const about = `${name}: ${describeServer(server)}`
@@ -305,8 +305,4 @@ async function checkClients(
   }
   for (const each of broken) add('warn', each.message, `the client may not read it: ${each.file}`)
   if (entries.length === 0) add('ok', 'no MCP client of this user has a server')
-}
-
-function objects(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
 }

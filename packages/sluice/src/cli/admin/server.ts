@@ -2,7 +2,7 @@
 // would be started is shown whole before the PIN is asked for; no shell reads any of it.
 
 import { dirname, resolve } from 'node:path'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, type JsonValue, listObjects } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
 import type { OperationError } from '../../core/operation-error.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
@@ -142,9 +142,9 @@ async function list(options: Options): Promise<0> {
   const output = new Output(options)
   const response = await ask(loadConfig(options, output), options, { do: 'server-list' })
   output.value(response)
-  for (const { name, entry } of objects(response.servers))
+  for (const { name, entry } of listObjects(response.servers))
     output.line(`${printable(String(name))}: ${describe(entry)}`)
-  for (const { name, how, entry } of objects(response.pending))
+  for (const { name, how, entry } of listObjects(response.pending))
     output.line(
       `${output.paint('yellow', 'waits')} ${printable(String(name))} (${how}): ${describe(entry)}; \`sluice server accept ${name}\``,
     )
@@ -157,7 +157,7 @@ async function accept(name: string, options: Options): Promise<0> {
   const output = new Output(options)
   const config = loadConfig(options, output)
   const seen = await ask(config, options, { do: 'server-list' })
-  const pending = objects(seen.pending).find((one) => one.name === name)
+  const pending = listObjects(seen.pending).find((one) => one.name === name)
   if (pending === undefined)
     throw new CliError(
       'CLI_ARGUMENT',
@@ -272,8 +272,4 @@ function describe(entry: JsonValue | undefined): string {
 
 function when({ running }: JsonObject): string {
   return running === true ? '' : ' (no gate runs: it comes with the next start)'
-}
-
-function objects(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
 }

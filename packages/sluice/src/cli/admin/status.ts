@@ -1,7 +1,7 @@
 // `sluice status`: does the gate run, what does it serve, what is frozen, and is everything it needs
 // in order. Where none runs, what it would find.
 
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, listObjects } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
 import { describeFreezeTarget, type Freeze } from '../../gateway/state/freezes.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
@@ -68,7 +68,7 @@ function printStatus(response: JsonObject, output: Output): void {
         `${word('yellow', 'observing')}: nothing of ${response.observed.map((name) => `\`${printable(String(name))}\``).join(', ')} is enforced, every call passes; \`sluice enforce\` turns it on`,
       )
     const { documents, isFirstPolicy } = isObject(response.policy) ? response.policy : {}
-    for (const { name, file, digest } of objects(documents))
+    for (const { name, file, digest } of listObjects(documents))
       output.line(
         `${name === 'policy' ? '' : 'policy '}${printable(String(name))}: ${printable(String(file))} ${digest}`,
       )
@@ -76,12 +76,12 @@ function printStatus(response: JsonObject, output: Output): void {
       output.line(
         `the policy files are in force as found at the start: the gate knew no earlier policy to compare with`,
       )
-    for (const server of objects(response.servers)) output.line(serverLine(server, output))
-    for (const { name, how } of objects(response.pendingServers))
+    for (const server of listObjects(response.servers)) output.line(serverLine(server, output))
+    for (const { name, how } of listObjects(response.pendingServers))
       output.line(
         `${word('yellow', 'waits')}: server ${printable(String(name))}, ${how} in sluice.yaml: \`sluice server accept ${printable(String(name))}\``,
       )
-    for (const { name, principal } of objects(response.sessions))
+    for (const { name, principal } of listObjects(response.sessions))
       output.line(`session of ${printable(String(principal))}: ${printable(String(name))}`)
     const ledger = isObject(response.ledger) ? response.ledger : {}
     output.line(`ledger: ${ledger.state}, ${plural(Number(ledger.records), 'record')}`)
@@ -91,7 +91,7 @@ function printStatus(response: JsonObject, output: Output): void {
     output.line(
       `${output.paint('yellow', plural(Number(response.waiting), 'call'))} waiting for approval: \`sluice approvals watch\``,
     )
-  for (const frozen of objects(response.frozen)) {
+  for (const frozen of listObjects(response.frozen)) {
     const why = frozen.why === '' ? '' : `: ${printable(String(frozen.why))}`
     output.line(
       `${output.paint('cyan', 'frozen')} ${printable(describeFreezeTarget(frozen as unknown as Freeze))} since ${frozen.at}${why}`,
@@ -105,8 +105,4 @@ function serverLine(server: JsonObject, output: Output) {
   const line = `server ${printable(String(name))} (${kind}): ${plural(Number(sessions), 'session')}, ${plural(Number(openRequests), 'call')} in progress${cut}`
   if (fails === undefined) return line
   return `${line}, ${output.paint('yellow', 'failing')}: ${printable(String(fails))}`
-}
-
-function objects(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
 }

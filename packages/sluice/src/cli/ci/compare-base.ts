@@ -9,7 +9,7 @@ import { getTypicalAction } from '@sluice/policy/cases/typical-action'
 import { type Loosening, loosenings } from '@sluice/policy/change/compare'
 import { compile } from '@sluice/policy/compile/compile'
 import { isStronger } from '@sluice/policy/core/actions'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import { type KnownTool, toToolId } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { toCanonicalRuleText } from '@sluice/policy/model/canonical-rule'
@@ -17,7 +17,7 @@ import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { CliError } from '../../terminal/errors.ts'
 import { TEXT_FILE_BYTES_MAX } from '../../terminal/limits.ts'
 import { readText } from '../../terminal/read-input.ts'
-import { createToolFinder, toToolId } from '../../terminal/read-tools.ts'
+import { createToolFinder } from '../../terminal/read-tools.ts'
 
 /** The action of a typical call; `depends` if a condition decides. */
 type TypicalAction = ReturnType<typeof getTypicalAction>

@@ -1,7 +1,7 @@
 // `sluice policy apply`: puts a policy in force that may loosen something, after it was seen what. A
 // change that only tightens needs no command: the gate takes it by itself.
 
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, listObjects } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
 import { Policies } from '../../gateway/state/policies.ts'
 import { ActiveLockFile } from '../../gateway/tools/active-lock-file.ts'
@@ -93,19 +93,15 @@ async function alone(
 }
 
 function printPreview(seen: JsonObject, output: Output): void {
-  const pinned = isObject(seen.lock) ? objects(seen.lock.loosens) : []
-  for (const { where, what } of [...objects(seen.loosens), ...pinned])
+  const pinned = isObject(seen.lock) ? listObjects(seen.lock.loosens) : []
+  for (const { where, what } of [...listObjects(seen.loosens), ...pinned])
     output.line(
       `${output.paint('yellow', 'may loosen')} ${printable(String(where))}: ${printable(String(what))}`,
     )
-  for (const { policy, tool, from, to, change } of objects(seen.verdicts)) {
+  for (const { policy, tool, from, to, change } of listObjects(seen.verdicts)) {
     const style = change === 'tightens' ? 'green' : 'yellow'
     output.line(
       `${output.paint(style, String(change))} ${printable(String(tool))}: ${from} -> ${to} (${policy})`,
     )
   }
-}
-
-function objects(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
 }

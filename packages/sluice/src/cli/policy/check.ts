@@ -9,7 +9,7 @@ import {
   listProtectionParts,
 } from '@sluice/policy/compile/protection-guardrails'
 import type { ProtectionLevel } from '@sluice/policy/core/provenance'
-import type { Category, KnownTool, Risk } from '@sluice/policy/core/tools'
+import { type Category, type KnownTool, type Risk, toToolId } from '@sluice/policy/core/tools'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { PROBLEMS_MAX } from '@sluice/policy/document/limits'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
@@ -18,7 +18,7 @@ import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { loadBasePolicy } from '../../terminal/load-policy.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
-import { readTools, toToolId } from '../../terminal/read-tools.ts'
+import { readTools } from '../../terminal/read-tools.ts'
 
 const EXAMPLES = `
 Examples:

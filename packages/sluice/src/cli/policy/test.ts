@@ -4,7 +4,7 @@
 import { dirname, resolve } from 'node:path'
 import { type PolicyCase, readCases } from '@sluice/policy/cases/cases'
 import { type CaseResult, runCase } from '@sluice/policy/cases/run-cases'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import { type KnownTool, toToolId } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
@@ -15,7 +15,7 @@ import { getRuleLocation } from '../../terminal/explanation.ts'
 import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
-import { createToolFinder, readTools, suggestTool, toToolId } from '../../terminal/read-tools.ts'
+import { createToolFinder, readTools, suggestTool } from '../../terminal/read-tools.ts'
 
 export interface CaseOptions {
   policy?: string

@@ -8,6 +8,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { Listeners } from '@sluice/policy/core/listeners'
+import { toToolKey } from '@sluice/policy/core/tools'
 import { type Pin, readLock } from '../../catalogue/pins/lock-file.ts'
 import { OperationError } from '../../core/operation-error.ts'
 import type { Person } from '../../core/person.ts'
@@ -121,9 +122,9 @@ export class ActiveLockFile {
       )
       return given.filter(({ server, name, digest }) => accepted.get(server, name, digest))
     }
-    const left = new Set(given.map(toToolKey))
+    const left = new Set(given.map(({ server, name }) => toToolKey(server, name)))
     // A pin that is another now stays as it was until a person has looked.
-    return now.filter((pin) => left.has(toToolKey(pin)))
+    return now.filter((pin) => left.has(toToolKey(pin.server, pin.name)))
   }
 
   #put(pins: LockPins): void {
@@ -150,18 +151,14 @@ export class ActiveLockFile {
 
 function loosenings(now: LockPins, given: LockPins): string[] {
   if (given === undefined) return ['it is gone: what is new would be trusted at first sight']
-  const before = new Map((now ?? []).map((pin) => [toToolKey(pin), pin]))
+  const before = new Map((now ?? []).map((pin) => [toToolKey(pin.server, pin.name), pin]))
   return given.flatMap((pin) => {
-    const was = before.get(toToolKey(pin))
+    const was = before.get(toToolKey(pin.server, pin.name))
     if (was === undefined) return [`${pin.server}/${pin.name} comes, ${pin.category}`]
     return formatPin(was) === formatPin(pin)
       ? []
       : [`${pin.server}/${pin.name} is another definition`]
   })
-}
-
-function toToolKey({ server, name }: Pin): string {
-  return JSON.stringify([server, name])
 }
 
 function formatPin({ server, name, digest, category, risk }: Pin): string {

@@ -2,7 +2,7 @@
 // One object for each distinct definition, shared by all sessions, because the engine keeps what it
 // derives from a definition by identity.
 
-import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
+import { type KnownTool, type ToolDefinition, toToolId } from '@sluice/policy/core/tools'
 import { classify, classifyOwn } from '../../catalogue/classify/classify.ts'
 
 export class KnownTools {
@@ -47,10 +47,6 @@ export class KnownTools {
     }
     return tool
   }
-}
-
-function toToolId({ definition }: KnownTool): string {
-  return `${definition.server}/${definition.name}`
 }
 
 /** Definitions remembered; a server that changes its own all day must not fill the memory. */

@@ -3,7 +3,7 @@
 // ten thousand must not stop the gate. Kept by pins.ts.
 
 import { createHash } from 'node:crypto'
-import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { type ToolDefinition, toToolKey } from '@sluice/policy/core/tools'
 import { skeletonOf } from '../../catalogue/attacks/look-alike.ts'
 import { writeCanonicalJson } from '../../core/canonical-json.ts'
 
@@ -88,10 +88,6 @@ export class LookAlikeNames {
 
 function groupOf(...parts: string[]): string {
   return JSON.stringify(parts)
-}
-
-function toToolKey(server: string, name: string): string {
-  return JSON.stringify([server, name])
 }
 
 /** All of a definition but its name. */

@@ -6,7 +6,7 @@
 
 import { createHash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
+import { type KnownTool, type ToolDefinition, toToolKey } from '@sluice/policy/core/tools'
 import { describeChange, gradeChange } from '../../catalogue/pins/grade-change.ts'
 import type { Pin } from '../../catalogue/pins/lock-file.ts'
 import { INSTRUCTIONS, pinOf } from '../../catalogue/pins/pin.ts'
@@ -359,10 +359,6 @@ export function describePending({ tool, because, changes, refused }: PendingDefi
     return `the definition of \`${name}\` was refused by ${refused.by}: ${refused.why === '' ? because : refused.why}`
   const shown = changes.slice(0, HELD_CHANGES_SHOWN_MAX).join('; ')
   return `the definition of \`${name}\` waits for a person: ${because}${shown === '' ? '' : ` (${shown})`}; \`sluice pin --accept ${server}/${name}\` accepts it`
-}
-
-function toToolKey(server: string, name: string): string {
-  return JSON.stringify([server, name])
 }
 
 function sha256(text: string): string {

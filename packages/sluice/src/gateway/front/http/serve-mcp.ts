@@ -14,6 +14,7 @@ import type { ChildPeers } from '../../processes/child-peers.ts'
 import { enterStep } from '../../shared/current-step.ts'
 import { ANSWER_AT_ONCE_LENGTH_MAX, SESSIONS_MAX, STREAM_PULSE_MS } from '../../shared/limits.ts'
 import { takeTurn } from '../../shared/slices.ts'
+import { checkTrace } from '../../shared/trace-context.ts'
 import type { ClientEvents, ClientTransport, ConnectionOrigin } from '../../shared/transport.ts'
 import { type FrontRequest, JSON_TYPE, type ResponseWriter } from '../exchange/response-writer.ts'
 import type { RequestForwarder } from '../forward/forward-requests.ts'
@@ -30,7 +31,6 @@ import {
 import { answerForm } from './answer-form.ts'
 import { type HttpAuthenticator, isLocalRequest, isLoopback } from './http-authenticator.ts'
 import type { BodyResult } from './read-body.ts'
-import { traceOf } from './trace-of.ts'
 
 export interface McpFrontOptions {
   /** Undefined if there is no such server. */
@@ -244,7 +244,7 @@ export class McpFront {
     const refused = session.refuses(read.messages)
     if (refused !== undefined) return writeRpcError(reply, 400, RPC.invalidRequest, refused)
     const headers = paramHeaders(request.headers)
-    const trace = traceOf(request.headers)
+    const trace = { trace: checkTrace(request.headers) }
     const related = headers.size === 0 ? trace : { ...trace, headers }
     session.accept(read.messages, read.batch, related, reply)
   }
@@ -302,7 +302,7 @@ export class McpFront {
       this.#options.open(server, made, () => made.caller, { sessionKey: tokenKey }),
     )
     if (client === undefined) return tooMany(reply)
-    client.accept(message, { headers: paramHeaders(headers), ...traceOf(headers) }, reply)
+    client.accept(message, { headers: paramHeaders(headers), trace: checkTrace(headers) }, reply)
   }
 }
 

@@ -4,6 +4,7 @@
 import { EVENT_IDLE_LINES_MAX } from '../../../protocol/json/limits.ts'
 import type { RequestId } from '../../../protocol/message.ts'
 import { HTTP_ERROR_BYTES_MAX, HTTP_LISTEN_JSON_MS_MAX } from '../../shared/limits.ts'
+import { checkTrace } from '../../shared/trace-context.ts'
 import { readUpstreamMessages, type UpstreamMessages } from '../read-upstream-messages.ts'
 import type { UpstreamFailure } from '../upstream.ts'
 import { type BodyEvents, bodyKindOf, EventBody, JsonBody, type ResponseBody } from './http-body.ts'
@@ -221,9 +222,6 @@ function withTrace(
   headers: Readonly<Record<string, string>>,
   { trace }: OutgoingMessage,
 ): Readonly<Record<string, string>> {
-  if (trace?.traceparent === undefined) return headers
-  const { traceparent, tracestate } = trace
-  if (!/^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(traceparent)) return headers
-  const isState = tracestate !== undefined && /^[\x20-\x7e]{1,512}$/.test(tracestate)
-  return { ...headers, traceparent, ...(isState ? { tracestate } : {}) }
+  const checked = trace === undefined ? undefined : checkTrace(trace)
+  return checked === undefined ? headers : { ...headers, ...checked }
 }
