@@ -46,7 +46,7 @@ async function tour(url: string, output: Output): Promise<0 | 1> {
     const isMeant = codes.includes(came)
     if (!isMeant) asExpected = false
     output.line(
-      `${output.paint('bold', title)}\n  ${output.paint(isMeant ? 'green' : 'red', came)}${wait}  ${printable(text.trim().slice(0, 200))}\n`,
+      `${output.paint('bold', title)}\n  ${output.paint(isMeant ? 'green' : 'red', came)}${wait}  ${printable(text.trim().slice(0, 400))}\n`,
     )
   }
   const { result } = await client.ask('tools/list')
