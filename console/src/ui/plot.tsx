@@ -284,9 +284,10 @@ function toDecades(_: uPlot, __: number, from: number, to: number): number[] {
   return decades
 }
 
-/** Labels with seconds are wider. */
+/** Labels with seconds or a day are wider. */
 function spaceOf(_: uPlot, __: number, fromS: number, toS: number): number {
-  return toS - fromS < 180 ? 80 : 38
+  const lengthS = toS - fromS
+  return lengthS < 180 || lengthS > 86_400 ? 80 : 38
 }
 
 function toTicks({ data: [times] }: uPlot, splits: number[]): string[] {
