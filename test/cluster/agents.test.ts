@@ -21,6 +21,8 @@ const postgres = findPostgres()
 const TIMEOUT_MS = 120_000
 const KEY = 'a key of the cluster with 32 characters or more'
 const CALLS = 8
+/** Longer than a slow call takes, shorter than a lease. */
+const AWAY_MS = 1_500
 /** Writes, slow ones in between, so that a gate can be stopped while one is out. */
 const TURNS = [
   ...Array.from({ length: CALLS }, (_, n) => ({
@@ -165,5 +167,21 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('agents of a cluster',
     expect([effects.length, new Set(effects).size]).toEqual([CALLS, CALLS])
     const { state } = await ask(a, 'wasm_agent_state', { agentId })
     expect(JSON.stringify(state.messages)).not.toContain('OUTCOME_UNKNOWN')
+  })
+
+  test('a result that comes while the database is away waits for it', async () => {
+    const { a } = gates
+    const { agentId, runId } = await begin(a)
+    await slowIsOut(agentId)
+    await server.stop()
+    await new Promise((resolve) => setTimeout(resolve, AWAY_MS))
+    await server.start()
+    await until(async () => {
+      const given = { agentId, runId, waitMs: 5_000 }
+      return (await ask(a, 'wasm_agent_wait', given).catch(() => ({}))).response === 'done'
+    })
+    const { state } = await ask(a, 'wasm_agent_state', { agentId })
+    expect(JSON.stringify(state.messages)).not.toContain('OUTCOME_UNKNOWN')
+    expect(new Set(arrived(agentId)).size).toBe(arrived(agentId).length)
   })
 })
