@@ -16,7 +16,7 @@ import type { Category } from '../core/tools.ts'
 import { isDestination, isSentTo } from './argument-roles.ts'
 import { isReachable } from './is-reachable.ts'
 import { CHECKED_VALUES_MAX } from './limits.ts'
-import { getRole, splitName } from './names.ts'
+import { getRole, splitName, type ValueRole } from './names.ts'
 import {
   isDestinationKind,
   isSeparated,
@@ -268,6 +268,14 @@ function collectValues(
   const isReach = isRead && reachesHosts(name)
   const visit = ({ text, parent, key, role, isEnum, said }: ArgumentLeaf) => {
     if (text === '' || said === 'none' || (isEnum && said === undefined)) return
+    // Most values are one word: neither several nor a sentence.
+    if (!isRead && said === undefined && role !== 'free text' && WORD.test(text)) {
+      const reading = readValue(text, role === 'address')
+      const use = isDestinationKind(reading.kind) ? 'address' : USE_OF[role]
+      if (use !== undefined && (use === 'address' || !isDateText(text)))
+        values.push({ parent, key, reading, use })
+      return
+    }
     const add = (reading: ValueReading, use: ValueUse) =>
       values.push({ parent, key, reading, use, isDeclared: said !== undefined })
     const addWithin = (within: string, use: ValueUse) => {
@@ -304,6 +312,16 @@ function collectValues(
   }
   const isTooLarge = visitLeaves(args, inputSchema, visit, roles)
   return { values, isTooLarge: isTooLarge || values.length >= CHECKED_VALUES_MAX }
+}
+
+const WORD = /^[\w-]+$/
+/** What a value that is no address is used for; a date and a place decide nothing. */
+const USE_OF: Readonly<Partial<Record<ValueRole, ValueUse>>> = {
+  address: 'recipient',
+  recipient: 'recipient',
+  credential: 'recipient',
+  id: 'identifier',
+  name: 'identifier',
 }
 
 function isAddressLike(text: string): boolean {

@@ -11,7 +11,11 @@ export function isProse(text: string, key: string): boolean {
 }
 
 /** From so many blanks on a value may be a part of a sentence. */
-export const PHRASE_BLANKS_MIN = 3
+const PHRASE_BLANKS_MIN = 3
+
+export function isPhrase(text: string): boolean {
+  return countBlanks(text) >= PHRASE_BLANKS_MIN
+}
 
 export function countBlanks(text: string): number {
   let blanks = 0

@@ -68,12 +68,21 @@ function findRole(words: readonly string[]): ValueRole {
   return 'name'
 }
 
-/** Words of an identifier, in lower case. */
-export function splitName(name: string): string[] {
-  return name
-    .slice(0, 200)
+const WORDS = new Map<string, readonly string[]>()
+
+/** Words of an identifier, in lower case. Asked for several times a call, mostly for the same names. */
+export function splitName(name: string): readonly string[] {
+  let words = WORDS.get(name)
+  if (words !== undefined) return words
+  words = name
+    .slice(0, NAME_CHARS_MAX)
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '')
+  if (WORDS.size >= ROLES_MAX) WORDS.clear()
+  if (name.length <= NAME_CHARS_MAX) WORDS.set(name, words)
+  return words
 }
+
+const NAME_CHARS_MAX = 200

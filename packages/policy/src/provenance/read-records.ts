@@ -3,7 +3,7 @@
 // record cannot be told from another: the prose of any record counts for all, and a single record
 // counts as written by a stranger. A text with a single line that does not fit has no fields.
 
-import { countBlanks, isProse, PHRASE_BLANKS_MIN } from './is-prose.ts'
+import { countBlanks, isPhrase, isProse } from './is-prose.ts'
 import { ANSWER_DEPTH_MAX, RECORD_LINES_MAX, RECORD_PROSE_WORDS, WORD_CHARS } from './limits.ts'
 
 export interface RecordText {
@@ -56,8 +56,7 @@ class FieldCollector {
       this.#most = Math.max(this.#most, this.#words)
       return
     }
-    const blanks = countBlanks(text)
-    if (blanks >= PHRASE_BLANKS_MIN) this.#phrases += blanks + 1
+    if (isPhrase(text)) this.#phrases += countBlanks(text) + 1
     this.fields.push(text)
   }
 

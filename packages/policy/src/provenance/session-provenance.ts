@@ -18,7 +18,7 @@ import {
 import { foldText } from './fold-text.ts'
 import { Hasher, type HashSeed } from './hash.ts'
 import { HashTable } from './hash-table.ts'
-import { countBlanks, isProse, PHRASE_BLANKS_MIN } from './is-prose.ts'
+import { isPhrase, isProse } from './is-prose.ts'
 import {
   ANSWER_DEPTH_MAX,
   ANSWER_REMEMBERED_CHARS_MAX,
@@ -334,7 +334,7 @@ export class SessionProvenance implements ProvenanceLookup {
     const whole = simple ?? (reading as ValueReading).whole
     if (whole === '') return
     // An order can be the name of a file: from then on the session has read a text.
-    if (reading?.kind !== 'account' && !this.#isTrusted && countBlanks(text) >= PHRASE_BLANKS_MIN)
+    if (!this.#hasProse && !this.#isTrusted && reading?.kind !== 'account' && isPhrase(text))
       this.#hasProse = true
     this.#add(this.#table, WHOLE, whole, echoes.has(whole) ? PROSE : flag)
     if (simple === undefined && /[,;<]/.test(text))
