@@ -260,10 +260,35 @@ export function rememberAnswer(
   memory.remember(answer, { isSteered, isTrusted, echoes, canListRecords })
 }
 
-function collectValues(
+interface CollectedValues {
+  readonly values: readonly CheckedValue[]
+  readonly isTooLarge: boolean
+}
+
+/** By arguments: several conditions look at the values of one call, and those of a long text take a while. */
+const collected = new WeakMap<
+  JsonObject,
+  { call: CheckedCall; isRead: boolean } & CollectedValues
+>()
+
+function collectValues(call: CheckedCall, isRead: boolean): CollectedValues {
+  const known = collected.get(call.args)
+  if (known !== undefined && known.isRead === isRead && isSameCall(known.call, call)) return known
+  const made = { call, isRead, ...listValues(call, isRead) }
+  collected.set(call.args, made)
+  return made
+}
+
+function isSameCall(one: CheckedCall, other: CheckedCall): boolean {
+  return (
+    one.name === other.name && one.roles === other.roles && one.inputSchema === other.inputSchema
+  )
+}
+
+function listValues(
   { name, args, inputSchema, roles }: CheckedCall,
   isRead: boolean,
-): { values: CheckedValue[]; isTooLarge: boolean } {
+): CollectedValues {
   const values: CheckedValue[] = []
   const isReach = isRead && reachesHosts(name)
   const visit = ({ text, parent, key, role, isEnum, said }: ArgumentLeaf) => {
@@ -295,16 +320,17 @@ function collectValues(
     }
     const isWhole = isDestination(said)
     const isSent = role === 'recipient' || role === 'address' || role === 'credential'
-    if (role === 'free text' || isProseLike(text.trim())) {
-      addWithin(text, isSent ? 'address' : 'mention')
-      if (!isWhole && !isSent) return
+    const isText = role === 'free text' || isProseLike(text.trim())
+    if (isText && !isWhole && !isSent) {
+      addWithin(text, 'mention')
+      return
     }
     // Several recipients in one text: each is checked.
     for (const part of role === 'recipient' ? text.split(/[,;|\n\r]+/) : [text]) {
       if (part.trim() === '') continue
       const reading = readValue(part, role === 'address')
       if (isDestinationKind(reading.kind) || said === 'address') add(reading, 'address')
-      if (isSeparated(part) && addWithin(part, 'address')) continue
+      if ((isText || isSeparated(part)) && addWithin(part, 'address')) continue
       if (isDestinationKind(reading.kind) || said === 'address') continue
       if (!isWhole && (role === 'date' || role === 'place' || isDateText(part))) continue
       add(reading, isSent ? 'recipient' : 'identifier')
