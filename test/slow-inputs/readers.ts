@@ -230,7 +230,9 @@ export const TEXT_READERS: readonly TextReader[] = [
   reader('policy: readRecords, a block', ANSWER_REMEMBERED_CHARS_MAX, (text) =>
     readRecords(`- a: ${text}`),
   ),
-  reader('policy: provenance, many fields', MESSAGE, (text) => remember([], strings(text))),
+  reader('policy: provenance, many fields', 2 * ANSWER_REMEMBERED_CHARS_MAX, (text) =>
+    remember([], strings(text)),
+  ),
   reader('policy: provenance, a prompt', MESSAGE, (text) =>
     new SessionProvenance(SEED).addPrompt(text),
   ),

@@ -2,6 +2,8 @@
 // and percent-encoded. For values that must not come back, and for planted ones. A value that was turned
 // around or encrypted is not found. Whatever its case. Pure.
 
+import { runSteps, type Steps } from '@sluice/policy/core/steps'
+
 /** Texts that give the value away, the value itself first, in small letters. */
 function formsOf(value: string): readonly string[] {
   const bytes = utf8Bytes(value)
@@ -37,6 +39,8 @@ interface OwnedForm<Owner> {
 const HASHED_CHARS = 12
 const FACTOR = 0x9e37_79b1
 const FILTER_BITS = 14
+/** Characters that one step reads and compares. */
+const STEP_CHARS = 262_144
 
 /** Finds all forms of many values in one pass: by the hash of as many characters as all of them have, and only
  * where that fits by the forms themselves. */
@@ -68,12 +72,30 @@ export class FormFinder<Owner> {
   /** In the order of the text. Of those of one owner that overlap the first; undefined if more characters would
    * have to be compared than `charsMax`. */
   find(text: string, charsMax: number): FoundForm<Owner>[] | undefined {
-    const found: FoundForm<Owner>[] = []
-    const ends = new Map<Owner, number>()
+    return runSteps(this.findSteps(text, charsMax))
+  }
+
+  /** The same in steps, each short. */
+  *findSteps(text: string, charsMax: number): Steps<FoundForm<Owner>[] | undefined> {
+    const search: FormSearch<Owner> = {
+      ...{ text, found: [], ends: new Map(), at: 0, hash: 0, charsLeft: charsMax },
+    }
+    for (;;) {
+      this.#look(search)
+      if (search.charsLeft < 0) return undefined
+      if (search.at === text.length) return search.found
+      yield
+    }
+  }
+
+  /** Goes on until as much was read and compared as a step may. */
+  #look(search: FormSearch<Owner>): void {
+    const { ends, found, text } = search
     const first = this.#firstFactor
-    let left = charsMax
-    let hash = 0
-    for (let at = 0; at < text.length; at++) {
+    let { at, hash } = search
+    let stepLeft = STEP_CHARS
+    for (; at < text.length && stepLeft > 0; at++) {
+      stepLeft--
       const start = at - HASHED_CHARS + 1
       if (start > 0) hash -= Math.imul(smallUnit(text, start - 1), first)
       hash = (Math.imul(hash, FACTOR) + smallUnit(text, at)) | 0
@@ -81,15 +103,28 @@ export class FormFinder<Owner> {
       for (const { form, owner } of this.#forms.get(hash) ?? []) {
         if ((ends.get(owner) ?? 0) > start) continue
         const common = countCommon(text, start, form)
-        left -= common
-        if (left < 0) return undefined
+        stepLeft -= common
+        search.charsLeft -= common
+        if (search.charsLeft < 0) return
         if (common < form.length) continue
         ends.set(owner, start + form.length)
         found.push({ start, end: start + form.length, owner })
       }
     }
-    return found
+    search.at = at
+    search.hash = hash
   }
+}
+
+/** Where a search is, between its steps. */
+interface FormSearch<Owner> {
+  readonly text: string
+  readonly found: FoundForm<Owner>[]
+  /** Where the last form of an owner ends. */
+  readonly ends: Map<Owner, number>
+  at: number
+  hash: number
+  charsLeft: number
 }
 
 /** How many characters of `form` stand at `start`. By hand: what is compared is counted. */

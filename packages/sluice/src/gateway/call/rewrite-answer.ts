@@ -131,7 +131,7 @@ function* findReplacements(
   context: RewriteContext,
 ): Steps<CountedReplacement[]> {
   const { rules, vault } = context
-  const echoes = vault.size === 0 ? [] : vault.findEchoes(text)
+  const echoes = vault.size === 0 ? [] : yield* vault.findEchoes(text)
   if (echoes === undefined) throw new DeniedAnswer('it is too large to look through')
   const replacements: CountedReplacement[] = echoes.map((echo) => ({
     ...{ ...echo, change: 'sealed' as const },

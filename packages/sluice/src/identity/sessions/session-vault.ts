@@ -4,6 +4,7 @@
 // two are equal, which placeholders show, then tells nothing.
 
 import { randomBytes } from 'node:crypto'
+import type { Steps } from '@sluice/policy/core/steps'
 import { FormFinder } from '../../core/value-forms.ts'
 import {
   ECHO_CHARS_MAX,
@@ -116,9 +117,10 @@ export class SessionVault {
 
   /** Where values of the session stand in a text that goes to its agent, with their placeholders. Undefined if
    * the text was made to be slow to look through. */
-  findEchoes(text: string): SealedEcho[] | undefined {
+  *findEchoes(text: string): Steps<SealedEcho[] | undefined> {
     if (this.#finder === undefined) return []
-    return this.#finder.find(text, ECHO_CHARS_MAX)?.map(({ start, end, owner }) => {
+    const found = yield* this.#finder.findSteps(text, ECHO_CHARS_MAX)
+    return found?.map(({ start, end, owner }) => {
       const sealed = this.#values.get(owner) as SealedValue
       return { start, end, placeholder: placeholderOf(sealed), kind: sealed.kind }
     })
