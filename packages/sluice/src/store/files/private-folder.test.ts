@@ -10,6 +10,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,6 +32,14 @@ describe.skipIf(process.platform === 'win32')('M11: the data directory', () => {
     makePrivateFolder(join(folder, 'a', 'data'))
     for (const path of ['a', 'a/data'])
       expect(statSync(join(folder, path)).mode & 0o777).toBe(0o700)
+  })
+
+  test('one that cannot be made is refused at once', () => {
+    writeFileSync(join(folder, 'file'), '')
+    expect(() => makePrivateFolder(join(folder, 'file'))).toThrow('is a file')
+    expect(() => makePrivateFolder(join(folder, 'file', 'data'))).toThrow('cannot be made')
+    if (process.platform === 'linux')
+      expect(() => makePrivateFolder('/proc/none/data')).toThrow('cannot be made')
   })
 
   test('M11: is refused if others may write to it, or rename it', () => {

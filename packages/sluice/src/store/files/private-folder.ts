@@ -3,7 +3,15 @@
 // and every folder above it. If all pass, no other user can change them between the check and the
 // use (TOCTOU). Windows has no such modes; there the check passes.
 
-import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
 import { userInfo } from 'node:os'
 import { dirname, parse, resolve } from 'node:path'
 import { StoreError } from '../errors.ts'
@@ -23,15 +31,27 @@ const STICKY = 0o1000
 export function makePrivateFolder(directory: string): void {
   checkPrivateFolder(directory)
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makeFolders(resolve(directory))
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code !== 'EEXIST' && code !== 'ENOTDIR') throw storeFault(error, directory)
+    if (code !== 'EEXIST' && code !== 'ENOTDIR' && code !== 'ENOENT')
+      throw storeFault(error, directory)
     const why = code === 'EEXIST' ? 'is a file' : `cannot be made: ${message}`
     throw new StoreError('STORE_IO', `\`${directory}\` ${why}`, 'use another directory: --data')
   }
   checkPrivateFolder(directory)
   checkDataMark(directory, { marksNew: true })
+}
+
+/** Not `recursive`: that never returns where a folder exists and nothing can be made in it, as in /proc. */
+function makeFolders(path: string): void {
+  const parent = dirname(path)
+  if (!existsSync(parent)) makeFolders(parent)
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error
+  }
 }
 
 /** The same checks for a directory that may not exist; creates nothing. */
