@@ -67,7 +67,7 @@ export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> =
     },
     {
       file: 'packages/policy/src/expression/evaluate/evaluate.ts',
-      find: 'return undecidable(nameSlots(describeFailure(error), program))',
+      find: 'return undecidable(nameVariables(describeFailure(error), program))',
       put: 'throw error',
     },
   ],
