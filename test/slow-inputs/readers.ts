@@ -109,6 +109,8 @@ const KB = 1_024
 const MB = 1_048_576
 /** What the guard is given of one definition or answer: more is not looked through, and counts as found. */
 const GUARDED = ANSWER_CHARS_MAX
+/** A long text is looked through for orders in parts of this length. */
+const PART = 64 * KB
 /** A message of a client or a server. */
 const MESSAGE = 16 * MB
 
@@ -130,10 +132,10 @@ const call = (text: string) =>
 
 export const TEXT_READERS: readonly TextReader[] = [
   reader('guard: findHidden', GUARDED, findHidden),
-  reader('guard: stripHidden', GUARDED, stripHidden),
+  reader('guard: stripHidden', PART, stripHidden),
   reader('core: foldLookAlikes', GUARDED, foldLookAlikes),
   reader('guard: findInjections', GUARDED, findInjections),
-  reader('guard: findInAnswer', GUARDED, findInAnswer),
+  reader('guard: findInAnswer', PART, findInAnswer),
   reader('guard: findSecrets', GUARDED, findSecrets),
   reader('guard: locateData (in slices)', GUARDED, (text) =>
     inSlices(locateDataSteps(text, ALL_KINDS, newScanBudget()), text),
@@ -155,7 +157,11 @@ export const TEXT_READERS: readonly TextReader[] = [
     return inSlices(rewriteAnswerSteps(answer, rewriteContext(new SessionVault())), text)
   }),
   reader('gateway: rewriteAnswer, with sealed values (in slices)', MESSAGE_CHARS_MAX, (text) =>
-    inSlices(rewriteAnswerSteps(answerOf({ text }), rewriteContext(fullVault(text))), text),
+    // Halves of characters only come as escapes, which make the message as long as may be with fewer of them.
+    inSlices(
+      rewriteAnswerSteps(answerOf({ text: text.toWellFormed() }), rewriteContext(fullVault(text))),
+      text,
+    ),
   ),
   reader('gateway: openSealed', MESSAGE, (text) => openSealed(sealedCall(text))),
   reader('guard: findCanary (in slices)', MESSAGE, (text) =>

@@ -92,9 +92,12 @@ function names(value: JsonValue | undefined, search: FileSearch): boolean {
 function mentions(text: string, search: FileSearch): boolean {
   const { paths, budget, cleared } = search
   if (cleared?.has(text)) return false
-  if (paths.some((path) => text.includes(path))) return true
   budget.searchedLeft -= text.length
-  if (budget.searchedLeft < 0 && !BASE64.test(text)) return paths.length > 0
+  if (budget.searchedLeft < 0)
+    return BASE64.test(text)
+      ? paths.some((path) => BASE64.test(path) && text.includes(path))
+      : paths.length > 0
+  if (paths.some((path) => text.includes(path))) return true
   if (paths.length > 0 && isFoundInReadings(text, search)) return true
   if (text.length <= PATH_LENGTH_MAX && cleared !== undefined && cleared.size < SEARCHED_TEXTS_MAX)
     cleared.add(text)
@@ -133,5 +136,5 @@ function isFoundAsRead(text: string, { paths, place, budget }: FileSearch): bool
 const FILE_URL = /^\s*file:.*[\t\n\r]/is
 const COMBINING_RUN = new RegExp(`\\p{M}{${COMBINING_RUN_MAX + 1}}`, 'u')
 
-/** A file in base64 may be as long as the message: it needs no decoding. */
+/** A file in base64 may be as long as the message: it has no other spellings, and no dot of a file's name. */
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/

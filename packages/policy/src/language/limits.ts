@@ -63,10 +63,10 @@ export const FUNCTION_PARTS: Readonly<Record<string, number>> = {
  */
 export const DECODED_CHARS_MAX = 1_048_576
 /**
- * Characters of one call's texts that are searched for the gate's files, at about 5 ns each; base64
+ * Characters of one call's texts that are searched for the gate's files, at about 7 ns each; base64
  * is searched beyond that too. A call with more is denied.
  */
-export const SEARCHED_CHARS_MAX = 8 * 1_048_576
+export const SEARCHED_CHARS_MAX = 5 * 1_048_576
 /**
  * Characters of one call's texts that are read backwards from a name of the gate's files, or
  * resolved as a path, which counts four times; at most 10 ns each. More count as naming them.

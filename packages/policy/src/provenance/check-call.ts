@@ -327,6 +327,7 @@ function listValues(
     }
     // Several recipients in one text: each is checked.
     for (const part of role === 'recipient' ? text.split(/[,;|\n\r]+/) : [text]) {
+      if (values.length >= CHECKED_VALUES_MAX) return
       if (part.trim() === '') continue
       const reading = readValue(part, role === 'address')
       if (isDestinationKind(reading.kind) || said === 'address') add(reading, 'address')

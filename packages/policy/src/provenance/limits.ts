@@ -12,7 +12,7 @@ export const ANSWER_DEPTH_MAX = 32
 /** Values of the arguments of one call that are checked. A call with more is held. */
 export const CHECKED_VALUES_MAX = 4_096
 /** Characters of the arguments of one call that are checked. A call with more is held. */
-export const CHECKED_CHARS_MAX = 262_144
+export const CHECKED_CHARS_MAX = 131_072
 /** Nesting of arguments that is checked. A call with more is held. */
 export const CHECKED_DEPTH_MAX = 32
 /** Characters of a prompt that count as named by the user. */

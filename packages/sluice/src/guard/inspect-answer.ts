@@ -157,7 +157,9 @@ function* lookAt(text: string, walk: AnswerScan): Steps<void> {
 /** `before`: the reading that has been looked at; only what is new is looked at again. */
 function* lookForOrders(text: string, walk: AnswerScan, before?: string): Steps<void> {
   const parts =
-    before === undefined ? [text] : partsAround(text, changesIn(before, text), ORDER_REACH)
+    before === undefined
+      ? overlappingParts(text)
+      : partsAround(text, changesIn(before, text), ORDER_REACH)
   for (const part of parts) {
     const found = orderIn(part, walk)
     if (found !== undefined) return addFinding('injection', found, walk)
@@ -165,6 +167,17 @@ function* lookForOrders(text: string, walk: AnswerScan, before?: string): Steps<
   }
   const encoded = encodedOrderIn(text, walk)
   if (encoded !== undefined) addFinding('injection', encoded, walk)
+}
+
+/** Of a long text: each with as much around it as an order reaches. */
+function* overlappingParts(text: string): Generator<string> {
+  if (text.length <= PART_CHARS) return yield text
+  for (let start = 0; start < text.length; start += PART_CHARS)
+    yield* partsAround(
+      text,
+      [{ start, end: Math.min(text.length, start + PART_CHARS) }],
+      ORDER_REACH,
+    )
 }
 
 function orderIn(text: string, { strictness, budget }: AnswerScan): string | undefined {
@@ -220,6 +233,8 @@ const ORDER_CHARS_MIN = 10
 const TEXT_COST = 300
 /** Texts up to this length together are one step. */
 const STEP_CHARS = 16_384
+/** Characters that are looked through for orders at once. */
+const PART_CHARS = 65_536
 /** Of a text that is remembered. */
 const SEEN_CHARS_MAX = 64
 
