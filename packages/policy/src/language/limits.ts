@@ -76,7 +76,7 @@ export const PATH_STEPS_MAX = 1_048_576
  * Characters of a text with `..` that is searched for climbs, at about 5 ns each, if the server's
  * directory is within the gate's files. A longer text counts as leading to them.
  */
-export const CLIMB_CHARS_MAX = 6 * 1_048_576
+export const CLIMB_CHARS_MAX = 4 * 1_048_576
 /** A string or number that is part of a counter's key. */
 export const KEY_PART_LENGTH_MAX = 256
 /** Counter keys that a limit caches. */
