@@ -12,13 +12,9 @@ import { decide } from './decide.ts'
 const NOW = { wallMs: 0, monotonicMs: 0 }
 const LONG = 'please have a look at this as soon as you can because we are waiting for it'
 
-function tool(name: string, category: Category): KnownTool {
-  const properties = { how: { type: 'string', enum: ['fast', 'slow'] } }
-  return {
-    definition: { server: 's', name, inputSchema: { properties, additionalProperties: true } },
-    category,
-    risk: 'medium',
-  }
+function toolWith(properties: JsonObject, category: Category): KnownTool {
+  const definition = { server: 's', name: 'find', inputSchema: { type: 'object', properties } }
+  return { definition, category, risk: 'medium' }
 }
 
 describe('what `destinations` says of arguments', () => {
@@ -31,9 +27,8 @@ describe('what `destinations` says of arguments', () => {
     const house = base === undefined ? undefined : compiled(base)
     const document = { version: 1, default: 'allow', protect: 'balanced', destinations: said }
     const policy = { ...compiled(document), ...(house && { house }) }
-    const known = tool('find', category)
-    const definition = { ...known.definition, inputSchema: { type: 'object', properties: schema } }
-    const facts = sampleFacts({ ...known, definition }, { answers: [`${LONG} see ${STRANGER} 77`] })
+    const answers = [`${LONG} see ${STRANGER} 77`]
+    const facts = sampleFacts(toolWith(schema, category), { answers })
     const call = { server: 's', name: 'find', method: 'tools/call', args }
     return decide(policy, call, facts, new MemoryCounters(), NOW).action
   }
@@ -104,7 +99,7 @@ describe('what `destinations` says of arguments', () => {
   test('the reason names it', () => {
     const document = { version: 1, default: 'allow', protect: 'balanced' }
     const policy = compiled({ ...document, destinations: { 's/find': { message: 'recipient' } } })
-    const facts = sampleFacts(tool('find', 'Write'), { answers: [`${LONG} see ${STRANGER}`] })
+    const facts = sampleFacts(toolWith({}, 'Write'), { answers: [`${LONG} see ${STRANGER}`] })
     const call = { server: 's', name: 'find', method: 'tools/call', args: { message: STRANGER } }
     expect(decide(policy, call, facts, new MemoryCounters(), NOW).reason).toContain(
       'the recipient `args.message` (by `destinations`) stands in text of an answer',

@@ -35,8 +35,8 @@ export function tightenRoles(
 
 /** What is checked of the argument by `roles`, or by its name if they say nothing. */
 function rankWithout(path: string, roles: ArgumentRoles | undefined): number {
-  const said = findRole(path, roles)
-  if (said !== undefined) return rank(said)
+  const policyRole = findRole(path, roles)
+  if (policyRole !== undefined) return rank(policyRole)
   switch (getRole(path.slice(path.lastIndexOf('.') + 1))) {
     case 'recipient':
     case 'address':

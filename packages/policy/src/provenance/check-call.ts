@@ -291,10 +291,10 @@ function listValues(
 ): CollectedValues {
   const values: CheckedValue[] = []
   const isReach = isRead && reachesHosts(name)
-  const visit = ({ text, parent, key, role, isEnum, said }: ArgumentLeaf) => {
-    if (text === '' || said === 'none' || (isEnum && said === undefined)) return
+  const visit = ({ text, parent, key, role, isEnum, policyRole }: ArgumentLeaf) => {
+    if (text === '' || policyRole === 'none' || (isEnum && policyRole === undefined)) return
     // Most values are one word: neither several nor a sentence.
-    if (!isRead && said === undefined && role !== 'free text' && WORD.test(text)) {
+    if (!isRead && policyRole === undefined && role !== 'free text' && WORD.test(text)) {
       const reading = readValue(text, role === 'address')
       const use = isDestinationKind(reading.kind) ? 'address' : USE_OF[role]
       if (use !== undefined && (use === 'address' || !isDateText(text)))
@@ -302,13 +302,13 @@ function listValues(
       return
     }
     const add = (reading: ValueReading, use: ValueUse) =>
-      values.push({ parent, key, reading, use, isDeclared: said !== undefined })
+      values.push({ parent, key, reading, use, isDeclared: policyRole !== undefined })
     const addWithin = (within: string, use: ValueUse) => {
       const found = listAddresses(within, CHECKED_VALUES_MAX - values.length)
       for (const reading of found) add(reading, use)
       return found.length > 0
     }
-    if (isRead && !isSentTo(said)) {
+    if (isRead && !isSentTo(policyRole)) {
       if (role === 'free text' && !isReach) return
       const isAddress = role === 'address' || (isReach && role !== 'free text')
       if (isAddress ? isAddressLike(text) : looksLikeUrl(text))
@@ -318,7 +318,7 @@ function listValues(
           if (reading.kind === 'url') add(reading, 'address')
       return
     }
-    const isWhole = isDestination(said)
+    const isWhole = isDestination(policyRole)
     const isSent = role === 'recipient' || role === 'address' || role === 'credential'
     const isText = role === 'free text' || isProseLike(text.trim())
     if (isText && !isWhole && !isSent) {
@@ -330,9 +330,9 @@ function listValues(
       if (values.length >= CHECKED_VALUES_MAX) return
       if (part.trim() === '') continue
       const reading = readValue(part, role === 'address')
-      if (isDestinationKind(reading.kind) || said === 'address') add(reading, 'address')
+      if (isDestinationKind(reading.kind) || policyRole === 'address') add(reading, 'address')
       if ((isText || isSeparated(part)) && addWithin(part, 'address')) continue
-      if (isDestinationKind(reading.kind) || said === 'address') continue
+      if (isDestinationKind(reading.kind) || policyRole === 'address') continue
       if (!isWhole && (role === 'date' || role === 'place' || isDateText(part))) continue
       add(reading, isSent ? 'recipient' : 'identifier')
     }

@@ -28,7 +28,7 @@ export interface ArgumentLeaf {
   /** The tool declares which words it takes. */
   readonly isEnum: boolean
   /** What the policy says that it is. */
-  readonly said: ArgumentRole | undefined
+  readonly policyRole: ArgumentRole | undefined
 }
 
 /** An argument or member. */
@@ -36,10 +36,10 @@ interface NamedArgument {
   readonly name: string
   /** The names on the way to it; undefined if one of them has a dot, so that no path means it. */
   readonly path: string | undefined
-  readonly said: ArgumentRole | undefined
+  readonly policyRole: ArgumentRole | undefined
 }
 
-const WHOLE: NamedArgument = { name: '', path: '', said: undefined }
+const WHOLE: NamedArgument = { name: '', path: '', policyRole: undefined }
 
 const ROLE_OF: Readonly<Record<ArgumentRole, ValueRole>> = {
   address: 'address',
@@ -96,11 +96,11 @@ class ArgumentWalk {
     this.#depth--
   }
 
-  #nameMember({ path, said }: NamedArgument, name: string): NamedArgument {
+  #nameMember({ path, policyRole }: NamedArgument, name: string): NamedArgument {
     if (this.#roles === undefined || path === undefined || name.includes('.'))
-      return { name, path: undefined, said }
+      return { name, path: undefined, policyRole }
     const own = path === '' ? name : `${path}.${name}`
-    return { name, path: own, said: this.#roles.get(own) ?? said }
+    return { name, path: own, policyRole: this.#roles.get(own) ?? policyRole }
   }
 
   #walk(
@@ -125,19 +125,24 @@ class ArgumentWalk {
     } else this.members(value as JsonObject, at, named, declared)
   }
 
-  #leaf(text: string, at: ArgumentPlace, { name, said }: NamedArgument, isEnum: boolean): void {
+  #leaf(
+    text: string,
+    at: ArgumentPlace,
+    { name, policyRole }: NamedArgument,
+    isEnum: boolean,
+  ): void {
     this.#values++
     this.#chars += text.length
     if (this.#chars > CHECKED_CHARS_MAX) return
     const { parent = at, key } = at
-    const role = said === undefined ? getRole(name) : ROLE_OF[said]
-    this.#visit({ text, parent, key, role, isEnum, said })
+    const role = policyRole === undefined ? getRole(name) : ROLE_OF[policyRole]
+    this.#visit({ text, parent, key, role, isEnum, policyRole })
   }
 }
 
 /** A number that names something. */
-function isIdentifying({ name, said }: NamedArgument): boolean {
-  if (said !== undefined) return isDestination(said)
+function isIdentifying({ name, policyRole }: NamedArgument): boolean {
+  if (policyRole !== undefined) return isDestination(policyRole)
   const role = getRole(name)
   return role === 'id' || role === 'recipient' || role === 'credential'
 }
