@@ -85,20 +85,18 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
   const isReady = async ({ url }: { readonly url: string }) =>
     (await fetch(`${url}/readyz`)).status === 200
 
-  // The first one: a process that is started after a gate in this process was there counts as its child.
+  // Gates of their own processes, and the first test: a gate in this process marks it, and other gates
+  // would then take it for a server that they started.
   test('a gate is stopped (SIGSTOP) and goes on: nothing by an old state, nothing twice', async () => {
     const web = await serveWeb()
     const { calls, spec } = newCluster()
-    const stopped = await startGate(
-      spec('stopped', server.port, { servers: { web: { url: web.url } } }),
-    )
-    const other = await ownGate(spec('other', server.port, { servers: { web: { url: web.url } } }))
+    const servers = { web: { url: web.url } }
+    const stopped = await startGate(spec('stopped', server.port, { servers }))
+    const other = await startGate(spec('other', server.port, { servers }))
     const count = await open(stopped)
     const page = await open(stopped, 'web')
     const through = (client: PlainClient, name: string) =>
-      Object.assign(new PlainClient(other as unknown as RunningGate, name), {
-        session: client.session,
-      })
+      Object.assign(new PlainClient(other, name), { session: client.session })
     const open1 = through(count, 'count').call('slow')
     await until(() => calls().length === 1)
     stopped.process.kill('SIGSTOP')

@@ -55,7 +55,7 @@ const textOf = (result: object): string =>
 function toolsIn(reply: string): string[] {
   const [message = ''] = /\{"jsonrpc.*"result".*$/m.exec(reply) ?? []
   const result = splitMembers(message).get('result') ?? ''
-  return splitElements(splitMembers(result).get('tools') ?? '')
+  return [...splitElements(splitMembers(result).get('tools') ?? '')]
 }
 
 test('what any server can do is there, and what each says, under its name', () => {

@@ -45,5 +45,5 @@ export async function listDirectly({ command, env }: ServerCommand): Promise<str
 
 function parseDefinitions(message: string): string[] {
   const result = splitMembers(message).get('result') ?? '{}'
-  return splitElements(splitMembers(result).get('tools') ?? '[]')
+  return [...splitElements(splitMembers(result).get('tools') ?? '[]')]
 }

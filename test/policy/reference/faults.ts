@@ -30,7 +30,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'what is said of an object does not hold for its members',
     file: 'policy/src/provenance/visit-arguments.ts',
-    find: 'this.#roles.get(own) ?? said',
+    find: 'this.#roles.get(own) ?? policyRole',
     put: 'this.#roles.get(own)',
   },
   {

@@ -5,6 +5,7 @@
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { JsonRpcResponse } from '../../protocol/message.ts'
 import { toStatelessResult } from '../session/stateless-results.ts'
+import { runInSlices } from '../shared/slices.ts'
 import type { CallSession } from './call-session.ts'
 import type { SentRequest } from './pending-requests.ts'
 import { stripGateMeta, unknownError } from './replies.ts'
@@ -18,7 +19,7 @@ export interface FilterOptions {
   readonly session: CallSession
 }
 
-/** A promise only for a long list. */
+/** A promise only for a list of tasks and a long one. */
 export function filterResult(options: FilterOptions): JsonRpcResponse | Promise<JsonRpcResponse> {
   const { response, sent, session } = options
   const { method, name } = sent
@@ -30,12 +31,11 @@ export function filterResult(options: FilterOptions): JsonRpcResponse | Promise<
   }
   if (stripped.result === undefined) return stripped
   if (method === 'initialize') client.revision = revisionOf(stripped.result)
-  const own =
-    method === 'tasks/list'
-      ? tasks.filter(stripped.result)
-      : HELLOS.has(method)
-        ? session.onHello(stripped.result)
-        : stripped.result
+  if (method === 'tasks/list')
+    return runInSlices(tasks.filter(stripped.result), 'list').then((list) =>
+      sealResult(options, stripped, list),
+    )
+  const own = HELLOS.has(method) ? session.onHello(stripped.result) : stripped.result
   const visible = lists.filter(method, own, session.facts)
   if (typeof visible === 'string') return sealResult(options, stripped, visible)
   return visible.then((list) => sealResult(options, stripped, list))

@@ -2,6 +2,7 @@
 // judged: what follows passes, and a task of anybody else's is one that does not exist.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import type { Steps } from '@sluice/policy/core/steps'
 import { LruMap } from '../../core/lru-map.ts'
 import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
@@ -33,11 +34,13 @@ export class SessionTasks {
   }
 
   /** The result of `tasks/list` without those of others. */
-  filter(resultText: string): string {
+  *filter(resultText: string): Steps<string> {
     const members = splitMembers(resultText)
-    const own = splitElements(members.get('tasks') ?? '[]').filter((text) =>
-      this.isAbout(JSON.parse(text)),
-    )
+    const own: string[] = []
+    for (const text of splitElements(members.get('tasks') ?? '[]')) {
+      if (this.isAbout(JSON.parse(text))) own.push(text)
+      yield
+    }
     members.set('tasks', `[${own.join(',')}]`)
     return writeMembers(members)
   }

@@ -139,7 +139,7 @@ export class VisibleLists {
       return this.#filterInSlices(list, resultText, factsNow)
     const facts = factsNow()
     const members = splitMembers(resultText)
-    const entries = splitElements(members.get(list.key) ?? '[]')
+    const entries = [...splitElements(members.get(list.key) ?? '[]')]
     const shown = entries.filter((text) => this.#isShown(list, text, facts, this.#generation))
     members.set(list.key, `[${shown.join(',')}]`)
     return writeMembers(members)

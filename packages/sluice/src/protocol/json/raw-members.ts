@@ -2,38 +2,58 @@
 // preserved. Pure; for results the gate has to inspect (`tools/list` is filtered by omitting
 // definitions, never by rewriting them). The text is one the strict reader accepted.
 
-import type { JsonValue } from '@sluice/policy/core/json'
 import { JSON_LIMITS } from './limits.ts'
-import { JsonReader, OPEN_ARRAY, OPEN_OBJECT } from './read-json.ts'
+import { CLOSE_ARRAY, COMMA, JsonReader, OPEN_ARRAY, OPEN_OBJECT } from './read-json.ts'
 import { Skipper } from './skip-json.ts'
 import { WireRejection } from './wire-rejection.ts'
 
 /** In source order; empty if the text is not an object. */
 export function splitMembers(text: string): Map<string, string> {
   const members = new Map<string, string>()
-  walk(text, (reader, skipper) => {
-    if (reader.skipSpace() !== OPEN_OBJECT) return skipper.skipValue()
-    reader.eachMember((keyAt) => {
-      const key = reader.readString()
-      if (members.has(key)) reader.refuseDoubled(key, keyAt)
-      reader.skipColon()
-      members.set(key, readSpan(reader, skipper))
-    })
-  })
+  const reader = new JsonReader(text, JSON_LIMITS)
+  const skipper = new Skipper(reader)
+  try {
+    reader.begin()
+    if (reader.skipSpace() === OPEN_OBJECT)
+      reader.eachMember((keyAt) => {
+        const key = reader.readString()
+        if (members.has(key)) reader.refuseDoubled(key, keyAt)
+        reader.skipColon()
+        members.set(key, readSpan(reader, skipper))
+      })
+    else skipper.skipValue()
+    reader.end()
+  } catch (thrown) {
+    throw toError(thrown)
+  }
   return members
 }
 
-/** Empty if the text is not an array. */
-export function splitElements(text: string): string[] {
-  const elements: string[] = []
-  walk(text, (reader, skipper) => {
-    if (reader.skipSpace() !== OPEN_ARRAY) return skipper.skipValue()
-    reader.readArray((): JsonValue => {
-      elements.push(readSpan(reader, skipper))
-      return null
-    })
-  })
-  return elements
+/** One by one, so that the caller can pause in a long list; none if the text is not an array. */
+export function* splitElements(text: string): Generator<string> {
+  const reader = new JsonReader(text, JSON_LIMITS)
+  const skipper = new Skipper(reader)
+  try {
+    reader.begin()
+    if (reader.skipSpace() === OPEN_ARRAY) yield* readElements(reader, skipper)
+    else skipper.skipValue()
+    reader.end()
+  } catch (thrown) {
+    throw toError(thrown)
+  }
+}
+
+function* readElements(reader: JsonReader, skipper: Skipper): Generator<string> {
+  reader.enter()
+  if (reader.skipSpace() !== CLOSE_ARRAY)
+    for (;;) {
+      yield readSpan(reader, skipper)
+      const code = reader.skipSpace()
+      if (code === CLOSE_ARRAY) break
+      if (code !== COMMA) reader.refuseSyntax('`,` or `]`')
+      reader.at++
+    }
+  reader.leave(null)
 }
 
 function readSpan(reader: JsonReader, skipper: Skipper): string {
@@ -43,12 +63,7 @@ function readSpan(reader: JsonReader, skipper: Skipper): string {
   return reader.text.slice(start, reader.at)
 }
 
-function walk(text: string, read: (reader: JsonReader, skipper: Skipper) => void): void {
-  const reader = new JsonReader(text, JSON_LIMITS)
-  try {
-    reader.readText(() => read(reader, new Skipper(reader)))
-  } catch (thrown) {
-    if (!(thrown instanceof WireRejection)) throw thrown
-    throw new Error(`a text the strict reader refuses: ${thrown.message}`)
-  }
+function toError(thrown: unknown): unknown {
+  if (!(thrown instanceof WireRejection)) return thrown
+  return new Error(`a text the strict reader refuses: ${thrown.message}`)
 }

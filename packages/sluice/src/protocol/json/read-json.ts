@@ -94,7 +94,7 @@ export class JsonReader {
   hasExponent = false
   /** Of the next backslash or control character, if it is not before `at`. */
   special = -1
-  /** Known from `readText` on: the text has no escape and no line terminator. */
+  /** Known from `begin` on: the text has no escape and no line terminator. */
   isPlain = false
 
   constructor(text: string, limits: JsonLimits) {
@@ -107,6 +107,14 @@ export class JsonReader {
 
   /** The whole text, whose one value `readRoot` reads. */
   readText<Root>(readRoot: () => Root): Root {
+    this.begin()
+    const value = readRoot()
+    this.end()
+    return value
+  }
+
+  /** Before anything of the text is read. */
+  begin(): void {
     const { length } = this.text
     const { lengthMax } = this.limits
     if (!(length <= lengthMax))
@@ -117,10 +125,12 @@ export class JsonReader {
       this.refuseSurrogate(this.text.search(LONE_SURROGATE))
     this.isPlain = !NOT_PLAIN.test(this.text)
     if (this.isPlain) this.special = length
-    const value = readRoot()
+  }
+
+  /** After its one value. */
+  end(): void {
     this.skipSpace()
-    if (this.at < length) this.refuseSyntax('the end of the text')
-    return value
+    if (this.at < this.text.length) this.refuseSyntax('the end of the text')
   }
 
   /** `readMember` and `readItem` apply to the members or items of this value, not below. */
