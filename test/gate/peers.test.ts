@@ -43,6 +43,18 @@ describe.runIf(process.platform === 'linux')('a poisoned server', () => {
     expect(other).toMatch(/^HTTP\/1.1 400 /)
     const status = await sluice(['status', '--config', join(poisoned.folder, 'sluice.yaml')])
     expect([status.code, status.stderr]).toEqual([0, ''])
+    // A gate beside it, with a data directory of its own: its servers are other programs of the user.
+    const beside = await startGate({ servers: { knocking: fixture('knocking') } })
+    const visitor = await PlainClient.open(beside, 'knocking')
+    for (const [from, to] of [
+      [client, visitor],
+      [visitor, client],
+    ] as const) {
+      const visits = (await from.call('knock', { url: to.url })).answer.result.content
+      for (const { text } of visits) expect(JSON.parse(text).status).toBe(400)
+    }
+    const { answer: own } = await visitor.call('knock', { url: visitor.url })
+    for (const { text } of own.result.content) expect(JSON.parse(text).status).toBe(403)
   })
 
   test('F5: an orphan of an earlier gate is refused by the next, over HTTP and the first PIN', async () => {

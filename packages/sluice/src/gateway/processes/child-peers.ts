@@ -10,8 +10,8 @@ import type { Socket } from 'node:net'
 import { endianness } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { LruMap } from '../../core/lru-map.ts'
-import { PEER_PIDS_KEPT_MAX, PEER_PROCESSES_PER_TURN } from '../shared/limits.ts'
 import { type ChildProcesses, hasSocketOpen } from './child-processes.ts'
+import { PEER_PIDS_KEPT_MAX, PEER_PROCESSES_PER_TURN } from './limits.ts'
 import { readStat, readUids } from './process-group.ts'
 
 const NONE: readonly Holder[] = []

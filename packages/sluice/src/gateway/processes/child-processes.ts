@@ -1,21 +1,34 @@
-// Which processes of this machine were started by a gate of this data directory, on Linux. The mark is
-// the hard limit of file locks (RLIMIT_LOCKS, which the kernel no longer enforces): the gate lowers its
-// own, every descendant inherits it, and none can raise it again without CAP_SYS_RESOURCE. Process
-// groups, parents and the environment can all be shed; this cannot. The highest mark is kept in the
-// data directory, so that orphans of an earlier gate are recognised whatever the clock says.
+// Which processes of this machine were started by a gate of this data directory, on Linux: those at or below
+// one of its marks (process-mark.ts). The gate lowers its own limits, every descendant inherits them, and none
+// can raise them again. Process groups, parents and the environment can all be shed; this cannot.
 
 import { execFile } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
-import { MARK_MS_MAX } from '../shared/limits.ts'
 import { CHILD_VARIABLE } from './environment.ts'
+import { MARK_MS_MAX } from './limits.ts'
 import { readStat } from './process-group.ts'
-import { hardLimitOf, readMark, writeMark } from './process-mark.ts'
+import {
+  addMark,
+  chooseMark,
+  hardLimitsOf,
+  isAtOrBelow,
+  isSameMark,
+  type ProcessMark,
+  readMarks,
+  writeMarks,
+} from './process-mark.ts'
+
+export interface MarkOptions {
+  /** Whether this gate will start processes: then the mark is written to the data directory. */
+  readonly startsProcesses: boolean
+  /** Of the cluster that the gate is in. */
+  readonly clusterKey?: string | undefined
+}
 
 export class ChildProcesses {
-  /** Processes whose hard limit is at or below this one were started by a gate of this directory. */
-  readonly #limit: number
-  /** Whether this gate's own mark is set: what it starts from now on is at or below the limit. */
+  /** Processes at or below one of these were started by a gate of this directory. */
+  readonly #marks: readonly ProcessMark[]
+  /** Whether this gate's own mark is set: what it starts from now on is at or below it. */
   readonly isSure: boolean
   /** The value of SLUICE_CHILD in this gate's own environment, if another gate started it. */
   readonly #inherited = process.env[CHILD_VARIABLE]
@@ -23,31 +36,30 @@ export class ChildProcesses {
    * when the pid is another process. Who has no mark never gets one. */
   readonly #others = new Map<number, number>()
 
-  private constructor(limit: number, isSure: boolean) {
-    this.#limit = limit
+  private constructor(marks: readonly ProcessMark[], isSure: boolean) {
+    this.#marks = marks
     this.isSure = isSure
   }
 
   /** Before the first server is started. Undefined where processes cannot be told apart. `directory` is
-   * the data directory; the mark is written there if this gate will start processes. */
+   * the data directory. */
   static async mark(
     directory: string,
-    startsProcesses: boolean,
+    { clusterKey, startsProcesses }: MarkOptions,
   ): Promise<ChildProcesses | undefined> {
     if (process.platform !== 'linux') return undefined
-    const kept = readMark(directory)
-    if (!startsProcesses && kept === undefined) return undefined
-    // By time, and always above the one before: an orphan of an earlier gate stays below it, also if
-    // the clock was set back. A gate that was itself started by one stays below that one.
-    const byTime = Math.floor(Date.now() / 1_000) * 256 + randomInt(256)
-    const wanted = Math.max(byTime, (kept ?? 0) + 1)
-    const limit = Math.min(wanted, (hardLimitOf('self') ?? 0) - 1)
-    const highest = Math.max(limit, kept ?? 0)
+    const stored = readMarks(directory)
+    if (!startsProcesses && stored.length === 0) return undefined
+    const limits = hardLimitsOf('self')
+    const own = limits && chooseMark(limits, stored, clusterKey)
+    if (own === undefined) return new ChildProcesses(stored, false)
+    const marks = addMark(stored, own)
     // On disk before it is in force: a gate that is killed must not leave orphans nobody knows of.
-    if (startsProcesses && limit > 0) writeMark(directory, highest)
-    if (limit > 0) await lower(limit)
-    const isSure = limit > 0 && hardLimitOf('self') === limit
-    return new ChildProcesses(isSure ? highest : (kept ?? 0), isSure)
+    if (startsProcesses) writeMarks(directory, marks)
+    await lower(own)
+    const now = hardLimitsOf('self')
+    const isSure = now !== undefined && isSameMark(now, own)
+    return new ChildProcesses(isSure ? marks : stored, isSure)
   }
 
   has(pid: number): boolean {
@@ -55,8 +67,9 @@ export class ChildProcesses {
     const folder = folderOf(pid)
     if (folder === undefined) return false
     if (this.#others.get(pid) === folder) return false
-    const limit = hardLimitOf(pid)
-    const isOurs = (limit !== undefined && limit <= this.#limit) || this.#isNamedChild(pid)
+    const limits = hardLimitsOf(pid)
+    const isMarked = limits && this.#marks.some((mark) => isAtOrBelow(limits, mark))
+    const isOurs = isMarked === true || this.#isNamedChild(pid)
     if (!isOurs) this.#others.set(pid, folder)
     return isOurs
   }
@@ -98,8 +111,9 @@ function linkOf(path: string): string {
   }
 }
 
-function lower(limit: number): Promise<void> {
-  const args = ['--pid', String(process.pid), `--locks=${limit}:${limit}`]
+function lower({ locks, rss }: ProcessMark): Promise<void> {
+  const limits = [`--locks=${locks}:${locks}`, `--rss=${rss}:${rss}`]
+  const args = ['--pid', String(process.pid), ...limits]
   return new Promise((resolve) => {
     execFile('prlimit', args, { timeout: MARK_MS_MAX }, () => resolve())
   })

@@ -6,7 +6,7 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
 import { bootId } from '../../store/files/boot-id.ts'
-import { PROCESS_ANCESTORS_MAX } from '../shared/limits.ts'
+import { PROCESS_ANCESTORS_MAX } from './limits.ts'
 import { readStat, readUids } from './process-group.ts'
 
 const SHELLS: ReadonlySet<string> = new Set([

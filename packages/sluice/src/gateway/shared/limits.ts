@@ -346,15 +346,6 @@ export const PAGE_URL_LENGTH_MAX = 2_048
 /** Calls that may go on without being counted again, over all sessions. */
 export const CONTINUATIONS_MAX = 10_000
 
-/** How long the gate's mark on its own processes may take to be set. */
-export const MARK_MS_MAX = 2_000
-/** Processes looked at in one turn when the peer of a connection is searched for. */
-export const PEER_PROCESSES_PER_TURN = 20
-/** Ancestors of a pipe among which its client is looked for. */
-export const PROCESS_ANCESTORS_MAX = 64
-/** Peers that are looked at first, since they came before. */
-export const PEER_PIDS_KEPT_MAX = 64
-
 // Agents.
 
 /** How long an agent's call may take, and how long a family keeps a session it does not use. */

@@ -32,7 +32,7 @@ export function openServers(config: GateConfig, { ledger, log, peers }: ServersP
       prepareWorkDirectories({ data, servers })
       if (isMarked || server.kind !== 'stdio') return
       isMarked = true
-      peers.startsProcesses(await markOwn({ data, servers }, log))
+      peers.startsProcesses(await markOwn({ ...config, servers }, log))
     },
   })
 }
@@ -58,11 +58,12 @@ export function readServers(file: string, parse: ParseConfig): ServersConfig {
 /** What the gate starts from now on can be told from everybody else's, and so can what an earlier gate
  * of this data directory has left behind. */
 export async function markOwn(
-  config: Pick<GateConfig, 'data' | 'servers'>,
+  config: Pick<GateConfig, 'cluster' | 'data' | 'servers'>,
   log: Log,
 ): Promise<ChildProcesses | undefined> {
   const starts = startsProcesses(config)
-  const children = await ChildProcesses.mark(config.data, starts)
+  const clusterKey = config.cluster?.key
+  const children = await ChildProcesses.mark(config.data, { startsProcesses: starts, clusterKey })
   if (children?.isSure || !starts) return children
   const known = children === undefined ? 'cannot be told from others here' : 'can hide'
   log('warn', `processes of servers ${known}: see docs/concepts/threats.md on who may connect`)
