@@ -6,6 +6,7 @@
 import { isObject } from '@sluice/policy/core/json'
 import { checkParams, rejectCaseVariant } from './check-params.ts'
 import { findId, isId } from './find-id.ts'
+import { OPEN_ARRAY, OPEN_OBJECT } from './json/characters.ts'
 import type { WireErrorCode } from './json/errors.ts'
 import {
   BATCH_MESSAGES_MAX,
@@ -14,7 +15,7 @@ import {
   type JsonLimits,
   METHOD_LENGTH_MAX,
 } from './json/limits.ts'
-import { JsonReader, OPEN_ARRAY, OPEN_OBJECT } from './json/read-json.ts'
+import { JsonReader } from './json/read-json.ts'
 import { skipValue } from './json/skip-json.ts'
 import { quoteForMessage, WireRejection } from './json/wire-rejection.ts'
 import { ENVELOPE_KEYS, ERROR_KEYS, PARAMS_KEYS } from './known-keys.ts'

@@ -2,8 +2,9 @@
 // preserved. Pure; for results the gate has to inspect (`tools/list` is filtered by omitting
 // definitions, never by rewriting them). The text is one the strict reader accepted.
 
+import { CLOSE_ARRAY, COMMA, OPEN_ARRAY, OPEN_OBJECT } from './characters.ts'
 import { JSON_LIMITS } from './limits.ts'
-import { CLOSE_ARRAY, COMMA, JsonReader, OPEN_ARRAY, OPEN_OBJECT } from './read-json.ts'
+import { JsonReader } from './read-json.ts'
 import { Skipper } from './skip-json.ts'
 import { WireRejection } from './wire-rejection.ts'
 

@@ -4,11 +4,26 @@
 
 import { saysExactly } from '@sluice/policy/core/is-exact-double'
 import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
+import {
+  BACKSLASH,
+  BYTE_ORDER_MARK,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  LETTER_E,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  PLUS,
+  POINT,
+  QUOTE,
+} from './characters.ts'
 import { isDigit, MINUS, wholeNumber, ZERO } from './digits.ts'
 import type { WireErrorCode } from './errors.ts'
 import { FoldBudget } from './fold-case.ts'
 import { JSON_DEPTH_CEILING, JSON_LIMITS, type JsonLimits } from './limits.ts'
 import { refuseString } from './refuse-string.ts'
+import { isInherited, setOwn } from './set-own.ts'
 import { quoteForMessage, WireRejection } from './wire-rejection.ts'
 
 export type JsonReading =
@@ -37,25 +52,11 @@ export function readJson(text: string, limits: Partial<JsonLimits> = {}): JsonRe
  */
 export type MemberReader = (key: string, keyAt: number) => JsonValue
 
-export const QUOTE = 0x22
-const PLUS = 0x2b
-export const COMMA = 0x2c
-const POINT = 0x2e
-export const COLON = 0x3a
-export const OPEN_ARRAY = 0x5b
-export const BACKSLASH = 0x5c
-export const CLOSE_ARRAY = 0x5d
-const LETTER_E = 0x65
-export const OPEN_OBJECT = 0x7b
-export const CLOSE_OBJECT = 0x7d
-const BYTE_ORDER_MARK = 0xfeff
 /** Every decimal of this many digits round-trips through a double. */
 const SAFE_DIGITS = 15
 /** Digits, with a sign, of what is read without `Number`. */
 const PLAIN_DIGITS = 9
-/**
- * White space or digits scanned by a loop; longer runs are searched by a pattern, which is faster.
- */
+/** White space or digits scanned by a loop: for longer runs a pattern is faster. */
 const SPACES_LOOPED_MAX = 16
 const DIGITS_LOOPED_MAX = 32
 const NOT_SPACE = /[^ \n\r\t]/g
@@ -67,8 +68,6 @@ const SPECIAL = /[\\\x00-\x1f]/g
 /** What needs a closer check: escapes, and whatever could end a line for some peer. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const NOT_PLAIN = /[\\\x00-\x1f\u0085\u2028\u2029]/
-const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype))
-const INHERITED_LENGTH_MIN = Math.min(...[...INHERITED].map((name) => name.length))
 /** ES2024, which Node has; the pure rooms are typed against ES2023. */
 type WellFormedness = string & { isWellFormed(): boolean }
 
@@ -164,7 +163,7 @@ export class JsonReader {
       if (this.skipSpace() !== COLON) this.refuseSyntax('`:` after the key')
       this.at++
       const value = readMember === undefined ? this.readValue() : readMember(key, start)
-      if (key.length >= INHERITED_LENGTH_MIN && INHERITED.has(key)) setOwn(object, key, value)
+      if (isInherited(key)) setOwn(object, key, value)
       else object[key] = value
       const code = this.skipSpace()
       if (code === CLOSE_OBJECT) return this.leave(object)
@@ -396,13 +395,4 @@ export class JsonReader {
   refuse(code: WireErrorCode, message: string, at = this.at): never {
     throw new WireRejection(code, message, at)
   }
-}
-
-/**
- * For names that every object inherits. Plain assignment to `__proto__` would change the prototype
- * instead of adding a key, and the others would throw if Object.prototype is frozen.
- */
-function setOwn(object: object, key: string, value: JsonValue): void {
-  const own = { value, writable: true, enumerable: true, configurable: true }
-  Object.defineProperty(object, key, own)
 }

@@ -1,7 +1,8 @@
 // Reports what is wrong, and where, in a string that JSON.parse refused or that has a lone
 // surrogate. Slow, and called once: its input is always refused. Pure; used by read-json.ts.
 
-import { BACKSLASH, type JsonReader, QUOTE } from './read-json.ts'
+import { BACKSLASH, QUOTE } from './characters.ts'
+import type { JsonReader } from './read-json.ts'
 
 /** `start` is at the opening quote. */
 export function refuseString(reader: JsonReader, start: number): never {

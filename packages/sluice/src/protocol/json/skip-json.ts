@@ -1,17 +1,17 @@
 // Skips a JSON value that is not needed as a value: refuses what the strict reader refuses, and
 // allocates nothing. Results of servers take this path, since they are forwarded as text. Pure.
 
-import { isDigit, MINUS } from './digits.ts'
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
   COLON,
   COMMA,
-  type JsonReader,
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
-} from './read-json.ts'
+} from './characters.ts'
+import { isDigit, MINUS } from './digits.ts'
+import type { JsonReader } from './read-json.ts'
 
 /** Keys of one object that are compared one by one; with more, a Map finds duplicates. */
 const KEYS_COMPARED_MAX = 8
