@@ -265,23 +265,30 @@ interface CollectedValues {
   readonly isTooLarge: boolean
 }
 
-/** By arguments: several conditions look at the values of one call, and those of a long text take a while. */
-const collected = new WeakMap<
-  JsonObject,
-  { call: CheckedCall; isRead: boolean } & CollectedValues
->()
+interface LastCall {
+  readonly call: CheckedCall
+  readonly found: CollectedValues
+}
+
+/** Several conditions look at the values of one call, one after the other. */
+let lastChange: LastCall | undefined
+let lastRead: LastCall | undefined
 
 function collectValues(call: CheckedCall, isRead: boolean): CollectedValues {
-  const known = collected.get(call.args)
-  if (known !== undefined && known.isRead === isRead && isSameCall(known.call, call)) return known
-  const made = { call, isRead, ...listValues(call, isRead) }
-  collected.set(call.args, made)
-  return made
+  const last = isRead ? lastRead : lastChange
+  if (last !== undefined && isSameCall(last.call, call)) return last.found
+  const made = { call, found: listValues(call, isRead) }
+  if (isRead) lastRead = made
+  else lastChange = made
+  return made.found
 }
 
 function isSameCall(one: CheckedCall, other: CheckedCall): boolean {
   return (
-    one.name === other.name && one.roles === other.roles && one.inputSchema === other.inputSchema
+    one.args === other.args &&
+    one.name === other.name &&
+    one.roles === other.roles &&
+    one.inputSchema === other.inputSchema
   )
 }
 
@@ -309,7 +316,7 @@ function listValues(
       return found.length > 0
     }
     if (isRead && !isSentTo(policyRole)) {
-      if (role === 'free text' && !isReach) return
+      if ((role === 'free text' && !isReach) || HOLDS_NO_URL.test(text)) return
       const isAddress = role === 'address' || (isReach && role !== 'free text')
       if (isAddress ? isAddressLike(text) : looksLikeUrl(text))
         add(readValue(text, true), 'address')
@@ -342,6 +349,8 @@ function listValues(
 }
 
 const WORD = /^[\w-]+$/
+/** A URL has a scheme or a host with a dot; beyond ASCII are other spellings of both. */
+const HOLDS_NO_URL = /^[^.:\u0080-\uffff]*$/
 /** What a value that is no address is used for; a date and a place decide nothing. */
 const USE_OF: Readonly<Partial<Record<ValueRole, ValueUse>>> = {
   address: 'recipient',

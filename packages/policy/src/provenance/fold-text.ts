@@ -7,8 +7,13 @@ const LONG_MARKS = /(\p{M}{8})\p{M}+/gu
 const IDEOGRAPHIC_STOP = '\u3002'
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
 
+/** To fold it is to write it in lower case. */
+export function isPlainAscii(text: string): boolean {
+  return PLAIN.test(text)
+}
+
 export function foldText(text: string): string {
-  if (PLAIN.test(text)) return text.toLowerCase()
+  if (isPlainAscii(text)) return text.toLowerCase()
   const plain = text.replace(LONG_MARKS, '$1').normalize('NFKC').replace(INVISIBLE, '')
   return plain.replaceAll(IDEOGRAPHIC_STOP, '.').toLowerCase()
 }

@@ -23,6 +23,7 @@ export class HashTable {
   #count = 0
   #answer = 1
   #isIncomplete = false
+  #revision = 0
 
   get size(): number {
     return this.#count
@@ -33,12 +34,20 @@ export class HashTable {
     return this.#isIncomplete
   }
 
+  /** Grows with every change but that of an age: what is held again is as old as before once it was
+   * stored, so it is dropped sooner. */
+  get revision(): number {
+    return this.#revision
+  }
+
   get bytes(): number {
     return this.#slots * 12
   }
 
   markIncomplete(): void {
+    if (this.#isIncomplete) return
     this.#isIncomplete = true
+    this.#revision++
   }
 
   startAnswer(): void {
@@ -64,6 +73,7 @@ export class HashTable {
       words[at + 1] = b
       this.#count++
     }
+    if ((before & flags) !== flags) this.#revision++
     words[at + 2] = (this.#answer << FLAG_BITS) | (before & FLAG_MASK) | flags
   }
 
@@ -126,6 +136,7 @@ export class HashTable {
     ages.sort()
     const newestDropped = ages[Math.min(PROVENANCE_FREED_MIN, ages.length - 1)] ?? 0
     this.#isIncomplete = true
+    this.#revision++
     this.#rebuild(this.#slots, newestDropped)
   }
 

@@ -89,20 +89,24 @@ function readTable(lines: readonly string[], found: FieldCollector): RecordText 
 function splitCells(line: string): string[] | undefined {
   const row = line.trim()
   if (row.length < 2 || !row.startsWith('|') || !row.endsWith('|')) return undefined
-  return row
-    .slice(1, -1)
-    .split('|')
-    .map((cell) => unwrapCode(cell.trim()))
+  const cells: string[] = []
+  for (let start = 1; start < row.length; ) {
+    const end = row.indexOf('|', start)
+    cells.push(unwrapCode(row.slice(start, end).trim()))
+    start = end + 1
+  }
+  return cells
 }
 
 /** `[FILE] name`. */
-const LISTED = /^\[[A-Z]{2,10}\] +(\S.*)$/
+const LISTED = /^\[[A-Z]{2,10}\] +\S.*$/
 
 /** The name in a line of a listing. */
 function readListed(line: string): string | undefined {
-  if (line.startsWith('[')) {
-    const name = LISTED.exec(line)?.[1]
-    if (name !== undefined) return name
+  if (line.startsWith('[') && LISTED.test(line)) {
+    let start = line.indexOf(']') + 1
+    while (line.charCodeAt(start) === 32) start++
+    return line.slice(start)
   }
   return line === '' || line.startsWith('-') || /[\s:]/.test(line) ? undefined : line
 }
@@ -127,9 +131,13 @@ const NO_RECORDS = new Error('not a block of records')
 const KEY_CHARS_MAX = 64
 const KEY_WORDS_MAX = 4
 /** What YAML does not take at the start of a plain value, and flow collections. */
-const NOT_FIRST = '&*!|>%@`#"\'[]{},?'
+const NOT_FIRST = new Uint8Array(128)
+for (const mark of '&*!|>%@`#"\'[]{},?') NOT_FIRST[mark.charCodeAt(0)] = 1
 const EMPTY: ReadonlySet<string> = new Set(['[]', '{}', '~', 'null'])
+const EMPTY_CHARS_MAX = 4
 const LITERAL: ReadonlySet<string> = new Set(['|', '|-', '|+', '>', '>-', '>+'])
+
+const NAMES_KEPT = 32
 
 interface KeyedLine {
   readonly key: string
@@ -140,6 +148,9 @@ interface KeyedLine {
 class BlockReader {
   readonly #lines: readonly string[]
   readonly #found: FieldCollector
+  /** Names of fields in the order in which they came, and the one that is expected next. */
+  readonly #names: string[] = []
+  #nextName = 0
   #at = 0
 
   constructor(lines: readonly string[], found: FieldCollector) {
@@ -176,14 +187,14 @@ class BlockReader {
     let count = 0
     for (; this.#isItem(indent); count++) {
       if (depth === 0) this.#found.startRecord()
-      const inner = (this.#lines[this.#at] as string).slice(indent + 1).trimStart()
-      const keyed = readKey(inner)
+      const line = this.#lines[this.#at] as string
+      const inner = line.slice(indent + 1).trimStart()
+      const keyed = this.#readKey(inner)
       if (keyed === undefined) {
         this.#readScalar(inner, indent, name)
         isTable = false
       } else {
-        const start = (this.#lines[this.#at] as string).length - inner.length
-        const own = this.#readMapping(start, depth + 1, inner)
+        const own = this.#readMapping(line.length - inner.length, depth + 1, keyed)
         shape ??= own
         isTable &&= own === shape
       }
@@ -192,14 +203,14 @@ class BlockReader {
   }
 
   /** Returns the names of its fields, one in a line. `first`: its first line, after the dash. */
-  #readMapping(indent: number, depth: number, first?: string): string {
+  #readMapping(indent: number, depth: number, first?: KeyedLine): string {
     if (depth > ANSWER_DEPTH_MAX) throw NO_RECORDS
     const names: string[] = []
     let own = first
     for (;;) {
       const line = this.#lines[this.#at]
       if (own === undefined && (line === undefined || indentOf(line) !== indent)) break
-      const keyed = readKey(own ?? (line as string).slice(indent))
+      const keyed = own ?? this.#readKey((line as string).slice(indent))
       own = undefined
       if (keyed === undefined) {
         if (names.length === 0 || this.#isItem(indent)) break
@@ -211,6 +222,25 @@ class BlockReader {
     }
     if (names.length === 0) throw NO_RECORDS
     return names.join('\n')
+  }
+
+  /** As `readKey`. Most records have the names of the one before, in the same order. */
+  #readKey(text: string): KeyedLine | undefined {
+    const key = this.#names[this.#nextName] ?? ''
+    const end = key.length
+    if (end > 0 && text.charCodeAt(end) === 58 && text.startsWith(key)) {
+      const after = text.charCodeAt(end + 1)
+      if (after === 32 || end + 1 === text.length) {
+        this.#nextName = (this.#nextName + 1) % this.#names.length
+        return { key, rest: text.slice(end + 1).trim() }
+      }
+    }
+    const keyed = readKey(text)
+    if (keyed === undefined) return undefined
+    const at = this.#names.indexOf(keyed.key)
+    if (at === -1 && this.#names.length < NAMES_KEPT) this.#names.push(keyed.key)
+    this.#nextName = at === -1 ? 0 : (at + 1) % this.#names.length
+    return keyed
   }
 
   #readValue({ key, rest }: KeyedLine, indent: number, depth: number): void {
@@ -229,7 +259,7 @@ class BlockReader {
     // Nearly every value: in one line, and plain.
     if ((next === undefined || (!isBlank(next) && indentOf(next) <= indent)) && isPlain(start)) {
       this.#at++
-      if (!EMPTY.has(start)) this.#found.add(start, key)
+      if (!isEmpty(start)) this.#found.add(start, key)
       return
     }
     const parts = [start]
@@ -251,11 +281,15 @@ class BlockReader {
       const text = parts.join(isLiteral ? '\n' : ' ')
       return this.#found.add(quote === undefined ? text : unquote(text, quote), key)
     }
-    if (parts.length === 1 && EMPTY.has(start)) return
+    if (parts.length === 1 && isEmpty(start)) return
     const code = unwrapCode(start)
     if (code === start && !parts.every(isPlain)) throw NO_RECORDS
     this.#found.add(code === start ? parts.join(' ') : code, key)
   }
+}
+
+function isEmpty(text: string): boolean {
+  return text.length <= EMPTY_CHARS_MAX && EMPTY.has(text)
 }
 
 function indentOf(line: string): number {
@@ -278,9 +312,11 @@ function isBlank(line: string): boolean {
 
 /** A value that YAML writes without quotes. */
 function isPlain(text: string): boolean {
-  if (text !== '' && NOT_FIRST.includes(text[0] as string)) return false
-  if (text.startsWith('- ') || text.endsWith(':')) return false
-  return !text.includes(': ') && !text.includes(' #')
+  const first = text.charCodeAt(0)
+  if (NOT_FIRST[first] === 1 || (first === 45 && text.charCodeAt(1) === 32)) return false
+  if (text.charCodeAt(text.length - 1) === 58) return false
+  // Twice as fast as `includes`.
+  return text.indexOf(': ') === -1 && text.indexOf(' #') === -1
 }
 
 /** `key: rest`, `key:`, `` `key`: rest ``. */

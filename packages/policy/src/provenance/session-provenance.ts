@@ -15,7 +15,7 @@ import {
   toFieldOrigin,
   WRITTEN_FIELD,
 } from './field-flags.ts'
-import { foldText } from './fold-text.ts'
+import { foldText, isPlainAscii } from './fold-text.ts'
 import { Hasher, type HashSeed } from './hash.ts'
 import { HashTable } from './hash-table.ts'
 import { isPhrase, isProse } from './is-prose.ts'
@@ -27,6 +27,7 @@ import {
   PROMPT_WORDS_MAX,
   RECORD_PROSE_WORDS,
 } from './limits.ts'
+import { parseDocument } from './parse-document.ts'
 import { readPrompt } from './read-prompt.ts'
 import { readRecords } from './read-records.ts'
 import {
@@ -69,6 +70,9 @@ export class SessionProvenance implements ProvenanceLookup {
   /** A client may say the same with every call. */
   #lastPrompt: string | undefined
   #hasProse = false
+  /** When changes were last asked for. A new memory has one: that nothing was read. */
+  #revision = -1
+  #prompts = 0
   #verbs: ReadonlySet<string> = new Set()
   #charsLeft = 0
   /** Of the answer that is remembered. */
@@ -100,7 +104,16 @@ export class SessionProvenance implements ProvenanceLookup {
     made.#hasPrompt = stored.hasPrompt
     made.#hasProse = stored.hasProse
     made.#verbs = new Set(stored.promptWords)
+    made.takeChanges()
     return made
+  }
+
+  /** Whether it remembers something that it did not when this was last asked. */
+  takeChanges(): boolean {
+    const before = this.#revision
+    const tables = this.#table.revision + this.#prompt.revision
+    this.#revision = tables + this.#prompts + Number(this.#hasProse)
+    return this.#revision !== before
   }
 
   get hasPrompt(): boolean {
@@ -131,6 +144,7 @@ export class SessionProvenance implements ProvenanceLookup {
     if (text === this.#lastPrompt) return false
     this.#lastPrompt = text
     this.#hasPrompt = true
+    this.#prompts++
     const folded = foldText(readPrompt(text.slice(0, PROMPT_CHARS_MAX)))
     addWords(this.#hash, this.#prompt, folded, PROSE)
     // Without the words of earlier prompts fewer verbs count as asked for.
@@ -193,7 +207,10 @@ export class SessionProvenance implements ProvenanceLookup {
     this.#charsLeft = ANSWER_REMEMBERED_CHARS_MAX
     this.#names.clear()
     this.#isTrusted = source.isTrusted
-    const echoes = new Set(source.echoes.map((text) => readValue(text).whole))
+    const echoes =
+      source.echoes.length === 0
+        ? NO_ECHOES
+        : new Set(source.echoes.map((text) => readValue(text).whole))
     for (const text of answer.texts) {
       const document = text.length > this.#charsLeft ? undefined : parseDocument(text)
       if (document === undefined) {
@@ -258,7 +275,7 @@ export class SessionProvenance implements ProvenanceLookup {
     if (this.#prompt.size === 0) return false
     if (kind === 'url') return this.#has(this.#prompt, HOST, host as string)
     // `15` of a date is not the id 15.
-    if (isNumber(whole)) return this.#has(this.#prompt, TOKEN, whole)
+    if (NUMBER.test(whole)) return this.#has(this.#prompt, TOKEN, whole)
     return kind !== 'email' && standsIn(this.#hash, this.#prompt, whole)
   }
 
@@ -336,7 +353,7 @@ export class SessionProvenance implements ProvenanceLookup {
     // An order can be the name of a file: from then on the session has read a text.
     if (!this.#hasProse && !this.#isTrusted && reading?.kind !== 'account' && isPhrase(text))
       this.#hasProse = true
-    this.#add(this.#table, WHOLE, whole, echoes.has(whole) ? PROSE : flag)
+    this.#add(this.#table, WHOLE, whole, echoes.size > 0 && echoes.has(whole) ? PROSE : flag)
     if (simple === undefined && /[,;<]/.test(text))
       for (const part of text.split(/[,;<>]/)) {
         const { whole: one } = readValue(part)
@@ -346,8 +363,9 @@ export class SessionProvenance implements ProvenanceLookup {
 
   /** Returns how many words it has. */
   #addProse(text: string, source: AnswerSource): number {
-    if (!this.#spend(normalizedLengthMax(text))) return RECORD_PROSE_WORDS
-    const folded = foldText(text)
+    const isAscii = isPlainAscii(text)
+    if (!this.#spend(isAscii ? text.length : normalizedLengthMax(text))) return RECORD_PROSE_WORDS
+    const folded = isAscii ? text.toLowerCase() : foldText(text)
     if (source.isTrusted) {
       for (const token of splitTokens(folded))
         this.#add(this.#table, WHOLE, readValue(token).whole, FIELD)
@@ -377,23 +395,5 @@ export class SessionProvenance implements ProvenanceLookup {
   }
 }
 
-function isNumber(text: string): boolean {
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at)
-    if (unit < 48 || unit > 57) return false
-  }
-  return true
-}
-
-/** What a JSON document begins with: an attempt to parse another text costs an exception. */
-const DOCUMENT_START = /^\s*(?:\[\s*[[{"\d\]tfn-]|\{\s*["}]|"|-?\d)/
-
-/** The text as one JSON document; undefined if it is not one. */
-function parseDocument(text: string): JsonValue | undefined {
-  if (!DOCUMENT_START.test(text)) return undefined
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    return undefined
-  }
-}
+const NO_ECHOES: ReadonlySet<string> = new Set()
+const NUMBER = /^\d*$/

@@ -61,6 +61,8 @@ export function visitLeaves(
   return walk.isTooLarge
 }
 
+const NONE: JsonObject = {}
+
 class ArgumentWalk {
   readonly #visit: (leaf: ArgumentLeaf) => void
   readonly #roles: ArgumentRoles | undefined
@@ -84,9 +86,10 @@ class ArgumentWalk {
     declared: JsonValue | undefined,
   ): void {
     const properties = isObject(declared) ? declared.properties : undefined
-    const known = isObject(properties) ? properties : {}
+    const known = isObject(properties) ? properties : NONE
     const isInner = this.#depth++ > 0
-    for (const [key, one] of Object.entries(value)) {
+    for (const key of Object.keys(value)) {
+      const one = value[key] as JsonValue
       const isKnown = Object.hasOwn(known, key)
       const place = { parent: at, key }
       // A name that the tool does not declare may be data itself: `{ "ann@example.com": "r" }`.

@@ -16,6 +16,8 @@ export interface BoundExpression {
   readonly run: CelProgram
   /** The declared names; arguments besides them make it undecidable. Undefined: any are allowed. */
   readonly closedTo: ReadonlyMap<string, DeclaredType> | undefined
+  /** The expression is nothing but this fact of the call, which need not be run. */
+  readonly fact: BoundVariable | undefined
 }
 
 /**
@@ -67,7 +69,9 @@ export function bindExpression(
       }
     )
   const closedTo = expression.readsArgs && !open ? declared.properties : undefined
-  return { program: { expression, variables: bound, run: checked.run, closedTo }, ...missing }
+  const fact = bound.find(({ name, root }) => root === 'call' && name === text.trim())
+  const program = { expression, variables: bound, run: checked.run, closedTo, fact }
+  return { program, ...missing }
 }
 
 const checks = new WeakMap<Expression, Map<string, CelCheck>>()

@@ -49,6 +49,10 @@ export function evaluate(program: BoundExpression, situation: EvaluationContext)
       for (const name in args)
         if (!program.closedTo.has(name))
           return undecidable(`the tool declares no argument \`${name}\``)
+    if (program.fact !== undefined) {
+      const value = callValue(program.fact, situation)
+      if (typeof value === 'boolean') return value ? TRUE : FALSE
+    }
     const values: Record<string, unknown> = {}
     const walk = new ArgumentWalk()
     for (const variable of program.variables) {
@@ -137,6 +141,14 @@ function protectionValue(name: ProtectionName, situation: EvaluationContext): bo
   return findProtection(name, situation) !== undefined
 }
 
+function callValue({ path: [name] }: BoundVariable, situation: EvaluationContext): unknown {
+  const { facts, category } = situation
+  if (name === 'category') return facts.callCategory ?? category
+  if (name === 'secret') return facts.holdsSecret?.()
+  if (isProtectionName(name)) return protectionValue(name, situation)
+  return facts.holds?.(name as NumberKind)
+}
+
 /** Undefined without an agent or a tool: then reading it fails, as in CEL. */
 function factValue(
   variable: BoundVariable,
@@ -150,10 +162,7 @@ function factValue(
     case 'now':
       return timestamp(now.wallMs)
     case 'call':
-      if (name === 'category') return facts.callCategory ?? category
-      if (name === 'secret') return facts.holdsSecret?.()
-      if (isProtectionName(name)) return protectionValue(name, situation)
-      return facts.holds?.(name as NumberKind)
+      return callValue(variable, situation)
     case 'tool':
       if (facts.tool === undefined) return undefined
       if (name === 'name') return call.name

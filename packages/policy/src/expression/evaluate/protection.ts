@@ -14,9 +14,10 @@ export const PROTECTIONS = [
   'actsUnasked',
 ] as const
 export type ProtectionName = (typeof PROTECTIONS)[number]
+const NAMES: ReadonlySet<string | undefined> = new Set(PROTECTIONS)
 
 export function isProtectionName(name: string | undefined): name is ProtectionName {
-  return PROTECTIONS.some((one) => one === name)
+  return NAMES.has(name)
 }
 
 /** Undefined: nothing stands against the call. */

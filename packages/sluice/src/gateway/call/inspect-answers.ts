@@ -121,12 +121,7 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
   ): void => {
     // Descriptions and the gate's own words.
     if (sources.length === 0) return
-    const bound = policy()
-    // What the base policy protects, no document takes out of its reach.
-    const trusting = bound.house !== undefined && readsProvenance(bound.house) ? bound.house : bound
-    const isTrusted = [bound, trusting].every((each) =>
-      sources.every((source) => labelsOf(each, { server, ...source }).includes(TRUSTED)),
-    )
+    const isTrusted = isEveryTrusted(policy(), server, sources)
     rememberMessage(memory, { text, params: answered?.params, isTrusted })
     lease.remembered()
   }
@@ -175,6 +170,20 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
     },
     settleLabels,
   }
+}
+
+function isEveryTrusted(
+  policy: CompiledPolicy,
+  server: string,
+  sources: readonly MessageSource[],
+): boolean {
+  if (policy.labels.size === 0) return false
+  // What the base policy protects, no document takes out of its reach.
+  const { house } = policy
+  const trusting = house !== undefined && readsProvenance(house) ? house : policy
+  return [policy, trusting].every((each) =>
+    sources.every((source) => labelsOf(each, { server, ...source }).includes(TRUSTED)),
+  )
 }
 
 /** Counts for a moment before it records: a server may say much. */

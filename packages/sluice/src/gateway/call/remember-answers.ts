@@ -46,19 +46,29 @@ function toAnswer({ result, error, params }: JsonObject): Answer {
   if (isObject(error)) return { texts: [String(error.message)], structured: error.data }
   const value = result ?? params ?? null
   if (!isObject(value)) return { texts, structured: value }
-  const { content, contents, messages, structuredContent, _meta, ...rest } = value
-  for (const blocks of [content, contents, messages]) collectTexts(blocks ?? null, texts)
-  const structured = [structuredContent ?? null, rest]
-  return { texts, structured }
+  const { structuredContent = null } = value
+  let rest: Record<string, JsonValue> | undefined
+  for (const key of Object.keys(value)) {
+    const member = value[key] as JsonValue
+    if (BLOCKS.has(key)) collectTexts(member, texts)
+    else if (key !== 'structuredContent' && key !== '_meta') {
+      rest ??= Object.create(null) as Record<string, JsonValue>
+      rest[key] = member
+    }
+  }
+  if (rest === undefined && structuredContent === null) return { texts }
+  return { texts, structured: [structuredContent, rest ?? null] }
 }
+
+const BLOCKS: ReadonlySet<string> = new Set(['content', 'contents', 'messages'])
 
 /** Texts of content blocks; what is not text (a link, a name) counts as text too. */
 function collectTexts(blocks: JsonValue, texts: string[]): void {
   if (typeof blocks === 'string') texts.push(blocks)
   else if (Array.isArray(blocks)) for (const block of blocks) collectTexts(block, texts)
   else if (isObject(blocks))
-    for (const [key, value] of Object.entries(blocks))
-      if (!IGNORED.has(key)) collectTexts(value, texts)
+    for (const key of Object.keys(blocks))
+      if (!IGNORED.has(key)) collectTexts(blocks[key] as JsonValue, texts)
 }
 
 /** Pictures and sound; what names the kind of a block. */

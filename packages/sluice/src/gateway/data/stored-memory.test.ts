@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { readValue } from '@sluice/policy/provenance/read-value'
+import type { Answer } from '@sluice/policy/provenance/session-provenance'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { MEMORY_WRITE_DELAY_MS } from '../../identity/limits.ts'
 import { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
@@ -83,11 +84,11 @@ class Gate {
   }
 }
 
-function read(lease: SessionLease): void {
+function read(lease: SessionLease, answer: Answer = ANSWER): void {
   // A session that was used before anything asks for it has forgotten.
   const memory = lease.provenance()
   lease.asked(1)
-  memory.remember(ANSWER)
+  memory.remember(answer)
   lease.remembered()
 }
 
@@ -125,8 +126,11 @@ test('kill: what was not written counts as forgotten, what was written does not'
   expect(gate.kill().join().provenance().isIncomplete).toBe(true)
   vi.advanceTimersByTime(MEMORY_WRITE_DELAY_MS)
   expect(originOf(gate.kill().join(), 'nobody@example.org')).toBe('nowhere')
-  // An answer after it: what is on disk is not all, before anybody has read the answer.
+  // An answer with nothing new in it changes nothing.
   read(lease)
+  expect(originOf(gate.kill().join(), 'nobody@example.org')).toBe('nowhere')
+  // An answer after it: what is on disk is not all, before anybody has read the answer.
+  read(lease, { texts: ['another text'] })
   expect(originOf(gate.kill().join(), 'nobody@example.org')).toBe('prose')
   vi.advanceTimersByTime(MEMORY_WRITE_DELAY_MS)
   expect(gate.kill().join().provenance().isIncomplete).toBe(false)
@@ -205,7 +209,7 @@ test('a file that cannot be written is removed, and calls go on', () => {
   file.exec('DROP TABLE changed')
   file.close()
   const lease = gate.join()
-  read(lease)
+  read(lease, { texts: ['another text'] })
   expect(logged.at(-1)).toBe('what sessions remember is not kept over a restart')
   expect(existsSync(join(folder, 'session-memory.db'))).toBe(false)
   expect(originOf(lease, 'ann@example.org')).toBe('field')

@@ -62,8 +62,9 @@ export class AnswerMemory {
     this.changed(session)
   }
 
-  /** Before the client is sent what the session now remembers. */
+  /** Before the client is sent what the session now remembers. Most answers hold nothing new. */
   changed(session: RememberingSession): void {
+    if (session.provenance?.takeChanges() === false) return
     this.#count(session)
     if (this.#changed.has(session)) return
     this.#changed.add(session)

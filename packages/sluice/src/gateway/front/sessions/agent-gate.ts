@@ -96,7 +96,10 @@ export class AgentGate {
     // The memory is made before the session counts as used.
     if (this.#readsOrigins(owner)) {
       const memory = session.provenance()
-      if (added.some((label) => label !== TRUSTED)) memory.markIncomplete()
+      if (added.some((label) => label !== TRUSTED)) {
+        memory.markIncomplete()
+        session.remembered()
+      }
     }
     session.see(labels)
     return session

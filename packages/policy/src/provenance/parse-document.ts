@@ -1,0 +1,16 @@
+// Tells a text that is one JSON document from any other, which is prose.
+
+import type { JsonValue } from '../core/json.ts'
+
+/** What a JSON document begins with: an attempt to parse another text costs an exception. */
+const DOCUMENT_START = /^\s*(?:\[\s*[[{"\d\]tfn-]|\{\s*["}]|"|-?\d)/
+
+/** The text as one JSON document; undefined if it is not one. */
+export function parseDocument(text: string): JsonValue | undefined {
+  if (!DOCUMENT_START.test(text)) return undefined
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}
