@@ -54,6 +54,7 @@ try {
         if (name === 'approvals' && size === 'phone')
           await page.locator('.inbox-entry').first().click()
         await page.waitForTimeout(2_500)
+        await page.getByText('Loading…').first().waitFor({ state: 'hidden' })
         for (const scheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme: scheme })
           await page.waitForTimeout(800)

@@ -13,9 +13,13 @@ import {
   proposed,
   yes,
 } from '../../packages/sluice/src/approvals/engine.test-support.ts'
+import { Authenticator } from '../../packages/sluice/src/identity/callers/authenticator.ts'
+import type { Caller } from '../../packages/sluice/src/identity/callers/caller.ts'
+import { Grants } from '../../packages/sluice/src/identity/callers/grants.ts'
 import { AGENT_SESSION_IDLE_MS } from '../../packages/sluice/src/identity/limits.ts'
 import { AgentSessions } from '../../packages/sluice/src/identity/sessions/agent-sessions.ts'
 import { ProcessClock } from '../../packages/sluice/src/store/process-clock.ts'
+import { scratchDirectory } from '../support/scratch.ts'
 
 const HOUR_MS = 3_600_000
 const YEAR_MS = 365 * 24 * HOUR_MS
@@ -46,6 +50,26 @@ function stateOf({ engine }: EngineBench, id: string): string | undefined {
 }
 
 describe.each([HOUR_MS, YEAR_MS])('the clock is set by %i ms', (jump) => {
+  test('a grant that has ended is not good again', () => {
+    const { clock, pass, set } = driven()
+    const grants = Grants.open(scratchDirectory())
+    const authenticator = new Authenticator({
+      ...{ grants, mayBeLocal: true, localPolicy: 'policy', nowMs: clock.nowMs },
+      sessions: { max: 2, windowMs: AGENT_SESSION_IDLE_MS },
+    })
+    const terms = { name: 'ann', policy: 'policy', slots: 1, groups: [], explain: false }
+    const { token } = grants.add({ ...terms, untilMs: clock.nowMs() + 60_000 }, clock.nowMs())
+    const admit = () => authenticator.admit({ token, isLocal: true, audiences: () => [] }) as Caller
+    const caller = admit()
+    pass(60_000)
+    for (const by of [0, -jump, -jump]) {
+      set(by)
+      expect(admit).toThrow(/^the grant `ann` ended at 2027-01-15T08:01:00.000Z$/)
+      expect([caller.holds(), authenticator.callerOf('ann')]).toEqual([false, undefined])
+    }
+    grants.close()
+  })
+
   test('a standing approval that has expired is not good again', async () => {
     const { clock, pass, set } = driven()
     const b = engineOn(clock)

@@ -256,9 +256,25 @@ describe('who is let in', () => {
     expect((await grants('list')).out).toContain('every grant is revoked')
   })
 
+  test('a grant that ends is refused with the reason, and its open streams end', async () => {
+    const untilMs = Date.now() + 1_500
+    const terms = { policy: 'reader', slots: 2, groups: [], explain: false }
+    const token = store((kept) => kept.add({ ...terms, name: 'guest', untilMs }, Date.now()).token)
+    const client = await open(token)
+    const headers = { 'mcp-session-id': client.session ?? '', authorization: `Bearer ${token}` }
+    const stream = await fetch(client.url, { headers })
+    await stream.text()
+    const refused = await client.ask('ping')
+    expect(refused.status).toBe(401)
+    expect(refused.answer.error.message).toContain('the grant `guest` ended at 20')
+    expect((await grants('list', '--all')).out).toMatch(/^guest .*ended 20/m)
+    const events = recordsOf(gate).filter((one) => 'detail' in one && one.name === 'grants')
+    expect(events.at(-1)).toMatchObject({ detail: { hold: [] } })
+  })
+
   test('the local user again, once every grant is forgotten', async () => {
     expect((await grants('revoke', 'ann', '--forget')).code).toBe(0)
-    expect(store((kept) => kept.forget('bob'))).toBe(1)
+    expect(store((kept) => kept.forget('bob') + kept.forget('guest'))).toBe(2)
     expect((await open()).session).toBeDefined()
   })
 
@@ -277,6 +293,8 @@ describe('grants add', () => {
       [2, 'is no name of a grant', ['local', '--policy', 'reader']],
       [2, 'required option `--policy <name>` not specified', ['ann']],
       [2, '--slots is `0`', ['ann', '--policy', 'reader', '--slots', '0']],
+      [2, '--until is `soon`', ['ann', '--policy', 'reader', '--until', 'soon']],
+      [2, 'which is over', ['ann', '--policy', 'reader', '--until', '2020-01-01']],
       [2, 'is no name of a group', ['ann', '--policy', 'reader', '--groups', 'a,,b']],
     ]
     const answers = []
@@ -294,10 +312,12 @@ describe('grants add', () => {
       'reader',
       '--prompt',
       '--fixed',
+      '--until',
+      '1d',
       '--json',
     )
     const { grants: fixed, token } = JSON.parse(out)
-    expect(fixed.eve.prompt).toBe(true)
+    expect(fixed.eve).toMatchObject({ prompt: true, until: expect.stringMatching(/^20.*Z$/) })
     const second = await startGate({
       servers: { echo: fixture('echo') },
       config: { policies: { reader: './reader.yaml' }, grants: fixed },

@@ -62,6 +62,8 @@ const SOCKET: Record<string, unknown>[] = [
   { do: 'grant-add', name: 'ci', policy: 'nope', proof },
   { do: 'grant-add', name: 'local', policy: 'policy', proof },
   { do: 'grant-add', name: 'ci', policy: 'policy', proof, groups: ['a b'] },
+  { do: 'grant-add', name: 'ci', policy: 'policy', proof, until: 'soon' },
+  { do: 'grant-add', name: 'ci', policy: 'policy', proof, until: '2020-01-01' },
   {
     do: 'grant-add',
     name: 'ci',

@@ -13,6 +13,7 @@ export interface PlotLine {
   /** A custom property of the page. */
   readonly colour: string
   readonly values: readonly (number | null)[]
+  readonly isDashed?: boolean
 }
 
 /** `lines` and `unit` keep their identity until they change. */
@@ -239,7 +240,7 @@ function createOptions({
         : { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
     },
     axes: [
-      { ...axis, size: 24, space: spaceOf, values: toTicks },
+      { ...axis, size: 24, incrs: STEPS_S, space: spaceOf, values: toTicks },
       {
         ...axis,
         size: 52,
@@ -257,6 +258,7 @@ function createOptions({
         width: 1.5,
         points: { show: false },
         spanGaps: false,
+        ...(line.isDashed === true ? { dash: [3, 3] } : {}),
         ...(bars ? { paths: BARS, width: 0, fill: colour(line.colour) } : {}),
         ...(stacked ? { fill: `${colour(line.colour)}44` } : {}),
       })),
@@ -283,6 +285,14 @@ function toDecades(_: uPlot, __: number, from: number, to: number): number[] {
   for (let at = 1; at <= to; at *= 100) if (at >= from) decades.push(at)
   return decades
 }
+
+/** Steps of the time axis. uPlot knows none between one and five minutes, nor between one and seven days. */
+const STEPS_S = [
+  ...[1, 5, 10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * 3_600),
+  ...[1, 2, 4, 7, 14, 28].map((days) => days * 86_400),
+]
 
 /** Labels with seconds or a day are wider. */
 function spaceOf(_: uPlot, __: number, fromS: number, toS: number): number {

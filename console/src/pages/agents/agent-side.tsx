@@ -57,9 +57,9 @@ export function Timeline({
 
 const TODO = {
   pending: ['todo', 'to do'],
-  in_progress: ['doing', 'doing'],
+  in_progress: ['doing', 'in progress'],
   completed: ['allow', 'done'],
-  cancelled: ['hide', 'dropped'],
+  cancelled: ['hide', 'cancelled'],
 } as const
 
 export function Todos({ todos }: { todos: AgentPage['todos'] }): JSX.Element {

@@ -80,8 +80,9 @@ function TurnFigures({ turn }: { turn: AgentTurn | undefined }): JSX.Element | n
   const { atMs, modelMs, inputTokens, outputTokens, cost } = turn
   return (
     <span className="num">
-      turn {turn.turn} · {clock(atMs)} · {millis(modelMs)} · {short(inputTokens)} tokens in,{' '}
-      {short(outputTokens)} out{cost === null ? '' : ` · ${cost.toFixed(4)}`}
+      turn {turn.turn} · {clock(atMs)} · {millis(modelMs)} · {short(inputTokens)}{' '}
+      {inputTokens === 1 ? 'token' : 'tokens'} in, {short(outputTokens)} out
+      {cost === null ? '' : ` · ${cost.toFixed(4)}`}
     </span>
   )
 }

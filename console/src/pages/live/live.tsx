@@ -75,6 +75,7 @@ export function Live(): JSX.Element {
         says: `p${share * 100}`,
         values: lists[at] ?? [],
         colour: (['--accent', '--text', '--muted'] as const)[at] ?? '--accent',
+        isDashed: share === 0.99,
       })),
     [lists],
   )

@@ -51,7 +51,7 @@ function Whose({ whose }: { whose: string }): JSX.Element {
     return <UntrustedText text={whose === '' ? 'everyone' : whose} className="muted" />
   return (
     <Link to={`${pathTo('ledger')}${formatQuery({ session: whose })}`}>
-      <UntrustedText text={caller} />, session since {clock(Number(beganMs))}
+      <UntrustedText text={caller} /> (session since {clock(Number(beganMs))})
     </Link>
   )
 }

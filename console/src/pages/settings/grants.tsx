@@ -14,7 +14,8 @@ import { useNow } from '../../ui/now.ts'
 import { ErrorNotice, Notice } from '../../ui/page.tsx'
 import { ShownOnce } from '../../ui/shown-once.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
-import { ago, namesIn } from '../../ui/words.ts'
+import { ago, date, namesIn } from '../../ui/words.ts'
+import { chosenZone } from '../../zone.ts'
 
 /** As the gate reads it. */
 const GRANT_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]*$/
@@ -36,6 +37,7 @@ export function Grants(): JSX.Element {
   const [making, setMaking] = useState(false)
   const [token, setToken] = useState<string>()
   const may = mayAct(me, 'admin')
+  const hasEnds = value?.grants.some(({ until }) => until !== null) === true
   const hasGroups = value?.grants.some(({ groups }) => groups.length > 0) === true
   const revoke = (name: string) =>
     sendWithProof('DELETE', `/grants/${encodeURIComponent(name)}`).then(() => {
@@ -67,6 +69,7 @@ export function Grants(): JSX.Element {
               <th>Policy</th>
               {hasGroups && <th>Groups</th>}
               <th>Last used</th>
+              {hasEnds && <th>Ends</th>}
               <th>State</th>
               <th>
                 <span className="visually-hidden">Action</span>
@@ -82,15 +85,18 @@ export function Grants(): JSX.Element {
                 <td className="muted nowrap" title={grant.lastUsed ?? undefined}>
                   {grant.lastUsed === null ? 'never' : ago(Date.parse(grant.lastUsed), nowMs)}
                 </td>
-                <td>
-                  {grant.revoked !== null ? 'revoked' : grant.fixed ? 'in sluice.yaml' : 'active'}
-                </td>
+                {hasEnds && (
+                  <td className="muted nowrap" title={grant.until ?? undefined}>
+                    {grant.until === null ? 'never' : date(Date.parse(grant.until))}
+                  </td>
+                )}
+                <td>{stateOf(grant, nowMs)}</td>
                 <td>
                   <span className="row">
-                    {grant.revoked === null && (
+                    {isValid(grant, nowMs) && (
                       <FreezeButton target={{ scope: 'principal', id: grant.name }} />
                     )}
-                    {may && grant.revoked === null && !grant.fixed && (
+                    {may && isValid(grant, nowMs) && !grant.fixed && (
                       <Button kind="refuse" onPress={() => revoke(grant.name)}>
                         Revoke
                       </Button>
@@ -118,6 +124,16 @@ export function Grants(): JSX.Element {
   )
 }
 
+function isValid({ revoked, until }: GrantDetails, nowMs: number): boolean {
+  return revoked === null && (until === null || Date.parse(until) > nowMs)
+}
+
+function stateOf(grant: GrantDetails, nowMs: number): string {
+  if (grant.revoked !== null) return 'revoked'
+  if (!isValid(grant, nowMs)) return 'ended'
+  return grant.fixed ? 'in sluice.yaml' : 'active'
+}
+
 function NewGrant({
   policies,
   onClose,
@@ -132,8 +148,10 @@ function NewGrant({
   const [groups, setGroups] = useState('')
   const [slots, setSlots] = useState('')
   const [explain, setExplain] = useState('')
+  const [until, setUntil] = useState('')
+  const isOver = until !== '' && readInput(until) <= Date.now()
   const fault = name === '' || GRANT_NAME.test(name) ? '' : GRANT_NAME_HELP
-  const isReady = name !== '' && fault === ''
+  const isReady = name !== '' && fault === '' && !isOver
   const make = () => {
     if (!isReady) return
     sendWithProof<{ token: string }>('POST', '/grants', {
@@ -142,6 +160,7 @@ function NewGrant({
       groups: namesIn(groups),
       ...(slots === '' ? {} : { slots: Number(slots) }),
       ...(explain === '' ? {} : { explain: true }),
+      ...(until === '' ? {} : { until: new Date(readInput(until)).toISOString() }),
     }).then(({ token }) => onMade(token), complain)
   }
   return (
@@ -171,6 +190,14 @@ function NewGrant({
         placeholder="20"
         onEnter={make}
       />
+      <TextField
+        label={`Ends (optional, ${chosenZone() === 'utc' ? 'UTC' : 'your time'})`}
+        type="datetime-local"
+        value={until}
+        onChange={setUntil}
+        onEnter={make}
+      />
+      {isOver && <Notice kind="bad">This time is over.</Notice>}
       <SelectField
         label="Denials"
         quiet={false}
@@ -188,6 +215,11 @@ function NewGrant({
       </div>
     </Dialog>
   )
+}
+
+/** What the field holds has no zone: it is the one that the console shows times in. */
+function readInput(text: string): number {
+  return Date.parse(chosenZone() === 'utc' ? `${text}Z` : text)
 }
 
 export function Token({

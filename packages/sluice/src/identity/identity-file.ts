@@ -81,10 +81,16 @@ const SIGN_INS = `
 /** Its client may say what the user asked for. */
 const PROMPTS = `ALTER TABLE grants ADD COLUMN says_prompt INTEGER NOT NULL DEFAULT 0;`
 
+/**
+ * A grant that ends has its end in `revoked_ms` as well until somebody revokes it. So a gate of an
+ * older version that shares the store refuses it instead of taking it as one without an end.
+ */
+const ENDS = `ALTER TABLE grants ADD COLUMN until_ms INTEGER;`
+
 export function identityFile(directory: string): OpenOptions {
   return {
     directory,
     name: 'identity.db',
-    migrations: [GRANTS, LOGINS, PEOPLE, PAUSES, SIGN_INS, PROMPTS],
+    migrations: [GRANTS, LOGINS, PEOPLE, PAUSES, SIGN_INS, PROMPTS, ENDS],
   }
 }

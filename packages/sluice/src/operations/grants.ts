@@ -5,7 +5,8 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import { OperationError } from '../core/operation-error.ts'
 import { toActor } from '../core/person.ts'
 import { nameOne } from '../gateway/config/grants.ts'
-import type { Grant } from '../identity/callers/grant.ts'
+import { GRANT_END_HELP, type Grant, readGrantEnd } from '../identity/callers/grant.ts'
+import type { Grants } from '../identity/callers/grants.ts'
 import { IdentityError } from '../identity/errors.ts'
 import {
   AGENT_SESSIONS_MAX,
@@ -23,7 +24,7 @@ const groups = { kind: 'list', of: name, max: GRANT_GROUPS_MAX } as const
 const VIEW = fieldsOf({
   ...{ name: TEXT, id: TEXT, policy: TEXT, slots: COUNT, groups: listOf(TEXT) },
   ...{ explain: FLAG, prompt: FLAG, fixed: FLAG },
-  ...{ created: orNull(TIME), lastUsed: orNull(TIME), revoked: orNull(TIME) },
+  ...{ until: orNull(TIME), created: orNull(TIME), lastUsed: orNull(TIME), revoked: orNull(TIME) },
 })
 
 export const ADD_GRANT: Operation = operation({
@@ -48,6 +49,11 @@ export const ADD_GRANT: Operation = operation({
       shape: { kind: 'boolean' },
       doc: 'its client may say what the user asked for, in `_meta` under `sluice/prompt`',
     },
+    until: {
+      shape: { kind: 'text', max: 40, example: '2027-01-31T18:00:00Z' },
+      doc: 'when it ends: a time with a time zone, or a day (from 00:00 UTC on)',
+      unset: 'when it is revoked',
+    },
   },
   output: fieldsOf({ grant: VIEW, token: TEXT, isFirst: FLAG }),
   run: async (parts, input, { by }) => {
@@ -66,7 +72,8 @@ export const ADD_GRANT: Operation = operation({
     if (grants.refresh()) grantsChanged()
     if (!policies.includes(request.policy))
       throw new OperationError(`no policy is called \`${request.policy}\``, nameOne(policies))
-    if (grants.list().some((one) => one.name === request.name && one.revokedMs === null))
+    const untilMs = request.until === undefined ? null : requireEnd(request.until, nowMs())
+    if (grants.hasValid(request.name, nowMs()))
       throw new OperationError(
         `\`${request.name}\` has a grant already`,
         `take another name, or revoke that one first: sluice grants revoke ${request.name}`,
@@ -74,12 +81,12 @@ export const ADD_GRANT: Operation = operation({
     const isFirst = !grants.exist
     const detail = { how: 'add', ...request, groups: [...request.groups], by: toActor(by) }
     await ledger.event({ atMs: nowMs(), name: 'grant', detail })
-    const { prompt: canSayPrompt, ...terms } = request
+    const { prompt: canSayPrompt, until: _, ...terms } = request
     const { grant, token } = withOperationErrors(() =>
-      grants.add({ ...terms, canSayPrompt }, nowMs()),
+      grants.add({ ...terms, canSayPrompt, untilMs }, nowMs()),
     )
     grantsChanged()
-    return { grant: toGrantView(grant), token, isFirst }
+    return { grant: toGrantView(grant, grants), token, isFirst }
   },
 })
 
@@ -122,7 +129,7 @@ const LIST: Operation = operation({
   input: {},
   output: fieldsOf({ grants: listOf(VIEW), policies: listOf(TEXT), localUser: FLAG }),
   run: ({ grants, policies }) => ({
-    ...{ grants: grants.list().map(toGrantView), policies: [...policies] },
+    ...{ grants: grants.list().map((one) => toGrantView(one, grants)), policies: [...policies] },
     localUser: !grants.exist,
   }),
 })
@@ -130,16 +137,26 @@ const LIST: Operation = operation({
 export const GRANT_OPERATIONS: readonly Operation[] = [LIST, ADD_GRANT, REVOKE_GRANT]
 
 /** Never its token, never its hash. */
-export function toGrantView(grant: Grant): JsonObject {
+export function toGrantView(grant: Grant, grants: Grants): JsonObject {
   const { id, policy, slots, explain, isFixed } = grant
   const at = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
   return {
     ...{ name: grant.name, id, policy, slots, groups: [...grant.groups], explain },
     ...{ prompt: grant.canSayPrompt === true, fixed: isFixed },
+    until: at(grant.untilMs ?? null),
     created: at(grant.createdMs),
-    lastUsed: at(grant.lastUsedMs),
+    lastUsed: at(grants.lastUseMs(grant)),
     revoked: at(grant.revokedMs),
   }
+}
+
+function requireEnd(text: string, nowMs: number): number {
+  const untilMs = readGrantEnd(text)
+  if (untilMs === undefined)
+    throw new OperationError(`\`until\` is \`${text}\`, which is no time`, GRANT_END_HELP)
+  if (untilMs <= nowMs)
+    throw new OperationError(`\`until\` is \`${text}\`, which is over`, 'give a time to come')
+  return untilMs
 }
 
 function withOperationErrors<T>(work: () => T): T {

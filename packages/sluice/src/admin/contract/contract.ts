@@ -152,6 +152,8 @@ export interface GrantDetails {
   readonly groups: readonly string[]
   readonly explain: boolean
   readonly fixed: boolean
+  /** When it ends by itself. */
+  readonly until: string | null
   readonly created: string | null
   readonly lastUsed: string | null
   readonly revoked: string | null

@@ -17,8 +17,12 @@ import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural } from '../../terminal/output.ts'
 import { askOperation } from '../connect/ask-operation.ts'
-import { readCount } from '../ledger/source.ts'
+import { readCount, readTime } from '../ledger/source.ts'
 import { type GrantsOptions, grantsPlace, withGrants, withGrantsOptions } from './source.ts'
+
+interface AddedGrant extends GrantRequest {
+  readonly until: string | null
+}
 
 interface Options extends GrantsOptions {
   readonly policy: string
@@ -26,6 +30,7 @@ interface Options extends GrantsOptions {
   readonly groups?: string
   readonly explain?: boolean
   readonly prompt?: boolean
+  readonly until?: string
   readonly fixed?: boolean
 }
 
@@ -33,6 +38,7 @@ const EXAMPLES = `
 Examples:
   sluice grants add ann --policy readonly
   sluice grants add ci --policy deploy --slots 4 --groups release,ops --explain
+  sluice grants add contractor --policy readonly --until 30d
   TOKEN=$(sluice grants add bot --policy policy --json | jq -r .token)
   sluice grants add root-bot --policy admin --fixed     # prints lines for sluice.yaml, keeps nothing
 
@@ -56,6 +62,7 @@ export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
       .option('--groups <a,b>', 'what rules see as `principal.groups`')
       .option('--explain', 'denials name the rule and what is left')
       .option('--prompt', 'its client may say what the user asked for (`sluice/prompt` in `_meta`)')
+      .option('--until <time>', 'when it ends: `12h`, `30d` (from now), a day, or a time')
       .option('--as <name>', 'who you are, where several people have a PIN')
       .option('--fixed', 'print lines for sluice.yaml instead of keeping the grant in the store'),
   )
@@ -78,7 +85,7 @@ export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
       })
       const { grant, token, isFirst } = response
       output.value({ grant, token })
-      print(grant as unknown as GrantRequest, String(token), output)
+      print(grant as unknown as AddedGrant, String(token), output)
       if (isFirst === true)
         output.remark('note: this is the first grant, so the local user needs one from now on too')
       answer(0)
@@ -94,13 +101,13 @@ function refusal(
   const policies = policyNames(config)
   if (!policies.includes(policy))
     return { message: `no policy is called \`${policy}\``, help: nameOne(policies) }
-  if (isTaken(grants, name))
+  if (grants.hasValid(name, Date.now()))
     return { message: `\`${name}\` has a grant already`, help: `sluice grants revoke ${name}` }
   return undefined
 }
 
 function toGrantRequest(name: string, options: Options): GrantRequest {
-  const { policy, slots, groups, explain, prompt } = options
+  const { policy, slots, groups, explain, prompt, until } = options
   if (!GRANT_NAME.test(name))
     throw new CliError('CLI_ARGUMENT', `\`${name}\` is no name of a grant`, GRANT_NAME_HELP)
   const named = groups === undefined ? [] : groups.split(',')
@@ -109,6 +116,13 @@ function toGrantRequest(name: string, options: Options): GrantRequest {
     throw new CliError('CLI_ARGUMENT', `\`${odd}\` is no name of a group`, GROUP_NAME_HELP)
   if (named.length > GRANT_GROUPS_MAX)
     throw new CliError('CLI_ARGUMENT', '--groups names too many', `at most ${GRANT_GROUPS_MAX}`)
+  const untilMs = readTime(until, '--until', true) ?? null
+  if (untilMs !== null && untilMs <= Date.now())
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `--until is \`${until}\`, which is over`,
+      'give a time to come',
+    )
   return {
     name,
     policy,
@@ -116,16 +130,14 @@ function toGrantRequest(name: string, options: Options): GrantRequest {
     groups: [...new Set(named)],
     explain: explain === true,
     canSayPrompt: prompt === true,
+    untilMs,
   }
 }
 
-function isTaken(grants: Grants, wanted: string): boolean {
-  return grants.list().some(({ name, revokedMs }) => name === wanted && revokedMs === null)
-}
-
-function print({ name, policy, slots }: GrantRequest, token: string, output: Output): void {
+function print({ name, policy, slots, until }: AddedGrant, token: string, output: Output): void {
+  const end = until === null ? '' : `, until ${until}`
   output.line(
-    `${output.paint('bold', name)} may call under \`${policy}\`, ${plural(slots, 'session')}`,
+    `${output.paint('bold', name)} may call under \`${policy}\`, ${plural(slots, 'session')}${end}`,
   )
   output.line(`token  ${token}`)
   output.line(
@@ -134,8 +146,11 @@ function print({ name, policy, slots }: GrantRequest, token: string, output: Out
 }
 
 /** As the operation and sluice.yaml name them. */
-function toTerms({ canSayPrompt, groups, ...terms }: GrantRequest) {
-  return { ...terms, groups: [...groups], ...(canSayPrompt === true ? { prompt: true } : {}) }
+function toTerms({ canSayPrompt, groups, untilMs, ...terms }: GrantRequest) {
+  return {
+    ...{ ...terms, groups: [...groups], ...(canSayPrompt === true ? { prompt: true } : {}) },
+    ...(typeof untilMs === 'number' ? { until: new Date(untilMs).toISOString() } : {}),
+  }
 }
 
 function printFixed(request: GrantRequest, output: Output): 0 {

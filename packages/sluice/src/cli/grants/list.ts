@@ -2,7 +2,7 @@
 // none is kept.
 
 import type { Command } from 'commander'
-import type { Grant } from '../../identity/callers/grant.ts'
+import { type Grant, isGrantValid } from '../../identity/callers/grant.ts'
 import { toGrantView } from '../../operations/grants.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
@@ -20,22 +20,27 @@ Examples:
 Exit code 0 where there are grants, 1 where there are none: then the local user is let in.`
 
 const ALL_REVOKED =
-  'every grant is revoked (--all shows them), so nobody is let in: `sluice grants add` makes another, `sluice grants revoke NAME --forget` of each lets the local user in again'
+  'every grant is revoked or has ended (--all shows them), so nobody is let in: `sluice grants add` makes another, `sluice grants revoke NAME --forget` of each lets the local user in again'
 
 export function addGrantsList(parent: Command, answer: SetExitCode): void {
   withGrantsOptions(
-    parent.command('list').description('who may call').option('--all', 'the revoked ones too'),
+    parent
+      .command('list')
+      .description('who may call')
+      .option('--all', 'the revoked and ended ones too'),
   )
     .addHelpText('after', EXAMPLES)
     .action((options: Options) => {
       const output = new Output(options)
       answer(
         withGrants(options, output, (grants) => {
+          const nowMs = Date.now()
           const shown = grants
             .list()
-            .filter(({ revokedMs }) => options.all === true || revokedMs === null)
-          output.value({ grants: shown.map(toGrantView), localUser: !grants.exist })
-          for (const grant of shown) output.line(formatGrant(grant, output))
+            .filter((one) => options.all === true || isGrantValid(one, nowMs))
+          const views = shown.map((one) => toGrantView(one, grants))
+          output.value({ grants: views, localUser: !grants.exist })
+          for (const grant of shown) output.line(formatGrant(grant, nowMs, output))
           if (!grants.exist) output.line('no grants: the local user is let in without a token')
           else if (shown.length === 0) output.line(ALL_REVOKED)
           return grants.exist ? 0 : 1
@@ -44,9 +49,11 @@ export function addGrantsList(parent: Command, answer: SetExitCode): void {
     })
 }
 
-function formatGrant(grant: Grant, output: Output): string {
+function formatGrant(grant: Grant, nowMs: number, output: Output): string {
   const { name, policy, slots, groups, explain, canSayPrompt, isFixed, lastUsedMs, revokedMs } =
     grant
+  const { untilMs } = grant
+  const hasEnd = typeof untilMs === 'number' && revokedMs === null
   const parts = [
     `policy ${policy}`,
     plural(slots, 'session'),
@@ -56,6 +63,9 @@ function formatGrant(grant: Grant, output: Output): string {
     ...(isFixed
       ? ['from sluice.yaml']
       : [lastUsedMs === null ? 'never used' : `used ${day(lastUsedMs)}`]),
+    ...(!hasEnd
+      ? []
+      : [untilMs > nowMs ? `until ${day(untilMs)}` : output.paint('red', `ended ${day(untilMs)}`)]),
     ...(revokedMs === null ? [] : [output.paint('red', `revoked ${day(revokedMs)}`)]),
   ]
   return `${output.paint('bold', printable(name).padEnd(20))} ${printable(parts.join(', '))}`

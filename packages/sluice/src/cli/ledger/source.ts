@@ -53,17 +53,22 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 }
 
-/** `2026-01-01T12:00:00Z`, a day, or how long ago: `30s`, `15m`, `2h`, `7d`. */
-export function readTime(text: string | undefined, option: string): number | undefined {
+/** `2026-01-01T12:00:00Z`, a day, or how long ago (from now, if `isAhead`): `30s`, `15m`, `2h`, `7d`. */
+export function readTime(
+  text: string | undefined,
+  option: string,
+  isAhead = false,
+): number | undefined {
   if (text === undefined) return undefined
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  if (count !== undefined) return Date.now() - Number(count) * (UNIT_MS[unit ?? ''] ?? 0)
+  const sign = isAhead ? 1 : -1
+  if (count !== undefined) return Date.now() + sign * Number(count) * (UNIT_MS[unit ?? ''] ?? 0)
   const ms = /^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN
   if (!Number.isNaN(ms)) return ms
   throw new CliError(
     'CLI_ARGUMENT',
     `${option} is \`${text}\`, which is no time`,
-    'write `15m`, `2h`, `7d` (ago), `2026-01-01` or `2026-01-01T12:00:00Z`',
+    `write \`15m\`, \`2h\`, \`7d\` (${isAhead ? 'from now' : 'ago'}), \`2026-01-01\` or \`2026-01-01T12:00:00Z\``,
   )
 }
 

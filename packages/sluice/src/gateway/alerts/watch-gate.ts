@@ -95,7 +95,9 @@ export class GateWatch {
     if (fresh.length === 0) return
     const facts = fresh.slice(0, ALERT_NAMES_MAX).map(({ key, used, max }) => ({
       ...{ name: describeLimitKey(key).limit, value: '' },
-      value: [`${used} of ${max}`, describeLimitKey(key).whose].filter(Boolean).join(', '),
+      value: [`${used} of ${max}`, describeSessionId(describeLimitKey(key).whose)]
+        .filter(Boolean)
+        .join(', '),
     }))
     raise({ kind: 'limit', title: 'A limit is nearly full', facts, page: '/overview' })
   }
@@ -171,4 +173,15 @@ function listMostRefused(
     .sort((one, other) => other.value - one.value)
     .slice(0, MOSTLY_NAMED)
     .map(({ tool, value }) => `${tool} (${value})`)
+}
+
+/** `ann#2@1794819081355`: the caller, the number of the session, when it began. */
+const SESSION_ID = /^(.+)#\d+@(\d{13})$/
+
+/** A session by its caller and its beginning, other names unchanged. */
+function describeSessionId(id: string): string {
+  const [, caller, beganMs] = SESSION_ID.exec(id) ?? []
+  if (caller === undefined) return id
+  const began = new Date(Number(beganMs)).toISOString().slice(0, 16).replace('T', ' ')
+  return `${caller} (session since ${began} UTC)`
 }

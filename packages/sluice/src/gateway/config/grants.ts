@@ -5,7 +5,7 @@ import { asMap } from '@sluice/policy/document/check-shape'
 import { scalar } from '@sluice/policy/document/fields'
 import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
-import type { FixedGrant } from '../../identity/callers/grant.ts'
+import { type FixedGrant, GRANT_END_HELP, readGrantEnd } from '../../identity/callers/grant.ts'
 import { GRANT_GROUPS_MAX } from '../../identity/limits.ts'
 import { GRANT_NAME, GRANT_NAME_HELP, GROUP_NAME, GROUP_NAME_HELP } from '../../identity/names.ts'
 import { readSessionLimit, readSessions, SESSION_LIMIT, SLOTS } from './sessions.ts'
@@ -67,6 +67,12 @@ export const GRANTS: Shape = {
         doc: 'what its client says in `_meta` under `sluice/prompt` counts as asked for by the user',
         default: false,
       },
+      until: {
+        shape: { kind: 'text', max: 40, example: '2027-01-31T18:00:00Z' },
+        doc: 'when it ends: a time with a time zone, or a day (from 00:00 UTC on)',
+        unset: 'when it is taken away here',
+        example: '2027-01-31T18:00:00Z',
+      },
     },
   },
 }
@@ -112,6 +118,10 @@ export function readGrants(
     const groups = values.list(findEntry(grant, 'groups'))
     const odd = groups.find((group) => !GROUP_NAME.test(group))
     if (odd !== undefined) wrong('groups', `\`${odd}\` is no name of a group`, GROUP_NAME_HELP)
+    const until = scalar(grant, 'until')
+    const untilMs = until === undefined ? undefined : readGrantEnd(String(until))
+    if (until !== undefined && untilMs === undefined)
+      wrong('until', `\`${String(until)}\` is no time`, GRANT_END_HELP)
     return {
       name: String(key.value),
       hash: Buffer.from(digest ?? '', 'hex'),
@@ -121,6 +131,7 @@ export function readGrants(
       groups,
       explain: scalar(grant, 'explain') === true,
       canSayPrompt: scalar(grant, 'prompt') === true,
+      ...(until === undefined ? {} : { untilMs: untilMs ?? 0 }),
     }
   })
 }

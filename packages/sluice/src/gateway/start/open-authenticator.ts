@@ -3,6 +3,7 @@
 // are ended, also while nobody asks. Called by run-gate.ts.
 
 import { Authenticator } from '../../identity/callers/authenticator.ts'
+import { isGrantValid } from '../../identity/callers/grant.ts'
 import { Grants } from '../../identity/callers/grants.ts'
 import { isLoopbackName } from '../../identity/oauth/safe-url.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -40,25 +41,32 @@ export async function openAuthenticator(
     nowMs,
   })
   const warn = (): void => {
-    for (const { name, policy, revokedMs } of grants.list())
-      if (revokedMs === null && !policies().has(policy))
-        log('warn', `the grant \`${name}\` names a policy that is not there: all is denied`, {
-          policy,
+    for (const grant of grants.list())
+      if (isGrantValid(grant, nowMs()) && !policies().has(grant.policy))
+        log('warn', `the grant \`${grant.name}\` names a policy that is not there: all is denied`, {
+          policy: grant.policy,
         })
   }
-  const hold = (): string[] =>
-    grants.list().flatMap(({ name, revokedMs }) => (revokedMs === null ? [name] : []))
   warn()
   authenticator.onChange(() => {
     log('info', 'the grants have changed')
-    const event = { atMs: nowMs(), name: 'grants', detail: { hold: hold() } }
+    const detail = { hold: grants.validNames(nowMs()) }
+    const event = { atMs: nowMs(), name: 'grants', detail }
     ledger.event(event).catch(() => {})
     warn()
     gate.sessions.endUnheld()
   })
+  // Sessions over a pipe are not authenticated again, so they are closed when their grant ends.
+  let endMs = grants.nextEndMs(nowMs())
+  const endGrants = (): void => {
+    if (nowMs() >= endMs) authenticator.grantsChanged()
+    endMs = grants.nextEndMs(nowMs())
+  }
   const timer = setInterval(() => {
     try {
       authenticator.look()
+      endGrants()
+      if (endMs - nowMs() < GRANTS_LOOK_MS) setTimeout(endGrants, endMs - nowMs()).unref()
       grants.storeLastUse()
       gate.sessions.endUnheld()
     } catch (error) {

@@ -10,7 +10,7 @@ import { LOCAL_USER } from '../names.ts'
 import type { SessionLimit } from '../sessions/agent-sessions.ts'
 import type { Caller } from './caller.ts'
 import { AuthenticationError } from './caller.ts'
-import type { Grant } from './grant.ts'
+import { type Grant, hasGrantEnded, isGrantValid } from './grant.ts'
 import type { Grants } from './grants.ts'
 
 /** Verifies the tokens of authorisation servers. */
@@ -108,11 +108,11 @@ export class Authenticator {
    */
   callerOf(principal: string): Caller | undefined {
     if (principal === LOCAL_USER.id) return this.#local.holds() ? this.#local : undefined
+    const nowMs = this.#options.nowMs()
     const grant = this.#options.grants
       .list()
-      .find(({ name, revokedMs }) => name === principal && revokedMs === null)
-    const caller =
-      grant === undefined ? this.#seen.get(principal) : this.#ofGrant(grant, this.#options.nowMs())
+      .find((one) => one.name === principal && isGrantValid(one, nowMs))
+    const caller = grant === undefined ? this.#seen.get(principal) : this.#ofGrant(grant, nowMs)
     return caller?.holds() === true ? caller : undefined
   }
 
@@ -156,6 +156,7 @@ export class Authenticator {
 
   #ofGrant(grant: Grant, nowMs: number): Caller {
     const { grants } = this.#options
+    if (hasGrantEnded(grant, nowMs)) throw createEndError(grant)
     grants.used(grant, nowMs)
     const known = this.#callers.get(grant.id)
     if (known?.grant === grant) return known.caller
@@ -167,9 +168,16 @@ export class Authenticator {
       sessions: { max: slots, windowMs },
       explain,
       canSayPrompt,
-      holds: () => grants.holds(grant),
+      holds: () => grants.holds(grant, this.#options.nowMs()),
     }
     this.#callers.set(grant.id, { grant, caller })
     return caller
   }
+}
+
+function createEndError({ name, untilMs }: Grant): AuthenticationError {
+  const end = new Date(Number(untilMs)).toISOString()
+  return new AuthenticationError(`the grant \`${name}\` ended at ${end}`, GRANT_HELP, {
+    error: 'invalid_token',
+  })
 }

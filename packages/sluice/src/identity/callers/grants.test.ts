@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { GRANT_NAME } from '../names.ts'
-import { hashGrantToken, makeToken } from './grant.ts'
+import { hashGrantToken, makeToken, readGrantEnd } from './grant.ts'
 import { Grants } from './grants.ts'
 
 const ANN = { name: 'ann', policy: 'reader', slots: 2, groups: ['ops'], explain: true }
@@ -63,11 +63,11 @@ describe('a grant', () => {
     expect(gate.find(token)).toBeUndefined()
     expect(gate.refresh()).toBe(true)
     expect(gate.find(token)).toEqual(grant)
-    expect(gate.holds(grant)).toBe(true)
+    expect(gate.holds(grant, T)).toBe(true)
     expect(grants.revoke('ann', T + 1)).toEqual(grant)
     expect(gate.refresh()).toBe(true)
     expect(gate.find(token)).toBeUndefined()
-    expect(gate.holds(grant)).toBe(false)
+    expect(gate.holds(grant, T)).toBe(false)
     expect(gate.refresh()).toBe(false)
   })
 
@@ -87,6 +87,40 @@ describe('a grant', () => {
     grants.add(ANN, T)
     expect(() => grants.add(ANN, T)).toThrow(/has a grant already/)
     expect(() => gate.add(ANN, T)).toThrow(/has a grant already/)
+  })
+
+  test('with an end is valid until then; its name is free again', () => {
+    const { grant, token } = grants.add({ ...ANN, untilMs: T + 10 }, T)
+    gate.refresh()
+    expect(gate.list()).toMatchObject([{ untilMs: T + 10, revokedMs: null }])
+    expect([T + 9, T + 10].map((ms) => gate.holds(grant, ms))).toEqual([true, false])
+    expect(gate.nextEndMs(T)).toBe(T + 10)
+    expect([gate.nextEndMs(T + 10), gate.validNames(T + 10)]).toEqual([Infinity, []])
+    expect(() => gate.add(ANN, T + 9)).toThrow(/has a grant already/)
+    expect(gate.revoke('ann', T + 10)).toBeUndefined()
+    expect(gate.exist).toBe(true)
+    const next = gate.add({ ...ANN, untilMs: T + 30 }, T + 10)
+    expect(gate.find(token)?.untilMs).toBe(T + 10)
+    // Also if it is revoked at the very moment that it ends, and the clock is set back later.
+    expect(gate.revoke('ann', T + 20)).toEqual(next.grant)
+    gate.add({ ...ANN, untilMs: T + 50 }, T + 40)
+    expect(gate.revoke('ann', T + 49)).toBeDefined()
+    expect(gate.validNames(T)).toEqual([])
+  })
+
+  test('has an end that is a day, or a time with a zone', () => {
+    expect(readGrantEnd('2027-01-31')).toBe(Date.UTC(2027, 0, 31))
+    expect(readGrantEnd('2027-01-31T18:00:00.5+01:00')).toBe(Date.UTC(2027, 0, 31, 17, 0, 0, 500))
+    for (const text of [
+      '',
+      'never',
+      '2027',
+      '2027-02-31',
+      '2027-01-31T18:00',
+      '1800000000',
+      '1e9Z',
+    ])
+      expect(readGrantEnd(text)).toBeUndefined()
   })
 
   test('can be fixed in the configuration, by its hash', () => {

@@ -1,6 +1,6 @@
 // The grants of an installation: those in its store and those fixed in sluice.yaml. Commands add
 // and revoke them; a running gate checks for changes by another process, which costs a few
-// microseconds, and so sees them with the next request.
+// microseconds, and so sees them with the next request. A grant may have an end.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { storeFault } from '../../store/files/faults.ts'
@@ -11,7 +11,9 @@ import { GRANTS_MAX, LAST_USED_EVERY_MS } from '../limits.ts'
 import {
   type FixedGrant,
   type Grant,
+  hasGrantEnded,
   hashGrantToken,
+  isGrantValid,
   makeToken,
   matchesGrant,
   toGrantId,
@@ -19,13 +21,19 @@ import {
 
 export type GrantRequest = Omit<FixedGrant, 'hash'>
 
+/** Of a grant that was not revoked, `revoked_ms` is its end: see identity-file.ts. */
 const KEPT = `SELECT hash, name, policy, slots, groups, explain, says_prompt AS canSayPrompt,
-  created_ms AS createdMs, last_used_ms AS lastUsedMs, revoked_ms AS revokedMs FROM grants ORDER BY created_ms, name`
+  created_ms AS createdMs, last_used_ms AS lastUsedMs, until_ms AS untilMs,
+  nullif(revoked_ms, until_ms) AS revokedMs FROM grants ORDER BY created_ms, name`
 
-const ADD = `INSERT INTO grants (hash, name, policy, slots, groups, explain, says_prompt, created_ms)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
-/** SQLITE_CONSTRAINT_UNIQUE. */
-const UNIQUE = 2067
+/** Unless the name has a valid grant. */
+const ADD = `INSERT INTO grants (hash, name, policy, slots, groups, explain, says_prompt, created_ms, until_ms, revoked_ms)
+  SELECT :hash, :name, :policy, :slots, :groups, :explain, :prompt, :now, :until, :until
+  WHERE NOT EXISTS (SELECT 1 FROM grants WHERE name = :name AND nullif(revoked_ms, until_ms) IS NULL
+    AND (until_ms IS NULL OR until_ms > :now))`
+/** Never at the very time of its end, which would look like a grant that was not revoked. */
+const REVOKE = `UPDATE grants SET revoked_ms = :now - (until_ms IS :now)
+  WHERE name = :name AND nullif(revoked_ms, until_ms) IS NULL`
 
 export class Grants {
   readonly #database: DatabaseSync
@@ -84,6 +92,7 @@ export class Grants {
     return this.#all.length > 0
   }
 
+  /** Also one that has ended: its caller is told so. */
   find(token: string): Grant | undefined {
     const digest = hashGrantToken(token)
     if (digest === undefined) return undefined
@@ -91,22 +100,42 @@ export class Grants {
     return grant !== undefined && matchesGrant(grant, digest) ? grant : undefined
   }
 
-  /** Whether it is valid, and was not even read again. */
+  /** Whether a valid grant has this name. */
+  hasValid(name: string, nowMs: number): boolean {
+    return this.#all.some((one) => one.name === name && isGrantValid(one, nowMs))
+  }
+
+  /** Names of the valid ones. */
+  validNames(nowMs: number): string[] {
+    return this.#all.filter((one) => isGrantValid(one, nowMs)).map(({ name }) => name)
+  }
+
+  /** When the next one ends by itself; infinite if none does. */
+  nextEndMs(nowMs: number): number {
+    const valid = this.#all.filter((one) => isGrantValid(one, nowMs))
+    return Math.min(...valid.map(({ untilMs }) => untilMs ?? Number.POSITIVE_INFINITY))
+  }
+
+  /** When it was last used, also if that is not stored yet. */
+  lastUseMs({ id, lastUsedMs }: Grant): number | null {
+    return this.#used.get(id)?.atMs ?? lastUsedMs
+  }
+
+  /** Whether it was not revoked, and was not even read again. */
   isCurrent(grant: Grant): boolean {
     return this.#byId.get(grant.id) === grant
   }
 
   /** Whether this grant is still valid and unchanged. */
-  holds(grant: Grant): boolean {
+  holds(grant: Grant, nowMs: number): boolean {
     const now = this.#byId.get(grant.id)
-    return now !== undefined && sameTerms(now, grant)
+    return now !== undefined && !hasGrantEnded(now, nowMs) && sameTerms(now, grant)
   }
 
   /** From now on only the caller has the token. */
   add(request: GrantRequest, nowMs: number): { grant: Grant; token: string } {
-    const { name, policy, slots, groups, explain, canSayPrompt = false } = request
-    if (this.#all.some((one) => one.name === name && one.revokedMs === null))
-      throw createNameError(name)
+    const { name, policy, slots, groups, explain, canSayPrompt = false, untilMs = null } = request
+    if (this.hasValid(name, nowMs)) throw createNameError(name)
     if (this.#all.length >= GRANTS_MAX)
       throw new IdentityError(
         'GRANT_LIMIT',
@@ -115,31 +144,24 @@ export class Grants {
       )
     const token = makeToken()
     const digest = hashGrantToken(token) as Buffer
-    const terms = [policy, slots, JSON.stringify(groups), Number(explain), Number(canSayPrompt)]
-    const row = [digest, name, ...terms, nowMs]
-    try {
-      this.#database.prepare(ADD).run(...row)
-    } catch (error) {
-      // Another process was faster.
-      throw (error as { errcode?: number }).errcode === UNIQUE
-        ? createNameError(name)
-        : storeFault(error, this.#file)
+    const row = {
+      ...{ hash: digest, name, policy, slots, groups: JSON.stringify(groups), now: nowMs },
+      ...{ explain: Number(explain), prompt: Number(canSayPrompt), until: untilMs },
     }
+    const { changes } = this.#guard(() => this.#database.prepare(ADD).run(row))
     this.#read()
+    // Another process was faster.
+    if (changes === 0) throw createNameError(name)
     return { grant: this.#byId.get(toGrantId(digest)) as Grant, token }
   }
 
   /** Undefined if there is no valid grant of this name. */
   revoke(name: string, nowMs: number): Grant | undefined {
     const held = this.#all.find(
-      (one) => one.name === name && one.revokedMs === null && !one.isFixed,
+      (one) => one.name === name && isGrantValid(one, nowMs) && !one.isFixed,
     )
     if (held === undefined) return undefined
-    this.#guard(() =>
-      this.#database
-        .prepare('UPDATE grants SET revoked_ms = ? WHERE hash = ?')
-        .run(nowMs, held.hash),
-    )
+    this.#guard(() => this.#database.prepare(REVOKE).run({ name, now: nowMs }))
     this.#read()
     return held
   }
@@ -230,6 +252,7 @@ function sameTerms(one: Grant, other: Grant): boolean {
     one.windowMs === other.windowMs &&
     one.explain === other.explain &&
     one.canSayPrompt === other.canSayPrompt &&
+    (one.untilMs ?? null) === (other.untilMs ?? null) &&
     one.groups.join(',') === other.groups.join(',')
   )
 }

@@ -2,13 +2,18 @@
 // time are one, and what was written to the database without the key of the cluster is found.
 
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import {
   findPostgres,
   namePostgresSuite,
   type RunningPostgres,
   startPostgres,
 } from '../../../../../test/support/postgres.ts'
+import { scratchDirectory } from '../../../../../test/support/scratch.ts'
+import { SHARED_GRANT_TABLES } from '../../gateway/data/shared-tables.ts'
+import { Grants } from '../../identity/callers/grants.ts'
+import { identityFile } from '../../identity/identity-file.ts'
+import { openDatabase } from '../sqlite/open.ts'
 import { openSharedGate } from './shared-gate.test-support.ts'
 import { SharedRows } from './shared-rows.ts'
 import { SharedState } from './shared-state.ts'
@@ -110,6 +115,38 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared state', postgr
     await a.state.settle()
     await a.connections.query(sql)
     await expect(open(url, 'b')).rejects.toMatchObject({ code: 'STORE_KEY' })
+  })
+
+  test('the end of a grant holds at every gate; an older gate takes the grant as revoked', async () => {
+    const url = newDatabase()
+    const openGrants = async (gate: string, omit: Record<string, undefined> = {}) => {
+      const { state } = await open(url, gate)
+      const folder = scratchDirectory()
+      const grants = Grants.open(folder)
+      const copy = openDatabase(identityFile(folder))
+      onTestFinished(() => [grants, copy].forEach((one) => void one.close()))
+      const tables = SHARED_GRANT_TABLES.map((table) => ({
+        ...{ ...table, omit: { ...table.omit, ...omit } },
+      }))
+      state.tables.add(copy, tables)
+      state.tables.watch(grants.database, ['grants'])
+      return { state, grants }
+    }
+    const a = await openGrants('a')
+    const b = await openGrants('b')
+    // One that does not have the column.
+    const older = await openGrants('c', { until_ms: undefined })
+    const terms = { name: 'ann', policy: 'policy', slots: 1, groups: [], explain: false }
+    const { grant, token } = a.grants.add({ ...terms, untilMs: 2_000 }, 1_000)
+    await a.state.settle()
+    for (const { state, grants } of [b, older]) {
+      await state.catchUp()
+      grants.refresh()
+    }
+    expect(b.grants.find(token)).toMatchObject({ untilMs: 2_000, revokedMs: null })
+    expect([1_999, 2_000].map((ms) => b.grants.holds(grant, ms))).toEqual([true, false])
+    expect(older.grants.find(token)).toBeUndefined()
+    expect(older.grants.list()).toMatchObject([{ revokedMs: 2_000 }])
   })
 
   test('another key is refused', async () => {
