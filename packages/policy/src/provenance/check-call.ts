@@ -25,7 +25,7 @@ import {
   readValue,
 } from './read-value.ts'
 import type { Answer, SessionProvenance } from './session-provenance.ts'
-import { handsOverContent, reachesHosts, transformsInput } from './tool-words.ts'
+import { getToolWords } from './tool-words.ts'
 import { getToolVerb, isAskedFor } from './verbs.ts'
 import {
   type ArgumentLeaf,
@@ -252,11 +252,12 @@ export function rememberAnswer(
     echoes.push(text)
     if ((origin === 'prose' || origin === 'steered') && role !== 'free text') isSteered = true
   })
-  // What a tool makes of values that nobody named is no better than they are.
-  if (echoes.length > 0 && call.name !== undefined && transformsInput(call.name)) isSteered = true
-  memory.addKnown(known)
   // A notification, a resource and a prompt have no name of a tool.
-  const canListRecords = call.name !== undefined && !handsOverContent(call.name)
+  const words = call.name === undefined ? undefined : getToolWords(call.name)
+  // What a tool makes of values that nobody named is no better than they are.
+  if (echoes.length > 0 && words?.transformsInput === true) isSteered = true
+  memory.addKnown(known)
+  const canListRecords = words?.handsOverContent === false
   memory.remember(answer, { isSteered, isTrusted, echoes, canListRecords })
 }
 
@@ -297,7 +298,7 @@ function listValues(
   isRead: boolean,
 ): CollectedValues {
   const values: CheckedValue[] = []
-  const isReach = isRead && reachesHosts(name)
+  const isReach = isRead && getToolWords(name).reachesHosts
   const visit = ({ text, parent, key, role, isEnum, policyRole }: ArgumentLeaf) => {
     if (text === '' || policyRole === 'none' || (isEnum && policyRole === undefined)) return
     // Most values are one word: neither several nor a sentence.

@@ -4,17 +4,17 @@ import { FIELD_CHARS_MAX, FIELD_WORDS_MAX } from './limits.ts'
 import { getRole } from './names.ts'
 
 /** `key`: the name of the field; empty if it has none. */
-export function isProse(text: string, key: string): boolean {
-  if (text.length > FIELD_CHARS_MAX || text.includes('\n')) return true
-  if (key !== '' && getRole(key) === 'free text') return true
-  return countBlanks(text) >= FIELD_WORDS_MAX
+export function isProse(text: string, key: string, blanks = countBlanks(text)): boolean {
+  // Faster than `includes`, and asked of every field.
+  if (text.length > FIELD_CHARS_MAX || text.indexOf('\n') !== -1) return true
+  return blanks >= FIELD_WORDS_MAX || (key !== '' && getRole(key) === 'free text')
 }
 
 /** From so many blanks on a value may be a part of a sentence. */
 const PHRASE_BLANKS_MIN = 3
 
-export function isPhrase(text: string): boolean {
-  return countBlanks(text) >= PHRASE_BLANKS_MIN
+export function isPhrase(text: string, blanks = countBlanks(text)): boolean {
+  return blanks >= PHRASE_BLANKS_MIN
 }
 
 export function countBlanks(text: string): number {

@@ -51,12 +51,13 @@ class FieldCollector {
 
   add(text: string, key: string): void {
     if (text === '') return
-    if (isProse(text, key)) {
-      this.#words += Math.max(countBlanks(text) + 1, Math.ceil(text.length / WORD_CHARS))
+    const blanks = countBlanks(text)
+    if (isProse(text, key, blanks)) {
+      this.#words += Math.max(blanks + 1, Math.ceil(text.length / WORD_CHARS))
       this.#most = Math.max(this.#most, this.#words)
       return
     }
-    if (isPhrase(text)) this.#phrases += countBlanks(text) + 1
+    if (isPhrase(text, blanks)) this.#phrases += blanks + 1
     this.fields.push(text)
   }
 

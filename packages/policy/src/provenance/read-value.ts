@@ -11,9 +11,8 @@ const EDGES = `"'\`‘’“”«»<>()[]{},;:!?*_|`
 
 /** `isAddress`: the argument is known to take a URL or a host, so a bare `example.com` is one. */
 export function readValue(text: string, isAddress = false): ValueReading {
-  if (!isAddress && isSimple(text)) return { kind: 'text', whole: text.toLowerCase() }
-  if (isSimpleEmail(text)) return { kind: 'email', whole: text.toLowerCase() }
-  if (!isAddress && isSimplePath(text)) return { kind: 'path', whole: text.toLowerCase() }
+  const simple = readSimple(text)
+  if (simple !== undefined && (!isAddress || simple.kind === 'email')) return simple
   return readFolded(foldText(text).trim(), isAddress)
 }
 
@@ -32,81 +31,91 @@ function readFolded(folded: string, isAddress: boolean): ValueReading {
   return { kind: 'text', whole: bare === '' ? plain : bare }
 }
 
+/** Letters, digits and the marks of the three shapes below; 0 is everything else. */
+const UNITS = new Uint8Array(128)
+const CAPITAL = 1
+const SMALL = 2
+const DIGIT = 3
+for (const [range, kind] of [
+  ['AZ', CAPITAL],
+  ['az', SMALL],
+  ['09', DIGIT],
+] as const)
+  UNITS.fill(kind, range.charCodeAt(0), range.charCodeAt(1) + 1)
+
+/** Which shapes a mark may stand in. */
+const NAME = 4
+const EMAIL = 8
+const PATH = 16
+for (const [mark, shapes] of [
+  [' ', NAME],
+  ['_', NAME + PATH],
+  ['-', NAME + EMAIL + PATH],
+  ['.', EMAIL + PATH],
+  ['+', EMAIL],
+  ['@', EMAIL],
+  ['/', PATH],
+] as const)
+  UNITS[mark.charCodeAt(0)] = shapes
+
+const KINDS: Readonly<Record<number, ValueKind>> = {
+  [NAME]: 'text',
+  [EMAIL]: 'email',
+  [PATH]: 'path',
+}
+
 /**
- * Letters, digits and single blanks, `_` or hyphens in between: no address and, with few digits, no
- * account. Most names and ids are such, and reading them closely takes most of the time.
+ * What most values look like, in one pass: reading them closely takes most of the time. A name: letters,
+ * digits and single blanks, `_` or hyphens in between; with few digits it is no account. An e-mail:
+ * `ann.lee+x@mail.example.com`, with single marks. A relative path in which nothing has to be resolved:
+ * `notes/2026/a_b.txt`. Undefined if it has to be read closely.
  */
-function isSimple(text: string): boolean {
+export function readSimple(text: string): ValueReading | undefined {
   const { length } = text
-  if (length === 0 || length > 100) return false
-  let digits = 0
-  let isGap = true
-  for (let at = 0; at < length; at++) {
-    const unit = text.charCodeAt(at)
-    if (unit >= 48 && unit <= 57) digits++
-    else if (unit === 32 || unit === 45 || unit === 95) {
-      if (isGap) return false
-      isGap = true
-      continue
-    } else if (!((unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90))) return false
-    isGap = false
-  }
-  return !isGap && (length < 8 || (digits < 6 && length < 26))
-}
-
-/** The normal form of what most values look like; undefined if it has to be read closely. */
-export function readSimple(text: string): string | undefined {
-  return isSimple(text) || isSimpleEmail(text) || isSimplePath(text)
-    ? text.toLowerCase()
-    : undefined
-}
-
-/** `notes/2026/a_b.txt`: relative, and nothing in it has to be resolved. */
-function isSimplePath(text: string): boolean {
-  const { length } = text
-  if (length > 200) return false
-  let isStart = true
-  let hasSlash = false
-  for (let at = 0; at < length; at++) {
-    const unit = text.charCodeAt(at)
-    const isLetter = (unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90)
-    if (unit === 47) {
-      if (isStart) return false
-      hasSlash = true
-      isStart = true
-      continue
-    }
-    const isDigit = unit >= 48 && unit <= 57
-    // A part that begins with a dot may be `.` or `..`; the first one may be that of an address.
-    if (!isLetter && !isDigit && (isStart || (unit !== 45 && unit !== 95 && unit !== 46)))
-      return false
-    isStart = false
-  }
-  return hasSlash && !isStart && !/^www\./i.test(text)
-}
-
-/** `ann.lee+x@mail.example.com`: nothing but letters, digits and single marks between them. */
-function isSimpleEmail(text: string): boolean {
-  const { length } = text
-  if (length > 100) return false
-  let at = -1
-  let dot = -1
-  let isMark = true
+  if (length > SIMPLE_PATH_CHARS_MAX) return undefined
+  let shapes = length > SIMPLE_CHARS_MAX ? PATH : NAME + EMAIL + PATH
+  let [digits, at, dot] = [0, -1, -1]
+  let [hasCapitals, hasSlash] = [false, false]
+  // After a mark, and at the start of a part of a path.
+  let [isMark, isStart] = [true, true]
   for (let place = 0; place < length; place++) {
     const unit = text.charCodeAt(place)
-    if ((unit >= 97 && unit <= 122) || (unit >= 48 && unit <= 57) || (unit >= 65 && unit <= 90)) {
+    const kind = unit < 128 ? (UNITS[unit] as number) : 0
+    if (kind !== 0 && kind <= DIGIT) {
+      if (kind === DIGIT) digits++
+      else if (kind === CAPITAL) hasCapitals = true
       isMark = false
+      isStart = false
       continue
     }
-    if (isMark) return false
+    shapes &= kind
+    if (isMark) shapes &= PATH
+    // A part that begins with a dot may be `.` or `..`; the first one may be that of an address.
+    if (isStart) shapes &= NAME + EMAIL
+    if (unit === AT_SIGN && at !== -1) shapes = 0
+    if (shapes === 0) return undefined
     isMark = true
-    if (unit === 64) {
-      if (at !== -1) return false
-      at = place
-    } else if (unit === 46) dot = place
-    else if (unit !== 45 && unit !== 43) return false
+    if (unit === SLASH) {
+      isStart = true
+      hasSlash = true
+    } else if (unit === AT_SIGN) at = place
+    else if (unit === DOT) dot = place
   }
-  return at !== -1 && dot > at && !isMark
+  if (at === -1 || dot < at || isMark) shapes &= NAME + PATH
+  if (isMark || (length >= 8 && (digits >= 6 || length >= 26))) shapes &= EMAIL + PATH
+  if (isStart || !hasSlash || isWww(text)) shapes &= NAME + EMAIL
+  const kind = KINDS[shapes]
+  return kind && { kind, whole: hasCapitals ? text.toLowerCase() : text }
+}
+
+const SIMPLE_CHARS_MAX = 100
+const SIMPLE_PATH_CHARS_MAX = 200
+const DOT = 0x2e
+const SLASH = 0x2f
+const AT_SIGN = 0x40
+
+function isWww(text: string): boolean {
+  return text.charCodeAt(3) === DOT && /^www\./i.test(text)
 }
 
 /** Whether a read with this value sends something to an address of the caller's choice. */
@@ -218,11 +227,13 @@ export function isSeparated(text: string): boolean {
 export function listAddresses(text: string, most: number): ValueReading[] {
   const found: ValueReading[] = []
   // Folded once as a whole: to fold each word costs ten times as much.
-  for (const token of splitTokens(foldText(text))) {
+  const folded = foldText(text)
+  if (!ADDRESS_MARK.test(folded)) return found
+  for (const token of splitTokens(folded)) {
     if (found.length >= most) break
     if (token.length < MENTION_CHARS_MIN || !ADDRESS_MARK.test(token)) continue
     const bare = trimEdges(token)
-    if (isSimple(bare)) continue
+    if (readSimple(bare)?.kind === 'text') continue
     const reading = readFolded(bare, false)
     if (isDestinationKind(reading.kind)) found.push(reading)
     else found.push(...listInnerUrls(token).slice(0, most - found.length))

@@ -342,16 +342,15 @@ export class SessionProvenance implements ProvenanceLookup {
   #addField(text: string, flag: number, echoes: ReadonlySet<string>): void {
     if (!this.#spend(text.length)) return
     const simple = readSimple(text)
-    const reading = simple === undefined ? readValue(text) : undefined
+    const { kind, whole } = simple ?? readValue(text)
     // A sentence with an address is no address: `send it all to ann@example.com`.
-    if (reading?.kind === 'email' && !this.#isTrusted && /^[^<]* [^<]*$/.test(text.trim())) {
+    if (kind === 'email' && !simple && !this.#isTrusted && /^[^<]* [^<]*$/.test(text.trim())) {
       this.#addProse(text, ORDINARY)
       return
     }
-    const whole = simple ?? (reading as ValueReading).whole
     if (whole === '') return
     // An order can be the name of a file: from then on the session has read a text.
-    if (!this.#hasProse && !this.#isTrusted && reading?.kind !== 'account' && isPhrase(text))
+    if (!this.#hasProse && !this.#isTrusted && kind !== 'account' && isPhrase(text))
       this.#hasProse = true
     this.#add(this.#table, WHOLE, whole, echoes.size > 0 && echoes.has(whole) ? PROSE : flag)
     if (simple === undefined && /[,;<]/.test(text))

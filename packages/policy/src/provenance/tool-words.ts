@@ -11,31 +11,45 @@ const CONTENT = new Set(
 const FOREIGN = new Set('web internet fetch browse scrape crawl download curl http news'.split(' '))
 const LISTING = new Set('list search find query'.split(' '))
 
-/** Whether the answers of a tool are texts as somebody wrote them, by its name. */
-export function handsOverContent(name: string): boolean {
-  const words = splitName(name)
-  if (words.some((word) => FOREIGN.has(word))) return true
-  if (words.some((word) => LISTING.has(word))) return false
-  return words.some((word) => CONTENT.has(word) || CONTENT.has(word.replace(/s$/, '')))
-}
-
 const TRANSFORMING = new Set(
   `decode encode base64 base32 hex rot13 decrypt encrypt decompress unzip gunzip unescape escape
    transform convert reverse concat concatenate join format render template evaluate eval calculate
    compute translate echo replace substring slugify`.split(/\s+/),
 )
 
-/** Whether its answers are made of what it is given. */
-export function transformsInput(name: string): boolean {
-  return splitName(name).some((word) => TRANSFORMING.has(word))
-}
-
 const REACHING = new Set(
   `ping dns resolve whois traceroute nslookup dig curl http visit navigate goto browse crawl
    scrape`.split(/\s+/),
 )
 
-/** Whether a bare host among its arguments is one that it talks to. */
-export function reachesHosts(name: string): boolean {
-  return splitName(name).some((word) => REACHING.has(word))
+export interface ToolWords {
+  /** Its answers are texts as somebody wrote them. */
+  readonly handsOverContent: boolean
+  /** Its answers are made of what it is given. */
+  readonly transformsInput: boolean
+  /** A bare host among its arguments is one that it talks to. */
+  readonly reachesHosts: boolean
+}
+
+const KNOWN = new Map<string, ToolWords>()
+const KNOWN_MAX = 4_096
+
+/** By the name of the tool. Asked for with every call. */
+export function getToolWords(name: string): ToolWords {
+  let known = KNOWN.get(name)
+  if (known !== undefined) return known
+  const words = splitName(name)
+  const hasOneOf = (set: ReadonlySet<string>) => words.some((word) => set.has(word))
+  known = {
+    handsOverContent: hasOneOf(FOREIGN) || (!hasOneOf(LISTING) && words.some(isContent)),
+    transformsInput: hasOneOf(TRANSFORMING),
+    reachesHosts: hasOneOf(REACHING),
+  }
+  if (KNOWN.size >= KNOWN_MAX) KNOWN.clear()
+  if (name.length <= 200) KNOWN.set(name, known)
+  return known
+}
+
+function isContent(word: string): boolean {
+  return CONTENT.has(word) || CONTENT.has(word.replace(/s$/, ''))
 }
