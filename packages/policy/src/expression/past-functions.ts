@@ -1,5 +1,5 @@
 // The functions over the calls that a session made before, and what their arguments are: literals, so
-// that each use is a variable of its own. Evaluated in evaluate/past.ts.
+// that each use is a variable of its own. Evaluated in evaluate/evaluate.ts.
 
 /** Function -> what its arguments are, and what it comes to. */
 export const PAST_FUNCTIONS: ReadonlyMap<

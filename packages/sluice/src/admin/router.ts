@@ -3,11 +3,14 @@
 // so that none can be forgotten.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import type { Shape, ShapeFields } from '@sluice/policy/document/shape'
 import { z } from 'zod'
 import { InputError, NotFoundError, OperationError } from '../core/operation-error.ts'
 import { hasRole, type Person } from '../core/person.ts'
 import { readBody } from '../gateway/front/http/read-body.ts'
 import type { RelyingParty } from '../identity/people/passkeys.ts'
+import { checkInput } from '../operations/run-operation.ts'
 import { readJson } from '../protocol/json/read-json.ts'
 import { bearerOf, headerOf } from './http/bearer-token.ts'
 import { Download } from './http/download.ts'
@@ -20,7 +23,6 @@ import {
   STREAMS_MAX,
   STREAMS_PER_PERSON_MAX,
 } from './http/limits.ts'
-import { readInput } from './http/read-input.ts'
 import type { Challenges } from './sign-in/challenges.ts'
 import type { SignIns } from './sign-in/sign-ins.ts'
 
@@ -264,4 +266,39 @@ function writeApiError(response: ServerResponse, error: Error): void {
   const { code, message, help, status } = known
   if (status === 401) response.setHeader('www-authenticate', 'Bearer realm="sluice"')
   send(response, status, { error: { code, message, help } })
+}
+
+/**
+ * The input of an operation as a request brings it: names in the path, and the query or the body. A
+ * query is text; its values become what their shapes say.
+ */
+function readInput(
+  fields: ShapeFields,
+  params: Readonly<Record<string, string>>,
+  given: URLSearchParams | (() => unknown),
+): JsonObject {
+  const rest = typeof given === 'function' ? given() : fromQuery(fields, given)
+  if (!isObject(rest)) throw new InputError('the body is no object', 'see /api/openapi.json')
+  const doubled = Object.keys(params).find((name) => Object.hasOwn(rest, name))
+  if (doubled !== undefined)
+    throw new InputError(`\`${doubled}\` is in the path already`, 'leave it out elsewhere')
+  const input = { ...rest, ...params }
+  checkInput(fields, input)
+  return input
+}
+
+function fromQuery(fields: ShapeFields, query: URLSearchParams): JsonObject {
+  return Object.fromEntries(
+    [...query].map(([name, text]) => {
+      const shape = Object.hasOwn(fields, name) ? fields[name]?.shape : undefined
+      return [name, shape === undefined ? text : fromText(shape, text)]
+    }),
+  )
+}
+
+/** As text where it is nothing else: the shape then says what belongs there. */
+function fromText(shape: Shape, text: string): JsonValue {
+  if (shape.kind === 'list') return text.split(',')
+  if (shape.kind === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  return shape.kind === 'integer' && /^\d{1,15}$/.test(text) ? Number(text) : text
 }

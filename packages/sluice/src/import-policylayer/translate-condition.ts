@@ -16,12 +16,12 @@ import { RE2JS } from 're2js'
 import {
   type ArgumentPath,
   type CelValue,
+  looksLikeOther,
   parseArgumentPath,
   presenceSteps,
   textLiteral,
   toValue,
 } from './cel-text.ts'
-import { type ConditionSense, isLoose, noneOf, oneOf } from './membership.ts'
 import { isAmbiguous, readText } from './read-fields.ts'
 import type { ImportReport } from './report.ts'
 
@@ -295,4 +295,46 @@ class ConditionTranslator {
       'here it is held; nothing to do unless such calls were wanted',
     )
   }
+}
+
+/** `pass`: must be true, or the call is denied. `match`: holds the call if true. */
+type ConditionSense = 'pass' | 'match'
+
+/** Whether the original takes something of another type for equal to this value. */
+function isLoose(value: CelValue): boolean {
+  return value.kind !== 'text' || looksLikeOther(value.text)
+}
+
+function oneOf(x: string, values: readonly CelValue[], sense: ConditionSense): string {
+  const plain = isIn(x, values)
+  if (sense === 'pass' || !values.some(isLoose)) return plain
+  const [first] = values as [CelValue]
+  if (first.kind === 'text') return `(${plain} || !${x}.startsWith(""))`
+  if (first.kind === 'bool') {
+    if (values.length > 1) return `(${x} || !${x})`
+    return first.bool ? x : `!${x}`
+  }
+  if (values.length === 1) return `!(${x} < ${first.cel} || ${x} > ${first.cel})`
+  return `(${plain} || !(${x} < ${first.cel} || ${x} >= ${first.cel}))`
+}
+
+function noneOf(x: string, values: readonly CelValue[], sense: ConditionSense): string {
+  const [first] = values as [CelValue]
+  const plain = values.length === 1 ? `${x} != ${first.cel}` : `!(${isIn(x, values)})`
+  if (sense === 'match' || !values.some(isLoose)) return plain
+  if (first.kind === 'text') return `${x}.startsWith("") && ${plain}`
+  if (first.kind === 'bool') {
+    if (values.length > 1) return `(${x} && !${x})`
+    return first.bool ? `!${x}` : x
+  }
+  return values.map(({ cel }) => `(${x} < ${cel} || ${x} > ${cel})`).join(' && ')
+}
+
+function isIn(x: string, values: readonly CelValue[]): string {
+  const [first] = values as [CelValue]
+  if (values.length === 1) return `${x} == ${first.cel}`
+  const whole = values.every((value) => value.kind === 'number' && Number.isInteger(value.number))
+  if (whole || values.every((value) => value.kind === 'text'))
+    return `${x} in [${values.map((value) => value.cel).join(', ')}]`
+  return `(${values.map((value) => `${x} == ${value.cel}`).join(' || ')})`
 }

@@ -1,12 +1,13 @@
 // The words of the control socket: every row of the table that has one, on the parts of the running
 // gate. Put together once, when the gate starts.
 
+import type { JsonObject } from '@sluice/policy/core/json'
+import { OperationError } from '../core/operation-error.ts'
 import { CommandRegistry } from '../gateway/front/socket/command-registry.ts'
 import type { CommandParts } from '../gateway/start/run-admin.ts'
 import { InstallationKey } from '../identity/keys/installation-key.ts'
 import { SessionTokens } from '../identity/sessions/session-tokens.ts'
-import { createListGates } from './gates.ts'
-import type { Operation } from './operation.ts'
+import { type Operation, operation } from './operation.ts'
 import { createApplyPolicy } from './policy.ts'
 import { runOperation } from './run-operation.ts'
 import { createSessionOperations } from './sessions.ts'
@@ -48,4 +49,23 @@ export function listOperations(parts: CommandParts): readonly Operation[] {
     createTrustKey(parts.config.data),
     ...createGateServerOperations(parts),
   ]
+}
+
+/** `sluice gates`: the gates that share a store with this one. */
+function createListGates({ cluster, config }: CommandParts): Operation {
+  return operation({
+    name: 'gates',
+    summary: 'the gates that share a store with this one',
+    role: 'viewer',
+    proof: 'none',
+    socket: 'gates',
+    command: 'gates',
+    input: {},
+    run: async (): Promise<JsonObject> => {
+      if (cluster === undefined)
+        throw new OperationError('this gate shares no store', 'add `store: postgres://…`')
+      const gates = await cluster.directory.list()
+      return { self: config.cluster?.name ?? '', gates: gates.map((gate) => ({ ...gate })) }
+    },
+  })
 }

@@ -4,7 +4,7 @@
 
 import { type CelCheck, type CelProgram, checkCel } from '../cel.ts'
 import type { Expression } from '../expression.ts'
-import { applyEdits } from './apply-edits.ts'
+import type { ExpressionEdit } from '../expression-variables.ts'
 import { type BindProblem, named, typeProblem, undeclared } from './bind-problems.ts'
 import { type BoundVariable, bindVariable, getVariableType } from './bound-variable.ts'
 import { ANYTHING, type DeclaredType, declaredAt } from './declared-types.ts'
@@ -88,4 +88,24 @@ function checkOnce(
   const checked = known.get(reading) ?? checkCel(text, variables)
   known.set(reading, checked)
   return checked
+}
+
+/** The text with the edits applied, and a function that maps its offsets back. */
+function applyEdits(
+  text: string,
+  edits: readonly ExpressionEdit[],
+): { text: string; backTo: (at: number) => number } {
+  let result = ''
+  let done = 0
+  const shifts: { from: number; by: number }[] = []
+  for (const edit of edits) {
+    if (edit.start < done) continue
+    result += text.slice(done, edit.start)
+    shifts.push({ from: result.length, by: edit.start - result.length })
+    result += edit.text
+    done = edit.end
+    shifts.push({ from: result.length, by: done - result.length })
+  }
+  const backTo = (at: number) => at + (shifts.findLast((shift) => shift.from <= at)?.by ?? 0)
+  return { text: result + text.slice(done), backTo }
 }

@@ -5,15 +5,17 @@ import type { Call, Facts } from '../../core/call.ts'
 import type { Instant } from '../../core/clock.ts'
 import type { NumberKind } from '../../core/data-kinds.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
+import type { PastCall, PastCalls } from '../../core/past-calls.ts'
 import type { ArgumentFlow, ArgumentRoles } from '../../core/provenance.ts'
 import type { Category } from '../../core/tools.ts'
+import { parseDuration } from '../../document/shape.ts'
+import { globMatches, parseGlob } from '../../language/glob.ts'
 import { TOOL_CALL } from '../../language/methods.ts'
 import { originOfArgument } from '../../provenance/check-call.ts'
 import { timestamp } from '../functions/text.ts'
 import { UndecidableError } from '../functions/undecidable-error.ts'
 import type { BoundExpression } from './bind-expression.ts'
 import type { BoundVariable } from './bound-variable.ts'
-import { evaluatePast } from './past.ts'
 import { findProtection, isProtectionName, type ProtectionName } from './protection.ts'
 import { ArgumentWalk } from './walk-arguments.ts'
 
@@ -186,4 +188,32 @@ function factValue(
       if (name === 'groups') return walk.convert(variable, principal.groups)
       return principal[name as 'id' | 'kind']
   }
+}
+
+/** Undefined if it is not known: what was dropped could matter. */
+function evaluatePast(
+  [name, first = '', second = '']: readonly string[],
+  past: PastCalls | undefined,
+  now: Instant,
+): boolean | bigint | undefined {
+  if (past === undefined) return undefined
+  const { calls, hasMore } = past
+  const matches = matcher(first)
+  if (name === 'callsAfter') {
+    const start = calls.findLastIndex(matcher(second))
+    if (start === -1) return hasMore ? undefined : 0n
+    return BigInt(calls.slice(start + 1).filter(matches).length)
+  }
+  const last = calls.findLast(matches)
+  if (name === 'called') return last === undefined && hasMore ? undefined : last !== undefined
+  const since = now.monotonicMs - (parseDuration(second) as number) * 1_000
+  if (last !== undefined) return last.atMs > since
+  const [oldest] = calls
+  const isCovered = !hasMore || (oldest !== undefined && oldest.atMs <= since)
+  return isCovered ? false : undefined
+}
+
+function matcher(key: string): (call: PastCall) => boolean {
+  const glob = parseGlob(key)
+  return ({ server, name }) => globMatches(glob, server, name)
 }

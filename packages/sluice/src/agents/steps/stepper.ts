@@ -2,6 +2,7 @@
 // committed to the journal with the summary, the counts, the runs and the open effects, in one
 // transaction. A refused or failed event leaves nothing. Called through step-thread.ts.
 
+import { LruMap } from '../../core/lru-map.ts'
 import type { AgentQuery, GuestReply, JournalEvent, StepResult } from '../../guest/protocol.ts'
 import type { Image } from '../../sandbox/image.ts'
 import type { Instance } from '../../sandbox/instance.ts'
@@ -17,11 +18,30 @@ import {
   AGENTS_PER_OWNER_MAX,
   CHILDREN_MAX,
   HISTORY_MEGABYTES_DEFAULT,
+  KNOWN_START_LENGTH_MAX,
+  KNOWN_STARTS_MAX,
   OWN_EVENTS_AGENTS_MAX,
 } from '../shared/limits.ts'
 import { checkStep } from './check-step.ts'
-import { CreateStepCache, type KnownStart, startName } from './create-step-cache.ts'
 import { AT_REST, hashAnswer, LIMITS, Residents } from './residents.ts'
+
+/**
+ * Cache of the core's answer to the event that creates an agent, by what determines it: image and config.
+ * Name, seed and time of an agent do not enter that answer, so the next agent with the same config is
+ * committed without being run; the first use runs the event, and its answer is compared with the
+ * committed one. Owned by the stepper.
+ */
+class CreateStepCache {
+  readonly #kept = new LruMap<string, KnownStart>(KNOWN_STARTS_MAX)
+
+  get(name: string | undefined): KnownStart | undefined {
+    return name === undefined ? undefined : this.#kept.get(name)
+  }
+
+  set(name: string | undefined, start: KnownStart): void {
+    if (name !== undefined) this.#kept.set(name, start)
+  }
+}
 
 export interface AppliedStep extends HostUsage {
   readonly agent: AgentRow
@@ -323,4 +343,18 @@ export function unwrap<Value>(text: string): Value {
   }
   if ('refused' in reply) throw toAgentError(reply.refused)
   return reply.ok
+}
+
+interface KnownStart {
+  readonly step: StepResult
+  readonly answer: Buffer
+}
+
+/** Undefined where the answer may depend on more: files, an import, a time that can be over. */
+function startName(image: string, event: JournalEvent): string | undefined {
+  if (event.kind !== 'create' || event.files.length > 0 || event.from !== undefined)
+    return undefined
+  if (event.config.limits.expiresAt !== null) return undefined
+  const config = JSON.stringify(event.config)
+  return config.length > KNOWN_START_LENGTH_MAX ? undefined : `${image} ${config}`
 }

@@ -3,13 +3,18 @@
 
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ATTACK_TEXT } from '@sluice/policy/cases/attack-answer'
+import { simulate } from '@sluice/policy/cases/simulate'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Command } from 'commander'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable, type Style } from '../../terminal/output.ts'
 import { readTools } from '../../terminal/read-tools.ts'
-import { readPercent } from '../policy/simulate.ts'
-import type { CiReport, CiStep } from './ci-report.ts'
+import { readInjections, readTraces } from '../../terminal/read-traces.ts'
+import { readPercent, simulationOptions } from '../policy/simulate.ts'
+import type { CiCheck, CiReport, CiStep } from './ci-report.ts'
 import { compareWithBase } from './compare-base.ts'
 import {
   type CiInputs,
@@ -20,7 +25,6 @@ import {
   testPolicy,
   toFailures,
 } from './run-steps.ts'
-import { type SimulateInputs, simulatePolicy } from './simulate-step.ts'
 import { writeJunit } from './write-junit.ts'
 import { writeMarkdown } from './write-markdown.ts'
 import { writeSarif } from './write-sarif.ts'
@@ -200,4 +204,62 @@ function print({ steps, changes }: CiReport, output: Output): void {
     output.line(`  ${printable(name)}: ${before} -> ${now} (${direction})`)
   for (const { where, what } of changes.looser)
     output.line(output.paint('yellow', `  looser: ${printable(`${where} ${what}`)}`))
+}
+
+interface SimulateInputs {
+  readonly traces?: string
+  readonly injections?: string
+  readonly minUntouched: number
+  readonly minStopped: number
+}
+
+/**
+ * The step `simulate` of `sluice ci`: recorded sessions must pass, and attacks on them must be stopped, as
+ * often as the thresholds say.
+ */
+async function simulatePolicy(
+  { traces: file, injections, minUntouched, minStopped }: SimulateInputs,
+  policy: CompiledPolicy,
+  tools: readonly KnownTool[] | undefined,
+): Promise<CiStep> {
+  if (file === undefined) return skip('simulate', 'no recorded sessions')
+  if (tools === undefined) return skip('simulate', 'no file of tools')
+  try {
+    const given = { attack: 'plain', attackText: ATTACK_TEXT, hasPrompts: true } as const
+    const { benign, attacks } = simulate(
+      policy,
+      readTraces(file),
+      injections === undefined ? [] : readInjections(injections),
+      await simulationOptions(policy, tools, given),
+    )
+    const checks = [
+      toThreshold(file, `${benign.untouched} of ${benign.traces} sessions pass untouched`, {
+        ...{ part: benign.untouched, of: benign.traces, min: minUntouched },
+      }),
+    ]
+    if (injections !== undefined)
+      checks.push(
+        toThreshold(injections, `${attacks.stopped} of ${attacks.pairs} attacks are stopped`, {
+          ...{ part: attacks.stopped, of: attacks.pairs, min: minStopped },
+        }),
+      )
+    const isMet = checks.every(({ level }) => level === 'passed')
+    const summary = checks.map(({ message }) => message).join(', ')
+    return { name: 'simulate', status: isMet ? 'passed' : 'failed', summary, checks }
+  } catch (error) {
+    const checks = toFailures('simulate', file, error)
+    return { name: 'simulate', status: 'failed', summary: 'could not run', checks }
+  }
+}
+
+function toThreshold(
+  file: string,
+  message: string,
+  { part, of, min }: { readonly part: number; readonly of: number; readonly min: number },
+): CiCheck & { readonly message: string } {
+  const isMet = (of === 0 ? 100 : (100 * part) / of) >= min
+  return {
+    ...{ rule: 'simulate', name: `at least ${min} %`, level: isMet ? 'passed' : 'failed' },
+    ...{ file, line: 1, message, help: '`sluice policy simulate` lists the calls' },
+  }
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { compile } from '@sluice/policy/compile/compile'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import type { Command } from 'commander'
+import { type Digest, pinOf } from '../../catalogue/pins/pin.ts'
 import { writeWhole } from '../../store/files/write-whole.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
@@ -14,12 +15,7 @@ import { Output, plural, printable } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
 import { addDirectoryOptions, type DataOptions } from '../connect/find-data.ts'
-import {
-  compareDefinitions,
-  isSameServer,
-  type PackDifferences,
-} from '../packs/compare-definitions.ts'
-import { listPacks, loadPack, type Pack, sha256 } from '../packs/load-pack.ts'
+import { listPacks, loadPack, type Pack, type PackDefinitions, sha256 } from '../packs/load-pack.ts'
 import { type MergedPolicy, mergePack, renameServer } from '../packs/merge-pack.ts'
 import { readSeenTools } from './seen-tools.ts'
 
@@ -230,4 +226,35 @@ function writeTests(
       `run them: \`sluice policy test ${printable(join(folder, `${server}.cases.yaml`))} --policy ${printable(policy)}\``,
     ),
   )
+}
+
+interface PackDifferences {
+  readonly added: readonly string[]
+  readonly missing: readonly string[]
+  readonly changed: readonly string[]
+}
+
+/**
+ * How the tools of a server differ from those that a pack was tested with: new ones, missing ones, and ones
+ * whose definition is another. Pure.
+ */
+function compareDefinitions(
+  { tools: tested }: PackDefinitions,
+  definitions: readonly ToolDefinition[],
+  digest: Digest,
+): PackDifferences {
+  const known = new Map(definitions.map((definition) => [definition.name, definition]))
+  const isChanged = (name: string) => {
+    const definition = known.get(name)
+    return definition !== undefined && pinOf(definition, digest) !== tested[name]
+  }
+  return {
+    added: [...known.keys()].filter((name) => !Object.hasOwn(tested, name)).sort(),
+    missing: Object.keys(tested).filter((name) => !known.has(name)),
+    changed: Object.keys(tested).filter(isChanged),
+  }
+}
+
+function isSameServer({ added, missing, changed }: PackDifferences): boolean {
+  return added.length + missing.length + changed.length === 0
 }

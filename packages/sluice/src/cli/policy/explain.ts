@@ -1,14 +1,23 @@
 // `sluice policy explain`: the whole way to the verdict on one call, so that a person believes it.
 // It is the trace of the evaluation that decides, on counters of its own.
 
-import { sampleFacts, splitServerAndName } from '@sluice/policy/cases/sample-facts'
+import {
+  factFields,
+  type SampleFacts,
+  sampleFacts,
+  splitServerAndName,
+} from '@sluice/policy/cases/sample-facts'
 import type { Call } from '@sluice/policy/core/call'
 import type { JsonObject } from '@sluice/policy/core/json'
-import type { KnownTool } from '@sluice/policy/core/tools'
+import { CATEGORIES, type KnownTool } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { decide, isVisible } from '@sluice/policy/decide/decide'
 import type { TraceStep } from '@sluice/policy/decide/trace'
+import { checkShape } from '@sluice/policy/document/check-shape'
 import { didYouMean } from '@sluice/policy/document/nearest'
+import { Problems } from '@sluice/policy/document/problem'
+import { readDocument } from '@sluice/policy/document/read-document'
+import type { Shape } from '@sluice/policy/document/shape'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '@sluice/policy/language/methods'
 import { answerMaps, combineAnswerRules } from '@sluice/policy/model/answer-rule'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
@@ -18,10 +27,22 @@ import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Explanation } from '../../terminal/explanation.ts'
 import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
-import { Output } from '../../terminal/output.ts'
-import { readFacts } from '../../terminal/read-facts.ts'
+import { Output, plural } from '../../terminal/output.ts'
 import { readObject } from '../../terminal/read-input.ts'
 import { createToolFinder, readTools, suggestTool } from '../../terminal/read-tools.ts'
+
+const FACTS: Shape = {
+  kind: 'object',
+  noun: 'the facts',
+  fields: {
+    ...factFields({ count: Number.MAX_SAFE_INTEGER, list: 1_000 }),
+    callCategory: { shape: { kind: 'word', words: CATEGORIES }, doc: '' },
+    holdsSecret: { shape: { kind: 'boolean' }, doc: '' },
+    holdsCard: { shape: { kind: 'boolean' }, doc: '' },
+    holdsIban: { shape: { kind: 'boolean' }, doc: '' },
+    transport: { shape: { kind: 'word', words: ['stdio', 'http'] }, doc: '' },
+  },
+}
 
 interface Options {
   policy: string
@@ -185,4 +206,25 @@ function repeats(text: string): number {
       'a whole number from 1 to 1000000',
     )
   return count
+}
+
+/**
+ * `--facts` of `policy explain`: the caller and the session. Validated against a shape like every
+ * document, since a misspelt fact would silently explain a different call.
+ */
+function readFacts(json: string | undefined, output: Output): SampleFacts {
+  if (json === undefined) return {}
+  const facts = readObject(json, '--facts')
+  // The same text again, by the reader that knows offsets: JSON is YAML.
+  const problems = new Problems('--facts', json)
+  const tree = readDocument(json, problems)
+  if (tree !== undefined && checkShape(tree, FACTS, 'the facts', problems)) return facts
+  const found = problems.sorted()
+  for (const problem of found) output.problem(problem, json)
+  throw new CliError(
+    'CLI_ARGUMENT',
+    `--facts has ${plural(found.length, 'error')}`,
+    '`sluice policy explain --help` lists the facts',
+    found,
+  )
 }

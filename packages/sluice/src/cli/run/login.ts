@@ -1,6 +1,8 @@
 // `sluice login SERVER`: a person logs in at the authorisation server of an MCP server, in a browser;
 // the gate keeps the tokens, encrypted, and renews them. A running gate uses them from the next call on.
 
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Command } from 'commander'
 import { escapeUnseenJson } from '../../core/visible-text.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
@@ -11,11 +13,13 @@ import { StoreError } from '../../store/errors.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { LOGIN_WAIT_MS_MAX } from '../../terminal/limits.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { type ConfigOptions, loadConfig } from '../connect/load-config.ts'
 import { peopleOffline, provePerson } from '../connect/prove-person.ts'
 import { runOnOwner } from '../connect/run-on-owner.ts'
-import { listenForRedirect } from './login-redirect.ts'
+
+const PATH = '/callback'
 
 interface Options extends ConfigOptions {
   readonly principal?: string
@@ -164,4 +168,51 @@ function openLogins(directory: string): Logins {
 
 function stored({ message, code, help }: StoreError | IdentityError): CliError {
   return new CliError('CLI_FILE', `${message} (${code})`, help)
+}
+
+interface Redirect {
+  readonly address: string
+  /** The parameters of the first request that `isOurs`. */
+  wait(isOurs: (parameters: URLSearchParams) => boolean): Promise<URLSearchParams>
+  close(): void
+}
+
+/**
+ * The loopback end of a login: a server on a free port of this machine that takes one redirect, tells
+ * the person to go back to the terminal, and is gone. What does not belong to the login is turned away.
+ */
+async function listenForRedirect(port: number): Promise<Redirect> {
+  let take: (parameters: URLSearchParams) => boolean = () => false
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1')
+    const isTaken = request.method === 'GET' && pathname === PATH && take(searchParams)
+    const message = isTaken ? 'You can close this page and go back to the terminal.' : 'Not found.'
+    response
+      .writeHead(isTaken ? 200 : 404, {
+        'content-type': 'text/plain; charset=utf-8',
+        // The code must not go on to another site, nor into a cache.
+        'referrer-policy': 'no-referrer',
+        'cache-control': 'no-store',
+        connection: 'close',
+      })
+      .end(`${message}\n`)
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`
+  const wait: Redirect['wait'] = (isOurs) =>
+    new Promise((resolve, reject) => {
+      const why = new Error(`nobody logged in within ${LOGIN_WAIT_MS_MAX / 60_000} minutes`)
+      const timer = setTimeout(() => reject(why), LOGIN_WAIT_MS_MAX)
+      take = (parameters) => {
+        if (!isOurs(parameters)) return false
+        take = () => false
+        clearTimeout(timer)
+        resolve(parameters)
+        return true
+      }
+    })
+  return { address, wait, close: () => void server.close() }
 }

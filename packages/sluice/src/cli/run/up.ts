@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import type { Service } from '../../agents/service/service.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
+import type { AdminSite } from '../../gateway/front/http/site.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
 import { tuneV8 } from '../../gateway/start/tune-v8.ts'
 import { trustDataFolder } from '../../store/files/private-folder.ts'
@@ -23,7 +24,6 @@ import {
 } from '../connect/load-config.ts'
 import { probePort } from '../connect/probe-port.ts'
 import { stopGate } from '../connect/stop-gate.ts'
-import { adminSite } from './admin-site.ts'
 import { openSessions } from './stop.ts'
 
 interface Options extends ConfigOptions {
@@ -187,4 +187,25 @@ function stopSignal(): Promise<string> {
     if (process.stdin.isTTY) signals.push('SIGHUP')
     for (const signal of signals) process.once(signal, () => resolve(signal))
   })
+}
+
+/** `agents`: undefined where the gate runs none. */
+function adminSite(parts: AdminParts, agents: () => Service | undefined): AdminSite {
+  let loading: Promise<AdminSite> | undefined
+  let loaded: AdminSite | undefined
+  const site = (): Promise<AdminSite> => {
+    loading ??= import('../../admin/start-admin.ts').then(({ startAdmin }) => {
+      loaded = startAdmin(parts, agents)
+      return loaded
+    })
+    return loading
+  }
+  return {
+    serve: async (request, response) => (await site()).serve(request, response),
+    words: {
+      console: async (request) => (await site()).words.console?.(request) ?? {},
+      invite: async (request) => (await site()).words.invite?.(request) ?? {},
+    },
+    close: () => loaded?.close(),
+  }
 }

@@ -18,7 +18,6 @@ import type { CallOutcome } from '../shared/outcome.ts'
 import { declaredIn } from '../shared/server-questions.ts'
 import { writeSessionHandle } from '../shared/session-handle.ts'
 import { takeTurn } from '../shared/slices.ts'
-import { toFailureResponse } from '../upstream/failure-response.ts'
 import type { UpstreamFailure } from '../upstream/upstream.ts'
 import type { CallSession, Exchange } from './call-session.ts'
 import { findSource, isDefinition } from './deliveries.ts'
@@ -277,4 +276,18 @@ export function writeAnswer(
       : oneLine(writeResult(id, result))
   const { code = RPC.internal, message = 'an answer without a result', data } = error ?? {}
   return oneLine(writeError(id, code, message, data))
+}
+
+/**
+ * A failure of a server as the answer to the request that failed: what a caller is told where nobody
+ * treats the failure otherwise. The code and the help go in `data`, under the gate's own name. Pure.
+ */
+export function toFailureResponse(failure: UpstreamFailure): JsonRpcResponse | undefined {
+  const { request, code, help, repeatable } = failure
+  if (request === undefined) return undefined
+  const data = { code, ...(help === undefined ? {} : { help }), repeatable }
+  const message = help === undefined ? failure.message : `${failure.message}; ${help}`
+  const error = { code: RPC.internal, message, data: { 'sluice/upstream': data } }
+  const source = writeError(request, error.code, error.message, error.data)
+  return { kind: 'answer', id: request, result: undefined, error, source }
 }

@@ -11,26 +11,26 @@ import type {
 import { LIST_CHANGES } from '../../protocol/protocol-generation.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { oneLine, writeNotification } from '../../protocol/write-message.ts'
-import type { CallSession, IncomingRequest } from '../call/call-session.ts'
+import type { CallContext, CallSession, IncomingRequest } from '../call/call-session.ts'
 import { ClientApprovalPrompts } from '../call/client-prompts.ts'
-import { Deliveries } from '../call/deliveries.ts'
+import { Deliveries, type InspectDelivery } from '../call/deliveries.ts'
 import { expireQuestions } from '../call/expire-questions.ts'
 import { handleCall } from '../call/handle-call.ts'
 import { PendingRequests, type SentRequest } from '../call/pending-requests.ts'
 import { buildFrozenReply } from '../call/replies.ts'
 import { BackPressure } from '../session/back-pressure.ts'
 import { ClientElicitations } from '../session/client-elicitations.ts'
-import { ClientRoots } from '../session/client-roots.ts'
+import { ClientRoots, type NameRoots } from '../session/client-roots.ts'
 import { KnownNames } from '../session/known-names.ts'
 import { SessionTasks } from '../session/session-tasks.ts'
 import { UpstreamQueries } from '../session/upstream-queries.ts'
+import type { VisibleLists } from '../session/visible-lists.ts'
 import { CALL_MS_MAX } from '../shared/limits.ts'
 import { notificationPassage } from '../shared/parse-call.ts'
 import { declaredBefore } from '../shared/session-handle.ts'
-import type { ClientEnd, ClientEvents, MessageContext } from '../shared/transport.ts'
+import type { ClientEnd, ClientEvents, ClientSend, MessageContext } from '../shared/transport.ts'
 import { type Freeze, frozenReason } from '../state/freezes.ts'
 import type { Upstream, UpstreamEvents, UpstreamFailure } from '../upstream/upstream.ts'
-import type { RelayContext } from './relay-context.ts'
 import { noticesOfChange } from './route-notifications.ts'
 import { ServerNotifications } from './server-notifications.ts'
 
@@ -307,4 +307,18 @@ export class Relay {
   #unasked(id: RequestId | null): void {
     this.#context.log(`a response to no open request: id ${id as RequestId}`)
   }
+}
+
+interface RelayContext extends CallContext {
+  /** Sends to the client; nothing else of the relay does. */
+  readonly send: ClientSend
+  readonly lists: (ask: UpstreamQueries['ask']) => VisibleLists
+  /** Every message towards the client, before it is sent: adds the labels that it brings. */
+  readonly onDelivery: InspectDelivery
+  /** Undefined if every gate knows the labels that the session has. */
+  readonly whenStored?: () => Promise<void> | undefined
+  readonly nameRoots: NameRoots
+  readonly onEnd: (why: string) => void
+  /** Of a session from before the gate was started again. */
+  readonly handle?: string | undefined
 }

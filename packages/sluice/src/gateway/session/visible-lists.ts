@@ -5,7 +5,7 @@
 import type { Facts } from '@sluice/policy/core/call'
 import type { Instant } from '@sluice/policy/core/clock'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
+import { CATEGORIES, type KnownTool, type ToolDefinition } from '@sluice/policy/core/tools'
 import { foreseeAction, isVisible } from '@sluice/policy/decide/decide'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
@@ -25,7 +25,11 @@ import {
 import { Slices } from '../shared/slices.ts'
 import type { KnownTools } from '../tools/known-tools.ts'
 import type { PendingDefinition } from '../tools/pins.ts'
-import { pickAlternatives } from './pick-alternatives.ts'
+import { ADVICE_NAMES_MAX, ADVICE_TOOLS_MAX } from './limits.ts'
+
+/** A server chooses its names: one that could be read as a sentence is not repeated by the gate. */
+const PLAIN_NAME = /^[\w.-]{1,64}$/
+const WRITE = CATEGORIES.indexOf('Write')
 
 export interface SeenListsContext {
   readonly server: string
@@ -251,4 +255,43 @@ export class VisibleLists {
     this.#leftOut = why
     this.#context.onLimit(why)
   }
+}
+
+/** Most similar first. */
+function pickAlternatives(
+  denied: KnownTool,
+  tools: Iterable<KnownTool>,
+  mayCall: (tool: KnownTool) => boolean,
+): readonly string[] {
+  const wanted = new Set(splitWords(denied.definition.name))
+  const rankMax = Math.max(0, Math.min(rankOf(denied) - 1, WRITE))
+  let compared = 0
+  const ranked: { readonly tool: KnownTool; readonly shared: number }[] = []
+  for (const tool of tools) {
+    if (++compared > ADVICE_TOOLS_MAX) break
+    const { name } = tool.definition
+    if (name === denied.definition.name || rankOf(tool) > rankMax || !PLAIN_NAME.test(name))
+      continue
+    const shared = splitWords(name).filter((word) => wanted.has(word)).length
+    if (shared > 0) ranked.push({ tool, shared })
+  }
+  ranked.sort((one, other) => other.shared - one.shared || rankOf(one.tool) - rankOf(other.tool))
+  const names: string[] = []
+  for (const { tool } of ranked) {
+    if (names.length === ADVICE_NAMES_MAX) break
+    if (mayCall(tool)) names.push(tool.definition.name)
+  }
+  return names
+}
+
+function rankOf({ category }: KnownTool): number {
+  return CATEGORIES.indexOf(category)
+}
+
+function splitWords(name: string): string[] {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+  return words.filter((word) => word.length > 2).map((word) => word.replace(/s$/, ''))
 }

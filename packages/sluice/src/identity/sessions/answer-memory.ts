@@ -2,6 +2,9 @@
 // when it is written, and when it is read again. Written behind the calls, some time after a change; what
 // was not written when the gate was killed counts as forgotten. Used by AgentSessions.
 
+import { Buffer } from 'node:buffer'
+import { randomInt } from 'node:crypto'
+import type { HashSeed } from '@sluice/policy/provenance/hash'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import {
   MEMORY_WRITE_DELAY_MS,
@@ -10,9 +13,10 @@ import {
   PROVENANCE_BYTES_MAX,
 } from '../limits.ts'
 import { type AnswerMemoryStore, type MemoryPart, NO_ANSWER_MEMORY } from './answer-memory-store.ts'
-import { decodeProvenance, decodeSealed, encodeProvenance, encodeSealed } from './encode-memory.ts'
-import { randomSeed } from './random-seed.ts'
-import type { SessionVault } from './session-vault.ts'
+import type { SealedValue, SessionVault } from './session-vault.ts'
+
+const VERSION = 1
+const HALF = 2 ** 32
 
 /** The part of a session that is kept here. */
 export interface RememberingSession {
@@ -157,4 +161,57 @@ export class AnswerMemory {
     this.#bytes += bytes - session.provenanceBytes
     session.provenanceBytes = bytes
   }
+}
+
+/**
+ * The secret of a session's hashes: nobody who does not know it can look for values that collide.
+ */
+function randomSeed(): HashSeed {
+  return { low: randomInt(HALF), high: randomInt(HALF) }
+}
+
+/**
+ * What a session remembers of answers, and its sealed values, as bytes: JSON with a length before it,
+ * then the words of the two tables. Read back only after the store has authenticated it.
+ */
+function encodeProvenance(provenance: SessionProvenance): Buffer {
+  const { table, prompt, ...rest } = provenance.toStored()
+  const head = Buffer.from(JSON.stringify({ version: VERSION, words: table.length, ...rest }))
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(head.length)
+  return Buffer.concat([length, head, toBytes(table), toBytes(prompt)])
+}
+
+/** Undefined if it is of another version. */
+function decodeProvenance(bytes: Uint8Array): SessionProvenance | undefined {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const start = 4 + buffer.readUInt32LE(0)
+  const { version, words, ...head } = JSON.parse(buffer.toString('utf8', 4, start))
+  if (version !== VERSION) return undefined
+  const middle = start + 4 * words
+  return SessionProvenance.fromStored({
+    ...head,
+    table: toWords(buffer.subarray(start, middle)),
+    prompt: toWords(buffer.subarray(middle)),
+  })
+}
+
+function encodeSealed(values: readonly SealedValue[]): Buffer {
+  return Buffer.from(JSON.stringify({ version: VERSION, values }))
+}
+
+function decodeSealed(bytes: Uint8Array): readonly SealedValue[] {
+  const { version, values } = JSON.parse(Buffer.from(bytes).toString())
+  return version === VERSION ? values : []
+}
+
+function toBytes(words: Uint32Array): Buffer {
+  return Buffer.from(words.buffer, words.byteOffset, words.byteLength)
+}
+
+/** Copied: the bytes need not begin where words may. */
+function toWords(bytes: Buffer): Uint32Array {
+  const words = new Uint32Array(Math.floor(bytes.length / 4))
+  toBytes(words).set(bytes.subarray(0, 4 * words.length))
+  return words
 }

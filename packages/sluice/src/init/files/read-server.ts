@@ -4,13 +4,22 @@
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { ClientFile, McpClientId } from './client.ts'
 import { pathsOf } from './client-files.ts'
-import {
-  fillVariables,
-  NotMovableError,
-  type TextPart,
-  type VariableScope,
-} from './expand-variables.ts'
 import type { DiscoveredEntry } from './read-entries.ts'
+
+/** A reason why an entry stays where it is. */
+class NotMovableError extends Error {}
+
+const BRACES = /\$\{([^}]*)\}/g
+
+const SPELLINGS: Readonly<Record<McpClientId, Spelling | undefined>> = {
+  'claude-code': { pattern: BRACES, bare: true },
+  'claude-desktop': undefined,
+  cursor: { pattern: BRACES, editor: true },
+  vscode: { pattern: BRACES, editor: true },
+  windsurf: { pattern: BRACES, editor: true },
+  codex: undefined,
+  gemini: { pattern: /\$\{([^}]*)\}|\$([A-Za-z_]\w*)/g, bare: true },
+}
 
 /** Why an entry stays that goes through a gate. */
 export const BEHIND = 'it is behind the gate already'
@@ -194,4 +203,58 @@ function isRelative(word: JsonValue | undefined): boolean {
 
 function isSluice(word: JsonValue | undefined): boolean {
   return typeof word === 'string' && /(?:^|[\\/])sluice(?:\.js|\.cmd)?$/.test(word)
+}
+
+type TextPart = string | { readonly variable: string }
+
+interface VariableScope {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly home: string
+  readonly separator: string
+  readonly project?: string
+}
+
+interface Spelling {
+  readonly pattern: RegExp
+  /** `${NAME}` is a variable, `${NAME:-text}` has a text for when there is none. */
+  readonly bare?: boolean
+  /** `${env:NAME}`, `${userHome}` and the like. */
+  readonly editor?: boolean
+}
+
+function fillVariables(text: string, client: McpClientId, around: VariableScope): TextPart[] {
+  const spelling = SPELLINGS[client]
+  if (spelling === undefined) return text === '' ? [] : [text]
+  const parts: TextPart[] = []
+  let at = 0
+  for (const match of text.matchAll(spelling.pattern)) {
+    if (match.index > at) parts.push(text.slice(at, match.index))
+    parts.push(fill(match[1] ?? match[2] ?? '', spelling, around))
+    at = match.index + match[0].length
+  }
+  if (at < text.length) parts.push(text.slice(at))
+  return parts
+}
+
+function fill(inside: string, { bare, editor }: Spelling, around: VariableScope): TextPart {
+  const [, name, text] = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inside) ?? []
+  if (bare === true && name !== undefined)
+    return text !== undefined && !around.environment[name] ? text : variable(name, around)
+  const [, kind = '', word = ''] = /^([\w/]*):?(.*)$/s.exec(inside) ?? []
+  if (editor === true && kind === 'env') return variable(word, around)
+  if (kind === 'input') throw new NotMovableError(`it asks you for \`${word}\` when it starts`)
+  if (editor === true) {
+    if (inside === 'userHome') return around.home
+    if (inside === 'pathSeparator' || inside === '/') return around.separator
+    const { project } = around
+    if (inside === 'workspaceFolder' && project !== undefined) return project
+    if (inside === 'workspaceFolderBasename' && project !== undefined)
+      return project.split(/[\\/]/).at(-1) ?? ''
+  }
+  throw new NotMovableError(`\`\${${inside}}\` is something only the client can fill`)
+}
+
+function variable(name: string, { environment }: VariableScope): TextPart {
+  if (/^[A-Za-z_]\w*$/.test(name) && environment[name]) return { variable: name }
+  throw new NotMovableError(`the environment has no \`${name}\``)
 }

@@ -5,10 +5,13 @@ import type { Caller } from '../../../identity/callers/caller.ts'
 import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { writeError } from '../../../protocol/write-message.ts'
-import { REPLAY_STREAMS_MAX } from '../../shared/limits.ts'
+import {
+  REPLAY_STREAMS_MAX,
+  SESSION_EVENTS_LENGTH_MAX,
+  SESSION_EVENTS_MAX,
+} from '../../shared/limits.ts'
 import { SmallMap } from '../../shared/small-map.ts'
 import { type ClientEvents, type MessageContext, NO_CLIENT_EVENTS } from '../../shared/transport.ts'
-import { EventBuffer } from '../exchange/event-buffer.ts'
 import { EventStream } from '../exchange/event-stream.ts'
 import {
   ClientExchange,
@@ -23,6 +26,47 @@ import {
   type ResponseWriter,
 } from '../exchange/response-writer.ts'
 import { type ClientSession, refusedIds, requestIds } from './front-session.ts'
+
+/**
+ * Messages for a client's GET stream, the newest last: kept until it opens one, and for a client
+ * that lost its stream and comes back for what it missed. Nothing is told twice to one that does not
+ * ask for it. The oldest go first when there are many.
+ */
+class EventBuffer {
+  #events: KeptEvent[] = []
+  #length = 0
+  #last: number
+  #sent: number
+
+  /** `before` is the number before the first. */
+  constructor(before: number) {
+    this.#last = before
+    this.#sent = before
+  }
+
+  /** Says the id that the event goes out with. */
+  add(text: string): string {
+    const number = ++this.#last
+    const event = { id: `g${number}`, number, text }
+    this.#events.push(event)
+    this.#length += text.length
+    while (this.#events.length > SESSION_EVENTS_MAX || this.#length > SESSION_EVENTS_LENGTH_MAX)
+      this.#length -= this.#events.shift()?.text.length ?? 0
+    return event.id
+  }
+
+  /** What a stream has to begin with: what came after the last event the client saw, where it says
+   * so, else what no stream has carried yet. */
+  after(lastId: string | undefined): readonly KeptEvent[] {
+    const seen = /^g\d+$/.test(lastId ?? '') ? Number(lastId?.slice(1)) : this.#sent
+    return this.#events.filter(({ number }) => number > seen)
+  }
+
+  /** A stream carries them all from now on. */
+  allSent(): void {
+    this.#sent = this.#last
+  }
+}
 
 export interface HttpSessionOptions {
   readonly id: string
@@ -243,4 +287,10 @@ export class HttpSession implements ClientSession, SessionHeaders {
     if (this.revision === '' && open.includes(this.#opening as RequestId))
       this.close('the client went away before the session began')
   }
+}
+
+interface KeptEvent {
+  readonly id: string
+  readonly number: number
+  readonly text: string
 }

@@ -5,7 +5,7 @@
 
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
-import type { JsonObject } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { OperationError } from '../../../core/operation-error.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
 import type { ChildPeers } from '../../processes/child-peers.ts'
@@ -14,14 +14,13 @@ import {
   findClientProcess,
   isTypedCommand,
 } from '../../processes/client-process.ts'
-import { SESSIONS_MAX } from '../../shared/limits.ts'
+import { CLIENT_ENVIRONMENT_BYTES_MAX, SESSIONS_MAX } from '../../shared/limits.ts'
 import type {
   ClientEnvironment,
   ClientEvents,
   ClientTransport,
   ConnectionOrigin,
 } from '../../shared/transport.ts'
-import { askEnvironment } from './ask-environment.ts'
 import { LineConnection } from './line-transport.ts'
 import { readHello, type SocketHandshake } from './socket-handshake.ts'
 
@@ -207,4 +206,38 @@ function writeSocketReply(socket: Socket, answer: JsonObject): void {
 function refusal(error: Error & { readonly help?: string }): JsonObject {
   const { message, help } = error
   return { ok: false, message, ...(help === undefined ? {} : { help }) }
+}
+
+/** `names`: undefined for everything. */
+async function askEnvironment(
+  socket: Socket,
+  names: readonly string[] | undefined,
+): Promise<Readonly<Record<string, string>>> {
+  if (names?.length === 0) return {}
+  const question = names === undefined ? { want: 'env' } : { want: 'env', names }
+  socket.write(`${JSON.stringify(question)}\n`)
+  const answer = readHello(socket, CLIENT_ENVIRONMENT_BYTES_MAX)
+  socket.resume()
+  const { request } = await answer.catch((error: Error) => {
+    throw new OperationError(
+      `the environment was not accepted: ${error.message}`,
+      'unset large variables of the client, or use a gate that was started with `sluice up`',
+    )
+  })
+  const variables = readVariables(request.variables)
+  if (names === undefined) return variables
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => names.includes(name)))
+}
+
+function readVariables(value: JsonValue | undefined): Record<string, string> {
+  const variables: Record<string, string> = {}
+  for (const [name, text] of Object.entries(isObject(value) ? value : {})) {
+    if (typeof text !== 'string' || !/^[^=\0]+$/.test(name) || text.includes('\0'))
+      throw new OperationError(
+        'the environment has an entry that is no variable',
+        'is the command of another version than the gate? install both again',
+      )
+    variables[name] = text
+  }
+  return variables
 }

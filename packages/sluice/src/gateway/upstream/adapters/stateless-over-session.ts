@@ -2,10 +2,16 @@
 // here, `server/discover` is answered from it, and what the server asks on the way of a call goes to
 // the client as an answer that wants input. The call goes on when the client comes back.
 
+import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { splitMembers } from '../../../protocol/json/raw-members.ts'
 import { patchObject, withMembers } from '../../../protocol/members.ts'
-import type { JsonRpcMessage, JsonRpcNotification, RequestId } from '../../../protocol/message.ts'
-import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
+import type {
+  JsonRpcMessage,
+  JsonRpcNotification,
+  ParsedMembers,
+  RequestId,
+} from '../../../protocol/message.ts'
+import { LIST_CHANGES, META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import {
   writeError,
@@ -19,10 +25,63 @@ import type { MessageContext } from '../../shared/transport.ts'
 import type { OutboundRequest, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
 import { readMessageHead } from '../upstream-state.ts'
 import { ResumableCalls } from './resumable-calls.ts'
-import { StatelessSubscriptions } from './subscriptions.ts'
 import { statelessAnswer } from './translate.ts'
 import { UpstreamAdapter } from './upstream-adapter.ts'
 import { UpstreamSession } from './upstream-session.ts'
+
+/**
+ * Subscriptions of clients of the stateless generation, over one session with a server: each says what it
+ * wants to hear of, is told what of that it will, and hears nothing else.
+ */
+class StatelessSubscriptions {
+  readonly #options: ListensOptions
+  readonly #open = new Map<RequestId, StatelessSubscription>()
+
+  constructor(options: ListensOptions) {
+    this.#options = options
+  }
+
+  open(id: RequestId, wanted: JsonValue | undefined, capabilities: JsonValue): void {
+    const filter = isObject(wanted) ? wanted : {}
+    const granted: Record<string, JsonValue> = {}
+    for (const [method, change] of LIST_CHANGES)
+      if (filter[change] === true && has(capabilities, method.split('/')[1] ?? '', 'listChanged'))
+        granted[change] = true
+    const wantedUris = Array.isArray(filter.resourceSubscriptions)
+      ? filter.resourceSubscriptions.filter((uri) => typeof uri === 'string')
+      : []
+    const uris = has(capabilities, 'resources', 'subscribe') ? wantedUris : []
+    if (uris.length > 0) granted.resourceSubscriptions = uris
+    for (const uri of uris) if (!this.#isHeard(uri)) this.#options.ask('resources/subscribe', uri)
+    this.#open.set(id, { changes: new Set(Object.keys(granted)), uris: new Set(uris) })
+    const texts = { notifications: JSON.stringify(granted) }
+    this.#options.tell(id, 'notifications/subscriptions/acknowledged', texts)
+  }
+
+  /** False where it is no subscription. */
+  close(id: RequestId): boolean {
+    const listen = this.#open.get(id)
+    this.#open.delete(id)
+    for (const uri of listen?.uris ?? [])
+      if (!this.#isHeard(uri)) this.#options.ask('resources/unsubscribe', uri)
+    return listen !== undefined
+  }
+
+  /** Tells its subscribers. */
+  tellOf(method: string, params: ParsedMembers | undefined): void {
+    const change = LIST_CHANGES.get(method)
+    if (change === undefined && method !== 'notifications/resources/updated') return
+    const uri = String(params?.value.uri)
+    const texts = change === undefined ? { uri: JSON.stringify(uri) } : {}
+    for (const [id, { changes, uris }] of this.#open)
+      if (change === undefined ? isAmong(uri, uris) : changes.has(change))
+        this.#options.tell(id, method, texts)
+  }
+
+  #isHeard(uri: string): boolean {
+    return [...this.#open.values()].some(({ uris }) => uris.has(uri))
+  }
+}
 
 export class StatelessOverSession extends UpstreamAdapter {
   #logLevel: string | undefined
@@ -175,4 +234,26 @@ function bareMeta(text: string | undefined): string | undefined {
     [META.logLevel]: undefined,
   })
   return bare === '{}' ? undefined : bare
+}
+
+interface StatelessSubscription {
+  readonly changes: ReadonlySet<string>
+  readonly uris: ReadonlySet<string>
+}
+
+interface ListensOptions {
+  readonly tell: (listen: RequestId, method: string, texts: Record<string, string>) => void
+  /** `resources/subscribe` or `resources/unsubscribe`. */
+  readonly ask: (method: string, uri: string) => void
+}
+
+/** Servers may tell of a part of what was subscribed to. */
+function isAmong(uri: string, subscribed: ReadonlySet<string>): boolean {
+  if (subscribed.has(uri)) return true
+  return [...subscribed].some((whole) => uri.startsWith(whole.endsWith('/') ? whole : `${whole}/`))
+}
+
+function has(capabilities: JsonValue, capability: string, detail: string): boolean {
+  const found = isObject(capabilities) ? capabilities[capability] : undefined
+  return isObject(found) && found[detail] === true
 }

@@ -2,9 +2,9 @@
 
 import { createServer, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
+import type { HttpRequest } from './http-exchange.ts'
 import { HttpExchange } from './http-exchange.ts'
 import { HttpPools } from './http-pools.ts'
-import type { HttpRequest } from './http-request.ts'
 
 const pools = new HttpPools()
 const closing: (() => void)[] = []

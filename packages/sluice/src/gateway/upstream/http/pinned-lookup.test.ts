@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import { expect, test } from 'vitest'
-import { PinnedLookup } from './pinned-lookup.ts'
+import { PinnedLookup } from './http-pools.ts'
 
 const addresses = (...all: string[]): LookupAddress[] =>
   all.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
