@@ -26,15 +26,17 @@ export async function run({ pending = '1000', turns = '30' }: RunOptions): Promi
       await ownGate({ servers, policy: POLICY }),
       await ownGate({ servers, policy: POLICY }),
     ]
-    const held = gates[1] as OwnGate
-    const engine = held.approvals as ApprovalEngine
+    const approving = gates[1] as OwnGate
+    const engine = approving.approvals as ApprovalEngine
     const askedMs = await timed(async () => {
       for (let at = 0; at < Number(pending); at++) await engine.ask(createSubmission(at))
     })
     const listed: number[] = []
     for (let time = 0; time < 20; time++)
       listed.push(
-        await timed(() => held.approvals.list({ states: ['pending'], limit: Number(pending) })),
+        await timed(() =>
+          approving.approvals.list({ states: ['pending'], limit: Number(pending) }),
+        ),
       )
     const median = listed.sort((a, b) => a - b)[10] as number
     console.log(`${pending} requests: ${(askedMs / Number(pending)).toFixed(2)} ms to make one`)

@@ -19,8 +19,8 @@ process.env.SLUICE_DEMO_NODE = process.execPath
 process.env.SLUICE_DEMO_MODULES = join(ROOT, 'node_modules', '@modelcontextprotocol')
 
 const data = join(folder, 'data')
-const given = process.argv.join(' ').match(/--port[ =](\d+)/)?.[1]
-const url = `http://127.0.0.1:${given ?? 7433}`
+const port = process.argv.join(' ').match(/--port[ =](\d+)/)?.[1]
+const url = `http://127.0.0.1:${port ?? 7433}`
 const config = join(ROOT, 'examples', 'demo', 'sluice.yaml')
 await ensureConsole()
 console.log(`Two MCP servers are behind the gate: filesystem (in ${workspace}) and memory.

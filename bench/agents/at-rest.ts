@@ -13,8 +13,8 @@ export interface AtRest {
   readonly startMs: number
 }
 
-const [directory = '', owner = '', given = '0', store] = process.argv.slice(2)
-const agents = Number(given)
+const [directory = '', owner = '', amount = '0', store] = process.argv.slice(2)
+const agents = Number(amount)
 const began = performance.now()
 const models = { environment: {}, providers: {}, scripts: directory, prices: {} }
 const shared = store === undefined ? undefined : openShared(store)

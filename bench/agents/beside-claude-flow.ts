@@ -31,13 +31,13 @@ export async function besideClaudeFlow(
   ] as const
   const rows: Timing[] = []
   const remarks: string[] = []
-  const measure = async (tool: string, given: (side: Side) => object, when: string) => {
+  const measure = async (tool: string, argsFor: (side: Side) => object, when: string) => {
     const times = sides.map((): number[] => [])
     for (let turn = 0; turn < TURNS; turn += 1)
       for (const [index, side] of sides.entries())
         for (let at = 0; at < CALLS; at += 1) {
           const began = performance.now()
-          await side.tools.call(tool, given(side))
+          await side.tools.call(tool, argsFor(side))
           times[index]?.push((performance.now() - began) * 1_000)
         }
     const measured = sides.map(({ name }, index) =>
@@ -48,7 +48,7 @@ export async function besideClaudeFlow(
     const ratio = (other as number) / (own as number)
     remarks.push(`${tool} ${when}: claude-flow takes ${ratio.toFixed(0)} times as long (p50)`)
   }
-  const one = ({ one: given }: Side) => given
+  const one = ({ one: agent }: Side) => agent
   try {
     // Ours costs the same at any call, once its code is warm; the other's first calls are the
     // cheapest, so it gets no others before them.

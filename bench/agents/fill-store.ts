@@ -52,9 +52,9 @@ function copyRows(file: string, workers: readonly string[], copies: number): voi
       .prepare(`SELECT name FROM pragma_table_info(?)`)
       .all(table)
       .map(({ name }) => String(name))
-    const given = columns.map((name) => changed[name] ?? name)
+    const expressions = columns.map((name) => changed[name] ?? name)
     return database.prepare(
-      `INSERT INTO ${table} (${columns}) SELECT ${given} FROM ${table} WHERE ${where} = ?`,
+      `INSERT INTO ${table} (${columns}) SELECT ${expressions} FROM ${table} WHERE ${where} = ?`,
     )
   }
   const statements = {

@@ -9,7 +9,7 @@ export interface Tools {
   readonly calls: number
   has(tool: string): boolean
   // biome-ignore lint/suspicious/noExplicitAny: whatever a server says
-  call(tool: string, given: object): Promise<any>
+  call(tool: string, args: object): Promise<any>
   close(): Promise<void>
 }
 
@@ -24,9 +24,9 @@ export async function openTools(command: readonly string[], home?: string): Prom
       return calls
     },
     has: (tool) => names.has(prefix + tool),
-    call: async (tool, given) => {
+    call: async (tool, args) => {
       calls += 1
-      const result = await client.ask('tools/call', { name: prefix + tool, arguments: given })
+      const result = await client.ask('tools/call', { name: prefix + tool, arguments: args })
       const answer = parseText(result)
       // Some wrap their answer twice.
       return Array.isArray(answer?.content) ? parseText(answer) : answer

@@ -40,8 +40,8 @@ export async function runsInGate(
     const call = await connect(`${gate.url}/mcp/agents`)
     const ids: string[] = []
     for (let at = 0; at < runs; at += 1) {
-      const given = { model: `script:${SCRIPT}`, tools: ['echo/*'], maxTurns: 100 }
-      ids.push((await call('wasm_agent_create', given)).agent.id)
+      const config = { model: `script:${SCRIPT}`, tools: ['echo/*'], maxTurns: 100 }
+      ids.push((await call('wasm_agent_create', config)).agent.id)
     }
     const before = [cpuUs(gate.pid), cpuUs(echo.pid)] as const
     const began = performance.now()
@@ -106,7 +106,7 @@ async function scriptUs(scripts: string): Promise<number> {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever a tool answers
-type Call = (tool: string, given: object) => Promise<any>
+type Call = (tool: string, args: object) => Promise<any>
 
 async function connect(url: string): Promise<Call> {
   let next = 1
@@ -124,8 +124,8 @@ async function connect(url: string): Promise<Call> {
   headers['mcp-session-id'] = opened.headers.get('mcp-session-id') ?? ''
   await opened.text()
   await (await ask({ method: 'notifications/initialized' })).text()
-  return async (name, given) => {
-    const called = { id: next++, method: 'tools/call', params: { name, arguments: given } }
+  return async (name, args) => {
+    const called = { id: next++, method: 'tools/call', params: { name, arguments: args } }
     const text = await (await ask(called)).text()
     const line = text.split('\n').findLast((each) => /^(data: )?\{/.test(each)) ?? ''
     const { result, error } = JSON.parse(line.replace(/^data: /, ''))

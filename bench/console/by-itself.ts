@@ -105,13 +105,13 @@ async function measureInterval(
 }
 
 async function looking(
-  asked: Watch,
+  request: Watch,
   hub: LiveHub,
   watch: CallInstrumentation,
 ): Promise<ChildProcess> {
   const viewers = fork(join(import.meta.dirname, 'viewers.ts'), { stdio: 'inherit' })
-  viewers.send(asked)
-  while (watch.tap !== hub || hub.viewers < asked.viewers)
+  viewers.send(request)
+  while (watch.tap !== hub || hub.viewers < request.viewers)
     await new Promise((resolve) => setTimeout(resolve, 20))
   return viewers
 }

@@ -88,8 +88,8 @@ function parseTicks(received: Buffer): Tick[] {
     .map((block) => JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? ''))
 }
 
-process.on('message', (asked: Watch | 'figures' | 'close') => {
-  if (asked === 'figures') process.send?.(figures())
-  else if (asked === 'close') close()
-  else open(asked)
+process.on('message', (request: Watch | 'figures' | 'close') => {
+  if (request === 'figures') process.send?.(figures())
+  else if (request === 'close') close()
+  else open(request)
 })

@@ -35,18 +35,18 @@ const server = createServer((request, response) => {
     text += chunk
   })
   request.on('end', () => {
-    const asked = JSON.parse(text) as { id?: number; method: string }
-    const { id: theirs } = asked
+    const request = JSON.parse(text) as { id?: number; method: string }
+    const { id: theirs } = request
     if (theirs === undefined) return response.writeHead(202, { 'content-length': 0 }).end()
     const id = ++lastId
     waiting.set(id, (answer) => {
       const body = JSON.stringify({ ...answer, id: theirs })
       const length = Buffer.byteLength(body)
-      const session = asked.method === 'initialize' ? { 'mcp-session-id': randomUUID() } : {}
+      const session = request.method === 'initialize' ? { 'mcp-session-id': randomUUID() } : {}
       const headers = { 'content-type': 'application/json', 'content-length': length }
       response.writeHead(200, { ...headers, ...session }).end(body)
     })
-    return child.stdin.write(`${JSON.stringify({ ...asked, id })}\n`)
+    return child.stdin.write(`${JSON.stringify({ ...request, id })}\n`)
   })
 })
 server.keepAliveTimeout = 600_000

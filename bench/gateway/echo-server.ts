@@ -51,10 +51,10 @@ function createResult({ method, params }: EchoRequest): unknown {
 
 /** Undefined if there is nothing to answer. */
 function answerTo(text: string): { body: string; isFirst: boolean } | undefined {
-  const asked = JSON.parse(text) as EchoRequest
-  const { id, method } = asked
+  const request = JSON.parse(text) as EchoRequest
+  const { id, method } = request
   if (id === undefined) return undefined
-  const result = createResult(asked)
+  const result = createResult(request)
   const rest = result === undefined ? { error: { code: -32601, message: method } } : { result }
   return { body: JSON.stringify({ jsonrpc: '2.0', id, ...rest }), isFirst: method === 'initialize' }
 }

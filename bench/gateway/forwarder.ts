@@ -28,12 +28,12 @@ const server = createServer((request, response) => {
         onRequestStart() {},
         onResponseStart(controller, status) {
           const raw = controller.rawHeaders as Buffer[]
-          const kept: string[] = []
+          const lines: string[] = []
           for (let at = 0; at < raw.length; at += 2) {
             const name = raw[at]!.toString('latin1').toLowerCase()
-            if (!HOP_BY_HOP.has(name)) kept.push(name, raw[at + 1]!.toString('latin1'))
+            if (!HOP_BY_HOP.has(name)) lines.push(name, raw[at + 1]!.toString('latin1'))
           }
-          response.writeHead(status, kept)
+          response.writeHead(status, lines)
         },
         onResponseData: (_controller, chunk) => void response.write(chunk),
         onResponseEnd: () => void response.end(),

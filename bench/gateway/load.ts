@@ -31,7 +31,7 @@ const VERSION = '2025-06-18'
 const ANSWER_MS_MAX = 30_000
 
 /** By URL: clients and sessions are reused in the next turn. */
-const kept = new Map<string, Client[]>()
+const pools = new Map<string, Client[]>()
 const sessionIds = new Map<string, string[]>()
 let lastId = 0
 
@@ -109,8 +109,8 @@ function endOfChunks(bytes: Buffer, start: number): number {
 }
 
 async function getClients({ url, headers, clients, sessions }: Turn): Promise<Client[]> {
-  const there = kept.get(url) ?? []
-  kept.set(url, there)
+  const there = pools.get(url) ?? []
+  pools.set(url, there)
   const ids: string[] = sessionIds.get(url) ?? []
   sessionIds.set(url, ids)
   while (there.length < clients) {
@@ -146,13 +146,13 @@ function ask(client: Client, body: string): Promise<{ head: string; body: string
   })
 }
 
-async function turn(asked: Turn): Promise<TurnResult> {
-  const clients = await getClients(asked)
+async function turn(request: Turn): Promise<TurnResult> {
+  const clients = await getClients(request)
   const times: number[] = []
   const began = performance.now()
-  const stopAt = began + (asked.forMs ?? Number.POSITIVE_INFINITY)
+  const stopAt = began + (request.forMs ?? Number.POSITIVE_INFINITY)
   let started = 0
-  const mayStart = () => started < (asked.calls ?? Number.POSITIVE_INFINITY)
+  const mayStart = () => started < (request.calls ?? Number.POSITIVE_INFINITY)
   await new Promise<void>((resolve, reject) => {
     let running = clients.length
     const late = setInterval(() => {
@@ -169,7 +169,8 @@ async function turn(asked: Turn): Promise<TurnResult> {
         }
         return
       }
-      const dueMs = asked.perSecond === undefined ? 0 : began + (started * 1_000) / asked.perSecond
+      const dueMs =
+        request.perSecond === undefined ? 0 : began + (started * 1_000) / request.perSecond
       if (dueMs > performance.now())
         return void setTimeout(call, Math.max(1, Math.ceil(dueMs - performance.now())), client)
       started += 1
@@ -206,11 +207,11 @@ function isRight(head: string, body: string, id: number): boolean {
   )
 }
 
-process.on('message', (asked: Turn) => {
-  turn(asked).then(
+process.on('message', (request: Turn) => {
+  turn(request).then(
     (turned) => process.send?.(turned),
     (error: Error) => {
-      for (const client of kept.get(asked.url) ?? []) client.end()
+      for (const client of pools.get(request.url) ?? []) client.end()
       process.send?.({ calls: 0, seconds: 0, p50Us: 0, p99Us: 0, wrong: error.message })
     },
   )

@@ -52,7 +52,7 @@ export class Load {
   ): Promise<Seen> {
     const { url, headers = {}, sessionsMax, pid } = side
     const sessions = Math.min(clients, sessionsMax)
-    const asked: Turn = { url, headers, clients, sessions, ...until }
+    const request: Turn = { url, headers, clients, sessions, ...until }
     const before = pid === undefined ? Number.NaN : cpuUs(pid)
     const turned = await new Promise<TurnResult>((resolve, reject) => {
       const gone = () => reject(new Error('the load generator ended'))
@@ -61,7 +61,7 @@ export class Load {
         this.#process.off('exit', gone)
         resolve(message as TurnResult)
       })
-      this.#process.send(asked)
+      this.#process.send(request)
     })
     if (turned.wrong !== undefined) throw new Error(`${side.name}: ${turned.wrong}`)
     const used = pid === undefined ? Number.NaN : cpuUs(pid) - before

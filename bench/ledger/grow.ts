@@ -67,8 +67,8 @@ export async function grown(directory: string, records: number): Promise<Record<
   const checkpoints = readCheckpoints(join(directory, CHECKPOINTS_FILE))
   let verifiedHead = { seq: 0, hash: '' }
   for (const tree of [false, true]) {
-    const asked = { checkpoints, keys: [signer.publicKey], tree }
-    const verified = timed(() => verifyLedger(ledger, asked))
+    const options = { checkpoints, keys: [signer.publicKey], tree }
+    const verified = timed(() => verifyLedger(ledger, options))
     if (verified.value.problems.length > 0) throw new Error(JSON.stringify(verified.value.problems))
     verifiedHead = verified.value.head
     rate(tree ? 'verified, with the tree,' : 'verified', verified)

@@ -37,12 +37,12 @@ const receiver = createServer(async (request, response) => {
 function isSigned({ headers }: IncomingMessage, body: string): boolean {
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
   const expected = `v1,${createHmac('sha256', SECRET).update(signed).digest('base64')}`
-  const given = String(headers['webhook-signature'])
+  const signature = String(headers['webhook-signature'])
   const isRecent = Math.abs(Date.now() / 1000 - Number(headers['webhook-timestamp'])) < 300
   return (
     isRecent &&
-    given.length === expected.length &&
-    timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+    signature.length === expected.length &&
+    timingSafeEqual(Buffer.from(signature), Buffer.from(expected))
   )
 }
 

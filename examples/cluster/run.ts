@@ -97,8 +97,8 @@ async function addSystem(data: string): Promise<void> {
 }
 
 /** Asked for at one gate, decided at another. */
-async function approve(asked: Gate, decided: Gate): Promise<void> {
-  const answer = (await asked.connect('shop', CALLER)).call('send_mail', { to: 'ann@example.com' })
+async function approve(first: Gate, decided: Gate): Promise<void> {
+  const answer = (await first.connect('shop', CALLER)).call('send_mail', { to: 'ann@example.com' })
   const headers = { authorization: `Bearer ${approver}`, 'content-type': 'application/json' }
   let id: string | undefined
   while (id === undefined) {
@@ -129,8 +129,8 @@ async function balance(file: string, port: number, gates: readonly Gate[]): Prom
 /** An agent of one gate goes on at another one, which takes it over after ten seconds. */
 async function outlive(gate: Gate, other: Gate): Promise<void> {
   const agents = await gate.connect('agents', CALLER)
-  const given = { model: 'script:notes', tools: ['shop/list_orders'] }
-  const made = JSON.parse((await agents.call('wasm_agent_create', given)).text)
+  const config = { model: 'script:notes', tools: ['shop/list_orders'] }
+  const made = JSON.parse((await agents.call('wasm_agent_create', config)).text)
   const agentId: string = made.agent.id
   const first = await agents.call('wasm_agent_prompt', { agentId, input: 'note it' })
   deepStrictEqual(JSON.parse(first.text).response, 'noted')

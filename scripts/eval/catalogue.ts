@@ -69,12 +69,12 @@ export function run(options: RunOptions): number {
     ...toExamples([...labels, ...collectedTaught]),
     ...toExamples(writtenTaught, true),
   ])
-  const score = (kept: readonly Labelled[], real: readonly Labelled[], withHints = false) => {
+  const score = (sample: readonly Labelled[], real: readonly Labelled[], withHints = false) => {
     const weights = train([
-      ...toExamples(unlike(real, kept)),
-      ...toExamples(unlike(writtenTaught, kept), true),
+      ...toExamples(unlike(real, sample)),
+      ...toExamples(unlike(writtenTaught, sample), true),
     ])
-    return kept.map((label) => classifyLabelled(label, weights, withHints))
+    return sample.map((label) => classifyLabelled(label, weights, withHints))
   }
   if (typeof packagesFile === 'string') {
     const packages = readLabels(readTools(packagesFile), PACKAGES)
@@ -85,8 +85,8 @@ export function run(options: RunOptions): number {
     result.packagesWithHints = buildReport(score(packages, real, true), CONFIDENCE_MIN)
   }
   if (options.kept === true) {
-    const kept = labels.filter(({ tool }) => isHeldOut(tool.server))
-    const found = score(kept, [...taught, ...collectedTaught])
+    const heldOut = labels.filter(({ tool }) => isHeldOut(tool.server))
+    const found = score(heldOut, [...taught, ...collectedTaught])
     result.kept = buildReport(found, CONFIDENCE_MIN)
     result.keptReliability = computeReliability(found)
     const collectedKept = collected.filter(({ tool }) => isHeldOutCollected(tool.server))

@@ -34,8 +34,8 @@ tools:
 `
 
 export async function run(options: RunOptions): Promise<number> {
-  const given = typeof options.folder === 'string' ? resolve(options.folder) : undefined
-  const folder = given ?? mkdtempSync(join(tmpdir(), 'sluice-claude-flow-'))
+  const chosen = typeof options.folder === 'string' ? resolve(options.folder) : undefined
+  const folder = chosen ?? mkdtempSync(join(tmpdir(), 'sluice-claude-flow-'))
   try {
     const command = installClaudeFlow(folder)
     const server = { command, cwd: folder, env: { HOME: folder } }
@@ -49,7 +49,7 @@ export async function run(options: RunOptions): Promise<number> {
     return failed.length === 0 ? 0 : 1
   } finally {
     await endGates()
-    if (given === undefined) rmSync(folder, { recursive: true, force: true })
+    if (chosen === undefined) rmSync(folder, { recursive: true, force: true })
   }
 }
 

@@ -51,10 +51,10 @@ function print(tasks: readonly FlowRun[], attacks: readonly FlowRun[], way: Atta
   for (const suite of [...suites, '']) {
     const own = tasks.filter((one) => suiteOf(one).startsWith(suite))
     const pairs = attacks.filter((one) => suiteOf(one).startsWith(suite))
-    const held = own.flatMap(({ calls }) => calls.filter(({ verdict }) => verdict !== 'allow'))
+    const stopped = own.flatMap(({ calls }) => calls.filter(({ verdict }) => verdict !== 'allow'))
     const name = (suite || 'all').padEnd(8)
     console.log(
-      `${name} untouched ${share(own)}, ${held.length} calls held; ${way} attacks stopped ${share(pairs)}`,
+      `${name} untouched ${share(own)}, ${stopped.length} calls held; ${way} attacks stopped ${share(pairs)}`,
     )
   }
   for (const one of tasks.filter(({ isGood }) => !isGood))

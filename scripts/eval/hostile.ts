@@ -20,7 +20,7 @@ const P99_MS_OVER_IDLE_MAX = 5
 export async function run(options: RunOptions): Promise<number> {
   const limitMs = Number(options.limit ?? 1_000)
   const threads = Number(options.threads ?? 2)
-  const given =
+  const programs =
     typeof options.data === 'string'
       ? (JSON.parse(readFileSync(options.data, 'utf8')) as Record<string, string>)
       : { ...HOSTILE, ...MORE_HOSTILE }
@@ -36,14 +36,14 @@ export async function run(options: RunOptions): Promise<number> {
     const idle = await delayOver(() => sleep(2_000))
     const results: Contained[] = []
     const busy = await delayOver(async () => {
-      results.push(...(await runHostile(given, limitMs, threads)))
+      results.push(...(await runHostile(programs, limitMs, threads)))
       const scripts = Object.fromEntries(
-        Object.entries(given).map(([name, code]) => [`${name} (as a script)`, code]),
+        Object.entries(programs).map(([name, code]) => [`${name} (as a script)`, code]),
       )
       const wrap = (code: string): string => `return (0, eval)(${JSON.stringify(code)})`
       results.push(...(await runHostile(scripts, limitMs, threads, wrap)))
     })
-    const inside = await inAnAgent(service, given)
+    const inside = await inAnAgent(service, programs)
     const after = await service.export('me', id, 'json', 'keep')
     const same = JSON.stringify(before.exported.files) === JSON.stringify(after.exported.files)
     const loose = results.filter(({ how, ms }) => how === 'unknown' || ms > 2 * limitMs + 100)
@@ -68,11 +68,11 @@ export async function run(options: RunOptions): Promise<number> {
 /**
  * As `run_code` of an agent: each has a result, and what it wrote before it failed is discarded.
  */
-async function inAnAgent(service: Service, given: Readonly<Record<string, string>>) {
+async function inAnAgent(service: Service, programs: Readonly<Record<string, string>>) {
   const { id } = await service.create('me', { model: 'script:x', files: { kept: 'yes' } })
   let ended = 0
   let stands = true
-  const some = Object.values(given).slice(0, 10)
+  const some = Object.values(programs).slice(0, 10)
   for (const code of some) {
     const bad = `files.write('kept', 'no'); ${code}; throw new Error('so that nothing is kept')`
     await service.callTool('me', id, 'run_code', { code: bad })

@@ -217,10 +217,10 @@ export const asked: fc.Arbitrary<SampleRequest> = fc
     args,
     facts,
   )
-  .map(([tool, method, given, facts]) => {
+  .map(([tool, method, args, facts]) => {
     const isTool = method === 'tools/call'
     const { server, name } = tool.definition
-    const call = { server, name: isTool ? name : 'r://x', method, args: given }
+    const call = { server, name: isTool ? name : 'r://x', method, args: args }
     return { call, facts: sampleFacts(isTool ? tool : undefined, facts) }
   })
 

@@ -100,10 +100,10 @@ export async function follow(
       const atMs = latestMs - Math.max(0, pick)
       events.push(...wants.map(({ key, tenths }) => ({ key, atMs, tenths })))
     } else if (does === 'refund') {
-      const [given] = receipts.splice(Math.abs(pick) % Math.max(1, receipts.length), 1)
-      if (given === undefined) continue
-      await counters.refund(given.receipt)
-      events = events.filter((event) => !given.taken.includes(event))
+      const [charge] = receipts.splice(Math.abs(pick) % Math.max(1, receipts.length), 1)
+      if (charge === undefined) continue
+      await counters.refund(charge.receipt)
+      events = events.filter((event) => !charge.taken.includes(event))
     } else {
       const expected = computeExpected(wants, limits, events, latestMs)
       const answer = await counters.consume(charges, instant(clockMs))

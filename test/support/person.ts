@@ -53,11 +53,11 @@ export function runAtTerminal(
   const quoted = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
   const child = spawn('script', ['-qefc', quoted, '/dev/null'], { stdio: ['pipe', 'pipe', 'pipe'] })
   let text = ''
-  let asked = 0
+  let count = 0
   child.stdout.on('data', (chunk: Buffer) => {
     text += chunk.toString()
     const questions = text.match(/(?:PIN of [^:\n]*|new PIN[^:\n]*|once more): /g)?.length ?? 0
-    for (; asked < questions; asked++) child.stdin.write(`${typed[asked] ?? ''}\r`)
+    for (; count < questions; count++) child.stdin.write(`${typed[count] ?? ''}\r`)
     onText(text)
   })
   return new Promise((resolve) => {

@@ -72,10 +72,10 @@ export class PlainClient {
       authorization: this.token && `Bearer ${this.token}`,
       ...headers,
     }
-    const given = Object.entries(all).filter((pair): pair is [string, string] => !!pair[1])
+    const present = Object.entries(all).filter((pair): pair is [string, string] => !!pair[1])
     const response = await fetch(this.url, {
       method: 'POST',
-      headers: given,
+      headers: present,
       body,
       signal: signal ?? null,
     })

@@ -67,8 +67,8 @@ function toInstall(program: Program): string[] {
 }
 
 function find({ folders = [], names, variable }: Program, { env }: Machine): string | undefined {
-  const given = env[variable]
-  if (given !== undefined) return given
+  const configured = env[variable]
+  if (configured !== undefined) return configured
   const places = [...(env.PATH ?? '').split(delimiter), ...folders]
   return names.flatMap((name) => places.map((folder) => join(folder, name))).find(canRun)
 }

@@ -89,13 +89,13 @@ function send(
     ...(typeof name === 'string' ? { 'mcp-name': name } : {}),
     ...headers,
   }
-  const given = Object.entries(all).filter(
+  const present = Object.entries(all).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   )
   const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method, params: { _meta: meta, ...params } })
   return fetch(mcpUrl(gate, server), {
     method: 'POST',
-    headers: given,
+    headers: present,
     body,
     signal: signal ?? null,
   })

@@ -73,7 +73,7 @@ export async function compareOperations(
   const ids = { theirs: '', ours: '' }
   const comparisons: Comparison[] = []
   for (const operation of OPERATIONS) {
-    const given = (id: string) =>
+    const argsFor = (id: string) =>
       Object.fromEntries(
         Object.entries(operation.args).map(([name, value]) => [
           name,
@@ -81,8 +81,8 @@ export async function compareOperations(
         ]),
       )
     const [there, here] = await Promise.all([
-      theirs.call(operation.name, given(ids.theirs)),
-      ours.call(operation.name, given(ids.ours)),
+      theirs.call(operation.name, argsFor(ids.theirs)),
+      ours.call(operation.name, argsFor(ids.ours)),
     ])
     if (ids.theirs === '') {
       ids.theirs = idOf(there)

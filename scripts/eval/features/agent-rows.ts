@@ -10,8 +10,8 @@ import { agent, callText, type Place, tools, writeScript } from './place.ts'
 
 /** Creates the agent that the next rows look at. */
 export async function todos(place: Place): Promise<boolean> {
-  const given = { model: 'script:story', tools: ['up/write'] }
-  const created = JSON.parse(await callText(place.agents, 'wasm_agent_create', given))
+  const config = { model: 'script:story', tools: ['up/write'] }
+  const created = JSON.parse(await callText(place.agents, 'wasm_agent_create', config))
   place.made.id = created.agent.id
   await agent(place, 'prompt', { input: 'go' })
   return (await agent(place, 'todos')).todos.length === 2
@@ -21,8 +21,8 @@ export async function todos(place: Place): Promise<boolean> {
 export async function isStopped(place: Place): Promise<boolean> {
   const { agents } = place
   const { isStopped: before } = await agent(place, 'is_stopped')
-  const given = { model: 'script:story', maxTurns: 1 }
-  const { agent: made } = JSON.parse(await callText(agents, 'wasm_agent_create', given))
+  const config = { model: 'script:story', maxTurns: 1 }
+  const { agent: made } = JSON.parse(await callText(agents, 'wasm_agent_create', config))
   const own = { ...place, made }
   await agent(own, 'prompt', { input: 'go' })
   return before === false && (await agent(own, 'is_stopped')).isStopped === true
@@ -79,8 +79,8 @@ export async function survivesKill(): Promise<boolean> {
   }))
   writeScript(gate, 'long', [...turns, { text: 'all done' }])
   const client = await PlainClient.open(gate, 'agents')
-  const given = { model: 'script:long', tools: ['up/write'] }
-  const { agent: made } = JSON.parse(await callText(client, 'wasm_agent_create', given))
+  const config = { model: 'script:long', tools: ['up/write'] }
+  const { agent: made } = JSON.parse(await callText(client, 'wasm_agent_create', config))
   const prompt = { agentId: made.id, input: 'go', waitMs: 0 }
   const { runId } = JSON.parse(await callText(client, 'wasm_agent_prompt', prompt))
   await sleep(350)
@@ -100,8 +100,8 @@ export async function survivesKill(): Promise<boolean> {
 export async function pauseAndReplay(place: Place): Promise<boolean> {
   const made = { id: '' }
   const own = { ...place, made }
-  const given = { model: 'script:story', tools: ['up/write'] }
-  made.id = JSON.parse(await callText(place.agents, 'wasm_agent_create', given)).agent.id
+  const config = { model: 'script:story', tools: ['up/write'] }
+  made.id = JSON.parse(await callText(place.agents, 'wasm_agent_create', config)).agent.id
   const { runId } = await agent(own, 'prompt', { input: 'go', waitMs: 0 })
   const { state } = await agent(own, 'pause')
   await sleep(1_000)

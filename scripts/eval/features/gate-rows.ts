@@ -51,9 +51,9 @@ export async function rateLimit({ up, gate }: Place): Promise<boolean> {
 export async function approval(place: Place): Promise<boolean> {
   const office = await PlainClient.open(place.gate, 'office')
   const args = { all: true }
-  const held = await decisionOn(office, 'delete_all', args)
-  if (held?.code !== 'APPROVAL_PENDING') return false
-  await decide(place, held.approvalId)
+  const decision = await decisionOn(office, 'delete_all', args)
+  if (decision?.code !== 'APPROVAL_PENDING') return false
+  await decide(place, decision.approvalId)
   const passed = (await callText(office, 'delete_all', args)).startsWith('delete_all')
   return passed && (await decisionOn(office, 'delete_all', args)) !== undefined
 }
@@ -61,10 +61,10 @@ export async function approval(place: Place): Promise<boolean> {
 /** An approval is for these arguments and no others. */
 export async function approvalBound(place: Place): Promise<boolean> {
   const office = await PlainClient.open(place.gate, 'office')
-  const held = await decisionOn(office, 'delete_all', { all: false })
-  await decide(place, held?.approvalId)
+  const decision = await decisionOn(office, 'delete_all', { all: false })
+  await decide(place, decision?.approvalId)
   const other = await decisionOn(office, 'delete_all', { all: false, more: 1 })
-  const isAsked = other?.code === 'APPROVAL_PENDING' && other.approvalId !== held?.approvalId
+  const isAsked = other?.code === 'APPROVAL_PENDING' && other.approvalId !== decision?.approvalId
   return isAsked && (await decisionOn(office, 'delete_all', { all: false })) === undefined
 }
 
@@ -169,9 +169,9 @@ export async function identity({ log }: Place): Promise<boolean> {
   let passed = 0
   for (let at = 0; at < 5; at += 1)
     passed += (await callText(client, 'read')).startsWith('read') ? 1 : 0
-  const statusOf = async (given: string): Promise<number> => {
+  const statusOf = async (token: string): Promise<number> => {
     const caller = new PlainClient(gate, 'up')
-    caller.token = given
+    caller.token = token
     return (await caller.initialize()).status
   }
   const isForgeryRefused = (await statusOf(`${token.slice(0, -3)}abc`)) === 401

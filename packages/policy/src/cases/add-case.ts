@@ -60,12 +60,12 @@ function append(text: string, one: NewCase): string | undefined {
 
 /** Texts are JSON, which YAML reads the same way. */
 function writeCase({ name, call, args, expect }: NewCase, indent: number): string[] {
-  const given = Object.entries(args).map(([key, value]) => `${JSON.stringify(key)}: ${value}`)
+  const lines = Object.entries(args).map(([key, value]) => `${JSON.stringify(key)}: ${value}`)
   const [dash, space] = [`${' '.repeat(indent)}- `, ' '.repeat(indent + 2)]
   return [
     `${dash}name: ${JSON.stringify(name)}`,
     `${space}call: ${JSON.stringify(call)}`,
-    ...(given.length === 0 ? [] : [`${space}args: { ${given.join(', ')} }`]),
+    ...(lines.length === 0 ? [] : [`${space}args: { ${lines.join(', ')} }`]),
     `${space}expect: ${expect}`,
   ]
 }

@@ -234,10 +234,10 @@ export function toJson(node: LocatedNode): JsonValue {
 function toExactNumber({ value, text }: LocatedScalar): JsonValue {
   const written = new ExactNumber(text)
   const decimal = toDecimal(written)
-  const held = toDecimal(value)
-  if (decimal === undefined || held === undefined)
+  const exact = toDecimal(value)
+  if (decimal === undefined || exact === undefined)
     return Number.isSafeInteger(value) ? (value as number) : written
-  return compareDecimal(decimal, held) === 0 ? (value as number) : written
+  return compareDecimal(decimal, exact) === 0 ? (value as number) : written
 }
 
 /** Milliseconds since 1970 of a UTC time, without the system's clock or time zone. */

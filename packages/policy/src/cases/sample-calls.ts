@@ -226,14 +226,14 @@ function factPlace(
     case 'call.secret':
       return {
         options: [undefined, true],
-        set: (draft, held) => Object.assign(draft.facts, { holdsSecret: held }),
+        set: (draft, value) => Object.assign(draft.facts, { holdsSecret: value }),
       }
     case 'call.card':
     case 'call.iban':
       return {
         options: [undefined, true],
-        set: (draft, held) =>
-          Object.assign(draft.facts, { [name === 'card' ? 'holdsCard' : 'holdsIban']: held }),
+        set: (draft, value) =>
+          Object.assign(draft.facts, { [name === 'card' ? 'holdsCard' : 'holdsIban']: value }),
       }
     case 'now.':
       return {

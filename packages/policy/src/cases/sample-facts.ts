@@ -33,19 +33,26 @@ export interface SampleFacts {
  * const facts = sampleFacts(tool, { principal: { groups: ['support'] } })
  * ```
  */
-export function sampleFacts(tool: KnownTool | undefined, given: SampleFacts = {}): Facts {
+export function sampleFacts(tool: KnownTool | undefined, overrides: SampleFacts = {}): Facts {
   return {
     ...(tool === undefined ? {} : { tool }),
-    ...(given.callCategory === undefined ? {} : { callCategory: given.callCategory }),
-    holdsSecret: () => given.holdsSecret ?? false,
-    holds: (kind) => (kind === 'card' ? given.holdsCard : given.holdsIban) ?? false,
-    transport: given.transport ?? 'stdio',
-    principal: { id: 'local', kind: 'local', groups: [], claims: {}, ...given.principal },
-    agent: given.agent
-      ? { id: 'agent', owner: 'local', template: '', depth: 0, turn: 0, ...given.agent }
+    ...(overrides.callCategory === undefined ? {} : { callCategory: overrides.callCategory }),
+    holdsSecret: () => overrides.holdsSecret ?? false,
+    holds: (kind) => (kind === 'card' ? overrides.holdsCard : overrides.holdsIban) ?? false,
+    transport: overrides.transport ?? 'stdio',
+    principal: { id: 'local', kind: 'local', groups: [], claims: {}, ...overrides.principal },
+    agent: overrides.agent
+      ? { id: 'agent', owner: 'local', template: '', depth: 0, turn: 0, ...overrides.agent }
       : null,
-    session: { id: 'session', startedAtMs: 0, calls: 0, saw: [], past: NO_PAST, ...given.session },
-    provenance: sampleProvenance(given),
+    session: {
+      id: 'session',
+      startedAtMs: 0,
+      calls: 0,
+      saw: [],
+      past: NO_PAST,
+      ...overrides.session,
+    },
+    provenance: sampleProvenance(overrides),
   }
 }
 

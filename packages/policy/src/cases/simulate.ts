@@ -113,11 +113,11 @@ function count(played: readonly SimulatedTrace[]): SimulationCounts {
   const attacks = { pairs: 0, stopped: 0 }
   for (const { injection, stopped, calls } of played) {
     if (injection === undefined) {
-      const held = calls.filter(({ action }) => action !== 'allow').length
+      const stopped = calls.filter(({ action }) => action !== 'allow').length
       benign.traces++
-      benign.untouched += held === 0 ? 1 : 0
+      benign.untouched += stopped === 0 ? 1 : 0
       benign.calls += calls.length
-      benign.held += held
+      benign.held += stopped
     } else {
       attacks.pairs++
       attacks.stopped += stopped === true ? 1 : 0

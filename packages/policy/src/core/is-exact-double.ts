@@ -4,8 +4,8 @@
 
 export function saysExactly(value: number, text: string): boolean {
   const written = toDecimal(text)
-  const held = toDecimal(String(value))
-  return written.digits === held.digits && (held.digits === '' || written.power === held.power)
+  const exact = toDecimal(String(value))
+  return written.digits === exact.digits && (exact.digits === '' || written.power === exact.power)
 }
 
 /** `digits` times ten to the `power`, with no zero at either end of the digits; zero has none. The

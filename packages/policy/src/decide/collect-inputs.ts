@@ -114,13 +114,13 @@ export function claimText(path: readonly string[]): string {
 const ofGroups = new WeakMap<readonly string[], DecisionInputs>()
 
 function recordGroups({ groups }: Principal): DecisionInputs {
-  let kept = ofGroups.get(groups)
-  if (kept === undefined) {
+  let cached = ofGroups.get(groups)
+  if (cached === undefined) {
     const text = JSON.stringify(groups)
-    kept = { [GROUPS]: text.length > JUDGED_TEXT_LENGTH_MAX ? WITHHELD : text }
-    ofGroups.set(groups, kept)
+    cached = { [GROUPS]: text.length > JUDGED_TEXT_LENGTH_MAX ? WITHHELD : text }
+    ofGroups.set(groups, cached)
   }
-  return kept
+  return cached
 }
 
 /** The texts of `enum` or `const` at a path, by names alone. */

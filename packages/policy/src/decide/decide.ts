@@ -111,8 +111,8 @@ function foresee(
 ): Pick<Decision, 'action' | 'rule'> {
   const call = { ...target, args: {} }
   try {
-    const asked = { call, facts, now, args: undefined, assumed: undefined }
-    return weigh(policy, asked, undefined, undefined)
+    const context = { call, facts, now, args: undefined, assumed: undefined }
+    return weigh(policy, context, undefined, undefined)
   } catch {
     return { action: 'hide', rule: '' }
   }
@@ -139,32 +139,32 @@ export function decideAssuming(
 
 function weigh(
   policy: CompiledPolicy,
-  asked: Omit<EvaluationContext, 'category'>,
+  context: Omit<EvaluationContext, 'category'>,
   usage: LimitUsage | undefined,
   trace: TraceStep[] | undefined,
 ): Decision {
-  const { method } = asked.call
+  const { method } = context.call
   if (RESOURCE_METHODS.has(method) && readsUris(policy))
-    return weighUri(policy, asked, (each, steps) => weighOne(policy, each, usage, steps), trace)
-  const decision = weighOne(policy, asked, usage, trace)
+    return weighUri(policy, context, (each, steps) => weighOne(policy, each, usage, steps), trace)
+  const decision = weighOne(policy, context, usage, trace)
   if (method !== COMPLETION) return decision
-  return weighCompletion(asked, decision, (target) => weigh(policy, target, undefined, undefined))
+  return weighCompletion(context, decision, (target) => weigh(policy, target, undefined, undefined))
 }
 
 /** Decides the call with its actual category. */
 function weighOne(
   policy: CompiledPolicy,
-  asked: Omit<EvaluationContext, 'category'>,
+  context: Omit<EvaluationContext, 'category'>,
   usage: LimitUsage | undefined,
   trace: TraceStep[] | undefined,
-  given?: ApplicableRules,
+  rules?: ApplicableRules,
 ): Decision {
-  const { call, facts } = asked
-  const scope = given ?? resolveRules(policy, call, facts)
+  const { call, facts } = context
+  const scope = rules ?? resolveRules(policy, call, facts)
   if (typeof scope === 'string') return outsideRules(scope, call)
-  const decision = weighScope(policy, scope, asked, usage, trace)
+  const decision = weighScope(policy, scope, context, usage, trace)
   if (scope.doubted === undefined) return decision
-  const doubted = weighScope(policy, scope.doubted, asked, usage, undefined)
+  const doubted = weighScope(policy, scope.doubted, context, usage, undefined)
   const { category } = scope.doubted
   const { action, rule } = doubted
   trace?.push({ step: 'unknown', category, action, rule })
@@ -175,13 +175,13 @@ function weighOne(
 function weighScope(
   policy: CompiledPolicy,
   scope: ApplicableRules,
-  asked: Omit<EvaluationContext, 'category'>,
+  context: Omit<EvaluationContext, 'category'>,
   usage: LimitUsage | undefined,
   trace: TraceStep[] | undefined,
 ): Decision {
-  const { facts } = asked
+  const { facts } = context
   const { category, flow, roles, houseFlow, houseRoles } = scope
-  const situation: EvaluationContext = { ...asked, category, flow, roles }
+  const situation: EvaluationContext = { ...context, category, flow, roles }
   if (trace !== undefined) traceScope(scope, facts, trace)
 
   let laid = combineRules(policy, scope, situation, trace)

@@ -47,14 +47,14 @@ function listRewrites(path: string): string[] {
 /** Removes `.`, `..` and empty segments; climbs above the start of a relative path remain. */
 export function collapsePath(path: string): string {
   const isAbsolute = path.startsWith('/')
-  const kept: string[] = []
+  const segments: string[] = []
   for (const segment of path.split('/')) {
     if (segment === '' || segment === '.') continue
-    if (segment !== '..') kept.push(segment)
-    else if (kept.length > 0 && kept.at(-1) !== '..') kept.pop()
-    else if (!isAbsolute) kept.push('..')
+    if (segment !== '..') segments.push(segment)
+    else if (segments.length > 0 && segments.at(-1) !== '..') segments.pop()
+    else if (!isAbsolute) segments.push('..')
   }
-  return (isAbsolute ? '/' : '') + kept.join('/')
+  return (isAbsolute ? '/' : '') + segments.join('/')
 }
 
 /**
@@ -78,7 +78,7 @@ function isShortCollapsed(text: string, isTurned: boolean, budget: StepBudget): 
   const near = text.length - PATH_LENGTH_MAX - 1
   if (!text.includes('/', near) && !(isTurned && text.includes('\\', near))) return false
   let climbs = 0
-  let kept = 0
+  let depth = 0
   let slash = text.length
   let backslash = isTurned ? text.length : -1
   for (let end = text.length; end >= 0; ) {
@@ -94,9 +94,9 @@ function isShortCollapsed(text: string, isTurned: boolean, budget: StepBudget): 
     if (length === 2 && text.startsWith('..', start + 1)) climbs++
     else if (length > 1 || (length === 1 && text[start + 1] !== '.')) {
       if (climbs > 0) climbs--
-      else kept += length + 1
+      else depth += length + 1
     }
-    if (kept > PATH_LENGTH_MAX + 1) return false
+    if (depth > PATH_LENGTH_MAX + 1) return false
     end = start
   }
   return true

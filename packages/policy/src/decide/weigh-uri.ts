@@ -16,7 +16,7 @@ import type { TraceStep } from './trace.ts'
 
 type WeighRequest = Omit<EvaluationContext, 'category'>
 
-export type WeighUri = (asked: WeighRequest, trace: TraceStep[] | undefined) => Decision
+export type WeighUri = (request: WeighRequest, trace: TraceStep[] | undefined) => Decision
 
 export const COMPLETION = 'completion/complete'
 /** Requests about one resource. */
@@ -40,18 +40,18 @@ const known = new WeakMap<CompiledPolicy, boolean>()
 /** The strictest decision over all readings of the URI. */
 export function weighUri(
   policy: CompiledPolicy,
-  asked: WeighRequest,
+  request: WeighRequest,
   weigh: WeighUri,
   trace: TraceStep[] | undefined,
 ): Decision {
-  const { call, facts } = asked
+  const { call, facts } = request
   const { isNormal, readings, shorter } = readUri(call.name)
   const [first] = readings
   // The author of the rule has named this exact spelling.
   const counted = policy.resources.exact(call.server, first) === undefined ? readings : [first]
   // Only rules that name them apply: an allow-list need not name a resource without its query.
   const also = shorter.filter((uri) => policy.resources.all(call.server, uri).length > 0)
-  const all = [...counted, ...also].map((uri) => withUri(asked, uri))
+  const all = [...counted, ...also].map((uri) => withUri(request, uri))
   const decisions = all.map((each) => weigh(each, undefined))
   const strictest = decisions.reduce((one, other) =>
     isStronger(other.action, one.action) ? other : one,
@@ -82,33 +82,33 @@ export function hasOtherReadings(policy: CompiledPolicy, { server, name }: Omit<
 /**
  * Decides on the target of a completion as if it were read; `own` is the decision on the request.
  */
-export function weighCompletion(asked: WeighRequest, own: Decision, weigh: WeighUri): Decision {
-  const target = findTarget(asked.call)
+export function weighCompletion(request: WeighRequest, own: Decision, weigh: WeighUri): Decision {
+  const target = findTarget(request.call)
   if (target === undefined || !isStronger('deny', own.action)) return own
   // The arguments of a prompt are not known yet.
-  const { action, rule, reason } = weigh(target(asked), undefined)
+  const { action, rule, reason } = weigh(target(request), undefined)
   if (!isStronger(action, own.action) || action === 'require_approval') return own
   // A completion for a hidden target is answered like one for an unknown target.
   const by = action === 'hide' ? { rule: NOT_NORMAL.rule, reason } : { rule, reason }
   return { ...own, action, code: 'DENIED', ...by, limits: [], approvals: [] }
 }
 
-function findTarget({ server, args }: Call): ((asked: WeighRequest) => WeighRequest) | undefined {
+function findTarget({ server, args }: Call): ((request: WeighRequest) => WeighRequest) | undefined {
   if (!isObject(args.ref)) return undefined
   const { type, name, uri } = args.ref
   if (type === 'ref/prompt') {
     const call = { server, method: 'prompts/get', name: `${name}`, args: {} }
-    return (asked) => ({ ...asked, call, args: undefined })
+    return (request) => ({ ...request, call, args: undefined })
   }
   const call = { server, method: 'resources/read', name: `${uri}`, args: { uri: `${uri}` } }
-  return (asked) => ({ ...asked, call, args: call.args })
+  return (request) => ({ ...request, call, args: call.args })
 }
 
-function withUri(asked: WeighRequest, uri: string): WeighRequest {
-  const { call, args } = asked
-  if (uri === call.name) return asked
+function withUri(request: WeighRequest, uri: string): WeighRequest {
+  const { call, args } = request
+  if (uri === call.name) return request
   const own = { ...call.args, uri }
-  return { ...asked, call: { ...call, name: uri, args: own }, args: args && own }
+  return { ...request, call: { ...call, name: uri, args: own }, args: args && own }
 }
 
 /** Shadow rules change no decision, and so do not make spellings matter. */

@@ -81,8 +81,8 @@ export class Problems {
     if (list.length <= PROBLEMS_MAX) return list
     // A warning never crowds out the error that stops the document.
     const isError = ({ severity }: Problem) => severity === 'error'
-    const kept = [...list.filter(isError), ...list.filter((problem) => !isError(problem))]
-    return kept.slice(0, PROBLEMS_MAX).sort(byPlace)
+    const ordered = [...list.filter(isError), ...list.filter((problem) => !isError(problem))]
+    return ordered.slice(0, PROBLEMS_MAX).sort(byPlace)
   }
 
   position(offset: number): { line: number; column: number } {

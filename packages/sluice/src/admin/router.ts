@@ -101,8 +101,8 @@ export class Router {
     const query = row.query && validate(row.query, Object.fromEntries(url.searchParams), 'query')
     const text = row.method === 'GET' ? '' : await readRequestBody(request, row)
     const body = row.body && validate(row.body, jsonOf(text), 'body')
-    const given = hasBody(row) ? () => jsonOf(text) : url.searchParams
-    const input = row.input === undefined ? {} : readInput(row.input, params, given)
+    const source = hasBody(row) ? () => jsonOf(text) : url.searchParams
+    const input = row.input === undefined ? {} : readInput(row.input, params, source)
     const isProven =
       row.proof === true ||
       (row.proof === 'offered' && headerOf(request, 'sluice-proof') !== undefined)
@@ -141,8 +141,8 @@ export class Router {
     body: string,
   ): Promise<Person> {
     if (person.kind === 'system' && person.proof === 'token') return person
-    const given = headerOf(request, 'sluice-proof') ?? ''
-    if (given === '' || given.length > ASSERTION_LENGTH_MAX)
+    const proof = headerOf(request, 'sluice-proof') ?? ''
+    if (proof === '' || proof.length > ASSERTION_LENGTH_MAX)
       throw new ApiError(
         'API_PROOF',
         'this needs a passkey',
@@ -150,7 +150,7 @@ export class Router {
       )
     let assertion: unknown
     try {
-      assertion = JSON.parse(Buffer.from(given, 'base64').toString())
+      assertion = JSON.parse(Buffer.from(proof, 'base64').toString())
     } catch {
       throw new ApiError('API_PROOF', '`Sluice-Proof` is no assertion', 'base64 of its JSON')
     }
@@ -275,9 +275,9 @@ function writeApiError(response: ServerResponse, error: Error): void {
 function readInput(
   fields: ShapeFields,
   params: Readonly<Record<string, string>>,
-  given: URLSearchParams | (() => unknown),
+  source: URLSearchParams | (() => unknown),
 ): JsonObject {
-  const rest = typeof given === 'function' ? given() : fromQuery(fields, given)
+  const rest = typeof source === 'function' ? source() : fromQuery(fields, source)
   if (!isObject(rest)) throw new InputError('the body is no object', 'see /api/openapi.json')
   const doubled = Object.keys(params).find((name) => Object.hasOwn(rest, name))
   if (doubled !== undefined)

@@ -218,8 +218,8 @@ export class ApprovalRegistry {
   #shownOnce(stored: SqlRow): ApprovalRequest {
     const id = String(stored.id)
     const sign = toVersion(stored)
-    const kept = this.#shown.get(id)
-    if (kept?.sign === sign) return kept.request
+    const cached = this.#shown.get(id)
+    if (cached?.sign === sign) return cached.request
     const request = this.shown(this.requests.read(stored))
     this.#shown.set(id, { sign, request })
     return request

@@ -92,10 +92,20 @@ export class ApprovalEngine implements ApprovalService {
   /** The state of this call: a request is created, durably, before approvers are notified. */
   async ask(call: ApprovalSubmission): Promise<ApprovalRequestResult> {
     const nowMs = this.#book.parts.nowMs()
-    const asked = digestRequirements(call.asks)
+    const requirements = digestRequirements(call.asks)
     const { principal, agent, server, method, name, pin, args } = call
     const rest = toCanonicalJsonText(call.rest)
-    const alike = { principal: principal.id, agent, server, method, name, asked, pin, rest, args }
+    const alike = {
+      principal: principal.id,
+      agent,
+      server,
+      method,
+      name,
+      asked: requirements,
+      pin,
+      rest,
+      args,
+    }
     const key = digestSubmission(call)
     const newest = this.#book.requests.newest(key)
     // An approval of this exact call takes precedence over a standing one.
@@ -104,8 +114,10 @@ export class ApprovalEngine implements ApprovalService {
     if (standing !== undefined)
       return { is: 'standing', id: standing.id, by: standing.by.join(', ') }
     const stands =
-      newest === undefined ? undefined : await this.#stands(newest, { asked, pin }, nowMs)
-    return stands ?? this.#propose(call, key, asked, rest)
+      newest === undefined
+        ? undefined
+        : await this.#stands(newest, { asked: requirements, pin }, nowMs)
+    return stands ?? this.#propose(call, key, requirements, rest)
   }
 
   /** Claims the approval for one call; false if another was faster, or it is no longer approved. */
@@ -218,11 +230,11 @@ export class ApprovalEngine implements ApprovalService {
     const row = this.#book.known(id)
     if (!hasRole(who, 'approver'))
       throw new OperationError(`\`${who.name}\` is not an approver`, 'ask one')
-    const kept = this.#book.sent(row)
-    if (kept === undefined)
+    const call = this.#book.sent(row)
+    if (call === undefined)
       throw new OperationError('the arguments are no longer stored', 'the ledger has their digest')
     await this.#book.record('revealed', { ...aboutRequest(row), ...aboutPerson(who, null) })
-    return { args: kept.args, rest: withoutName(kept.rest) }
+    return { args: call.args, rest: withoutName(call.rest) }
   }
 
   decide(
@@ -346,7 +358,7 @@ export class ApprovalEngine implements ApprovalService {
   async #propose(
     call: ApprovalSubmission,
     key: string,
-    asked: string,
+    requirements: string,
     rest: string,
   ): Promise<ApprovalRequestResult> {
     const { before, nameSession, newId, nowMs, warn } = this.#book.parts
@@ -361,7 +373,7 @@ export class ApprovalEngine implements ApprovalService {
       ...UNDECIDED,
       id,
       key,
-      asked,
+      asked: requirements,
       atMs,
       expiresAtMs: atMs + timeoutMs,
       before: before(call.session),

@@ -133,9 +133,9 @@ export class Requests {
   list({ states, server, principal, before, limit }: ApprovalFilter): SqlRow[] {
     const where: string[] = []
     const values: SQLInputValue[] = []
-    const only = (sql: string, ...given: readonly string[]): void => {
+    const only = (sql: string, ...parameters: readonly string[]): void => {
       where.push(sql)
-      values.push(...given)
+      values.push(...parameters)
     }
     if (states !== undefined) only(`state IN (${states.map(() => '?').join(', ')})`, ...states)
     if (server !== undefined) only('server = ?', server)

@@ -90,7 +90,7 @@ export class StandingApprovals {
   }
 
   list(nowMs: number): StandingApproval[] {
-    const valid = [...this.#kept.values()].filter((kept) => this.#holds(kept, nowMs))
+    const valid = [...this.#kept.values()].filter((standing) => this.#holds(standing, nowMs))
     return valid.map(({ id, principal, server, name, terms, by, untilMs, used }) => {
       const exact = Object.entries(terms.exact).map(([key, text]) => {
         const masked = JSON.parse(maskText(`{${JSON.stringify(key)}:${text}}`).text) as object
@@ -104,16 +104,16 @@ export class StandingApprovals {
   /** One that matches this call. */
   find(call: StandingMatch, nowMs: number): { id: string; by: readonly string[] } | undefined {
     if (this.#kept.size === 0) return undefined
-    for (const kept of this.#kept.values())
-      if (SAME.every((part) => kept[part] === call[part]) && covers(kept.terms, call))
-        if (this.#holds(kept, nowMs)) return kept
+    for (const standing of this.#kept.values())
+      if (SAME.every((part) => standing[part] === call[part]) && covers(standing.terms, call))
+        if (this.#holds(standing, nowMs)) return standing
     return undefined
   }
 
   /** How often it may be used; undefined for no bound, 0 if it is over. */
   usesMax(id: string, nowMs: number): number | undefined {
-    const kept = this.#kept.get(id)
-    return kept === undefined || !this.#holds(kept, nowMs) ? 0 : kept.terms.calls
+    const standing = this.#kept.get(id)
+    return standing === undefined || !this.#holds(standing, nowMs) ? 0 : standing.terms.calls
   }
 
   /** Ends those whose approver was removed; returns their ids. */
@@ -138,22 +138,22 @@ export class StandingApprovals {
    * For one call, counted on disk before it is forwarded; false if it has expired or is used up.
    */
   take(id: string, nowMs: number): boolean {
-    const kept = this.#kept.get(id)
-    if (kept === undefined || !this.#holds(kept, nowMs)) return false
-    this.#count(kept, 1)
+    const standing = this.#kept.get(id)
+    if (standing === undefined || !this.#holds(standing, nowMs)) return false
+    this.#count(standing, 1)
     return true
   }
 
   /** The call that claimed it was not sent. */
   refund(id: string): void {
-    const kept = this.#kept.get(id)
-    if (kept !== undefined && kept.used > 0) this.#count(kept, -1)
+    const standing = this.#kept.get(id)
+    if (standing !== undefined && standing.used > 0) this.#count(standing, -1)
   }
 
-  #count(kept: StoredStanding, by: 1 | -1): void {
-    kept.used += by
+  #count(standing: StoredStanding, by: 1 | -1): void {
+    standing.used += by
     const sql = 'UPDATE approvals_standing SET used = ? WHERE id = ?'
-    this.#database.prepare(sql).run(kept.used, kept.id)
+    this.#database.prepare(sql).run(standing.used, standing.id)
   }
 
   /** Rejects an invalid bound before it is confirmed to the approver. */

@@ -40,18 +40,18 @@ async function build(argv: readonly string[], answer: SetExitCode): Promise<Comm
     .configureOutput({ outputError: () => {} })
     .exitOverride()
     .addHelpText('after', EXAMPLES)
-    .hook('preAction', (_, asked) => useUserConfig(asked))
+    .hook('preAction', (_, command) => useUserConfig(command))
   await addLazyCommands(program, COMMANDS, answer, argv)
   return program
 }
 
 /** In a folder without a sluice.yaml commands use the user's own, where `sluice init` put one. */
-function useUserConfig(asked: Command): void {
+function useUserConfig(command: Command): void {
   // `init` chooses a place for it.
-  if (asked.getOptionValueSource('config') !== 'default' || asked.name() === 'init') return
+  if (command.getOptionValueSource('config') !== 'default' || command.name() === 'init') return
   const isHere = ['sluice.yaml', '.sluice'].some((name) => existsSync(name))
   const file = isHere ? undefined : findUserConfig(process.env)
-  if (file !== undefined) asked.setOptionValue('config', file)
+  if (file !== undefined) command.setOptionValue('config', file)
 }
 
 /** The arguments up to a word that is no command: `sluice nope --help` is a mistake and not a request for

@@ -186,8 +186,8 @@ export class Ledger {
     this.#retaining = true
     try {
       const { database } = this.#chain
-      const asked = { keep, nowMs, neededSinceMs, key: checkpoints.signer.publicKey }
-      const found = findDrop(database, join(directory, CHECKPOINTS_FILE), asked)
+      const options = { keep, nowMs, neededSinceMs, key: checkpoints.signer.publicKey }
+      const found = findDrop(database, join(directory, CHECKPOINTS_FILE), options)
       const before = readBase(database).seq
       if (found !== undefined) {
         const { seq: through, head } = found
@@ -339,14 +339,14 @@ export class Ledger {
   #tryAgain(): void {
     const since = this.#fault
     if (this.#state === 'failing') {
-      const kept = this.#kept
+      const entries = this.#kept
       this.#kept = []
       const event: GateEvent = {
         atMs: this.#now(),
         name: 'ledger-recovery',
         detail: { why: since?.message ?? '', notRecorded: { ...this.#lost } },
       }
-      if (!this.#commit([...kept, { entry: { ...event, kind: 'event' } }])) return
+      if (!this.#commit([...entries, { entry: { ...event, kind: 'event' } }])) return
       this.#lost = { refusals: 0, events: 0, outcomes: 0 }
       this.#become('reserve', since)
     }

@@ -134,15 +134,17 @@ interface FittedBound {
 /** A condition that all of these values meet. */
 function fitBound(path: string, calls: readonly PastCall[], margin: number): FittedBound {
   const values = calls.map(({ record }) => record.judged[path])
-  const given = values.filter((value) => value !== undefined && !isMissing(value))
+  const present = values.filter((value) => value !== undefined && !isMissing(value))
   if (values.includes(undefined))
     return { why: `\`${path}\` is recorded only since a rule reads it` }
-  if (given.some((value) => isOmittedInput(value as DecisionInput)))
+  if (present.some((value) => isOmittedInput(value as DecisionInput)))
     return { why: `the text of \`${path}\` is not recorded (ledger: { record: judged } does)` }
-  if (given.length === 0) return { condition: `!has(${path})` }
-  const condition = boundOf(path, given as Exclude<DecisionInput, undefined>[], margin)
+  if (present.length === 0) return { condition: `!has(${path})` }
+  const condition = boundOf(path, present as Exclude<DecisionInput, undefined>[], margin)
   if (condition === undefined) return { why: `\`${path}\` had too many values, or several kinds` }
-  return { condition: given.length < values.length ? `(!has(${path}) || ${condition})` : condition }
+  return {
+    condition: present.length < values.length ? `(!has(${path}) || ${condition})` : condition,
+  }
 }
 
 function boundOf(

@@ -136,7 +136,7 @@ function checkSeen(
 ): readonly PendingDefinition[] {
   if (seen === undefined && digest === undefined) return mine
   const shown = new Set([...(seen ?? []), ...(digest === undefined ? [] : [digest])])
-  if (mine.every((held) => shown.has(held.digest))) return mine
+  if (mine.every((pending) => shown.has(pending.digest))) return mine
   throw new OperationError('a definition has changed again in the meantime', 'look at it once more')
 }
 

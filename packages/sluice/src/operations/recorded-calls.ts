@@ -79,20 +79,20 @@ export class RecordedCalls {
     schemaKnown: boolean
   } {
     if (method !== TOOL_CALL || category === null) return { tool: undefined, schemaKnown: true }
-    const kept = this.#known.find(
+    const known = this.#known.find(
       ({ definition }) => definition.server === server && definition.name === name,
     )
     // Records of older gates do not say that a category was a guess; what is known now does.
-    const isGuess = unknown === true || (kept?.unknown === true && kept.category === category)
+    const isGuess = unknown === true || (known?.unknown === true && known.category === category)
     const key = `${server}\n${name}\n${category}\n${isGuess}`
     const tool = this.#tools.get(key) ?? {
-      definition: kept?.definition ?? { server, name },
+      definition: known?.definition ?? { server, name },
       category,
-      risk: kept?.risk ?? 'low',
+      risk: known?.risk ?? 'low',
       ...(isGuess ? { unknown: true } : {}),
     }
     this.#tools.set(key, tool)
-    return { tool, schemaKnown: kept !== undefined }
+    return { tool, schemaKnown: known !== undefined }
   }
 }
 

@@ -54,15 +54,15 @@ const NO_PARAMS: JsonObject = {}
 
 /** Throws a WireRejection that points to `at`. */
 export function checkParams(method: string, params: JsonObject | undefined, at: number): void {
-  const given = params ?? NO_PARAMS
-  checkKinds(EVERY_METHOD, given, method, at)
+  const object = params ?? NO_PARAMS
+  checkKinds(EVERY_METHOD, object, method, at)
   // Of the other protocol generation: its readers have no such method.
-  if (isObject(given._meta) && META.version in given._meta && !belongsTo('stateless', method))
+  if (isObject(object._meta) && META.version in object._meta && !belongsTo('stateless', method))
     return
   const kinds = BY_METHOD.get(method)
-  if (kinds !== undefined) checkKinds(kinds, given, method, at)
-  refuseTwins('_meta', given, META_KEYS, at)
-  refuseTwins('ref', given, REF_KEYS, at)
+  if (kinds !== undefined) checkKinds(kinds, object, method, at)
+  refuseTwins('_meta', object, META_KEYS, at)
+  refuseTwins('ref', object, REF_KEYS, at)
 }
 
 function checkKinds(kinds: Kinds, params: JsonObject, method: string, at: number): void {

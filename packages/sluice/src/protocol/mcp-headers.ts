@@ -146,11 +146,11 @@ export function describeMismatch(
 ): string | undefined {
   for (const { header, path } of wanted) {
     const inBody = readArgumentAt(args, path)
-    const given = headers.get(header)
-    const inHeader = given === undefined ? undefined : decodeValue(given, base64)
-    if (inBody === undefined && given === undefined) continue
+    const value = headers.get(header)
+    const inHeader = value === undefined ? undefined : decodeValue(value, base64)
+    if (inBody === undefined && value === undefined) continue
     if (inBody === undefined) return `\`${header}\` repeats an argument that is not there`
-    if (given === undefined) return `\`${header}\` is missing, and its argument is there`
+    if (value === undefined) return `\`${header}\` is missing, and its argument is there`
     if (inHeader === undefined) return `\`${header}\` is not a value that a header may have`
     if (!isSame(inHeader, inBody)) return `\`${header}\` differs from the argument`
   }

@@ -19,9 +19,9 @@ export function joinName(server: string, name: string, hash: Hash): string {
     throw new Error('the name of a server is 1 to 24 of a-z, 0-9 and hyphen')
   const joined = server + SEPARATOR + name
   if (joined.length <= JOINED_NAME_LENGTH_MAX) return joined
-  const kept = joined.slice(0, JOINED_NAME_LENGTH_MAX - NAME_HASH_LENGTH)
+  const start = joined.slice(0, JOINED_NAME_LENGTH_MAX - NAME_HASH_LENGTH)
   // A lone surrogate could not be sent.
-  return kept.replace(/[\ud800-\udbff]$/, '') + hash(joined).slice(0, NAME_HASH_LENGTH)
+  return start.replace(/[\ud800-\udbff]$/, '') + hash(joined).slice(0, NAME_HASH_LENGTH)
 }
 
 /** Undefined if the name has no server. */

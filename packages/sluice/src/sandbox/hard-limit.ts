@@ -9,7 +9,7 @@ import { WATCHDOG_GRACE_MS } from './limits.ts'
 import { readMonotonicMs } from './monotonic-clock.ts'
 
 const TASK_KEY = 'sluice.sandbox.task'
-const held = globalThis as unknown as Record<string, unknown>
+const globals = globalThis as unknown as Record<string, unknown>
 const script = new Script(`globalThis[${JSON.stringify(TASK_KEY)}]()`)
 
 /** Shared with the watchdog: the deadline of the running call, in ms of its own clock; 0: none. */
@@ -35,8 +35,8 @@ export function runWatched<Result>(timeoutMs: number, task: () => Result): Resul
 }
 
 export function runWithTimeout<Result>(timeoutMs: number, task: () => Result): Result {
-  const outer = held[TASK_KEY]
-  held[TASK_KEY] = task
+  const outer = globals[TASK_KEY]
+  globals[TASK_KEY] = task
   if (deadline !== undefined) deadline[0] = readMonotonicMs() + 2 * timeoutMs + WATCHDOG_GRACE_MS
   try {
     return script.runInThisContext({ timeout: timeoutMs }) as Result
@@ -44,7 +44,7 @@ export function runWithTimeout<Result>(timeoutMs: number, task: () => Result): R
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
     throw new SandboxError('SANDBOX_TIMEOUT', `the guest was stopped after ${timeoutMs} ms`)
   } finally {
-    held[TASK_KEY] = outer
+    globals[TASK_KEY] = outer
     if (deadline !== undefined) deadline[0] = 0
   }
 }

@@ -127,17 +127,17 @@ export function dataSections(image: Uint8Array, ranges: readonly (readonly [numb
 /** Only these exports: an instance with all 450 takes four times as long to create. */
 export function keepExports(section: WasmSection, keep: ReadonlySet<string>): WasmSection {
   const reader = new WasmReader(section.body)
-  const kept: Uint8Array[] = []
+  const sections: Uint8Array[] = []
   for (let left = reader.number(); left > 0; left -= 1) {
     const start = reader.at
     const name = Buffer.from(reader.take(reader.number())).toString('utf8')
     reader.byte()
     reader.number()
-    if (keep.has(name)) kept.push(section.body.subarray(start, reader.at))
+    if (keep.has(name)) sections.push(section.body.subarray(start, reader.at))
   }
   return {
     id: SECTION.exports,
-    body: concat([Uint8Array.from(unsigned(kept.length)), ...kept]),
+    body: concat([Uint8Array.from(unsigned(sections.length)), ...sections]),
   }
 }
 

@@ -196,11 +196,11 @@ function handleLine(
   }
   if (!isObject(message) || typeof message.id !== 'number' || message.method !== undefined)
     return true
-  const asked = waiting.get(message.id)
+  const request = waiting.get(message.id)
   waiting.delete(message.id)
   if (message.error !== undefined)
-    asked?.fail(new Error(JSON.stringify(message.error).slice(0, 300)))
-  else asked?.done(message.result ?? null)
+    request?.fail(new Error(JSON.stringify(message.error).slice(0, 300)))
+  else request?.done(message.result ?? null)
   return true
 }
 

@@ -32,7 +32,7 @@ function textLog(write: (line: string) => void, hasTime: boolean): Log {
 function jsonLog(write: (line: string) => void): Log {
   return (level, message, fields = {}) => {
     const own = { time: new Date().toISOString(), level, msg: printable(message) }
-    const given = Object.entries(fields).filter(([name]) => !Object.hasOwn(own, name))
-    write(`${JSON.stringify({ ...own, ...Object.fromEntries(given) })}\n`)
+    const others = Object.entries(fields).filter(([name]) => !Object.hasOwn(own, name))
+    write(`${JSON.stringify({ ...own, ...Object.fromEntries(others) })}\n`)
   }
 }

@@ -207,17 +207,17 @@ function shortCharacter(high: number, low: string): string {
 function removeDotSegments(segments: readonly string[], depth: Depth): string[] {
   const isDeepest = depth === 'deepest'
   const first = segments[0] === '' ? [''] : []
-  const kept = [...first]
+  const result = [...first]
   for (const [index, segment] of segments.entries()) {
     if (index < first.length) continue
     const name = isDeepest ? plainName(segment) : segment
     const isLast = index === segments.length - 1
-    if (name === '..' && kept.length > first.length) kept.pop()
+    if (name === '..' && result.length > first.length) result.pop()
     const isDropped = name === '.' || name === '..' || (isDeepest && name === '')
-    if (!isDropped) kept.push(name)
-    else if (isLast && kept.length > 0) kept.push('')
+    if (!isDropped) result.push(name)
+    else if (isLast && result.length > 0) result.push('')
   }
-  return kept
+  return result
 }
 
 /** A name without what some servers drop: `..;x` climbs in Tomcat, Windows drops trailing dots. */

@@ -136,8 +136,8 @@ export function agentsEndpoints(
       handle: ({ params, body, person }) =>
         own(person, params.id ?? '', async (agents, owner) => {
           const writer = { kind: 'person' } as const
-          const given = { input: body.input, waitMs: PROMPT_WAIT_MS, writer }
-          const { state } = await agents.prompt(owner, params.id ?? '', given)
+          const prompt = { input: body.input, waitMs: PROMPT_WAIT_MS, writer }
+          const { state } = await agents.prompt(owner, params.id ?? '', prompt)
           return { state }
         }),
     }),

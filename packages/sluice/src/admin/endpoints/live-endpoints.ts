@@ -122,8 +122,8 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
       ...{ method: 'GET', path: '/api/calls/:callId', role: 'viewer', query: ADDRESS },
       summary: 'one call with everything its verdict was reached from',
       handle: async ({ params, query }) => {
-        const asked = { ...query, callId: params.callId ?? '' }
-        const { called, behind } = await reader.ask('call', asked)
+        const request = { ...query, callId: params.callId ?? '' }
+        const { called, behind } = await reader.ask('call', request)
         if (called === null)
           throw new ApiError(
             'API_NOT_FOUND',

@@ -161,7 +161,7 @@ export class LiveHub implements CallTap {
     if (id === this.#id) return []
     const first = this.#kept[0]?.id
     if (first === undefined || id < first - 1 || id > this.#id) return undefined
-    return this.#kept.filter((kept) => kept.id > id)
+    return this.#kept.filter((tick) => tick.id > id)
   }
 }
 

@@ -42,9 +42,9 @@ export function operationEndpoints(
 }
 
 function fieldsOf(input: ShapeFields, { omit = [], require = [] }: HttpFace): ShapeFields {
-  const kept = Object.entries(input).filter(([name]) => !omit.includes(name))
+  const fields = Object.entries(input).filter(([name]) => !omit.includes(name))
   return Object.fromEntries(
-    kept.map(([name, field]) => [
+    fields.map(([name, field]) => [
       name,
       require.includes(name) ? { ...field, required: true as const } : field,
     ]),

@@ -60,15 +60,15 @@ export function serversEndpoints({ parts, reader }: ServersParts): Endpoint[] {
         tools.flush()
         const documents = [...policies.documents]
         const placed = await reader.ask('tools', { documents, name: LOCAL_POLICY })
-        const held = new Map(pins.held.map((one) => [toToolId(one.tool), one] as const))
+        const pending = new Map(pins.held.map((one) => [toToolId(one.tool), one] as const))
         const fresh = new Map(
           parts.newTools.list().map(({ server, name, atMs }) => [`${server}/${name}`, atMs]),
         )
         return {
           tools: placed.map(({ server, name, category, unknown, risk, verdict, reason }) => ({
             ...{ server, name, category, unknown, risk, verdict, reason },
-            held: held.has(`${server}/${name}`),
-            refusedBy: held.get(`${server}/${name}`)?.refused?.by ?? null,
+            held: pending.has(`${server}/${name}`),
+            refusedBy: pending.get(`${server}/${name}`)?.refused?.by ?? null,
             newMs: fresh.get(`${server}/${name}`) ?? null,
           })),
         }
@@ -99,7 +99,7 @@ export function serversEndpoints({ parts, reader }: ServersParts): Endpoint[] {
       summary: 'start the server if it does not run, and read its tools',
       handle: async ({ params }): Promise<{ server: string; tools: number }> => {
         const server = nameServer(params.name)
-        await readServerTools(server, (...given) => gate.open(...given)).catch(
+        await readServerTools(server, (...args) => gate.open(...args)).catch(
           ({ message }: Error) => {
             throw new ApiError(
               'API_REFUSED',
@@ -122,8 +122,11 @@ export function serversEndpoints({ parts, reader }: ServersParts): Endpoint[] {
       ...{ method: 'GET', path: '/api/pins', role: 'viewer' },
       summary: 'definitions that wait for a person, with what has changed',
       handle: (): { held: PendingDefinitionView[] } => ({
-        held: pins.held.map((held) =>
-          heldPin(held, pins.acceptedOf(held.tool.definition.server, held.tool.definition.name)),
+        held: pins.held.map((pending) =>
+          heldPin(
+            pending,
+            pins.acceptedOf(pending.tool.definition.server, pending.tool.definition.name),
+          ),
         ),
       }),
     }),

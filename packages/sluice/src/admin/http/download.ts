@@ -45,11 +45,11 @@ export class Download {
 
 /** Read, or gone. */
 async function drained(response: ServerResponse): Promise<void> {
-  const given = new AbortController()
-  const { signal } = given
+  const abort = new AbortController()
+  const { signal } = abort
   try {
     await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })])
   } finally {
-    given.abort()
+    abort.abort()
   }
 }

@@ -24,9 +24,9 @@ export interface ReadRequest {
   readonly with: unknown
 }
 
-parentPort?.on('message', ({ id, ask, with: given }: ReadRequest) => {
+parentPort?.on('message', ({ id, ask, with: args }: ReadRequest) => {
   try {
-    parentPort?.postMessage({ id, value: reading[ask](given as never) })
+    parentPort?.postMessage({ id, value: reading[ask](args as never) })
   } catch (error) {
     parentPort?.postMessage({ id, error: (error as Error).message })
   }

@@ -28,7 +28,7 @@ export class LedgerReader {
     this.#directory = directory
   }
 
-  ask<Ask extends ReadName>(ask: Ask, given: ReadArguments<Ask>): Promise<ReadResult<Ask>> {
+  ask<Ask extends ReadName>(ask: Ask, args: ReadArguments<Ask>): Promise<ReadResult<Ask>> {
     if (this.#waiting.size >= READINGS_MAX)
       throw new ApiError('API_LIMIT', `${READINGS_MAX} questions wait for the ledger`, 'try again')
     const worker = this.#start()
@@ -37,7 +37,7 @@ export class LedgerReader {
     return new Promise<ReadResult<Ask>>((resolve, reject) => {
       this.#waiting.set(id, { resolve: resolve as PendingRead['resolve'], reject })
       worker.ref()
-      worker.postMessage({ id, ask, with: given } satisfies ReadRequest)
+      worker.postMessage({ id, ask, with: args } satisfies ReadRequest)
     })
   }
 

@@ -44,15 +44,15 @@ export class Challenges {
   /** `person`: only this one's keys will do. */
   forSignIn(rp: RelyingParty, person?: string): Promise<object> {
     const challenge = randomBytes(32)
-    const given: IssuedChallenge = { person, use: 'sign-in', digest: '', nonce: '' }
-    this.#forAnyone.put(text(challenge), given, CHALLENGE_MS)
+    const issued: IssuedChallenge = { person, use: 'sign-in', digest: '', nonce: '' }
+    this.#forAnyone.put(text(challenge), issued, CHALLENGE_MS)
     return this.#passkeys.assertionOptions(rp, challenge, person)
   }
 
   async forRegistration(person: string, rp: RelyingParty): Promise<object> {
     const options = await this.#passkeys.registrationOptions(person, rp)
-    const given: IssuedChallenge = { person, use: 'register', digest: '', nonce: '' }
-    this.#give(options.challenge, given)
+    const issued: IssuedChallenge = { person, use: 'register', digest: '', nonce: '' }
+    this.#give(options.challenge, issued)
     return options
   }
 
@@ -65,20 +65,20 @@ export class Challenges {
       )
     const nonce = randomBytes(16).toString('base64url')
     const digest = digestAction(action, person.name, nonce)
-    const given: IssuedChallenge = {
+    const issued: IssuedChallenge = {
       person: person.name,
       use: 'action',
       digest: text(digest),
       nonce,
     }
-    this.#give(text(digest), given)
+    this.#give(text(digest), issued)
     return this.#passkeys.assertionOptions(rp, digest, person.name)
   }
 
   /** One person's page, or a program with its token, must not push out what another is to sign. */
-  #give(challenge: string, given: IssuedChallenge): void {
-    this.#given.keepAtMost(CHALLENGES_PER_PERSON_MAX - 1, ({ person }) => person === given.person)
-    this.#given.put(challenge, given, CHALLENGE_MS)
+  #give(challenge: string, issued: IssuedChallenge): void {
+    this.#given.keepAtMost(CHALLENGES_PER_PERSON_MAX - 1, ({ person }) => person === issued.person)
+    this.#given.put(challenge, issued, CHALLENGE_MS)
   }
 
   /** The name of who signed in. Throws ApiError or Refused. */
@@ -119,8 +119,8 @@ export class Challenges {
     use: IssuedChallenge['use'],
   ): { challenge: string; given: IssuedChallenge } {
     const challenge = challengeIn(answer)
-    const given = (use === 'sign-in' ? this.#forAnyone : this.#given).take(challenge)
-    if (given?.use === use) return { challenge, given }
+    const issued = (use === 'sign-in' ? this.#forAnyone : this.#given).take(challenge)
+    if (issued?.use === use) return { challenge, given: issued }
     throw new ApiError('API_PROOF', 'the challenge is used up, too old, or none', 'begin again')
   }
 }

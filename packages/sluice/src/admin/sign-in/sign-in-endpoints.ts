@@ -154,8 +154,8 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
         const { label, attestation, pin } = body
         if (!isProven) await mayAdd(parts, signIns.who(bearerOf(request)), pin)
         const challenge = challenges.registering(person.name, attestation)
-        const given = { attestation, challenge, label }
-        const key = await passkeys.register(person.name, rp, given, nowMs())
+        const registration = { attestation, challenge, label }
+        const key = await passkeys.register(person.name, rp, registration, nowMs())
         await record('passkey added', person.name, person).catch((error: Error) => {
           // What cannot be recorded is not done.
           passkeys.remove(person.name, key.id)
@@ -185,11 +185,11 @@ async function begin(
 ): Promise<{ token: string; as: ActiveSignIn }> {
   if (code !== undefined) return signIns.redeem(code)
   if (isObject(assertion)) {
-    const kept = people.find(await challenges.signIn(assertion, rp))
+    const stored = people.find(await challenges.signIn(assertion, rp))
     // Who comes from an authorisation server shows its token first: roles are in there.
-    if (kept === undefined)
+    if (stored === undefined)
       throw new ApiError('API_SIGN_IN', 'this passkey signs nobody in', 'sign in elsewhere first')
-    return signIns.begin(asPerson(kept, 'passkey'))
+    return signIns.begin(asPerson(stored, 'passkey'))
   }
   if (jwt === undefined && answer === undefined)
     throw new ApiError(
@@ -212,15 +212,15 @@ async function mayAdd(
   { person, sinceMs }: ActiveSignIn,
   pin: string | undefined,
 ): Promise<void> {
-  const kept = people.find(person.name)
-  if (kept !== undefined && kept.pinSetMs !== null) {
+  const stored = people.find(person.name)
+  if (stored !== undefined && stored.pinSetMs !== null) {
     if (pin === undefined)
       throw new ApiError('API_PROOF', 'adding a passkey needs your PIN', 'type it on this page')
     return provePin(person.name, pin)
   }
   // Invited, or signed in elsewhere just now, and without anything yet.
   const isNew = passkeys.list(person.name).length === 0
-  if (isNew && (kept !== undefined || nowMs() - sinceMs < GUEST_FRESH_MS)) return
+  if (isNew && (stored !== undefined || nowMs() - sinceMs < GUEST_FRESH_MS)) return
   throw new ApiError('API_PROOF', 'adding a passkey needs another one', 'prove it at /api/proofs')
 }
 

@@ -45,10 +45,14 @@ export class SignIns {
   /** Once only. Throws ApiError. */
   redeem(code: string): { readonly token: string; readonly as: ActiveSignIn } {
     const found = this.#codes.take(toKey(code))
-    const kept = found && this.#people.find(found.name)
-    if (found === undefined || kept === undefined || found.basis !== this.#basis(found.name, null))
+    const person = found && this.#people.find(found.name)
+    if (
+      found === undefined ||
+      person === undefined ||
+      found.basis !== this.#basis(found.name, null)
+    )
       throw new ApiError('API_SIGN_IN', 'the code is used up, too old, or none', AGAIN)
-    return this.begin(asPerson(kept, found.proof))
+    return this.begin(asPerson(person, found.proof))
   }
 
   /** `guest`: somebody of an authorisation server, until their token ends. */
@@ -96,15 +100,15 @@ export class SignIns {
     const { name, basis, proof, guest, sinceMs, untilMs } = session
     if (basis !== this.#basis(name, guest)) return undefined
     // Roles may be others by now.
-    const kept = this.#people.find(name)
-    const person = guest ?? (kept && asPerson(kept, proof))
+    const stored = this.#people.find(name)
+    const person = guest ?? (stored && asPerson(stored, proof))
     return person && { person, sinceMs, untilMs }
   }
 
   /** What a sign-in depends on: the person and their PIN, or what gave a guest the roles. */
   #basis(name: string, guest: Person | null): string {
-    const kept = this.#people.find(name)
-    const self = kept === undefined ? '' : `${kept.createdMs} ${kept.pinSetMs}`
+    const person = this.#people.find(name)
+    const self = person === undefined ? '' : `${person.createdMs} ${person.pinSetMs}`
     return guest === null ? self : `${this.#issuers} ${self}`
   }
 

@@ -41,10 +41,10 @@ export class CheckpointStore {
 
   /** A memory that another thread has packed. */
   putPacked(packed: Uint8Array, answers: Answers | null, forked: Answers | null = null): number {
-    const given = this.#database.nextKeys(1)
+    const key = this.#database.nextKeys(1)
     const sql = 'INSERT INTO memories (memory, bytes) VALUES (?, ?)'
-    const last = this.#database.run(sql, given, packed)
-    const memory = given ?? last
+    const last = this.#database.run(sql, key, packed)
+    const memory = key ?? last
     this.#database.run(
       'INSERT INTO memory_answers (memory, at_rest, forked) VALUES (?, ?, ?)',
       memory,

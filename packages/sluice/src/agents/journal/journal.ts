@@ -88,12 +88,12 @@ export class Journal implements EventJournal, StepTables {
       this.addLabels(agent.family, agent.labels ?? [])
     }
     this.#count(agent.owner, 1)
-    const given = this.database.nextKeys(1)
+    const nextKey = this.database.nextKeys(1)
     const last = this.run(
       `${INSERT_AGENT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[given, id, ...columnsOf({ ...about, family }, summary, seq), sizeOf(event)],
+      ...[nextKey, id, ...columnsOf({ ...about, family }, summary, seq), sizeOf(event)],
     )
-    const key = given ?? last
+    const key = nextKey ?? last
     this.insertEvent(key, event, null)
     const row = { key, id, ...rowOf({ ...about, family }, summary, seq) }
     this.#agents.set(id, row)
@@ -119,12 +119,12 @@ export class Journal implements EventJournal, StepTables {
 
   #insertFamily(agent: NewAgent): number {
     const { owner, limits, price, labels = [] } = agent
-    const given = this.database.nextKeys(1)
+    const key = this.database.nextKeys(1)
     const last = this.run(
       this.database.dialect.insertFamily,
-      ...[given, owner, JSON.stringify(limits), JSON.stringify(price), JSON.stringify(labels)],
+      ...[key, owner, JSON.stringify(limits), JSON.stringify(price), JSON.stringify(labels)],
     )
-    const family = given ?? last
+    const family = key ?? last
     this.database.addOwn(family)
     this.#families.set(family, newFamily(agent))
     return family
@@ -357,7 +357,7 @@ export class Journal implements EventJournal, StepTables {
       this.run(`DELETE FROM ${table} WHERE agent = ?`, key)
     this.memories.drop(key, 0, Number.MAX_SAFE_INTEGER)
     this.run('UPDATE families SET members = members - 1 WHERE family = ?', family)
-    keepRemovedFamily((...given) => this.run(...given), family, owner, nowMs)
+    keepRemovedFamily((...statement) => this.run(...statement), family, owner, nowMs)
   }
 }
 

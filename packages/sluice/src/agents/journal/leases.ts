@@ -124,8 +124,8 @@ export class Leases {
   takeOver(nowMs: number): TakenLease {
     const lease = this.#lease
     const beat = `UPDATE sluice_agents.leases SET beat_at = now() WHERE lease = '${lease}' RETURNING 1`
-    const [kept = []] = this.#send([{ text: beat }])
-    const wasFenced = kept.length === 0
+    const [renewed = []] = this.#send([{ text: beat }])
+    const wasFenced = renewed.length === 0
     if (wasFenced) this.enter()
     const results = this.#inTransaction([
       this.#removeExpired,

@@ -40,9 +40,9 @@ export class Retention {
   #walked = 0
   #walkEndedAt = 0
 
-  constructor(journal: Journal, kept: HistoryRetention) {
+  constructor(journal: Journal, retention: HistoryRetention) {
     this.#journal = journal
-    this.#kept = kept
+    this.#kept = retention
   }
 
   /** After a checkpoint of an agent that works. */

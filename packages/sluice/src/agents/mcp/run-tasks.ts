@@ -43,10 +43,10 @@ export class RunTasks {
   /** Begins the run and answers at once; progress goes on until it ends. */
   async begin(
     agent: string,
-    given: PromptArguments,
+    prompt: PromptArguments,
     onProgress: ProgressListener | undefined,
   ): Promise<RunTask> {
-    const begun = await this.#service.prompt(this.#owner, agent, { ...given, waitMs: 0 })
+    const begun = await this.#service.prompt(this.#owner, agent, { ...prompt, waitMs: 0 })
     const runId = begun.runId
     if (onProgress !== undefined && begun.state === 'running')
       this.#service.wait(this.#owner, agent, runId, WAIT_MS_MAX, onProgress).catch(() => undefined)

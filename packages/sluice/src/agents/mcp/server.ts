@@ -140,8 +140,8 @@ function serveCalls(
       throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `\`${name}\` is no task`)
     if (!hasAtMost(args, INPUT_ELEMENTS_MAX))
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'there are too many elements')
-    const { agentId, ...given } = readArguments<{ agentId: string; input: string }>(name, args)
-    const prompt = { ...given, writer: findWriter(given.input, setting) }
+    const { agentId, ...request } = readArguments<{ agentId: string; input: string }>(name, args)
+    const prompt = { ...request, writer: findWriter(request.input, setting) }
     const begin = () => tasks.begin(agentId, prompt, setting.onProgress)
     const task = await asProtocol(() => withLabelFlow(name, { agentId }, setting, begin))
     return isAsked ? { content: [], task } : { content: [], ...asHandle(task) }
@@ -274,8 +274,8 @@ function addResources(server: McpServer, service: Service, { owner, labels }: Ag
     { title: 'A file of an agent' },
     async (uri, { id, path }) => {
       await see(one(id))
-      const asked = { ask: 'read', path: one(path) } as const
-      const { value, content } = await service.ask<{ isText: boolean }>(owner, one(id), asked)
+      const question = { ask: 'read', path: one(path) } as const
+      const { value, content } = await service.ask<{ isText: boolean }>(owner, one(id), question)
       await see(one(id))
       const bytes = Buffer.from(content ?? [])
       const about = { uri: uri.href }

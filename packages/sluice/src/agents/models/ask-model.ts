@@ -72,10 +72,10 @@ export class ModelCaller {
     const { instructions, tools } = await this.#readPreamble(id)
     const turn = agent.summary.turnCount
     const isTurn = effect.kind === 'model'
-    const asked: ChatMessage = { role: 'user', content: SUM_UP }
+    const prompt: ChatMessage = { role: 'user', content: SUM_UP }
     const request = isTurn
       ? { model, instructions, messages: all, tools, turn, onText }
-      : { model, instructions, messages: [...all.slice(0, effect.until), asked], tools: [], turn }
+      : { model, instructions, messages: [...all.slice(0, effect.until), prompt], tools: [], turn }
     const size = { characters: charactersOf(request), isTurn }
     const reservation = await this.#budgets.reserve(agent, size, signal)
     onReserved(reservation)
@@ -128,13 +128,18 @@ export class ModelCaller {
     id: string,
     effect: Extract<Effect, { kind: 'model' | 'compact' }>,
   ): Promise<readonly ChatMessage[]> {
-    const kept = this.#kept.get(id)
-    if (kept?.epoch === effect.epoch) {
-      if (effect.kind === 'compact' && kept.messages.length >= effect.until) return kept.messages
-      if (effect.kind === 'model' && kept.messages.length === effect.from && effect.messages.length)
+    const cached = this.#kept.get(id)
+    if (cached?.epoch === effect.epoch) {
+      if (effect.kind === 'compact' && cached.messages.length >= effect.until)
+        return cached.messages
+      if (
+        effect.kind === 'model' &&
+        cached.messages.length === effect.from &&
+        effect.messages.length
+      )
         return this.#keep(id, {
-          epoch: kept.epoch,
-          messages: [...kept.messages, ...effect.messages],
+          epoch: cached.epoch,
+          messages: [...cached.messages, ...effect.messages],
         })
     }
     if (effect.kind === 'model' && effect.from === 0 && effect.messages.length > 0)
@@ -149,9 +154,9 @@ export class ModelCaller {
     return this.#keep(id, { epoch: effect.epoch, messages })
   }
 
-  #keep(id: string, kept: CachedConversation): readonly ChatMessage[] {
-    this.#kept.set(id, kept)
-    return kept.messages
+  #keep(id: string, conversation: CachedConversation): readonly ChatMessage[] {
+    this.#kept.set(id, conversation)
+    return conversation.messages
   }
 
   async #ask<Value>(id: string, question: Parameters<Steps['ask']>[2]): Promise<Value> {

@@ -230,9 +230,9 @@ function usageOf(
 ): ModelUsage {
   const length = JSON.stringify(messages).length + instructions.length
   const outputChars = result.text.length + JSON.stringify(result.toolCalls).length
-  const count = (given: number | undefined, characters: number): number =>
-    given !== undefined && Number.isSafeInteger(given) && given > 0
-      ? given
+  const count = (reported: number | undefined, characters: number): number =>
+    reported !== undefined && Number.isSafeInteger(reported) && reported > 0
+      ? reported
       : Math.ceil(characters / 4)
   return {
     inputTokens: count(result.usage.inputTokens, length),

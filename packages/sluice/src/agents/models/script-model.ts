@@ -69,8 +69,8 @@ function read(name: string, directory: string): Script {
     const { size, mtimeNs, ino } = statSync(file, { bigint: true })
     if (!file.startsWith(root + sep) || size > SCRIPT_BYTES_MAX) throw new Error()
     version = `${file} ${ino} ${size} ${mtimeNs}`
-    const kept = READ.get(version)
-    if (kept !== undefined) return kept
+    const cached = READ.get(version)
+    if (cached !== undefined) return cached
     text = readFileSync(file, 'utf8')
   } catch {
     throw new AgentError(

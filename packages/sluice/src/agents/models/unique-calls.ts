@@ -35,7 +35,7 @@ function withUniqueIds<Each extends ContentPart>(
   content: readonly Each[],
   refused: Map<string, string>,
 ): Each[] {
-  const given = new Set(content.map(({ toolCallId }) => toolCallId))
+  const callIds = new Set(content.map(({ toolCallId }) => toolCallId))
   const used = new Set<string>()
   // One counter for the whole turn, so that thousands of equal ids cost no more than others.
   let next = 2
@@ -43,7 +43,7 @@ function withUniqueIds<Each extends ContentPart>(
     if (part.type !== 'tool-call') return part
     let id = String(part.toolCallId)
     if (used.has(id)) {
-      while (given.has(`${part.toolCallId}_${next}`)) next += 1
+      while (callIds.has(`${part.toolCallId}_${next}`)) next += 1
       id = `${part.toolCallId}_${next++}`
     }
     used.add(id)

@@ -229,9 +229,9 @@ class Program {
             held: (ticket) => this.#append({ kind: 'held', id, ticket }),
             over: AbortSignal.any([this.#signal, this.#over.signal]),
           })
-    const kept = this.#within(result)
-    settle(kept.error !== undefined)
-    return { kind: 'result', id, at: processClock.nowMs(), ...kept }
+    const bounded = this.#within(result)
+    settle(bounded.error !== undefined)
+    return { kind: 'result', id, at: processClock.nowMs(), ...bounded }
   }
 
   /** A program that reads and reads must not fill the memory it is answered from. */

@@ -33,13 +33,13 @@ export interface ImportSetting extends TransferSetting {
 }
 
 export async function importForOwner(
-  given: unknown,
+  input: unknown,
   setting: ImportSetting,
 ): Promise<AgentImportResult> {
   const { steps, transfers, available, tools: patterns, ...rest } = setting
-  if (typeof given !== 'string' && (typeof given !== 'object' || given === null))
+  if (typeof input !== 'string' && (typeof input !== 'object' || input === null))
     throw new AgentError('AGENT_IMPORT', 'an import is an export as object or text, or a bundle')
-  const bytes = Buffer.from(typeof given === 'string' ? given : JSON.stringify(given))
+  const bytes = Buffer.from(typeof input === 'string' ? input : JSON.stringify(input))
   const tools: GrantedTool[] = available.map(toGranted)
   const chosen = patterns && grantTools(patterns, available).map(nameOf)
   const options: AgentImportOptions = { ...rest, tools, chosen }

@@ -112,14 +112,14 @@ function route<Target extends object>(
     const place = typeof name === 'string' && Object.hasOwn(places, name) ? places[name] : undefined
     if (place === undefined || typeof name !== 'string') return method
     return (...values: unknown[]) => {
-      const given = name === 'prompt' ? withRequestId(values) : values
-      const signal = given.find((value) => value instanceof AbortSignal)
+      const args = name === 'prompt' ? withRequestId(values) : values
+      const signal = args.find((value) => value instanceof AbortSignal)
       const request = {
         method: `${prefix}${name}`,
-        values: given.map((value) => (isPlain(value) ? value : undefined)),
+        values: args.map((value) => (isPlain(value) ? value : undefined)),
         isRepeatable: REPEATABLE.has(name),
       }
-      return cluster.run(String(given[place]), request, () => method(...given), signal)
+      return cluster.run(String(args[place]), request, () => method(...args), signal)
     }
   }
   return new Proxy(target, {
@@ -133,8 +133,8 @@ function route<Target extends object>(
 }
 
 /** So that a gate that takes over finds the run that another one began. */
-function withRequestId([owner, id, given, ...rest]: unknown[]): unknown[] {
-  return [owner, id, { requestId: randomUUID(), ...(given as PromptArguments) }, ...rest]
+function withRequestId([owner, id, prompt, ...rest]: unknown[]): unknown[] {
+  return [owner, id, { requestId: randomUUID(), ...(prompt as PromptArguments) }, ...rest]
 }
 
 /** A signal and a listener stay where they are. */

@@ -137,34 +137,34 @@ export class Service {
     await this.#thread.close()
   }
 
-  async create(owner: string, given: CreateArguments, by: AskedBy = {}): Promise<AgentRow> {
-    const price = this.priceOf(given.model)
+  async create(owner: string, input: CreateArguments, by: AskedBy = {}): Promise<AgentRow> {
+    const price = this.priceOf(input.model)
     const parent = by.parent === undefined ? undefined : await this.#parent(owner, by.parent)
-    if (parent !== undefined && given.sees === 'owner' && parent.asked.sees !== 'owner')
+    if (parent !== undefined && input.sees === 'owner' && parent.asked.sees !== 'owner')
       throw new AgentError('AGENT_INPUT', '`sees`: an agent gives no other agent more than its own')
-    const tools = given.tools?.length
-      ? grantTools(given.tools, await this.#available(owner, parent))
+    const tools = input.tools?.length
+      ? grantTools(input.tools, await this.#available(owner, parent))
       : []
-    const config = toConfig(given, tools, price)
+    const config = toConfig(input, tools, price)
     if (parent !== undefined) {
       const { family } = await this.steps.standing(owner, parent.id, nowMs())
       checkPrice(family.limits, price, config.model)
     }
     checkModelName(config.model, this.#options.models)
     const id = `agent_${randomUUID()}`
-    const { files, bytes } = packFiles(toFiles(given.files))
+    const { files, bytes } = packFiles(toFiles(input.files))
     const at = nowMs()
     // Names are drawn in advance, a hundred at a time; bytes are not.
-    const seed = given.seed ?? randomUUID()
+    const seed = input.seed ?? randomUUID()
     const event: CreateEvent = { kind: 'create', at, id, seed, config, files }
-    const { files: _files, rvfBase64: _rvf, ...asked } = given
+    const { files: _files, rvfBase64: _rvf, ...configured } = input
     const { agent } = await this.steps.create(
       {
         owner,
         ...(parent === undefined ? {} : { family: parent.family }),
         depth: parent === undefined ? 0 : parent.depth + 1,
         image: this.#image,
-        asked,
+        asked: configured,
         grants: tools.map(({ server, tool }) => `${server}/${tool}`),
         ...(by.labels === undefined ? {} : { labels: by.labels }),
       },
@@ -198,11 +198,11 @@ export class Service {
   async prompt(
     owner: string,
     id: string,
-    given: PromptArguments,
+    prompt: PromptArguments,
     onProgress?: ProgressListener,
     signal?: AbortSignal,
   ): Promise<PromptAnswer> {
-    const { input, maxTurns = null, waitMs, requestId } = given
+    const { input, maxTurns = null, waitMs, requestId } = prompt
     if (input.length > PROMPT_LENGTH_MAX)
       throw new AgentError('AGENT_LIMIT', `a prompt has at most ${PROMPT_LENGTH_MAX} characters`)
     if (requestId !== undefined) {
@@ -214,7 +214,7 @@ export class Service {
     // A run that is under way ends on the core that it began on.
     if (agent.image !== this.#image && agent.summary.runId === null)
       await this.move(owner, id).catch(unlessBusy)
-    await notePrompt(agent, given, this.steps, this.#options.gate)
+    await notePrompt(agent, prompt, this.steps, this.#options.gate)
     const at = nowMs()
     const runId = this.#runId(at)
     // Before the run can end.
@@ -308,12 +308,12 @@ export class Service {
     limits: LimitArguments,
     by: AskedBy = {},
   ): Promise<AgentRow> {
-    const given = toLimits(limits)
+    const changes = toLimits(limits)
     const { agent, family } = await this.steps.standing(owner, id, nowMs())
-    if (by.parent !== undefined) checkResumeFromInside(agent, given, family.limits)
-    checkPrice(given, this.priceOf(agent.model), agent.model)
+    if (by.parent !== undefined) checkResumeFromInside(agent, changes, family.limits)
+    checkPrice(changes, this.priceOf(agent.model), agent.model)
     const at = nowMs()
-    const event: JournalEvent = { kind: 'resume', at, limits: given, runId: this.#runId(at) }
+    const event: JournalEvent = { kind: 'resume', at, limits: changes, runId: this.#runId(at) }
     const applied = await this.#run(owner, id, event)
     await recoverEffects(this.#turns, (each) => each === id)
     return applied.agent
@@ -351,11 +351,11 @@ export class Service {
   }
 
   /** `tools` are chosen as at create; without them it has those of the agent it was, if that is here. */
-  async import(owner: string, given: unknown, tools?: readonly string[], by: AskedBy = {}) {
+  async import(owner: string, input: unknown, tools?: readonly string[], by: AskedBy = {}) {
     const parent = by.parent === undefined ? undefined : await this.#parent(owner, by.parent)
     const { directory } = this.#options
     const trustedHere = readTrustedKeys(directory).map(({ key }) => key)
-    const imported = await importForOwner(given, {
+    const imported = await importForOwner(input, {
       steps: this.steps,
       transfers: this.#transfers,
       owner,

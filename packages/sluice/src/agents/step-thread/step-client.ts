@@ -98,8 +98,8 @@ function mayBeLong(
   if (name === 'create') return false
   if (name !== 'apply' && name !== 'ask') return true
   if (name === 'apply' && runsTools(values[2] as JournalEvent)) return true
-  const held = mirror.fileBytes(String(values[1]))
-  return held === undefined || held > LIGHT_AGENT_BYTES
+  const cached = mirror.fileBytes(String(values[1]))
+  return cached === undefined || cached > LIGHT_AGENT_BYTES
 }
 
 /** Each slice takes a turn of its own. What was under way in a thread that is gone begins again: only

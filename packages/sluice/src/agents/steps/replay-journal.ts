@@ -73,10 +73,11 @@ export function* replayJournal(
         }
         difference = runRow(instance, row)
         if (difference !== null) break
-        const kept = seq === agent.seq && own !== undefined ? own : keptMemory(stepper, agent, seq)
-        if (kept !== undefined) {
+        const memory =
+          seq === agent.seq && own !== undefined ? own : keptMemory(stepper, agent, seq)
+        if (memory !== undefined) {
           memories += 1
-          if (!instance.save().equals(kept))
+          if (!instance.save().equals(memory))
             difference = differenceAt(row, 'memory', 'the memory after it is another')
         }
         last = row

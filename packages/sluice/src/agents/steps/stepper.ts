@@ -86,7 +86,7 @@ export class Stepper {
   constructor(
     place: JournalPlace,
     image: Image,
-    kept: HistoryRetention = KEPT,
+    retention: HistoryRetention = KEPT,
     /** Where steps are committed, if that is not the journal itself. */
     wrap: (journal: EventJournal) => EventJournal = (journal) => journal,
   ) {
@@ -94,7 +94,7 @@ export class Stepper {
     this.#events = wrap(this.journal)
     this.journal.memories.putImage(image.hash, image.bytes)
     this.image = image
-    this.#retention = new Retention(this.journal, kept)
+    this.#retention = new Retention(this.journal, retention)
     this.residents = new Residents(this.journal, image, this.#retention)
   }
 

@@ -33,19 +33,19 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     'Write',
     createShape,
     z.strictObject({ success, agent: agentShape, source: text.optional() }),
-    async (given, { service, gallery, owner, parent, madeLabels }) => {
+    async (input, { service, gallery, owner, parent, madeLabels }) => {
       const by = { parent, labels: madeLabels }
-      if (given.rvfBase64 !== undefined) {
-        const made = instructionsOf(readRvf(Buffer.from(given.rvfBase64, 'base64')))
-        const instructions = [made, given.instructions].filter(Boolean).join('\n\n')
-        const agent = await service.create(owner, { ...given, instructions }, by)
+      if (input.rvfBase64 !== undefined) {
+        const made = instructionsOf(readRvf(Buffer.from(input.rvfBase64, 'base64')))
+        const instructions = [made, input.instructions].filter(Boolean).join('\n\n')
+        const agent = await service.create(owner, { ...input, instructions }, by)
         return { success: true, agent: agentView(agent), source: 'rvf' }
       }
-      if (given.template === undefined)
-        return { success: true, agent: agentView(await service.create(owner, given, by)) }
+      if (input.template === undefined)
+        return { success: true, agent: agentView(await service.create(owner, input, by)) }
       const agent = await service.create(
         owner,
-        await gallery.fill(owner, given.template, given),
+        await gallery.fill(owner, input.template, input),
         by,
       )
       return { success: true, agent: agentView(agent), source: 'gallery' }
@@ -66,9 +66,9 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
       requestId: text.min(1).max(128).optional().describe('the same id never starts a second run'),
     }),
     promptShape,
-    async ({ agentId: id, ...given }, setting) => {
+    async ({ agentId: id, ...request }, setting) => {
       const { service, owner, onProgress, signal } = setting
-      const prompt = { ...given, writer: findWriter(given.input, setting) }
+      const prompt = { ...request, writer: findWriter(request.input, setting) }
       return promptView(await service.prompt(owner, id, prompt, onProgress, signal))
     },
   ),

@@ -150,9 +150,9 @@ export const GALLERY_TOOLS: readonly ToolEntry[] = [
     'Write',
     z.strictObject({ config: config.describe('model, maxTurns, instructions') }),
     z.strictObject({ success, config }),
-    async ({ config: given }, { gallery, owner }) => ({
+    async ({ config: input }, { gallery, owner }) => ({
       success: true,
-      config: await gallery.configure(owner, given),
+      config: await gallery.configure(owner, input),
     }),
   ),
   tool(

@@ -72,7 +72,7 @@ export class Gallery {
   }
 
   /** The arguments of create with what the template says where the caller says nothing. */
-  async fill(owner: string, name: string, given: CreateArguments): Promise<CreateArguments> {
+  async fill(owner: string, name: string, input: CreateArguments): Promise<CreateArguments> {
     const template = await this.get(owner, name)
     const isActive = (await this.active(owner)) === template.id
     const config = isActive ? usable(await this.config(owner)) : {}
@@ -81,13 +81,13 @@ export class Gallery {
       instructions,
       ...skills.map((skill) => `Skill ${skill.name}: ${skill.description}\n${skill.content ?? ''}`),
       config.instructions ?? '',
-      given.instructions ?? '',
+      input.instructions ?? '',
     ]
     return {
       ...(model === undefined ? {} : { model }),
       ...(maxTurns === undefined ? {} : { maxTurns }),
       ...config,
-      ...given,
+      ...input,
       template: template.id,
       instructions: lines.filter(Boolean).join('\n\n'),
     }
@@ -117,8 +117,8 @@ export class Gallery {
       .sort((a, b) => b.relevance - a.relevance || (a.id < b.id ? -1 : 1))
   }
 
-  async add(owner: string, given: unknown): Promise<Template> {
-    const template = check(given)
+  async add(owner: string, input: unknown): Promise<Template> {
+    const template = check(input)
     const all = await this.list(owner)
     const there = all.find(({ id }) => id === template.id)
     if (there?.builtin || Object.hasOwn(SHORT_NAMES, template.id))
@@ -152,18 +152,18 @@ export class Gallery {
 
   /** Each by itself: one that is refused does not keep the others out, and says why. */
   async import(owner: string, json: string): Promise<ImportedTemplates> {
-    let given: unknown
+    let input: unknown
     checkJsonSize(Buffer.from(json), TEMPLATE_BOUNDS, 'TEMPLATE_REFUSED')
     try {
-      given = JSON.parse(json)
+      input = JSON.parse(json)
     } catch {
       throw createTemplateError('`templatesJson` is not JSON')
     }
-    if (!Array.isArray(given) || given.length > TEMPLATES_MAX)
+    if (!Array.isArray(input) || input.length > TEMPLATES_MAX)
       throw createTemplateError(`\`templatesJson\` is a list of at most ${TEMPLATES_MAX} templates`)
     const rejected: { id: string; reason: string }[] = []
     let importedCount = 0
-    for (const each of given as unknown[]) {
+    for (const each of input as unknown[]) {
       try {
         await this.add(owner, each)
         importedCount += 1
@@ -193,8 +193,8 @@ export class Gallery {
     return JSON.parse((await this.#steps.setting(owner, 'config')) ?? '{}')
   }
 
-  async configure(owner: string, given: unknown): Promise<Record<string, unknown>> {
-    const config = settingsShape.safeParse(given)
+  async configure(owner: string, input: unknown): Promise<Record<string, unknown>> {
+    const config = settingsShape.safeParse(input)
     const text = config.success ? JSON.stringify(config.data) : ''
     if (!config.success || text.length > SETTINGS_LENGTH_MAX)
       throw new AgentError(
@@ -231,10 +231,10 @@ function usable(config: Record<string, unknown>): Partial<CreateArguments> {
 
 /** As an export of ours or of Claude Flow wrote it, which says more than a template may: the prompts are
  * what an agent is told, and the tools that it names would grant nothing. */
-function strip(given: unknown): unknown {
-  if (typeof given !== 'object' || given === null) return given
+function strip(input: unknown): unknown {
+  if (typeof input !== 'object' || input === null) return input
   const { builtin, prompts, tools, mcp_tools, capabilities, orchestrator, ...rest } =
-    given as Record<string, unknown>
+    input as Record<string, unknown>
   if (rest.instructions !== undefined || !Array.isArray(prompts)) return rest
   const systemPrompts = prompts.map(
     (each: { system_prompt?: unknown } | null) => each?.system_prompt,
@@ -245,8 +245,8 @@ function strip(given: unknown): unknown {
   }
 }
 
-function check(given: unknown): z.infer<typeof templateShape> {
-  const read = templateShape.safeParse(strip(given))
+function check(input: unknown): z.infer<typeof templateShape> {
+  const read = templateShape.safeParse(strip(input))
   if (!read.success) {
     const [issue] = read.error.issues
     throw createTemplateError(`${issue?.path.join('.') || 'the template'}: ${issue?.message}`)

@@ -123,26 +123,26 @@ export const TRANSFER_TOOLS: readonly ToolEntry[] = [
         pluginWarnings: z.array(text),
       }),
     }),
-    async (given) => {
-      const name = given.name ?? 'agent'
-      const mcpTools = (given.mcpTools ?? []).map((each) =>
+    async (input) => {
+      const name = input.name ?? 'agent'
+      const mcpTools = (input.mcpTools ?? []).map((each) =>
         typeof each === 'string' ? { name: each } : each,
       )
       const destructive = mcpTools.find((each) => DESTRUCTIVE.test(each.name))
-      if (destructive !== undefined && given.mcpToolsAllowDestructive !== true)
+      if (destructive !== undefined && input.mcpToolsAllowDestructive !== true)
         throw new AgentError(
           'AGENT_INPUT',
           `\`${destructive.name}\` destroys something: set \`mcpToolsAllowDestructive\` if it is meant`,
         )
       const container = checkContainer({
         ...EMPTY,
-        tools: (given.tools ?? []).map((each) => ({ description: '', ...each })),
-        prompts: (given.prompts ?? []).map((each) =>
+        tools: (input.tools ?? []).map((each) => ({ description: '', ...each })),
+        prompts: (input.prompts ?? []).map((each) =>
           typeof each === 'string'
             ? { name, system_prompt: each, version: '1.0.0' }
             : { name, version: '1.0.0', ...each },
         ),
-        skills: (given.skills ?? []).map((each) =>
+        skills: (input.skills ?? []).map((each) =>
           typeof each === 'string'
             ? { name: each, description: `Skill: ${each}`, trigger: each, content: each }
             : { description: '', trigger: '', content: '', ...each },
@@ -160,14 +160,14 @@ export const TRANSFER_TOOLS: readonly ToolEntry[] = [
           prompts: container.prompts.length,
           tools: container.tools.length,
           rvfSizeBytes: rvf.length,
-          pluginWarnings: pluginWarnings(given.includePlugins ?? []),
+          pluginWarnings: pluginWarnings(input.includePlugins ?? []),
         },
       }
     },
   ),
 ]
 
-function pluginWarnings(asked: boolean | readonly string[]): string[] {
-  if (typeof asked === 'boolean') return asked ? ['there are no plugins here'] : []
-  return asked.map((name) => `plugin not found: ${name} (skipped)`)
+function pluginWarnings(plugins: boolean | readonly string[]): string[] {
+  if (typeof plugins === 'boolean') return plugins ? ['there are no plugins here'] : []
+  return plugins.map((name) => `plugin not found: ${name} (skipped)`)
 }

@@ -25,7 +25,7 @@ export function fromClaudeFlow(value: JsonObject): Omit<AgentExport, 'digest'> {
   const createdMs = Date.parse(String(info.createdAt))
   const at = Number.isFinite(createdMs) ? createdMs : 0
   const { maxTurns } = config
-  const given = {
+  const settings = {
     model,
     instructions: typeof instructions === 'string' ? instructions : '',
     ...(typeof maxTurns === 'number' ? { maxTurns } : {}),
@@ -43,7 +43,7 @@ export function fromClaudeFlow(value: JsonObject): Omit<AgentExport, 'digest'> {
       family: '',
     },
     agentState: {
-      config: { ...toConfig(given, [], null), tools: [] },
+      config: { ...toConfig(settings, [], null), tools: [] },
       messages: messages.map((each) =>
         isObject(each) && each.role === 'assistant' ? { toolCalls: [], ...each } : each,
       ) as AgentExport['agentState']['messages'],

@@ -126,27 +126,27 @@ export type CreateArguments = z.infer<typeof createShape>
 export type LimitArguments = z.infer<typeof limitsShape>
 
 /** Only what was given, in the words of the guest. */
-export function toLimits(given: LimitArguments): Partial<Limits> {
+export function toLimits(input: LimitArguments): Partial<Limits> {
   const limits: { -readonly [Name in keyof Limits]?: Limits[Name] } = {}
-  if (given.maxTurns !== undefined) limits.maxTurns = given.maxTurns
-  if (given.maxTokens !== undefined) limits.maxTokens = given.maxTokens
-  if (given.maxCost !== undefined)
-    limits.maxCostMicros = given.maxCost === null ? null : given.maxCost * 1_000_000
-  if (given.maxToolCalls !== undefined) limits.maxToolCalls = given.maxToolCalls
-  if (given.runMs !== undefined) limits.runMs = given.runMs
-  if (given.expiresAt !== undefined)
-    limits.expiresAt = given.expiresAt === null ? null : Date.parse(given.expiresAt)
-  if (given.noProgress !== undefined) limits.noProgress = given.noProgress
-  if (given.finishTodos !== undefined) limits.finishTodos = given.finishTodos
-  if (given.contextTokens !== undefined) limits.contextTokens = given.contextTokens
-  if (given.fileBytes !== undefined) limits.fileBytesMax = given.fileBytes
-  if (given.totalBytes !== undefined) limits.totalBytesMax = given.totalBytes
-  if (given.files !== undefined) limits.filesMax = given.files
+  if (input.maxTurns !== undefined) limits.maxTurns = input.maxTurns
+  if (input.maxTokens !== undefined) limits.maxTokens = input.maxTokens
+  if (input.maxCost !== undefined)
+    limits.maxCostMicros = input.maxCost === null ? null : input.maxCost * 1_000_000
+  if (input.maxToolCalls !== undefined) limits.maxToolCalls = input.maxToolCalls
+  if (input.runMs !== undefined) limits.runMs = input.runMs
+  if (input.expiresAt !== undefined)
+    limits.expiresAt = input.expiresAt === null ? null : Date.parse(input.expiresAt)
+  if (input.noProgress !== undefined) limits.noProgress = input.noProgress
+  if (input.finishTodos !== undefined) limits.finishTodos = input.finishTodos
+  if (input.contextTokens !== undefined) limits.contextTokens = input.contextTokens
+  if (input.fileBytes !== undefined) limits.fileBytesMax = input.fileBytes
+  if (input.totalBytes !== undefined) limits.totalBytesMax = input.totalBytes
+  if (input.files !== undefined) limits.filesMax = input.files
   return limits
 }
 
 export function toConfig(
-  given: CreateArguments,
+  input: CreateArguments,
   tools: readonly GrantedTool[],
   price: Price | null,
 ): Config {
@@ -163,15 +163,15 @@ export function toConfig(
     fileBytesMax: FILE_BYTES_MAX,
     totalBytesMax: FILES_BYTES_MAX,
     filesMax: FILES_MAX,
-    ...toLimits(given.limits ?? {}),
-    ...(given.maxTurns === undefined ? {} : { maxTurns: given.maxTurns }),
+    ...toLimits(input.limits ?? {}),
+    ...(input.maxTurns === undefined ? {} : { maxTurns: input.maxTurns }),
   }
-  const model = given.model ?? DEFAULT_MODEL
+  const model = input.model ?? DEFAULT_MODEL
   checkPrice(limits, price, model)
   return {
-    template: given.template ?? null,
+    template: input.template ?? null,
     model,
-    instructions: given.instructions ?? '',
+    instructions: input.instructions ?? '',
     limits,
     tools,
     price,
@@ -190,7 +190,7 @@ export function checkPrice(limits: Partial<Limits>, price: Price | null, model: 
 /** From inside, nothing of what bounds the family is raised, and who was stopped stays so. */
 export function checkResumeFromInside(
   { id, summary, hostStop, pausedAt }: AgentRow,
-  given: Partial<Limits>,
+  limits: Partial<Limits>,
   family: Limits,
 ): void {
   const why = hostStop?.reason ?? summary.stop?.reason
@@ -198,7 +198,7 @@ export function checkResumeFromInside(
     const how = why === 'stopped' ? 'stopped' : 'paused'
     throw new AgentError('AGENT_STOPPED', `\`${id}\` was ${how}: only its owner resumes it`)
   }
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(limits)) {
     const most = family[name as keyof Limits]
     if (typeof most !== 'number' || NO_BUDGETS.has(name)) continue
     if (value === null || (value as number) > most)
@@ -212,8 +212,8 @@ export function checkResumeFromInside(
 /** What bounds no use of anything. */
 const NO_BUDGETS: ReadonlySet<string> = new Set(['noProgress', 'contextTokens'])
 
-export function toFiles(given: CreateArguments['files']): LooseFile[] {
-  return Object.entries(given ?? {}).map(([path, content]) => ({
+export function toFiles(files: CreateArguments['files']): LooseFile[] {
+  return Object.entries(files ?? {}).map(([path, content]) => ({
     path,
     content:
       typeof content === 'string' ? content : new Uint8Array(Buffer.from(content.base64, 'base64')),

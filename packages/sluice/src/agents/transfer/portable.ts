@@ -182,9 +182,9 @@ export function withDigest(exported: Omit<AgentExport, 'digest'>): AgentExport {
 
 /** A text that is an export, whole and undamaged. Its size is looked at before it is parsed, and its
  * digest before its shape: what was not made by an export is not worth checking. */
-export function readExport(given: Uint8Array, bounds: JsonBounds): AgentExport {
-  checkJsonSize(given, bounds, 'AGENT_IMPORT')
-  const parsed = parseExportJson(given)
+export function readExport(bytes: Uint8Array, bounds: JsonBounds): AgentExport {
+  checkJsonSize(bytes, bounds, 'AGENT_IMPORT')
+  const parsed = parseExportJson(bytes)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw new AgentError('AGENT_IMPORT', 'it is not an export: an object is one')
   const value = isClaudeFlowExport(parsed) ? withDigest(fromClaudeFlow(parsed)) : parsed
@@ -241,9 +241,9 @@ export function toPortable({ agentState, todos }: AgentExport): PortableAgent {
   }
 }
 
-function parseExportJson(given: Uint8Array): unknown {
+function parseExportJson(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(given))
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
     throw new AgentError('AGENT_IMPORT', 'it is neither JSON nor a bundle', error)
   }

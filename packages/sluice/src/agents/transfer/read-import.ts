@@ -39,13 +39,13 @@ export interface ReadImport {
 
 const BOUNDS = { elements: IMPORT_ELEMENTS_MAX, depth: IMPORT_DEPTH_MAX }
 
-export function readImport(given: Uint8Array): ReadImport {
-  if (given.length > IMPORT_BYTES_MAX)
+export function readImport(input: Uint8Array): ReadImport {
+  if (input.length > IMPORT_BYTES_MAX)
     throw new AgentError(
       'AGENT_IMPORT',
-      `an import has at most ${IMPORT_BYTES_MAX} bytes, this one has ${given.length}`,
+      `an import has at most ${IMPORT_BYTES_MAX} bytes, this one has ${input.length}`,
     )
-  const bytes = fromBase64(given) ?? Buffer.from(given.buffer, given.byteOffset, given.length)
+  const bytes = fromBase64(input) ?? Buffer.from(input.buffer, input.byteOffset, input.length)
   if (!isBundle(bytes)) return takeApart(readExport(bytes, BOUNDS), undefined, undefined)
   const { json, memory, signer } = readBundle(bytes)
   return takeApart(readExport(json, BOUNDS), memory, signer)
@@ -61,8 +61,8 @@ function takeApart(
   const counts = { turnCount, toolCallCount, usage }
   const rest = Buffer.from(JSON.stringify({ todos, messages, ...counts, stop }))
   // What no agent can hold does not get as far as the thread of all agents.
-  const held = files.reduce((sum, file) => sum + (file.size ?? file.bytes?.[1] ?? 0), 0)
-  checkSize('its files have', held, FILES_BYTES_MAX)
+  const totalBytes = files.reduce((sum, file) => sum + (file.size ?? file.bytes?.[1] ?? 0), 0)
+  checkSize('its files have', totalBytes, FILES_BYTES_MAX)
   const chars = messages.reduce((sum, { content }) => sum + content.length, 0)
   checkSize('its conversation has', chars, IMPORT_CONVERSATION_LENGTH_MAX)
   checkSize('its messages and todos have', rest.length, IMPORT_STATE_BYTES_MAX)
@@ -81,9 +81,9 @@ function checkSize(what: string, found: number, most: number): void {
 }
 
 /** A bundle as text; undefined where it is none. JSON begins with what is no base64. */
-function fromBase64(given: Uint8Array): Buffer | undefined {
-  const text = Buffer.from(given.buffer, given.byteOffset, given.length)
-  if (isBundle(given) || !/^[A-Za-z0-9+/]{4}/.test(text.toString('latin1', 0, 4))) return undefined
+function fromBase64(input: Uint8Array): Buffer | undefined {
+  const text = Buffer.from(input.buffer, input.byteOffset, input.length)
+  if (isBundle(input) || !/^[A-Za-z0-9+/]{4}/.test(text.toString('latin1', 0, 4))) return undefined
   const decoded = Buffer.from(text.toString('latin1'), 'base64')
   // What is not base64 is passed over by the decoder: then the lengths do not fit.
   const padding = text.at(-2) === 0x3d ? 2 : text.at(-1) === 0x3d ? 1 : 0

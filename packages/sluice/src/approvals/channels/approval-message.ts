@@ -116,11 +116,11 @@ export function linksFor(
 export function toVisibleLine(text: string, max = MESSAGE_TEXT_LENGTH_MAX): string {
   const shown = visibleText(text.slice(0, max))
   // Truncated again: an escape is longer than its character, and is included whole or not at all.
-  const kept = shown.length <= max ? shown : shown.slice(0, max).replace(/\\u?\{?[0-9a-f]*$/, '')
-  const isWhole = kept.length === shown.length && text.length <= max
+  const cut = shown.length <= max ? shown : shown.slice(0, max).replace(/\\u?\{?[0-9a-f]*$/, '')
+  const isWhole = cut.length === shown.length && text.length <= max
   const whole = isWhole ? 0 : visibleText(text).length
-  const missing = isWhole ? '' : `… [${whole - kept.length} of ${whole} characters not shown]`
-  return withoutLinks(kept) + missing
+  const missing = isWhole ? '' : `… [${whole - cut.length} of ${whole} characters not shown]`
+  return withoutLinks(cut) + missing
 }
 
 /**

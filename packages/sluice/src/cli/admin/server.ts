@@ -234,9 +234,9 @@ function entryOf(
   }
 }
 
-function pairs(option: string, given: readonly string[]): Record<string, string> {
+function pairs(option: string, words: readonly string[]): Record<string, string> {
   return Object.fromEntries(
-    given.map((pair) => {
+    words.map((pair) => {
       const [, name, value] = /^([^=\s]+)=(.*)$/s.exec(pair) ?? []
       if (name !== undefined && value !== undefined) return [name, value]
       throw new CliError('CLI_ARGUMENT', `${option} is \`${pair}\``, 'write NAME=value')

@@ -72,17 +72,17 @@ export function addAgentsControl(parent: Command, answer: SetExitCode): void {
     await agents.call('wasm_agent_stop', { agentId, ...(reason === undefined ? {} : { reason }) })
     return [await stateOf(agents, agentId)]
   }).option('--reason <text>', 'why')
-  const held = 'hold an agent between two steps; resume goes on'
-  add(parent, answer, 'pause', held, async (agents, agentId, { reason }) => {
-    const given = { agentId, ...(reason === undefined ? {} : { reason }) }
-    const { state } = await agents.call<AgentStateView>('wasm_agent_pause', given)
+  const description = 'hold an agent between two steps; resume goes on'
+  add(parent, answer, 'pause', description, async (agents, agentId, { reason }) => {
+    const request = { agentId, ...(reason === undefined ? {} : { reason }) }
+    const { state } = await agents.call<AgentStateView>('wasm_agent_pause', request)
     return [{ id: agentId, state }]
   }).option('--reason <text>', 'why')
   const goesOn = 'go on after a pause or a limit that is raised; lift a stop'
   add(parent, answer, 'resume', goesOn, async (agents, agentId, { maxTurns }) => {
     const limits = maxTurns === undefined ? {} : { maxTurns: readWhole('--max-turns', maxTurns, 0) }
-    const given = { agentId, limits }
-    const { state } = await agents.call<AgentStateView>('wasm_agent_resume', given)
+    const request = { agentId, limits }
+    const { state } = await agents.call<AgentStateView>('wasm_agent_resume', request)
     return [{ id: agentId, state }]
   }).option('--max-turns <n>', 'a higher limit')
   add(parent, answer, 'fork', 'copies that go their own way', async (agents, agentId, options) => {
@@ -179,8 +179,8 @@ export function addAgentsExport(parent: Command, answer: SetExitCode): void {
       await withAgents(options, async (agents) => {
         const format = options.bundle === true ? 'bundle' : 'json'
         const secrets = options.keepSecrets === true ? 'keep' : 'redact'
-        const given = { agentId, format, secrets }
-        const { bundle, ...exported } = await agents.call<ExportView>('wasm_agent_export', given)
+        const request = { agentId, format, secrets }
+        const { bundle, ...exported } = await agents.call<ExportView>('wasm_agent_export', request)
         for (const { kind, where, count } of exported.secrets)
           process.stderr.write(
             `${secrets === 'keep' ? 'kept' : 'replaced'}: ${count} ${kind} in ${printable(where)}\n`,

@@ -77,7 +77,7 @@ export function addAgentsCreate(parent: Command, answer: SetExitCode): void {
     .action(async (options: CreateOptions) => {
       const output = new Output(options)
       await withAgents(options, async (agents) => {
-        const given = {
+        const request = {
           ...(options.template === undefined ? {} : { template: options.template }),
           ...(options.model === undefined ? {} : { model: options.model }),
           ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
@@ -86,7 +86,7 @@ export function addAgentsCreate(parent: Command, answer: SetExitCode): void {
           ...limitsOf(options),
           files: Object.fromEntries(options.file.map(readFile)),
         }
-        const { agent } = await agents.call<{ agent: AgentToolView }>('wasm_agent_create', given)
+        const { agent } = await agents.call<{ agent: AgentToolView }>('wasm_agent_create', request)
         output.value({ success: true, agent })
         output.line(agent.id)
       })
@@ -144,8 +144,8 @@ async function prompt(
     options.maxTurns === undefined
       ? {}
       : { maxTurns: readWhole('--max-turns', options.maxTurns, 1) }
-  const given = { agentId, input, ...maxTurns }
-  let view = await agents.call<PromptView>('wasm_agent_prompt', given, watch)
+  const request = { agentId, input, ...maxTurns }
+  let view = await agents.call<PromptView>('wasm_agent_prompt', request, watch)
   while (view.stop === undefined && !cancel.signal.aborted)
     view = await agents.call('wasm_agent_wait', { agentId, runId: view.runId }, watch)
   await drawing

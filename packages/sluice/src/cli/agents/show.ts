@@ -48,8 +48,8 @@ export function addAgentsLs(parent: Command, answer: SetExitCode): void {
       await withAgents(options, async (agents) => {
         const all: AgentToolView[] = []
         for (let cursor: string | null | undefined; cursor !== null; ) {
-          const given = cursor === undefined ? {} : { cursor }
-          const page: AgentsPage = await agents.call('wasm_agent_list', given)
+          const request = cursor === undefined ? {} : { cursor }
+          const page: AgentsPage = await agents.call('wasm_agent_list', request)
           all.push(...page.agents)
           cursor = page.nextCursor
         }

@@ -73,32 +73,28 @@ export function addApprovalsDecide(parent: Command, answer: SetExitCode): void {
   )
 }
 
-async function decide(
-  verdict: 'approve' | 'deny',
-  given: string,
-  options: Options,
-): Promise<0 | 1> {
+async function decide(verdict: 'approve' | 'deny', id: string, options: Options): Promise<0 | 1> {
   const output = new Output(options)
   const { data } = findData(options)
-  const seen = await askApprovals(data, { do: 'approval', id: given })
+  const seen = await askApprovals(data, { do: 'approval', id: id })
   const request = seen.request as unknown as ApprovalRequest
   // With --json too: nobody decides without having been shown what.
   const show = (line: string) => (output.json ? output.remark(line) : output.line(line))
   for (const line of pageOf(request, output, Date.now())) show(line)
   const { comment, args } = options
-  const asked: JsonObject & { do: string } = {
+  const message: JsonObject & { do: string } = {
     ...{ do: 'approval-decide', id: request.id, verdict, edits: request.edits },
     ...(comment === undefined ? {} : { comment }),
     ...(args === undefined ? {} : { args }),
     ...forAWhile(options),
   }
-  for (const line of boundLines(asked)) show(`  ${line}`)
+  for (const line of boundLines(message)) show(`  ${line}`)
   const proof = await provePerson(data, options)
   if (options.reveal === true && !(await isSeen({ data, request, proof, output, show }))) {
     output.line('nothing was decided')
     return 1
   }
-  const response = await askApprovals(data, { ...asked, proof })
+  const response = await askApprovals(data, { ...message, proof })
   const { state, asks } = response.request as unknown as ApprovalRequest
   output.value(response.request)
   const missing = asks.filter(({ quorum, approvedBy }) => approvedBy.length < quorum)
@@ -108,14 +104,14 @@ async function decide(
 }
 
 /** Shows everything, and asks once more: the PIN was typed before it could be read. */
-async function isSeen(asked: {
+async function isSeen(question: {
   readonly data: string
   readonly request: ApprovalRequest
   readonly proof: JsonObject
   readonly output: Output
   readonly show: (line: string) => void
 }): Promise<boolean> {
-  const { data, request, proof, output, show } = asked
+  const { data, request, proof, output, show } = question
   const shown = await reveal(data, request, proof)
   for (const line of pageOf(shown, output, Date.now())) show(line)
   return /^y(es)?$/i.test((await terminal.ask('approve this? (yes/no) ')) ?? '')

@@ -94,11 +94,11 @@ class Inbox {
     while (!signal.aborted) {
       yield listed
       const request = { do: 'approvals-news', news: listed.news }
-      const asked = askApprovals(this.#data, request, signal).catch((error: Error) => {
+      const answer = askApprovals(this.#data, request, signal).catch((error: Error) => {
         if (!signal.aborted) throw error
         return {}
       })
-      listed = (await asked) as unknown as ApprovalsListing
+      listed = (await answer) as unknown as ApprovalsListing
     }
   }
 

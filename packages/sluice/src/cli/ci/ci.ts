@@ -225,12 +225,12 @@ async function simulatePolicy(
   if (file === undefined) return skip('simulate', 'no recorded sessions')
   if (tools === undefined) return skip('simulate', 'no file of tools')
   try {
-    const given = { attack: 'plain', attackText: ATTACK_TEXT, hasPrompts: true } as const
+    const attackOptions = { attack: 'plain', attackText: ATTACK_TEXT, hasPrompts: true } as const
     const { benign, attacks } = simulate(
       policy,
       readTraces(file),
       injections === undefined ? [] : readInjections(injections),
-      await simulationOptions(policy, tools, given),
+      await simulationOptions(policy, tools, attackOptions),
     )
     const checks = [
       toThreshold(file, `${benign.untouched} of ${benign.traces} sessions pass untouched`, {

@@ -72,12 +72,12 @@ export function addOperationCommand(
   addDataOptions(command).option('--json', 'answer as JSON')
   if (row.proof !== 'none') addProofOption(command)
   if (face.examples !== undefined) command.addHelpText('after', face.examples)
-  command.action(async (...given: unknown[]) => {
-    const options = given[args.length] as Options
+  command.action(async (...values: unknown[]) => {
+    const options = values[args.length] as Options
     const output = new Output(options)
     const named = Object.keys(flags).map((field) => {
       const at = args.indexOf(field)
-      return [field, at < 0 ? options[field] : given[at]] as const
+      return [field, at < 0 ? options[field] : values[at]] as const
     })
     const input = Object.fromEntries(named.filter(([, value]) => value !== undefined)) as JsonObject
     const response = await askOperation(row, input, { place: find(options, output), options })

@@ -32,14 +32,14 @@ export function addDirectoryOptions(command: Command): Command {
   return command
     .option('--config <file>', file)
     .option('--data <dir>', 'the data directory itself')
-    .hook('preAction', (_, asked) => {
-      const { config, data } = asked.opts<Partial<DataOptions>>()
+    .hook('preAction', (_, command) => {
+      const { config, data } = command.opts<Partial<DataOptions>>()
       if (data !== undefined) return
       const own = existsSync('./.sluice') ? undefined : findUserConfig(process.env)
       const named = config ?? (existsSync(CONFIG) ? CONFIG : own)
       const found =
         named === undefined ? './.sluice' : findData({ config: named }, { mayBeMissing: true }).data
-      asked.setOptionValue('data', found)
+      command.setOptionValue('data', found)
     })
 }
 

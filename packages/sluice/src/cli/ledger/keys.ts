@@ -23,8 +23,8 @@ export function ownKey(directory: string): string | undefined {
 }
 
 /** Keys themselves, or files that hold one. */
-export function readKeys(given: readonly string[]): string[] {
-  return given.map((one) => {
+export function readKeys(words: readonly string[]): string[] {
+  return words.map((one) => {
     if (isPublicKey(one)) return one
     const text = existsSync(one) ? readFileSync(one, 'utf8').trim() : ''
     if (isPublicKey(text)) return text

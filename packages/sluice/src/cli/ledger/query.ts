@@ -88,9 +88,9 @@ export function addLedgerQuery(parent: Command, answer: SetExitCode): void {
 }
 
 function query(options: Options, output: Output): 0 | 1 {
-  const asked = queryOf(options)
+  const request = queryOf(options)
   return withLedger(options.data, (ledger) => {
-    const { calls, next, names } = find(ledger, options.data, asked, output)
+    const { calls, next, names } = find(ledger, options.data, request, output)
     const found = calls.map((call) => {
       const sessionName = names.nameOf(call.record.session)
       return sessionName === undefined ? call : { ...call, sessionName }
@@ -106,15 +106,15 @@ function query(options: Options, output: Output): 0 | 1 {
   })
 }
 
-function find(ledger: DatabaseSync, directory: string, asked: Query, output: Output) {
+function find(ledger: DatabaseSync, directory: string, query: Query, output: Output) {
   let index: RecordIndex | undefined
   try {
     index = openIndex(directory, ledger, output)
-    return withNames(queryLedger(ledger, asked, index), new SessionNames(ledger, index.database))
+    return withNames(queryLedger(ledger, query, index), new SessionNames(ledger, index.database))
   } catch (error) {
     if (!(error instanceof StoreError) && !('errcode' in (error as object))) throw error
     output.remark('note: the index cannot be written here, so the whole ledger is read')
-    return withNames(queryLedger(ledger, asked, undefined), new SessionNames(ledger, undefined))
+    return withNames(queryLedger(ledger, query, undefined), new SessionNames(ledger, undefined))
   } finally {
     index?.close()
   }
@@ -156,12 +156,12 @@ function queryOf(options: Options): Query {
   const [server, name] = tool === undefined ? [options.server] : split(tool)
   const sinceMs = readTime(options.since, '--since')
   const untilMs = readTime(options.until, '--until')
-  const given = {
+  const filters = {
     ...{ principal, agent, session, server, name, action, code, sinceMs, untilMs, denied },
     before: before === undefined ? undefined : readCount(before, '--before', 2 ** 50),
     limit: readCount(options.limit, '--limit', QUERY_RECORDS_MAX),
   }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
 }
 
 function split(tool: string): [string, string] {

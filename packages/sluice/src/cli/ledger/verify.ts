@@ -71,7 +71,7 @@ export function addLedgerVerify(parent: Command, answer: SetExitCode): void {
 
 function verify(options: Options, output: Output): 0 | 1 {
   const noted = options.head === undefined ? [] : [readHeadNote(options.head)]
-  const given = readKeys(options.key ?? [])
+  const keysGiven = readKeys(options.key ?? [])
   return withLedger(options.data, (ledger) => {
     const bad: IntegrityProblem[] = []
     const beside = checkpointsBeside(options.data, ({ message }) =>
@@ -79,11 +79,11 @@ function verify(options: Options, output: Output): 0 | 1 {
     )
     const checkpoints = [...beside, ...readAllCheckpoints(options.checkpoint ?? [])]
     const own = ownKey(options.data)
-    const keys = given.length > 0 ? given : own === undefined ? undefined : [own]
+    const keys = keysGiven.length > 0 ? keysGiven : own === undefined ? undefined : [own]
     const tree = options.tree === true
     const index = openIndexReadOnly(options.data)
-    const asked = { noted, checkpoints, tree, index, ...(keys === undefined ? {} : { keys }) }
-    const { records, dropped, head, checkpoint, ...found } = verifyLedger(ledger, asked)
+    const request = { noted, checkpoints, tree, index, ...(keys === undefined ? {} : { keys }) }
+    const { records, dropped, head, checkpoint, ...found } = verifyLedger(ledger, request)
     index?.close()
     const problems = [...bad, ...found.problems]
     const ok = problems.length === 0
@@ -107,7 +107,7 @@ function verify(options: Options, output: Output): 0 | 1 {
 }
 
 function verifyProof(options: Options, output: Output): 0 | 1 {
-  const [given] = readKeys(options.key ?? [])
+  const [key] = readKeys(options.key ?? [])
   if (options.checkpoint === undefined)
     throw new CliError(
       'CLI_ARGUMENT',
@@ -121,14 +121,14 @@ function verifyProof(options: Options, output: Output): 0 | 1 {
   const placed = checkpoints.find(({ checkpoint }) => checkpoint.seq === proof.size)
   if (placed === undefined)
     return printFault(output, `no checkpoint is over ${proof.size} records, which the proof is for`)
-  const fault = findCheckpointFault(placed.checkpoint, given)
+  const fault = findCheckpointFault(placed.checkpoint, key)
   if (fault !== undefined) return printFault(output, `the checkpoint ${placed.where}: ${fault}`)
   const checked = withCliErrors(() => checkProof(proof, placed.checkpoint))
   if ('fault' in checked) return printFault(output, checked.fault)
   if (output.json) process.stdout.write(`${recordJson(checked.record, { ok: true })}\n`)
   output.line(recordLine(checked.record, output))
   output.line(`${output.paint('green', 'proven')}: record ${proof.seq} ${signedBy(placed)}`)
-  if (given === undefined)
+  if (key === undefined)
     output.remark('note: without --key anybody may have signed it: compare the key')
   return 0
 }

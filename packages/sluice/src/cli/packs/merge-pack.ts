@@ -50,7 +50,7 @@ export function mergePack(text: string, options: MergeOptions): MergedPolicy {
   const packText = renameServer(pack.policy, pack.name, server)
   const packDocument = parseDocument(packText)
   const added: Record<string, number> = {}
-  const kept: string[] = []
+  const lines: string[] = []
   const leftOut: string[] = []
   let merged = text
   const root = parseDocument(text).contents
@@ -63,7 +63,7 @@ export function mergePack(text: string, options: MergeOptions): MergedPolicy {
       const fitting = fitEntry(entry, section, options)
       if (fitting === undefined) leftOut.push(entry.name)
       else if (!existing.has(entry.name)) return [fitting]
-      else if (!isDeepStrictEqual(existing.get(entry.name), fitting.value)) kept.push(entry.name)
+      else if (!isDeepStrictEqual(existing.get(entry.name), fitting.value)) lines.push(entry.name)
       return []
     })
     if (fresh.length === 0) continue
@@ -71,7 +71,7 @@ export function mergePack(text: string, options: MergeOptions): MergedPolicy {
     merged = insertEntries(merged, document, section, fresh, ` From the pack \`${pack.name}\`.`)
   }
   assertContains(parseDocument(merged).toJS(), parseDocument(text).toJS())
-  return { text: merged, added, kept, leftOut }
+  return { text: merged, added, kept: lines, leftOut }
 }
 
 /** A pack's texts with the name that the server has here. */

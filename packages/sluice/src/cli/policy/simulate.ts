@@ -104,13 +104,13 @@ async function run(options: Options, output: Output): Promise<0 | 1> {
 export async function simulationOptions(
   policy: CompiledPolicy,
   tools: Parameters<typeof createToolFinder>[0],
-  given: Pick<SimulationOptions, 'attackText' | 'hasPrompts'> & { attack: AttackKind },
+  attackOptions: Pick<SimulationOptions, 'attackText' | 'hasPrompts'> & { attack: AttackKind },
 ): Promise<SimulationOptions> {
   const wanted = (['injection', 'secret'] as const).filter((label: ScanTarget) =>
     labelsRead(policy).has(label),
   )
   return {
-    ...given,
+    ...attackOptions,
     toolFor: await createToolFinder(tools),
     counters: () => new MemoryCounters(),
     inspect: (answer) =>

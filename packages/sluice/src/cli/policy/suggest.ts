@@ -103,24 +103,26 @@ function fit(
     return 1
   }
   const { yaml, policy, unbounded } = fitPolicy(calls, margin)
-  const kept = judgeTraffic(policy, passed)
+  const judgement = judgeTraffic(policy, passed)
   const days = validateByDay(calls, margin)
   const text = `# Fitted to ${plural(passed.length, 'call')} on record. ${rateText(days)}\n${yaml}`
   if (out !== undefined) writeFileSync(out, text)
   output.value({
     policy: text,
     calls: passed.length,
-    kept: passed.length - kept.stopped.length - kept.unknown.length,
-    stopped: kept.stopped.map(({ seq }) => seq),
-    unknown: kept.unknown.length,
+    kept: passed.length - judgement.stopped.length - judgement.unknown.length,
+    stopped: judgement.stopped.map(({ seq }) => seq),
+    unknown: judgement.unknown.length,
     validation: days ?? null,
     unbounded,
   })
   if (out === undefined) for (const line of text.split('\n')) output.line(printable(line))
   for (const { tool, why } of unbounded)
     output.line(`${output.paint('yellow', 'no bound')}  ${printable(tool)}: ${printable(why)}`)
-  const known = passed.length - kept.stopped.length - kept.unknown.length
-  output.line(`${plural(passed.length, 'call')}: ${known} kept, ${kept.unknown.length} unknown`)
+  const known = passed.length - judgement.stopped.length - judgement.unknown.length
+  output.line(
+    `${plural(passed.length, 'call')}: ${known} kept, ${judgement.unknown.length} unknown`,
+  )
   output.line(rateText(days))
   return 0
 }

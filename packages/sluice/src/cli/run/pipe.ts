@@ -51,9 +51,9 @@ export async function pipe({ data, server, ...options }: PipeOptions): Promise<0
 }
 
 /** `--env NAME` takes the value from this process, `--env NAME=value` sets it. */
-export function readEnvOptions(given: readonly string[]): Record<string, string> {
+export function readEnvOptions(words: readonly string[]): Record<string, string> {
   return Object.fromEntries(
-    given.map((word) => {
+    words.map((word) => {
       const at = word.indexOf('=')
       const name = at < 0 ? word : word.slice(0, at)
       const value = at < 0 ? process.env[name] : word.slice(at + 1)

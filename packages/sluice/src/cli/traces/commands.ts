@@ -66,10 +66,10 @@ function addRecord(parent: Command, answer: SetExitCode): void {
       const output = new Output(options)
       const { for: time, keep, server, principal } = options
       const input = { for: time, keep, server, principal }
-      const given = Object.entries(input).filter(([, value]) => value !== undefined)
+      const present = Object.entries(input).filter(([, value]) => value !== undefined)
       const response = await ask(
         options,
-        { do: 'traces-record', ...Object.fromEntries(given) },
+        { do: 'traces-record', ...Object.fromEntries(present) },
         true,
       )
       output.value(response)

@@ -21,25 +21,25 @@ export class AdvertisedNames {
     const meant = new Map<string, string>()
     this.#meant.set(server, meant)
     return names.map((name) => {
-      const given = joinName(server, name, hash)
-      if (!meant.has(given)) meant.set(given, name)
-      return meant.get(given) === name ? given : undefined
+      const joined = joinName(server, name, hash)
+      if (!meant.has(joined)) meant.set(joined, name)
+      return meant.get(joined) === name ? joined : undefined
     })
   }
 
   /** By the table, or by the name itself; undefined where no server can be meant. */
-  find(given: string): NameTarget | undefined {
-    const split = splitToolName(given)
+  find(advertised: string): NameTarget | undefined {
+    const split = splitToolName(advertised)
     if (split === undefined) return undefined
-    const name = this.#meant.get(split.server)?.get(given)
+    const name = this.#meant.get(split.server)?.get(advertised)
     return name === undefined ? split : { server: split.server, name }
   }
 
   /** Whether it may be short for another that the table does not have. */
-  mayBeShortened(given: string): boolean {
+  mayBeShortened(advertised: string): boolean {
     // One less where half a surrogate pair was cut off.
-    if (given.length < JOINED_NAME_LENGTH_MAX - 1) return false
-    if (given.length > JOINED_NAME_LENGTH_MAX) return false
-    return ![...this.#meant.values()].some((meant) => meant.has(given))
+    if (advertised.length < JOINED_NAME_LENGTH_MAX - 1) return false
+    if (advertised.length > JOINED_NAME_LENGTH_MAX) return false
+    return ![...this.#meant.values()].some((meant) => meant.has(advertised))
   }
 }

@@ -278,10 +278,10 @@ export class AggregateSession {
   /** Every server that has a log, also one that comes later. */
   async #setLevel({ id, method, params = NO_PARAMS }: JsonRpcRequest): Promise<void> {
     this.#level = params
-    const asked = [...this.#members.values()].filter((member) => member.has('logging'))
+    const loggers = [...this.#members.values()].filter((member) => member.has('logging'))
     const failed = (error: Error) => ({ error: { code: RPC.internal, message: error.message } })
     const answers = await Promise.all(
-      asked.map((member) => member.ask(method, params).catch(failed)),
+      loggers.map((member) => member.ask(method, params).catch(failed)),
     )
     const [first] = answers
     if (first?.error === undefined || answers.some(({ error }) => error === undefined))

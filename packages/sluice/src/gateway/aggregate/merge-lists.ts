@@ -120,12 +120,12 @@ export class MergedLists {
       }
     }
     const names = entries.map((entry) => entry.name)
-    const given = this.#given(server, method, names)
+    const advertised = this.#given(server, method, names)
     const listed: string[] = []
     for (const [at, { text }] of entries.entries()) {
       if (isLong && slices.isOver) await slices.next()
       enterStep('merge')
-      const known = given[at]
+      const known = advertised[at]
       if (known === undefined)
         this.#context.log(server, 'two of its names are one when shortened: the first holds')
       else listed.push(known === names[at] ? text : renamed(text, name, known))

@@ -19,8 +19,8 @@ export class ResourceRoutes {
   }
 
   listTemplates(server: string, templates: readonly string[]): void {
-    const kept = templates.slice(0, MEMBER_TEMPLATES_MAX)
-    this.#of(server).templates = new Map(kept.map((text) => [text, new UriTemplate(text)]))
+    const routed = templates.slice(0, MEMBER_TEMPLATES_MAX)
+    this.#of(server).templates = new Map(routed.map((text) => [text, new UriTemplate(text)]))
   }
 
   /** The servers it can belong to: one, or the resource is as unknown as if there were none. */

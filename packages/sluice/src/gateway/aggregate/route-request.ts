@@ -75,15 +75,15 @@ export class ServerRouter {
     list: string,
     params: ParsedMembers,
   ): RouteResult | Promise<RouteResult> {
-    const given = params.value.name as string
+    const advertised = params.value.name as string
     const named = (): RouteResult => {
-      const meant = names.find(given)
-      const found = this.#route(meant?.server, params, { method, name: given })
+      const meant = names.find(advertised)
+      const found = this.#route(meant?.server, params, { method, name: advertised })
       if (found.member === undefined || meant === undefined) return found
       return { ...found, params: withMember(found.params, 'name', meant.name) }
     }
-    const member = this.#members.get(names.find(given)?.server ?? '')
-    if (member === undefined || !names.mayBeShortened(given)) return named()
+    const member = this.#members.get(names.find(advertised)?.server ?? '')
+    if (member === undefined || !names.mayBeShortened(advertised)) return named()
     // Nobody listed yet what the name is short for.
     return this.#lists.listOf(member, list).then(named)
   }
@@ -104,18 +104,18 @@ export class ServerRouter {
     const { ref } = params.value
     const { type, name, uri } = isObject(ref) ? ref : {}
     if (type === 'ref/prompt' && typeof name === 'string') {
-      const asked = { value: { name }, text: new Map() }
-      const found = await this.#byName('prompts/get', this.#lists.prompts, 'prompts/list', asked)
+      const query = { value: { name }, text: new Map() }
+      const found = await this.#byName('prompts/get', this.#lists.prompts, 'prompts/list', query)
       if (found.member === undefined) return found
       const own = JSON.stringify(found.params.value.name)
       const text = edit(params.text.get('ref') as string, ['name'], () => own)
       return { ...found, params: withMember(params, 'ref', JSON.parse(text), text) }
     }
-    const asked = typeof uri === 'string' ? uri : ''
-    const none = { method: 'resources/read', name: asked }
-    const [template, ...others] = this.#lists.resources.findTemplate(asked)
+    const wanted = typeof uri === 'string' ? uri : ''
+    const none = { method: 'resources/read', name: wanted }
+    const [template, ...others] = this.#lists.resources.findTemplate(wanted)
     if (template !== undefined && others.length === 0) return this.#route(template, params, none)
-    return this.#route(await this.#owner(asked), params, none)
+    return this.#route(await this.#owner(wanted), params, none)
   }
 
   #route(server: string | undefined, params: ParsedMembers, none: MissingRoute): RouteResult {
@@ -146,9 +146,9 @@ export class ServerRouter {
 
   async #listResources(): Promise<void> {
     const lists = ['resources/list', 'resources/templates/list']
-    const asked = [...this.#members.values()].flatMap((member) =>
+    const queries = [...this.#members.values()].flatMap((member) =>
       lists.map((method) => this.#lists.listOf(member, method)),
     )
-    await Promise.all(asked)
+    await Promise.all(queries)
   }
 }

@@ -59,8 +59,8 @@ export class AggregateSubscriptions {
     if (!isWanted()) return
     this.#open.set(id, listen)
     const there = [...this.#context.members()].filter(({ begun }) => begun !== undefined)
-    const asked = there.map((member) => this.#ask(id, listen, member))
-    await withTimeout(Promise.all(asked), MEMBER_WAIT_MS_MAX)
+    const requests = there.map((member) => this.#ask(id, listen, member))
+    await withTimeout(Promise.all(requests), MEMBER_WAIT_MS_MAX)
     if (this.#open.get(id) !== listen) return
     const resources = [...listen.granted]
     const subscribed = {

@@ -35,23 +35,28 @@ export async function admitCall(options: AdmitOptions): Promise<CallVerdict> {
     const { action } = decision
     if (action !== 'require_approval') wait.withdraw?.()
     if (action === 'deny' || action === 'hide') return refuse(pipeline, decided, tracked)
-    const held: ApprovalWaitResult =
+    const approval: ApprovalWaitResult =
       action === 'allow'
         ? { status: 'approved', passing: decided }
         : await awaitApproval({ pipeline, passing: decided, usage, wait, tracked })
     if (action !== 'allow') tracked.watched.waited()
-    if (held.status === 'refused')
-      return refuse(pipeline, { ...decided, decision: held.decision }, tracked, held.pending)
-    if (held.status === 'again') {
-      wait = held.wait
+    if (approval.status === 'refused')
+      return refuse(
+        pipeline,
+        { ...decided, decision: approval.decision },
+        tracked,
+        approval.pending,
+      )
+    if (approval.status === 'again') {
+      wait = approval.wait
       usage = pipeline.admission.usage
       continue
     }
     const isLastTry = tries === ADMIT_TRIES_MAX
     const charged =
-      held.status === 'misfit'
-        ? held
-        : await chargeAndRecord({ pipeline, passing: held.passing, tracked, isLastTry })
+      approval.status === 'misfit'
+        ? approval
+        : await chargeAndRecord({ pipeline, passing: approval.passing, tracked, isLastTry })
     if (charged.status === 'admitted')
       return { request: charged.request, admission: charged.admission }
     if (charged.status === 'unavailable')

@@ -118,10 +118,10 @@ export async function awaitApproval(options: ApprovalOptions): Promise<ApprovalW
   const { decision, now, request } = passing
   const { engine, urlOf } = pipeline.approvals
   const { approvedFor } = request
-  const asked = digestRequirements(decision.approvals)
+  const requirements = digestRequirements(decision.approvals)
   // The rounds of an approved call are that call.
-  if (approvedFor !== undefined && approvedFor === asked) {
-    const approval = { settled() {}, asked, args: undefined }
+  if (approvedFor !== undefined && approvedFor === requirements) {
+    const approval = { settled() {}, asked: requirements, args: undefined }
     return approve(options, { ...passing, decision: approved(decision, 'before'), approval })
   }
   const waitOptions = request.waitOptions?.()
@@ -183,13 +183,13 @@ async function waitForChange(
     withdraw?.()
   }
   wait.withdraw?.()
-  const held: Decision = {
+  const denial: Decision = {
     ...decision,
     ...{ code: 'APPROVAL_PENDING', limits: [], approvals: [] },
     reason: pendingText(pending, command),
     approval: { id, ...defined(url) },
   }
-  return { status: 'refused', decision: held, pending }
+  return { status: 'refused', decision: denial, pending }
 }
 
 /** Approved, by a person for this call or by a standing approval. Changed arguments are decided again. */

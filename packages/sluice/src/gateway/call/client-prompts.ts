@@ -84,14 +84,14 @@ export class ClientApprovalPrompts {
     const mayCome = MAY_WANT_INPUT.has(request.method) && number <= INPUT_ROUNDS_MAX
     if (generation === 'session' || !mayCome || pipeline.approvals.engine.isClosed) return undefined
     // Answers for the server would be lost on the way.
-    const given = request.params?.value ?? {}
-    if (given.requestState !== undefined || given.inputResponses !== undefined) return undefined
+    const values = request.params?.value ?? {}
+    if (values.requestState !== undefined || values.inputResponses !== undefined) return undefined
     const isNew = leg?.approval !== pending.id
     const ask = isNew ? this.#askOf(request, pending) : undefined
-    const kept = { number, approval: pending.id, shown: ask?.mode ?? null }
+    const state = { number, approval: pending.id, shown: ask?.mode ?? null }
     const { method, params, id } = request
     return {
-      text: writeResult(id, handles.sealLeg({ ...call, method, params }, kept, ask?.params)),
+      text: writeResult(id, handles.sealLeg({ ...call, method, params }, state, ask?.params)),
     }
   }
 

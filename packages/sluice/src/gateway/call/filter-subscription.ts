@@ -20,8 +20,8 @@ export async function filterSubscription(
 ): Promise<PassingRequest | RefusedRequest> {
   const { message } = passing
   const { id, params } = message
-  const asked = params?.value.notifications
-  const filter: JsonObject = isObject(asked) ? asked : {}
+  const requested = params?.value.notifications
+  const filter: JsonObject = isObject(requested) ? requested : {}
   const wanted: Record<string, JsonValue> = {}
   for (const change of LIST_CHANGES.values()) if (filter[change] === true) wanted[change] = true
   const { resourceSubscriptions: uris = [] } = filter

@@ -66,11 +66,11 @@ function inError(generation: ProtocolGeneration, data: unknown): InputRequests {
   const { elicitations: pages = [] } = isObject(data) ? data : {}
   if (!Array.isArray(pages))
     return faulty('the server wants pages to be opened, in no list of them')
-  const asked = pages.map((params, at) => {
+  const questions = pages.map((params, at) => {
     const question: JsonObject = { method: 'elicitation/create', params }
     return [String(at), writeJson(question)] as const
   })
-  return { questions: new Map(asked) }
+  return { questions: new Map(questions) }
 }
 
 function faulty(fault: string): InputRequests {

@@ -185,8 +185,8 @@ export function stripGateMeta(answer: JsonRpcResponse): JsonRpcResponse {
   }
   const data = error?.data
   if (error === undefined || !isObject(data) || !Object.keys(data).some(isOurs)) return answer
-  const kept = Object.entries(data).filter(([key]) => !isOurs(key))
-  return { ...answer, error: { ...error, data: Object.fromEntries(kept) as JsonValue } }
+  const members = Object.entries(data).filter(([key]) => !isOurs(key))
+  return { ...answer, error: { ...error, data: Object.fromEntries(members) as JsonValue } }
 }
 
 function cleanResult(resultText: string): string {

@@ -60,14 +60,14 @@ function readValue(text: string): string | undefined {
 export function writeKeys(text: string, keys: Keys): string {
   const left = new Map(keys)
   const lines = text === '' ? [HEAD] : text.replace(/\r?\n$/, '').split('\n')
-  const kept = lines.map((line) => {
+  const rest = lines.map((line) => {
     const name = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=/.exec(line)?.[1]
     const value = name === undefined ? undefined : left.get(name)
     if (name === undefined || value === undefined) return line
     left.delete(name)
     return formatEnvLine(name, value)
   })
-  return `${[...kept, ...[...left].map(([name, value]) => formatEnvLine(name, value))].join('\n')}\n`
+  return `${[...rest, ...[...left].map(([name, value]) => formatEnvLine(name, value))].join('\n')}\n`
 }
 
 const HEAD = '# The values of the variables in sluice.yaml: keys, for your eyes only.'

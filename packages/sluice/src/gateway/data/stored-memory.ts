@@ -139,8 +139,8 @@ export class StoredMemory implements AnswerMemoryStore {
     const oldest = store.prepare(
       'DELETE FROM parts WHERE rowid IN (SELECT rowid FROM parts ORDER BY written LIMIT 64) RETURNING size',
     )
-    const kept = Math.min(MEMORY_STORED_BYTES_KEPT, this.#bytesMax)
-    while (this.#bytes > kept) {
+    const bytesKept = Math.min(MEMORY_STORED_BYTES_KEPT, this.#bytesMax)
+    while (this.#bytes > bytesKept) {
       const removed = oldest.all()
       if (removed.length === 0) return
       for (const { size } of removed) this.#bytes -= Number(size)

@@ -23,9 +23,9 @@ export class Continuations {
   }
 
   take(sealed: string): { readonly continues: boolean; readonly approvedFor?: string | undefined } {
-    const given = this.#given.get(sealed)
+    const entry = this.#given.get(sealed)
     this.#given.delete(sealed)
-    if (given === undefined || given.untilMs <= this.#nowMs()) return { continues: false }
-    return { continues: true, approvedFor: given.approvedFor }
+    if (entry === undefined || entry.untilMs <= this.#nowMs()) return { continues: false }
+    return { continues: true, approvedFor: entry.approvedFor }
   }
 }

@@ -91,26 +91,26 @@ export class SealedHandles {
   open(request: JsonRpcRequest): OpenedRequest {
     const { generation, seals } = this.#context
     const { method, params } = request
-    const given = params?.value ?? {}
+    const values = params?.value ?? {}
     if (generation === 'session') {
       // A server of the other generation would take them for answers to what it asked.
-      const smuggled = OF_ROUNDS.find((key) => given[key] !== undefined)
+      const smuggled = OF_ROUNDS.find((key) => values[key] !== undefined)
       if (smuggled !== undefined) return { refused: `a session has no \`${smuggled}\`` }
     }
-    if (typeof given.cursor === 'string') {
-      const cursor = seals.open('cursor', { ...this.#for, call: method }, given.cursor)
+    if (typeof values.cursor === 'string') {
+      const cursor = seals.open('cursor', { ...this.#for, call: method }, values.cursor)
       if (cursor === undefined) return { refused: 'this cursor is not one that was given here' }
       return first(put(request, 'cursor', cursor))
     }
     if (generation === 'session') return first(request)
-    if (given.taskId !== undefined || method.startsWith('tasks/')) {
-      const task = seals.open('task', this.#for, String(given.taskId))
+    if (values.taskId !== undefined || method.startsWith('tasks/')) {
+      const task = seals.open('task', this.#for, String(values.taskId))
       if (task === undefined) return { refused: 'Task not found' }
       return first(put(request, 'taskId', task))
     }
-    if (given.requestState !== undefined) return this.#goOn(request)
+    if (values.requestState !== undefined) return this.#goOn(request)
     // Every question goes out with a state, so these answer none that was judged.
-    if (given.inputResponses !== undefined && method !== ANSWERS_TASKS)
+    if (values.inputResponses !== undefined && method !== ANSWERS_TASKS)
       return { refused: '`inputResponses` without the `requestState` that came with the questions' }
     return first(request)
   }
@@ -121,8 +121,8 @@ export class SealedHandles {
     const sealed = String(params?.value.requestState)
     const { name } = parseCall(this.#context.server, request)
     const call = callDigest({ method, name, params })
-    const held = seals.open('held', { ...this.#for, call }, sealed)
-    if (held !== undefined) return this.#comeBack(request, held)
+    const content = seals.open('held', { ...this.#for, call }, sealed)
+    if (content !== undefined) return this.#comeBack(request, content)
     const opened = seals.open('requestState', { ...this.#for, call }, sealed)
     if (opened === undefined)
       return { refused: 'this requestState is not one that was given for this call' }
@@ -138,9 +138,9 @@ export class SealedHandles {
   }
 
   /** To its verdict; the server knows of none of this. */
-  #comeBack(request: JsonRpcRequest, held: string): OpenedRequest {
+  #comeBack(request: JsonRpcRequest, content: string): OpenedRequest {
     const { params } = request
-    const [number, approval, shown] = JSON.parse(held) as SealedApprovalRetry
+    const [number, approval, shown] = JSON.parse(content) as SealedApprovalRetry
     const responses = params?.value.inputResponses
     const response = isObject(responses) ? responses[APPROVAL] : undefined
     const plain = withMembers(params, { requestState: undefined, inputResponses: undefined })
@@ -154,9 +154,9 @@ export class SealedHandles {
     leg: ApprovalRetry,
     params: JsonObject | undefined,
   ): string {
-    const kept: SealedApprovalRetry = [leg.number, leg.approval, leg.shown]
+    const retry: SealedApprovalRetry = [leg.number, leg.approval, leg.shown]
     const sealedFor = { ...this.#for, call: callDigest(call) }
-    const requestState = this.#context.seals.seal('held', sealedFor, JSON.stringify(kept))
+    const requestState = this.#context.seals.seal('held', sealedFor, JSON.stringify(retry))
     const asks = params && { [APPROVAL]: { method: 'elicitation/create', params } }
     return JSON.stringify({
       resultType: 'input_required',
@@ -190,9 +190,9 @@ export class SealedHandles {
     if (round > INPUT_ROUNDS_MAX) return undefined
     const state: unknown = JSON.parse(wanted.get('requestState') ?? 'null')
     const keys = [...splitMembers(wanted.get('inputRequests') ?? '{}').keys()]
-    const kept: SealedRound = [round, keys, typeof state === 'string' ? state : null]
+    const content: SealedRound = [round, keys, typeof state === 'string' ? state : null]
     const sealedFor = { ...this.#for, call: callDigest(call) }
-    const sealed = seals.seal('requestState', sealedFor, JSON.stringify(kept))
+    const sealed = seals.seal('requestState', sealedFor, JSON.stringify(content))
     continuations.give(sealed, call.admission?.approval?.asked)
     return writeMembers(new Map(wanted).set('requestState', JSON.stringify(sealed)))
   }
@@ -216,6 +216,6 @@ function first(request: JsonRpcRequest): OpenedRequest {
 
 /** Every member but what a retry brings: a person may have approved it with all the others. */
 function callDigest({ method, name, params }: Omit<RetriedCall, 'rounds' | 'admission'>): string {
-  const kept = [...(params?.text ?? [])].filter(([key]) => !BROUGHT.has(key))
-  return digestText(JSON.stringify([method, name, kept.sort(([a], [b]) => (a < b ? -1 : 1))]))
+  const members = [...(params?.text ?? [])].filter(([key]) => !BROUGHT.has(key))
+  return digestText(JSON.stringify([method, name, members.sort(([a], [b]) => (a < b ? -1 : 1))]))
 }

@@ -81,11 +81,11 @@ export class UpstreamQueries {
   }
 
   get #meta(): string {
-    const given = splitMembers(this.#for?.text.get('_meta') ?? '{}')
+    const meta = splitMembers(this.#for?.text.get('_meta') ?? '{}')
     return patchObject('{}', {
       [META.version]: JSON.stringify(STATELESS_REVISION),
-      [META.client]: given.get(META.client) ?? '{"name":"sluice","version":"1"}',
-      [META.capabilities]: given.get(META.capabilities) ?? '{}',
+      [META.client]: meta.get(META.client) ?? '{"name":"sluice","version":"1"}',
+      [META.capabilities]: meta.get(META.capabilities) ?? '{}',
     })
   }
 }

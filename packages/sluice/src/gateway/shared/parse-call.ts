@@ -49,8 +49,8 @@ export function parseCall(
   { method, params }: Pick<JsonRpcRequest, 'method' | 'params'>,
 ): Call {
   const value = params?.value ?? {}
-  const given = method.startsWith('resources/') ? value.uri : value.name
-  const name = typeof given === 'string' ? given : ''
+  const target = method.startsWith('resources/') ? value.uri : value.name
+  const name = typeof target === 'string' ? target : ''
   const args = method === TOOL_CALL || method === 'prompts/get' ? value.arguments : value
   return { server, method, name, args: isObject(args) ? args : {} }
 }

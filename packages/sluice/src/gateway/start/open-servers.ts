@@ -39,8 +39,8 @@ export function openServers(config: GateConfig, { ledger, log, peers }: ServersP
 
 /** The variables that a server, or any of all, lists under `env:` without a value. */
 export function listedVariables(servers: Servers, name: string): readonly string[] {
-  const asked = servers.entries.filter(([each]) => name === ALL_SERVERS || each === name)
-  return asked.flatMap(([, server]) =>
+  const selected = servers.entries.filter(([each]) => name === ALL_SERVERS || each === name)
+  return selected.flatMap(([, server]) =>
     server.kind === 'stdio' ? (server.clientVariables ?? []) : [],
   )
 }

@@ -203,7 +203,7 @@ export async function runGate(
     const agents = new BuiltinAgents(startAgents)
     const builtins = { agents: agents.connect }
     const traces = openTraces(config.data, { key, ledger, log }, undo)
-    const kept = {
+    const stores = {
       ...{ ...restored, builtins, seals, tokens, ledger, freezes },
       ...{ tools, watch, pins, traces },
     }
@@ -232,7 +232,7 @@ export async function runGate(
     )
     const limits = new LimitsInUse()
     const gate = new Gate({
-      ...{ config, policies: () => policies.now, ...kept, ...asking },
+      ...{ config, policies: () => policies.now, ...stores, ...asking },
       sharedSessions: shared?.sessions,
       admission: limits.watch(openAdmission(shared, { ...restored, approvals, ledger })),
       ...{ watcher, pools, ownFiles, servers, log },
@@ -283,7 +283,7 @@ export async function runGate(
     )
     const stopGate = (why: string) => idle.stop(why)
     const reached = { ready, reload, metrics, url: () => url, page: base, stop: stopGate }
-    const held = { approvals: approvals.engine }
+    const engines = { approvals: approvals.engine }
     const parts = {
       config,
       gate,
@@ -301,7 +301,7 @@ export async function runGate(
       log,
       isPiped: piped,
       cluster: shared,
-      ...held,
+      ...engines,
     }
     const own = { publicKey: signedBy, url: () => url, isReady: () => ready().ok }
     await connectCluster(shared, { ...parts, ...own, approvals })

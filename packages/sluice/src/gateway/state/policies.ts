@@ -68,16 +68,16 @@ export class Policies {
   #again: ReadDocuments | undefined
 
   /** `given`: as the files say now. */
-  constructor(given: CompiledDocuments, options: PoliciesOptions) {
+  constructor(documents: CompiledDocuments, options: PoliciesOptions) {
     this.#options = options
-    const kept = readStoredDocuments(options.store)
-    this.#isFirst = kept.length === 0
-    const before = baseline(kept, given.documents)
+    const stored = readStoredDocuments(options.store)
+    this.#isFirst = stored.length === 0
+    const before = baseline(stored, documents.documents)
     // Mostly they are the same, and need not be compiled twice.
-    const isSame = digestOfSet(before) === digestOfSet(given.documents)
-    this.#now = (isSame ? undefined : compileDocuments(before).compiled) ?? given
+    const isSame = digestOfSet(before) === digestOfSet(documents.documents)
+    this.#now = (isSame ? undefined : compileDocuments(before).compiled) ?? documents
     this.#set = policySet(this.#now)
-    runSteps(this.#offer(given))
+    runSteps(this.#offer(documents))
     // The first time there is nothing to hold them against.
     if (this.#waiting === undefined) this.#keep()
   }
@@ -141,9 +141,9 @@ export class Policies {
     return this.#reloading
   }
 
-  async #reloadAside(given: ReturnType<ReadDocuments>): Promise<void> {
+  async #reloadAside(reading: ReturnType<ReadDocuments>): Promise<void> {
     try {
-      const documents = await given
+      const documents = await reading
       // Those in force too: parts of the set may be compiled with them.
       const all = [...documents.values(), ...this.#now.documents.values()]
       const { problem, trees } = await readTrees(all)
@@ -240,9 +240,9 @@ export class Policies {
     this.#options.log('info', 'another gate has changed the policy: it is in force')
   }
 
-  *#offer(given: CompiledDocuments, trees?: Trees): Steps<void> {
+  *#offer(documents: CompiledDocuments, trees?: Trees): Steps<void> {
     const { log } = this.#options
-    const digest = digestOfSet(given.documents)
+    const digest = digestOfSet(documents.documents)
     if (digest === digestOfSet(this.#now.documents)) {
       if (this.#waiting !== undefined) log('info', 'the policy is again the one in force')
       this.#waiting = undefined
@@ -250,9 +250,9 @@ export class Policies {
     }
     if (this.#waiting && digest === digestOfSet(this.#waiting.compiled.documents)) return
     const before = this.#now
-    const tighter = yield* tightened(before, given, trees)
+    const tighter = yield* tightened(before, documents, trees)
     // A person has put another set in force meanwhile: that is what counts.
-    if (this.#now !== before) return yield* this.#offer(given, trees)
+    if (this.#now !== before) return yield* this.#offer(documents, trees)
     if (tighter !== before) {
       // Tightening waits for nobody, not even for the record, nor for what another document loosens.
       void this.#event('tightened', tighter, []).catch(() => {})
@@ -262,11 +262,11 @@ export class Policies {
     }
     if (digest === digestOfSet(this.#now.documents)) return
     const inForce = this.#now
-    const loosens = yield* looserParts(inForce, given)
-    if (this.#now !== inForce) return yield* this.#offer(given, trees)
-    this.#waiting = { compiled: given, loosens }
+    const loosens = yield* looserParts(inForce, documents)
+    if (this.#now !== inForce) return yield* this.#offer(documents, trees)
+    this.#waiting = { compiled: documents, loosens }
     log('warn', this.why)
-    void this.#event('waiting', given, loosens).catch(() => {})
+    void this.#event('waiting', documents, loosens).catch(() => {})
   }
 
   #put(compiled: CompiledDocuments): void {
@@ -314,12 +314,12 @@ export class Policies {
 /** What is in force, with every document of `given` in its place that only tightens. */
 function* tightened(
   now: CompiledDocuments,
-  given: CompiledDocuments,
+  documents: CompiledDocuments,
   trees: Trees | undefined,
 ): Steps<CompiledDocuments> {
-  if ((yield* looserParts(now, given)).length === 0) return given
+  if ((yield* looserParts(now, documents)).length === 0) return documents
   let best = now
-  for (const [name, document] of given.documents) {
+  for (const [name, document] of documents.documents) {
     if (best.documents.get(name)?.digest === document.digest) continue
     const { compiled } = yield* compileDocumentsSteps(
       new Map(best.documents).set(name, document),

@@ -17,8 +17,8 @@ export interface TreesReading {
 }
 
 /** Rejects where the thread fails or takes too long. */
-export async function readTrees(given: readonly PolicyDocument[]): Promise<TreesReading> {
-  const documents = [...new Map(given.map((document) => [document.digest, document])).values()]
+export async function readTrees(policies: readonly PolicyDocument[]): Promise<TreesReading> {
+  const documents = [...new Map(policies.map((document) => [document.digest, document])).values()]
   const texts = documents.map(({ file, text }) => ({ file, text }))
   return askThread(texts, async (ask) => {
     const trees = new Map<string, LocatedMap>()

@@ -57,12 +57,12 @@ export class Servers {
   #broken = ''
 
   /** `given` at a start is taken as it is: the user who starts the gate decides what it runs. */
-  constructor(given: ServersConfig, options: ServersOptions) {
+  constructor(servers: ServersConfig, options: ServersOptions) {
     this.#options = options
     this.#now = new Map(
-      Object.entries(given.servers).map(([name, config]) => [
+      Object.entries(servers.servers).map(([name, config]) => [
         name,
-        { config, written: given.writtenServers?.[name] ?? {} },
+        { config, written: servers.writtenServers?.[name] ?? {} },
       ]),
     )
   }
@@ -98,9 +98,9 @@ export class Servers {
 
   /** What sluice.yaml says now; what reading it throws is said, and changes nothing. */
   reload(read: () => ServersConfig): void {
-    let given: ServersConfig
+    let config: ServersConfig
     try {
-      given = read()
+      config = read()
     } catch (error) {
       const { message } = error as Error
       if (message !== this.#broken)
@@ -109,7 +109,7 @@ export class Servers {
       return
     }
     this.#broken = ''
-    this.#offer(given)
+    this.#offer(config)
   }
 
   /** A person has confirmed what waits, having seen this very digest. */
@@ -136,13 +136,13 @@ export class Servers {
   }
 
   /** What a person has put into sluice.yaml by a command, which is on record and prepared. */
-  confirm(given: ServersConfig, name: string): void {
+  confirm(servers: ServersConfig, name: string): void {
     this.#broken = ''
-    const config = own(given.servers, name)
+    const config = own(servers.servers, name)
     if (config === undefined) this.#remove(name)
-    else this.#put(name, { config, written: given.writtenServers?.[name] ?? {} })
+    else this.#put(name, { config, written: servers.writtenServers?.[name] ?? {} })
     this.#goneByEdit.delete(name)
-    this.#offer(given)
+    this.#offer(servers)
   }
 
   prepare(name: string, config: ServerConfig): Promise<void> {

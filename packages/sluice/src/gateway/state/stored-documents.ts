@@ -27,6 +27,8 @@ export function storeDocuments(store: DatabaseSync, documents: Documents, atMs: 
 /** The set as it was put in force, whatever the configuration names now: another file under the same
  * name, a new name, a house that is gone would else loosen by editing sluice.yaml. The first time
  * there is nothing but what is given. */
-export function baseline(kept: readonly PolicyDocument[], given: Documents): Documents {
-  return kept.length === 0 ? given : new Map(kept.map((document) => [document.name, document]))
+export function baseline(stored: readonly PolicyDocument[], documents: Documents): Documents {
+  return stored.length === 0
+    ? documents
+    : new Map(stored.map((document) => [document.name, document]))
 }

@@ -40,13 +40,13 @@ export class ActiveLockFile {
    * reviewed it not to. */
   constructor(options: LockOptions) {
     this.#options = options
-    const kept = options.store.prepare('SELECT pins FROM lock').get()
-    if (kept === undefined) {
+    const row = options.store.prepare('SELECT pins FROM lock').get()
+    if (row === undefined) {
       this.#now = this.#read()
       this.#keep()
       return
     }
-    this.#now = kept.pins === null ? undefined : (JSON.parse(String(kept.pins)) as Pin[])
+    this.#now = row.pins === null ? undefined : (JSON.parse(String(row.pins)) as Pin[])
     this.look()
     if (this.#broken !== undefined) throw new Error(this.#broken)
   }
@@ -67,16 +67,16 @@ export class ActiveLockFile {
     const { log } = this.#options
     const previous = this.why
     try {
-      const given = this.#read()
+      const pins = this.#read()
       this.#broken = undefined
-      const tighter = this.#tightened(given)
+      const tighter = this.#tightened(pins)
       if (digestPins(tighter) !== digestPins(this.#now)) {
         this.#put(tighter)
         log('info', 'the lock file was changed: pins that are gone no longer hold')
       }
-      const digest = digestPins(given)
+      const digest = digestPins(pins)
       if (digest === digestPins(this.#now)) this.#waiting = undefined
-      else if (this.#waiting?.digest !== digest) this.#waiting = { pins: given, digest }
+      else if (this.#waiting?.digest !== digest) this.#waiting = { pins: pins, digest }
     } catch (error) {
       this.#broken = (error as Error).message
     }
@@ -113,16 +113,16 @@ export class ActiveLockFile {
 
   /** What is in force without the pins that `given` no longer has. Where no file was in force, those
    * pins of it that are accepted anyway: to go by them alone is less. */
-  #tightened(given: LockPins): LockPins {
+  #tightened(pins: LockPins): LockPins {
     const now = this.#now
-    if (given === undefined) return now
+    if (pins === undefined) return now
     if (now === undefined) {
       const accepted = this.#options.store.prepare(
         'SELECT 1 FROM pins WHERE server = ? AND name = ? AND digest = ?',
       )
-      return given.filter(({ server, name, digest }) => accepted.get(server, name, digest))
+      return pins.filter(({ server, name, digest }) => accepted.get(server, name, digest))
     }
-    const left = new Set(given.map(({ server, name }) => toToolKey(server, name)))
+    const left = new Set(pins.map(({ server, name }) => toToolKey(server, name)))
     // A pin that is another now stays as it was until a person has looked.
     return now.filter((pin) => left.has(toToolKey(pin.server, pin.name)))
   }
@@ -149,10 +149,10 @@ export class ActiveLockFile {
   }
 }
 
-function loosenings(now: LockPins, given: LockPins): string[] {
-  if (given === undefined) return ['it is gone: what is new would be trusted at first sight']
+function loosenings(now: LockPins, next: LockPins): string[] {
+  if (next === undefined) return ['it is gone: what is new would be trusted at first sight']
   const before = new Map((now ?? []).map((pin) => [toToolKey(pin.server, pin.name), pin]))
-  return given.flatMap((pin) => {
+  return next.flatMap((pin) => {
     const was = before.get(toToolKey(pin.server, pin.name))
     if (was === undefined) return [`${pin.server}/${pin.name} comes, ${pin.category}`]
     return formatPin(was) === formatPin(pin)

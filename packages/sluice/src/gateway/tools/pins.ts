@@ -73,18 +73,18 @@ export class Pins {
 
   /** With a lock file only what it pins is accepted; what was before comes back where it goes. */
   setLock(lock: readonly Pin[] | undefined): void {
-    const kept = this.#kept()
+    const accepted = this.#kept()
     this.#lock = lock
     this.#verdicts = new WeakMap()
     this.#accepted.clear()
     this.#twins = undefined
     this.#held.clear()
-    if (lock === undefined) for (const [key, one] of kept) this.#accepted.set(key, one)
-    for (const [, { definition }] of kept)
+    if (lock === undefined) for (const [key, one] of accepted) this.#accepted.set(key, one)
+    for (const [, { definition }] of accepted)
       if (definition !== undefined && !this.#listedMs.has(definition.server))
         this.#listedMs.set(definition.server, 0)
     for (const { server, name, digest } of lock ?? []) {
-      const known = kept.get(toToolKey(server, name))
+      const known = accepted.get(toToolKey(server, name))
       const same = known?.digest === digest ? known : undefined
       this.#accepted.set(toToolKey(server, name), {
         definition: undefined,
@@ -179,17 +179,17 @@ export class Pins {
   }
 
   /** A person's word. */
-  accept(held: readonly PendingDefinition[]): void {
-    for (const { tool, digest } of held) {
+  accept(definitions: readonly PendingDefinition[]): void {
+    for (const { tool, digest } of definitions) {
       this.#keep(tool, digest)
       this.#verdicts.set(tool, 'accepted')
     }
   }
 
   /** A person's decision, too: it stays held, and its callers are told by whom. */
-  refuse(held: readonly PendingDefinition[], by: string, why: string): void {
+  refuse(definitions: readonly PendingDefinition[], by: string, why: string): void {
     const refused: DefinitionRefusal = { by, why, atMs: this.#options.nowMs() }
-    for (const one of held) {
+    for (const one of definitions) {
       const { server, name } = one.tool.definition
       this.#refusals.add(server, name, one.digest, refused)
       this.#held.set(toToolKey(server, name), { ...one, refused })
@@ -215,13 +215,13 @@ export class Pins {
     }
     const refused = this.#refusals.of(definition.server, definition.name, digest)
     const hold = (because: string, changes: readonly string[] = []): PendingDefinition => {
-      const held = { tool, digest, because, changes, ...(refused && { refused }) }
-      if (this.#held.size < PINS_MAX) this.#held.set(key, held)
+      const pending = { tool, digest, because, changes, ...(refused && { refused }) }
+      if (this.#held.size < PINS_MAX) this.#held.set(key, pending)
       log('warn', 'a tool is held until a person accepts its definition', {
         tool: key,
         why: because,
       })
-      return held
+      return pending
     }
     if (known === undefined) {
       const because = lock === undefined ? this.#objectionTo(tool, whole, firstSight) : NOT_PINNED

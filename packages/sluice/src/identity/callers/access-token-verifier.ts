@@ -163,8 +163,8 @@ function checkAudience(
 function checkScopes(payload: JWTPayload, { scopes }: Issuer): void {
   const { scope, scp } = payload as { scope?: unknown; scp?: unknown }
   const texts = [scope, scp].flat().filter((one) => typeof one === 'string')
-  const given = new Set(texts.flatMap((one) => one.split(' ')))
-  const missing = scopes.find((one) => !given.has(one))
+  const present = new Set(texts.flatMap((one) => one.split(' ')))
+  const missing = scopes.find((one) => !present.has(one))
   if (missing === undefined) return
   throw new AuthenticationError(
     `the token lacks the scope \`${missing}\``,

@@ -33,11 +33,11 @@ export class IssuerKeys {
 
   /** The key callback of `jwtVerify`. Throws KeysUnreachable. */
   readonly find: JWTVerifyGetKey = async (header, token) => {
-    const kept = this.#isFresh() ? (this.#kept as KeptKeys) : await this.#fetch()
+    const keys = this.#isFresh() ? (this.#kept as KeptKeys) : await this.#fetch()
     try {
-      return await kept.find(header, token)
+      return await keys.find(header, token)
     } catch (error) {
-      const isOld = this.#nowMs() - kept.fetchedMs >= KEYS_COOLDOWN_MS
+      const isOld = this.#nowMs() - keys.fetchedMs >= KEYS_COOLDOWN_MS
       if (!(error instanceof errors.JWKSNoMatchingKey) || !isOld)
         throw this.#faultOf(error as Error)
     }

@@ -52,11 +52,11 @@ export async function discoverLogin(url: string, wanted?: string): Promise<Login
   const issuer = wanted ?? named[0]
   if (issuer === undefined || !named.includes(issuer))
     throw new Error(`the server names other authorisation servers: ${named.join(', ')}`)
-  const asked =
+  const scopes =
     parameter(challenge, 'scope')?.split(' ') ?? textsIn(metadata ?? {}, 'scopes_supported')
   const resource = typeof metadata?.resource === 'string' ? metadata.resource : url
   const described = await discoverIssuer(issuer, outgoing)
-  return { resource, outgoing, ...readLoginEndpoints(issuer, described, asked) }
+  return { resource, outgoing, ...readLoginEndpoints(issuer, described, scopes) }
 }
 
 async function resourceMetadata(
@@ -89,7 +89,7 @@ function covers(resource: unknown, url: string): boolean {
 function readLoginEndpoints(
   issuer: string,
   metadata: JsonObject,
-  asked: readonly string[],
+  scopes: readonly string[],
 ): Omit<LoginEndpoints, 'resource' | 'outgoing'> {
   const authorizationEndpoint = endpointIn(metadata, 'authorization_endpoint')
   const tokenEndpoint = endpointIn(metadata, 'token_endpoint')
@@ -105,7 +105,7 @@ function readLoginEndpoints(
     authorizationEndpoint,
     tokenEndpoint,
     registrationEndpoint: endpointIn(metadata, 'registration_endpoint'),
-    scopes: asked,
+    scopes: scopes,
     canRefresh: textsIn(metadata, 'scopes_supported').includes('offline_access'),
     namesIssuer: metadata.authorization_response_iss_parameter_supported === true,
     authMethods: textsIn(metadata, 'token_endpoint_auth_methods_supported'),

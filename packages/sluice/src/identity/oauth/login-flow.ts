@@ -64,9 +64,9 @@ export class LoginFlow {
 
   /** Whether this redirect belongs to this login: anything else on the port is noise. */
   isOurs(parameters: URLSearchParams): boolean {
-    const given = Buffer.from(parameters.get('state') ?? '')
+    const state = Buffer.from(parameters.get('state') ?? '')
     const own = Buffer.from(this.#state)
-    return given.length === own.length && timingSafeEqual(given, own)
+    return state.length === own.length && timingSafeEqual(state, own)
   }
 
   /** Throws if the server refused, or another server answered (mix-up). */

@@ -133,14 +133,14 @@ export class OidcSignIn {
   /** Many servers put few claims into the ID token and the rest here. */
   async #askUserinfo(
     { userinfoEndpoint }: IssuerEndpoints,
-    given: {
+    token: {
       readonly accessToken: string
       readonly subject: string
       readonly outgoing: OutgoingHttp
     },
   ): Promise<JsonValue | undefined> {
     if (userinfoEndpoint === undefined) return undefined
-    const { accessToken, subject, outgoing } = given
+    const { accessToken, subject, outgoing } = token
     const headers = { authorization: `Bearer ${accessToken}` }
     const { status, value } = await outgoing
       .fetchJson(userinfoEndpoint, { headers })

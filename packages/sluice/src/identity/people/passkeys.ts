@@ -82,7 +82,11 @@ export class Passkeys {
   async register(
     person: string,
     rp: RelyingParty,
-    given: { readonly attestation: unknown; readonly challenge: string; readonly label: string },
+    registration: {
+      readonly attestation: unknown
+      readonly challenge: string
+      readonly label: string
+    },
     nowMs: number,
   ): Promise<Passkey> {
     if (this.list(person).length >= PASSKEYS_EACH_MAX)
@@ -90,11 +94,11 @@ export class Passkeys {
         `\`${person}\` has ${PASSKEYS_EACH_MAX} passkeys`,
         'remove one first',
       )
-    checkFrame('the passkey cannot be added', given.attestation)
+    checkFrame('the passkey cannot be added', registration.attestation)
     const verified = await checked('the passkey cannot be added', () =>
       verifyRegistrationResponse({
-        response: given.attestation as RegistrationResponseJSON,
-        expectedChallenge: given.challenge,
+        response: registration.attestation as RegistrationResponseJSON,
+        expectedChallenge: registration.challenge,
         expectedOrigin: rp.origin,
         expectedRPID: rp.id,
         requireUserVerification: true,
@@ -104,7 +108,7 @@ export class Passkeys {
     if (!verified.verified) throw notOurs('the passkey cannot be added')
     const { credential } = verified.registrationInfo
     const { id, publicKey, counter, transports = [] } = credential
-    const values = [id, person, Buffer.from(publicKey), counter, rp.id, given.label]
+    const values = [id, person, Buffer.from(publicKey), counter, rp.id, registration.label]
     try {
       this.#people.database.prepare(ADD).run(...values, JSON.stringify(transports), nowMs)
     } catch {

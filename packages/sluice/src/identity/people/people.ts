@@ -147,10 +147,10 @@ export class People {
    * while this PIN was being hashed.
    */
   async setFirst(person: Approver, pin: string, nowMs: number): Promise<void> {
-    const kept = await this.#hash(pin)
+    const hash = await this.#hash(pin)
     this.mustBeFirst()
     this.guard(() => this.#database.prepare('DELETE FROM people').run())
-    this.#insert(person, { pin: kept, token: null }, nowMs)
+    this.#insert(person, { pin: hash, token: null }, nowMs)
   }
 
   /** Throws OperationError if no one would be left who may add approvers. */
@@ -172,10 +172,10 @@ export class People {
   }
 
   async setPin(name: string, pin: string, nowMs: number): Promise<void> {
-    const kept = await this.#hash(pin)
+    const hash = await this.#hash(pin)
     const set = `UPDATE people SET pin = ?, pin_set_ms = ?, wrong_pins = 0, paused_until_ms = 0
       WHERE name = ?`
-    this.guard(() => this.#database.prepare(set).run(kept, nowMs, name))
+    this.guard(() => this.#database.prepare(set).run(hash, nowMs, name))
   }
 
   /**
@@ -297,8 +297,8 @@ export function approverCheck(
   }
 }
 
-export function asPerson(kept: Approver, proof: Person['proof']): Person {
-  const { name, kind, roles, groups, owns } = kept
+export function asPerson(approver: Approver, proof: Person['proof']): Person {
+  const { name, kind, roles, groups, owns } = approver
   return { name, kind, roles, groups, owns, proof }
 }
 

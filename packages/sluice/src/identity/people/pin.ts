@@ -30,8 +30,8 @@ export async function hashPin(pin: string, cost: number = PIN_SCRYPT_COST): Prom
 }
 
 /** False also for a row that was not written here. */
-export async function verifyPin(pin: string, kept: string): Promise<boolean> {
-  const [kind, cost, salt = '', key = ''] = kept.split('$')
+export async function verifyPin(pin: string, hash: string): Promise<boolean> {
+  const [kind, cost, salt = '', key = ''] = hash.split('$')
   const rounds = Number(cost)
   const expected = Buffer.from(key, 'base64url')
   if (kind !== 'scrypt' || expected.length !== BYTES || pin.length > PIN_LENGTH_MAX) return false

@@ -44,8 +44,8 @@ export class StoredSignIns {
     const { database } = this.#people
     this.#people.guard(() => {
       database.prepare(SWEEP).run(sinceMs, sinceMs + SIGN_IN_AHEAD_MS_MAX)
-      const kept = guest === null ? null : JSON.stringify(guest)
-      database.prepare(ADD).run(hash, name, basis, proof, kept, sinceMs, untilMs)
+      const text = guest === null ? null : JSON.stringify(guest)
+      database.prepare(ADD).run(hash, name, basis, proof, text, sinceMs, untilMs)
       database.prepare(MAKE_ROOM).run(this.#max)
     })
   }

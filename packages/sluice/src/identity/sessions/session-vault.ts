@@ -108,8 +108,8 @@ export class SessionVault {
     if (more.length > 0) {
       // Past the bound nothing allows it any more: no rule names this source.
       const all = [...same.sources, ...more]
-      const kept = all.length > SOURCES_MAX ? [] : all
-      this.#values.set(same.id, { ...same, sources: kept })
+      const sources = all.length > SOURCES_MAX ? [] : all
+      this.#values.set(same.id, { ...same, sources: sources })
       this.#isChanged = true
     }
     return placeholderOf(same)

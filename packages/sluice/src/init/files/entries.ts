@@ -52,8 +52,8 @@ export function rewriteEntry(
       ? rewriteJson(parseJson(text, from.file), entry, isTransport, raw)
       : rewriteToml(parseToml(text, from.file), entry, isTransport, raw)
   const whole = splice(text, entry, after)
-  const kept = Object.entries(entry.value).filter(([key]) => !isTransport(key))
-  confirm(text, whole, from, entry.path, { ...now, ...Object.fromEntries(kept) })
+  const members = Object.entries(entry.value).filter(([key]) => !isTransport(key))
+  confirm(text, whole, from, entry.path, { ...now, ...Object.fromEntries(members) })
   return { text: whole, before: text.slice(entry.start, entry.end), after }
 }
 

@@ -135,10 +135,10 @@ function rewriteInline(
   isOurs: (key: string) => boolean,
   now: readonly (readonly [key: string, raw: string])[],
 ): string {
-  const kept = table.body
+  const lines = table.body
     .filter(({ key }) => !isOurs(nameOf(key.keys[0] as AST.TOMLBare)))
     .map(({ range: [from, to] }) => text.slice(from, to))
-  return `{ ${[...now.map(([key, raw]) => `${tomlKey(key)} = ${raw}`), ...kept].join(', ')} }`
+  return `{ ${[...now.map(([key, raw]) => `${tomlKey(key)} = ${raw}`), ...lines].join(', ')} }`
 }
 
 /** On one line. */

@@ -99,8 +99,8 @@ export function undoOne(
     return { text, fate: 'as it was' }
   if (!isDeepStrictEqual(transportOf(value), cloneJson(one.now)) || entry.stuck !== undefined)
     return { text, fate: 'changed since' }
-  const kept = Object.entries(one.was).filter(([key]) => !isTransport(key))
-  const isOurs = isDeepStrictEqual(value, cloneJson({ ...one.now, ...Object.fromEntries(kept) }))
+  const members = Object.entries(one.was).filter(([key]) => !isTransport(key))
+  const isOurs = isDeepStrictEqual(value, cloneJson({ ...one.now, ...Object.fromEntries(members) }))
   const whole = isOurs ? restoreEntry(text, one, entry, { ...one, value: one.was }) : undefined
   // Somebody has changed other keys of it, or the form of the file: only ours go back.
   return {

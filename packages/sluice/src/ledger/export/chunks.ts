@@ -108,7 +108,7 @@ export function exportPage(
   const { sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, ...words } = query
   const wantsAll = Object.values(words).every((word) => word === undefined)
   const intents = new Set(open)
-  const kept: HashedRecord[] = []
+  const records: HashedRecord[] = []
   let looked = 0
   let next: ExportCursor | null = null
   for (const found of readHashedRecords(ledger, seq)) {
@@ -118,13 +118,13 @@ export function exportPage(
       break
     }
     if (record.kind === 'outcome') {
-      if (intents.delete(record.intent)) kept.push(found)
+      if (intents.delete(record.intent)) records.push(found)
     } else if (record.kind === 'event') {
-      if (wantsAll && record.atMs >= sinceMs && record.atMs <= untilMs) kept.push(found)
+      if (wantsAll && record.atMs >= sinceMs && record.atMs <= untilMs) records.push(found)
     } else if (matches(record, query)) {
-      kept.push(found)
+      records.push(found)
       if (record.kind === 'intent') intents.add(record.seq)
     }
   }
-  return { text: [...exportChunks(kept, form, seq <= 1)].join(''), next }
+  return { text: [...exportChunks(records, form, seq <= 1)].join(''), next }
 }

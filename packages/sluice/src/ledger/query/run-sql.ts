@@ -34,7 +34,7 @@ export async function runSql(
   return answer
 }
 
-function ask(asked: SqlRequest, timeoutMs: number): Promise<string> {
+function ask(request: SqlRequest, timeoutMs: number): Promise<string> {
   const program = join(import.meta.dirname, `sql-process${extname(import.meta.filename)}`)
   const memory = `--max-old-space-size=${Math.ceil(SQL_HEAP_BYTES_MAX / 1_048_576)}`
   const child = spawn(process.execPath, [memory, '--no-warnings', program], {
@@ -59,7 +59,7 @@ function ask(asked: SqlRequest, timeoutMs: number): Promise<string> {
       else reject(wrong(`it was ended (${signal ?? `exit ${code}`}): it may want too much memory`))
     })
     child.stdin.on('error', () => {})
-    child.stdin.end(JSON.stringify(asked))
+    child.stdin.end(JSON.stringify(request))
   })
 }
 

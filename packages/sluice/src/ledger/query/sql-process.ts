@@ -83,15 +83,15 @@ function toJsonCell(value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }
 
-let asked = ''
+let text = ''
 process.stdin.setEncoding('utf8')
 process.stdin.on('data', (part) => {
-  asked += part
+  text += part
 })
 process.stdin.on('end', () => {
   let response: SqlAnswer
   try {
-    response = answer(JSON.parse(asked) as SqlRequest)
+    response = answer(JSON.parse(text) as SqlRequest)
   } catch (error) {
     response = { error: (error as Error).message }
   }

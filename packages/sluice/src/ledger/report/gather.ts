@@ -57,10 +57,10 @@ export function gatherReport(
 const REFUSED = `c.action <> ${USUAL_WORDS.action}`
 
 function sumTotals(source: Source): Totals {
-  const held = source.findWord('require_approval')
+  const approvalWord = source.findWord('require_approval')
   const [rate, spend] = [source.findWord('RATE_LIMITED'), source.findWord('SPEND_LIMITED')]
   const [calls] = source.all(`SELECT count(*) AS calls, sum(${REFUSED}) AS refused,
-    sum(c.action = ${held}) AS held, sum(c.code IN (${rate}, ${spend})) AS limited
+    sum(c.action = ${approvalWord}) AS held, sum(c.code IN (${rate}, ${spend})) AS limited
     FROM calls c WHERE ${source.span}`)
   const outcomes = new Map(
     source
@@ -87,9 +87,9 @@ function sumTotals(source: Source): Totals {
 function listSpans(source: Source): Span[] {
   const { sinceMs, untilMs } = source
   const widthMs = Math.max(1, Math.ceil((untilMs - sinceMs) / SPANS))
-  const held = source.findWord('require_approval')
+  const approvalWord = source.findWord('require_approval')
   const rows = source.all(`SELECT (c.at - ${sinceMs}) / ${widthMs} AS span, count(*) AS calls,
-    sum(${REFUSED}) AS refused, sum(c.action = ${held}) AS held
+    sum(${REFUSED}) AS refused, sum(c.action = ${approvalWord}) AS held
     FROM calls c WHERE ${source.span} GROUP BY 1`)
   const found = new Map(rows.map((row) => [Number(row.span), row]))
   return Array.from({ length: SPANS }, (_, at) => {

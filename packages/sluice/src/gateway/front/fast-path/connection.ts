@@ -130,16 +130,16 @@ export class FastPathConnection implements FastPathPeer {
 
   /** What comes byte by byte is not looked through for every byte: the rest of a body when it is all
    * there, the rest of a head when a line of it may have ended. */
-  #isWorthReading(held: Buffer, chunk: Buffer): boolean {
+  #isWorthReading(buffered: Buffer, chunk: Buffer): boolean {
     const { wants } = this.#reader
-    const bytes = held.length + this.#laterBytes
+    const bytes = buffered.length + this.#laterBytes
     if (wants > 0) return bytes >= wants
     return bytes > PLAIN_HEAD_BYTES_MAX || chunk.includes(CR) || chunk.includes(LF)
   }
 
-  #gather(held: Buffer): Buffer {
-    if (this.#laterBytes === 0) return held
-    const all = Buffer.concat([held, ...this.#later])
+  #gather(buffered: Buffer): Buffer {
+    if (this.#laterBytes === 0) return buffered
+    const all = Buffer.concat([buffered, ...this.#later])
     this.#later = []
     this.#laterBytes = 0
     return all
@@ -151,29 +151,29 @@ export class FastPathConnection implements FastPathPeer {
     this.#isReading = true
     while (this.#held !== undefined && this.#reply === undefined && !this.#isOver) {
       if (this.#isUnread) break
-      const held = this.#gather(this.#held)
-      const read = this.#reader.read(held)
+      const buffered = this.#gather(this.#held)
+      const read = this.#reader.read(buffered)
       if (read === 'more') {
-        this.#held = held
+        this.#held = buffered
         break
       }
       if (read === 'not plain') {
-        this.#handOver(held)
+        this.#handOver(buffered)
         break
       }
       const { head, bodyAt, end } = read
-      this.#held = end === held.length ? undefined : held.subarray(end)
+      this.#held = end === buffered.length ? undefined : buffered.subarray(end)
       const reply = new FastPathResponseWriter(this)
       this.#reply = reply
-      const text = held.toString('latin1', bodyAt, end)
+      const text = buffered.toString('latin1', bodyAt, end)
       const isAscii = Buffer.byteLength(text) === text.length
-      const body = isAscii ? text : held.subarray(bodyAt, end)
+      const body = isAscii ? text : buffered.subarray(bodyAt, end)
       this.#events.onRequest(head, body, this.socket, reply)
     }
     this.#isReading = false
   }
 
-  #handOver(held: Buffer): void {
+  #handOver(buffered: Buffer): void {
     const { socket } = this
     this.#isOver = true
     socket.off('data', this.#onData)
@@ -181,7 +181,7 @@ export class FastPathConnection implements FastPathPeer {
     socket.off('error', this.#onError)
     socket.off('close', this.#onClose)
     socket.pause()
-    socket.unshift(held)
+    socket.unshift(buffered)
     this.#events.onHandOver(this)
     socket.resume()
   }

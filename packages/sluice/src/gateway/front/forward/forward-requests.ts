@@ -76,10 +76,10 @@ export class RequestForwarder {
     return this.#options.store.takeOver(digestSession(session), from)
   }
 
-  async pass(owner: string, asked: ForwardedRequest): Promise<ForwardResult> {
+  async pass(owner: string, forwarded: ForwardedRequest): Promise<ForwardResult> {
     const peer = await this.#find(owner)
     if (peer === undefined || !isThere(peer)) return 'gone'
-    return this.#send(owner, peer, asked)
+    return this.#send(owner, peer, forwarded)
   }
 
   close(): void {
@@ -96,8 +96,8 @@ export class RequestForwarder {
     return row
   }
 
-  #send(owner: string, peer: PeerRow, asked: ForwardedRequest): Promise<ForwardResult> {
-    const { body, isLocal, reply, request } = asked
+  #send(owner: string, peer: PeerRow, forwarded: ForwardedRequest): Promise<ForwardResult> {
+    const { body, isLocal, reply, request } = forwarded
     const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(peer.address) ?? []
     const agent = this.#agentOf(owner, peer)
     return new Promise((resolve) => {

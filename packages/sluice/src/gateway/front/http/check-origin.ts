@@ -61,9 +61,9 @@ function isOwn(
 ): boolean {
   const match = /^(https?):\/\/(\[[0-9a-f:.]+\]|[^\s:/@[\]]+)(?::(\d{1,5}))?$/.exec(address)
   if (match === null) return false
-  const [, scheme = '', name = '', given] = match
-  if (publicUrl !== undefined && isSame(publicUrl, name, given)) return true
-  if (Number(given ?? (scheme === 'https' ? 443 : 80)) !== port) return false
+  const [, scheme = '', name = '', portText] = match
+  if (publicUrl !== undefined && isSame(publicUrl, name, portText)) return true
+  if (Number(portText ?? (scheme === 'https' ? 443 : 80)) !== port) return false
   if (isLoopbackName(name)) return isLocal(host) || isAny(host)
   const bare = name.replace(/^\[|\]$/g, '')
   if (bare === host && !isAny(host)) return true

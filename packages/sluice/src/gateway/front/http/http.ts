@@ -199,9 +199,9 @@ export class HttpFront {
   #handle(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
     if (this.#ending.has(request.socket)) return
     const scheme = this.#options.tls === undefined ? 'http' : 'https'
-    const asked = refusedHead(request) ?? targetOf(request, scheme)
-    if ('status' in asked) return this.#refuseHead(request, response, asked)
-    request.url = asked.target
+    const head = refusedHead(request) ?? targetOf(request, scheme)
+    if ('status' in head) return this.#refuseHead(request, response, head)
+    request.url = head.target
     const why = findOriginProblem(request, this.#port, this.#options.names)
     if (why !== undefined)
       return writeRpcError(new NodeResponseWriter(response), 403, RPC.invalidRequest, why)

@@ -100,14 +100,14 @@ export class PageFront {
         response.setHeader('connection', 'close')
         writeRpcError(reply, status, RPC.invalidRequest, why)
       }
-      const asked = refusedHead(request) ?? targetOf(request, 'http')
-      if ('status' in asked) return refuse(asked.status, asked.why)
-      request.url = asked.target
+      const head = refusedHead(request) ?? targetOf(request, 'http')
+      if ('status' in head) return refuse(head.status, head.why)
+      request.url = head.target
       const why =
         (await this.#refusals.get(request.socket)) ??
         findOriginProblem(request, this.#port ?? 0, NAMES)
       if (why !== undefined) return refuse(403, why)
-      const [path = ''] = asked.target.split('?')
+      const [path = ''] = head.target.split('?')
       const site = this.#options.site()
       if (site === undefined || /^\/mcp(?:\/|$)/.test(path)) return refuse(404, NO_MCP)
       await site.serve(request, response)

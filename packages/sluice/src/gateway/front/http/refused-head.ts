@@ -53,8 +53,8 @@ export function targetOf(
   if (url.includes('#')) return refusal(400, 'the request target has a fragment')
   const whole = ABSOLUTE.exec(url)
   if (whole === null) return url.startsWith('//') ? nothingThere(url) : { target: url }
-  const [, given = '', authority = '', rest = ''] = whole
-  if (given.toLowerCase() !== scheme || authority.toLowerCase() !== headers.host?.toLowerCase())
+  const [, written = '', authority = '', rest = ''] = whole
+  if (written.toLowerCase() !== scheme || authority.toLowerCase() !== headers.host?.toLowerCase())
     return refusal(400, 'the request target names another host than the Host header')
   if (rest.startsWith('//')) return nothingThere(rest)
   return { target: rest.startsWith('/') ? rest : `/${rest}` }

@@ -108,37 +108,39 @@ export class McpFront {
   }
 
   /** A promise only where there is something to wait for: mostly there is not. */
-  take(asked: McpRequest): void | Promise<void> {
-    const isOwn = this.isOwnPeer(asked.request.socket)
-    if (isOwn instanceof Promise) return isOwn.then((own) => this.#identify(own, asked))
-    return this.#identify(isOwn, asked)
+  take(mcpRequest: McpRequest): void | Promise<void> {
+    const isOwn = this.isOwnPeer(mcpRequest.request.socket)
+    if (isOwn instanceof Promise) return isOwn.then((own) => this.#identify(own, mcpRequest))
+    return this.#identify(isOwn, mcpRequest)
   }
 
-  #identify(isOwnPeer: boolean, asked: McpRequest): void | Promise<void> {
-    const { request, reply, path } = asked
+  #identify(isOwnPeer: boolean, mcpRequest: McpRequest): void | Promise<void> {
+    const { request, reply, path } = mcpRequest
     if (isOwnPeer) return writeRpcError(reply, 403, RPC.invalidRequest, OWN_PEER)
     const caller = this.#options.authenticate.caller(request, reply, path)
-    if (caller instanceof Promise) return caller.then((found) => this.#serve(found, asked))
-    return this.#serve(caller, asked)
+    if (caller instanceof Promise) return caller.then((found) => this.#serve(found, mcpRequest))
+    return this.#serve(caller, mcpRequest)
   }
 
   /** `caller` is undefined where the request has been answered. */
-  #serve(caller: Caller | undefined, asked: McpRequest): void | Promise<void> {
+  #serve(caller: Caller | undefined, mcpRequest: McpRequest): void | Promise<void> {
     if (caller === undefined) return
-    const { server, path, reply } = asked
+    const { server, path, reply } = mcpRequest
     // Only then: which servers there are is nobody else's business.
     if (this.#options.kindOf(server) === undefined) return nothingAt(reply, path)
-    const gate = this.#elsewhere(caller, asked)
-    return gate === undefined ? this.#serveHere(caller, asked) : this.#forward(gate, caller, asked)
+    const gate = this.#elsewhere(caller, mcpRequest)
+    return gate === undefined
+      ? this.#serveHere(caller, mcpRequest)
+      : this.#forward(gate, caller, mcpRequest)
   }
 
-  #serveHere(caller: Caller, asked: McpRequest): void | Promise<void> {
-    const { server, request, reply } = asked
-    if (request.method === 'POST') return this.#post(caller, asked)
+  #serveHere(caller: Caller, mcpRequest: McpRequest): void | Promise<void> {
+    const { server, request, reply } = mcpRequest
+    if (request.method === 'POST') return this.#post(caller, mcpRequest)
     if (request.method !== 'GET' && request.method !== 'DELETE')
       return reply.send(405, { allow: 'GET, POST, DELETE' })
     const session = this.#use(server, caller, request)
-    if (session === undefined && opensSse(request)) return this.#openSse(caller, asked)
+    if (session === undefined && opensSse(request)) return this.#openSse(caller, mcpRequest)
     if (session === undefined) return this.#sessionGone(reply, request)
     if (request.method === 'GET') return session.listen(reply, header(request, 'last-event-id'))
     session.close('the client ended the session')
@@ -155,14 +157,14 @@ export class McpFront {
     return this.#sessions.gateOf(server, id, caller)
   }
 
-  async #forward(first: string, caller: Caller, asked: McpRequest): Promise<void> {
-    const { request, reply, server } = asked
+  async #forward(first: string, caller: Caller, mcpRequest: McpRequest): Promise<void> {
+    const { request, reply, server } = mcpRequest
     const forwarder = this.#options.forwarder as RequestForwarder
     const id = sessionIdOf(request) as string
-    const body = request.method === 'POST' ? await asked.body() : undefined
+    const body = request.method === 'POST' ? await mcpRequest.body() : undefined
     if (body !== undefined && body.text === undefined)
       return writeRpcError(reply, body.status, RPC.parse, body.why)
-    const here = { ...asked, body: () => body as BodyResult }
+    const here = { ...mcpRequest, body: () => body as BodyResult }
     const passed = { request, reply, isLocal: isLocalRequest(request), body: body?.text }
     for (let tries = 0; tries < FORWARD_TRIES_MAX; tries++) {
       const owner = await forwarder.ownerOf(id, first)
@@ -192,20 +194,21 @@ export class McpFront {
     )
   }
 
-  #post(caller: Caller, asked: McpRequest): void | Promise<void> {
-    const form = answerForm(asked.request.headers.accept)
+  #post(caller: Caller, mcpRequest: McpRequest): void | Promise<void> {
+    const form = answerForm(mcpRequest.request.headers.accept)
     if (form === undefined)
-      return writeRpcError(asked.reply, 406, RPC.invalidRequest, NOT_ACCEPTABLE)
-    asked.reply.readsOnlyEvents = form === 'events'
-    const body = asked.body()
-    if (body instanceof Promise) return body.then((read) => this.#readLater(caller, asked, read))
-    return this.#read(caller, asked, body)
+      return writeRpcError(mcpRequest.reply, 406, RPC.invalidRequest, NOT_ACCEPTABLE)
+    mcpRequest.reply.readsOnlyEvents = form === 'events'
+    const body = mcpRequest.body()
+    if (body instanceof Promise)
+      return body.then((read) => this.#readLater(caller, mcpRequest, read))
+    return this.#read(caller, mcpRequest, body)
   }
 
   /** Decoding a long body and reading it are two pieces of work. */
-  async #readLater(caller: Caller, asked: McpRequest, body: BodyResult): Promise<void> {
+  async #readLater(caller: Caller, mcpRequest: McpRequest, body: BodyResult): Promise<void> {
     if ((body.text?.length ?? 0) > ANSWER_AT_ONCE_LENGTH_MAX) await takeTurn()
-    this.#read(caller, asked, body)
+    this.#read(caller, mcpRequest, body)
   }
 
   #read(caller: Caller, { server, request, reply }: McpRequest, body: BodyResult): void {

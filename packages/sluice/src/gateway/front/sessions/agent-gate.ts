@@ -123,11 +123,11 @@ export class AgentGate {
     } catch (error) {
       return { ...gone, code: 'UPSTREAM', reason: (error as Error).message }
     }
-    const asked = paramsOf(tool, args, effectId)
-    if (typeof asked === 'string')
-      return { ...gone, reason: `the arguments cannot be sent: ${asked}` }
+    const params = paramsOf(tool, args, effectId)
+    if (typeof params === 'string')
+      return { ...gone, reason: `the arguments cannot be sent: ${params}` }
     try {
-      const answer = await line.link.ask('tools/call', asked, AGENT_CALL_MS_MAX, signal)
+      const answer = await line.link.ask('tools/call', params, AGENT_CALL_MS_MAX, signal)
       return outcomeOf(answer, call)
     } catch (error) {
       return { kind: 'unknown', reason: (error as Error).message }
@@ -287,11 +287,11 @@ function toDeniedOutcome(decision: JsonObject, call: AgentCall): AgentOutcome {
   if (code !== 'APPROVAL_PENDING' || typeof approvalId !== 'string')
     return { kind: 'denied', code: String(code), reason }
   const { owner, agent, family, server, tool, args, effectId } = call
-  const kept: HeldCallTicket = {
+  const ticket: HeldCallTicket = {
     approval: approvalId,
     call: { owner, agent, family, server, tool, args, effectId },
   }
-  return { kind: 'held', ticket: JSON.stringify(kept), reason }
+  return { kind: 'held', ticket: JSON.stringify(ticket), reason }
 }
 
 /** What a model can read of an answer; anything else as JSON. */

@@ -88,9 +88,9 @@ export class SessionRegistry {
   ): HttpSession | undefined {
     return this.add((id, nowMs, onEnd) => {
       const sessionKey = tokenKey ?? toSessionKey(id)
-      const given = { id, sessionKey, server, caller, nowMs, replays: this.#replays }
+      const options = { id, sessionKey, server, caller, nowMs, replays: this.#replays }
       const onBegun = (session: HttpSession, handle?: string) => this.#rename(session, handle)
-      return new HttpSession({ ...given, connect, onBegun, onEnd })
+      return new HttpSession({ ...options, connect, onBegun, onEnd })
     })
   }
 
@@ -112,13 +112,13 @@ export class SessionRegistry {
     connect: (session: HttpSession, handle: string) => ClientEvents,
   ): HttpSession | undefined {
     if (id === undefined || this.#over.has(id)) return undefined
-    const kept = this.#names.read(server, caller, id)
-    if (kept === undefined || kept.handle === '') return undefined
-    const { sessionKey, revision, handle } = kept
+    const resumable = this.#names.read(server, caller, id)
+    if (resumable === undefined || resumable.handle === '') return undefined
+    const { sessionKey, revision, handle } = resumable
     return this.add((_id, nowMs, onEnd) => {
-      const given = { id, sessionKey, server, caller, nowMs, replays: this.#replays }
+      const options = { id, sessionKey, server, caller, nowMs, replays: this.#replays }
       return new HttpSession({
-        ...given,
+        ...options,
         revision,
         // The client may come back with the number of an event from before.
         eventsBefore: Date.now(),

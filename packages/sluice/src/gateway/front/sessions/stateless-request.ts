@@ -86,11 +86,11 @@ export function rejectStatelessPost(
   if (headers['mcp-method'] !== method)
     return unlike(`\`Mcp-Method\` is ${shown(headers['mcp-method'])}, the body says \`${method}\``)
   const name = nameIn(method, params)
-  const given = headers['mcp-name']
+  const header = headers['mcp-name']
   if (name === undefined)
-    return given === undefined ? undefined : unlike('`Mcp-Name` names nothing')
-  if (typeof given !== 'string') return unlike('`Mcp-Name` is missing')
-  if (decodeValue(given, BASE64) !== name) return unlike('`Mcp-Name` is not what the body says')
+    return header === undefined ? undefined : unlike('`Mcp-Name` names nothing')
+  if (typeof header !== 'string') return unlike('`Mcp-Name` is missing')
+  if (decodeValue(header, BASE64) !== name) return unlike('`Mcp-Name` is not what the body says')
   return undefined
 }
 

@@ -156,13 +156,13 @@ export class SocketFront {
         `no server is called \`${String(server).slice(0, 100)}\``,
         '`sluice server list` shows the servers, and which wait for a person',
       )
-    const given = typeof token === 'string' ? token : undefined
-    const known = await this.#options.identify(given, server)
+    const credential = typeof token === 'string' ? token : undefined
+    const known = await this.#options.identify(credential, server)
     const { client, isTyped } = this.#options.peers.isAsking
       ? checked
       : await this.#identifyPeer(socket, { rest }, false)
     // `sluice agents prompt` hands on what a person typed; a grant says by itself whether it may.
-    const isPerson = request.prompt === true && isTyped === true && given === undefined
+    const isPerson = request.prompt === true && isTyped === true && credential === undefined
     const caller = isPerson ? { ...known, canSayPrompt: true } : known
     const sessionKey = client === undefined ? undefined : `pipe ${client.name}`
     const environment = await this.#askEnvironment(socket, request, server, client)

@@ -152,10 +152,10 @@ export class ResumableCalls {
       INPUT_HELD_MS,
     ).unref()
     this.#byHandle.set(call.handle, call)
-    const asked = Object.fromEntries(call.sent.map(({ key, text }) => [key, text]))
+    const questions = Object.fromEntries(call.sent.map(({ key, text }) => [key, text]))
     const result = patchObject('{}', {
       resultType: '"input_required"',
-      inputRequests: patchObject('{}', asked),
+      inputRequests: patchObject('{}', questions),
       requestState: JSON.stringify(call.handle),
     })
     this.#events.answerLeg(call.leg, result)

@@ -29,10 +29,10 @@ export function statelessAnswer(answer: JsonRpcResponse): JsonRpcResponse {
   const { data, message } = error
   const pages = isObject(data) && Array.isArray(data.elicitations) ? data.elicitations : []
   if (pages.length === 0) return { ...answer, error: { code: RPC.internal, message } }
-  const asked = pages.map((page, at) => [`page-${at + 1}`, question(writeJson(page))] as const)
+  const questions = pages.map((page, at) => [`page-${at + 1}`, question(writeJson(page))] as const)
   const result = patchObject('{}', {
     resultType: '"input_required"',
-    inputRequests: patchObject('{}', Object.fromEntries(asked)),
+    inputRequests: patchObject('{}', Object.fromEntries(questions)),
   })
   return { ...answer, error: undefined, result }
 }

@@ -210,9 +210,9 @@ function open(
 }
 
 /** Less than the server says: what it closes while a call is on its way costs that call its outcome. */
-function keptMsOf({ 'keep-alive': kept }: ResponseHeaders): number {
-  if (kept === undefined) return HTTP_KEEP_ALIVE_MS
-  const seconds = /(?:^|[,;\s])timeout=(\d{1,6})/i.exec(kept)?.[1]
+function keptMsOf({ 'keep-alive': keepAlive }: ResponseHeaders): number {
+  if (keepAlive === undefined) return HTTP_KEEP_ALIVE_MS
+  const seconds = /(?:^|[,;\s])timeout=(\d{1,6})/i.exec(keepAlive)?.[1]
   if (seconds === undefined) return HTTP_KEEP_ALIVE_MS
   return Math.min(HTTP_KEEP_ALIVE_MS_MAX, Math.max(0, Number(seconds) * 1_000 - 1_000))
 }

@@ -149,13 +149,13 @@ export class HttpGetStream {
 
   #openLater(): void {
     const upMs = performance.now() - this.#openedMs
-    const asked =
+    const delayMs =
       this.#retryMs ?? (this.#options.request === undefined ? undefined : HTTP_RESUME_WAIT_MS)
     this.#delayMs = restartDelayMs(this.#delayMs, upMs)
     const waitMs =
-      asked === undefined
+      delayMs === undefined
         ? this.#delayMs
-        : Math.min(HTTP_RESUME_WAIT_MS_MAX, Math.max(HTTP_RESUME_WAIT_MS_MIN, asked))
+        : Math.min(HTTP_RESUME_WAIT_MS_MAX, Math.max(HTTP_RESUME_WAIT_MS_MIN, delayMs))
     this.#timer = setTimeout(() => this.#open(), waitMs)
     this.#timer.unref()
   }

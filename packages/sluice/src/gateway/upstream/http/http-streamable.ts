@@ -101,13 +101,13 @@ export class StreamableHttpTransport implements HttpTransport {
 
   close(): { unwritten: RequestId[]; over: Promise<void> } {
     this.#closed = true
-    const held = (this.#settling ?? []).map(({ sent }) => (sent.method ? sent.id : undefined))
+    const ids = (this.#settling ?? []).map(({ sent }) => (sent.method ? sent.id : undefined))
     const posted = [...this.#posts]
       .filter(({ exchange }) => !exchange.written)
       .map(({ request }) => request)
     for (const { exchange } of this.#posts) exchange.abort()
     for (const listener of [this.#listener, ...this.#resumed.values()]) listener?.stop()
-    const unwritten = [...posted, ...held].filter((id) => id !== undefined)
+    const unwritten = [...posted, ...ids].filter((id) => id !== undefined)
     return { unwritten, over: this.#farewell() }
   }
 

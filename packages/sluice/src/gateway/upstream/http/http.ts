@@ -80,10 +80,10 @@ export class HttpUpstream implements Upstream, HttpHost {
     this.log = options.log
     if (options.generation === 'stateless') this.#transport = new StatelessHttpTransport(this)
     else {
-      const kept = options.handle === undefined ? undefined : readHandle(options.handle)
-      this.conversation.revision = kept?.revision
-      this.#transport = new StreamableHttpTransport(this, kept?.sessionId)
-      if (kept !== undefined) queueMicrotask(() => this.#transport.listen?.())
+      const stored = options.handle === undefined ? undefined : readHandle(options.handle)
+      this.conversation.revision = stored?.revision
+      this.#transport = new StreamableHttpTransport(this, stored?.sessionId)
+      if (stored !== undefined) queueMicrotask(() => this.#transport.listen?.())
     }
     let settle = (): void => {}
     this.ended = new Promise((resolve) => {

@@ -107,12 +107,13 @@ export class OAuthUpstream implements Upstream {
 
   async #failed(failure: UpstreamFailure): Promise<void> {
     const { request, status } = failure
-    const kept = request === undefined ? undefined : this.#kept.get(request)
-    if (status === 401 && kept !== undefined && !kept.isSecond) {
-      kept.isSecond = true
-      if ((await this.#login.refused(kept.header)) && !this.#closed) {
+    const retriable = request === undefined ? undefined : this.#kept.get(request)
+    if (status === 401 && retriable !== undefined && !retriable.isSecond) {
+      retriable.isSecond = true
+      if ((await this.#login.refused(retriable.header)) && !this.#closed) {
         // It may have been given up meanwhile.
-        if (this.#kept.get(request as RequestId) === kept) this.#inner.send(kept.text, kept.carried)
+        if (this.#kept.get(request as RequestId) === retriable)
+          this.#inner.send(retriable.text, retriable.carried)
         return
       }
     }

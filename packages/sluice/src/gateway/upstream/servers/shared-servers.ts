@@ -32,34 +32,34 @@ export class SharedServers {
     { spare, start }: { readonly spare: FindSpare; readonly start: StartShared },
     events: UpstreamEvents,
   ): Upstream {
-    const kept = this.#kept.get(key) ?? this.#start(key, start)
-    clearTimeout(kept.idleTimer)
-    const link = kept.server.attach(events)
-    kept.spares.set(link, spare)
-    void link.ended.then(() => kept.spares.delete(link))
+    const shared = this.#kept.get(key) ?? this.#start(key, start)
+    clearTimeout(shared.idleTimer)
+    const link = shared.server.attach(events)
+    shared.spares.set(link, spare)
+    void link.ended.then(() => shared.spares.delete(link))
     return link
   }
 
   #start(key: string, start: StartShared): SharedProcess {
     const spares = new Map<Upstream, FindSpare>()
     const forget = (): void => {
-      clearTimeout(kept.idleTimer)
-      if (this.#kept.get(key) === kept) this.#kept.delete(key)
+      clearTimeout(shared.idleTimer)
+      if (this.#kept.get(key) === shared) this.#kept.delete(key)
     }
-    const spare = () => sparedBy([...spares.values()], kept.lastUsedMs)
+    const spare = () => sparedBy([...spares.values()], shared.lastUsedMs)
     const server = new SharedServer((events) => start(spare, events), {
       onIdle: () => {
-        kept.lastUsedMs = performance.now()
-        kept.idleTimer = setTimeout(() => server.close('idle for too long'), this.#idleMs).unref()
+        shared.lastUsedMs = performance.now()
+        shared.idleTimer = setTimeout(() => server.close('idle for too long'), this.#idleMs).unref()
       },
       // At once, and not when its process has exited: a session that connects in between gets another.
       onClose: forget,
     })
-    const kept: SharedProcess = { server, spares, lastUsedMs: performance.now() }
-    this.#kept.set(key, kept)
+    const shared: SharedProcess = { server, spares, lastUsedMs: performance.now() }
+    this.#kept.set(key, shared)
     this.#living.add(server)
     void server.ended.then(() => this.#living.delete(server))
-    return kept
+    return shared
   }
 
   /** Ends every one of them, and waits until nothing of any is left. */

@@ -162,8 +162,8 @@ export class UpstreamConnector {
         clientGeneration,
         generations,
         handle: handle === undefined ? undefined : readSessionHandle(handle).server,
-        start: (generation, inside, kept) =>
-          this.#start(name, config, { generation, handle: kept, ...to }, inside),
+        start: (generation, inside, handle) =>
+          this.#start(name, config, { generation, handle: handle, ...to }, inside),
         isProcess: config.kind !== 'http',
         log: (text) => to.log('warn', text),
       },
