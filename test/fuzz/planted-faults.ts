@@ -22,7 +22,7 @@ export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> =
     },
     {
       file: JSON_READER,
-      find: "if (this.at < length) this.refuseSyntax('the end of the text')",
+      find: "if (this.at < this.text.length) this.refuseSyntax('the end of the text')",
       put: '',
     },
   ],
