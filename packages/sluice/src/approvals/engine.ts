@@ -92,20 +92,10 @@ export class ApprovalEngine implements ApprovalService {
   /** The state of this call: a request is created, durably, before approvers are notified. */
   async ask(call: ApprovalSubmission): Promise<ApprovalRequestResult> {
     const nowMs = this.#book.parts.nowMs()
-    const requirements = digestRequirements(call.asks)
+    const asked = digestRequirements(call.asks)
     const { principal, agent, server, method, name, pin, args } = call
     const rest = toCanonicalJsonText(call.rest)
-    const alike = {
-      principal: principal.id,
-      agent,
-      server,
-      method,
-      name,
-      asked: requirements,
-      pin,
-      rest,
-      args,
-    }
+    const alike = { principal: principal.id, agent, server, method, name, asked, pin, rest, args }
     const key = digestSubmission(call)
     const newest = this.#book.requests.newest(key)
     // An approval of this exact call takes precedence over a standing one.
@@ -114,10 +104,8 @@ export class ApprovalEngine implements ApprovalService {
     if (standing !== undefined)
       return { is: 'standing', id: standing.id, by: standing.by.join(', ') }
     const stands =
-      newest === undefined
-        ? undefined
-        : await this.#stands(newest, { asked: requirements, pin }, nowMs)
-    return stands ?? this.#propose(call, key, requirements, rest)
+      newest === undefined ? undefined : await this.#stands(newest, { asked, pin }, nowMs)
+    return stands ?? this.#propose(call, key, asked, rest)
   }
 
   /** Claims the approval for one call; false if another was faster, or it is no longer approved. */
@@ -358,7 +346,7 @@ export class ApprovalEngine implements ApprovalService {
   async #propose(
     call: ApprovalSubmission,
     key: string,
-    requirements: string,
+    asked: string,
     rest: string,
   ): Promise<ApprovalRequestResult> {
     const { before, nameSession, newId, nowMs, warn } = this.#book.parts
@@ -373,7 +361,7 @@ export class ApprovalEngine implements ApprovalService {
       ...UNDECIDED,
       id,
       key,
-      asked: requirements,
+      asked,
       atMs,
       expiresAtMs: atMs + timeoutMs,
       before: before(call.session),
