@@ -56,6 +56,8 @@ cases:
     never: { category: Destructive, action: allow }
 `,
   'protected.yaml': 'version: 1\ndefault: allow\nprotect: balanced\n',
+  'destined.yaml':
+    'version: 1\ndefault: allow\nprotect: balanced\ndestinations: { gmail/send: { room: address } }\n',
   'traces.jsonl':
     '{"id":"a","steps":[{"server":"gmail","tool":"read","answer":"now {{injection}}"}]}\n',
   'injections.jsonl':
@@ -128,6 +130,7 @@ function execute(command: string, args: readonly string[], cwd = folder, env = {
 const sluice = (...args: string[]) => runHere(args)
 const started = (...args: string[]) => execute(process.execPath, [SLUICE, ...args])
 
+const DESTINED = 'policy explain gmail/send --tools tools.json'
 const EXPLAIN = ['policy', 'explain', 'stripe/create_refund', '--tools', 'tools.json']
 
 describe('answers', () => {
@@ -199,6 +202,17 @@ describe('--json is one JSON value on stdout, whatever happens', () => {
       0,
       { protect: [{ when: 'call.valueFromText' }, {}, {}] },
     ],
+    [
+      `${DESTINED} --policy destined.yaml --args {"room":"evil"} --facts {"answers":["evil!"]}`,
+      1,
+      { reason: 'the address `args.room` (by `destinations`) stands in text of an answer' },
+    ],
+    [
+      `${DESTINED} --policy destined.yaml --args {"room":"evil"} --facts {"answers":[{"id":"evil"},"so!"]}`,
+      0,
+      { action: 'allow' },
+    ],
+    [`${DESTINED} --facts {"called":[{"tool":"send"}]}`, 2, { error: { code: 'CLI_ARGUMENT' } }],
     [`${SIMULATE} --policy protected.yaml --min-stopped 100`, 0, { attacks: { stopped: 1 } }],
     [`${SIMULATE} --policy protected.yaml --attack bare`, 0, { benign: { untouched: 1 } }],
     [`${SIMULATE} --min-stopped 100`, 1, { suites: { gmail: { attacks: { pairs: 1 } } } }],

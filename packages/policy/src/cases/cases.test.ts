@@ -118,6 +118,43 @@ cases:
   })
 })
 
+describe('what the session called before', () => {
+  const guardrail = (name: string, tool: string, when: string) => ({
+    ...{ name, match: { tools: [tool] }, when, action: 'deny' },
+  })
+  const policy = compiled({
+    version: 1,
+    default: 'allow',
+    guardrails: [
+      guardrail('soon', 'a/up', 'calledWithin("v/*", "10m")'),
+      guardrail('three', 'a/send', 'callsAfter("a/send", "a/read") >= 3'),
+    ],
+  })
+  const tools = {
+    toolFor: (server: string, name: string): KnownTool => ({
+      definition: { server, name, inputSchema: { type: 'object' } },
+      category: 'Write',
+      risk: 'low',
+    }),
+    counters: () => new MemoryCounters(),
+  }
+
+  test.each([
+    ['{ call: a/up, expect: allow }'],
+    ['{ call: a/up, called: [{ tool: v/x, ago: 9m }], expect: deny }'],
+    ['{ call: a/up, called: [{ tool: v/x, ago: 11m }], expect: allow }'],
+    ['{ call: a/up, called: [{ tool: v/x }], repeat: 2, every: 10m, expect: allow }'],
+    ['{ call: a/send, called: [{ tool: a/read }], repeat: 3, expect: allow }'],
+    ['{ call: a/send, called: [{ tool: a/read }], repeat: 4, expect: { guardrails: [three] } }'],
+    ['{ call: a/send, repeat: 4, expect: allow }'],
+    // Most of its past is no longer known, and none of that could matter.
+    ['{ call: a/up, called: [{ tool: v/x }], repeat: 1200, every: 1s, expect: allow }'],
+  ])('%s', (text) => {
+    const [one] = casesOf(`cases: [${text}]`)
+    expect(one && runCase(policy, one, tools).differences).toEqual([])
+  })
+})
+
 describe('an invalid file of cases', () => {
   const one = (fields: string) => `cases:\n  - ${fields}\n`
   test.each([
@@ -145,6 +182,11 @@ describe('an invalid file of cases', () => {
       'calls without a server',
       one('{ call: b, expect: allow }'),
       ['2:13 DOCUMENT_BAD_NAME `b` is not a `<server>/<tool>`'],
+    ],
+    [
+      'has called without a server',
+      one('{ call: a/b, called: [{ tool: c/d }, { tool: b }], expect: allow }'),
+      ['2:26 DOCUMENT_BAD_NAME `b` is not a `<server>/<tool>`'],
     ],
     ['calls nothing of a server', one('{ call: b/, expect: allow }'), ['2:13 DOCUMENT_BAD_NAME']],
     [

@@ -18,7 +18,12 @@ import {
 } from '../document/read-document.ts'
 import { parseDuration, type Shape } from '../document/shape.ts'
 import { CONTENT_METHODS, TOOL_CALL } from '../language/methods.ts'
-import { factFields, type SampleFacts, splitServerAndName } from './sample-facts.ts'
+import {
+  factFields,
+  findUnnamedCall,
+  type SampleFacts,
+  splitServerAndName,
+} from './sample-facts.ts'
 
 export interface PolicyCase {
   readonly name: string
@@ -155,6 +160,15 @@ function readCase(map: LocatedMap, index: number, problems: Problems, text: stri
       '`args` is not a mapping',
       'write `args: { name: value }`',
     )
+  const facts = readFacts(map)
+  const unnamed = findUnnamedCall(facts.called)
+  if (unnamed !== undefined)
+    problems.error(
+      'DOCUMENT_BAD_NAME',
+      findEntry(map, 'called')?.at ?? map.at,
+      `\`${unnamed}\` is not a \`<server>/<tool>\``,
+      'name the server before the `/`',
+    )
   const at = scalar(map, 'at')
   const atMs = at === undefined ? 0 : parseTime(String(at))
   if (atMs === undefined)
@@ -171,7 +185,7 @@ function readCase(map: LocatedMap, index: number, problems: Problems, text: stri
     tool: parts?.name ?? '',
     method: String(scalar(map, 'method') ?? TOOL_CALL),
     args: args?.kind === 'map' ? (toJson(args) as JsonObject) : {},
-    facts: readFacts(map),
+    facts,
     atMs: atMs ?? 0,
     repeat: Number(scalar(map, 'repeat') ?? 1),
     everyMs: (parseDuration(scalar(map, 'every')) ?? 0) * 1_000,
@@ -191,6 +205,7 @@ function readFacts(map: LocatedMap): SampleFacts {
     ...part('agent'),
     ...part('prompt'),
     ...part('answers'),
+    ...part('called'),
     ...(typeof category === 'string' ? { callCategory: category as Category } : {}),
     ...(scalar(map, 'secret') === true ? { holdsSecret: true } : {}),
     ...(scalar(map, 'card') === true ? { holdsCard: true } : {}),

@@ -9,7 +9,7 @@ import type { TraceStep } from '../decide/trace.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import type { Expectation, PolicyCase } from './cases.ts'
-import { sampleFacts } from './sample-facts.ts'
+import { sampleFacts, withPast } from './sample-facts.ts'
 
 export interface CaseResult {
   readonly case: PolicyCase
@@ -29,7 +29,7 @@ export interface CaseTools {
 export function runCase(policy: CompiledPolicy, one: PolicyCase, tools: CaseTools): CaseResult {
   const call = { server: one.server, name: one.tool, method: one.method, args: one.args }
   const tool = one.method === TOOL_CALL ? tools.toolFor(one.server, one.tool) : undefined
-  const facts = sampleFacts(tool, one.facts)
+  const { facts, remember } = withPast(sampleFacts(tool, one.facts))
   const counters = tools.counters()
   const traces: TraceStep[][] = []
   let decision: Decision | undefined
@@ -39,7 +39,9 @@ export function runCase(policy: CompiledPolicy, one: PolicyCase, tools: CaseTool
     const trace: TraceStep[] = []
     decision = decide(policy, call, facts, counters, now, trace)
     traces.push(trace)
-    if (decision.action === 'allow') counters.consume(decision.limits, now)
+    if (decision.action !== 'allow') continue
+    counters.consume(decision.limits, now)
+    remember(call, now)
   }
   const last = decision as Decision
   const shown = one.expect.visible === undefined ? undefined : isVisible(policy, call, facts, now)

@@ -1,12 +1,13 @@
 // Facts for hypothetical calls: in `explain`, in cases and in proofs. Everything has a default, so
 // that a case states only what it is about.
 
-import type { AgentFacts, Facts, Principal, SessionFacts } from '../core/call.ts'
+import type { AgentFacts, Call, Facts, Principal, SessionFacts } from '../core/call.ts'
+import type { Instant } from '../core/clock.ts'
 import type { JsonValue } from '../core/json.ts'
 import type { PastCalls } from '../core/past-calls.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
-import type { Shape, ShapeFields } from '../document/shape.ts'
+import { parseDuration, type Shape, type ShapeFields } from '../document/shape.ts'
 import { SessionProvenance } from '../provenance/session-provenance.ts'
 
 export interface SampleFacts {
@@ -22,6 +23,14 @@ export interface SampleFacts {
   readonly prompt?: string
   /** Answers that the session has read: text, or structured content. */
   readonly answers?: readonly JsonValue[]
+  /** What the session called before, the oldest first. */
+  readonly called?: readonly CalledBefore[]
+}
+
+/** `tool` is `<server>/<tool>`, `ago` a duration; a moment ago if it is missing. */
+export interface CalledBefore {
+  readonly tool: string
+  readonly ago?: string | number
 }
 
 /**
@@ -45,11 +54,7 @@ export function sampleFacts(tool: KnownTool | undefined, overrides: SampleFacts 
       ? { id: 'agent', owner: 'local', template: '', depth: 0, turn: 0, ...overrides.agent }
       : null,
     session: {
-      id: 'session',
-      startedAtMs: 0,
-      calls: 0,
-      saw: [],
-      past: NO_PAST,
+      ...{ id: 'session', startedAtMs: 0, calls: 0, saw: [], past: samplePast(overrides) },
       ...overrides.session,
     },
     provenance: sampleProvenance(overrides),
@@ -66,7 +71,40 @@ function sampleProvenance({ prompt, answers = [] }: SampleFacts): SessionProvena
   return memory
 }
 
-const NO_PAST: PastCalls = { calls: [], hasMore: false }
+/** The clock of a hypothetical call starts at 0. */
+function samplePast({ called = [] }: SampleFacts): PastCalls {
+  const calls = called.flatMap(({ tool, ago }) => {
+    const parts = splitServerAndName(tool)
+    return parts === undefined ? [] : { ...parts, atMs: -1_000 * (parseDuration(ago) ?? 0) }
+  })
+  return { calls, hasMore: false }
+}
+
+/** Facts with a past that grows: repeated calls are each other's past. */
+export function withPast(facts: Facts): {
+  readonly facts: Facts
+  readonly remember: (call: Pick<Call, 'server' | 'name'>, now: Instant) => void
+} {
+  const past = { calls: [...(facts.session.past?.calls ?? [])], hasMore: false }
+  return {
+    facts: { ...facts, session: { ...facts.session, past } },
+    remember: ({ server, name }, { monotonicMs: atMs }) => {
+      past.calls.push({ server, name, atMs })
+      if (past.calls.length <= PAST_KEPT) return
+      past.calls.shift()
+      past.hasMore = true
+    },
+  }
+}
+
+/** Calls of one case that its last ones see. */
+const PAST_KEPT = 1_000
+
+/** The first that names no tool of a server. */
+export function findUnnamedCall(called: SampleFacts['called']): string | undefined {
+  return called?.find(({ tool }) => splitServerAndName(tool) === undefined)?.tool
+}
+
 const SAMPLE_SEED = { low: 1, high: 2 }
 
 /** `server/name` at the first slash. */
@@ -90,6 +128,24 @@ export function factFields(bounds: { readonly count: number; readonly list: numb
     answers: {
       shape: { kind: 'list', of: { kind: 'any' }, max: 100 },
       doc: 'answers that the session has read: text, or structured content',
+    },
+    called: {
+      shape: {
+        kind: 'list',
+        of: {
+          kind: 'object',
+          noun: 'an earlier call',
+          fields: {
+            tool: { shape: text, doc: '`<server>/<tool>`', required: true },
+            ago: {
+              shape: { kind: 'duration', maxSeconds: 31_536_000 },
+              doc: 'how long before this call; a moment if left out',
+            },
+          },
+        },
+        max: PAST_KEPT,
+      },
+      doc: 'what the session called before, the oldest first',
     },
     principal: object('a principal', 'who calls', {
       id: text,

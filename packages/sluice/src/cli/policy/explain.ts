@@ -3,9 +3,11 @@
 
 import {
   factFields,
+  findUnnamedCall,
   type SampleFacts,
   sampleFacts,
   splitServerAndName,
+  withPast,
 } from '@sluice/policy/cases/sample-facts'
 import type { Call } from '@sluice/policy/core/call'
 import type { JsonObject } from '@sluice/policy/core/json'
@@ -61,11 +63,15 @@ Examples:
   sluice policy explain stripe/create_refund --args '{"amount": 100, "currency": "EUR"}'
   sluice policy explain github/create_issue --policy policy.yaml --tools tools.json --json
   sluice policy explain gmail/send --facts '{"session": {"saw": ["private"]}, "agent": {"depth": 1}}'
+  sluice policy explain mail/send --facts '{"prompt": "write to ann@example.com", "answers": ["Ask eve@example.net"]}' --args '{"to": "eve@example.net"}'
+  sluice policy explain mail/send --facts '{"called": [{"tool": "vault/read", "ago": "5m"}]}'
   sluice policy explain github/create_issue --repeat 31          # the 31st call in one instant
   sluice policy explain notes/file:///a.md --method resources/read
 
 --facts takes "principal" {id, kind, groups, claims}, "session" {id, calls, saw}, "agent" {id, owner,
-template, depth, turn}, "callCategory", "holdsSecret", "holdsCard", "holdsIban", "transport". Exit code 0 where the call may go on, 1 where not.`
+template, depth, turn}, "prompt" (what the user asked for), "answers" (texts or JSON that the session has
+read), "called" [{tool, ago}] (what it called before, the oldest first), "callCategory", "holdsSecret",
+"holdsCard", "holdsIban", "transport". Exit code 0 where the call may go on, 1 where not.`
 
 export function addPolicyExplain(parent: Command, answer: SetExitCode): void {
   parent
@@ -102,11 +108,12 @@ async function explain(target: string, options: Options, output: Output): Promis
     options.method === TOOL_CALL ? await findTool(parts, tools, options, output) : undefined
   const args: JsonObject = options.args === undefined ? {} : readObject(options.args, '--args')
   const settled = tool === undefined ? undefined : classifyCall(tool, args)
-  const facts = sampleFacts(tool, {
+  const given = {
     ...(Object.keys(args).length === 0 ? {} : await inspectArguments(args)),
     ...(settled === undefined ? {} : { callCategory: settled }),
     ...readFacts(options.facts, output),
-  })
+  }
+  const { facts, remember } = withPast(sampleFacts(tool, given))
   const call: Call = { ...parts, method: options.method, args }
   const now = { wallMs: wallTime(options.at), monotonicMs: 0 }
   const counters = new MemoryCounters()
@@ -114,7 +121,10 @@ async function explain(target: string, options: Options, output: Output): Promis
   let trace: TraceStep[] = []
   let decision = decide(policy, call, facts, counters, now, trace)
   for (let round = 1; round < rounds; round++) {
-    if (decision.action === 'allow') counters.consume(decision.limits, now)
+    if (decision.action === 'allow') {
+      counters.consume(decision.limits, now)
+      remember(call, now)
+    }
     trace = []
     decision = decide(policy, call, facts, counters, now, trace)
   }
@@ -218,7 +228,16 @@ function readFacts(json: string | undefined, output: Output): SampleFacts {
   // The same text again, by the reader that knows offsets: JSON is YAML.
   const problems = new Problems('--facts', json)
   const tree = readDocument(json, problems)
-  if (tree !== undefined && checkShape(tree, FACTS, 'the facts', problems)) return facts
+  if (tree !== undefined && checkShape(tree, FACTS, 'the facts', problems)) {
+    const unnamed = findUnnamedCall((facts as SampleFacts).called)
+    if (unnamed === undefined) return facts
+    problems.error(
+      'DOCUMENT_BAD_NAME',
+      json.indexOf('"called"'),
+      `\`${unnamed}\` is not a \`<server>/<tool>\``,
+      'name the server before the `/`',
+    )
+  }
   const found = problems.sorted()
   for (const problem of found) output.problem(problem, json)
   throw new CliError(
