@@ -12,7 +12,7 @@ interface Outcome {
 
 interface Comparison {
   readonly operation: Operation
-  /** What differs; empty where nothing does. */
+  /** What differs; empty if nothing does. */
   readonly found: readonly string[]
 }
 

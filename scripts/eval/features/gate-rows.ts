@@ -116,7 +116,7 @@ export async function pins(place: Place): Promise<boolean> {
   return isHeld && (await callText(client, 'drop_items')) === 'drop_items'
 }
 
-/** A key in an answer is found, and what depends on it is denied from then on; where the policy says so it
+/** A key in an answer is found, and what depends on it is denied from then on; if the policy says so it
  * is redacted, and so is a card. */
 export async function inspection({ gate }: Place): Promise<boolean> {
   const client = await PlainClient.open(gate, 'office')

@@ -20,7 +20,7 @@ export type CaseResult =
   | { readonly text: string; readonly file: CaseFile; readonly added: PolicyCase }
   | { readonly refused: string }
 
-/** `head` begins a file that does not exist yet: the policy, and the tools where there are some. */
+/** `head` begins a file that does not exist yet: the policy, and the tools if there are some. */
 export function addCase(
   before: string | undefined,
   one: NewCase,

@@ -101,7 +101,7 @@ export function listProtectionParts(level: ProtectionLevel): ProtectionPart[] {
   return PROTECTION_PARTS.filter((part) => level === 'strict' || part.level === 'balanced')
 }
 
-/** `at`: where the document says `protect`. */
+/** `at`: if the document says `protect`. */
 export function buildProtectionGuardrails(level: ProtectionLevel, at: number): Guardrail[] {
   return listProtectionParts(level).map(({ name, when }) => ({
     // Below the key, which is a word: pointers are unique.

@@ -296,7 +296,7 @@ function fromQuery(fields: ShapeFields, query: URLSearchParams): JsonObject {
   )
 }
 
-/** As text where it is nothing else: the shape then says what belongs there. */
+/** As text if it is nothing else: the shape then says what belongs there. */
 function fromText(shape: Shape, text: string): JsonValue {
   if (shape.kind === 'list') return text.split(',')
   if (shape.kind === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'

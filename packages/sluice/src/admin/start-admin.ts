@@ -29,7 +29,7 @@ import { signInEndpoints } from './sign-in/sign-in-endpoints.ts'
 import { SignIns } from './sign-in/sign-ins.ts'
 import { startConsole } from './start-console.ts'
 
-/** `agents`: undefined where the gate runs none. */
+/** `agents`: undefined if the gate runs none. */
 export function startAdmin(
   parts: AdminParts,
   agents: () => Service | undefined = () => undefined,

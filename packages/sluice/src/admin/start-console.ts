@@ -22,7 +22,7 @@ import { ruleTextOf } from './queries/rule-text.ts'
 
 export interface StartedConsole {
   readonly endpoints: readonly Endpoint[]
-  /** False where the request is not for the page or one of its files. */
+  /** False if the request is not for the page or one of its files. */
   serve(request: IncomingMessage, response: ServerResponse): boolean
   close(): void
 }

@@ -17,7 +17,7 @@ export const UNUSED_MS_MAX = 3_600_000
  */
 export const CLOCK_AHEAD_MS_MAX = 60_000
 /**
- * How long after its use an identical call is told that the approval was used, instead of
+ * How long after its use an identical call is answered that the approval was used, instead of
  * requesting a new one.
  */
 export const USED_SHOWN_MS = 10_000

@@ -1,4 +1,4 @@
-// An alert: what a person on duty is told beyond the console. Names in it may come from servers and
+// An alert: a message for a person on duty, outside the console. Names in it may come from servers and
 // callers; channels show them as text. Never arguments, answers or what a server said of a failure.
 
 export const ALERT_KINDS = [
@@ -28,6 +28,6 @@ export interface SentAlert extends Alert {
 /** A channel that alerts go out on. */
 export interface AlertChannel {
   readonly channel: string
-  /** Rejects if nobody could be told. */
+  /** Rejects if it could not be delivered. */
   alert(alert: SentAlert): Promise<void>
 }

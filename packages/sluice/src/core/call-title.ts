@@ -19,7 +19,7 @@ export function titleOfCall({ server, method, name }: TitledCall): string {
   return `${server}/${name === '' ? method : name}`
 }
 
-/** Who asks and what for, where that is a server; undefined for calls of clients. */
+/** Who asks and what for, if that is a server; undefined for calls of clients. */
 export function describeServerRequest({ server, method }: TitledCall): string | undefined {
   const purpose = SERVER_REQUESTS.get(method)
   return purpose === undefined ? undefined : `the server ${server} asks for ${purpose}`

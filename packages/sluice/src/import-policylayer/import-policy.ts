@@ -23,7 +23,7 @@ export interface ImportOptions {
 }
 
 export interface PolicyImportResult {
-  /** Empty where nothing could be read. With errors, what they concern is denied in it. */
+  /** Empty if nothing could be read. With errors, what they concern is denied in it. */
   readonly yaml: string
   readonly warnings: readonly ImportWarning[]
   readonly errors: readonly ImportWarning[]

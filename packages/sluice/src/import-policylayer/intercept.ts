@@ -87,7 +87,7 @@ function importWildcard(
   composeGuardrails(draft, { key: scope.all, title: 'all tools', comments: [], at }, checks)
 }
 
-/** Undefined where a part could not be translated: then the whole tool stays shut. */
+/** Undefined if a part could not be translated: then the whole tool stays shut. */
 function readChecks(tool: string, node: LocatedNode, report: ImportReport): Check[] | undefined {
   const before = report.errorCount
   const body = readMap(node, ['rules'], `\`${tool}\``, report)

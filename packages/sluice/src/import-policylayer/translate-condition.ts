@@ -2,7 +2,7 @@
 // whatever cannot be decided is denied, which is what the original does with a missing argument or
 // another type. `match`: holds the call if true; there a missing argument does not match, as in
 // the original, and another type does, where the original lets the call go.
-// Invariant: `pass` is never true where the original is false; `match` is never false where it is true.
+// Invariant: `pass` is never true if the original is false; `match` is never false if it is true.
 
 import { didYouMean } from '@sluice/policy/document/nearest'
 import {

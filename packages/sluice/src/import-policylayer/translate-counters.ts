@@ -24,7 +24,7 @@ export interface CountingRule {
 interface CounterBound {
   readonly max: number
   readonly at: number
-  /** The original counts only where the limit stands beside its counter. */
+  /** The original counts only if the limit stands beside its counter. */
   readonly counted: boolean
 }
 

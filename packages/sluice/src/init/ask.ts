@@ -4,14 +4,14 @@
 import { createInterface } from 'node:readline/promises'
 
 export interface Asker {
-  /** Yes only where somebody says so. */
+  /** Yes only if the person says so. */
   yes(question: string): Promise<boolean>
   /** `all`: yes to this question and to the others of its kind. */
   yesOrAll(question: string): Promise<'yes' | 'no' | 'all'>
   close(): void
 }
 
-/** Undefined where nobody can be asked. */
+/** Undefined if nobody can be asked. */
 export function askerFor(json: boolean): Asker | undefined {
   if (json || !process.stdin.isTTY || !process.stderr.isTTY) return undefined
   const lines = createInterface({ input: process.stdin, output: process.stderr })

@@ -14,7 +14,7 @@ export interface Change {
   /** Undefined: it is not there yet. */
   readonly before?: string
   readonly after: string
-  /** Of a new file, where it is not the usual one. */
+  /** Of a new file, if it is not the usual one. */
   readonly mode?: number
 }
 

@@ -1,5 +1,5 @@
 // `freeze` and `thaw`. A freeze applies at once, whatever cannot be written; a thaw is recorded before it
-// takes effect. The same on a running gate and on a data directory where none runs.
+// takes effect. The same on a running gate and on a data directory if none runs.
 
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { FieldValues } from '@sluice/policy/document/shape'

@@ -14,7 +14,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { ApprovalNews } from './approval-news.ts'
 import type { VerifyPerson } from './verify-person.ts'
 
-/** What operations work on: of a running gate, or of a data directory where none runs. */
+/** What operations work on: of a running gate, or of a data directory if none runs. */
 export interface OperationParts {
   readonly people: People
   readonly ledger: Pick<Ledger, 'event'>

@@ -65,7 +65,7 @@ export const ACCEPT_PINS: Operation = operation({
   },
 })
 
-/** It tightens, so it needs no passkey; who it was is recorded, and told to callers. */
+/** It tightens, so it needs no passkey; the person is recorded, and named in replies to callers. */
 export const REFUSE_PINS: Operation = operation({
   name: 'pins.refuse',
   summary: 'refuse a definition: it stays held, and callers are told by whom',
@@ -94,7 +94,7 @@ export const REFUSE_PINS: Operation = operation({
 
 export const PIN_OPERATIONS: readonly Operation[] = [HELD_PINS, ACCEPT_PINS, REFUSE_PINS]
 
-/** `pins.accept` on a data directory where no gate runs. */
+/** `pins.accept` on a data directory if no gate runs. */
 export function acceptStored(store: DatabaseSync): Operation {
   return operation({
     ...{ name: 'pins.accept', summary: ACCEPT_PINS.summary, role: ACCEPT_PINS.role },

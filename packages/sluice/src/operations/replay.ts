@@ -1,5 +1,5 @@
 // The recorded calls under another policy: each is decided again, in their order, with limits
-// counted as they would have been. Says which verdicts change, and what cannot be told. Reads only;
+// counted as they would have been. Reports which verdicts change, and what cannot be known. Reads only;
 // called by `policy replay`.
 
 import type { DatabaseSync } from 'node:sqlite'

@@ -84,7 +84,7 @@ function describeGate(
   }
 }
 
-/** Why a server does not answer; a login that is missing is told with the command. */
+/** Why a server does not answer; for a missing login, with the command that does it. */
 function failureOf(failure: ServerFailure | undefined): JsonObject {
   if (failure === undefined) return {}
   const { code, message, help } = failure

@@ -1,5 +1,5 @@
 // The proof of a person that loosening commands need, as the owner of the data directory asks for it:
-// the running gate, or a command where none runs. The PIN comes beside the request and goes nowhere
+// the running gate, or a command if none runs. The PIN comes beside the request and goes nowhere
 // else; that somebody tried a wrong one is on the record.
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'

@@ -21,7 +21,7 @@ export function findCaseVariant(args: JsonObject, properties: JsonObject): strin
 
 /**
  * Two keys of one object, at any depth, that differ only in case. Independent of the schema, which
- * may allow any key or describe the object where it is not checked (`$ref`, `anyOf`).
+ * may allow any key or describe the object if it is not checked (`$ref`, `anyOf`).
  */
 export function findTwinKeys(value: JsonValue | undefined): readonly [string, string] | undefined {
   if (typeof value !== 'object' || value === null) return undefined

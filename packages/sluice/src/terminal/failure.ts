@@ -62,7 +62,7 @@ function misuse(error: CommanderError, program: Command, argv: readonly string[]
   return new CliError('CLI_ARGUMENT', message, meant ? `did you mean ${meant}? ${all}` : all)
 }
 
-/** Names that other tools have for an option; only where the command has that option. */
+/** Names that other tools have for an option; only if the command has that option. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   '--decision': '--action',
   '--verdict': '--action',

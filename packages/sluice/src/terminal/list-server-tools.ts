@@ -62,7 +62,7 @@ const TRY_IT = 'run the server by itself to see what it prints'
 
 type ListingError = Error & { readonly code?: string; readonly cause?: unknown }
 
-/** The cause, and not the layer that reports it: `fetch failed` and `spawn ENOENT` help nobody. */
+/** The cause, and not the layer that reports it: `fetch failed` and `spawn ENOENT` alone do not help. */
 function describeListingError(error: ListingError, address: ServerAddress) {
   if ('command' in address && error.code === 'ENOENT') {
     const why = `there is no program \`${address.command[0]}\``

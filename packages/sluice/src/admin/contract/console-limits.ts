@@ -1,4 +1,4 @@
-// Bounds of what the console is told and asks for, by name and unit. Those of the API as a whole are
+// Bounds of what the console sends and receives, by name and unit. Those of the API as a whole are
 // in limits.ts.
 
 /** Exact counters are sent this often, to each who looks. */
@@ -70,5 +70,5 @@ export const AGENT_CALLS_READ = 500
  * for its end lasts. */
 export const WATCH_AGENT_EVERY_MS = 1_000
 export const WATCH_RUN_MS = 20_000
-/** The page looks again by itself. */
+/** The page polls at this interval. */
 export const PROMPT_WAIT_MS = 200

@@ -54,14 +54,14 @@ export interface CallExplanation extends CallRecord {
       readonly count: number
     }[]
   } | null
-  /** The rule as it stands in the document in force, where it is still there. */
+  /** The rule as written in the document in force, if it is still there. */
   readonly ruleText: { readonly file: string; readonly line: number; readonly text: string } | null
 }
 
 export interface LedgerPage {
   readonly calls: readonly CallRecord[]
   readonly next: number | null
-  /** The newest records, so many, were not searched: they are being indexed. 0 where all were. */
+  /** The newest records, so many, were not searched: they are being indexed. 0 if all were. */
   readonly behind: number
   /** The index did not agree with the ledger and was built again: why. */
   readonly indexRebuilt?: string
@@ -82,7 +82,7 @@ export interface VerificationView {
   readonly ok: boolean
   readonly records: number
   readonly durationMs: number
-  /** Where it does not fit together, and how. */
+  /** If it does not fit together, and how. */
   readonly says: string
 }
 
@@ -156,7 +156,7 @@ export interface PendingDefinitionView {
   readonly unknown: boolean
   readonly because: string
   readonly changes: readonly string[]
-  /** Definitions as text, one member a line; `before` is empty where none was accepted. */
+  /** Definitions as text, one member a line; `before` is empty if none was accepted. */
   readonly before: string
   readonly after: string
   /** Words to the model, hidden text and the like in the new definition: it looks like an attack. */
@@ -189,7 +189,7 @@ export interface PolicyDocumentView {
   readonly house: boolean
   /** Whether this text is what is in force; else it waits or has errors. */
   readonly inForce: boolean
-  /** Why it cannot be saved from here; empty where it can. */
+  /** Why it cannot be saved from here; empty if it can. */
   readonly fixed: string
   /** The file lies in a checkout: what is saved is a patch to take along. */
   readonly versioned: boolean
@@ -197,7 +197,7 @@ export interface PolicyDocumentView {
 
 export interface PolicyView {
   readonly documents: readonly PolicyDocumentView[]
-  /** What waits or is wrong; empty where the files are in force. */
+  /** What waits or is wrong; empty if the files are in force. */
   readonly why: string
 }
 
@@ -215,7 +215,7 @@ export interface BoardTool {
   readonly rule: string
   readonly reason: string
   readonly limits: readonly string[]
-  /** Why it cannot simply be moved; empty where it can. */
+  /** Why it cannot simply be moved; empty if it can. */
   readonly lock: string
   /** Guardrails that may tighten the verdict, by name. */
   readonly guardrails: readonly string[]
@@ -244,9 +244,9 @@ export interface PolicyTestsDraft {
   readonly base: string
   readonly before: string
   readonly after: string
-  /** What is not as the new case expects; empty where it passes. */
+  /** What is not as the new case expects; empty if it passes. */
   readonly differences: readonly string[]
-  /** Why no case can be added there; empty where it can. */
+  /** Why no case can be added there; empty if it can. */
   readonly refused: string
 }
 
@@ -256,7 +256,7 @@ export interface PolicyDraft {
   /** Absent unless a case was asked for. */
   readonly tests?: PolicyTestsDraft
   readonly problems: readonly PolicyProblem[]
-  /** Absent where the text has errors. */
+  /** Absent if the text has errors. */
   readonly board?: {
     readonly fallback: Action
     readonly categories: readonly BoardCategory[]

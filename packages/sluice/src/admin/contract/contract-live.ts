@@ -1,4 +1,4 @@
-// What the page Live is told: calls as they pass, counters and rows. Types only.
+// What the page Live receives: calls as they pass, counters and rows. Types only.
 
 import type { OutcomeLabel } from '../../core/outcome-label.ts'
 

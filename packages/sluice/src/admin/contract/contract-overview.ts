@@ -1,4 +1,4 @@
-// What the overview is told about a stretch of time. Types only.
+// What the overview shows of a stretch of time. Types only.
 
 import type { OutcomeLabel } from './contract-live.ts'
 

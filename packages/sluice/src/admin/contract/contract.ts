@@ -1,5 +1,5 @@
 // Types and schemas of the admin API for its clients: the console imports its types from here and from
-// nowhere else. Pure types. What each address takes and needs stands in the tables `*-endpoints.ts`;
+// nowhere else. Pure types. What each path takes and needs is in the tables `*-endpoints.ts`;
 // `/api/openapi.json` is written from the same tables. Every request but those of sign-in carries
 // `Authorization: Bearer TOKEN`, with the token of `POST /api/sign-in` that stays in the tab's memory,
 // or a system's credential. What is marked "proof" also needs a passkey assertion for just that request:
@@ -100,7 +100,7 @@ export interface PasskeyView {
 }
 
 /** `POST /api/passkeys/challenge` gives `{ challenge }`, the options of `startRegistration`; its answer comes back here:
- * `POST /api/passkeys`. The PIN is asked for once more, where the person has one: a stolen page must
+ * `POST /api/passkeys`. The PIN is asked for once more, if the person has one: a stolen page must
  * not be able to add a key of its own. Without a PIN the request needs the proof of another passkey;
  * only who was invited has neither. */
 export interface NewPasskey {

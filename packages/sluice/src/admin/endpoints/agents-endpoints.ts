@@ -34,7 +34,7 @@ const STOP = z.strictObject({ reason: z.string().max(1_000) })
 const FORK = z.strictObject({ turn: z.int().min(0).nullable() })
 const IMPORT = z.strictObject({ owner: z.string().min(1).max(200), agent: z.unknown() })
 
-/** `service`: undefined where the gate runs no agents. */
+/** `service`: undefined if the gate runs no agents. */
 export function agentsEndpoints(
   service: () => Service | undefined,
   reader: LedgerReader,

@@ -37,7 +37,7 @@ export function exportEndpoints({ reader, record, nowMs }: ExportParts): Endpoin
         const query = Object.fromEntries(
           Object.entries(filter).filter(([, value]) => value !== undefined),
         ) as Query
-        // What cannot be read is said before there is a file.
+        // A ledger that cannot be read is reported before the download starts.
         const first = await reader.ask('stretch', { query, format, from: { seq: 1, open: [] } })
         await record({ format, filter: query as JsonObject, by: toActor(person as Person) })
         const day = new Date(nowMs()).toISOString().slice(0, 10)

@@ -15,7 +15,7 @@ import type { LiveHub } from './live-hub.ts'
 export interface LiveEndpointParts {
   readonly hub: LiveHub
   readonly reader: LedgerReader
-  /** The rule of a pointer, as it stands in the document in force. */
+  /** The rule of a pointer, as written in the document in force. */
   readonly ruleText: (policy: string, pointer: string) => CallExplanation['ruleText']
   /** What a session is called; its id if that is not known any more. */
   readonly nameSession: (session: string) => string

@@ -57,7 +57,7 @@ export class LiveHub implements CallTap {
     this.#id = parts.nowMs()
   }
 
-  /** What came after `last` is sent at once; where that is no longer known, the last five minutes. What
+  /** What came after `last` is sent at once; if that is no longer known, the last five minutes. What
    * was counted up to this moment goes to those who look already: nothing is counted twice. */
   join(feed: Feed, last: string | undefined): { readonly resumed: boolean; leave(): void } {
     if (this.#timer === undefined) this.#start()

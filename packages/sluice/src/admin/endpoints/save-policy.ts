@@ -118,7 +118,7 @@ function checkTests(
   return { file, before: current?.text ?? '', text, isNew: current === undefined }
 }
 
-/** Of what waits, undefined where nothing does. Throws where that is more than this one document: an
+/** Of what waits, undefined if nothing does. Throws if that is more than this one document: an
  * agent could have written another file, and its person would put that in force by saving theirs. */
 function waitingDigest(policies: Policies, only: PolicyDocument): string | undefined {
   const { digest } = policies.preview()

@@ -33,7 +33,7 @@ export interface Endpoint {
   /** `anyone`: before sign-in. */
   readonly role: Role | 'anyone'
   /** Needs a fresh passkey assertion for just this request; a system's credential is one. `offered`:
-   * checked where one comes along, and the handler is told. */
+   * checked if one is sent, and passed to the handler. */
   readonly proof: boolean | 'offered'
   readonly summary: string
   readonly body?: z.ZodType | undefined

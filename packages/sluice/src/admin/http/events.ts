@@ -1,5 +1,5 @@
 // A stream of server-sent events to a signed-in page: fetched, not an EventSource, since that cannot
-// send a token. A page that does not read is let go; it comes back with `Last-Event-ID`.
+// send a token. A page that does not read is disconnected; it reconnects with `Last-Event-ID`.
 
 import type { ServerResponse } from 'node:http'
 import { STREAM_BEHIND_BYTES_MAX, STREAM_PULSE_MS } from './limits.ts'

@@ -66,7 +66,7 @@ export class ConsolePage {
     this.#directory = directory
   }
 
-  /** False where the path is none of the console's. */
+  /** False if the path is not one of the console's. */
   serve(path: string, request: IncomingMessage, response: ServerResponse): boolean {
     const files = this.#read()
     const isPage = PAGES.has(path.split('/')[1] ?? '')

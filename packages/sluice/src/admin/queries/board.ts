@@ -1,4 +1,4 @@
-// A policy as a board: for each known tool the column it stands in, the limits that hold for it, and
+// A policy as a board: for each known tool its column, the limits that hold for it, and
 // why it cannot simply be moved. What a plain call would get, by the engine itself. Pure.
 
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'

@@ -67,12 +67,12 @@ export interface CallAddress {
   readonly callId: string
   readonly session: string
   readonly atMs: number
-  /** Its number on record, where that is known. */
+  /** Its number on record, if that is known. */
   readonly seq?: number | undefined
 }
 
 export interface CallLookup {
-  /** Null where it is not on record, or not among what is indexed. */
+  /** Null if it is not on record, or not among what is indexed. */
   readonly called: CallWithOutcome | null
   readonly behind: number
 }
@@ -146,7 +146,7 @@ export class LedgerQueries {
     return calls.map((call) => callRecord(call, this.#names.nameOf(call.record.session)))
   }
 
-  /** Takes in some of what the index lacks, between two questions; false where nothing is left. */
+  /** Takes in some of what the index lacks, between two questions; false if nothing is left. */
   goOn(): boolean {
     this.#isBehind &&= this.#catchUp(0) > 0
     return this.#isBehind
@@ -342,7 +342,7 @@ export class LedgerQueries {
     }
   }
 
-  /** As the gate keeps them: it is asked to write them down before. Read again only where the file has
+  /** As the gate keeps them: it is asked to write them down before. Read again only if the file has
    * changed: what the engine works out for a tool is kept with it. */
   #known(): readonly KnownTool[] {
     this.#store ??= openGateStoreReadOnly(this.#directory)

@@ -1,5 +1,5 @@
-// The rule that a record points at, as it stands in the document in force: file, line and the lines of
-// the rule. Null where the document has changed since, or the rule is none of a document's.
+// The rule that a record points at, as written in the document in force: file, line and the lines of
+// the rule. Null if the document has changed since, or the rule is none of a document's.
 
 import { parseYaml } from '@sluice/policy/document/parse-yaml'
 import { Problems } from '@sluice/policy/document/problem'

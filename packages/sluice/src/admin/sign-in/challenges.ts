@@ -18,7 +18,7 @@ export interface SignedAction {
 }
 
 interface IssuedChallenge {
-  /** Undefined where anybody may sign in. */
+  /** Undefined if anybody may sign in. */
   readonly person: string | undefined
   readonly use: 'sign-in' | 'register' | 'action'
   /** The hash of the action with its number; empty elsewhere. */
@@ -104,7 +104,7 @@ export class Challenges {
     rp: RelyingParty,
   ): Promise<Person> {
     const { challenge, given } = this.#take(assertion, 'action')
-    // Also where the hash was given out for another request of the same person.
+    // Also if the hash was given out for another request of the same person.
     const expected = text(digestAction(action, person.name, given.nonce))
     if (given.person !== person.name || expected !== given.digest)
       throw new ApiError('API_PROOF', 'the passkey was asked for something else', 'begin again')
@@ -113,7 +113,7 @@ export class Challenges {
     throw new ApiError('API_PROOF', 'the passkey is of another person', 'sign in as that one')
   }
 
-  /** Gone with the first try, whatever comes of it. */
+  /** Used up by the first attempt, whether it succeeds or not. */
   #take(
     answer: unknown,
     use: IssuedChallenge['use'],

@@ -12,7 +12,7 @@ export class ExpiringMap<Value> {
     this.#nowMs = nowMs
   }
 
-  /** The oldest makes room: nobody can keep others out by asking. */
+  /** The oldest is evicted: nobody can lock others out by asking often. */
   put(key: string, value: Value, forMs: number): void {
     const nowMs = this.#nowMs()
     for (const [old, { untilMs }] of this.#kept) if (untilMs <= nowMs) this.#kept.delete(old)

@@ -14,7 +14,7 @@ export interface ExternalPerson {
   readonly untilMs: number
 }
 
-/** Groups that are told to somebody who has no role. */
+/** How many groups an error lists for a person who has no role. */
 const GROUPS_SHOWN_MAX = 10
 
 /** Throws ApiError. `base` is where the page was opened. */

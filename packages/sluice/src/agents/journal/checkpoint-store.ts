@@ -66,7 +66,7 @@ export class CheckpointStore {
     return typeof stored === 'string' ? (JSON.parse(stored) as Answers) : null
   }
 
-  /** What the agent said to a question when it came to rest, where nothing has happened since. */
+  /** What the agent said to a question when it came to rest, if nothing has happened since. */
   answerOf({ key, seq }: Pick<AgentRow, 'key' | 'seq'>, question: string): string | undefined {
     const row = this.#database.get(
       `SELECT c.seq, a.at_rest, a.forked FROM checkpoints c

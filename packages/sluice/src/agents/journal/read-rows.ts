@@ -1,5 +1,5 @@
 // Rows of agents.db as the room reads them: JSON parsed, memories unpacked. What cannot be read is
-// damage, and is said as such. Called by journal.ts and operations.ts.
+// damage, and is reported as such. Called by journal.ts and operations.ts.
 
 import { zstdDecompressSync } from 'node:zlib'
 import type { Limits, Price, Summary } from '../../guest/protocol.ts'

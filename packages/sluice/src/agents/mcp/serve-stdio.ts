@@ -56,7 +56,7 @@ export function serveAgentsOverStdio(
   return handle
 }
 
-/** Undefined where it is anything but one whole request that says name and arguments and no more. */
+/** Undefined if it is anything but one whole request that says name and arguments and no more. */
 function readPlain(chunk: Buffer): FastPathCall | undefined {
   if (chunk.indexOf(NEWLINE) !== chunk.length - 1) return undefined
   let message: unknown

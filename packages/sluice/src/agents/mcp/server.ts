@@ -99,7 +99,7 @@ export function isQuick(name: string): boolean {
   return QUICK.has(name)
 }
 
-/** The same calls without the protocol around them: nobody is told of progress, nobody cancels. */
+/** The same calls without the protocol around them: no progress notifications, no cancellation. */
 export function createDirectCalls(
   service: Service,
   { owner, agent, labels }: AgentsCaller,
@@ -172,7 +172,7 @@ function cancellationOf(signal: AbortSignal): AbortSignal {
   return own.signal
 }
 
-/** Undefined where nobody asked to be told. */
+/** Undefined if the caller asked for no progress. */
 function progressOf(mcpReq: ServerContext['mcpReq']): ProgressListener | undefined {
   const { _meta } = mcpReq
   const progressToken = _meta?.progressToken

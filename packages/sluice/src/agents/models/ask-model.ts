@@ -82,7 +82,7 @@ export class ModelCaller {
     return this.#attempt(agent, request, reservation, signal)
   }
 
-  /** What an agent is told and has never changes, so it is asked for once. */
+  /** An agent's instructions and tools never change, so they are read once. */
   async #readPreamble(id: string): Promise<ModelPreamble> {
     const known = this.#known.get(id)
     if (known !== undefined) return known
@@ -106,7 +106,7 @@ export class ModelCaller {
           signal.throwIfAborted()
           await this.#budgets.check(agent)
           const both = AbortSignal.any([signal, AbortSignal.timeout(MODEL_TIMEOUT_MS)])
-          // A script is nobody's bill.
+          // A scripted model costs nothing.
           if (!isScript(request.model)) reservation.sent()
           return callModel({ ...request, signal: both }, this.#settings)
         })
@@ -178,7 +178,7 @@ function charactersOf({ messages, instructions, tools }: Omit<ModelRequest, 'sig
   return JSON.stringify(messages).length + instructions.length + JSON.stringify(tools).length
 }
 
-/** What passes by itself: overload, limits of the provider, a network that is away. */
+/** Transient errors: overload, limits of the provider, no network. */
 function canRetry(error: unknown): boolean {
   if (error instanceof AgentError) return false
   const { isRetryable, statusCode, name } = (error ?? {}) as {

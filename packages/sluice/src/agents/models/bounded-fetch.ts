@@ -18,7 +18,7 @@ async function fetchBounded(
   options: RequestInit | undefined,
   isStream: boolean,
 ): Promise<Response> {
-  // A redirect would get the conversation, and in some headers the key, to where nobody allowed it.
+  // A redirect would send the conversation, and in some headers the key, to a host that is not allowed.
   const answer = await fetch(url, { ...options, redirect: 'error' })
   const { status, statusText, headers, body } = answer
   if (body === null) return answer

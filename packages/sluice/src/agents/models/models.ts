@@ -30,7 +30,7 @@ export interface ModelAnswer {
 
 export interface CompatibleProvider {
   readonly url: string
-  /** The environment variable with the key, where one is needed. */
+  /** The environment variable with the key, if one is needed. */
   readonly keyFrom?: string
 }
 
@@ -66,7 +66,7 @@ interface ModelName {
   readonly model: string
 }
 
-/** What a model's name means, or why it means nothing here. Checked at create, where no key is needed
+/** What a model's name means, or why it means nothing here. Checked at create, if no key is needed
  * yet: files, todos, tools and programs of an agent work without one. */
 export function checkModelName(name: string, settings: ModelSettings): ModelName {
   const [, provider = '', model = ''] = /^([a-z][a-z0-9_-]{0,63}):([!-~]{1,200})$/.exec(name) ?? []

@@ -18,7 +18,7 @@ import {
 import type { Steps } from '../step-thread/step-client.ts'
 import type { SuspendedProgram, SuspendedPrograms } from './suspended-programs.ts'
 
-/** What a program's tool call came to; null where it was sent before and nothing is known of it. */
+/** What a program's tool call came to; null if it was sent before and nothing is known of it. */
 export interface ProgramCallResult {
   readonly value?: unknown
   readonly error?: string
@@ -280,7 +280,7 @@ class Program {
     })
   }
 
-  /** With the memory it had; or without one, from its start, where that was given up. */
+  /** With the memory it had; or without one, from its start, if that was given up. */
   async #goOn(startedAt: number, result: Result): Promise<ProgramAnswer> {
     for (let again = false; ; again = true) {
       try {

@@ -17,7 +17,7 @@ export interface ProgressListener {
   onEvent(progress: Progress): void
   /** Text of the model as it comes; what is in the journal is the whole answer. */
   onText?(text: string): void
-  /** Nothing more is told. */
+  /** No more events follow. */
   onEnd?(): void
 }
 
@@ -61,7 +61,7 @@ export class RunWatch {
     })
   }
 
-  /** Where the text of the model goes as it comes; undefined if nobody wants it. */
+  /** Receives the model's text as it is streamed; undefined if no one listens. */
   textSink(agent: string, runId: string | null): ((text: string) => void) | undefined {
     const listeners = (): ProgressListener[] =>
       [...(this.#runs.get(runId ?? '') ?? [])].flatMap(({ agent: id, listener }) =>

@@ -25,7 +25,7 @@ export class SuspendedPrograms {
     return rest
   }
 
-  /** Undefined where it was given up. */
+  /** Undefined if it was given up. */
   take(rest: SuspendedProgram): Uint8Array | undefined {
     const { memory } = rest
     if (this.#held.delete(rest)) this.#bytes -= memory?.length ?? 0

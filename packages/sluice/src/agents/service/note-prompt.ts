@@ -1,4 +1,4 @@
-// Tells the gate what an agent is told, and who wrote it, before the run that it begins. An agent of the
+// Passes an agent's prompt, and who wrote it, to the gate before the run that it begins. An agent of the
 // same family is judged by the same session, so that nothing has to be handed on.
 
 import { processClock } from '../../store/process-clock.ts'

@@ -1,4 +1,4 @@
-// What callers of the service hand it and get from it: how it is started, who asks, a prompt and its
+// Arguments and results of the service: how it is started, the caller, a prompt and its
 // answer. Types only.
 
 import type { RunEnd } from '../../guest/protocol.ts'

@@ -51,7 +51,7 @@ export const TIDY_PAUSE_MS = 25
 export const NONCE_EVENTS_MAX = 1_000
 /** Agents of which is known that no such event can be theirs. */
 export const OWN_EVENTS_AGENTS_MAX = 100_000
-/** Answers of guests kept for the next who asks. */
+/** Answers of guests cached for the next caller. */
 export const ANSWERS_KEPT_MAX = 2_000
 export const ANSWERS_KEPT_BYTES_MAX = 16 * 1_048_576
 export const ANSWER_KEPT_BYTES_MAX = 65_536
@@ -69,7 +69,7 @@ export const HISTORY_EVENTS_MIN = 16
 /** Agents looked at in one pause for events that are too old, and how often all of them are. */
 export const SWEEP_AGENTS = 50
 export const SWEEP_EVERY_MS = 6 * 3_600_000
-/** A limit of time that could not be told to its agent is tried again after this. */
+/** A time limit that could not be delivered to its agent is tried again after this. */
 export const WAKE_AGAIN_MS = 60_000
 /** Model calls at once, of all agents; the others wait their turn. */
 export const MODEL_CALLS_MAX = 128

@@ -26,7 +26,7 @@ export function runSlice<Result>(
   }
 }
 
-/** In one piece, where nobody else can wait for it. */
+/** In one piece, if nobody else can wait for it. */
 export function runWhole<Result>(work: SlicedWork<Result>): Result {
   for (;;) {
     const step = work.next()

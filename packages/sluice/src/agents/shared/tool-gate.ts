@@ -48,7 +48,7 @@ export interface ToolGate {
   /** What the owner may see, today. */
   list(owner: string): Promise<readonly GateTool[]>
   call(call: GateCall): Promise<GateOutcome>
-  /** Before the run that it begins: calls of the agent are judged by what it was told. */
+  /** Called before the run that it begins: the agent's calls are judged by its prompt. */
   notePrompt?(prompt: AgentPrompt): Promise<void>
   /** Waits for the verdict on a held call, carries it out if it may, and gives its outcome. */
   settle(

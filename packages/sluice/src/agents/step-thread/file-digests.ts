@@ -14,7 +14,7 @@ const KEPT_MAX = 20_000
 
 export interface DigestedFile extends FileFacts {
   readonly digest: string
-  /** Only where one file was asked for. */
+  /** Only if one file was asked for. */
   readonly content: Uint8Array | undefined
 }
 
@@ -29,7 +29,7 @@ function isLittle(files: readonly FileFacts[]): boolean {
 export class FileDigests {
   readonly #kept = new LruMap<string, string>(KEPT_MAX);
 
-  /** In slices where there is content to be read. */
+  /** In slices if there is content to be read. */
   *of(
     stepper: Stepper,
     agent: AgentRow,

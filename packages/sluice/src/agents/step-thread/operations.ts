@@ -301,7 +301,7 @@ export class Operations extends OwnerOperations {
     return this.#stepper.journal.work.programEvents(key, effect)
   }
 
-  /** Files with the digests of their content, which is read only where it is not known yet. */
+  /** Files with the digests of their content, which is read only if it is not known yet. */
   *files(owner: string, id: string, question: { glob?: string; path?: string }, nowMs: number) {
     const agent = this.#stepper.find(owner, id)
     const files = yield* this.#digests.of(this.#stepper, agent, question, nowMs)
@@ -335,7 +335,7 @@ export class Operations extends OwnerOperations {
     return database.all(sql, untilMs).map(toAgent)
   }
 
-  /** A limit of time that could not be told to its agent is tried again later. */
+  /** A time limit that could not be delivered to its agent is tried again later. */
   postpone(id: string, untilMs: number): void {
     const { journal } = this.#stepper
     journal.run('UPDATE agents SET wake_at = ? WHERE id = ? AND wake_at IS NOT NULL', untilMs, id)

@@ -24,7 +24,7 @@ type AnswerValue = ReturnType<Operations['ask']> | ResultOf<ReturnType<Operation
 
 interface CachedAgent {
   readonly agent: AgentRow
-  /** Undefined where it was not said. */
+  /** Undefined if it was not said. */
   readonly runStartedAt: number | null | undefined
 }
 
@@ -44,7 +44,7 @@ export class StepCache {
   readonly #answers = new Map<string, CachedAnswer>()
   #length = 0
 
-  /** Undefined where the thread has to be asked. */
+  /** Undefined if the thread has to be asked. */
   answer(name: Name, values: readonly unknown[]): unknown {
     if (name === 'standing') {
       const [owner, id, nowMs] = values as Parameters<Operations['standing']>
@@ -60,12 +60,12 @@ export class StepCache {
     return value && { agent, value, content: undefined }
   }
 
-  /** What an agent holds in files; undefined where nothing is known of it. */
+  /** What an agent holds in files; undefined if nothing is known of it. */
   fileBytes(id: string): number | undefined {
     return this.#agents.get(id)?.agent.summary.fileBytes
   }
 
-  /** Whose agent it is; undefined where nothing is known of it. */
+  /** Whose agent it is; undefined if nothing is known of it. */
   ownerOf(id: string): string | undefined {
     return this.#agents.get(id)?.agent.owner
   }

@@ -23,7 +23,7 @@ export interface StepRequest {
   readonly bytes: readonly (readonly [place: number, bytes: Uint8Array])[]
 }
 
-/** As text; as it is where there are bytes in it. */
+/** As text; as it is if there are bytes in it. */
 export type StepAnswer =
   | { readonly text: string | undefined }
   | { readonly text: null; readonly value: unknown }
@@ -86,7 +86,7 @@ interface AnswerPacking<Whole, Part> {
 interface PackedCreate extends Pick<AppliedStep, 'step' | 'runStartedAt'> {
   readonly key: number
   readonly family: number
-  /** Null where it is one of its own. */
+  /** Null if it is one of its own. */
   readonly joined: FamilyRow | null
 }
 

@@ -45,7 +45,7 @@ export class WakeTimer {
     try {
       for (const { id } of await this.#steps.due(processClock.nowMs())) {
         const after = await this.#tick(id).catch(() => undefined)
-        // One that cannot be told, or does not listen, must not keep the timer spinning.
+        // An agent that cannot be reached, or does not respond, must not keep the timer spinning.
         if (
           after === undefined ||
           (after.agent.summary.wakeAt ?? Number.MAX_VALUE) <= processClock.nowMs()

@@ -55,7 +55,7 @@ export interface ApplyHow {
   readonly request?: string | null | undefined
   /** A reset from inside clears the agent, not what its family has used. */
   readonly keepsCounts?: boolean | undefined
-  /** Whose turn it takes on its way here, where that is not who asks. */
+  /** The owner whose turn it takes, if that is not the caller. */
   readonly whose?: string | undefined
 }
 
@@ -103,7 +103,7 @@ export class Stepper {
     this.journal.close()
   }
 
-  /** What can be done while nobody waits; true where there is more. */
+  /** What can be done while nobody waits; true if there is more. */
   tidy(nowMs: number): boolean {
     if (!this.journal.database.isOpen) return false
     this.residents.tidy()
@@ -240,7 +240,7 @@ export class Stepper {
     this.#own.add(key)
   }
 
-  /** From the guest; or as it answered when it came to rest, where nothing has happened since. */
+  /** From the guest; or as it answered when it came to rest, if nothing has happened since. */
   ask(agent: AgentRow, question: AgentQuery, nowMs: number): QueryAnswer {
     const text = JSON.stringify(question)
     if (AT_REST.has(text) && !this.residents.isAhead(agent)) {
@@ -350,7 +350,7 @@ interface KnownStart {
   readonly answer: Buffer
 }
 
-/** Undefined where the answer may depend on more: files, an import, a time that can be over. */
+/** Undefined if the answer may depend on more: files, an import, a time that can be over. */
 function startName(image: string, event: JournalEvent): string | undefined {
   if (event.kind !== 'create' || event.files.length > 0 || event.from !== undefined)
     return undefined

@@ -46,7 +46,7 @@ export class Gallery {
     if (labels.length > 0) await this.#steps.addGalleryLabels(owner, labels)
   }
 
-  /** What an agent has seen that is made from a template: nothing where all of it is builtin. */
+  /** What an agent has seen that is made from a template: nothing if all of it is builtin. */
   async templateLabels(owner: string, id: string): Promise<readonly string[]> {
     const name = Object.hasOwn(SHORT_NAMES, id) ? SHORT_NAMES[id] : id
     const isBuiltin = BUILTIN_TEMPLATES.some((template) => template.id === name)
@@ -71,7 +71,7 @@ export class Gallery {
     throw new AgentError('TEMPLATE_UNKNOWN', `there is no template \`${id}\`: there are ${known}`)
   }
 
-  /** The arguments of create with what the template says where the caller says nothing. */
+  /** The arguments of create with what the template says if the caller says nothing. */
   async fill(owner: string, name: string, input: CreateArguments): Promise<CreateArguments> {
     const template = await this.get(owner, name)
     const isActive = (await this.active(owner)) === template.id
@@ -129,7 +129,7 @@ export class Gallery {
     return { ...template, builtin: false }
   }
 
-  /** A container as a template: what it tells an agent, under an id of its own. */
+  /** A container as a template: its instructions for an agent, under an id of its own. */
   async addRvf(owner: string, base64: string): Promise<Template> {
     const container = readRvf(Buffer.from(base64, 'base64'))
     const name = container.prompts[0]?.name ?? 'container'

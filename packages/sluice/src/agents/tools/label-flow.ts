@@ -89,7 +89,7 @@ export async function withLabelFlow<Result extends object>(
   try {
     await checkVisible(input, setting)
     if (seen.length > 0) await tell(flow.into, input, setting, seen)
-    // What it says while it goes on is said to the caller, too.
+    // Its progress messages reach the caller, too.
     if (flow.from === 'agent') await see()
     const filled = flow.from === 'template' ? await templateLabels(input, setting) : []
     const madeLabels = flow.into === 'made' ? [...new Set([...seen, ...filled])] : []

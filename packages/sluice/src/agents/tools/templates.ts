@@ -35,11 +35,11 @@ export const templateShape = z.strictObject({
 
 export type Template = z.infer<typeof templateShape> & { readonly builtin: boolean }
 
-/** Why a template is not taken; undefined where it may be. */
+/** Why a template is not taken; undefined if it may be. */
 export function scanTemplate(template: z.infer<typeof templateShape>): string | undefined {
   const text = JSON.stringify(template)
   if (text.length > TEMPLATE_BYTES_MAX) return `it has more than ${TEMPLATE_BYTES_MAX} characters`
-  // One for all texts: what does not fit is told as found.
+  // One budget for all texts: a text that exceeds it counts as suspicious.
   const budget = newScanBudget()
   for (const each of textsOf(template)) {
     const [found] = [...findHidden(each), ...findInjections(each, budget)].filter(

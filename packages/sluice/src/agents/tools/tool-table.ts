@@ -13,7 +13,7 @@ export interface ToolSetting {
   readonly owner: string
   /** The agent that calls, where it is one. */
   readonly parent: string | undefined
-  /** What the caller's session has seen; absent outside of a gate, where nothing is labelled. */
+  /** What the caller's session has seen; absent outside of a gate, if nothing is labelled. */
   readonly labels?: SessionLabels | undefined
   /** What an agent that the call makes has seen from its beginning. */
   readonly madeLabels?: readonly string[]

@@ -20,7 +20,7 @@ const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 export interface Bundle {
   readonly json: Buffer
-  /** Empty where the bundle carries none. */
+  /** Empty if the bundle carries none. */
   readonly memory: Buffer
   /** The signer's public key, hex. It says who signed, not that they may. */
   readonly signer: string

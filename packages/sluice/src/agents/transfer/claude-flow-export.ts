@@ -1,5 +1,5 @@
 // An agent as Claude Flow's `wasm_agent_export` writes it, in the form of an export of ours: messages,
-// todos, turns and what it was told. It holds no files, and grants nothing. Pure.
+// todos, turns and its prompts. It holds no files, and grants nothing. Pure.
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { DEFAULT_MODEL, toConfig } from './create-config.ts'

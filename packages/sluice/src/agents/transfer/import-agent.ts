@@ -1,5 +1,5 @@
 // Brings an import in that was read and checked before: all of it in one transaction. A bundle's
-// memory is used only where its signer is trusted and image, tools and price fit; otherwise the
+// memory is used only if its signer is trusted and image, tools and price fit; otherwise the
 // portable part goes into a fresh guest. Budgets already used stay used. Called in the step thread.
 
 import type { Config, GrantedTool, JournalEvent, Price } from '../../guest/protocol.ts'

@@ -80,7 +80,7 @@ function checkSize(what: string, found: number, most: number): void {
     throw new AgentError('AGENT_IMPORT', `${what} ${found} bytes or characters, at most ${most}`)
 }
 
-/** A bundle as text; undefined where it is none. JSON begins with what is no base64. */
+/** A bundle as text; undefined if it is none. JSON begins with what is no base64. */
 function fromBase64(input: Uint8Array): Buffer | undefined {
   const text = Buffer.from(input.buffer, input.byteOffset, input.length)
   if (isBundle(input) || !/^[A-Za-z0-9+/]{4}/.test(text.toString('latin1', 0, 4))) return undefined

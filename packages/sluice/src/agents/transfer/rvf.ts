@@ -137,7 +137,7 @@ export function checkContainer(value: object): Container {
   throw wrong(`${issue?.path.join('.')}: ${issue?.message}`)
 }
 
-/** What an agent made from it is told. */
+/** The instructions of an agent made from it. */
 export function instructionsOf({ prompts, skills }: Container): string {
   const systemPrompts = prompts.map(({ system_prompt }) => system_prompt)
   const learned = skills.map(

@@ -1,5 +1,5 @@
 // Makes an export of the pieces that were taken out of an agent: secrets found and replaced, the whole
-// sealed with its digest, and packed into a signed bundle where one is asked for. Runs in the transfer
+// sealed with its digest, and packed into a signed bundle if one is asked for. Runs in the transfer
 // thread: of a large agent it takes longer than another owner's agent should wait.
 
 import type { ChatMessage } from '../../guest/protocol.ts'

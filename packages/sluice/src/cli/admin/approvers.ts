@@ -1,5 +1,5 @@
 // `sluice approvers …`: who may decide, and how they show that it is they. Everything but listing needs
-// the PIN of an admin, at the terminal; the very first PIN needs nobody's, and is told everywhere.
+// the PIN of an admin, at the terminal; the very first PIN needs none, and is announced on every channel.
 
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
@@ -130,7 +130,7 @@ async function add(name: string, options: Options, answer: SetExitCode): Promise
   answer(0)
 }
 
-/** A link for the page of the running gate; undefined where none serves one. */
+/** A link for the page of the running gate; undefined if none serves one. */
 async function invite(
   data: string,
   name: string,

@@ -1,5 +1,5 @@
 // `sluice backup` and `sluice restore`: a copy of the data directory, made while the gate runs, and put
-// back where none does. Both verify the record.
+// back if none does. Both verify the record.
 
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'

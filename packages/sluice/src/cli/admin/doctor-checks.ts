@@ -169,7 +169,7 @@ function checkData(data: string, findings: Finding[]): void {
 
 function checkPin(data: string, status: JsonObject | undefined, findings: Finding[]): void {
   const anybody = status?.anybody ?? hasApprover(data)
-  // What is wrong with the directory is said by the check of the data.
+  // The check of the data reports what is wrong with the directory.
   if (anybody === undefined) return
   if (anybody === true)
     findings.push({ check: 'pin', status: 'ok', message: 'somebody can approve' })

@@ -1,5 +1,5 @@
 // `sluice status`: does the gate run, what does it serve, what is frozen, and is everything it needs
-// in order. Where none runs, what it would find.
+// in order. If none runs, what it would find.
 
 import { isObject, type JsonObject, listObjects } from '@sluice/policy/core/json'
 import type { Command } from 'commander'

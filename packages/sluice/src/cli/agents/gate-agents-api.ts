@@ -1,6 +1,6 @@
 // The agents of a gate that runs, from the command line: a client of MCP over the gate's socket, so
 // that one process owns agents.db and every call is judged and recorded like any other. Undefined
-// where no gate runs, or it has no agents. Called by source.ts.
+// if no gate runs, or it has no agents. Called by source.ts.
 
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -155,7 +155,7 @@ function parseResponseLine(line: string): unknown {
   }
 }
 
-/** A tool's own words, or what the gate said in its place. */
+/** The tool's own message, or the gate's. */
 function describeFailure(text: string): string {
   try {
     const { error, code } = JSON.parse(text) as { error?: unknown; code?: unknown }

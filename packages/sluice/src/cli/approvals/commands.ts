@@ -1,5 +1,5 @@
 // `sluice approvals …`: the calls that wait for a person, at the terminal. Its commands in the order
-// help shows them; loaded only where one is asked for.
+// help shows them; loaded only if one is asked for.
 
 import type { Command } from 'commander'
 import type { SetExitCode } from '../../terminal/exit-code.ts'

@@ -78,7 +78,7 @@ async function decide(verdict: 'approve' | 'deny', id: string, options: Options)
   const { data } = findData(options)
   const seen = await askApprovals(data, { do: 'approval', id: id })
   const request = seen.request as unknown as ApprovalRequest
-  // With --json too: nobody decides without having been shown what.
+  // With --json too: the call is always shown before it is decided.
   const show = (line: string) => (output.json ? output.remark(line) : output.line(line))
   for (const line of pageOf(request, output, Date.now())) show(line)
   const { comment, args } = options

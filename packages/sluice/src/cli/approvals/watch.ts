@@ -52,7 +52,7 @@ class Inbox {
     this.#options = options
   }
 
-  /** Where nobody can press keys. */
+  /** If nobody can press keys. */
   async print(): Promise<void> {
     const seen = new Set<string>()
     for await (const { requests } of this.#news())

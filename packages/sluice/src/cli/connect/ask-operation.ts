@@ -44,7 +44,7 @@ export interface OperationCommand {
   readonly examples?: string
   /** Where the data is; as `--config` and `--data` say unless given. */
   readonly find?: (options: DataOptions, output: Output) => DataPlace
-  /** What a person reads, and the exit code where it is not 0. */
+  /** What a person reads, and the exit code if it is not 0. */
   readonly print: (answer: JsonObject, output: Output, input: JsonObject) => 0 | 1 | undefined
   /** What `--json` prints, if not the answer. */
   readonly value?: (answer: JsonObject) => JsonObject

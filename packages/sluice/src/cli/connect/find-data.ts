@@ -25,7 +25,7 @@ export function addDataOptions(command: Command): Command {
     .option('--data <dir>', 'the data directory itself')
 }
 
-/** The same for commands that also work where no gate was ever configured: from the start of the
+/** The same for commands that also work if no gate was ever configured: from the start of the
  * command on, its `data` is known. A directory that is not there is the command's to judge. */
 export function addDirectoryOptions(command: Command): Command {
   const file = `the configuration, which names the data directory (default: "${CONFIG}" where there is one)`
@@ -43,7 +43,7 @@ export function addDirectoryOptions(command: Command): Command {
     })
 }
 
-/** `servers` is undefined where only the directory is known. */
+/** `servers` is undefined if only the directory is known. */
 export function findData(
   { config: file, data }: DataOptions,
   { mayBeMissing = false }: { readonly mayBeMissing?: boolean } = {},
@@ -63,7 +63,7 @@ export function findData(
   )
 }
 
-/** A directory that is made by a slip would be a gate nobody runs. */
+/** A directory created because of a typo would be a gate that nobody runs. */
 function existing(directory: string): string {
   if (existsSync(directory)) return directory
   throw new CliError(

@@ -7,7 +7,7 @@ import { findSocketPath } from '../../gateway/front/socket/socket-path.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { GATE_ANSWER_BYTES_MAX, GATE_ANSWER_MS_MAX } from '../../terminal/limits.ts'
 
-/** Undefined where no gate listens. Throws where somebody else may listen in its place. */
+/** Undefined if no gate listens. Throws if another process may be listening there. */
 export async function connectGate(directory: string): Promise<Socket | undefined> {
   const path = findSafely(directory)
   if (path === undefined) return undefined
@@ -31,7 +31,7 @@ function findSafely(directory: string): string | undefined {
   }
 }
 
-/** What the running gate answers to a command; undefined where none runs. `signal` ends the asking. */
+/** What the running gate answers to a command; undefined if none runs. `signal` ends the asking. */
 export async function askGate(
   directory: string,
   request: JsonObject & { readonly do: string },
@@ -56,7 +56,7 @@ export async function askGate(
 /** The environment for the servers' processes; `names` if only some of it is wanted. */
 export type BuildHandshake = (names: readonly string[] | undefined) => JsonObject
 
-/** Says the first line; throws where the gate refuses. What comes behind its answer is left in the
+/** Says the first line; throws if the gate refuses. What comes behind its answer is left in the
  * socket, which is paused. */
 export async function greet(
   socket: Socket,

@@ -1,4 +1,4 @@
-// What operations work on where no gate runs: the stores of a data directory, opened when an operation
+// What operations work on if no gate runs: the stores of a data directory, opened when an operation
 // first needs them and closed behind it. For a command that holds the lock of the directory.
 
 import type { DatabaseSync } from 'node:sqlite'

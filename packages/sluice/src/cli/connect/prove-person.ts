@@ -38,7 +38,7 @@ export async function provePersonAlone(data: string, { as }: ProofOptions): Prom
   return proofFrom((request) => peopleOffline(data, request), as)
 }
 
-/** Sets the first PIN; undefined where the person would rather not now. */
+/** Sets the first PIN; undefined if the person would rather not now. */
 export async function askFirstPin(
   ask: AskPeople,
   how: TerminalPromptOptions & { readonly why: string; readonly name?: string },
@@ -60,7 +60,7 @@ export async function askNewPin(name: string): Promise<string> {
   return (await askTwice(`new PIN of ${name}: `)) ?? ''
 }
 
-/** What is wrong is said at once, and may be typed again; undefined or empty if the person gives up. */
+/** Errors are shown at once, and the person may type again; undefined or empty if they give up. */
 async function askTwice(
   prompt: string,
   how: TerminalPromptOptions = {},

@@ -1,4 +1,4 @@
-// A command to the owner of a data directory: the running gate, over its socket; where none runs, the
+// A command to the owner of a data directory: the running gate, over its socket; if none runs, the
 // command itself, under the directory's lock. One of the two always is the only one to write.
 
 import { setTimeout as sleep } from 'node:timers/promises'

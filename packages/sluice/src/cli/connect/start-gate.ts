@@ -1,4 +1,4 @@
-// Starts a gate in the background for a data directory where none runs, and waits until it serves its
+// Starts a gate in the background for a data directory if none runs, and waits until it serves its
 // socket. Such a gate ends a minute after its last client. Used by pipes and by `sluice console`.
 
 import { spawn } from 'node:child_process'

@@ -11,7 +11,7 @@ import { askGate } from './gate-socket.ts'
 
 const LOOK_EVERY_MS = 50
 
-/** What the gate said when it was asked to end; undefined where none runs. */
+/** What the gate said when it was asked to end; undefined if none runs. */
 export async function stopGate(data: string): Promise<JsonObject | undefined> {
   const response = await askGate(data, { do: 'stop' })
   if (response === undefined) return undefined

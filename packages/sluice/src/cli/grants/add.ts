@@ -1,4 +1,4 @@
-// `sluice grants add`: lets somebody in. The token is printed once and kept nowhere; a running gate
+// `sluice grants add`: creates a grant. The token is printed once and not stored; a running gate
 // takes it from the next request on.
 
 import type { Command } from 'commander'

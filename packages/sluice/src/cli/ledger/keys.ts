@@ -16,7 +16,7 @@ export function gather(value: string, before: readonly string[] | undefined): st
   return [...(before ?? []), value]
 }
 
-/** The public key of the installation; undefined where the directory has none. Makes none. */
+/** The public key of the installation; undefined if the directory has none. Makes none. */
 export function ownKey(directory: string): string | undefined {
   if (!existsSync(join(directory, 'identity.key'))) return undefined
   return deriveSigningKey(InstallationKey.at(directory)).publicKey

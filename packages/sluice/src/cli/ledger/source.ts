@@ -21,7 +21,7 @@ export function withLedger<T>(directory: string, work: (ledger: DatabaseSync) =>
   })
 }
 
-/** The index of queries, checked against the ledger; that it had to be built again is said. */
+/** The query index, checked against the ledger; a rebuild is reported. */
 export function openIndex(directory: string, ledger: DatabaseSync, output?: Output): RecordIndex {
   return new RecordIndex(directory, ledger, {
     onRebuilt: (why) =>
@@ -31,7 +31,7 @@ export function openIndex(directory: string, ledger: DatabaseSync, output?: Outp
   })
 }
 
-/** What stops a command is told in the command line's way, with the code of the room. */
+/** Errors of the ledger as errors of the command line, with their codes. */
 export function withCliErrors<T>(work: () => T): T {
   try {
     return work()

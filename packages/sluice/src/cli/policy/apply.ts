@@ -72,7 +72,7 @@ async function apply(options: Options, output: Output): Promise<0 | 1> {
   return 0
 }
 
-/** Where no gate runs: what the next one will start with. */
+/** If no gate runs: what the next one will start with. */
 async function alone(
   options: Options,
   data: string,

@@ -52,7 +52,7 @@ export function addPolicyCheck(parent: Command, answer: SetExitCode): void {
     .action(async (file: string, options: Options) => {
       const output = new Output(options)
       if (options.config === undefined) return answer(await check(file, options, output))
-      // Loaded only where it is asked for, as every command is.
+      // Loaded only if it is asked for, as every command is.
       const { checkConfigured } = await import('./check-configured.ts')
       answer(await checkConfigured(options.config, options.tools, output))
     })

@@ -9,7 +9,7 @@ import type { Log } from '../../gateway/shared/log.ts'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import type { StartAgents } from '../../gateway/start/run-agents.ts'
 
-/** Loads the room of the agents only where a gate has them. */
+/** Loads the room of the agents only if a gate has them. */
 export function agentsFor(
   config: GateConfig,
   log: Log,

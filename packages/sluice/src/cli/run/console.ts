@@ -1,5 +1,5 @@
 // `sluice console`: opens the page, signed in. The PIN at the terminal shows who it is; the address
-// carries a one-time code in its fragment, which no server log sees. Where no gate runs, one is started as
+// carries a one-time code in its fragment, which no server log sees. If no gate runs, one is started as
 // for a client; it stays as long as the page is open.
 
 import { spawn } from 'node:child_process'
@@ -59,7 +59,7 @@ async function start(data: string, options: Options, output: Output): Promise<vo
   ;(await startGate(data, file)).destroy()
 }
 
-/** Where there is one. Other programs of this user can read the command line of a browser: the code in
+/** If there is one. Other programs of this user can read the command line of a browser: the code in
  * it works once, and what it opens decides nothing without a passkey. */
 function openBrowser(url: string): void {
   const isGraphical = process.env.DISPLAY !== undefined || process.env.WAYLAND_DISPLAY !== undefined

@@ -1,5 +1,5 @@
 // A pipe between a client that only starts commands and the gate: connects to the socket of a data
-// directory, starts a gate there where none runs, hands over the client's environment for the servers'
+// directory, starts a gate there if none runs, hands over the client's environment for the servers'
 // processes, and carries bytes both ways. It judges nothing: one process owns the directory, its limits
 // and its record.
 
@@ -15,7 +15,7 @@ import { gateLog, startGate } from '../connect/start-gate.ts'
 export interface PipeOptions {
   readonly data: string
   readonly server: string
-  /** The configuration for a gate that has to be started; throws where it has errors. */
+  /** The configuration for a gate that has to be started; throws if it has errors. */
   readonly config: () => string
   /** Variables for the server's process beside the client's own: `--env`. */
   readonly variables?: Readonly<Record<string, string>>

@@ -40,7 +40,7 @@ export function addStdio(parent: Command, answer: SetExitCode): void {
     )
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
-      // A gate that runs has its configuration: only where none does must this shell have all variables.
+      // A gate that runs has its configuration: only if none does must this shell have all variables.
       const { data } = findData(options, { mayBeMissing: true })
       const config = () => loadConfig(options, new Output({})).file
       const variables = readEnvOptions(options.env)

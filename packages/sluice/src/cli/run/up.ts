@@ -118,7 +118,7 @@ function adviseStart(error: Error & { readonly help?: string; readonly code?: st
   return '`sluice up --help` shows the options'
 }
 
-/** A gate that clients started has the data directory: where nobody uses it, it ends; else the person
+/** A gate that clients started has the data directory: if nobody uses it, it ends; else the person
  * decides, since its clients lose their servers. */
 async function makeWay({ data, host, port }: GateConfig, takesOver: boolean): Promise<void> {
   if (!existsSync(data)) return
@@ -189,7 +189,7 @@ function stopSignal(): Promise<string> {
   })
 }
 
-/** `agents`: undefined where the gate runs none. */
+/** `agents`: undefined if the gate runs none. */
 function adminSite(parts: AdminParts, agents: () => Service | undefined): AdminSite {
   let loading: Promise<AdminSite> | undefined
   let loaded: AdminSite | undefined

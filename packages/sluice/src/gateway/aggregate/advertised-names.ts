@@ -16,7 +16,7 @@ export class AdvertisedNames {
   readonly #meant = new Map<string, Map<string, string>>()
 
   /** What a server lists now, in place of what it listed before: each name as it is given out, or
-   * undefined where an earlier one of the list has that name already and it means another. */
+   * undefined if an earlier one of the list has that name already and it means another. */
   list(server: string, names: readonly string[]): (string | undefined)[] {
     const meant = new Map<string, string>()
     this.#meant.set(server, meant)
@@ -27,7 +27,7 @@ export class AdvertisedNames {
     })
   }
 
-  /** By the table, or by the name itself; undefined where no server can be meant. */
+  /** By the table, or by the name itself; undefined if no server can be meant. */
   find(advertised: string): NameTarget | undefined {
     const split = splitToolName(advertised)
     if (split === undefined) return undefined

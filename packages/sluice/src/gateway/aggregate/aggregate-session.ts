@@ -243,7 +243,7 @@ export class AggregateSession {
     return mergeProfiles(there, missing)
   }
 
-  /** Who was waited for in vain comes when it comes, and the client hears of it. */
+  /** A server that was not ready in time joins later, and the client is notified. */
   async #waitForAll(): Promise<void> {
     const missing = [...this.#members.values()].filter(({ begun }) => begun === undefined)
     const waiting = missing.map((member) => {
@@ -370,7 +370,7 @@ export class AggregateSession {
     this.#answer(id, { text: writeAnswer(id, { ...answer, result }) })
   }
 
-  /** Not where nobody waits any more. */
+  /** Not if nobody waits any more. */
   #answer(id: RequestId, reply: RpcReply): void {
     if (this.#open.delete(id)) this.#send(id, reply)
   }

@@ -99,14 +99,14 @@ export class AggregateMember {
     return this.#link?.ask(method, sent) ?? Promise.reject(new Error(this.#why))
   }
 
-  /** A subscription, with how to give it up; undefined where it is not there. */
+  /** A subscription, with how to give it up; undefined if it is not there. */
   listen(params: ParsedMembers, listener: SubscriptionListener): (() => void) | undefined {
     const link = this.#begun === undefined ? undefined : this.#link
     const id = link?.listen(this.#dressed(params), listener)
     return id === undefined ? undefined : () => link?.giveUp(id)
   }
 
-  /** False where it is not there. */
+  /** False if it is not there. */
   pass(message: JsonRpcMessage, related?: MessageContext): boolean {
     if (this.#begun === undefined || this.#link === undefined) return false
     if (message.kind === 'request' && message.method === TOOL_CALL) this.#called = true
@@ -179,7 +179,7 @@ export async function waitFor(member: AggregateMember): Promise<void> {
   )
 }
 
-/** Throws where a client would not go on with this server. */
+/** Throws if a client would not go on with this server. */
 function readBegun(resultText: string, generation: ProtocolGeneration): ServerProfile {
   const result = JSON.parse(resultText) as unknown
   const { protocolVersion, capabilities, instructions } = isObject(result) ? result : {}

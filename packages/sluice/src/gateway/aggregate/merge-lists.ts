@@ -133,7 +133,7 @@ export class MergedLists {
     return listed
   }
 
-  /** The results of one server's list, up to the limits; that one is met is told. */
+  /** The results of one server's list, up to the limits; a limit that is reached is reported. */
   async *#pages(member: AggregateMember, method: string): AsyncGenerator<string> {
     let length = 0
     let cursor: string | undefined

@@ -1,4 +1,4 @@
-// What a client of all servers is told when it begins: what any of them can do, and what each says of
+// The answer to a client's initialize request at all servers: what any of them can do, and what each says of
 // itself, under its name.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'

@@ -46,7 +46,7 @@ export class ServerRouter {
     this.#log = log
   }
 
-  /** Undefined where the method is not one for one server. */
+  /** Undefined if the method is not one for one server. */
   find({
     method,
     params = NO_PARAMS,

@@ -1,5 +1,5 @@
 // What servers say by themselves to a client of all of them, and what the client answers: each under
-// names that say which server is meant. A changed list is told once, until the client lists again;
+// names that say which server is meant. A changed list is announced once, until the client lists again;
 // in the stateless generation to the clients that have subscribed to it.
 
 import type {
@@ -23,7 +23,7 @@ import type { AggregateSubscriptions } from './subscriptions.ts'
 /** A request of the client's without an answer yet. */
 export interface AggregateRequest {
   readonly method: string
-  /** Who answers it, once that is known; the gate itself where nobody is. */
+  /** Who answers it, once that is known; the gate itself if nobody is. */
   member?: AggregateMember
   /** The name it was asked by, and the one its server knows. */
   given?: string
@@ -49,7 +49,7 @@ const CHANGED: Readonly<Record<string, string>> = {
 
 export class ServerMessages {
   readonly #context: ServerTalkContext
-  /** Changes that the client was told of and has not looked at since. */
+  /** Changes that the client was notified of and has not listed since. */
   readonly #changes = new Set<string>()
 
   constructor(context: ServerTalkContext) {

@@ -21,7 +21,7 @@ interface AggregateSubscription {
   readonly granted: Set<string>
   /** How to give up what each server was asked for. */
   readonly at: Map<AggregateMember, () => void>
-  /** What came before the client was told what it will hear of. */
+  /** Messages that arrived before the subscription was acknowledged. */
   early: string[] | undefined
 }
 
@@ -122,7 +122,7 @@ export class AggregateSubscriptions {
         if (this.#open.get(id) !== listen) return
         if (text === undefined) {
           const restMs = restartDelayMs(restedMs, performance.now() - beganMs)
-          // Not where a server that came back was asked already.
+          // Not if a server that came back was asked already.
           const isLatest = () => this.#open.get(id) === listen && listen.at.get(member) === giveUp
           const again = () => isLatest() && this.#ask(id, listen, member, restMs)
           if (isGranted) setTimeout(again, restMs).unref()

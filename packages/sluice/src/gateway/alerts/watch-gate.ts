@@ -82,7 +82,7 @@ export class GateWatch {
       { name: 'Mostly', value: mostly.join(', ') },
     ]
     raise({ kind: 'denials', title: 'Many calls are denied', facts, page: '/overview?range=1h' })
-    // Told once: the next alert needs denials of its own.
+    // Reported once: the next alert needs new denials.
     this.#counts.splice(0, this.#counts.length - 1)
     this.#refusals = countRefusals(meter)
   }

@@ -1,5 +1,5 @@
 // The reply to a request, once: what was inspected, or that a fault came in between. A sender that no
-// longer waits is told nothing. Called by handle-call.ts.
+// longer waits gets no answer. Called by handle-call.ts.
 
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { writeError } from '../../protocol/write-message.ts'

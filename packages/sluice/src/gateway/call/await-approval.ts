@@ -36,7 +36,7 @@ export interface ApprovalParts {
   readonly engine: CallApprovals
   /** Digest of a definition. */
   readonly pinOf: (tool: KnownTool) => string
-  /** Where a person decides over a request; undefined where no page is served. */
+  /** Where a person decides over a request; undefined if no page is served. */
   readonly urlOf: (id: string) => string | undefined
   /** The command that shows pending approvals, if there is no console. */
   readonly command: string

@@ -32,7 +32,7 @@ export interface CallContext {
   readonly sessionChecks?: () => readonly SessionCheck[] | undefined
   /** What of this session is frozen. */
   readonly frozen: () => Freeze | undefined
-  /** Whether this caller is told the rule and what is left. */
+  /** Whether denials show this caller the rule and what is left. */
   readonly explain: () => boolean
   readonly handles: SealedHandles
   /** A call of the client's was decided; and one was admitted. */
@@ -45,7 +45,7 @@ export interface CallContext {
   readonly vault: () => SessionVault
   /** Looks through a long message before it is sent; returns the labels it looked for. */
   readonly inspectAhead: SessionDeliveries['inspectAhead']
-  /** A server introduces itself: what of that may be told. */
+  /** A server introduces itself: the part of that which a client may see. */
   readonly onHello: (result: string) => string
   /** The outcome of a call; undoes its charges if no byte of it was sent. */
   readonly record: (admission: Admission, startedMs: number, outcome: CallOutcome) => void

@@ -64,7 +64,7 @@ export class ClientApprovalPrompts {
     })
   }
 
-  /** What a client that comes back has said. */
+  /** The answers of a client that returns. */
   async acceptRetry(
     { approval, shown, response }: ApprovalRetryReply,
     facts: Facts,
@@ -72,7 +72,7 @@ export class ClientApprovalPrompts {
     if (shown === 'form') await this.#decide(approval, facts, response)
   }
 
-  /** In place of the answer that it is pending still; undefined where its client is not kept longer. */
+  /** In place of the answer that it is pending still; undefined if its client is not kept longer. */
   comeAgain(
     request: JsonRpcRequest,
     call: Call,

@@ -90,7 +90,7 @@ function findPlanted(policy: CompiledPolicy, { call }: CallRequest): string | un
   return findCanaryInCall(call, canaries)
 }
 
-/** The agent is not told that it was a trap; the rule is on record. */
+/** The agent must not learn that it was a trap; the rule is recorded. */
 function canaryDecision(canary: string): Decision {
   return {
     ...toFrozenDecision('the session is frozen until a person looks at it'),

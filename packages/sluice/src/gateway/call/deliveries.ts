@@ -82,7 +82,7 @@ export class Deliveries {
     this.#last = last
   }
 
-  /** Undefined if it may not be told, and nobody waits for it. */
+  /** Undefined if it may not be delivered, and nobody waits for it. */
   #filter(text: string, related: MessageContext | undefined): string | undefined {
     const { answers } = this.#options
     if (related?.isFiltered === true || related?.from === 'gate' || !answers.isActive()) return text
@@ -94,7 +94,7 @@ export class Deliveries {
     answers.recordChanges(filtered.changes)
     if (filtered.status === 'passes') return filtered.text
     if (related?.answers !== true) return undefined
-    // The caller waits, and is told why.
+    // The caller waits, and gets the reason.
     return writeError(related.request ?? null, RPC.internal, toWithheldText(filtered.reason))
   }
 

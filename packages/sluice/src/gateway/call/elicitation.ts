@@ -1,6 +1,6 @@
 // What the client itself is shown of a held call: the page where a person decides, or, where the rule
 // lets the client decide, a form. What comes back is the caller's own word: real clients accept by
-// themselves, so it counts only where the rule says so and is on record as unverified.
+// themselves, so it counts only if the rule says so and is on record as unverified.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { describeMasked } from '../../approvals/describe-masked.ts'
@@ -22,13 +22,13 @@ export interface ClientShown {
   /** Tool name, resource URI, prompt name or method. */
   readonly what: string
   readonly args: string
-  /** Members of `params` beside name and arguments, as one JSON object; empty where there are none. */
+  /** Members of `params` beside name and arguments, as one JSON object; empty if there are none. */
   readonly rest: string
 }
 
 const ASKED_LENGTH_MAX = 4_000
 
-/** Undefined where the client can be shown nothing. `capabilities` are the client's. */
+/** Undefined if the client can be shown nothing. `capabilities` are the client's. */
 export function toElicitation(
   pending: PendingApproval,
   shown: ClientShown,
@@ -75,7 +75,7 @@ function messageOf(
   return { message: `${whole.slice(0, ASKED_LENGTH_MAX)}${missing}`, isWhole: false }
 }
 
-/** What the client said to a form; undefined where that is nothing. */
+/** What the client said to a form; undefined if that is nothing. */
 export function clientVerdict(result: JsonValue | undefined): 'approve' | 'deny' | undefined {
   if (!isObject(result)) return undefined
   if (result.action === 'decline') return 'deny'

@@ -128,7 +128,7 @@ function refusalOf(verdict: CallVerdict, admitted: Admission[]): RefusedInput | 
   return undefined
 }
 
-/** As the request it would be; the name of what is asked for where that is nothing a server may. */
+/** As the request it would be; the name of what is asked for if that is nothing a server may. */
 function questionOf(text: string): JsonRpcRequest | string {
   const members = splitMembers(text)
   const method: unknown = JSON.parse(members.get('method') ?? 'null')

@@ -97,7 +97,7 @@ function inspectResponse(
   return inspectQuestions(sent, response, { asking, session })
 }
 
-/** It is the fault of one answer, and of nobody else who uses the server. */
+/** Only this answer is at fault; other users of the server are not affected. */
 function inspectFault(sent: SentRequest, { message }: Error): InspectedResult {
   const why = `the server's answer cannot be passed on: ${message}`
   const text = writeError(sent.id, RPC.internal, why)
@@ -231,7 +231,7 @@ async function inspectQuestions(
   return { reply: { text, from: sent }, outcome: outcomeOf(response, text), isRound: true }
 }
 
-/** In place of an answer that may not be told; the server need not wait for what it asked. */
+/** Replaces an answer that may not be delivered; the server need not wait for what it asked. */
 function refuseAnswer(
   sent: SentRequest,
   response: JsonRpcResponse,
@@ -258,7 +258,7 @@ function inspectFailure(sent: SentRequest, failure: UpstreamFailure): InspectedR
   }
 }
 
-/** `text` is what its sender is told. */
+/** `text` is the reply to its sender. */
 function outcomeOf({ error }: JsonRpcResponse, text: string): CallOutcome {
   const bytes = Buffer.byteLength(text)
   if (error === undefined) return { status: 'answered', bytes }
@@ -279,7 +279,7 @@ export function writeAnswer(
 }
 
 /**
- * A failure of a server as the answer to the request that failed: what a caller is told where nobody
+ * A failure of a server as the answer to the request that failed: what a caller is told if nobody
  * treats the failure otherwise. The code and the help go in `data`, under the gate's own name. Pure.
  */
 export function toFailureResponse(failure: UpstreamFailure): JsonRpcResponse | undefined {

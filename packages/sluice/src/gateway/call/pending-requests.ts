@@ -1,5 +1,5 @@
 // Requests in flight in one direction, from their arrival to the reply. Ids are the gate's own on the
-// far side, so that nobody can answer what they were not asked. A request whose sender no longer waits
+// far side, so that nobody can answer a request that they did not receive. A request whose sender no longer waits
 // is not forwarded. Owned by the relay, one for each direction; handle-call.ts takes a request through.
 
 import { performance } from 'node:perf_hooks'

@@ -29,7 +29,7 @@ function waitText(ms: number): string {
 export interface AdviceContext {
   readonly decision: Decision
   readonly policy: CompiledPolicy
-  /** This caller is told what the rule says. */
+  /** This caller may see what the rule says. */
   readonly explain: boolean
   /** Tools of the same server that this caller may call, most similar first. */
   readonly alternatives: () => readonly string[]

@@ -1,4 +1,4 @@
-// What callers are told when a call does not go on. A denied tool call is a result the model can
+// Replies to callers whose call does not go on. A denied tool call is a result the model can
 // act on; a hidden name is answered exactly as a name no server has. Only the gate speaks under
 // `sluice`: a server's answer loses that name on the way.
 
@@ -18,7 +18,7 @@ import { adviseWait } from './refusal-advice.ts'
 export interface CallRefusal {
   readonly decision: Decision
   readonly callId: string
-  /** This caller is told the rule and what is left; others could map the policy by it. */
+  /** This caller may see the rule and what is left; others could map the policy by it. */
   readonly explain: boolean
   /** What the model can do instead. */
   readonly advice?: string | undefined

@@ -1,4 +1,4 @@
-// `alerts` of sluice.yaml: what a person on duty is told, and over which of the channels that approvals
+// `alerts` of sluice.yaml: which alerts a person on duty gets, and over which of the channels that approvals
 // have. Called by config.ts.
 
 import { asMap } from '@sluice/policy/document/check-shape'

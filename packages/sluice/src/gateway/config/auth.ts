@@ -279,7 +279,7 @@ function consoleOf(
   const [clientId = '', clientSecret] = ['client_id', 'client_secret'].map(readString)
   if (Object.keys(roles).length === 0 && admins.length === 0)
     wrong('console', 'nobody could sign in: there are no `roles`', 'name groups for a role')
-  // A person who signs in to the console would have a token for calls, and the other way round.
+  // A token from signing in to the console would be valid for calls, and vice versa.
   const audience = findEntry(node, 'audience')
   if (audience !== undefined && values.text(audience) === clientId)
     wrong(

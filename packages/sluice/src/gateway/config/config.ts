@@ -42,7 +42,7 @@ export type ServerConfig =
       readonly timeoutMs?: number
       /** One process for all sessions, or for all of a principal: for servers that keep nothing. */
       readonly share?: 'principal' | 'all'
-      /** How long its process stays without use, where that is not as for all. */
+      /** How long its process stays without use, if that is not as for all. */
       readonly idleMs?: number
     }
   | {
@@ -91,7 +91,7 @@ export interface GateConfig extends ListenConfig, AgentsConfig {
   readonly grants: readonly FixedGrant[]
   readonly issuers: readonly Issuer[]
   readonly ledger: LedgerConfig
-  /** How people are told of held calls beyond this machine. */
+  /** How approvers are notified of pending approvals outside this machine. */
   readonly channels: ChannelsConfig
   /** Undefined: none are sent. */
   readonly alerts?: AlertsConfig

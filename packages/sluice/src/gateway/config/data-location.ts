@@ -6,8 +6,8 @@ import { Problems } from '@sluice/policy/document/problem'
 import { findEntry, type LocatedMap, readDocument } from '@sluice/policy/document/read-document'
 import { ConfigValues, type Environment } from './values.ts'
 
-/** Only where the data is and what the servers are called: for commands that operate a gate. Undefined
- * where the file does not say. */
+/** Only if the data is and what the servers are called: for commands that operate a gate. Undefined
+ * if the file does not say. */
 export function readDataLocation(
   source: { readonly file: string; readonly text: string },
   environment: Environment,

@@ -22,7 +22,7 @@ export function readWrittenServers(text: string): Record<string, JsonObject> {
   return isObject(servers) ? (servers as Record<string, JsonObject>) : {}
 }
 
-/** With these servers, in the place of those of the same names. Undefined where the text is written in
+/** With these servers, in the place of those of the same names. Undefined if the text is written in
  * a way that nothing can be put into. */
 export function putServers(text: string, servers: readonly WrittenServer[]): string | undefined {
   let changed = text
@@ -36,7 +36,7 @@ export function putServers(text: string, servers: readonly WrittenServer[]): str
   return changesOnly(text, changed, wanted) ? changed : undefined
 }
 
-/** Undefined where it is not there, or cannot be taken out alone. */
+/** Undefined if it is not there, or cannot be taken out alone. */
 export function removeServer(text: string, name: string): string | undefined {
   const map = mapOf(text)
   const pair = map && pairOf(map, name)

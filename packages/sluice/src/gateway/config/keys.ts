@@ -33,7 +33,7 @@ export function readKeys(source: { readonly file: string; readonly text: string 
     const [, name, value] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$/s.exec(line) ?? []
     const wrong = (what: string, help: string): void =>
       problems.error('CONFIG_KEYS', start, what, help)
-    // What stands there may be a secret: it is not quoted.
+    // The line may be a secret: it is not quoted.
     if (name === undefined || value === undefined)
       wrong('this line is no `NAME=value`', 'write one')
     else if (keys.has(name)) wrong(`\`${name}\` stands there twice`, 'keep one')

@@ -14,7 +14,7 @@ export type OwnFacts = Pick<Facts, 'ownPaths' | 'place'>
 
 export interface OwnFiles {
   readonly facts: OwnFacts
-  /** The same with roots of a client, or why the server may not be told of them. */
+  /** The same with roots of a client, or why they may not be sent to the server. */
   withRoots(roots: readonly string[]): OwnFacts | string
 }
 
@@ -40,7 +40,7 @@ export class SessionOwnFiles {
     this.facts = this.#files.facts
   }
 
-  /** Why the server may not be told of them. */
+  /** Why they may not be sent to the server. */
   nameRoots(roots: readonly string[]): string | undefined {
     const found = this.#files.withRoots(roots)
     if (typeof found === 'string') return found

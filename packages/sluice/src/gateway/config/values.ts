@@ -19,7 +19,7 @@ export class ConfigValues {
     this.problems = problems
   }
 
-  /** As the environment has it; empty is none. */
+  /** From the environment; empty counts as missing. */
   variable(name: string): string | undefined {
     return this.#environment[name] || undefined
   }

@@ -1,5 +1,5 @@
 // Brings the index of queries up to date while the gate has little else to do, a little at a time, so
-// that `sluice ledger query` finds it so. What goes wrong with it hurts nobody: a query indexes too.
+// that `sluice ledger query` finds it so. A failure here is harmless: a query indexes too.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'

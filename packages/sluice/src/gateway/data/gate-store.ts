@@ -9,7 +9,7 @@ import {
 } from '../../approvals/schema.ts'
 import { openDatabase, openReadOnly } from '../../store/sqlite/open.ts'
 
-/** `id` is empty where everything is frozen. */
+/** `id` is empty if everything is frozen. */
 const FREEZES = `
   CREATE TABLE freezes (
     scope TEXT NOT NULL,

@@ -20,7 +20,7 @@ import type { Log } from '../shared/log.ts'
 export interface OpenLedger {
   readonly ledger: Ledger
   readonly signer: SigningKey
-  /** Why checkpoints do not reach a second place; undefined where they do. */
+  /** Why checkpoints do not reach a second place; undefined if they do. */
   why(): string | undefined
   /** Writes what is waiting, and gives the last checkpoint time to arrive. */
   close(): Promise<void>
@@ -70,7 +70,7 @@ export async function openLedger(
   return { ledger, signer, why, close }
 }
 
-/** Loaded only where there is one. */
+/** Loaded only if there is one. */
 async function openPlaces(
   places: readonly RemoteStoreConfig[],
   log: Log,

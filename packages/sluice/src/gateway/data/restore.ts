@@ -33,7 +33,7 @@ const REQUIRED = ['identity.key', LEDGER]
 export interface RestoreResult {
   readonly at: string
   readonly head: Manifest['head']
-  /** Where the files are that were there before; null where there were none. */
+  /** Where the files are that were there before; null if there were none. */
   readonly movedTo: string | null
 }
 

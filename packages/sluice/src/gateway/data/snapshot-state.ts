@@ -1,5 +1,5 @@
 // Notes counters and sessions while the gate runs, after so many records, and when it ends. What goes
-// wrong with it hurts nobody: a start then reads more of the record.
+// wrong with it is harmless: a start then reads more of the ledger.
 
 import type { Ledger } from '../../ledger/ledger.ts'
 import { STATE_EVERY_RECORDS, STATE_LOOK_EVERY_MS } from '../shared/limits.ts'

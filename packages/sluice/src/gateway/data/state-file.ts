@@ -35,7 +35,7 @@ export interface StateParts {
 const FILE = 'gate-state.json'
 const VERSION = 1
 
-/** False where there is too much of it to be noted. */
+/** False if there is too much of it to be noted. */
 export function writeState(
   { data, counters, sessions, key }: StateParts,
   head: { readonly seq: number; readonly hash: string },

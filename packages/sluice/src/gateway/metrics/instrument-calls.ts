@@ -24,7 +24,7 @@ export interface CallSpan {
 
 /** Observer of calls. Called on the path of every call, so it does next to nothing. */
 export interface CallTap {
-  /** What it gives is told how the call ended. */
+  /** Its result is called with how the call ended. */
   decided(watched: CallWithFacts, decision: Decision, callId: string): TappedCall | undefined
 }
 
@@ -40,7 +40,7 @@ export type StartSpan = (
 export class CallInstrumentation {
   readonly #meter: Meter
   readonly #startSpan: StartSpan | undefined
-  /** Undefined while nobody looks on. */
+  /** Undefined while nobody observes. */
   tap: CallTap | undefined
 
   constructor(meter: Meter, startSpan: StartSpan | undefined) {

@@ -1,4 +1,4 @@
-// Stalls of the event loop: while it stands still nobody is answered. A timer looks how late it is;
+// Stalls of the event loop: while it is blocked nobody is answered. A timer looks how late it is;
 // what is late by more than a tenth of a second is counted and logged with the step that took longest
 // and with the CPU it took (a stall without CPU is the disk's or the machine's).
 

@@ -1,4 +1,4 @@
-// A client's session with what is frozen: its first request is told so, and it ends. No server is
+// A client's session with a frozen server: its first request is refused, and it ends. No server is
 // started or reached for it.
 
 import { buildFrozenReply } from '../call/replies.ts'

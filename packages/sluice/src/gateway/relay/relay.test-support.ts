@@ -59,7 +59,7 @@ interface PlayOptions {
   readonly link?: (events: UpstreamEvents) => Upstream
   readonly continuations?: Continuations
   readonly freshMs?: number
-  /** What the client takes; everything where nothing is said. */
+  /** What the client takes; everything if nothing is said. */
   readonly capabilities?: JsonObject
   /** Calls are admitted by a store that takes its time. */
   readonly isSlow?: boolean

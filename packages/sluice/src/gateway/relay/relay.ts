@@ -172,7 +172,7 @@ export class Relay {
   /** Ends calls that the server has not answered in time. */
   expire(nowMs: number, idleMs: number): void {
     expireQuestions(this.#up, nowMs, this.#context.log)
-    // It waits for the client or the person behind it, and not the other way round.
+    // The server waits for the client or its user; the client does not wait for the server.
     if (this.#up.size > 0) return
     for (const sent of this.#down.overdue(nowMs, idleMs, CALL_MS_MAX)) {
       const { method, name, ours } = sent
@@ -194,7 +194,7 @@ export class Relay {
 
   /** The gate itself changed what this caller may see. */
   tellListsChanged(): void {
-    // Before that a client may be told nothing.
+    // Before that nothing may be sent to the client.
     if (this.#closed || this.#client.revision === '') return
     for (const method of LIST_CHANGES.keys()) {
       if (this.#client.generation === 'session')

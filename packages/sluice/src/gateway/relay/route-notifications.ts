@@ -40,7 +40,7 @@ export function routeNotification(
     : undefined
 }
 
-/** What the gate itself tells every subscription that wants to hear of it. */
+/** Sends the gate's own notification to every subscription to its kind. */
 export function noticesOfChange(method: string, down: PendingRequests): RoutedNotification[] {
   return down.listens
     .filter((listen) => isSubscribedTo(listen, method))

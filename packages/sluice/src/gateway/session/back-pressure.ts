@@ -1,6 +1,6 @@
 // A client that does not read makes its server wait: what the server says next is not read either, so
 // that it stays in the server's own buffers. Only the stream of one request where the link has one for
-// each; all of a process that nobody else uses; nothing where others would wait with it. Used by the
+// each; all of a process that nobody else uses; nothing if others would wait with it. Used by the
 // relay, told by the client's link.
 
 import type { RequestId } from '../../protocol/message.ts'
@@ -25,7 +25,7 @@ export class BackPressure {
     this.#oursOf = oursOf
   }
 
-  /** `request` is undefined where all that the client is told goes one way. */
+  /** `request` is undefined if all messages to the client use one stream. */
   readonly onPressure = (isFull: boolean, request: RequestId | undefined): void => {
     if (isFull) this.#hold(request)
     else this.#free(request)

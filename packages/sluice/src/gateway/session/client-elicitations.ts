@@ -69,7 +69,7 @@ export class ClientElicitations {
     }
   }
 
-  /** False where the answer is to somebody else's question. */
+  /** False if the answer is to somebody else's question. */
   answered({ id, result }: JsonRpcResponse): boolean {
     const answered = this.#open.get(id as RequestId)
     if (answered === undefined) return false

@@ -7,7 +7,7 @@ import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/j
 import type { JsonRpcRequest, JsonRpcResponse } from '../../protocol/message.ts'
 import { CLIENT_ROOTS_MAX } from '../shared/limits.ts'
 
-/** Makes roots count for the calls that follow; returns why the server may not be told of them. */
+/** Applies roots to the calls that follow; returns why they may not be sent to the server. */
 export type NameRoots = (roots: readonly string[]) => string | undefined
 
 export class ClientRoots {

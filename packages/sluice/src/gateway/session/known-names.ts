@@ -1,6 +1,6 @@
 // The prompts and resources of one session with one server, where the policy may hide some. There a
 // name that the server lists nowhere is answered by the gate, as a hidden one is and after the same
-// questions to the server: what exists cannot be told by answer or by time. Where nothing can be
+// questions to the server: neither answers nor timing show what exists. If nothing can be
 // hidden, nobody is asked and every name goes to the server. Used by the relay.
 
 import type { Facts } from '@sluice/policy/core/call'
@@ -34,7 +34,7 @@ export interface KnownNamesContext {
   readonly policy: () => CompiledPolicy
   readonly facts: () => Omit<Facts, 'tool'>
   readonly now: () => Instant
-  /** Asks the server, as the gate; rejects where no answer comes. */
+  /** Asks the server, as the gate; rejects if no answer comes. */
   readonly ask: (method: string, params: Record<string, string>) => Promise<JsonRpcResponse>
 }
 
@@ -69,8 +69,8 @@ export class KnownNames {
     this.#context = context
   }
 
-  /** Whether it is to be answered as what no server has; a promise only where something may be
-   * hidden. Rejects where the server does not say what it has. */
+  /** Whether it is to be answered as what no server has; a promise only if something may be
+   * hidden. Rejects if the server does not say what it has. */
   isMissing(request: JsonRpcRequest): boolean | Promise<boolean> {
     const named = findNamedTarget(request)
     return named !== undefined && this.#mayHide(named.method) ? this.#look(named) : false
@@ -117,7 +117,7 @@ export class KnownNames {
   /** What an answer links to may be read, although no list has it. */
   hear(resultText: string | undefined): void {
     if (!this.#mayHide('resources/read') || !resultText?.includes('"uri"')) return
-    // What it links to can then be read only where a list has it.
+    // What it links to can then be read only if a list has it.
     if (isDense(resultText, PARSED_MARKS_MAX)) return
     for (const uri of urisIn(JSON.parse(resultText) as JsonValue, HEARD_DEPTH_MAX))
       this.#announced.set(uri, true)

@@ -36,14 +36,14 @@ export type OpenedRequest =
       readonly approvedFor?: string | undefined
       /** How often the server has wanted to know more before. */
       readonly rounds: number
-      /** It comes back for a verdict, with what its client said to the gate. */
+      /** A retry for a verdict, with the client's answer to the gate. */
       readonly leg?: ApprovalRetry & { readonly response: JsonValue | undefined }
     }
   | { readonly request?: undefined; readonly refused: string }
 
 /** A held call of the stateless generation, whose client is kept by asking it to come again. */
 export interface ApprovalRetry {
-  /** How often it has come back. */
+  /** How often it was retried. */
   readonly number: number
   /** The request for approval that it waits for. */
   readonly approval: string
@@ -183,7 +183,7 @@ export class SealedHandles {
   }
 
   /** The result of a call that wants input, with its state sealed for just this call and this round;
-   * undefined where it has wanted input often enough. Coming back with it is not counted, once. */
+   * undefined if it has wanted input often enough. Coming back with it is not counted, once. */
   sealRound(wanted: ReadonlyMap<string, string>, call: RetriedCall): string | undefined {
     const { seals, continuations } = this.#context
     const round = call.rounds + 1

@@ -1,6 +1,6 @@
 // Tokens of the gate in base64 or hex that something stands between: line breaks of short or quoted
 // lines, white space, colons, the columns of a hex dump (F12). The encoded prefix is searched with gaps;
-// only where it is found the text is read without them. Linear: the places that are decoded are bounded.
+// only if it is found the text is read without them. Linear: the places that are decoded are bounded.
 
 import type { Steps } from '@sluice/policy/core/steps'
 import { OWN_TOKEN_PREFIX } from '../../core/own-token-shapes.ts'
@@ -51,7 +51,7 @@ interface Cut {
   readonly end: number
 }
 
-/** The text without tokens that are spelt with gaps; undefined where the budget does not allow to look. */
+/** The text without tokens that are spelt with gaps; undefined if the budget does not allow to look. */
 export function* stripSpaced(
   text: string,
   removed: string,
@@ -141,7 +141,7 @@ function cutTokens(
   }
 }
 
-/** How many letters of `run` a token takes that begins with them; 0 where none does. */
+/** How many letters of `run` a token takes that begins with them; 0 if none does. */
 function tokenLength(run: string, before: number): number {
   const isHex = before < 0
   const alphabet = isHex ? /^[0-9a-f]*/ : /^[\w+/-]*/

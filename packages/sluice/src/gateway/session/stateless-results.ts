@@ -14,7 +14,7 @@ const CACHEABLE: ReadonlySet<string> = new Set([
   'resources/read',
 ])
 
-/** At the beginning or at the end, where it cannot be somebody else's. */
+/** At the beginning or at the end, if it cannot be somebody else's. */
 const SAYS_SO = /^\{"resultType":|[^\\],"resultType":"\w+"\}$/
 
 export function toStatelessResult(method: string, resultText: string): string {

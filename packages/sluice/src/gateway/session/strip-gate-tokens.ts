@@ -1,7 +1,7 @@
 // What a client is sent has lost the gate's own tokens and links: an agent that reads somebody's mail,
 // log or shell history through the gate is not to find there what lets a person in, in whatever
 // spelling (F12): escapes, entities, base64, hex, over several lines. One search a message; the texts
-// of a message are read one by one only where it finds something that could spell a token.
+// of a message are read one by one only if it finds something that could spell a token.
 
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import { NO_WIDTH_CLASS } from '../../core/hidden-characters.ts'

@@ -32,13 +32,13 @@ export class UpstreamQueries {
     this.#newId = newId
   }
 
-  /** In the stateless generation a question says who asks and what that client can do. A session that begins
+  /** In the stateless generation a request names its client and that client's capabilities. A session that begins
    * with it would else be one in which the server may ask nothing. */
   askFor(params: ParsedMembers | undefined): void {
     this.#for = params
   }
 
-  /** Rejects where no answer comes. */
+  /** Rejects if no answer comes. */
   async ask(method: string, params: Readonly<Record<string, string>>): Promise<JsonRpcResponse> {
     const id = this.#newId()
     const texts = Object.entries(params).map(
@@ -63,7 +63,7 @@ export class UpstreamQueries {
     }
   }
 
-  /** False where the answer is to somebody else's question. */
+  /** False if the answer is to somebody else's question. */
   answered(answer: JsonRpcResponse): boolean {
     const question = this.#open.get(answer.id as RequestId)
     question?.answered(answer)

@@ -40,11 +40,11 @@ export interface SeenListsContext {
   readonly heldOf: (tool: KnownTool) => PendingDefinition | undefined
   /** It may neither be shown nor called, by what the protocol says of its definition. */
   readonly leavesOut: (tool: KnownTool) => boolean
-  /** Asks the server, as the gate; rejects where no answer comes. */
+  /** Asks the server, as the gate; rejects if no answer comes. */
   readonly ask: (method: string, params: Record<string, string>) => Promise<JsonRpcResponse>
   /** Something was left out of a list, by a limit. */
   readonly onLimit: (why: string) => void
-  /** How long definitions hold where no server tells of changes; undefined where it does. */
+  /** How long definitions hold where no server tells of changes; undefined if it does. */
   readonly freshMs?: number | undefined
 }
 
@@ -83,7 +83,7 @@ export class VisibleLists {
     return this.#leftOut
   }
 
-  /** A promise only where the server has to be asked; rejects where it does not say what tools it
+  /** A promise only if the server has to be asked; rejects if it does not say what tools it
    * has. */
   find(name: string): KnownTool | Promise<KnownTool | undefined> {
     const { freshMs = LIST_AGE_MS, now } = this.#context
@@ -216,7 +216,7 @@ export class VisibleLists {
     this.#leaveOut(`its tools have more than ${LIST_PAGES_MAX} pages`)
   }
 
-  /** Undefined where it is too long to be looked at. */
+  /** Undefined if it is too long to be looked at. */
   #read(text: string): JsonValue | undefined {
     if (text.length <= DEFINITION_LENGTH_MAX) return JSON.parse(text) as JsonValue
     const long = `${text.length} characters, at most ${DEFINITION_LENGTH_MAX} are read`
@@ -231,7 +231,7 @@ export class VisibleLists {
     return true
   }
 
-  /** `text` is the definition as the server wrote it. Undefined where a limit leaves it out. */
+  /** `text` is the definition as the server wrote it. Undefined if a limit leaves it out. */
   #learn(definition: JsonObject, text: string, generation: number): KnownTool | undefined {
     const { server, known } = this.#context
     const name = definition.name as string

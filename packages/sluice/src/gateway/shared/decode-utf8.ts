@@ -3,7 +3,7 @@
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Throws where the bytes are not UTF-8. */
+/** Throws if the bytes are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string {
   return UTF8.decode(bytes)
 }

@@ -60,10 +60,10 @@ export const RESTART_HEALTHY_MS = 60_000
 export const HTTP_CONNECT_MS_MAX = 10_000
 /** No byte for so long ends an exchange; calls have a shorter limit of their own. */
 export const HTTP_SILENCE_MS_MAX = 3_600_000
-/** Idle connections, where the server does not say how long it keeps them: one that it closes while
+/** Idle connections, if the server does not say how long it keeps them: one that it closes while
  * a call is on its way costs that call its outcome. */
 export const HTTP_KEEP_ALIVE_MS = 4_000
-/** And where it says so. */
+/** If the server says so. */
 export const HTTP_KEEP_ALIVE_MS_MAX = 600_000
 /** How often connections are looked at for being free or silent for too long. */
 export const HTTP_POOL_LOOK_MS = 1_000
@@ -119,7 +119,7 @@ export const PLAIN_REQUEST_BYTES_MAX = 65_536
 /** The body of one request. */
 export const BODY_BYTES_MAX = 16 * 1_048_576
 /** What may wait for a client on one stream before its server is paused; how long nothing of that may
- * be read before the stream is ended; and what may wait where the server cannot be paused, since
+ * be read before the stream is ended; and what may wait if the server cannot be paused, since
  * others use it too: one message at its largest, and another. */
 export const STREAM_FULL_BYTES = 1_048_576
 export const STREAM_STUCK_MS = 30_000
@@ -367,7 +367,7 @@ export const PIPED_GATE_IDLE_MS = 60_000
 
 /** Definitions accepted or held, of all servers. */
 export const PINS_MAX = 50_000
-/** Changes of a definition that a caller is told. */
+/** Changes of a definition that are shown to a caller. */
 export const HELD_CHANGES_SHOWN_MAX = 5
 /** A list is asked for again after this long. */
 export const LIST_AGE_MS = 600_000
@@ -386,5 +386,5 @@ export const STRIPPED_COST_MAX = 400_000
 export const SPACED_TOKENS_MAX = 1_000
 export const SPACED_CHARS_MAX = 524_288
 
-/** Roots of one client that a server may be told of: each is a place that relative paths are tried in. */
+/** Roots of one client that a server may receive: relative paths are tried in each. */
 export const CLIENT_ROOTS_MAX = 32

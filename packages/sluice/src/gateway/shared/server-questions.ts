@@ -32,7 +32,7 @@ export function declaredIn(capabilities: JsonValue | undefined): DeclaredCapabil
   return declared
 }
 
-/** Why the question may not reach the client; undefined where it may. */
+/** Why the question may not reach the client; undefined if it may. */
 export function questionFault(
   method: string,
   params: JsonObject,

@@ -23,7 +23,7 @@ export class TokenBucket {
     if (this.#credit < this.#creditMax) this.#credit += 1
   }
 
-  /** Whether it fits now; where it does not, nothing is spent. */
+  /** Whether it fits now; if it does not, nothing is spent. */
   take(cost: number, nowMs: number): boolean {
     this.#refill(nowMs)
     if (this.#left < cost) return false
@@ -39,7 +39,7 @@ export class TokenBucket {
     return debtMs < REST_MS_MIN ? 0 : Math.ceil(debtMs)
   }
 
-  /** The same for one unit, which is on credit where there is some. */
+  /** The same for one unit, which is on credit if there is some. */
   spendOne(nowMs: number): number {
     return this.spend(this.takeCredit() ? 0 : 1, nowMs)
   }

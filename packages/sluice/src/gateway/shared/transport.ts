@@ -16,7 +16,7 @@ export interface MessageSource {
   readonly name: string
 }
 
-/** Which of the other side's requests a message belongs to, where that is known: on HTTP it decides
+/** Which of the other side's requests a message belongs to, if that is known: on HTTP it decides
  * the stream a message goes out on. */
 export interface MessageContext {
   readonly request?: RequestId
@@ -32,7 +32,7 @@ export interface MessageContext {
   readonly inspected?: readonly string[] | undefined
   /** Whose words it has. `server`, also if absent: it counts as said for any call of the server. */
   readonly from?: 'gate' | 'server' | MessageSource | undefined
-  /** `Mcp-Param-*` that came with a client's request; undefined where there are no headers. */
+  /** `Mcp-Param-*` that came with a client's request; undefined if there are no headers. */
   readonly headers?: ReadonlyMap<string, string>
   /** The trace that a client's request belongs to, by its headers. */
   readonly trace?: TraceContext | undefined
@@ -94,7 +94,7 @@ export interface ClientTransport {
   /** The session has begun; with what it takes to go on with it after a restart of the gate, where
    * its server can. */
   begun?(handle: string | undefined): void
-  /** Nobody waits for an answer, and nobody listens; undefined where that is never so. */
+  /** Nobody waits for an answer, and nobody listens; undefined if that is never so. */
   readonly isIdle?: boolean
   /** Where room is short, the session with the lowest number ends; undefined: this one must not. */
   readonly spare: number | undefined

@@ -1,4 +1,4 @@
-// Patience with an end: what a promise gives, or undefined where it takes longer. What takes longer
+// Patience with an end: what a promise gives, or undefined if it takes longer. What takes longer
 // goes on all the same.
 
 export async function withTimeout<T>(

@@ -1,4 +1,4 @@
-// The alerts of a gate that starts, where the configuration has `alerts`: what is watched, and the channels
+// The alerts of a gate that starts, if the configuration has `alerts`: what is watched, and the channels
 // they go out on.
 
 import type { AlertChannel } from '../../core/alert.ts'

@@ -105,7 +105,7 @@ function isLocalOnly({ host, publicUrl }: GateConfig): boolean {
   return publicUrl === undefined && (isLoopbackName(host) || host === '::1')
 }
 
-/** Loaded only where it is needed: it would cost every start a few hundredths of a second. */
+/** Loaded only if it is needed: it would cost every start a few hundredths of a second. */
 async function tokensOf({ issuers }: GateConfig, nowMs: () => number) {
   if (issuers.length === 0) return undefined
   const { AccessTokenVerifier } = await import('../../identity/callers/access-token-verifier.ts')

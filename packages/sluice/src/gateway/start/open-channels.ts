@@ -1,4 +1,4 @@
-// The channels of approvals that the configuration names, given to the engine. Loaded only where there
+// The channels of approvals that the configuration names, given to the engine. Loaded only if there
 // is one: most gates have none, and a mail client is large. Called when a gate starts.
 
 import type { CreateApprovalLink } from '../../approvals/channels/approval-message.ts'

@@ -45,7 +45,7 @@ export function listedVariables(servers: Servers, name: string): readonly string
   )
 }
 
-/** Throws where it cannot be taken, with why. */
+/** Throws if it cannot be taken, with why. */
 export function readServers(file: string, parse: ParseConfig): ServersConfig {
   const { size } = statSync(file)
   if (size > CONFIG_RELOAD_LENGTH_MAX)
@@ -55,7 +55,7 @@ export function readServers(file: string, parse: ParseConfig): ServersConfig {
   return parse(readFileSync(file, 'utf8'))
 }
 
-/** What the gate starts from now on can be told from everybody else's, and so can what an earlier gate
+/** Processes that the gate starts from now on can be told from all others, and so can what an earlier gate
  * of this data directory has left behind. */
 export async function markOwn(
   config: Pick<GateConfig, 'cluster' | 'data' | 'servers'>,

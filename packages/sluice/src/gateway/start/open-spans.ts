@@ -2,7 +2,7 @@
 
 import type { StartSpan } from '../metrics/instrument-calls.ts'
 
-/** Loaded only where somebody wants spans: it would double the time of a start. */
+/** Loaded only if somebody wants spans: it would double the time of a start. */
 export async function openSpans(
   otlp: string | undefined,
   undo: (() => void | Promise<void>)[],

@@ -1,7 +1,7 @@
 // Where people reach the gate with a browser: the public address, or this machine by its name, since
 // no browser makes passkeys for an address in numbers. Pure.
 
-/** Undefined where the gate serves no pages. */
+/** Undefined if the gate serves no pages. */
 export function peopleBase(publicUrl: string | undefined, url: string): string | undefined {
   const base = publicUrl ?? url
   if (!/^https?:/.test(base)) return undefined

@@ -35,7 +35,7 @@ export function readiness(
   return { ok: ledger.state === 'writing' && sharedWhy === undefined, why: why.join('; ') }
 }
 
-/** Undefined where all of it is enforced. */
+/** Undefined if all of it is enforced. */
 export function describeObserved(policies: PolicySet): string | undefined {
   const names = policies.all.filter(({ shadow }) => shadow).map(({ name }) => `\`${name}\``)
   if (names.length === 0) return undefined

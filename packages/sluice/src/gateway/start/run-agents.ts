@@ -50,7 +50,7 @@ export class BuiltinAgents {
     await this.#running?.handOver(ms)
   }
 
-  /** Only where the configuration has them. Resolves with what ends them. */
+  /** Only if the configuration has them. Resolves with what ends them. */
   async start(
     servers: Servers,
     gate: Gate,

@@ -98,7 +98,7 @@ export interface RunOptions {
   /** The operations of the control socket, handed in by the composition root. */
   readonly control: (parts: CommandParts) => CommandRegistry
   readonly log: Log
-  /** Where there is a server with `builtin: agents`. */
+  /** If there is a server with `builtin: agents`. */
   readonly startAgents?: StartAgents
   /** Serves the admin API and the console. */
   readonly startAdmin?: StartAdmin

@@ -108,7 +108,7 @@ function readPolicyFile(file: string): string {
 }
 
 export interface DocumentsCompilation {
-  /** Absent where any document has errors: then none of them holds. */
+  /** Absent if any document has errors: then none of them holds. */
   readonly compiled?: CompiledDocuments
   readonly problems: readonly DocumentProblem[]
 }

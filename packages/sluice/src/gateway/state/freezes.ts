@@ -11,7 +11,7 @@ export type FreezeScope = (typeof SCOPES)[number]
 
 export interface Freeze {
   readonly scope: FreezeScope
-  /** Empty where everything is frozen. */
+  /** Empty if everything is frozen. */
   readonly id: string
   readonly atMs: number
   readonly why: string
@@ -51,7 +51,7 @@ export class FreezeStore {
     return this.#held.size === 0
   }
 
-  /** Why it may not go on; undefined where nothing of it is frozen. */
+  /** Why it may not go on; undefined if nothing of it is frozen. */
   of({ server, principal, agent, session }: FreezeTarget): Freeze | undefined {
     if (this.isEmpty) return undefined
     return (
@@ -76,7 +76,7 @@ export class FreezeStore {
     this.#unsaved.set(toFreezeKey(frozen), frozen)
   }
 
-  /** Throws where it cannot be written: then a restart would thaw it. */
+  /** Throws if it cannot be written: then a restart would thaw it. */
   keep({ scope, id, atMs, why }: Freeze): void {
     this.#store
       .prepare('INSERT OR REPLACE INTO freezes VALUES (?, ?, ?, ?)')
@@ -114,7 +114,7 @@ export function describeFreezeTarget({ scope, id }: Pick<Freeze, 'scope' | 'id'>
   return scope === 'all' ? 'the gate' : `the ${scope} \`${id}\``
 }
 
-/** What a caller is told. */
+/** The reply to a caller. */
 export function frozenReason(frozen: Freeze): string {
   const why = frozen.why === '' ? '' : ` (${frozen.why})`
   return `${describeFreezeTarget(frozen)} is frozen${why}: nothing is forwarded until a person runs \`sluice thaw\``

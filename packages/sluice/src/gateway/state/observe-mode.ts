@@ -13,7 +13,7 @@ export function addObserveMode(text: string): string {
   return text.replace(/^version: 1\n/m, (version) => `${version}${NOTE}\nmode: shadow\n`)
 }
 
-/** Whether a document only observes. One that cannot be read enforces nothing either, but says so elsewhere. */
+/** Whether a document only observes. One that cannot be read enforces nothing either, which is reported elsewhere. */
 export function isObserveOnly(text: string): boolean {
   try {
     return (parse(text) as { readonly mode?: unknown } | null)?.mode === 'shadow'
@@ -22,7 +22,7 @@ export function isObserveOnly(text: string): boolean {
   }
 }
 
-/** The document without its `mode: shadow`; undefined where it cannot be taken out alone. */
+/** The document without its `mode: shadow`; undefined if it cannot be taken out alone. */
 export function removeObserveMode(text: string): string | undefined {
   const line = /^mode:[ \t]*(?:shadow|"shadow"|'shadow')[ \t]*(?:#[^\r\n]*)?(?:\r?\n|$)/m
   const after = text.replace(line, '').replace(`${NOTE}\n`, '')

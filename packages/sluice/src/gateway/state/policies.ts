@@ -95,7 +95,7 @@ export class Policies {
     return this.#isFirst
   }
 
-  /** For a person: what waits, or is wrong; empty where the files are what is in force. */
+  /** For a person: what waits, or is wrong; empty if the files are what is in force. */
   get why(): string {
     if (this.#broken !== undefined) return `the policy is as it was: ${this.#broken}`
     const count = this.#waiting?.loosens.length ?? 0
@@ -115,7 +115,7 @@ export class Policies {
     }
   }
 
-  /** `read` gives what the files say; what it throws is said, and changes nothing. A promise where the
+  /** `read` returns the contents of the files; if it throws, the error is reported and nothing changes. A promise where the
    * documents are long: another thread reads them, what is compiled is compiled in slices, and the
    * policy in force goes on deciding meanwhile. */
   reload(read: ReadDocuments): void | Promise<void> {
@@ -311,7 +311,7 @@ export class Policies {
   }
 }
 
-/** What is in force, with every document of `given` in its place that only tightens. */
+/** What is in force, with every document of `offered` in its place that only tightens. */
 function* tightened(
   now: CompiledDocuments,
   documents: CompiledDocuments,

@@ -16,7 +16,7 @@ export interface TreesReading {
   readonly trees: Trees
 }
 
-/** Rejects where the thread fails or takes too long. */
+/** Rejects if the thread fails or takes too long. */
 export async function readTrees(policies: readonly PolicyDocument[]): Promise<TreesReading> {
   const documents = [...new Map(policies.map((document) => [document.digest, document])).values()]
   const texts = documents.map(({ file, text }) => ({ file, text }))
@@ -31,7 +31,7 @@ export async function readTrees(policies: readonly PolicyDocument[]): Promise<Tr
   })
 }
 
-/** The policy that a configuration contains, as `documentWithin` cuts it out. Rejects where the thread
+/** The policy that a configuration contains, as `documentWithin` cuts it out. Rejects if the thread
  * fails or takes too long. */
 export async function cutPolicy(configuration: string): Promise<string> {
   return askThread([{ file: '', text: configuration, within: 'policy' }], async (ask) => {

@@ -35,7 +35,7 @@ export interface ServersOptions {
   readonly ledger: Pick<Ledger, 'event'>
   readonly log: Log
   readonly nowMs: () => number
-  /** Time that nobody can set. */
+  /** Monotonic time. */
   readonly steadyMs: () => number
   /** Before a server that was not there at the start may be started. */
   readonly prepare: (name: string, config: ServerConfig) => Promise<void>
@@ -96,7 +96,7 @@ export class Servers {
     return `sluice.yaml changes ${names.join(', ')}, which waits for \`sluice server accept ${first?.name}\``
   }
 
-  /** What sluice.yaml says now; what reading it throws is said, and changes nothing. */
+  /** What sluice.yaml says now; if reading it throws, the error is reported and nothing changes. */
   reload(read: () => ServersConfig): void {
     let config: ServersConfig
     try {

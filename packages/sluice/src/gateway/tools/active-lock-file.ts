@@ -36,7 +36,7 @@ export class ActiveLockFile {
   readonly #changed = new Listeners<[pins: LockPins]>()
   readonly onChange = this.#changed.subscribe
 
-  /** Throws where the file is none the first time: without it the gate would trust what somebody
+  /** Throws if the file is none the first time: without it the gate would trust what somebody
    * reviewed it not to. */
   constructor(options: LockOptions) {
     this.#options = options
@@ -55,7 +55,7 @@ export class ActiveLockFile {
     return this.#now
   }
 
-  /** For a person: what waits or is wrong; empty where the file is what is in force. */
+  /** For a person: what waits or is wrong; empty if the file is what is in force. */
   get why(): string {
     if (this.#broken !== undefined) return `the lock file is as it was: ${this.#broken}`
     if (this.#waiting === undefined) return ''
@@ -83,7 +83,7 @@ export class ActiveLockFile {
     if (this.why !== '' && this.why !== previous) log('warn', this.why)
   }
 
-  /** What `apply` would do, and the digest to ask it with; null where nothing waits. */
+  /** What `apply` would do, and the digest to ask it with; null if nothing waits. */
   preview(): JsonObject | null {
     if (this.#waiting === undefined) return null
     const { pins, digest } = this.#waiting
@@ -111,7 +111,7 @@ export class ActiveLockFile {
     this.#options.log('warn', 'a lock file that loosens was applied')
   }
 
-  /** What is in force without the pins that `given` no longer has. Where no file was in force, those
+  /** What is in force without the pins that `given` no longer has. If no file was in force, those
    * pins of it that are accepted anyway: to go by them alone is less. */
   #tightened(pins: LockPins): LockPins {
     const now = this.#now

@@ -42,9 +42,9 @@ export interface PendingDefinition {
 interface AcceptedDefinition {
   readonly digest: string
   readonly definition: ToolDefinition | undefined
-  /** Of its server, then; undefined where nobody had heard them. */
+  /** Of its server at that time; undefined if they were not known. */
   readonly instructions?: string
-  /** 0 where it was accepted before this start. */
+  /** 0 if it was accepted before this start. */
   readonly atMs: number
 }
 
@@ -117,7 +117,7 @@ export class Pins {
     )
   }
 
-  /** Why this definition may not be shown or called; undefined where it may. */
+  /** Why this definition may not be shown or called; undefined if it may. */
   heldOf(tool: KnownTool): PendingDefinition | undefined {
     let verdict = this.#verdicts.get(tool)
     if (verdict === undefined) {
@@ -151,7 +151,7 @@ export class Pins {
     return `${worst?.kind}: ${worst?.text.slice(0, 120)}`
   }
 
-  /** What was accepted last; undefined where nothing was, or only its digest is known. */
+  /** What was accepted last; undefined if nothing was, or only its digest is known. */
   acceptedOf(server: string, name: string): ToolDefinition | undefined {
     return this.#accepted.get(toToolKey(server, name))?.definition
   }
@@ -160,7 +160,7 @@ export class Pins {
     return [...this.#held.values()]
   }
 
-  /** What is held of a server, or of one tool of it; refuses where nothing is. */
+  /** What is held of a server, or of one tool of it; refuses if nothing is. */
   waiting(server: string, name: string | undefined): readonly PendingDefinition[] {
     if (this.#lock !== undefined)
       throw new OperationError(
@@ -186,7 +186,7 @@ export class Pins {
     }
   }
 
-  /** A person's decision, too: it stays held, and its callers are told by whom. */
+  /** A person's decision, too: it stays held, and replies to its callers name the person. */
   refuse(definitions: readonly PendingDefinition[], by: string, why: string): void {
     const refused: DefinitionRefusal = { by, why, atMs: this.#options.nowMs() }
     for (const one of definitions) {
@@ -352,7 +352,7 @@ function withInstructions(
 const NOT_PINNED = 'the lock file does not pin it'
 const NOT_WANTED = 'a person does not want it'
 
-/** What a caller of a held tool is told: the change, and the command that accepts it; or who refused. */
+/** The reply to a caller of a held tool: the change, and the command that accepts it; or who refused. */
 export function describePending({ tool, because, changes, refused }: PendingDefinition): string {
   const { server, name } = tool.definition
   if (refused !== undefined)

@@ -1,4 +1,4 @@
-// What people are told of servers beside the record: what one failed with last, and which limit one of
+// What the console shows of servers beside the ledger: the last error of each, and which limit one of
 // its lists met. Kept by the gate; shown by `sluice status` and the console.
 
 import type { Log } from '../shared/log.ts'
@@ -54,7 +54,7 @@ export class ServerNotes {
     this.#log('warn', message, { server, why })
   }
 
-  /** Undefined where everything that it lists is known. */
+  /** Undefined if everything that it lists is known. */
   limitMetBy(server: string): string | undefined {
     return this.#limitsMet.get(server)
   }

@@ -6,10 +6,10 @@ export const TRACE_BYTES_MAX = 16 * 1_048_576
 export const TRACES_MAX = 16
 /** Arguments and answer of one call; a longer answer is left out and marked. */
 export const TRACE_CALL_LENGTH_MAX = 1_048_576
-/** How long a recording lasts if nothing is said, and at most. */
+/** How long a recording lasts by default, and at most. */
 export const TRACE_RECORD_SECONDS = 3_600
 export const TRACE_RECORD_SECONDS_MAX = 7 * 86_400
-/** How long it is kept after its start if nothing is said, and at most. */
+/** How long it is kept after its start by default, and at most. */
 export const TRACE_KEEP_SECONDS = 7 * 86_400
 export const TRACE_KEEP_SECONDS_MAX = 30 * 86_400
 /** How often expired recordings are deleted. */

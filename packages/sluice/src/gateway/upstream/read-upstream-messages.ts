@@ -1,4 +1,4 @@
-// What a server said, read strictly, and where that fails whose answer it would have been, so that
+// What a server said, read strictly, and if that fails whose answer it would have been, so that
 // nobody waits for it. Used by the links to servers; the reader itself is wire's.
 
 import type { JsonRpcMessage, RequestId } from '../../protocol/message.ts'

@@ -25,7 +25,7 @@ export interface UpstreamFailure {
   /** What was wrong, in words, with the server's name. */
   readonly message: string
   readonly help?: string
-  /** The request that will get no answer; undefined where it was no request. */
+  /** The request that will get no answer; undefined if it was no request. */
   readonly request: RequestId | undefined
   /** The request cannot have had an effect (no byte of it was written, or the server answered that
    * it does not know the session): sending it once more cannot do it twice. */
@@ -57,14 +57,14 @@ export interface Upstream {
   resume(request?: RequestId): void
   /** A pause for one request stops no other. */
   readonly pausesApart: boolean
-  /** Nobody waits for this answer any more. HTTP ends the exchange; a process is told by message. */
+  /** Nobody waits for this answer any more. HTTP ends the exchange; a process gets a notification. */
   abort(request: RequestId): void
   /** What it takes to resume this session over a new link; undefined if that is impossible:
    * the memory of a process is gone with it. */
   readonly handle: string | undefined
-  /** A request has no answer yet. Undefined where the link does not say. */
+  /** A request has no answer yet. Undefined if the link does not say. */
   readonly isBusy?: boolean
-  /** Ends the process behind the link until the next message; false where it is in use. */
+  /** Ends the process behind the link until the next message; false if it is in use. */
   rest?(why: string): boolean
   /** When nothing of the server is left: no process, no connection. */
   readonly ended: Promise<void>

@@ -38,7 +38,7 @@ export class StoredSignIns {
     this.#max = max
   }
 
-  /** The oldest makes room: nobody can keep others out by signing in. */
+  /** The oldest is evicted: nobody can lock others out by signing in often. */
   add(hash: Buffer, signIn: StoredSignIn): void {
     const { name, basis, proof, guest, sinceMs, untilMs } = signIn
     const { database } = this.#people

@@ -193,7 +193,7 @@ export class SessionLease {
   }
 }
 
-/** Nothing can be said about it. */
+/** It is not known. */
 const UNKNOWN_PAST: PastCalls = { calls: [], hasMore: true }
 
 const FAMILY = 'agents/'

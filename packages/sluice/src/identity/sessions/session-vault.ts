@@ -101,7 +101,7 @@ export class SessionVault {
     this.#finder.add(id, value)
   }
 
-  /** A value that comes again may go only where all that brought it allow. */
+  /** A value that comes again may go only if all that brought it allow. */
   #addSources(same: SealedValue, sources: readonly ValueSource[]): string {
     const known = new Set(same.sources.map((source) => JSON.stringify(source)))
     const more = sources.filter((source) => !known.has(JSON.stringify(source)))

@@ -205,7 +205,7 @@ export class SharedSessions implements SessionMemory {
     if (known.storing !== undefined) return
     const storing = this.#store(known)
     known.storing = storing
-    // Who waits for it is told; often nobody does.
+    // Those who wait for it get the error; often nobody does.
     storing.catch(() => {})
   }
 

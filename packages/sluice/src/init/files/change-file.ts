@@ -47,8 +47,8 @@ export async function readClientFile(
   }
 }
 
-/** `change` gives the new text, or undefined where nothing is to be done; it may be asked again, with
- * what somebody else has written meanwhile. True where the file was changed. */
+/** `change` gives the new text, or undefined if nothing is to be done; it may be asked again, with
+ * what somebody else has written meanwhile. True if the file was changed. */
 export async function changeFile(
   file: string,
   change: (text: string) => string | undefined,

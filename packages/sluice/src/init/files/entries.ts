@@ -57,7 +57,7 @@ export function rewriteEntry(
   return { text: whole, before: text.slice(entry.start, entry.end), after }
 }
 
-/** The file with the entry's part as it once was; undefined where those bytes are no longer there. */
+/** The file with the entry's part as it once was; undefined if those bytes are no longer there. */
 export function restoreEntry(
   text: string,
   from: Pick<ClientFile, 'file' | 'format'>,

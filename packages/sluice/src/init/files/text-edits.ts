@@ -1,5 +1,5 @@
 // Small changes to a text that leave every other character alone: replacements and deletions by
-// offset. A deletion takes the line along where nothing else is on it. Pure; used by both formats.
+// offset. A deletion takes the line along if nothing else is on it. Pure; used by both formats.
 
 export interface Edit {
   readonly start: number
@@ -38,7 +38,7 @@ export function deletion(
   return { start: opens ? start : from, end, text: '' }
 }
 
-/** What stands before `offset` on its line, where that is only white space. */
+/** What stands before `offset` on its line, if that is only white space. */
 export function indentAt(source: string, offset: number): string | undefined {
   const line = source.lastIndexOf('\n', offset - 1) + 1
   const before = source.slice(line, offset)

@@ -1,4 +1,4 @@
-// What of a server goes into sluice.yaml as it is, and what goes into the file of keys and stands in
+// What of a server goes into sluice.yaml as it is, and what goes into the file of keys and is in
 // sluice.yaml as `${NAME}`: whatever may be a secret, whatever has a `${` that is none of ours, and
 // variables that a gate started by another program would lack. Pure.
 
@@ -84,7 +84,7 @@ class SecretExtractor {
     )
   }
 
-  /** `ask`: only where it looks like a key. */
+  /** `ask`: only if it looks like a key. */
   text(parts: TextTemplate, name: string, how: 'keep' | 'ask'): string {
     const plain = plainText(parts)
     const isKey = plain !== '' && (how === 'keep' || this.#looksSecret(plain))

@@ -1,5 +1,5 @@
 // What an entry becomes once the gate stands before its server: a command that pipes to the gate and
-// starts it where none runs, or the gate's address, in the words of each client. Pure.
+// starts it if none runs, or the gate's address, in the words of each client. Pure.
 
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { McpClientId } from '../files/client.ts'
@@ -30,7 +30,7 @@ export function gateEntry(
   const form = address === undefined ? undefined : ADDRESSES[client]?.(address)
   if (form !== undefined) return form
   const args = [...words, 'stdio', '--config', config, '--server', server]
-  // A client that was told the kind is told it again.
+  // An entry that named the transport still names it.
   const type = entry.type === undefined ? {} : { type: 'stdio' }
   const env = stateHome === undefined ? {} : { env: { XDG_STATE_HOME: stateHome } }
   return { ...type, command, args, ...env }

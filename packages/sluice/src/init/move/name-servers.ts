@@ -1,4 +1,4 @@
-// Servers of several clients as servers of one gate: the same one stands there once, each with a name
+// Servers of several clients as servers of one gate: the same server is listed once, each with a name
 // that the gate takes, its keys apart. Pure.
 
 import { isDeepStrictEqual } from 'node:util'

@@ -33,7 +33,7 @@ export class EventStream {
     })
   }
 
-  /** False where the client no longer reads. An id is a promise that the client may come back with
+  /** False if the client no longer reads. An id is a promise that the client may come back with
    * it for what came after: none without that. */
   write(data: string, id?: string, event?: string): boolean {
     const named = event === undefined ? {} : { event }

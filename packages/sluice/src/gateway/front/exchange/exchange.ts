@@ -25,7 +25,7 @@ export interface SessionHeaders {
   /** Of an answer in JSON, and of a stream. */
   readonly answerHeaders: OutgoingHeaders
   readonly streamHeaders: OutgoingHeaders
-  /** Undefined where its streams cannot be resumed. */
+  /** Undefined if its streams cannot be resumed. */
   readonly openHistory?: (exchange: ClientExchange) => History | undefined
 }
 
@@ -113,7 +113,7 @@ export class ClientExchange {
     this.#leave()
   }
 
-  /** The client is back, having read up to the event with this number. False where what came after
+  /** The client is back, having read up to the event with this number. False if what came after
    * is not there any more. */
   resume(reply: ResponseWriter, number: number): boolean {
     const missed = this.#history?.buffer.after(number)
@@ -174,7 +174,7 @@ export class ClientExchange {
     return this.#stream
   }
 
-  /** False where nobody will read it. */
+  /** False if nobody will read it. */
   #write(text: string): boolean {
     if (this.#history === undefined) return this.#stream?.write(text) === true
     const id = this.#idOf(this.#history.buffer.add(text))

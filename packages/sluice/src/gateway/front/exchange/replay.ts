@@ -59,7 +59,7 @@ export class ReplayBuffer {
     return this.#last
   }
 
-  /** What came after the event with this number; undefined where that is not all there, or never was. */
+  /** What came after the event with this number; undefined if that is not all there, or never was. */
   after(number: number): readonly string[] | undefined {
     const first = this.#last - this.#texts.length
     if (number < first || number > this.#last) return undefined

@@ -11,7 +11,7 @@ export type OutgoingHeaders = Readonly<Record<string, string>>
 /** What the front reads of a request; one object may stand for many that say the same. */
 export interface FrontRequest
   extends Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'socket'> {
-  /** The token of its Authorization header, once somebody has looked; undefined where it has none. */
+  /** The token of its Authorization header, once somebody has looked; undefined if it has none. */
   bearer?: { readonly token: string | undefined }
   /** Passed on by another gate: whether its client is a local user there. */
   readonly forwarded?: { readonly isLocal: boolean }

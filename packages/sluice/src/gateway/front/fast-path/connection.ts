@@ -15,7 +15,7 @@ import { type FastPathHead, FastPathReader } from './request-reader.ts'
 import { type FastPathPeer, FastPathResponseWriter } from './response-writer.ts'
 
 export interface PlainEvents {
-  /** The body is text where it is all ASCII, and bytes where it is not. */
+  /** The body is text where it is all ASCII, and bytes if it is not. */
   onRequest(
     head: FastPathHead,
     body: string | Buffer,

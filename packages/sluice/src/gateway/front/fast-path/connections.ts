@@ -15,7 +15,7 @@ export class FastPathServer {
   /** With those that went to the server. */
   #open = 0
 
-  /** `event` is the one that tells of a connection: `secureConnection` where there is TLS. */
+  /** `event` is the one that tells of a connection: `secureConnection` if there is TLS. */
   constructor(
     server: Server,
     event: 'connection' | 'secureConnection',

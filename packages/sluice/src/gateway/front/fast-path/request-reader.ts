@@ -45,7 +45,7 @@ const NOT_PLAIN: ReadonlySet<string> = new Set([
 export class FastPathReader {
   #same: CachedHead | undefined
   #head: FastPathHead | undefined
-  /** Where the answer was `more`: how many bytes it takes at least; 0 where the head has not ended. */
+  /** Where the answer was `more`: how many bytes it takes at least; 0 if the head has not ended. */
   wants = 0
 
   /** The request that `bytes` begin with. `more`: so far it may be the beginning of one. */
@@ -71,7 +71,7 @@ export class FastPathReader {
     return 'more'
   }
 
-  /** The length that it says; -1 where it is not plain. */
+  /** The length that it says; -1 if it is not plain. */
   #readHead(text: string): number {
     const line = REQUEST_LINE.exec(text)
     if (line === null) return -1

@@ -112,7 +112,7 @@ function headOf(status: number, headers: OutgoingHeaders, isLast: boolean): stri
   return `${line}\r\n${lines}${dateLine()}${isLast ? CLOSES : KEPT}`
 }
 
-/** Throws where a header would be two. */
+/** Throws if a header would be two. */
 function headerLines(headers: OutgoingHeaders): string {
   let lines = ''
   for (const [name, value] of Object.entries(headers)) {

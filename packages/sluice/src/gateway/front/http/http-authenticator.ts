@@ -28,7 +28,7 @@ export class HttpAuthenticator {
     this.#options = options
   }
 
-  /** The caller; undefined where the request has been answered with why it is not let in. */
+  /** The caller; undefined if the request has been answered with why it is not let in. */
   caller(
     request: FrontRequest,
     reply: ResponseWriter,

@@ -173,7 +173,7 @@ export class HttpFront {
     clearTimeout(patience)
   }
 
-  /** A promise only where there is something to wait for: mostly there is not. */
+  /** A promise only if there is something to wait for: mostly there is not. */
   #handlePlain(
     head: FastPathHead,
     bytes: string | Buffer,

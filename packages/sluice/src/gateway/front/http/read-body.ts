@@ -15,7 +15,7 @@ export function decodeBody(headers: IncomingHttpHeaders, body: string | Buffer):
   return typeof body === 'string' ? { text: body } : decoded(body)
 }
 
-/** Rejects where the client goes away before the end. */
+/** Rejects if the client goes away before the end. */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<BodyResult> {
   const why = unreadable(request.headers)
   if (why !== undefined) return Promise.resolve({ status: 415, why })

@@ -107,7 +107,7 @@ export class McpFront {
     return this.#ownPeers.get(socket) ?? false
   }
 
-  /** A promise only where there is something to wait for: mostly there is not. */
+  /** A promise only if there is something to wait for: mostly there is not. */
   take(mcpRequest: McpRequest): void | Promise<void> {
     const isOwn = this.isOwnPeer(mcpRequest.request.socket)
     if (isOwn instanceof Promise) return isOwn.then((own) => this.#identify(own, mcpRequest))
@@ -122,7 +122,7 @@ export class McpFront {
     return this.#serve(caller, mcpRequest)
   }
 
-  /** `caller` is undefined where the request has been answered. */
+  /** `caller` is undefined if the request has been answered. */
   #serve(caller: Caller | undefined, mcpRequest: McpRequest): void | Promise<void> {
     if (caller === undefined) return
     const { server, path, reply } = mcpRequest

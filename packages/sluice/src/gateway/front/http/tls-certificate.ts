@@ -24,7 +24,7 @@ export class TlsCertificate {
   readonly #changed = new Listeners<[pair: TlsPair]>()
   readonly onChange = this.#changed.subscribe
 
-  /** Throws where it cannot be used. */
+  /** Throws if it cannot be used. */
   constructor(files: NonNullable<ListenConfig['tls']>, log: Log) {
     this.#files = files
     this.#log = log
@@ -40,7 +40,7 @@ export class TlsCertificate {
     return this.#certificate
   }
 
-  /** What is wrong with the files; undefined where they are what is served with. */
+  /** What is wrong with the files; undefined if they are what is served with. */
   get why(): string | undefined {
     return this.#broken
   }

@@ -21,7 +21,7 @@ export interface AgentGateContext {
   /** A server that runs inside the gate, whose own hints hold. */
   readonly isOwn: (server: string) => boolean
   readonly approvals: Pick<ApprovalService, 'find' | 'watch'>
-  /** Undefined where the owner may no longer call. */
+  /** Undefined if the owner may no longer call. */
   readonly callerOf: (owner: string) => Caller | undefined
   /** What a family has seen and remembers: the session that its calls are judged in. */
   readonly memoryOf: (family: string) => FamilyMemory | Promise<FamilyMemory>
@@ -46,7 +46,7 @@ interface HeldCallTicket {
 interface AgentConnection {
   readonly link: MemberTransport
   readonly begun: Promise<void>
-  /** As of its newest call: turns go on. Null where the owner's own list is asked for. */
+  /** As of its newest call: turns go on. Null if the owner's own list is asked for. */
   agent: AgentFacts | null
   idleTimer?: NodeJS.Timeout
 }
@@ -245,7 +245,7 @@ export class AgentGate {
 }
 
 /** Read as strictly as any client's: what is judged must be what is sent, and no guest says more than a
- * client may. Why not, where that is so. */
+ * client may. Why not, if that is so. */
 function paramsOf(tool: string, args: unknown, effectId: string): ParsedMembers | string {
   const params = { name: tool, arguments: args ?? {}, _meta: { 'sluice/effect': effectId } }
   try {

@@ -110,7 +110,7 @@ export class MemberTransport implements ClientTransport {
     this.#context.onEnd(why)
   }
 
-  /** Rejects where no answer comes in time, or the asker gives it up: then the server is told. */
+  /** Rejects if no answer comes in time, or the asker gives it up: then the server is told. */
   async ask(
     method: string,
     params: ParsedMembers,
@@ -164,7 +164,7 @@ export class MemberTransport implements ClientTransport {
     this.#events.onPressure(isFull, request)
   }
 
-  /** A message of the client's; false where nobody takes it any more. */
+  /** A message of the client's; false if nobody takes it any more. */
   pass(message: JsonRpcMessage, related?: MessageContext): boolean {
     if (!this.#closed) this.#events.onMessage(message, related)
     return !this.#closed

@@ -74,12 +74,12 @@ export class SessionRegistry {
       if (isTaken(id)) session.close('another gate has taken the session over')
   }
 
-  /** Why a session is over; undefined where none of this name is known to be. */
+  /** Why a session is over; undefined if none of this name is known to be. */
   whyOver(id: string): string | undefined {
     return this.#over.get(id)
   }
 
-  /** Undefined where all are in use. `connect` puts the gate behind the session. */
+  /** Undefined if all are in use. `connect` puts the gate behind the session. */
   open(
     server: string,
     caller: Caller,
@@ -148,7 +148,7 @@ export class SessionRegistry {
   }
 
   /** The conversation of a principal's clients of the stateless generation that are judged alike and can do
-   * the same: a server with sessions has been told what that is. Undefined where all are in use. */
+   * the same: a server with sessions has been told what that is. Undefined if all are in use. */
   stateless(
     server: string,
     caller: Caller,

@@ -63,7 +63,7 @@ function fits(path: string): boolean {
   return Buffer.byteLength(path) <= PATH_BYTES_MAX
 }
 
-/** The user's own runtime folder where there is one, private and short enough; else that of temporary
+/** The user's own runtime folder if there is one, private and short enough; else that of temporary
  * files, which is everybody's, but has the sticky bit. */
 function runtimeFolder(): string {
   const { XDG_RUNTIME_DIR: own = '' } = process.env

@@ -35,7 +35,7 @@ export interface SocketFrontOptions {
     who: () => Caller,
     origin: ConnectionOrigin,
   ) => ClientEvents
-  /** Throws where this token, or none, lets nobody in. */
+  /** Throws if this token, or none, lets nobody in. */
   readonly identify: (token: string | undefined, server: string) => Caller | Promise<Caller>
   /** Does what a command asks; what it throws is the answer too. */
   readonly command: (word: string, request: JsonObject) => Promise<JsonObject>

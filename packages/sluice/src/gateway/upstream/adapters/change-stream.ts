@@ -1,4 +1,4 @@
-// What a client with a session hears of by itself, from a server of the stateless generation: one
+// Notifications for a client with a session from a server of the stateless generation: one
 // subscription for the lists that may change and the resources that the client subscribed to. It is
 // opened again if that changes, and if the server ends it.
 
@@ -39,7 +39,7 @@ export class ChangeStream {
     this.lists = Object.fromEntries(lists.map((kind) => [`${kind}ListChanged`, true]))
   }
 
-  /** False where there are too many. */
+  /** False if there are too many. */
   subscribe(uri: string): boolean {
     if (this.#resources.size >= LISTEN_RESOURCES_MAX && !this.#resources.has(uri)) return false
     this.#resources.add(uri)
@@ -78,7 +78,7 @@ export class ChangeStream {
     return typeof request === 'string' && request.startsWith('listen-')
   }
 
-  /** The server ended it; `isFinal` where it says that there is none to be had. */
+  /** The server ended it; `isFinal` if the server offers none. */
   ended(listen: RequestId, isFinal: boolean): void {
     if (listen !== this.#listening) return
     this.#listening = undefined

@@ -1,4 +1,4 @@
-// Calls of a client with a session at a server of the stateless generation: where the server wants to know
+// Calls of a client with a session at a server of the stateless generation: if the server wants to know
 // more, its questions go to the client as requests, and the call is made once more with the answers.
 // The client sees one call; the server sees a request for each round.
 

@@ -1,6 +1,6 @@
 // A link to a server whose generation is not known yet: finds it out with the first message, and bridges
-// where it is not the client's. A client with a session tries `initialize` and falls back on
-// `server/discover`; a stateless one the other way round. What was found is remembered for the next
+// if it is not the client's. A client with a session tries `initialize` and falls back on
+// `server/discover`; for a stateless client the order is reversed. What was found is remembered for the next
 // link, and forgotten where it turns out to be no longer so.
 
 import type { RequestId } from '../../../protocol/message.ts'

@@ -27,7 +27,7 @@ const NOT_THE_GENERATION: ReadonlySet<string> = new Set([
   'UPSTREAM_BUSY',
 ])
 
-/** What came of a request; neither where nothing came in time. */
+/** What came of a request; neither if nothing came in time. */
 export interface TrialResult {
   readonly answer?: JsonRpcResponse
   readonly failure?: UpstreamFailure

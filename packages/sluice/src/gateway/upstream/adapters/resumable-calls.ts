@@ -1,5 +1,5 @@
 // Calls at a server with sessions, for clients of the stateless generation: one call there, and here one
-// request after another that waits for it, its legs. Where the server asks something, the leg is
+// request after another that waits for it, its legs. If the server asks something, the leg is
 // answered with that, and the call is held until the client comes back with the answers; a handle is
 // good for one return. Bounded in number, size and time.
 
@@ -31,7 +31,7 @@ interface ResumableCall {
   leg: RequestId
   isHeld: boolean
   handle: string
-  /** Asked and not answered: told to the client, and not yet. */
+  /** Questions without an answer: those sent to the client, and those not yet sent. */
   sent: ServerInputRequest[]
   unsent: ServerInputRequest[]
   /** What came while nobody waited. */
@@ -72,7 +72,7 @@ export class ResumableCalls {
     return found?.isHeld === false ? found.leg : undefined
   }
 
-  /** A question of the server's, gathered with others of the same call; where the server does not say
+  /** A question of the server's, gathered with others of the same call; if the server does not say
    * which, of the newest that somebody waits for. */
   ask(call: RequestId | undefined, question: RequestId, text: string): void {
     const found = this.#byId.get(call as RequestId) ?? this.#newest
@@ -87,7 +87,7 @@ export class ResumableCalls {
     if (!found.isHeld) found.timer ??= setTimeout(() => this.#tell(found), INPUT_GATHER_MS).unref()
   }
 
-  /** The end of a call; false where it is none. */
+  /** The end of a call; false if it is none. */
   end(call: RequestId | undefined, end: JsonRpcResponse | UpstreamFailure): boolean {
     const found = this.#byId.get(call as RequestId)
     if (found === undefined) return false
@@ -120,7 +120,7 @@ export class ResumableCalls {
     return true
   }
 
-  /** Nobody waits for this leg, nor will anybody come back: the server is told. */
+  /** Nobody waits for this leg and nobody will retry it: the server is notified. */
   drop(leg: RequestId, reason?: string): void {
     const call = [...this.#byId.values()].find((each) => each.leg === leg)
     if (call !== undefined) this.#giveUp(call, 'the client no longer waits', reason)

@@ -45,7 +45,7 @@ export class SessionOverStateless extends UpstreamAdapter {
     end: (listen) => this.#end(listen),
   })
 
-  /** What the server is told of the client with every request, and what it tells of. */
+  /** What every request tells the server about the client, and what the server announces. */
   override get handle(): string | undefined {
     return JSON.stringify({ client: this.#client, tells: this.#changes.lists })
   }

@@ -31,7 +31,7 @@ import { UpstreamSession } from './upstream-session.ts'
 
 /**
  * Subscriptions of clients of the stateless generation, over one session with a server: each says what it
- * wants to hear of, is told what of that it will, and hears nothing else.
+ * subscribes to, gets an acknowledgement of what the server supports, and receives nothing else.
  */
 class StatelessSubscriptions {
   readonly #options: ListensOptions
@@ -58,7 +58,7 @@ class StatelessSubscriptions {
     this.#options.tell(id, 'notifications/subscriptions/acknowledged', texts)
   }
 
-  /** False where it is no subscription. */
+  /** False if it is no subscription. */
   close(id: RequestId): boolean {
     const listen = this.#open.get(id)
     this.#open.delete(id)
@@ -197,7 +197,7 @@ export class StatelessOverSession extends UpstreamAdapter {
     const { method, params } = notification
     this.#listens.tellOf(method, params)
     if (method !== 'notifications/progress') {
-      // Also where nobody subscribed: the gate itself has to know that definitions are no longer so.
+      // Also if nobody subscribed: the gate itself has to know that definitions are no longer so.
       const request = this.#calls.legOf(related?.request)
       return this.events.onMessage(notification, request === undefined ? {} : { request })
     }

@@ -38,7 +38,7 @@ export class UpstreamSession {
     this.#events = events
   }
 
-  /** True where it has begun; else the request waits for that. */
+  /** True if it has begun; else the request waits for that. */
   isBegunFor(passing: OutboundRequest): boolean {
     if (this.#state === 'begun') return true
     this.#waiting.push(passing)
@@ -46,14 +46,14 @@ export class UpstreamSession {
     return false
   }
 
-  /** Nobody waits for this request any more: false where it has left already. */
+  /** Nobody waits for this request any more: false if it has left already. */
   withdraw(request: RequestId): boolean {
     const at = this.#waiting.findIndex(({ id }) => id === request)
     if (at >= 0) this.#waiting.splice(at, 1)
     return at >= 0
   }
 
-  /** What still waits, given up; undefined where it has begun. */
+  /** What still waits, given up; undefined if it has begun. */
   release(): OutboundRequest[] | undefined {
     return this.#state === 'begun' ? undefined : this.#waiting.splice(0)
   }
@@ -75,7 +75,7 @@ export class UpstreamSession {
       this.#asked.delete(id)
   }
 
-  /** False where the answer is to somebody else's question. */
+  /** False if the answer is to somebody else's question. */
   answered(answer: JsonRpcResponse): boolean {
     const answered = this.#asked.get(answer.id as RequestId)
     this.#asked.delete(answer.id as RequestId)

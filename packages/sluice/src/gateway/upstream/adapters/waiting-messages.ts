@@ -1,4 +1,4 @@
-// Messages for a server that nobody knows yet how to talk to: kept in order, bounded, and taken back
+// Messages for a server whose protocol generation is not known yet: kept in order, bounded, and taken back
 // where their sender no longer waits. Used while the generation of a server is found out.
 
 import type { RequestId } from '../../../protocol/message.ts'
@@ -18,7 +18,7 @@ export class MessageQueue {
     return this.#all.length
   }
 
-  /** False where no more may wait; one message alone always fits. */
+  /** False if no more may wait; one message alone always fits. */
   add(text: string, carried: UpstreamSendOptions | undefined): boolean {
     const isFull =
       this.#all.length >= STDIN_QUEUE_MESSAGES_MAX ||

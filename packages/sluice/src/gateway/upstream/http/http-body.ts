@@ -121,6 +121,6 @@ export class EventBody implements ResponseBody {
     else this.#events.onEvent?.(event.event, event.data)
   }
 
-  /** An event that the stream breaks off is none. */
+  /** An event that the end of the stream cuts off is dropped. */
   end(): void {}
 }

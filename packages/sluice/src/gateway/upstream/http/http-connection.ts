@@ -1,5 +1,5 @@
-// One connection to an HTTP server: carries one request at a time, tells what comes back, and is free
-// for the next where the response says so. A connection that says anything unasked is ended. Made by
+// One connection to an HTTP server: carries one request at a time, reports the response, and is free
+// for the next where the response says so. A connection that sends anything unasked is ended. Made by
 // the pools; TLS is always verified.
 
 import { Buffer } from 'node:buffer'
@@ -68,12 +68,12 @@ export class Connection implements ResponseEvents {
     })
   }
 
-  /** For a free one. False where the server may have closed it by now. */
+  /** For a free one. False if the server may have closed it by now. */
   isFresh(nowMs: number): boolean {
     return this.#socket.readyState === 'open' && nowMs - this.#movedMs < this.#keptMs
   }
 
-  /** How long nothing came for the request it carries; 0 where nobody wants to read. */
+  /** How long nothing came for the request it carries; 0 if nobody wants to read. */
   silentMs(nowMs: number): number {
     return this.#job === undefined || this.#isPaused ? 0 : nowMs - this.#movedMs
   }

@@ -33,7 +33,7 @@ export interface ExchangeEvents {
   // biome-ignore lint/suspicious/noConfusingVoidType: most receivers return nothing
   onData(chunk: Buffer): Buffer | undefined | void
   onEnd(): void
-  /** In place of the three, where it came at once; false where they are to be told after all. */
+  /** Instead of the three, if the response came at once; false if they must be called after all. */
   onWhole?(status: number, headers: ResponseHeaders, body: string | Buffer): boolean
   onError(error: Error): void
 }
@@ -181,7 +181,7 @@ export interface HttpRequest {
   readonly body?: string
 }
 
-/** Throws where a header or the path is none. In latin1, up to the end of the head. */
+/** Throws if a header or the path is invalid. In latin1, up to the end of the head. */
 function writeHead(
   host: string,
   { method, path, headers, body }: HttpRequest,

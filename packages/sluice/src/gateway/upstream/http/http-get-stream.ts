@@ -1,4 +1,4 @@
-// A stream that a server keeps open for what it wants to say by itself (GET), opened again when it
+// A stream that a server keeps open for its own requests and notifications (GET), opened again when it
 // ends, from the last event that came. Also goes on with an answer whose own stream broke off.
 
 import { EVENT_IDLE_LINES_MAX } from '../../../protocol/json/limits.ts'

@@ -24,7 +24,7 @@ export interface HttpHost {
   headers(own: Readonly<Record<string, string>>): Readonly<Record<string, string>>
   deliver(messages: UpstreamMessages, request: RequestId | undefined): void
   fail(failure: UpstreamFailure): void
-  /** Sends a message once more that cannot have had an effect; false where it was that already. */
+  /** Sends a message once more that cannot have had an effect; false if it was that already. */
   sendAgain(message: OutgoingMessage, failure: UpstreamFailure): boolean
   /** The server ended the stream of this request; it is asked for the rest later. */
   onSuspended(request: RequestId): void
@@ -48,9 +48,9 @@ export interface OutgoingMessage {
 export interface HttpTransport {
   /** As the server calls the session, where it has a name for it. */
   readonly sessionId?: string | undefined
-  /** True where an answer was to a question of the transport's own. */
+  /** True if an answer was to a question of the transport's own. */
   takes?(message: JsonRpcMessage): boolean
-  /** Begins to hear what the server says by itself, in a session that began elsewhere. */
+  /** Opens the stream for the server's own messages, in a session that began elsewhere. */
   listen?(): void
   /** Messages under way, or waiting to be. */
   readonly size: number

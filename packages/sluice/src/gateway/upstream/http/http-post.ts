@@ -94,7 +94,7 @@ export class Post implements ExchangeEvents, BodyEvents {
     if (kind === 'unreadable') this.#nonsense('answered in an encoding that nobody asked for')
   }
 
-  /** A stream of events that says it is JSON would be read for ever, and nobody told of any. */
+  /** A stream of events labelled as JSON would be read for ever, and no event delivered. */
   #expectEnd(): void {
     setTimeout(() => {
       if (!this.exchange.over)

@@ -13,7 +13,7 @@ import {
 export interface ResponseEvents {
   onHead(status: number, headers: ResponseHeaders): void
   onData(chunk: Buffer): void
-  /** With all that came behind it: `staysOpen` where that is nothing, and the connection may carry
+  /** With all that came behind it: `staysOpen` if that is nothing, and the connection may carry
    * another request. */
   onEnd(staysOpen: boolean): void
   /** In place of the three, where it came at once with a head as one before, and the connection may
@@ -59,12 +59,12 @@ export class ResponseReader {
     this.#isWhole = false
   }
 
-  /** The connection is to carry nothing more, and nothing more is told. */
+  /** The connection must not be reused, and no further callbacks follow. */
   stop(): void {
     this.#state = 'over'
   }
 
-  /** Throws where it is no response, or more than one. */
+  /** Throws if it is no response, or more than one. */
   push(chunk: Buffer): void {
     let at = 0
     while (at < chunk.length && this.#state !== 'over') at = this.#step(chunk, at)
@@ -82,7 +82,7 @@ export class ResponseReader {
   }
 
   /** Instead of `push`: the first `bytes` of `received` where they are a whole response with a head as
-   * the last one's, and nothing behind it. False where they are not that, and nothing has been taken. */
+   * the last one's, and nothing behind it. False if they are not that, and nothing has been taken. */
   takeWhole(received: Buffer, bytes: number): boolean {
     const known = this.#known
     if (known === undefined || this.#state !== 'head' || this.#held !== undefined) return false
@@ -202,7 +202,7 @@ interface KnownHead {
   readonly same: CachedHead
 }
 
-/** Where it says a length, once: a status without a body has none, whatever it says. */
+/** If it has one length: a status without a body has none, whatever the header says. */
 function knownHead(text: string, status: number, headers: ResponseHeaders): KnownHead | undefined {
   if (status === 204 || status === 304) return undefined
   const length = headers['content-length']

@@ -138,7 +138,7 @@ export class HttpSseTransport implements HttpTransport {
   }
 }
 
-/** Undefined where it is not on the server's own origin: elsewhere it would get what the configuration
+/** Undefined if it is not on the server's own origin: elsewhere it would get what the configuration
  * trusts this server with. The origin alone does not tell: that of `blob:http://host/` is the host's. */
 function endpointPath(data: string, { href, origin, protocol }: URL): string | undefined {
   const endpoint = data.length > HTTP_ENDPOINT_LENGTH_MAX ? null : URL.parse(data, href)

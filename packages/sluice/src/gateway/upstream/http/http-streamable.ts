@@ -1,5 +1,5 @@
 // Streamable HTTP as a client, for the revisions with sessions (2025-03-26 to 2025-11-25): a POST for
-// every message, one GET stream for what the server says by itself, a DELETE at the end.
+// every message, one GET stream for the server's own messages, a DELETE at the end.
 
 import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
@@ -258,7 +258,7 @@ export class StreamableHttpTransport implements HttpTransport {
     }
   }
 
-  /** What waited for `notifications/initialized` goes on, also where that failed. */
+  /** What waited for `notifications/initialized` goes on, also if that failed. */
   #settle(post: Post): void {
     if (post.message.sent.method !== 'notifications/initialized') return
     const waiting = this.#settling ?? []

@@ -63,7 +63,7 @@ export class ServerLogin {
     return login === undefined ? undefined : `Bearer ${login.accessToken}`
   }
 
-  /** Undefined where the token can be used as it is. */
+  /** Undefined if the token can be used as it is. */
   ready(): Promise<unknown> | undefined {
     const login = this.#login
     const nowMs = this.#options.nowMs()
@@ -73,7 +73,7 @@ export class ServerLogin {
     return isDue(login, nowMs, 0) ? renewed : undefined
   }
 
-  /** The server refused this header: true where there is another one to try. */
+  /** The server refused this header: true if there is another one to try. */
   async refused(header: string | undefined): Promise<boolean> {
     const login = this.#login
     if (login === undefined) return false

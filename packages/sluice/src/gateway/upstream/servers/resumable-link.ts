@@ -138,7 +138,7 @@ export class ResumableLink implements Upstream {
     if (this.#state === 'draining') this.#drained('another process takes its place')
   }
 
-  /** Ends the process and keeps the session. False where it is in use. */
+  /** Ends the process and keeps the session. False if it is in use. */
   rest(why: string): boolean {
     if (this.#state !== 'awake' || this.isBusy) return false
     this.#state = 'asleep'
@@ -295,13 +295,13 @@ export class ResumableLink implements Upstream {
       return false
     }
     if (this.#isInitialized) inner.send(writeNotification(INITIALIZED, undefined))
-    // Their answers are nobody's; the process has them in order.
+    // Their answers are dropped; the process has them in order.
     for (const passing of [this.#level, ...this.#subscriptions.values()])
       if (passing !== undefined) void ask(passing)
     return true
   }
 
-  /** The process ends by itself; whatever it still says is nobody's. */
+  /** The process exits on its own; what it still sends is dropped. */
   #letGo(why: string): void {
     const inner = this.#inner
     this.#inner = undefined

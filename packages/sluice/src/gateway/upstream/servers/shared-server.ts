@@ -122,7 +122,7 @@ export class SharedServer {
   #waiting: { readonly link: SharedUpstream; readonly passing: OutboundRequest }[] = []
   #lastId = 0
 
-  /** `onIdle` is told when the last link is gone, `onClose` when the process is to end: from then on
+  /** `onIdle` is called when the last link is gone, `onClose` when the process is to end: from then on
    * nobody may be attached. */
   constructor(
     connect: (events: UpstreamEvents) => Upstream,
@@ -239,7 +239,7 @@ export class SharedServer {
     this.#inner.send(writeRequest(id, method, params.text), { passing: { id, method, params } })
   }
 
-  /** Nothing of a client is asked, and no log is shown: nobody could say whose it is. */
+  /** The server's requests are refused and its logs dropped: they cannot be attributed to a client. */
   #welcome(wanted: unknown): string {
     const result = new Map(this.#begun)
     const capabilities = splitMembers(result.get('capabilities') ?? '{}')

@@ -1,4 +1,4 @@
-// Processes that sessions share, by server and, where the configuration says so, by principal. Each
+// Processes that sessions share, by server and, if the configuration says so, by principal. Each
 // ends when no session has used it for a while; the next that needs it starts another.
 
 import type { Upstream, UpstreamEvents } from '../upstream.ts'

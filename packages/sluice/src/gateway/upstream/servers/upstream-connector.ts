@@ -28,7 +28,7 @@ export interface ServerLinksParts {
   readonly watcher: Watcher
   /** Servers that run in this process. */
   readonly builtins: Readonly<Record<string, StartInProcess>>
-  /** As it is to be started from now on; undefined where it is gone. */
+  /** As it is to be started from now on; undefined if it is gone. */
   readonly serverOf: (name: string) => ServerConfig | undefined
 }
 

@@ -39,7 +39,7 @@ export class StderrLog {
     stderr.on('error', () => {})
   }
 
-  /** The last lines, in one, for a reason; empty where it said nothing. */
+  /** The last lines, in one, for a reason; empty if it said nothing. */
   lastWords(): string {
     const rest = this.#rest === '' ? [] : [shorten(this.#rest, LAST_LINE_LENGTH_MAX)]
     return [...this.#last, ...rest].slice(-LAST_LINES_MAX).join(' | ')

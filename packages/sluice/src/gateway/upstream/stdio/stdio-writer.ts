@@ -22,7 +22,7 @@ export class StdioWriter {
   /** When the server last read, or had nothing to read. */
   #lastReadMs: number
 
-  /** `onStuck` is told once: more waits than the bound allows, and the server has read nothing of it for
+  /** `onStuck` is called once: more waits than the bound allows, and the server has read nothing of it for
    * STDIN_STUCK_MS. */
   constructor(stdin: Writable, onStuck: () => void, nowMs = () => performance.now()) {
     this.#stdin = stdin
@@ -35,7 +35,7 @@ export class StdioWriter {
     })
   }
 
-  /** False where the message does not fit beside what waits: it is not taken. One that nobody would hear
+  /** False if the message does not fit beside what waits: it is not taken. One that nobody would hear
    * of otherwise (`mayRefuse` false: a notification, an answer) is always taken. */
   send(line: string, mayRefuse: boolean): boolean {
     if (!this.#open) return true
@@ -90,7 +90,7 @@ export class StdioWriter {
     }
   }
 
-  /** All that waits, or where that is much some of it: what is not written yet can still be told apart,
+  /** All that waits, or if that is much some of it: what is not written yet can still be told apart,
    * and each part that is read shows that the server reads. */
   #takeSome(): string {
     let [count, length] = [0, 0]

@@ -31,7 +31,7 @@ import { StdioWriter } from './stdio-writer.ts'
 export interface StdioServerOptions {
   readonly name: string
   readonly command: readonly string[]
-  /** What the configuration names; the allow-list comes by itself. */
+  /** What the configuration names; the allow-list is added to it. */
   readonly env?: Readonly<Record<string, string>> | undefined
   /** Names that are the client's to fill in, and what the client has handed over. */
   readonly listed?: readonly string[] | undefined
@@ -288,7 +288,7 @@ export class StdioUpstream implements Upstream {
     if (pid !== undefined) {
       const { stdinEndGraceMs = STDIN_END_GRACE_MS, termGraceMs = TERM_GRACE_MS } = this.#options
       if (this.#exit === undefined) await this.#exitWithin(stdinEndGraceMs)
-      // Also where the process went by itself: what it started may be there still.
+      // Also if the process went by itself: what it started may be there still.
       if (await endGroup(pid, termGraceMs)) this.#options.watcher?.remove(pid)
       else this.#options.log('error', 'a process of the server could not be ended', { pid })
       // It is gone, but as a zombie until its exit was seen.
