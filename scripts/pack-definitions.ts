@@ -4,7 +4,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pinOf } from '../packages/sluice/src/catalogue/pins/pin.ts'
-import { sha256 } from '../packages/sluice/src/cli/packs/load-pack.ts'
+import { sha256 } from '../packages/sluice/src/gateway/tools/pins.ts'
 import { readDefinitions } from '../packages/sluice/src/terminal/read-tools.ts'
 import { ROOT } from './run-step.ts'
 

@@ -5,7 +5,7 @@
 import { isMap, isScalar, type Pair, type Scalar, type YAMLMap } from 'yaml'
 import { compile } from '../compile/compile.ts'
 import type { Action } from '../core/actions.ts'
-import { parseYaml } from '../document/parse-yaml.ts'
+import { findPair, getRange, parseYaml } from '../document/parse-yaml.ts'
 import { Problems } from '../document/problem.ts'
 
 export interface RuleMove {
@@ -24,8 +24,6 @@ interface Splice {
   readonly end: number
   readonly text: string
 }
-
-type Range = readonly [start: number, valueEnd: number, nodeEnd: number]
 
 /** Fields that make a decision depend on the call: a single action would be ambiguous. */
 const DEPENDS: readonly string[] = ['when', 'spend_limit']
@@ -121,14 +119,6 @@ function fieldsText({ to, from }: RuleMove, rule: YAMLMap, text: string): string
 function parseRoot(text: string): YAMLMap | undefined {
   const contents = parseYaml(text, new Problems('', text))?.contents
   return isMap(contents) ? contents : undefined
-}
-
-function findPair(map: YAMLMap, key: string): Pair | undefined {
-  return map.items.find((pair) => isScalar(pair.key) && pair.key.value === key)
-}
-
-function getRange(node: unknown): Range {
-  return (node as { range: Range }).range
 }
 
 function replaced(scalar: Scalar, to: string): Splice {

@@ -55,6 +55,26 @@ export function isObject(value: unknown): value is JsonObject {
   )
 }
 
+/** An object's own member: never one that every object inherits. */
+export function getOwn<T>(object: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined
+}
+
+/** The object that a text is; undefined if it is not one. */
+export function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A copy without prototypes and undefined members. */
+export function cloneJson<T = JsonValue>(value: unknown): T {
+  return JSON.parse(JSON.stringify(value)) as T
+}
+
 /** The objects of a list; none if it is no list. */
 export function listObjects(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []

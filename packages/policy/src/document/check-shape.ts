@@ -178,7 +178,7 @@ function checkList(
 }
 
 /** An empty value, or `null`. */
-function isNull(node: LocatedNode): boolean {
+export function isNull(node: LocatedNode): boolean {
   return node.kind === 'scalar' && node.value === null
 }
 

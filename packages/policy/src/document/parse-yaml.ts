@@ -3,7 +3,17 @@
 // parts directly: each token is checked before the parser sees it, and parsing stops at the first
 // error.
 
-import { Composer, type CST, type Document, type ErrorCode, Lexer, Parser } from 'yaml'
+import {
+  Composer,
+  type CST,
+  type Document,
+  type ErrorCode,
+  isScalar,
+  Lexer,
+  type Pair,
+  Parser,
+  type YAMLMap,
+} from 'yaml'
 import { TokenCheck } from './check-tokens.ts'
 import { DOCUMENT_DEPTH_MAX } from './limits.ts'
 import type { Problems } from './problem.ts'
@@ -109,4 +119,15 @@ function describeError({ code, message }: FirstError): { message: string; help: 
     message: what.charAt(0).toLowerCase() + what.slice(1),
     help: 'fix the YAML or JSON here',
   }
+}
+
+export type SourceRange = readonly [start: number, valueEnd: number, nodeEnd: number]
+
+/** Where a node of a parsed document is in its text. */
+export function getRange(node: unknown): SourceRange {
+  return (node as { range: SourceRange }).range
+}
+
+export function findPair(map: YAMLMap, key: string): Pair | undefined {
+  return map.items.find((pair) => isScalar(pair.key) && pair.key.value === key)
 }

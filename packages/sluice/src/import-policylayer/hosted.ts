@@ -2,6 +2,7 @@
 // `limits`, and limits over all tools. Its public page shows the document, not every field below;
 // conditions are read with Intercept's operators, and a field nobody documented is an error.
 
+import { isNull } from '@sluice/policy/document/check-shape'
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import { composeGuardrails, composeTool, type ImportTarget } from './compose.ts'
 import { type Check, EMPTY_CHECK, type ImportDraft, type ImportLimitScope } from './draft.ts'
@@ -15,7 +16,7 @@ import {
   type ServerScope,
   toolKey,
 } from './read-document-head.ts'
-import { isNothing, keyAt, readList, readMap, readText } from './read-fields.ts'
+import { keyAt, readList, readMap, readText } from './read-fields.ts'
 import { readReason } from './read-rule.ts'
 import type { ImportReport } from './report.ts'
 import { translateCondition } from './translate-condition.ts'
@@ -105,7 +106,7 @@ function readTool(
   report: ImportReport,
 ): void {
   const what = `\`${target.title}\``
-  const isWord = node.kind === 'scalar' && !isNothing(node)
+  const isWord = node.kind === 'scalar' && !isNull(node)
   const has = (key: string) => node.kind === 'map' && findEntry(node, key) !== undefined
   if (!isWord && !PAGE_KEYS.some(has))
     return composeTool(draft, target, readChecks(node, what, TOOL_KEYS, report))

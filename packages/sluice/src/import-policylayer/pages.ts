@@ -2,6 +2,7 @@
 // of `max` calls within `window` seconds for one agent session. A `rate_limit` without an action allows
 // within it. Tools are named without a server; the import names the server that is meant.
 
+import { isNull } from '@sluice/policy/document/check-shape'
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import { RATE_MAX } from '@sluice/policy/language/limits'
 import type { ImportDraft, ImportLimit, RuleBody } from './draft.ts'
@@ -12,7 +13,7 @@ import {
   type ServerScope,
   toolKey,
 } from './read-document-head.ts'
-import { isNothing, keyAt, readMap, readText } from './read-fields.ts'
+import { keyAt, readMap, readText } from './read-fields.ts'
 import { readReason } from './read-rule.ts'
 import type { ImportReport } from './report.ts'
 
@@ -81,7 +82,7 @@ export function readBody(
   report: ImportReport,
   others: readonly string[] = [],
 ): RuleBody | undefined {
-  if (node.kind === 'scalar' && !isNothing(node)) {
+  if (node.kind === 'scalar' && !isNull(node)) {
     const action = readAction(node.text.trim(), node.at, report)
     return action && { action }
   }
@@ -124,7 +125,7 @@ function readAction(word: string, at: number, report: ImportReport): Action | un
 /** Undefined without one, null after an error. */
 function readLimit(map: LocatedMap, report: ImportReport): ImportLimit | undefined | null {
   const node = findEntry(map, 'rate_limit')
-  if (node === undefined || isNothing(node)) return undefined
+  if (node === undefined || isNull(node)) return undefined
   const fields =
     node.kind === 'map' ? readMap(node, ['max', 'window'], '`rate_limit`', report) : undefined
   const short = node.kind === 'scalar' ? /^(\d{1,9})\s*\/\s*(\w+)$/.exec(node.text.trim()) : null

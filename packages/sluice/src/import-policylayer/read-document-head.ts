@@ -1,10 +1,11 @@
 // What both formats of PolicyLayer share: version, description, default, the list of hidden tools,
 // and how a tool of theirs is named here.
 
+import { isNull } from '@sluice/policy/document/check-shape'
 import { KEY_LENGTH_MAX } from '@sluice/policy/document/limits'
 import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
 import type { ImportDraft } from './draft.ts'
-import { isNothing, keyAt, readList, readText } from './read-fields.ts'
+import { keyAt, readList, readText } from './read-fields.ts'
 import type { ImportReport } from './report.ts'
 
 export interface ServerScope {
@@ -86,7 +87,7 @@ export function readHidden(
       'here they are answered as names no server has',
     )
   for (const item of items) {
-    const name = item.kind === 'scalar' && !isNothing(item) ? item.text.trim() : ''
+    const name = item.kind === 'scalar' && !isNull(item) ? item.text.trim() : ''
     if (name === '' || names.has(name)) {
       report.error(
         'IMPORT_INVALID',

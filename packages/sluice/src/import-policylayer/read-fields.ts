@@ -1,6 +1,7 @@
 // Reads mappings, lists and scalars of a foreign document, reporting what is not as it should be.
 // The original ignores keys it does not know, so that a typo means "no rule"; here it is an error.
 
+import { isNull } from '@sluice/policy/document/check-shape'
 import { didYouMean } from '@sluice/policy/document/nearest'
 import {
   findEntry,
@@ -17,7 +18,7 @@ export function readMap(
   what: string,
   report: ImportReport,
 ): LocatedMap | undefined {
-  if (node === undefined || isNothing(node))
+  if (node === undefined || isNull(node))
     return { kind: 'map', at: node?.at ?? 0, end: node?.at ?? 0, entries: [] }
   if (node.kind !== 'map')
     return report.error('IMPORT_INVALID', node.at, `${what} is no mapping`, 'fix the original')
@@ -35,7 +36,7 @@ export function readList(
   what: string,
   report: ImportReport,
 ): readonly LocatedNode[] {
-  if (node === undefined || isNothing(node)) return []
+  if (node === undefined || isNull(node)) return []
   if (node.kind === 'list') return node.items
   report.error('IMPORT_INVALID', node.at, `${what} is no list`, 'fix the original')
   return []
@@ -44,17 +45,13 @@ export function readList(
 /** A text, or undefined if it is missing. */
 export function readText(map: LocatedMap, key: string, report: ImportReport): string | undefined {
   const node = findEntry(map, key)
-  if (node === undefined || isNothing(node)) return undefined
+  if (node === undefined || isNull(node)) return undefined
   if (node.kind === 'scalar') return typeof node.value === 'string' ? node.value : node.text
   return report.error('IMPORT_INVALID', node.at, `\`${key}\` is no text`, 'fix the original')
 }
 
 export function keyAt(map: LocatedMap, key: string): number {
   return map.entries.find((candidate) => candidate.key.value === key)?.key.at ?? map.at
-}
-
-export function isNothing(node: LocatedNode): boolean {
-  return node.kind === 'scalar' && node.value === null
 }
 
 /** Bare words that Go's YAML reads as numbers or times, and this one as text (or as another

@@ -2,7 +2,8 @@
 // socket; every verdict, every look behind a mask and every lifting does. Whether this person may decide
 // over a request is the engine's to say.
 
-import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/core/json'
+import { cloneJson } from '@sluice/policy/core/json'
 import {
   APPROVAL_STATES,
   type ApprovalRequest,
@@ -252,8 +253,4 @@ function findRequest(
 
 function bareRequest({ request }: JsonObject): JsonObject {
   return request as JsonObject
-}
-
-function cloneJson(value: unknown): JsonValue {
-  return JSON.parse(JSON.stringify(value)) as JsonValue
 }

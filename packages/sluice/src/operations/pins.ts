@@ -1,7 +1,6 @@
 // `sluice pin --held`, `--accept` and `--refuse`: definitions of tools that wait for a person. If no gate
 // runs, what servers last listed is in gate.db, and a person accepts that (`acceptStored`).
 
-import { createHash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { FieldValues } from '@sluice/policy/document/shape'
@@ -10,6 +9,7 @@ import { OperationError } from '../core/operation-error.ts'
 import { toActor } from '../core/person.ts'
 import { REFUSAL_LENGTH_MAX } from '../gateway/shared/limits.ts'
 import type { PendingDefinition } from '../gateway/tools/pins.ts'
+import { sha256 } from '../gateway/tools/pins.ts'
 import { readKeptTools } from '../gateway/tools/stored-tools.ts'
 import { type Operation, operation } from './operation.ts'
 import { FLAG, fieldsOf, listOf, OBJECT, TEXT } from './output.ts'
@@ -112,11 +112,10 @@ export function acceptStored(store: DatabaseSync): Operation {
       const names = tools.map(({ definition }) => definition.name)
       const detail = { server, tools: names, by: toActor(by) }
       await ledger.event({ atMs: nowMs(), name: 'pin', detail })
-      const digest = (text: string) => createHash('sha256').update(text).digest('hex')
       const insert = store.prepare('INSERT OR REPLACE INTO pins VALUES (?, ?, ?, ?, ?, ?, ?)')
       for (const { definition, category, risk } of tools)
         insert.run(
-          ...[definition.server, definition.name, pinOf(definition, digest)],
+          ...[definition.server, definition.name, pinOf(definition, sha256)],
           ...[JSON.stringify(definition), category, risk, nowMs()],
         )
       return {

@@ -2,7 +2,7 @@
 // for `arguments`, a number for `name`), gate and server would see different calls. Pure; called by
 // read-message.ts for every request and notification.
 
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { getOwn, isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { NAME_LENGTH_MAX, URI_LENGTH_MAX } from './json/limits.ts'
 import { quoteForMessage, WireRejection } from './json/wire-rejection.ts'
 import { type KnownKeys, META_KEYS, REF_KEYS } from './known-keys.ts'
@@ -107,8 +107,4 @@ export function rejectCaseVariant(key: string, known: KnownKeys, at: number): vo
   if (twin === undefined) return
   const message = `the key ${quoteForMessage(key)} equals \`${twin}\` but for case, spell it so`
   throw new WireRejection('WIRE_CASE_TWIN', message, at)
-}
-
-function getOwn(object: JsonObject, key: string): JsonValue | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined
 }

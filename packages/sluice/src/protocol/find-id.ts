@@ -2,7 +2,7 @@
 // fail the request that it was to answer. A short text is parsed leniently. Of a long one only the
 // two ends are read: a text refused for its cost must not be parsed after all. Pure.
 
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { parseObject } from '@sluice/policy/core/json'
 import { FIND_ID_PARSED_LENGTH_MAX, ID_LENGTH_MAX } from './json/limits.ts'
 import type { RequestId } from './message.ts'
 
@@ -23,7 +23,7 @@ const NOTHING: RejectedText = { id: null, isAnswer: false }
 
 export function findId(text: string): RejectedText {
   if (text.length > FIND_ID_PARSED_LENGTH_MAX) return findAtEnds(text)
-  const message = parse(text)
+  const message = parseObject(text)
   if (message === undefined) return NOTHING
   const id = Object.hasOwn(message, 'id') ? message.id : null
   return { id: isId(id) ? id : null, isAnswer: !Object.hasOwn(message, 'method') }
@@ -37,15 +37,6 @@ function findAtEnds(text: string): RejectedText {
   const id: unknown = written.startsWith('"') ? written.slice(1, -1) : Number(written)
   const isAnswer = !begin.includes('"method"') && !end.includes('"method"')
   return { id: isId(id) ? id : null, isAnswer }
-}
-
-function parse(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 export function isId(id: unknown): id is RequestId {

@@ -4,7 +4,7 @@
 import type { AgentRow } from '../../agents/journal/rows.ts'
 import type { AgentSnapshot } from '../../agents/step-thread/inspect-agent.ts'
 import type { HistoryEntry, ListedAgent } from '../../agents/step-thread/operation-results.ts'
-import { historyView } from '../../agents/tools/views.ts'
+import { historyView, truncate } from '../../agents/tools/views.ts'
 import { MESSAGE_LENGTH_SHOWN, MESSAGES_SHOWN } from '../contract/console-limits.ts'
 import type {
   AgentEvent,
@@ -74,7 +74,7 @@ export function agentPage(
     relatives: turn === null ? family.members - 1 : 0,
     todos: portable.todos.map(({ id, content, status }) => ({
       id,
-      content: truncate(content),
+      content: shorten(content),
       status,
     })),
     fileList: files.map(({ path, bytes, modifiedAt }) => ({ path, bytes, modifiedMs: modifiedAt })),
@@ -118,10 +118,10 @@ function messagesOf(messages: AgentSnapshot['messages']): AgentMessage[] {
       return [
         {
           role: message.role,
-          text: truncate(message.content),
+          text: shorten(message.content),
           calls: calls.map(({ id, name, input }) => ({
-            ...{ id, name, input: truncate(JSON.stringify(input) ?? '') },
-            result: results.has(id) ? truncate(results.get(id)?.content ?? '') : null,
+            ...{ id, name, input: shorten(JSON.stringify(input) ?? '') },
+            result: results.has(id) ? shorten(results.get(id)?.content ?? '') : null,
             isError: results.get(id)?.isError ?? false,
           })),
         },
@@ -132,10 +132,9 @@ function messagesOf(messages: AgentSnapshot['messages']): AgentMessage[] {
 
 export function agentEvent(entry: HistoryEntry): AgentEvent {
   const { seq, at: _at, kind, turn, ...details } = historyView(entry)
-  return { seq, atMs: entry.at, kind, turn, says: truncate(JSON.stringify(details)) }
+  return { seq, atMs: entry.at, kind, turn, says: shorten(JSON.stringify(details)) }
 }
 
-function truncate(text: string): string {
-  if (text.length <= MESSAGE_LENGTH_SHOWN) return text
-  return `${text.slice(0, MESSAGE_LENGTH_SHOWN)} [${text.length - MESSAGE_LENGTH_SHOWN} characters left off]`
+function shorten(text: string): string {
+  return truncate(text, MESSAGE_LENGTH_SHOWN)
 }

@@ -142,7 +142,7 @@ function detail(event: JournalEvent): object {
   }
 }
 
-function truncate(text: string): string {
-  if (text.length <= SHOWN_LENGTH) return text
-  return `${text.slice(0, SHOWN_LENGTH)} [${text.length - SHOWN_LENGTH} characters left off]`
+export function truncate(text: string, lengthMax = SHOWN_LENGTH): string {
+  if (text.length <= lengthMax) return text
+  return `${text.slice(0, lengthMax)} [${text.length - lengthMax} characters left off]`
 }

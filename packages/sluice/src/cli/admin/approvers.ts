@@ -22,13 +22,11 @@ import { runOnOwner } from '../connect/run-on-owner.ts'
 import { showPeople } from './show-people.ts'
 
 interface Options extends DataOptions {
-  readonly as?: string
   readonly roles?: string
   readonly groups?: string
   readonly owns?: string
   readonly token?: boolean
   readonly pin?: boolean
-  readonly json?: boolean
 }
 
 const ADD_EXAMPLES = `

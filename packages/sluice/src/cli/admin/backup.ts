@@ -14,11 +14,6 @@ import { addDataOptions, type DataOptions, findData } from '../connect/find-data
 import { peopleOffline, provePersonAlone } from '../connect/prove-person.ts'
 import { asCliError } from '../connect/run-on-owner.ts'
 
-interface Options extends DataOptions {
-  readonly as?: string
-  readonly json?: boolean
-}
-
 const BACKUP_EXAMPLES = `
 Examples:
   sluice backup backups/2026-11-15
@@ -39,7 +34,7 @@ export function addBackup(parent: Command, answer: SetExitCode): void {
   addDataOptions(parent.command('backup').argument('<folder>', 'where the copy goes'))
     .option('--json', 'answer as JSON')
     .addHelpText('after', BACKUP_EXAMPLES)
-    .action((folder: string, options: Options) => {
+    .action((folder: string, options: DataOptions) => {
       const output = new Output(options)
       const made = withBackupErrors(() =>
         backUp(findData(options).data, resolve(folder), new Date()),
@@ -58,7 +53,7 @@ export function addRestore(parent: Command, answer: SetExitCode): void {
     .option('--as <name>', 'who you are, where several people have a PIN')
     .option('--json', 'answer as JSON')
     .addHelpText('after', RESTORE_EXAMPLES)
-    .action(async (folder: string, options: Options) => {
+    .action(async (folder: string, options: DataOptions) => {
       const output = new Output(options)
       const { data } = findData(options, { mayBeMissing: true })
       const lock = withBackupErrors(() => DataLock.take(data))
@@ -78,7 +73,7 @@ export function addRestore(parent: Command, answer: SetExitCode): void {
 }
 
 /** A backup brings back an older policy, older grants and older approvers. */
-async function proveRestore(data: string, folder: string, options: Options): Promise<void> {
+async function proveRestore(data: string, folder: string, options: DataOptions): Promise<void> {
   if (!existsSync(join(data, 'identity.db'))) return
   const { anybody } = await peopleOffline(data, { do: 'people' })
   if (anybody !== true) return

@@ -9,7 +9,6 @@ import { type Finding, runChecks } from './doctor-checks.ts'
 
 interface Options extends DataOptions {
   readonly start?: boolean
-  readonly json?: boolean
 }
 
 const EXAMPLES = `

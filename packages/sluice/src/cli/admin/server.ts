@@ -14,17 +14,17 @@ import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
-import { type ConfigOptions, loadConfig, parseConfigFor } from '../connect/load-config.ts'
+import {
+  addConfigOptions,
+  type ConfigOptions,
+  loadConfig,
+  parseConfigFor,
+} from '../connect/load-config.ts'
 import { withOfflineParts } from '../connect/offline-parts.ts'
 import { addProofOption, provePerson } from '../connect/prove-person.ts'
 import { runOnOwner } from '../connect/run-on-owner.ts'
 
-interface Options extends ConfigOptions {
-  readonly as?: string
-  readonly json?: boolean
-}
-
-interface AddOptions extends Options {
+interface AddOptions extends ConfigOptions {
   readonly url?: string
   readonly env: readonly string[]
   readonly header: readonly string[]
@@ -57,7 +57,7 @@ has seen it: an agent with a file tool could have written it. What an edit takes
 export function addServer(program: Command, answer: SetExitCode): void {
   const server = program.command('server').helpCommand(false).addHelpText('after', EXAMPLES)
   const many = (value: string, before: readonly string[]): string[] => [...before, value]
-  withOptions(
+  addConfigOptions(
     addProofOption(server.command('add').description('add a server, or change one'))
       .argument('<name>', 'small letters, digits and `-`')
       .argument('[command...]', 'the program and its arguments, after --')
@@ -72,32 +72,25 @@ export function addServer(program: Command, answer: SetExitCode): void {
     .action(async (name: string, command: string[], options: AddOptions) => {
       answer(await add(name, command, options))
     })
-  withOptions(server.command('remove').description('take a server away'))
+  addConfigOptions(server.command('remove').description('take a server away'))
     .argument('<name>', 'the server')
-    .action(async (name: string, options: Options) => answer(await remove(name, options)))
-  withOptions(
+    .action(async (name: string, options: ConfigOptions) => answer(await remove(name, options)))
+  addConfigOptions(
     server.command('list').description('the servers, and what waits for a person'),
-  ).action(async (options: Options) => answer(await list(options)))
-  withOptions(
+  ).action(async (options: ConfigOptions) => answer(await list(options)))
+  addConfigOptions(
     server.command('restart').description('start the processes of a server again, once idle'),
   )
     .argument('<name>', 'the server')
-    .action(async (name: string, options: Options) => answer(await restart(name, options)))
-  withOptions(
+    .action(async (name: string, options: ConfigOptions) => answer(await restart(name, options)))
+  addConfigOptions(
     addProofOption(
       server.command('accept').description('confirm what an edit of sluice.yaml says'),
     ),
   )
     .argument('<name>', 'the server')
     .addHelpText('after', ACCEPT_EXAMPLES)
-    .action(async (name: string, options: Options) => answer(await accept(name, options)))
-}
-
-function withOptions(command: Command): Command {
-  return command
-    .option('--config <file>', 'the configuration', 'sluice.yaml')
-    .option('--data <dir>', 'another data directory than the configuration says')
-    .option('--json', 'answer as JSON')
+    .action(async (name: string, options: ConfigOptions) => answer(await accept(name, options)))
 }
 
 async function add(name: string, words: readonly string[], options: AddOptions): Promise<0> {
@@ -122,7 +115,7 @@ async function add(name: string, words: readonly string[], options: AddOptions):
   return 0
 }
 
-async function remove(name: string, options: Options): Promise<0> {
+async function remove(name: string, options: ConfigOptions): Promise<0> {
   const output = new Output(options)
   const response = await ask(loadConfig(options, output), options, { do: 'server-remove', name })
   output.value(response)
@@ -130,7 +123,7 @@ async function remove(name: string, options: Options): Promise<0> {
   return 0
 }
 
-async function restart(name: string, options: Options): Promise<0> {
+async function restart(name: string, options: ConfigOptions): Promise<0> {
   const output = new Output(options)
   const response = await ask(loadConfig(options, output), options, { do: 'server-restart', name })
   output.value(response)
@@ -138,7 +131,7 @@ async function restart(name: string, options: Options): Promise<0> {
   return 0
 }
 
-async function list(options: Options): Promise<0> {
+async function list(options: ConfigOptions): Promise<0> {
   const output = new Output(options)
   const response = await ask(loadConfig(options, output), options, { do: 'server-list' })
   output.value(response)
@@ -153,7 +146,7 @@ async function list(options: Options): Promise<0> {
   return 0
 }
 
-async function accept(name: string, options: Options): Promise<0> {
+async function accept(name: string, options: ConfigOptions): Promise<0> {
   const output = new Output(options)
   const config = loadConfig(options, output)
   const seen = await ask(config, options, { do: 'server-list' })
@@ -184,7 +177,7 @@ async function accept(name: string, options: Options): Promise<0> {
 /** Over the running gate, or alone under the lock of the data directory. */
 async function ask(
   config: GateConfig,
-  options: Options,
+  options: ConfigOptions,
   operation: JsonObject & { readonly do: string },
   needsProof = false,
 ): Promise<JsonObject> {

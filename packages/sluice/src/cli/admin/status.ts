@@ -12,7 +12,6 @@ import { showPeople } from './show-people.ts'
 
 interface Options extends DataOptions {
   readonly metrics?: boolean
-  readonly json?: boolean
 }
 
 const EXAMPLES = `

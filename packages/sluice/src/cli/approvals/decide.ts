@@ -22,8 +22,6 @@ interface Options extends DataOptions {
   readonly bound?: readonly string[]
   readonly calls?: string
   readonly reveal?: boolean
-  readonly as?: string
-  readonly json?: boolean
 }
 
 const APPROVE_EXAMPLES = `

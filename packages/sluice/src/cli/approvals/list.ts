@@ -14,8 +14,6 @@ interface Options extends DataOptions {
   readonly server?: string
   readonly principal?: string
   readonly reveal?: boolean
-  readonly as?: string
-  readonly json?: boolean
 }
 
 const LIST_EXAMPLES = `

@@ -10,10 +10,6 @@ import { addDataOptions, type DataOptions, findData } from '../connect/find-data
 import { addProofOption, provePerson } from '../connect/prove-person.ts'
 import { type ApprovalsListing, askApprovals, formatRequest, pageOf } from './source.ts'
 
-interface Options extends DataOptions {
-  readonly as?: string
-}
-
 const EXAMPLES = `
 Examples:
   sluice approvals watch
@@ -27,7 +23,7 @@ export function addApprovalsWatch(parent: Command, answer: SetExitCode): void {
     addDataOptions(parent.command('watch').description('a live inbox, with keys to decide')),
   )
     .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => {
+    .action(async (options: DataOptions) => {
       const { data } = findData(options)
       const inbox = new Inbox(data, options)
       await (process.stdin.isTTY && process.stdout.isTTY ? inbox.run() : inbox.print())
@@ -37,7 +33,7 @@ export function addApprovalsWatch(parent: Command, answer: SetExitCode): void {
 
 class Inbox {
   readonly #data: string
-  readonly #options: Options
+  readonly #options: DataOptions
   readonly #output = new Output({})
   #requests: readonly ApprovalRequest[] = []
   #chosen = ''
@@ -47,7 +43,7 @@ class Inbox {
   /** A person types a PIN: nothing is drawn over that. */
   #isAsking = false
 
-  constructor(data: string, options: Options) {
+  constructor(data: string, options: DataOptions) {
     this.#data = data
     this.#options = options
   }

@@ -1,7 +1,6 @@
 // `sluice pin`: writes sluice.lock, the pins of all accepted definitions, for review; lists what is
 // held; accepts it. Works on a running gate and on one that is to run.
 
-import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Category, Risk } from '@sluice/policy/core/tools'
@@ -11,6 +10,7 @@ import { isOwnTool } from '../../catalogue/classify/own-tools.ts'
 import { type Pin, writeLock } from '../../catalogue/pins/lock-file.ts'
 import { pinOf } from '../../catalogue/pins/pin.ts'
 import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
+import { sha256 } from '../../gateway/tools/pins.ts'
 import { ACCEPT_PINS, acceptStored, HELD_PINS, REFUSE_PINS } from '../../operations/pins.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
@@ -26,8 +26,6 @@ interface Options extends DataOptions {
   readonly accept?: string
   readonly refuse?: string
   readonly why?: string
-  readonly as?: string
-  readonly json?: boolean
 }
 
 const EXAMPLES = `
@@ -177,10 +175,9 @@ function keptPins(options: Options): Pin[] {
 }
 
 function pinsOf(file: string): Pin[] {
-  const digest = (text: string) => createHash('sha256').update(text).digest('hex')
   return readDefinitions(file).map((definition) => ({
     ...{ server: definition.server, name: definition.name },
-    digest: pinOf(definition, digest),
+    digest: pinOf(definition, sha256),
     ...(isOwnTool(definition) ? classifyOwn(definition) : classify(definition)),
   }))
 }

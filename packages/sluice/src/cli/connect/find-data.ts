@@ -10,15 +10,17 @@ import { findUserConfig } from '../../gateway/config/user-folders.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { loadEnvironment } from './load-environment.ts'
+import type { ProofOptions } from './prove-person.ts'
 
 const CONFIG = 'sluice.yaml'
 
-export interface DataOptions {
+/** The options of every command that reaches a gate. */
+export interface DataOptions extends ProofOptions {
   readonly config: string
   readonly data?: string
+  readonly json?: boolean
 }
 
-/** The options of every command that reaches a gate. */
 export function addDataOptions(command: Command): Command {
   return command
     .option('--config <file>', 'the configuration, which names the data directory', CONFIG)

@@ -4,6 +4,7 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { Problem } from '@sluice/policy/document/problem'
+import type { Command } from 'commander'
 import { whatIsWrong } from '../../gateway/config/cluster.ts'
 import { type GateConfig, readConfig } from '../../gateway/config/config.ts'
 import type { Environment } from '../../gateway/config/values.ts'
@@ -17,14 +18,21 @@ import {
 import { CliError } from '../../terminal/errors.ts'
 import { type Output, plural } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
+import type { DataOptions } from './find-data.ts'
 import { loadEnvironment } from './load-environment.ts'
 
-export interface ConfigOptions {
-  readonly config: string
+export interface ConfigOptions extends DataOptions {
   readonly port?: string
-  readonly data?: string
   /** The address of a shared store. */
   readonly store?: string
+}
+
+/** The options of commands that read the whole configuration. */
+export function addConfigOptions(command: Command): Command {
+  return command
+    .option('--config <file>', 'the configuration', 'sluice.yaml')
+    .option('--data <dir>', 'another data directory than the configuration says')
+    .option('--json', 'answer as JSON')
 }
 
 export function loadConfig(

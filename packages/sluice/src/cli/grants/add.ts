@@ -17,14 +17,15 @@ import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural } from '../../terminal/output.ts'
 import { askOperation } from '../connect/ask-operation.ts'
+import { addConfigOptions, type ConfigOptions } from '../connect/load-config.ts'
 import { readCount, readTime } from '../ledger/source.ts'
-import { type GrantsOptions, grantsPlace, withGrants, withGrantsOptions } from './source.ts'
+import { grantsPlace, withGrants } from './source.ts'
 
 interface AddedGrant extends GrantRequest {
   readonly until: string | null
 }
 
-interface Options extends GrantsOptions {
+interface Options extends ConfigOptions {
   readonly policy: string
   readonly slots: string
   readonly groups?: string
@@ -48,7 +49,7 @@ take it from SLUICE_TOKEN. Asks for your PIN at the terminal (role admin). \`pol
 Exit code 0 where it was added, 1 where the name is taken or there is no such policy.`
 
 export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
-  withGrantsOptions(
+  addConfigOptions(
     parent
       .command('add')
       .description('let somebody in: prints a token, once')

@@ -6,9 +6,10 @@ import { type Grant, isGrantValid } from '../../identity/callers/grant.ts'
 import { toGrantView } from '../../operations/grants.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
-import { type GrantsOptions, withGrants, withGrantsOptions } from './source.ts'
+import { addConfigOptions, type ConfigOptions } from '../connect/load-config.ts'
+import { withGrants } from './source.ts'
 
-interface Options extends GrantsOptions {
+interface Options extends ConfigOptions {
   readonly all?: boolean
 }
 
@@ -23,7 +24,7 @@ const ALL_REVOKED =
   'every grant is revoked or has ended (--all shows them), so nobody is let in: `sluice grants add` makes another, `sluice grants revoke NAME --forget` of each lets the local user in again'
 
 export function addGrantsList(parent: Command, answer: SetExitCode): void {
-  withGrantsOptions(
+  addConfigOptions(
     parent
       .command('list')
       .description('who may call')

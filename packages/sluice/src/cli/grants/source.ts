@@ -1,7 +1,6 @@
 // What the grants commands share: the configuration that says where they are kept and which policies
 // they may name, and the store itself.
 
-import type { Command } from 'commander'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { Grants } from '../../identity/callers/grants.ts'
 import { IdentityError } from '../../identity/errors.ts'
@@ -12,18 +11,6 @@ import type { Output } from '../../terminal/output.ts'
 import { type ConfigOptions, loadConfig } from '../connect/load-config.ts'
 import type { DataPlace } from '../connect/offline-parts.ts'
 
-export interface GrantsOptions extends ConfigOptions {
-  readonly as?: string
-  readonly json?: boolean
-}
-
-export function withGrantsOptions(command: Command): Command {
-  return command
-    .option('--config <file>', 'the configuration', 'sluice.yaml')
-    .option('--data <dir>', 'another data directory than the configuration says')
-    .option('--json', 'answer as JSON')
-}
-
 /** The data directory of the configuration, made if there is none yet: a grant may come before a gate. */
 export function grantsPlace(config: GateConfig): DataPlace {
   makePrivateFolder(config.data)
@@ -32,7 +19,7 @@ export function grantsPlace(config: GateConfig): DataPlace {
 
 /** Runs `work` on the grants of an installation and closes them, whatever happens. */
 export function withGrants<T>(
-  options: GrantsOptions,
+  options: ConfigOptions,
   output: Output,
   work: (grants: Grants, config: GateConfig) => T,
 ): T {

@@ -1,7 +1,6 @@
 // The policy packs that come with the product: rules, cases and properties for a published server, with
 // the digests of the definitions that they were tested with. Texts of servers are not part of a pack.
 
-import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { nearest } from '@sluice/policy/document/nearest'
@@ -47,9 +46,4 @@ export function loadPack(name: string): Pack {
     properties: read('properties.yaml'),
     definitions: JSON.parse(read('definitions.json')) as PackDefinitions,
   }
-}
-
-/** The digest that pins use, too. */
-export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }

@@ -7,6 +7,7 @@ import { compile } from '@sluice/policy/compile/compile'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import type { Command } from 'commander'
 import { type Digest, pinOf } from '../../catalogue/pins/pin.ts'
+import { sha256 } from '../../gateway/tools/pins.ts'
 import { writeWhole } from '../../store/files/write-whole.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
@@ -15,18 +16,18 @@ import { Output, plural, printable } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
 import { addDirectoryOptions, type DataOptions } from '../connect/find-data.ts'
-import { listPacks, loadPack, type Pack, type PackDefinitions, sha256 } from '../packs/load-pack.ts'
+import { listPacks, loadPack, type Pack, type PackDefinitions } from '../packs/load-pack.ts'
 import { type MergedPolicy, mergePack, renameServer } from '../packs/merge-pack.ts'
 import { readSeenTools } from './seen-tools.ts'
 
-interface Options extends Required<DataOptions> {
+interface Options extends DataOptions {
+  readonly data: string
   readonly policy: string
   readonly server?: string
   readonly tools?: string
   readonly tests?: string
   readonly check?: boolean
   readonly dryRun?: boolean
-  readonly json?: boolean
 }
 
 const EXAMPLES = `

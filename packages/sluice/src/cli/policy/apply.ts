@@ -19,8 +19,6 @@ import { runOnOwner } from '../connect/run-on-owner.ts'
 
 interface Options extends DataOptions {
   readonly dryRun?: boolean
-  readonly as?: string
-  readonly json?: boolean
 }
 
 const EXAMPLES = `

@@ -18,7 +18,6 @@ interface Options extends DataOptions {
   readonly for: string
   readonly tools?: string
   readonly since: string
-  readonly json?: boolean
 }
 
 const EXAMPLES = `

@@ -29,7 +29,6 @@ interface Options extends DataOptions {
   readonly margin: string
   readonly against?: readonly string[]
   readonly out?: string
-  readonly json?: boolean
 }
 
 const EXAMPLES = `

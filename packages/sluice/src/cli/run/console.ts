@@ -15,9 +15,7 @@ import { addProofOption, provePerson } from '../connect/prove-person.ts'
 import { startGate } from '../connect/start-gate.ts'
 
 interface Options extends DataOptions {
-  readonly as?: string
   readonly open: boolean
-  readonly json?: boolean
 }
 
 const EXAMPLES = `

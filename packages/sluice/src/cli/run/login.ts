@@ -25,8 +25,6 @@ interface Options extends ConfigOptions {
   readonly principal?: string
   readonly redirectPort: string
   readonly forget?: boolean
-  readonly as?: string
-  readonly json?: boolean
 }
 
 const EXAMPLES = `

@@ -7,10 +7,6 @@ import { Output, printable } from '../../terminal/output.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { stopGate } from '../connect/stop-gate.ts'
 
-interface Options extends DataOptions {
-  readonly json?: boolean
-}
-
 const EXAMPLES = `
 Examples:
   sluice stop
@@ -24,7 +20,7 @@ export function addStop(parent: Command, answer: SetExitCode): void {
   addDataOptions(parent.command('stop'))
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => {
+    .action(async (options: DataOptions) => {
       const output = new Output(options)
       const { data } = findData(options, { mayBeMissing: options.data === undefined })
       const response = await stopGate(data)

@@ -11,11 +11,7 @@ import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { askGate } from '../connect/gate-socket.ts'
-import { addProofOption, type ProofOptions, provePerson } from '../connect/prove-person.ts'
-
-interface Options extends DataOptions, ProofOptions {
-  readonly json?: boolean
-}
+import { addProofOption, provePerson } from '../connect/prove-person.ts'
 
 const LIST_EXAMPLES = `
 Examples:
@@ -52,7 +48,7 @@ function addList(parent: Command, answer: SetExitCode): void {
   addDataOptions(parent.command('list').description('sessions that are not over'))
     .option('--json', 'answer as JSON')
     .addHelpText('after', LIST_EXAMPLES)
-    .action(async (options: Options) => {
+    .action(async (options: DataOptions) => {
       const output = new Output(options)
       const response = await ask(findData(options).data, { do: 'sessions' })
       output.value(response)
@@ -89,7 +85,7 @@ function addEnd(parent: Command, answer: SetExitCode): void {
   )
     .option('--json', 'answer as JSON')
     .addHelpText('after', END_EXAMPLES)
-    .action(async (id: string, options: Options) => {
+    .action(async (id: string, options: DataOptions) => {
       const output = new Output(options)
       const { data } = findData(options)
       const proof = await provePerson(data, options)
@@ -108,7 +104,7 @@ function addToken(parent: Command, answer: SetExitCode): void {
   )
     .option('--json', 'answer as JSON')
     .addHelpText('after', TOKEN_EXAMPLES)
-    .action(async (options: Options) => {
+    .action(async (options: DataOptions) => {
       const output = new Output(options)
       const { data } = findData(options)
       // The key of a cluster is not in the data directory: its gate is asked.

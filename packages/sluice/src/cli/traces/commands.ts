@@ -9,18 +9,15 @@ import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { askGate } from '../connect/gate-socket.ts'
-import { addProofOption, type ProofOptions, provePerson } from '../connect/prove-person.ts'
+import { addProofOption, provePerson } from '../connect/prove-person.ts'
 
-interface Options extends DataOptions, ProofOptions {
-  readonly json?: boolean
-}
-interface RecordOptions extends Options {
+interface RecordOptions extends DataOptions {
   readonly for?: string
   readonly keep?: string
   readonly server?: string
   readonly principal?: string
 }
-interface ExportOptions extends Options {
+interface ExportOptions extends DataOptions {
   readonly out: string
 }
 
@@ -83,7 +80,7 @@ function addRecord(parent: Command, answer: SetExitCode): void {
 function addStop(parent: Command, answer: SetExitCode): void {
   addDataOptions(parent.command('stop').description('end the recording'))
     .option('--json', 'answer as JSON')
-    .action(async (options: Options) => {
+    .action(async (options: DataOptions) => {
       const output = new Output(options)
       const response = await ask(options, { do: 'traces-stop' })
       output.value(response)
@@ -106,7 +103,7 @@ interface ListedTrace {
 function addList(parent: Command, answer: SetExitCode): void {
   addDataOptions(parent.command('list').description('the recordings there are'))
     .option('--json', 'answer as JSON')
-    .action(async (options: Options) => {
+    .action(async (options: DataOptions) => {
       const output = new Output(options)
       const response = await ask(options, { do: 'traces' })
       output.value(response)
@@ -155,7 +152,7 @@ function addDelete(parent: Command, answer: SetExitCode): void {
   const command = parent.command('delete').description('delete a recording')
   addProofOption(addDataOptions(command.argument('<id>', 'which recording')))
     .option('--json', 'answer as JSON')
-    .action(async (id: string, options: Options) => {
+    .action(async (id: string, options: DataOptions) => {
       const output = new Output(options)
       const response = await ask(options, { do: 'traces-delete', id }, true)
       output.value(response)
@@ -165,7 +162,7 @@ function addDelete(parent: Command, answer: SetExitCode): void {
 }
 
 async function ask(
-  options: Options,
+  options: DataOptions,
   request: JsonObject & { readonly do: string },
   needsProof = false,
 ): Promise<JsonObject> {

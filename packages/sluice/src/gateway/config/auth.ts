@@ -272,10 +272,7 @@ function consoleOf(
   const admins = values.list(findEntry(node, 'admins'))
   if (client === undefined) return { roles, admins }
   const map = asMap(client)
-  const readString = (name: string): string | undefined => {
-    const value = findEntry(map, name)
-    return value === undefined ? undefined : values.text(value)
-  }
+  const readString = (name: string) => values.member(map, name)
   const [clientId = '', clientSecret] = ['client_id', 'client_secret'].map(readString)
   if (Object.keys(roles).length === 0 && admins.length === 0)
     wrong('console', 'nobody could sign in: there are no `roles`', 'name groups for a role')

@@ -154,10 +154,7 @@ const SECRET_HELP = 'make one with `openssl rand -hex 32`, and give it by a vari
 const ADDRESS = /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/
 
 function readEmail(map: LocatedMap, values: ConfigValues): EmailConfig {
-  const readString = (key: string): string | undefined => {
-    const node = findEntry(map, key)
-    return node === undefined ? undefined : values.text(node)
-  }
+  const readString = (name: string) => values.member(map, name)
   const address = (node: LocatedNode): string => {
     const value = values.text(node)
     if (!ADDRESS.test(value))

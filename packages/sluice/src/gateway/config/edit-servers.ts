@@ -4,17 +4,15 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import { parseYaml } from '@sluice/policy/document/parse-yaml'
+import { findPair, getRange, parseYaml } from '@sluice/policy/document/parse-yaml'
 import { Problems } from '@sluice/policy/document/problem'
-import { isMap, isScalar, type Pair, type YAMLMap } from 'yaml'
+import { isMap, type Pair, type YAMLMap } from 'yaml'
 
 export interface WrittenServer {
   readonly name: string
   /** As under `servers:`, with variables as they are written. */
   readonly entry: JsonObject
 }
-
-type Range = readonly [start: number, valueEnd: number, nodeEnd: number]
 
 /** The servers as the text has them, variables not filled in. Empty if it cannot be read. */
 export function readWrittenServers(text: string): Record<string, JsonObject> {
@@ -39,9 +37,9 @@ export function putServers(text: string, servers: readonly WrittenServer[]): str
 /** Undefined if it is not there, or cannot be taken out alone. */
 export function removeServer(text: string, name: string): string | undefined {
   const map = mapOf(text)
-  const pair = map && pairOf(map, name)
+  const pair = map && findPair(map, name)
   if (map === undefined || pair === undefined) return undefined
-  const [start] = rangeOf(pair.key)
+  const [start] = getRange(pair.key)
   const end = endOf(text, pair)
   const at = map.items.indexOf(pair)
   const [before, next] = [map.items[at - 1], map.items[at + 1]]
@@ -52,7 +50,7 @@ export function removeServer(text: string, name: string): string | undefined {
         ? splice(text, { start: lineStart(text, start), end: nextLine(text, end), put: '' })
         : before !== undefined
           ? splice(text, { start: endOf(text, before), end, put: '' })
-          : splice(text, { start, end: rangeOf(next?.key)[0], put: '' })
+          : splice(text, { start, end: getRange(next?.key)[0], put: '' })
   return changesOnly(text, changed, { [name]: undefined }) ? changed : undefined
 }
 
@@ -66,14 +64,14 @@ function insert(text: string, server: WrittenServer): string | undefined {
     return splice(text, { start: end, end, put: `, ${oneLine(server)}` })
   }
   if (map.flow === true) {
-    const [start, end] = rangeOf(map)
+    const [start, end] = getRange(map)
     const isOwnLine = /^servers:[ \t]*$/.test(text.slice(lineStart(text, start), start))
     if (!isOwnLine) return splice(text, { start, end, put: `{ ${oneLine(server)} }` })
     const lines = ['', ...linesOf(server, '  ')].join(eol)
     return splice(text, { start: startOf(text, map), end, put: lines })
   }
   if (last === undefined) return undefined
-  const [first] = rangeOf(map.items[0]?.key)
+  const [first] = getRange(map.items[0]?.key)
   const indent = text.slice(lineStart(text, first), first)
   if (!/^ +$/.test(indent)) return undefined
   const at = nextLine(text, endOf(text, last))
@@ -85,9 +83,9 @@ function insert(text: string, server: WrittenServer): string | undefined {
 /** Its lines, or its braces, where they are; comments inside go with what they were about. */
 function replace(text: string, server: WrittenServer): string | undefined {
   const map = mapOf(text)
-  const pair = map && pairOf(map, server.name)
+  const pair = map && findPair(map, server.name)
   if (map === undefined || pair === undefined) return undefined
-  const [start] = rangeOf(pair.key)
+  const [start] = getRange(pair.key)
   const end = endOf(text, pair)
   if (map.flow === true || (isMap(pair.value) && pair.value.flow === true))
     return splice(text, { start, end, put: oneLine(server) })
@@ -126,31 +124,23 @@ function splice(
 
 function mapOf(text: string): YAMLMap | undefined {
   const contents = parseYaml(text, new Problems('', text))?.contents
-  const servers = isMap(contents) ? pairOf(contents, 'servers')?.value : undefined
+  const servers = isMap(contents) ? findPair(contents, 'servers')?.value : undefined
   return isMap(servers) ? servers : undefined
-}
-
-function pairOf(map: YAMLMap, key: string): Pair | undefined {
-  return map.items.find((pair) => isScalar(pair.key) && pair.key.value === key)
-}
-
-function rangeOf(node: unknown): Range {
-  return (node as { range: Range }).range
 }
 
 /** Behind the colon of `servers:`. */
 function startOf(text: string, map: YAMLMap): number {
-  return text.slice(0, rangeOf(map)[0]).lastIndexOf(':') + 1
+  return text.slice(0, getRange(map)[0]).lastIndexOf(':') + 1
 }
 
 function endOfMap(text: string, map: YAMLMap): number {
   const last = map.items.at(-1)
-  return map.flow === true || last === undefined ? rangeOf(map)[1] : endOf(text, last)
+  return map.flow === true || last === undefined ? getRange(map)[1] : endOf(text, last)
 }
 
 /** Behind the last letter of an entry; the ranges of block mappings reach into the next line. */
 function endOf(text: string, { key, value }: Pair): number {
-  return text.slice(0, rangeOf(value ?? key)[1]).trimEnd().length
+  return text.slice(0, getRange(value ?? key)[1]).trimEnd().length
 }
 
 function lineStart(text: string, at: number): number {

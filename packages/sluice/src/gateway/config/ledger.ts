@@ -215,10 +215,7 @@ function readBucket(
 ): RemoteStoreConfig[] {
   if (node === undefined) return []
   const map = asMap(node)
-  const readString = (key: string): string | undefined => {
-    const value = findEntry(map, key)
-    return value === undefined ? undefined : values.text(value)
-  }
+  const readString = (name: string) => values.member(map, name)
   const bucket = readString('bucket') ?? ''
   if (!/^[\w.-]{1,255}$/.test(bucket))
     wrong(

@@ -2,9 +2,14 @@
 // an error at its place; a path is taken from the file's own folder. Used by the readers of its parts.
 
 import { resolve } from 'node:path'
-import { asMap } from '@sluice/policy/document/check-shape'
+import { asMap, isNull } from '@sluice/policy/document/check-shape'
 import type { Problems } from '@sluice/policy/document/problem'
-import type { LocatedNode, LocatedScalar } from '@sluice/policy/document/read-document'
+import {
+  findEntry,
+  type LocatedMap,
+  type LocatedNode,
+  type LocatedScalar,
+} from '@sluice/policy/document/read-document'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -31,7 +36,7 @@ export class ConfigValues {
   texts(node: LocatedNode | undefined): Record<string, string> {
     return Object.fromEntries(
       asMap(node)
-        .entries.filter(({ value }) => !isBlank(value))
+        .entries.filter(({ value }) => !isNull(value))
         .map(({ key, value }) => [String(key.value), this.text(value)]),
     )
   }
@@ -39,12 +44,18 @@ export class ConfigValues {
   /** The names of a mapping that have no value. */
   blankNames(node: LocatedNode | undefined): string[] {
     return asMap(node)
-      .entries.filter(({ value }) => isBlank(value))
+      .entries.filter(({ value }) => isNull(value))
       .map(({ key }) => String(key.value))
   }
 
   list(node: LocatedNode | undefined): string[] {
     return node?.kind === 'list' ? node.items.map((item) => this.text(item)) : []
+  }
+
+  /** The text of a member; undefined if it is missing. */
+  member(map: LocatedMap, name: string): string | undefined {
+    const node = findEntry(map, name)
+    return node === undefined ? undefined : this.text(node)
   }
 
   /** With `${NAME}` filled in. */
@@ -62,8 +73,4 @@ export class ConfigValues {
       return whole
     })
   }
-}
-
-function isBlank(node: LocatedNode): boolean {
-  return node.kind === 'scalar' && node.value === null
 }

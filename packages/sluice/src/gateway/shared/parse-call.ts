@@ -2,7 +2,7 @@
 // what its arguments are. What two peers could read differently in the arguments is an objection.
 
 import type { Call, Facts } from '@sluice/policy/core/call'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { getOwn, isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { SCHEMA_DEPTH_MAX } from '@sluice/policy/language/limits'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '@sluice/policy/language/methods'
@@ -77,12 +77,8 @@ function twinIn(
   if (!isObject(value) || !isObject(properties)) return undefined
   return (
     findCaseVariant(value, properties) ??
-    firstOf(Object.keys(value), (key) => twinIn(value[key], own(properties, key), depth - 1))
+    firstOf(Object.keys(value), (key) => twinIn(value[key], getOwn(properties, key), depth - 1))
   )
-}
-
-function own(properties: JsonObject, key: string): JsonValue | undefined {
-  return Object.hasOwn(properties, key) ? properties[key] : undefined
 }
 
 function firstOf<T>(items: readonly T[], look: (item: T) => string | undefined) {

@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto'
 import type { JsonObject } from '@sluice/policy/core/json'
+import { getOwn } from '@sluice/policy/core/json'
 import { Listeners } from '@sluice/policy/core/listeners'
 import { OperationError } from '../../core/operation-error.ts'
 import { type Person, toActor } from '../../core/person.ts'
@@ -138,7 +139,7 @@ export class Servers {
   /** What a person has put into sluice.yaml by a command, which is on record and prepared. */
   confirm(servers: ServersConfig, name: string): void {
     this.#broken = ''
-    const config = own(servers.servers, name)
+    const config = getOwn(servers.servers, name)
     if (config === undefined) this.#remove(name)
     else this.#put(name, { config, written: servers.writtenServers?.[name] ?? {} })
     this.#goneByEdit.delete(name)
@@ -273,8 +274,4 @@ export function checkStartable({
     `\`${name}\` is a part of the gate (\`builtin: ${config.builtin}\`)`,
     'it comes with the next start of the gate',
   )
-}
-
-function own(servers: GateConfig['servers'], name: string): ServerConfig | undefined {
-  return Object.hasOwn(servers, name) ? servers[name] : undefined
 }

@@ -361,6 +361,7 @@ export function describePending({ tool, because, changes, refused }: PendingDefi
   return `the definition of \`${name}\` waits for a person: ${because}${shown === '' ? '' : ` (${shown})`}; \`sluice pin --accept ${server}/${name}\` accepts it`
 }
 
-function sha256(text: string): string {
+/** The digest of pins. */
+export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }

@@ -3,6 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject } from '@sluice/policy/core/json'
+import { cloneJson } from '@sluice/policy/core/json'
 import { changeFile, readClientFile } from '../files/change-file.ts'
 import { type ClientFile, isTransport, transportOf } from '../files/client.ts'
 import { documentValue, entryAt, restoreEntry, rewriteEntry } from '../files/entries.ts'
@@ -94,7 +95,7 @@ export function undoOne(
 ): { readonly text: string; readonly fate: UndoOutcome } {
   const entry = entryAt(text, one, one.path)
   if (entry === undefined) return { text, fate: 'gone' }
-  const value = cloneJson(entry.value)
+  const value = cloneJson<JsonObject>(entry.value)
   if (isDeepStrictEqual(transportOf(value), cloneJson(transportOf(one.was))))
     return { text, fate: 'as it was' }
   if (!isDeepStrictEqual(transportOf(value), cloneJson(one.now)) || entry.stuck !== undefined)
@@ -148,9 +149,4 @@ export async function undoMoves(record: string): Promise<readonly UndoneMove[]> 
 /** Not taken back, and not forgotten. */
 export function isOpen({ fate }: UndoneMove): boolean {
   return fate === 'changed since' || fate === 'no file'
-}
-
-/** Without prototypes, so that equal values are equal. */
-function cloneJson(value: JsonObject): JsonObject {
-  return JSON.parse(JSON.stringify(value)) as JsonObject
 }

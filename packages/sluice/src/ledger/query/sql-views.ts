@@ -21,6 +21,21 @@ const WORDS = [
 /** Of the event of a session's first use; `client` is the client's own word. */
 const SESSION_FIELDS = ['session', 'principal', 'kind', 'client', 'servers'] as const
 
+/** Of the event of a step. */
+const APPROVAL_FIELDS = [
+  'request',
+  'principal',
+  'agent',
+  'session',
+  'server',
+  'name',
+  'by',
+  'kind',
+  'proof',
+  'channel',
+  'comment',
+] as const
+
 const TIME = (column: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`
 
 export const VIEWS = `
@@ -38,21 +53,7 @@ export const VIEWS = `
   FROM main.words w JOIN main.events e ON e.name = w.id WHERE w.text = 'session';
   CREATE TEMP VIEW approvals AS SELECT e.seq, ${TIME('e.at')} AS time, e.at,
     substr(w.text, ${'approval-'.length + 1}) AS step,
-    ${[
-      'request',
-      'principal',
-      'agent',
-      'session',
-      'server',
-      'name',
-      'by',
-      'kind',
-      'proof',
-      'channel',
-      'comment',
-    ]
-      .map((field) => `e.detail ->> '$.${field}' AS "${field}"`)
-      .join(', ')}
+    ${APPROVAL_FIELDS.map((field) => `e.detail ->> '$.${field}' AS "${field}"`).join(', ')}
   FROM main.words w JOIN main.events e ON e.name = w.id WHERE w.text GLOB 'approval-*';`
 
 /** For help and errors. */
@@ -60,21 +61,5 @@ export const VIEW_COLUMNS = {
   calls: ['seq', 'time', 'at', ...WORDS, 'unknown', 'status', 'duration_ms', 'bytes', 'error'],
   events: ['seq', 'time', 'at', 'name', 'detail'],
   sessions: ['seq', 'time', 'at', ...SESSION_FIELDS],
-  approvals: [
-    'seq',
-    'time',
-    'at',
-    'step',
-    'request',
-    'principal',
-    'agent',
-    'session',
-    'server',
-    'name',
-    'by',
-    'kind',
-    'proof',
-    'channel',
-    'comment',
-  ],
+  approvals: ['seq', 'time', 'at', 'step', ...APPROVAL_FIELDS],
 } as const

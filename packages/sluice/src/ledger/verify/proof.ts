@@ -3,7 +3,7 @@
 // hashes.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { isObject } from '@sluice/policy/core/json'
+import { parseObject } from '@sluice/policy/core/json'
 import { readBase, restoreBaseTree } from '../chain/base.ts'
 import { chainHash, eachHash, listRecordSpans, recordText } from '../chain/block.ts'
 import { type Checkpoint, fromHex, toHex } from '../chain/checkpoint.ts'
@@ -86,7 +86,7 @@ export function checkProof(
 }
 
 export function readProof(text: string, where: string): InclusionProof {
-  const value = text.length > PROOF_TEXT_LENGTH_MAX ? undefined : parseProofJson(text)
+  const value = text.length > PROOF_TEXT_LENGTH_MAX ? undefined : parseObject(text)
   const { version, seq, record, previous, size, path } = value ?? {}
   const isGood =
     version === 1 &&
@@ -111,15 +111,6 @@ function isCount(value: unknown): value is number {
 
 function isHash(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
-}
-
-function parseProofJson(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function rootOfLeaves(database: DatabaseSync, from: number, to: number): string {
