@@ -95,14 +95,12 @@ function mean(values: readonly number[]): number {
 
 /** Times at doubling lengths, until one takes more than `microsMax` or the text is `charsMax` long. */
 export function measureGrowth(
-  run: (text: string) => unknown,
-  make: (chars: number) => string,
+  start: (chars: number) => () => unknown,
   limits: { charsMin: number; charsMax: number; microsMax: number; runs: number; totalMin: number },
 ): Point[] {
   const points: Point[] = []
   for (let chars = limits.charsMin; ; chars = Math.min(chars * 2, limits.charsMax)) {
-    const text = make(chars)
-    const cost = cpuMicros(() => run(text), limits.runs, limits.totalMin)
+    const cost = cpuMicros(start(chars), limits.runs, limits.totalMin)
     points.push({ chars, ...cost })
     if (chars >= limits.charsMax || cost.micros > limits.microsMax) return points
   }

@@ -5,6 +5,7 @@ import type { ServerPlace } from '@sluice/policy/core/call'
 import { DATA_KINDS } from '@sluice/policy/core/data-kinds'
 import { parseDecimal } from '@sluice/policy/core/decimal'
 import { readsOnly } from '@sluice/policy/core/sql-reads'
+import { runSteps } from '@sluice/policy/core/steps'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { mentionsProtectedFile } from '@sluice/policy/decide/protected-files'
 import { DOCUMENT_LENGTH_MAX } from '@sluice/policy/document/limits'
@@ -40,7 +41,6 @@ import { readLock } from '../../packages/sluice/src/catalogue/pins/lock-file.ts'
 import { foldLookAlikes } from '../../packages/sluice/src/core/look-alikes.ts'
 import { markdownOf } from '../../packages/sluice/src/core/pages/page-markdown.ts'
 import { openSealed } from '../../packages/sluice/src/gateway/call/open-sealed.ts'
-import { rewriteAnswerSteps } from '../../packages/sluice/src/gateway/call/rewrite-answer.ts'
 import { FastPathReader } from '../../packages/sluice/src/gateway/front/fast-path/request-reader.ts'
 import {
   DEFINITION_LENGTH_MAX,
@@ -57,7 +57,9 @@ import { holdsSecretSteps } from '../../packages/sluice/src/guard/inspect-answer
 import { inspectDefinition } from '../../packages/sluice/src/guard/inspect-definition.ts'
 import {
   ANSWER_CHARS_MAX,
+  ARGUMENTS_AT_ONCE_LENGTH_MAX,
   BINARY_CHARS_MAX,
+  DEFINITION_CHARS_MAX,
   MESSAGE_CHARS_MAX,
 } from '../../packages/sluice/src/guard/limits.ts'
 import {
@@ -83,15 +85,14 @@ import {
   answerOf,
   compileInSlices,
   fullVault,
-  inSlices,
-  inspectInSlices,
+  inspectSteps,
   jsonWithin,
   RVF,
   readResponse,
   readTree,
   remember,
   resultOf,
-  rewriteContext,
+  rewriteSteps,
   rvfOf,
   SEED,
   sealedCall,
@@ -134,75 +135,102 @@ export const TEXT_READERS: readonly TextReader[] = [
   reader('guard: findHidden', GUARDED, findHidden),
   reader('guard: stripHidden', PART, stripHidden),
   reader('core: foldLookAlikes', GUARDED, foldLookAlikes),
-  reader('guard: findInjections', GUARDED, findInjections),
+  reader('guard: findInjections', DEFINITION_CHARS_MAX, (text) =>
+    findInjections(text, newScanBudget('at once')),
+  ),
   reader('guard: findInAnswer', PART, findInAnswer),
   reader('guard: findSecrets', GUARDED, findSecrets),
   reader('guard: locateData (in slices)', GUARDED, (text) =>
-    inSlices(locateDataSteps(text, ALL_KINDS, newScanBudget()), text),
+    locateDataSteps(text, ALL_KINDS, newScanBudget()),
   ),
   reader('guard: findExternalLinks (in slices)', MESSAGE_CHARS_MAX, (text) =>
-    inSlices(
-      findExternalLinksSteps(text, () => false),
-      text,
-    ),
+    findExternalLinksSteps(text, () => false),
   ),
-  reader('gateway: rewriteAnswer (in slices)', MESSAGE_CHARS_MAX, (text) => {
-    return inSlices(
-      rewriteAnswerSteps(answerOf({ text }), rewriteContext(new SessionVault())),
-      text,
-    )
+  prepared('gateway: rewriteAnswer (in slices)', MESSAGE_CHARS_MAX, (text) => {
+    const answer = answerOf({ text })
+    return () => rewriteSteps(answer, new SessionVault())
   }),
-  reader('gateway: rewriteAnswer, many texts (in slices)', MESSAGE_CHARS_MAX, (text) => {
+  prepared('gateway: rewriteAnswer, many texts (in slices)', MESSAGE_CHARS_MAX, (text) => {
     const answer = answerOf({ texts: shortStrings(text) })
-    return inSlices(rewriteAnswerSteps(answer, rewriteContext(new SessionVault())), text)
+    return () => rewriteSteps(answer, new SessionVault())
   }),
-  reader('gateway: rewriteAnswer, with sealed values (in slices)', MESSAGE_CHARS_MAX, (text) =>
+  prepared('gateway: rewriteAnswer, with sealed values (in slices)', MESSAGE_CHARS_MAX, (text) => {
     // Halves of characters only come as escapes, which make the message as long as may be with fewer of them.
-    inSlices(
-      rewriteAnswerSteps(
-        answerOf({ text: text.replace(/\p{Cs}/gu, '?') }),
-        rewriteContext(fullVault(text)),
-      ),
-      text,
-    ),
+    const answer = answerOf({ text: text.replace(/\p{Cs}/gu, '?') })
+    const vault = fullVault(text)
+    return () => rewriteSteps(answer, vault)
+  }),
+  prepared('gateway: rewriteAnswer, at once', INSPECTED_AT_ONCE_LENGTH_MAX, (text) => {
+    const answer = answerOf({ texts: shortStrings(text) })
+    return () => runSteps(rewriteSteps(answer, new SessionVault(), 'at once'))
+  }),
+  prepared(
+    'gateway: rewriteAnswer, sealed values at once',
+    INSPECTED_AT_ONCE_LENGTH_MAX,
+    (text) => {
+      const answer = answerOf({ texts: shortStrings(text.replace(/\p{Cs}/gu, '?')) })
+      const vault = fullVault(text)
+      return () => runSteps(rewriteSteps(answer, vault, 'at once'))
+    },
   ),
-  reader('gateway: openSealed', MESSAGE, (text) => openSealed(sealedCall(text))),
-  reader('guard: findCanary (in slices)', MESSAGE, (text) =>
-    inSlices(findCanarySteps(strings(text), CANARIES), text),
-  ),
+  prepared('gateway: openSealed', MESSAGE, (text) => {
+    const sealed = sealedCall(text)
+    return () => openSealed(sealed)
+  }),
+  prepared('guard: findCanary (in slices)', MESSAGE, (text) => {
+    const texts = strings(text)
+    return () => findCanarySteps(texts, CANARIES)
+  }),
   reader('guard: findCanary, one text (in slices)', MESSAGE, (text) =>
-    inSlices(findCanarySteps({ text }, CANARIES), text),
+    findCanarySteps({ text }, CANARIES),
   ),
-  reader('guard: holdsData (in slices)', MESSAGE, (text) =>
-    inSlices(holdsDataSteps({ a: strings(text) }, 'iban'), text),
-  ),
+  prepared('guard: holdsData (in slices)', MESSAGE, (text) => {
+    const value = { a: strings(text) }
+    return () => holdsDataSteps(value, 'iban')
+  }),
   reader('guard: inspectDefinition, one text', MESSAGE, (text) => inspectDefinition({ text })),
-  reader('guard: inspectDefinition, many texts', MESSAGE, (text) =>
-    inspectDefinition(strings(text)),
-  ),
+  prepared('guard: inspectDefinition, many texts', MESSAGE, (text) => {
+    const texts = strings(text)
+    return () => inspectDefinition(texts)
+  }),
   reader('guard: inspectDefinition, a name', MESSAGE, (text) => inspectDefinition({ [text]: 1 })),
   reader('guard: inspectAnswer, one text (in slices)', MESSAGE, (text) =>
-    inspectInSlices({ content: [{ type: 'text', text }] }, text),
+    inspectSteps({ content: [{ type: 'text', text }] }),
   ),
-  reader('guard: inspectAnswer, many texts (in slices)', MESSAGE, (text) =>
-    inspectInSlices(strings(text), text),
-  ),
-  reader('guard: inspectAnswer, a picture (in slices)', (3 / 4) * BINARY_CHARS_MAX, (text) => {
-    const data = Buffer.from(text).toString('base64')
-    return inspectInSlices({ data: data.slice(0, BINARY_CHARS_MAX) }, text)
+  prepared('guard: inspectAnswer, many texts (in slices)', MESSAGE, (text) => {
+    const texts = strings(text)
+    return () => inspectSteps(texts)
   }),
-  reader('guard: holdsSecret (in slices)', MESSAGE, (text) =>
-    inSlices(holdsSecretSteps({ a: strings(text) }), text),
-  ),
-  reader('guard: holdsSecret, one text (in slices)', MESSAGE, (text) =>
-    inSlices(holdsSecretSteps({ text }), text),
-  ),
-  reader('guard: holdsSecret, short texts (in slices)', MESSAGE, (text) =>
-    inSlices(holdsSecretSteps(shortStrings(text)), text),
-  ),
-  reader('guard: holdsData, short texts (in slices)', MESSAGE, (text) =>
-    inSlices(holdsDataSteps(shortStrings(text), 'iban'), text),
-  ),
+  prepared('guard: inspectAnswer, at once', INSPECTED_AT_ONCE_LENGTH_MAX, (text) => {
+    const value = { content: shortStrings(text) }
+    return () => runSteps(inspectSteps(value))
+  }),
+  prepared('guard: inspectAnswer, a picture (in slices)', (3 / 4) * BINARY_CHARS_MAX, (text) => {
+    const data = Buffer.from(text).toString('base64').slice(0, BINARY_CHARS_MAX)
+    return () => inspectSteps({ data })
+  }),
+  prepared('guard: holdsSecret (in slices)', MESSAGE, (text) => {
+    const value = { a: strings(text) }
+    return () => holdsSecretSteps(value)
+  }),
+  reader('guard: holdsSecret, one text (in slices)', MESSAGE, (text) => holdsSecretSteps({ text })),
+  prepared('guard: holdsSecret, short texts (in slices)', MESSAGE, (text) => {
+    const texts = shortStrings(text)
+    return () => holdsSecretSteps(texts)
+  }),
+  prepared('guard: holdsData, short texts (in slices)', MESSAGE, (text) => {
+    const texts = shortStrings(text)
+    return () => holdsDataSteps(texts, 'iban')
+  }),
+  prepared('guard: data in arguments, at once', ARGUMENTS_AT_ONCE_LENGTH_MAX, (text) => {
+    const args = { text, texts: shortStrings(text) }
+    return () => [
+      runSteps(holdsSecretSteps(args)),
+      runSteps(holdsDataSteps(args, 'iban')),
+      runSteps(holdsDataSteps(args, 'card')),
+      runSteps(findCanarySteps(args, CANARIES)),
+    ]
+  }),
   reader('guard: canHoldData', INSPECTED_AT_ONCE_LENGTH_MAX, (text) =>
     canHoldData(text, ALL_KINDS),
   ),
@@ -225,36 +253,38 @@ export const TEXT_READERS: readonly TextReader[] = [
   reader('catalogue: skeletonOf', NAME_LENGTH_MAX, skeletonOf),
   reader('catalogue: readLock', MB, readLock),
   reader('policy: namesOwnFiles', MESSAGE, (text) => mentionsProtectedFile(text, OWN_PATHS, PLACE)),
-  reader('policy: namesOwnFiles, many texts', MESSAGE, (text) =>
-    mentionsProtectedFile(strings(text), OWN_PATHS, PLACE),
-  ),
+  prepared('policy: namesOwnFiles, many texts', MESSAGE, (text) => {
+    const texts = strings(text)
+    return () => mentionsProtectedFile(texts, OWN_PATHS, PLACE)
+  }),
   reader('policy: parsePath', MESSAGE, parsePolicyPath),
   reader('policy: parseUrl', MESSAGE, parseUrl),
   reader('policy: parseEmail', MESSAGE, parseEmail),
   reader('policy: wildcardMatches', URI_LENGTH_MAX, (text) =>
     wildcardMatches('file:///a*a*b*/?x*', text),
   ),
-  reader('policy: provenance, an answer', MESSAGE, (text) => remember([text])),
+  reader('policy: provenance, an answer', 2 * ANSWER_REMEMBERED_CHARS_MAX, (text) =>
+    remember([text]),
+  ),
   reader('policy: readRecords', ANSWER_REMEMBERED_CHARS_MAX, readRecords),
   reader('policy: readRecords, a block', ANSWER_REMEMBERED_CHARS_MAX, (text) =>
     readRecords(`- a: ${text}`),
   ),
-  reader('policy: provenance, many fields', 2 * ANSWER_REMEMBERED_CHARS_MAX, (text) =>
-    remember([], strings(text)),
-  ),
+  prepared('policy: provenance, many fields', 2 * ANSWER_REMEMBERED_CHARS_MAX, (text) => {
+    const fields = strings(text)
+    return () => remember([], fields)
+  }),
   reader('policy: provenance, a prompt', MESSAGE, (text) =>
     new SessionProvenance(SEED).addPrompt(text),
   ),
-  reader('policy: provenance, arguments', MESSAGE, (text) =>
-    checkValues(
-      { name: 'send', category: 'Write', args: { to: text, body: text, list: strings(text) } },
-      new SessionProvenance(SEED),
-      'strict',
-    ),
-  ),
+  prepared('policy: provenance, arguments', MESSAGE, (text) => {
+    const args = { to: text, body: text, list: strings(text) }
+    const call = { name: 'send', category: 'Write', args } as const
+    return () => checkValues(call, new SessionProvenance(SEED), 'strict')
+  }),
   reader('policy: parseCel', 4_096, parseCel),
-  reader('policy: compile (in slices)', DOCUMENT_LENGTH_MAX, compileInSlices),
-  reader('policy: compile, a condition (in slices)', DOCUMENT_LENGTH_MAX, (text) =>
+  prepared('policy: compile (in slices)', DOCUMENT_LENGTH_MAX, compileInSlices),
+  prepared('policy: compile, a condition (in slices)', DOCUMENT_LENGTH_MAX, (text) =>
     compileInSlices(
       JSON.stringify({
         version: 1,
@@ -293,29 +323,39 @@ export const TEXT_READERS: readonly TextReader[] = [
     const head = 'POST /mcp HTTP/1.1\r\nHost: a\r\n'
     return new FastPathReader().read(Buffer.from(head + text, 'latin1'))
   }),
-  reader('gateway: stripOwnTokens (in slices)', MESSAGE, (text) => strip(resultOf(text))),
-  reader('gateway: stripOwnTokens, many texts (in slices)', MESSAGE, (text) =>
-    strip(resultOf(text, 80)),
-  ),
-  reader('approvals: maskText', ARGS_LENGTH_MAX, (text) =>
-    maskText(jsonWithin(text, ARGS_LENGTH_MAX)),
-  ),
-  reader('admin: a body', MB, (text) => {
+  prepared('gateway: stripOwnTokens (in slices)', MESSAGE, (text) => {
+    const message = resultOf(text)
+    return () => strip(message)
+  }),
+  prepared('gateway: stripOwnTokens, many texts (in slices)', MESSAGE, (text) => {
+    const message = resultOf(text, 80)
+    return () => strip(message)
+  }),
+  prepared('approvals: maskText', ARGS_LENGTH_MAX, (text) => {
+    const args = jsonWithin(text, ARGS_LENGTH_MAX)
+    return () => maskText(args)
+  }),
+  prepared('admin: a body', MB, (text) => {
     const body = jsonWithin(text, MB)
-    return readJson(body).ok && JSON.parse(body)
+    return () => readJson(body).ok && JSON.parse(body)
   }),
   reader('approvals: canonicalText', MB, (text) => toCanonicalJsonText(text)),
-  reader('agents: readRvf', RVF, (text) => readRvf(rvfOf(text))),
+  prepared('agents: readRvf', RVF, (text) => {
+    const bytes = rvfOf(text)
+    return () => readRvf(bytes)
+  }),
   reader('agents: scanTemplate', INSTRUCTIONS_LENGTH_MAX, (text) =>
     scanTemplate({ ...(BUILTIN_TEMPLATES[0] as Template), instructions: text }),
   ),
   reader('agents: Redactor (thread)', 8 * MB, (text) => new Redactor(false).text(text, 'x')),
-  reader('agents: readImport (thread)', 8 * MB, (text) =>
-    readImport(Buffer.from(`{"info":${JSON.stringify(text)}}`)),
-  ),
-  reader('ledger: decodeRecord', 256 * KB, (text) =>
-    decodeRecord(JSON.stringify([1, 1, 4, 1, text])),
-  ),
+  prepared('agents: readImport (thread)', 8 * MB, (text) => {
+    const bytes = Buffer.from(`{"info":${JSON.stringify(text)}}`)
+    return () => readImport(bytes)
+  }),
+  prepared('ledger: decodeRecord', 256 * KB, (text) => {
+    const record = JSON.stringify([1, 1, 4, 1, text])
+    return () => decodeRecord(record)
+  }),
   reader('cli: printable', MESSAGE, printable),
   reader('cli: toJson', MESSAGE, (text) => toJson({ text })),
   reader('clients: parseJson', 8 * MB, (text) => parseJson(text, 'f')),
@@ -323,5 +363,9 @@ export const TEXT_READERS: readonly TextReader[] = [
 ]
 
 function reader(name: string, charsMax: number, run: (text: string) => unknown): TextReader {
-  return { name, charsMax, run }
+  return { name, charsMax, prepare: (text) => () => run(text) }
+}
+
+function prepared(name: string, charsMax: number, prepare: TextReader['prepare']): TextReader {
+  return { name, charsMax, prepare }
 }

@@ -8,8 +8,9 @@ export interface TextReader {
   readonly name: string
   /** The longest text that can reach it, in UTF-16 code units. */
   readonly charsMax: number
-  /** May return steps, as those that the gate runs in slices. */
-  readonly run: (text: string) => unknown
+  /** Makes what the function gets of a text, which is not measured, and returns the run that is. A run
+   * may return steps, as those that the gate runs in slices. */
+  readonly prepare: (text: string) => () => unknown
 }
 
 export interface SearchOptions {
@@ -58,7 +59,7 @@ export function findSlowInput(reader: TextReader, options: SearchOptions): SlowI
     return (user + system) / 1e6
   }
   // Warm: what is compiled on the first run is not growth.
-  for (const unit of UNITS.slice(0, 20)) cpuMicros(() => reader.run(cutTo(unit)), 2)
+  for (const unit of UNITS.slice(0, 20)) cpuMicros(reader.prepare(cutTo(unit)), 2)
   const probes: Probe[] = []
   for (const unit of shuffle(UNITS, options.random)) {
     if (probes.length > 0 && spent() > options.secondsMax * 0.4) break
@@ -91,8 +92,7 @@ function probe(reader: TextReader, shape: Shape, options: SearchOptions): Probe 
   let chars = Math.max(1, Math.floor(charsMax / PROBE_FACTOR ** 3))
   let before = Number.NaN
   for (;;) {
-    const text = textOf(shape, chars)
-    const { micros } = cpuMicros(() => reader.run(text), 2)
+    const { micros } = cpuMicros(reader.prepare(textOf(shape, chars)), 2)
     const exponent = Math.log(Math.max(micros, 1) / Math.max(before, 20)) / Math.log(PROBE_FACTOR)
     const isLast = chars * PROBE_FACTOR > charsMax || micros > PROBE_MICROS_MAX
     // Times are compared at one length: that of the longest probe.
@@ -139,7 +139,7 @@ function grow(
   runs: { runs: number; totalMin: number },
 ): SlowInput {
   const charsMax = Math.min(reader.charsMax, options.charsMax)
-  const points = measureGrowth(reader.run, (chars) => textOf(shape, chars), {
+  const points = measureGrowth((chars) => reader.prepare(textOf(shape, chars)), {
     charsMin: Math.min(GROWTH_CHARS_MIN, charsMax),
     charsMax,
     microsMax: options.runMicrosMax,

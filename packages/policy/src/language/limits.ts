@@ -114,7 +114,7 @@ export const PROVE_SEQUENCE_TRIES_MAX = 200_000
 export const PROVE_CALLERS_MAX = 100
 
 /** Relative paths of one call that are resolved; more count as naming the gate's files. */
-export const RESOLVED_PATHS_MAX = 10_000
+export const RESOLVED_PATHS_MAX = 5_000
 /**
  * Readings of one path (decoded, with backslashes as separators, `..` resolved before or after)
  * that are checked; a path with more counts as naming the gate's files.

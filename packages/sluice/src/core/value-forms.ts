@@ -72,17 +72,15 @@ export class FormFinder<Owner> {
   /** In the order of the text. Of those of one owner that overlap the first; undefined if more characters would
    * have to be compared than `charsMax`. */
   find(text: string, charsMax: number): FoundForm<Owner>[] | undefined {
-    return runSteps(this.findSteps(text, charsMax))
+    return runSteps(this.findSteps(text, { charsLeft: charsMax }))
   }
 
-  /** The same in steps, each short. */
-  *findSteps(text: string, charsMax: number): Steps<FoundForm<Owner>[] | undefined> {
-    const search: FormSearch<Owner> = {
-      ...{ text, found: [], ends: new Map(), at: 0, hash: 0, charsLeft: charsMax },
-    }
+  /** The same in steps, each short, and with a budget that several texts may share. */
+  *findSteps(text: string, budget: CompareBudget): Steps<FoundForm<Owner>[] | undefined> {
+    const search: FormSearch<Owner> = { text, budget, found: [], ends: new Map(), at: 0, hash: 0 }
     for (;;) {
       this.#look(search)
-      if (search.charsLeft < 0) return undefined
+      if (budget.charsLeft < 0) return undefined
       if (search.at === text.length) return search.found
       yield
     }
@@ -90,7 +88,7 @@ export class FormFinder<Owner> {
 
   /** Goes on until as much was read and compared as a step may. */
   #look(search: FormSearch<Owner>): void {
-    const { ends, found, text } = search
+    const { budget, ends, found, text } = search
     const first = this.#firstFactor
     let { at, hash } = search
     let stepLeft = STEP_CHARS
@@ -104,8 +102,8 @@ export class FormFinder<Owner> {
         if ((ends.get(owner) ?? 0) > start) continue
         const common = countCommon(text, start, form)
         stepLeft -= common
-        search.charsLeft -= common
-        if (search.charsLeft < 0) return
+        budget.charsLeft -= common
+        if (budget.charsLeft < 0) return
         if (common < form.length) continue
         ends.set(owner, start + form.length)
         found.push({ start, end: start + form.length, owner })
@@ -124,6 +122,11 @@ interface FormSearch<Owner> {
   readonly ends: Map<Owner, number>
   at: number
   hash: number
+  readonly budget: CompareBudget
+}
+
+/** Characters that may still be compared. */
+export interface CompareBudget {
   charsLeft: number
 }
 

@@ -11,7 +11,7 @@ import {
 } from './chain.ts'
 import type { Finding, FindingKind, FindingSeverity } from './finding.ts'
 import { joinWrapped } from './join-wrapped.ts'
-import { FINDINGS_MAX, SCANNED_CHARS_MAX } from './limits.ts'
+import { FINDINGS_MAX, SCANNED_AT_ONCE_CHARS_MAX, SCANNED_CHARS_MAX } from './limits.ts'
 import { NeedsFinder, type PatternNeeds } from './needs.ts'
 
 export interface Pattern extends Chain {
@@ -26,8 +26,13 @@ export interface ScanBudget {
   charsLeft: number
 }
 
-export function newScanBudget(): ScanBudget {
-  return { charsLeft: SCANNED_CHARS_MAX }
+/** Whether other work can run between the parts of a search: without that it may cost a quarter. */
+export type ScanEffort = 'in slices' | 'at once'
+
+export function newScanBudget(effort: ScanEffort = 'in slices'): ScanBudget {
+  return {
+    charsLeft: effort === 'at once' ? SCANNED_AT_ONCE_CHARS_MAX : SCANNED_CHARS_MAX,
+  }
 }
 
 /** False where the budget does not allow it; nothing fits then any more. */

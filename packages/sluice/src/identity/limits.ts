@@ -89,9 +89,11 @@ export const SEALED_VALUES_MAX = 64
 export const SEALED_VALUE_CHARS_MAX = 8_192
 /** Characters of sealed values that one call may have opened: a short placeholder may stand for a long value. */
 export const OPENED_CHARS_MAX = 1_048_576
-/** Characters of sealed values that are compared with one text: a text that needs more was made to, and its
- * answer is denied. */
+/** Characters of sealed values that are compared with one message: one that needs more was made to, and is
+ * denied. */
 export const ECHO_CHARS_MAX = 8_000_000
+/** The same for a message that has to be looked through in one piece. */
+export const ECHO_AT_ONCE_CHARS_MAX = 2_000_000
 /** What was cut off of answers of one session and can be read on: how many, and their characters in all. */
 export const RESTS_MAX = 16
 export const REST_CHARS_MAX = 4 * 1_048_576

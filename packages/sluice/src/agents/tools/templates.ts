@@ -40,7 +40,7 @@ export function scanTemplate(template: z.infer<typeof templateShape>): string | 
   const text = JSON.stringify(template)
   if (text.length > TEMPLATE_BYTES_MAX) return `it has more than ${TEMPLATE_BYTES_MAX} characters`
   // One budget for all texts: a text that exceeds it counts as suspicious.
-  const budget = newScanBudget()
+  const budget = newScanBudget('at once')
   for (const each of textsOf(template)) {
     const [found] = [...findHidden(each), ...findInjections(each, budget)].filter(
       ({ severity }) => severity !== 'flag',

@@ -15,12 +15,13 @@ import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { AnswerChange } from '../../core/answer-changes.ts'
 import { MESSAGE_CHARS_MAX } from '../../guard/limits.ts'
 import { canHoldData } from '../../guard/locate-data.ts'
+import type { ScanEffort } from '../../guard/patterns.ts'
 import type { SessionVault, ValueSource } from '../../identity/sessions/session-vault.ts'
 import { isDense } from '../../protocol/json/is-dense.ts'
 import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
 import { INSPECTED_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
-import { runInSlices } from '../shared/slices.ts'
+import { runBriefly } from '../shared/slices.ts'
 import type { MessageSource } from '../shared/transport.ts'
 import { valuesFor } from '../state/labels-of.ts'
 import { type RewrittenMessage, rewriteAnswerSteps } from './rewrite-answer.ts'
@@ -57,7 +58,7 @@ export interface AnswerFilter {
   /** Whether a message has to be filtered at all. */
   readonly isActive: () => boolean
   readonly filter: (request: FilterRequest) => FilteredAnswer | Promise<FilteredAnswer>
-  /** At once; what is too long for that is denied. */
+  /** At once, for messages that cannot wait; what takes too long for that is denied. */
   readonly filterAtOnce: (request: FilterRequest) => FilteredAnswer
   /** Changes of a message that no recorded call has in its outcome. */
   readonly recordChanges: (changes: FilteredAnswer['changes']) => void
@@ -74,11 +75,11 @@ const TOO_LONG: RewrittenMessage = {
 export function createAnswerFilter(session: FilteredSession): AnswerFilter {
   const { server, policy, vault, see, log } = session
   const isActive = () => hasAnswerRules(policy()) || vault().size > 0
-  const rewrite = ({ text, sources, schema }: FilterRequest) => {
+  const rewrite = ({ text, sources, schema }: FilterRequest, effort: ScanEffort) => {
     const from = sources.map((source) => ({ server, method: source.method, name: source.name }))
     const rules = rulesFor(policy(), from)
     if (vault().size === 0 && (hasNothingToDo(rules) || isHarmless(text, rules))) return undefined
-    return rewriteAnswerSteps(text, { rules, vault: vault(), sources: from, schema })
+    return rewriteAnswerSteps(text, { rules, vault: vault(), sources: from, schema, effort })
   }
   const settle = (text: string, rewritten: RewrittenMessage): FilteredAnswer => {
     session.saveSealed()
@@ -93,24 +94,25 @@ export function createAnswerFilter(session: FilteredSession): AnswerFilter {
   }
   const isTooLong = (text: string) =>
     text.length > MESSAGE_CHARS_MAX || isDense(text, PARSED_MARKS_MAX)
-  const filterAtOnce = (request: FilterRequest): FilteredAnswer => {
-    const { text } = request
-    const steps = rewrite(request)
-    if (steps === undefined) return { status: 'passes', text }
-    const isLong = text.length > INSPECTED_AT_ONCE_LENGTH_MAX || isTooLong(text)
-    return settle(text, isLong ? TOO_LONG : runSteps(steps))
-  }
   return {
     isActive,
     recordChanges: session.recordChanges,
-    filterAtOnce,
+    filterAtOnce: (request) => {
+      const { text } = request
+      const steps = rewrite(request, 'at once')
+      if (steps === undefined) return { status: 'passes', text }
+      const isLong = text.length > INSPECTED_AT_ONCE_LENGTH_MAX || isTooLong(text)
+      return settle(text, isLong ? TOO_LONG : runSteps(steps))
+    },
     filter: (request) => {
       const { text } = request
-      if (text.length <= INSPECTED_AT_ONCE_LENGTH_MAX) return filterAtOnce(request)
-      const steps = rewrite(request)
+      const steps = rewrite(request, 'in slices')
       if (steps === undefined) return { status: 'passes', text }
       if (isTooLong(text)) return settle(text, TOO_LONG)
-      return runInSlices(steps, 'answer').then((rewritten) => settle(text, rewritten))
+      const rewritten = runBriefly(steps, 'answer')
+      return rewritten instanceof Promise
+        ? rewritten.then((later) => settle(text, later))
+        : settle(text, rewritten)
     },
     canOpen: (sources, tool) =>
       sources.length > 0 && canOpenFor(rulesFor(policy(), sources), server, tool),

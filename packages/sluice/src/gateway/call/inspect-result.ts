@@ -21,7 +21,7 @@ import { takeTurn } from '../shared/slices.ts'
 import type { UpstreamFailure } from '../upstream/upstream.ts'
 import type { CallSession, Exchange } from './call-session.ts'
 import { findSource, isDefinition } from './deliveries.ts'
-import type { FilterRequest } from './filter-answers.ts'
+import type { AnswerFilter, FilterRequest } from './filter-answers.ts'
 import { filterResult } from './filter-result.ts'
 import {
   findInputRequests,
@@ -115,7 +115,9 @@ function inspectAnswer(
   if (text.length > INSPECTED_AT_ONCE_LENGTH_MAX)
     return inspectInTurns({ sent, response, session, filtered })
   const isFiltered = session.answers.isActive()
-  const passed = isFiltered ? session.answers.filterAtOnce(toFilter(sent, text)) : undefined
+  const passed = isFiltered ? session.answers.filter(toFilter(sent, text)) : undefined
+  if (passed instanceof Promise)
+    return inspectInTurns({ sent, response, session, filtered, passed })
   if (passed?.status === 'denied') return withhold(sent, passed, session)
   const shown = passed?.text ?? text
   const { error } = filtered
@@ -145,6 +147,8 @@ interface FilteredAnswer {
   readonly response: JsonRpcResponse
   readonly session: CallSession
   readonly filtered: JsonRpcResponse | Promise<JsonRpcResponse>
+  /** By the policy's rules for answers, where that has begun. */
+  readonly passed?: ReturnType<AnswerFilter['filter']> | undefined
 }
 
 /** Other work runs in between, which may be a freeze. */
@@ -155,8 +159,10 @@ async function inspectInTurns(answer: FilteredAnswer): Promise<InspectedResult> 
   if (filtered instanceof Promise) await takeTurn()
   const { error } = stripped
   const written = writeAnswer(id, stripped)
-  const isFiltered = session.answers.isActive()
-  const passed = isFiltered ? await session.answers.filter(toFilter(sent, written)) : undefined
+  const isFiltered = answer.passed !== undefined || session.answers.isActive()
+  const passed = isFiltered
+    ? await (answer.passed ?? session.answers.filter(toFilter(sent, written)))
+    : undefined
   if (passed?.status === 'denied') return withhold(sent, passed, session)
   const text = passed?.text ?? written
   const kind = isDefinition(method, error !== undefined) ? 'definition' : 'answer'
@@ -181,7 +187,7 @@ function toInspected({
   inspected,
   isFiltered,
   changes,
-}: Omit<FilteredAnswer, 'filtered'> & {
+}: Omit<FilteredAnswer, 'filtered' | 'passed'> & {
   readonly text: string
   readonly error: JsonRpcResponse['error']
   readonly inspected?: ReplyOptions['inspected']

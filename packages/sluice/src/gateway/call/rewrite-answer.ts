@@ -10,13 +10,15 @@ import { type AnswerPolicy, isHostListed } from '@sluice/policy/model/answer-rul
 import { type Path, rewriteText } from '../../approvals/json-text.ts'
 import { type AnswerChange, AnswerChangeCounts } from '../../core/answer-changes.ts'
 import { joinMembers } from '../../core/canonical-json.ts'
+import type { CompareBudget } from '../../core/value-forms.ts'
 import { binaryIn, printedTexts } from '../../guard/binary-text.ts'
 import { findExternalLinksSteps } from '../../guard/external-links.ts'
 import { DEPTH_MAX } from '../../guard/limits.ts'
 import { locateDataSteps, locateInMember, locateInMemberSteps } from '../../guard/locate-data.ts'
-import { newScanBudget, type ScanBudget } from '../../guard/patterns.ts'
+import { newScanBudget, type ScanBudget, type ScanEffort } from '../../guard/patterns.ts'
 import { looksRandom } from '../../guard/secret-checks.ts'
 import type { DataMatch } from '../../guard/secrets.ts'
+import { ECHO_AT_ONCE_CHARS_MAX, ECHO_CHARS_MAX } from '../../identity/limits.ts'
 import type { SessionVault, ValueSource } from '../../identity/sessions/session-vault.ts'
 import { writeRestUri } from '../shared/rest-uri.ts'
 import { cutText, estimateTokens, type Replacement } from './cut-text.ts'
@@ -28,6 +30,7 @@ export interface RewriteContext {
   readonly sources: readonly ValueSource[]
   /** Of structured content; `unknown` if the call it belongs to is not known. */
   readonly schema: JsonValue | undefined | 'unknown'
+  readonly effort: ScanEffort
 }
 
 export type RewrittenMessage = (
@@ -53,7 +56,13 @@ export function* rewriteAnswerSteps(
   const { deny, mark, redact } = context.rules
   const kinds = new Set([...deny, ...mark, ...redact])
   const marked = new Set<DataKind>()
-  const scan: Scan = { kinds, budget: newScanBudget(), context, marked, replacements: new Map() }
+  const scan: Scan = {
+    ...{ kinds, context, marked, replacements: new Map() },
+    budget: newScanBudget(context.effort),
+    echoBudget: {
+      charsLeft: context.effort === 'at once' ? ECHO_AT_ONCE_CHARS_MAX : ECHO_CHARS_MAX,
+    },
+  }
   try {
     for (const leaf of leavesOf(JSON.parse(text) as JsonValue, '', 0)) yield* look(leaf, scan)
     yield
@@ -70,6 +79,8 @@ export function* rewriteAnswerSteps(
 interface Scan {
   readonly kinds: ReadonlySet<DataKind>
   readonly budget: ScanBudget
+  /** Of what is compared with sealed values. */
+  readonly echoBudget: CompareBudget
   readonly context: RewriteContext
   readonly marked: Set<DataKind>
   /** By the name of the member and its text. */
@@ -121,17 +132,17 @@ function* look({ name, text, isName }: Leaf, scan: Scan): Steps<void> {
       `it holds a ${redacted[0]?.kind} where nothing can stand for it`,
       redacted[0]?.kind,
     )
-  if (!isName) replacements.set(key, yield* findReplacements(text, redacted, context))
+  if (!isName) replacements.set(key, yield* findReplacements(text, redacted, scan))
 }
 
 /** Values of the session that are sealed, what is redacted, and links. */
 function* findReplacements(
   text: string,
   redacted: readonly DataMatch[],
-  context: RewriteContext,
+  { context, echoBudget }: Scan,
 ): Steps<CountedReplacement[]> {
   const { rules, vault } = context
-  const echoes = vault.size === 0 ? [] : yield* vault.findEchoes(text)
+  const echoes = vault.size === 0 ? [] : yield* vault.findEchoes(text, echoBudget)
   if (echoes === undefined) throw new DeniedAnswer('it is too large to look through')
   const replacements: CountedReplacement[] = echoes.map((echo) => ({
     ...{ ...echo, change: 'sealed' as const },

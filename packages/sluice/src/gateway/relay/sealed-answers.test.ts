@@ -3,6 +3,7 @@
 
 import { runSteps } from '@sluice/policy/core/steps'
 import { afterEach, describe, expect, test } from 'vitest'
+import { ECHO_CHARS_MAX } from '../../identity/limits.ts'
 import { SessionVault, type ValueSource } from '../../identity/sessions/session-vault.ts'
 import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import { openSealed, sealedObjection } from '../call/open-sealed.ts'
@@ -150,17 +151,18 @@ describe('placeholders in arguments', () => {
   })
 
   test('echoes are looked for in one pass, and a text made to be slow is not looked through', () => {
+    const newBudget = () => ({ charsLeft: ECHO_CHARS_MAX })
     const shared = Array.from({ length: 200 }, (_, at) => (at * 7_919).toString(36)).join('')
     const values = Array.from({ length: 60 }, (_, at) => `-----BEGIN ${shared}${at}-----END`)
     const full = new SessionVault()
     for (const value of values) full.seal(value, 'key', [])
     const all = `x ${values.join(' ')}`
-    expect(runSteps(full.findEchoes(all))?.map(({ start }) => start)).toEqual(
+    expect(runSteps(full.findEchoes(all, newBudget()))?.map(({ start }) => start)).toEqual(
       values.map((value) => all.indexOf(value)),
     )
     const slow = new SessionVault()
     for (const at of values.keys()) slow.seal(`${LONG_KEY}${at}`, 'key', [])
-    expect(runSteps(slow.findEchoes(LONG_KEY.repeat(4)))).toBeUndefined()
-    expect(runSteps(full.findEchoes('an ordinary text '.repeat(30_000)))).toEqual([])
+    expect(runSteps(slow.findEchoes(LONG_KEY.repeat(4), newBudget()))).toBeUndefined()
+    expect(runSteps(full.findEchoes('an ordinary text '.repeat(30_000), newBudget()))).toEqual([])
   })
 })

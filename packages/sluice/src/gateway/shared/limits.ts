@@ -189,7 +189,7 @@ export const ENTRIES_AT_ONCE_MAX = 100
 export const ANSWER_AT_ONCE_LENGTH_MAX = 262_144
 /** An answer beyond this length, in UTF-16 code units, is looked through for injections and secrets in
  * slices. Any other message beyond it (a notification, a question) counts as found. */
-export const INSPECTED_AT_ONCE_LENGTH_MAX = 65_536
+export const INSPECTED_AT_ONCE_LENGTH_MAX = 32_768
 /** How often one call is decided because the limits or its approval changed before it was admitted. */
 export const ADMIT_TRIES_MAX = 4
 /** How long open calls may take to finish when the gate stops. */

@@ -34,6 +34,20 @@ export class Slices {
   }
 }
 
+/** At once while that is short, then in slices: a promise only where it takes longer than one. */
+export function runBriefly<Result>(
+  steps: Steps<Result>,
+  name: NamedStep,
+): Result | Promise<Result> {
+  const slices = new Slices()
+  enterStep(name)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    if (slices.isOver) return slices.next().then(() => runInSlices(steps, name))
+  }
+}
+
 /** What `runSteps` does at once. */
 export async function runInSlices<Result>(steps: Steps<Result>, name: NamedStep): Promise<Result> {
   const slices = new Slices()

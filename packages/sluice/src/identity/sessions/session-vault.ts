@@ -5,9 +5,8 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Steps } from '@sluice/policy/core/steps'
-import { FormFinder } from '../../core/value-forms.ts'
+import { type CompareBudget, FormFinder } from '../../core/value-forms.ts'
 import {
-  ECHO_CHARS_MAX,
   OPENED_CHARS_MAX,
   REST_CHARS_MAX,
   RESTS_MAX,
@@ -117,9 +116,9 @@ export class SessionVault {
 
   /** Where values of the session stand in a text that goes to its agent, with their placeholders. Undefined if
    * the text was made to be slow to look through. */
-  *findEchoes(text: string): Steps<SealedEcho[] | undefined> {
+  *findEchoes(text: string, budget: CompareBudget): Steps<SealedEcho[] | undefined> {
     if (this.#finder === undefined) return []
-    const found = yield* this.#finder.findSteps(text, ECHO_CHARS_MAX)
+    const found = yield* this.#finder.findSteps(text, budget)
     return found?.map(({ start, end, owner }) => {
       const sealed = this.#values.get(owner) as SealedValue
       return { start, end, placeholder: placeholderOf(sealed), kind: sealed.kind }
