@@ -20,6 +20,8 @@ import { checkValues } from '@sluice/policy/provenance/check-call'
 import { ANSWER_REMEMBERED_CHARS_MAX } from '@sluice/policy/provenance/limits'
 import { readRecords } from '@sluice/policy/provenance/read-records'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
+import { lineDiff, listHunks } from '../../console/src/ui/line-diff.ts'
+import { patchOf } from '../../packages/sluice/src/admin/endpoints/patch-of.ts'
 import { INSTRUCTIONS_LENGTH_MAX } from '../../packages/sluice/src/agents/shared/limits.ts'
 import {
   BUILTIN_TEMPLATES,
@@ -305,6 +307,9 @@ export const TEXT_READERS: readonly TextReader[] = [
   reader('wire: readMessages, a string', MESSAGE, (text) =>
     readMessages(call(`{"a":"${text}"}`), { batches: false }),
   ),
+  reader('wire: readMessages, a string without an end', MESSAGE, (text) =>
+    readMessages(`"${text}`, { batches: false }),
+  ),
   reader('wire: membersOf', MESSAGE, (text) => splitMembers(`{"a":${text}}`)),
   reader('wire: EventParser, one chunk', CHUNK, (text) =>
     new EventParser(decode).push(Buffer.from(text).subarray(0, CHUNK)),
@@ -335,6 +340,10 @@ export const TEXT_READERS: readonly TextReader[] = [
     const args = jsonWithin(text, ARGS_LENGTH_MAX)
     return () => maskText(args)
   }),
+  reader('admin: patchOf', DOCUMENT_LENGTH_MAX, (text) =>
+    patchOf('policy.yaml', text, `${text.slice(0, text.length / 2)}\n${text}`),
+  ),
+  reader('console: lineDiff (browser)', MB, (text) => listHunks(lineDiff(text, `a\n${text}\nb`))),
   prepared('admin: a body', MB, (text) => {
     const body = jsonWithin(text, MB)
     return () => readJson(body).ok && JSON.parse(body)

@@ -274,6 +274,15 @@ describe('attacks', () => {
 })
 
 describe('limits', () => {
+  test.each(['', '\\x"'])(
+    'F9: many escapes in a string that ends in `%s` are not explained',
+    (end) => {
+      const reading = readJson(`"${'\\n'.repeat(100_002)}${end}`)
+      expect(reading).toMatchObject({ code: 'WIRE_SYNTAX', offset: 0 })
+      expect(reading).toHaveProperty('message', expect.stringContaining('no end, or an escape'))
+    },
+  )
+
   test('each applies at its bound and not before', () => {
     expect(readJson('[12]', { lengthMax: 4 }).ok).toBe(true)
     expect(readJson('[12]', { lengthMax: 3 })).toMatchObject({ code: 'WIRE_SIZE', offset: 0 })
