@@ -4,6 +4,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
+import {
+  nameBuiltin,
+  recogniseOwnTools,
+} from '../../packages/sluice/src/cli/catalogue/list-tools.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 import { fixture, NODE, published } from '../support/start-gate.ts'
@@ -124,6 +128,19 @@ test('a configuration is scanned with its built-in server; what is left out is s
     'Read',
     'Destructive',
   ])
+
+  // Over --url or a command the same definitions are recognised by their words; one that differs is not,
+  // and then the whole server is not taken for Sluice's own.
+  const { definitions } = JSON.parse(scanned.stdout)
+  const own = definitions.filter(({ server }: { server: string }) => server === 'agents')
+  const listed = own.map((tool: { name: string }) => ({
+    ...{ ...tool, server: 'far', name: `agents__${tool.name}`, outputSchema: {} },
+  }))
+  await recogniseOwnTools(listed)
+  expect(nameBuiltin(listed)).toEqual({ builtin: ['far'] })
+  const forged = { ...own[0], server: 'far', description: 'Deletes everything.' }
+  await recogniseOwnTools([forged])
+  expect(nameBuiltin([...listed, forged])).toEqual({})
 
   const [out, asScanned] = [join(folder, 'tools.json'), join(folder, 'scan.json')]
   writeFileSync(asScanned, scanned.stdout)

@@ -1,8 +1,10 @@
 // The tools of every server of a configuration, for `sluice scan --config` and `sluice tools export`. The
 // built-in server is one of them; a server that cannot be listed is left out, and said.
 
+import type { JsonValue } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { isOwnTool, markOwnTool } from '../../catalogue/classify/own-tools.ts'
+import { writeCanonicalJson } from '../../core/canonical-json.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { prepareWorkDirectories } from '../../gateway/config/work-directory.ts'
 import { listAllTools } from '../../terminal/list-all-tools.ts'
@@ -42,18 +44,49 @@ export function remarkLeftOut({ leftOut }: ListedTools, output: Output): void {
     output.remark(`left out: ${printable(server)}: ${printable(why)}`)
 }
 
-/** Which servers are part of Sluice, beside the definitions: no server can say it of itself. */
+/**
+ * Which servers are part of Sluice, beside the definitions: no server can say it of itself. One with a
+ * tool of another kind is not: the reader of these names trusts every hint of such a server.
+ */
 export function nameBuiltin(tools: readonly ToolDefinition[]): {
   readonly builtin?: readonly string[]
 } {
-  const names = [...new Set(tools.filter(isOwnTool).map(({ server }) => server))]
+  const others = new Set(tools.filter((tool) => !isOwnTool(tool)).map(({ server }) => server))
+  const own = tools.map(({ server }) => server).filter((server) => !others.has(server))
+  const names = [...new Set(own)]
   return names.length === 0 ? {} : { builtin: names }
 }
 
 /** What `builtin: agents` lists; no agent is started for it. */
 async function listBuiltinTools(server: string): Promise<ToolDefinition[]> {
-  const { listAgentTools } = await import('../../agents/mcp/server.ts')
-  const tools = listAgentTools().map((tool) => ({ ...tool, server }) as unknown as ToolDefinition)
+  const tools = await createAgentDefinitions(server)
   for (const tool of tools) markOwnTool(tool)
   return tools
+}
+
+async function createAgentDefinitions(server: string): Promise<ToolDefinition[]> {
+  const { listAgentTools } = await import('../../agents/mcp/server.ts')
+  return listAgentTools().map((tool) => ({ ...tool, server }) as unknown as ToolDefinition)
+}
+
+/**
+ * Marks the definitions that equal one of `builtin: agents` in every member, as `sluice agents serve` or
+ * another gate lists them. A copy gains nothing by it: only the very words whose class is known pass, and
+ * what a server does behind its words no definition shows.
+ */
+export async function recogniseOwnTools(tools: readonly ToolDefinition[]): Promise<void> {
+  if (!tools.some(({ name }) => OWN_NAME.test(name))) return
+  const known = new Set((await createAgentDefinitions('')).map(toComparable))
+  for (const tool of tools) if (known.has(toComparable(tool))) markOwnTool(tool)
+}
+
+/** At a gate's `/mcp` the name of a tool has that of its server before it. */
+const OWN_NAME = /(?:^|[^a-z])wasm_[a-z_]+$/
+
+/** What a class is derived from; the output schema is not, and a listing over the wire adds it. */
+function toComparable(definition: ToolDefinition): string {
+  const { description = '', inputSchema = {}, annotations = {} } = definition
+  const name = /wasm_[a-z_]+$/.exec(definition.name)?.[0] ?? definition.name
+  const { title = '' } = definition
+  return writeCanonicalJson([name, title, description, inputSchema, annotations] as JsonValue)
 }

@@ -19,7 +19,13 @@ import { listServerTools } from '../../terminal/list-server-tools.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
 import { loadConfig } from '../connect/load-config.ts'
-import { type ListedTools, listConfiguredTools, nameBuiltin, remarkLeftOut } from './list-tools.ts'
+import {
+  type ListedTools,
+  listConfiguredTools,
+  nameBuiltin,
+  recogniseOwnTools,
+  remarkLeftOut,
+} from './list-tools.ts'
 
 interface Options {
   readonly url?: string
@@ -85,6 +91,7 @@ async function toolsOf(
   const list = () => listServerTools(name, url === undefined ? { command } : { url })
   const [listing] = await listAllTools([{ name, list }], output)
   if (listing === undefined || 'error' in listing) throw listing?.error
+  await recogniseOwnTools(listing.tools)
   return { tools: listing.tools, leftOut: [] }
 }
 
