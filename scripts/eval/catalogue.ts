@@ -1,8 +1,8 @@
-// `npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--kept] [--compare] [--misses] [--write]`:
+// `npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--unseen FILE] [--kept] [--compare] [--misses] [--write]`:
 // learns the weights from the labels and scores them by leave-servers-out cross-validation. `--data`
-// are definitions of published servers, `--collected` of those in public repositories, `--packages` as
-// installed packages list them, which teach nothing. `--kept` scores the held-out servers, `--compare`
-// other methods, `--write` puts the weights into packages/sluice/src/catalogue, without held-out ones.
+// are definitions of published servers, `--collected` of those in public repositories, `--packages` and
+// `--unseen` as installed packages list them; half of the last teaches nothing. `--kept` scores the
+// held-out servers, `--compare` other methods, `--write` puts the weights into packages/sluice/src/catalogue.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import {
@@ -33,27 +33,39 @@ import { writeWeights } from './catalogue/write-weights.ts'
 import { readWritten, WRITTEN_SHARE } from './catalogue/written.ts'
 
 export function run(options: RunOptions): number {
-  const { data, collected: collectedFile, packages: packagesFile } = options
-  const canWrite = typeof collectedFile === 'string' || options.write !== true
-  if (typeof data !== 'string' || !canWrite) {
+  const { data } = options
+  const hasAll = [options.collected, options.packages, options.unseen].every(
+    (file) => typeof file === 'string',
+  )
+  if (typeof data !== 'string' || (options.write === true && !hasAll)) {
     console.error(USAGE)
     return 2
   }
   const tools = readTools(data)
   const labels = readLabels(tools)
   const taught = labels.filter(({ tool }) => !isHeldOut(tool.server))
-  const collected =
-    typeof collectedFile === 'string' ? readLabels(readTools(collectedFile), COLLECTED) : []
+  const collected = readOptional(options.collected, 'collected.tsv')
+  const packages = readOptional(options.packages, 'packages.tsv')
+  const unseen = readOptional(options.unseen, 'unseen.tsv')
+  const unseenTaught = unseen.filter(({ tool }) => !isHeldOutCollected(tool.server))
   const collectedTaught = collected.filter(({ tool }) => !isHeldOutCollected(tool.server))
   const written = readWritten()
   const writtenTaught = written.filter(({ tool }) => !isHeldOut(tool.server))
-  const verdicts = leaveServersOut(taught, { real: collectedTaught, written: writtenTaught })
+  const listed = [...packages, ...unseenTaught]
+  const verdicts = leaveServersOut(taught, {
+    real: [...collectedTaught, ...listed],
+    written: writtenTaught,
+  })
   const collectedVerdicts = leaveServersOut(collectedTaught, {
-    real: taught,
+    real: [...taught, ...listed],
+    written: writtenTaught,
+  })
+  const listedVerdicts = leaveServersOut(listed, {
+    real: [...labels, ...collectedTaught],
     written: writtenTaught,
   })
   const writtenVerdicts = leaveServersOut(writtenTaught, {
-    real: [...taught, ...collectedTaught],
+    real: [...taught, ...collectedTaught, ...listed],
     written: [],
     isWritten: true,
   })
@@ -63,10 +75,12 @@ export function run(options: RunOptions): number {
     reliability: computeReliability(verdicts),
     collectedLabels: { tools: collected.length, ...computeAgreement(collected) },
     collectedLeftOut: buildReport(collectedVerdicts, CONFIDENCE_MIN),
+    unseenLabels: { tools: unseen.length, ...computeAgreement(unseen) },
+    packagesLeftOut: buildReport(listedVerdicts, CONFIDENCE_MIN),
     writtenLeftOut: buildReport(writtenVerdicts, CONFIDENCE_MIN),
   }
   const whole = train([
-    ...toExamples([...labels, ...collectedTaught]),
+    ...toExamples([...labels, ...collectedTaught, ...listed]),
     ...toExamples(writtenTaught, true),
   ])
   const score = (sample: readonly Labelled[], real: readonly Labelled[], withHints = false) => {
@@ -76,21 +90,18 @@ export function run(options: RunOptions): number {
     ])
     return sample.map((label) => classifyLabelled(label, weights, withHints))
   }
-  if (typeof packagesFile === 'string') {
-    const packages = readLabels(readTools(packagesFile), PACKAGES)
-    const real = [...labels, ...collectedTaught]
-    const found = score(packages, real)
-    result.packages = buildReport(found, CONFIDENCE_MIN)
-    result.packagesReliability = computeReliability(found)
-    result.packagesWithHints = buildReport(score(packages, real, true), CONFIDENCE_MIN)
-  }
   if (options.kept === true) {
     const heldOut = labels.filter(({ tool }) => isHeldOut(tool.server))
-    const found = score(heldOut, [...taught, ...collectedTaught])
+    const found = score(heldOut, [...taught, ...collectedTaught, ...listed])
     result.kept = buildReport(found, CONFIDENCE_MIN)
     result.keptReliability = computeReliability(found)
     const collectedKept = collected.filter(({ tool }) => isHeldOutCollected(tool.server))
-    const real = [...labels, ...collectedTaught]
+    const real = [...labels, ...collectedTaught, ...listed]
+    const unseenKept = unseen.filter(({ tool }) => isHeldOutCollected(tool.server))
+    const unseenFound = score(unseenKept, real)
+    result.unseenKept = buildReport(unseenFound, CONFIDENCE_MIN)
+    result.unseenKeptReliability = computeReliability(unseenFound)
+    result.unseenKeptWithHints = buildReport(score(unseenKept, real, true), CONFIDENCE_MIN)
     const collectedFound = score(collectedKept, real)
     result.collectedKept = buildReport(collectedFound, CONFIDENCE_MIN)
     result.collectedKeptReliability = computeReliability(collectedFound)
@@ -104,7 +115,7 @@ export function run(options: RunOptions): number {
   result.hints = hintsScore(tools)
   if (options.compare === true) result.compare = compareMethods([...taught, ...collectedTaught])
   if (options.misses === true)
-    result.misses = [...verdicts, ...collectedVerdicts]
+    result.misses = [...verdicts, ...collectedVerdicts, ...listedVerdicts]
       .filter(({ truth, found }) => truth !== found)
       .map(({ id, truth, found }) => `${id}: ${truth}, called ${found}`)
   printResult(result, options.json)
@@ -112,9 +123,11 @@ export function run(options: RunOptions): number {
 }
 
 const USAGE =
-  'usage: npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--kept] [--compare] [--misses] [--write]; --write needs --collected'
-const COLLECTED = 'collected.tsv'
-const PACKAGES = 'packages.tsv'
+  'usage: npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--unseen FILE] [--kept] [--compare] [--misses] [--write]; --write needs all four files'
+
+function readOptional(file: unknown, labels: string): Labelled[] {
+  return typeof file === 'string' ? readLabels(readTools(file), labels) : []
+}
 
 function printResult(result: Record<string, unknown>, json: boolean): void {
   if (json) return console.log(JSON.stringify(result, null, 2))

@@ -4,6 +4,18 @@ import { assessTool, CONFIDENCE_MIN, classify } from './classify.ts'
 
 /** Class, server, tool, description, arguments: what the codebook's edges are about. */
 const CONFUSED = `
+Read | diary | episode_history | What happened, day by day: prompts, turns, calls, results | id
+Financial | broker | delete_limit_order | Delete one limit order that is still open | id
+Financial | paysomewhere | create_session | Create a hosted checkout session for a basket | items
+Financial | passwords | update_plan_subscription | Update the subscription of an organisation | plan,seats
+Execute | watcher | monitor_run | Queue a check of a monitor outside of its schedule | id
+Execute | coder | helper | Coding agent for files and terminals | prompt
+Execute | panes | write_to_terminal | Writes text into a terminal session | id,text
+Execute | bots | eat_meal | Eat a meal from the bag | item
+Write | database | dump_table | Dumps a table to a file; it reads data only | table,output_file
+Write | drive | link | Gets or creates a shareable link of a file | file_id
+Write | help | submit_report | Report a problem with the documentation | message
+Destructive | hosting | recreate_server | Recreate a server from scratch, reinstalling its operating system | server_id
 Read | exchange | orderBook | Retrieves the current order book for a trading pair | symbol
 Read | open-data | tablas_ine | Tablas del INE en filas | codigo
 Read | patching | patch_approvals_summary | Pending patch approvals and severity | limit

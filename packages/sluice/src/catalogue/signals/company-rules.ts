@@ -28,6 +28,26 @@ export const OVER_READS: readonly Rule[] = [
     with: /^says:saves it$/,
   },
   {
+    feature: 'writes out what it reads',
+    act: /^(?:name|text)=(?:dump|download|capture|screenshot|export)$/,
+    with: /^arg:saves$/,
+  },
+  {
+    feature: 'writes out what it reads',
+    act: /^name=screenshot$/,
+    with: /^arg:file$/,
+  },
+  {
+    feature: 'may act on what it reads',
+    act: /^(?:name|text):(?:look|judge|render)$|^name:answer$/,
+    with: /^arg:acts$/,
+  },
+  {
+    feature: 'makes what it does not find',
+    act: /^(?:name|text):look$/,
+    with: /^says:makes what is missing$/,
+  },
+  {
     feature: 'settles a matter',
     act: /^(?:name|text)=(?:un)?resolve$/,
     with: /^(?:name|text)\.act\+matter\.object$/,
@@ -143,7 +163,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     feature: 'acts on a screen',
-    act: /^(?:name|text):(?:make|change|send|settle|link|drive|power)$/,
+    act: /^(?:name|text):(?:make|change|send|settle|link|drive|power|manage)$/,
     without: /^name:(?:destroy|remove|clear|keep)$/,
     in: 'browser',
   },
@@ -158,6 +178,7 @@ export const RULES: readonly Rule[] = [
     act: /^(?:name|text)[:=](?:amend|cancel|modify|replace|close|change|settle|place)$/,
     with: /^says:trades$/,
     and: /\+deal\./,
+    without: /=resolve$/,
   },
   {
     feature: 'only annotates money',
@@ -212,7 +233,7 @@ export const RULES: readonly Rule[] = [
     feature: 'answers with an address',
     act: /^(?:name|text)=export$/,
     with: /\+passing\./,
-    without: /^arg:saves$|^says:saves it$/,
+    without: /^arg:saves$|^says:(?:saves it|shares it)$/,
   },
   {
     feature: 'takes messages in',
@@ -258,7 +279,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     feature: 'loses what was there',
-    act: /^(?:name|text):(?:change|keep|link|settle)$/,
+    act: /^(?:name|text):(?:change|keep|link|settle|deploy)$/,
     with: /^says:gone for good$/,
     without: /^says:can be undone$/,
   },
@@ -304,5 +325,57 @@ export const RULES: readonly Rule[] = [
     feature: 'costs money',
     act: /^(?:name|text):(?:make|change|power|deploy|run|link|settle|trade|pay|send)$/,
     with: /^says:costs$|^arg:cost$/,
+  },
+  {
+    feature: 'books what was spent',
+    act: /^(?:name|text):(?:make|change|keep)$/,
+    with: /^(?:name|text)\.act\+booked\./,
+    without: /^says:costs$|\+house\.object$/,
+    in: 'accounting',
+  },
+  {
+    feature: 'types into a terminal',
+    act: /^(?:name|text)(?::send|=write|=put|=type|=input)$/,
+    with: /^(?:name|text)\.act\+terminal\./,
+    without: /\+message\./,
+  },
+  {
+    feature: 'starts it over',
+    act: /^(?:name|text)=(?:create|make|install|build|reset|set|format|provision)$/,
+    with: /^says:starts over$/,
+    and: /\+machine\./,
+  },
+  {
+    feature: 'changes a subscription',
+    act: /^(?:name|text):(?:make|change|settle|power)$/,
+    with: /^name\.act\+sold\.object$/,
+    and: /^arg(?:\.deep)?:(?:plan|money)$|^says:costs$/,
+  },
+  {
+    feature: 'any request to a house of money',
+    act: /^(?:name|text):(?:run|make|send|manage)$/,
+    with: /^arg:(?:method|payload)$/,
+    and: /\+lore\.|^acts:|^choice:|\+endpoint\./,
+    in: 'house',
+    without: /^name\.act\+(?:record|document|message|matter|relation)\.object$/,
+  },
+  {
+    feature: 'takes a deal back',
+    act: /^(?:name|text):(?:destroy|remove|clear|change)$/,
+    with: /^says:trades$/,
+    and: /^name\.act\+deal\.object$/,
+    without: /^says:moves no money$/,
+  },
+  {
+    feature: 'opens a checkout',
+    act: /^(?:name|text):(?:make|change|send|generate)$/,
+    with: /^(?:name|text)\.act\+checkout\./,
+    without: /\+(?:document|caption|matter)\.object$/,
+  },
+  {
+    feature: 'prompts an agent',
+    act: /^(?:name|text)\.(?:act|none|read)\+agent\./,
+    with: /^arg:prompt$/,
+    without: /^name:(?:look|judge|render)$/,
   },
 ]

@@ -6,7 +6,7 @@ import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { OVER_READS, RULES, type Rule } from './company-rules.ts'
 import { classOf, FAMILY_NAMES } from './lexicon.ts'
 import { KNOWN_FEATURES_MAX } from './limits.ts'
-import { type Noun, nounsAt } from './nouns.ts'
+import { type Noun, nounsOfServerWord } from './nouns.ts'
 import type { EmitSignal, Signal, SignalSpan } from './signal.ts'
 import { splitNameWords } from './split-words.ts'
 
@@ -54,7 +54,7 @@ function nounsOfServer(server: unknown): ReadonlySet<Noun> {
   if (named !== lastServer.named)
     lastServer = {
       named,
-      nouns: new Set(splitNameWords(named).flatMap(({ text }) => nounsAt(text))),
+      nouns: new Set(splitNameWords(named).flatMap(({ text }) => nounsOfServerWord(text))),
     }
   return lastServer.nouns
 }
@@ -233,7 +233,8 @@ function readMoney(
 
 function readScreen({ features, tell, server }: SignalContext): void {
   const picture = PICTURES.find((feature) => features.has(feature))
-  if (picture !== undefined && (server.has('screen') || some(features, /\+screen\./)))
+  const kept = features.has('arg:saves')
+  if (picture !== undefined && !kept && (server.has('screen') || some(features, /\+screen\./)))
     tell('pictures a screen', features.get(picture) as SignalSpan)
   if (server.has('device')) tell('server:device', WHOLE_NAME)
 }

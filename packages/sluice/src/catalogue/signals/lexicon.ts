@@ -23,7 +23,9 @@ const FAMILIES = {
     calculate compute evaluate assess predict forecast recommend suggest rank score classify simulate
     measure benchmark parse decode encode hash tokenize translate transcribe geocode debug diagnose
     review plan think reason interpret enrich rerank moderate embed vectorize ocr caption triangulate infer rate assert expect convert aggregate profile optimize test wait rephrase paraphrase proofread
-    decrypt derive normalize correlate solve deduplicate outline brainstorm critique`,
+    decrypt derive normalize correlate solve deduplicate outline brainstorm critique
+    multiply divide subtract intersect concatenate minify quantize guess weigh depict symbolicate pinpoint uncover
+    triage`,
   ],
   render: [
     'Read',
@@ -34,7 +36,9 @@ const FAMILIES = {
     'Write',
     `create add insert register make append prepend upsert provision allocate compose draft author
     introduce open mint reserve duplicate fork initialize init setup bootstrap scaffold enroll
-    populate plant seed book block relist construct instantiate establish raise declare admit`,
+    populate plant seed book block relist construct instantiate establish raise declare admit
+    assemble fabricate
+    forge materialize onboard appoint nominate recruit`,
   ],
   change: [
     'Write',
@@ -48,13 +52,22 @@ const FAMILIES = {
     unprotect block unblock ignore unignore flag unflag renew suspend unsuspend migrate fold split
     relabel reassign recolor crop trim repair revalidate renumber redact mask grade reopen remap style restyle
     color paint flip mirror reposition relocate retitle flatten wrap unwrap indent sanitize anonymize encrypt
-    quarantine isolate throttle redirect reroute squash opt pad nudge bump`,
+    quarantine isolate throttle redirect reroute squash opt pad nudge bump
+    adapt adopt amplify animate
+    blend bypass clamp collapse combine compact consolidate curate cut dedupe declutter demote denormalize deselect
+    distribute elevate enforce enlarge equalize exempt fuse harden impose inline invert lower magnify maximize minimize
+    mix modulate neutralize obfuscate offset offload partition paste preempt propagate rebalance reclassify rectify
+    reinstate remediate remix replenish replicate reprice reshape reshuffle restock restrict retag retarget retract
+    reverse revive secure separate sharpen shift shrink shuffle silence simplify slice slide smooth splice stamp
+    stitch stretch strengthen suppress synchronize synchronise tighten transcode transpose unify whitelist allowlist
+    denylist blocklist withhold supersede integrate impersonate`,
   ],
   send: [
     'Write',
     `send post reply comment respond notify broadcast publish submit email message forward tweet
     announce react vote request invite share upload contest deliver push commit propose emit remind escalate contact produce enqueue cast upvote
-    downvote repost retweet transmit relay`,
+    downvote repost retweet transmit relay
+    warn inform endorse advertise apologize solicit give`,
   ],
   link: [
     'Write',
@@ -67,29 +80,38 @@ const FAMILIES = {
     'Write',
     `archive unarchive close reopen complete uncomplete resolve approve reject accept decline dismiss unresolve
     finish finalize confirm trash untrash restore undelete unpublish schedule reschedule snooze
-    abandon acknowledge ack claim capture handoff mark end cancel undo redo revert retire withdraw`,
+    abandon acknowledge ack claim capture handoff mark end cancel undo redo revert retire withdraw
+    conclude
+    defer postpone refuse veto graduate reconcile shelve expedite uphold`,
   ],
   keep: [
     'Write',
     `export backup save download copy clone store remember record import cache stash checkout pull
-    pack archive snapshot persist memorize collect ingest index log track load bundle compress zip`,
+    pack archive snapshot persist memorize collect ingest index log track load bundle compress zip
+    preserve salvage
+    collate accumulate unzip`,
   ],
   run: [
     'Execute',
     `run exec execute eval invoke call trigger launch spawn dispatch orchestrate delegate retry rerun
     replay automate prompt chat script shell process train instruct command operate debug
-    simulate test evaluate perform kickoff infer fire step`,
+    simulate test evaluate perform kickoff infer fire step continue relaunch respawn
+    conduct commence finetune inject
+    repeat`,
   ],
   power: [
     'Execute',
     `start stop restart reboot resume pause boot shutdown halt abort cancel suspend wake unpause
     stopall startup poweron poweroff power interrupt signal quit exit cordon uncordon drain activate
-    deactivate turn seal unseal recycle unload`,
+    deactivate turn seal unseal recycle unload hibernate
+    arm disarm dock undock park ignite extinguish accelerate
+    decelerate brake thaw`,
   ],
   deploy: [
     'Execute',
     `deploy redeploy build install compile migrate sync scale rollback release promote rebuild upgrade
-    autoscale reload refresh warm package failover rollout redrive`,
+    autoscale reload refresh warm package failover rollout redrive
+    dockerize serve sideload reinstall`,
   ],
   drive: [
     'Execute',
@@ -97,33 +119,45 @@ const FAMILIES = {
     keyboard mouse emulate handle interact zoom double select uncheck key resize close switch open
     touch pan gesture input play skip seek mute unmute honk dial ring lock unlock highlight scrub
     unlock dim brighten steer rewind vibrate blink walk climb swim aim attack throw grab grip lift tilt spin
-    equip dig resign extrude aspirate dispense shoot`,
+    equip dig resign extrude aspirate dispense shoot jump craft smelt dismount fly takeoff
+    dance eat drink sleep
+    fish hunt cook bake brew pour ride kneel crouch sneak sprint strafe dive hit strike smash swing toss chase fight
+    defend slay tame feed teleport summon despawn pick jog heat cool vacuum mow wash squeeze weld solder drill enter
+    hunt kick`,
   ],
   destroy: [
     'Destructive',
     `delete destroy purge drop erase wipe truncate obliterate shred nuke teardown decommission
     deprovision rm del expunge annihilate deregister unregister rmdir undeploy eliminate
-    demolish pop dequeue dispose scrap deallocate lpop rpop`,
+    demolish pop dequeue dispose scrap deallocate lpop rpop
+    dismantle tear dissolve disband detonate confiscate seize`,
   ],
-  remove: ['Destructive', `remove uninstall evict eject kick ban exclude prune strip release`],
+  remove: [
+    'Destructive',
+    `remove uninstall evict eject kick ban exclude prune strip release offboard oust disenroll disqualify`,
+  ],
   clear: [
     'Destructive',
     `clear flush empty cleanup clean discard reset wipe forget expire zero void`,
   ],
   revoke: [
     'Destructive',
-    `revoke rotate reset regenerate invalidate blacklist deauthorize rescind`,
+    `revoke rotate reset regenerate invalidate blacklist deauthorize unauthorize rescind`,
   ],
   kill: ['Destructive', `kill terminate`],
   pay: [
     'Financial',
     `pay charge refund transfer withdraw payout bill settle tip donate reimburse fund deposit
-    remit disburse repay borrow lend checkout award debit credit invoice renew refill topup`,
+    remit disburse repay borrow lend checkout award debit credit invoice renew refill topup cashout
+    prepay overpay chargeback airdrop
+    compensate finance subsidize spend gift reward zap wire penalize`,
   ],
   trade: [
     'Financial',
     `buy sell purchase trade swap stake unstake bid redeem invest hedge liquidate short long order
-    restake bridge supply book rent lease exercise subscribe hire`,
+    restake bridge supply book rent lease exercise subscribe hire wager undelegate deleverage
+    burn acquire procure
+    auction gamble snipe leverage vest underwrite foreclose sweep`,
   ],
   manage: [
     'Write',
@@ -157,6 +191,10 @@ const NOUNISH = toWordSet(`
   deploy install stop start end exit quit handle book play lock block print ring seal turn produce exercise
   rent lease reads perform flag mask turn skip supply tweet click fire grade patch sample filter quote cite
   style color paint raise spin attack throw lift step pop dig relay raise bump pad probe glance
+  monitor watch scan crawl poll display outline plot dump download measure surface tail capture draw
+  highlight debug jump craft fly wager airdrop duplicate auction wire gift reward leverage fish hunt park sleep
+  dance drink cook hit strike kick cut mix shift slice slide stamp paste sweep spend brake drill dock arm zap
+  ride heat feed swing vest
 `)
 
 interface VerbEntry {

@@ -12,7 +12,8 @@ const MONEY = toWordSet(`
   donations invoice invoices escrow bounty savings staking settlement remittance salary
   cashout topup spending dcd dca twap earn lending stock stocks shares brokerage portfolio
   payer payee bank banking billing pay finance exchange commerce shop bets bet wager charges
-  spender compensation premium tariff autorefill refill bill bills
+  spender compensation premium tariff autorefill refill bill bills memecoin memecoins airdrop airdrops
+  perp perps defi dex cashback satoshi satoshis sats onchain spl weth wbtc dai stablecoin stablecoins wager wagers
 `)
 
 /** Nouns that mean money in its company, and other things in another: an order, a token. */
@@ -66,6 +67,10 @@ const INQUIRY = toWordSet(`
   simulation preview review
 `)
 
+/** By its name a server deals in money: `somepay`, `anycoin`, `thistrade`. */
+const MONEYED_NAME =
+  /^(?:pay(?!load|roll)|crypto|invoic|billing|wallet|defi)|(?:pay|payments?|coin|swap|trade|trading|wallet|broker|brokers|exchange|bank)$/
+
 /** Well-known houses of money: their name on a server or in a text puts deals in money's company. */
 const HOUSES = toWordSet(`
   paypal stripe square adyen braintree chargebee recurly paddle razorpay mollie plaid wise coinbase
@@ -83,7 +88,7 @@ const DEVICE = toWordSet(`
   scene scenes robot motor motors vehicle car climate vacuum tv gripper arm printer player horn siren
   sprinkler garage blinds curtain camera drone servo relay hvac homeassistant hass spotify sonos hue
   nest kasa wemo lifx ecobee smartthings shelly zigbee tesla chromecast roku plug plugs thermostats kodi mpd vlc plc gpio tempo pipette clip mute obs ableton octoprint opentrons
-  roborock servomotor servomotors stepper actuator actuators valve pump conveyor turtlebot ros cnc lathe
+  minecraft mineflayer factorio roborock servomotor servomotors stepper actuator actuators valve pump conveyor turtlebot ros cnc lathe
 `)
 
 /** What is alive when it is made: to create one is to start it. */
@@ -210,6 +215,20 @@ const CAPTION = toWordSet(
 const MEMO = toWordSet('notes memo metadata')
 const COPY = toWordSet('backup backups snapshot snapshots checkpoint')
 
+/** Programs that keep books: what is entered there moves no money by itself. */
+const ACCOUNTING = toWordSet(
+  'quickbooks xero freshbooks sage netsuite odoo erpnext dolibarr wave freee accounting bookkeeping books ledger',
+)
+const BOOKED = toWordSet('bill bills deposit deposits vendor supplier purchase purchases')
+
+/** Where a customer is asked to pay. */
+const CHECKOUT = toWordSet('checkout paywall paylink payout payouts')
+
+/** Where what is typed is run. */
+const TERMINAL = toWordSet(
+  'terminal terminals pty tty tmux pane stdin repl console shell iterm process',
+)
+
 /** Questions that are kept: to run one is to read. */
 const KEPT = toWordSet(`
   saved card report reports dashboard question soql jql gaql promql logql kql wiql xpath lint inference
@@ -285,6 +304,10 @@ export type Noun =
   | 'answer'
   | 'screen'
   | 'program'
+  | 'accounting'
+  | 'booked'
+  | 'terminal'
+  | 'checkout'
   | 'secret'
 const NOUNS: readonly (readonly [Noun, ReadonlySet<string>])[] = [
   ['money', MONEY],
@@ -330,6 +353,10 @@ const NOUNS: readonly (readonly [Noun, ReadonlySet<string>])[] = [
   ['matter', MATTER],
   ['campaign', CAMPAIGN],
   ['browser', BROWSER],
+  ['accounting', ACCOUNTING],
+  ['booked', BOOKED],
+  ['terminal', TERMINAL],
+  ['checkout', CHECKOUT],
 ]
 const NOUNS_OF = new Map<string, readonly Noun[]>()
 for (const [noun, set] of NOUNS)
@@ -339,6 +366,13 @@ const NO_NOUNS: readonly Noun[] = []
 
 export function nounsAt(word: string): readonly Noun[] {
   return NOUNS_OF.get(word) ?? NO_NOUNS
+}
+
+/** The nouns of a word in a server's name. */
+export function nounsOfServerWord(word: string): readonly Noun[] {
+  const known = nounsAt(word)
+  if (known.includes('house') || known.includes('money') || !MONEYED_NAME.test(word)) return known
+  return [...known, 'house']
 }
 
 /** To generate an address or a preview is to work it out; one that opens something to others is not. */

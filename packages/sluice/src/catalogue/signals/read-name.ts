@@ -91,7 +91,9 @@ function isMoney(word: WordSpan | undefined): boolean {
 }
 
 const SIGNALLED_OF_READS: ReadonlySet<Noun> = new Set(['secret', 'ownership'])
-const PARTS = new Set('link intent item items session request capture authorization'.split(' '))
+const PARTS = new Set(
+  'link intent item items session request capture authorization mode batch adjustment'.split(' '),
+)
 const OF = new Set(['by', 'for', 'from', 'to', 'in', 'with', 'of', 'on', 'via', 'using'])
 
 function tellNouns(words: readonly WordSpan[], tell: EmitSignal): void {
@@ -151,6 +153,7 @@ function isThing(words: readonly WordSpan[], index: number): boolean {
   const before = words[index - 1]?.text ?? ''
   if (word === 'order') return words[index + 1]?.text === 'book'
   if (word === 'book') return before === 'order'
+  if (word === 'press') return before === 'word'
   return word === 'store' && /^(?:app|play|web)$/.test(before)
 }
 

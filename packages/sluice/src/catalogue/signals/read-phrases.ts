@@ -42,7 +42,7 @@ const PHRASES: readonly (readonly [string, string, RegExp])[] = [
   [
     'says:saves it',
     'sav writ download stor export ~/ local',
-    /\b(?:sav(?:e|es|ed|ing)|writ(?:e|es|ten)|download(?:s|ed)?|stor(?:e|es|ed)|export(?:s|ed)?) [^.\n]{0,40}?(?:to|on|in|into|as) (?:an? |the |your )?(?:local |given |specified |output )?(?:disk|files?(?:system)?|folder|director(?:y|ies)|machine|project|path)\b|\bstores? (?:it|them) in\b|\bstored in the local\b|\bto ~\/|\bsaved? locally\b|\bto (?:your|the) local (?:project|machine|disk|file)/g,
+    /\b(?:sav(?:e|es|ed|ing)|writ(?:e|es|ten)|download(?:s|ed)?|stor(?:e|es|ed)|export(?:s|ed)?) [^.\n]{0,40}?(?:to|on|in|into|as) (?:an? |the |your )?(?:local |given |specified |output )?(?:disk|files?(?:system)?|folder|director(?:y|ies)|machine|project|path)\b|\bstores? (?:it|them) in\b|\bstored in the local\b|\bto ~\/|\bsaved? locally\b|\bpath (?:it was|it is|where it is|they were) saved\b|\bto (?:your|the) local (?:project|machine|disk|file)/g,
   ],
   [
     'says:access is lost',
@@ -70,6 +70,21 @@ const PHRASES: readonly (readonly [string, string, RegExp])[] = [
     'says:only reads',
     'read- read_o read_c read_s does_not doesn without no_side informational select_ mutation answers_only modif nothing_is altered rejected',
     /(?<!not |n't )\bread[- ]only\b|does(?: not|n['’]t) (?:modify|change|write|alter|execute)|without (?:modifying|changing|executing)|\bno side[- ]effects|\binformational only|\bselect (?:quer(?:y|ies)|statements?)\b|\bread (?:cypher|sql) quer|\bmutations? (?:is|are) (?:refused|rejected|not allowed)|\banswers only\b|\bcannot modify\b|\bnothing is (?:stored|saved|changed|sent|executed)|\bnot (?:altered|modified)\b|\bwithout (?:creating|applying|saving|storing)\b|\b(?:are|is) rejected by the server/g,
+  ],
+  [
+    'says:shares it',
+    'upload share anyone public',
+    /\b(?:is|are|gets?) [^.\n]{0,20}?uploaded\b|\bshareable\b|\banyone (?:with|who)\b|\bpublicly (?:available|accessible|visible)\b/g,
+  ],
+  [
+    'says:starts over',
+    'scratch initial reinstall factory fresh',
+    /\bfrom scratch\b|\binitial state\b|\breinstall(?:s|ing)?\b|\bfactory (?:reset|defaults|settings)\b|\bfresh (?:os|operating system|image)\b/g,
+  ],
+  [
+    'says:makes what is missing',
+    'or_creat',
+    /\b(?:gets?|finds?|fetch(?:es)?|retrieves?|returns?) or creat(?:e|es)\b/g,
   ],
   [
     'says:in the answer',

@@ -12,14 +12,14 @@ import {
 } from './limits.ts'
 import { readOffered } from './read-phrases.ts'
 import { below, type EmitSignal } from './signal.ts'
-import { classOfAct, worseOf } from './worst-act.ts'
+import { classOfAct, HTTP_METHODS, worseOf } from './worst-act.ts'
 
 /** Arguments that choose what the tool does, and those that may. */
 const CHOOSES =
   /^(?:action|actions|operation|operations|op|verb|subcommand|command|method|http_?method)$/i
 /** With one of these a method is that of the tool's own request. */
 const REACHES = /^(?:url|uri|path|endpoint|route|api_?path)$/i
-const METHOD = /^(?:GET|POST|PUT|PATCH|DELETE)$/
+const METHOD = /^(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|PURGE|COPY|LINK|UNLINK|LOCK|UNLOCK)$/
 const MAY_CHOOSE = /^(?:mode|task|function|intent|request_?type|status|state)$/i
 
 const ARGUMENTS: readonly (readonly [string, RegExp])[] = [
@@ -57,10 +57,15 @@ const ARGUMENTS: readonly (readonly [string, RegExp])[] = [
     /^(?:truncate\w*|(?:replace|delete|clear|drop|remove|wipe)_?(?:all|existing|first|target))$/i,
   ],
   ['arg:cost', /^(?:confirm_?cost\w*|max_?(?:price|cost)|accept_?(?:cost|charges?))$/i],
+  [
+    'arg:plan',
+    /^(?:plan|plan_?type|new_?plan|tier|seats|\w*_?seats|quantity|price_?id|proration\w*|billing_?cycle)$/i,
+  ],
+  ['arg:prompt', /^prompts?$/i],
   ['arg:rehearsal', /^(?:dry_?run|preview|simulate|validate_?only)$/i],
   [
     'arg:saves',
-    /^(?:save_?path|save_?to\w*|output_?(?:path|directory|folder)|out_?path|output_?file|output_?dir(?:_?path)?|target_?dir|destination(?:_?path)?|local_?path|download_?path|dest)$/i,
+    /^(?:save_?path|save_?to\w*|output_?(?:path|directory|folder)|out_?path|output_?file|output_?dir(?:_?path)?|target_?(?:dir|path)|downloads?_?dir|destination(?:_?path)?|local_?path|download_?path|dest)$/i,
   ],
   [
     'arg:screen',
@@ -131,7 +136,10 @@ function readProperties(
     }
     const { features, chooses } = argumentOf(name)
     if (features.length > 0) tellArgument(features, here, depth, walk.tell)
-    if (chooses && isObject(property)) {
+    if (depth === 0 && isObject(property) && property.type === 'boolean' && SWITCH.test(name))
+      walk.tell('arg:acts', { at: pointerOf(here), start: 0, end: 0 })
+    // `repeat.method`, `webhook.method`: how a part of it works, not what the tool does.
+    if (chooses && isObject(property) && !(depth > 0 && name === 'method')) {
       const reaches = names.some((key) => REACHES.test(key))
       readChoices(name, property, pointerOf(here), reaches, walk.tell)
     }
@@ -147,8 +155,18 @@ function tellArgument(
 ): void {
   const place = { at: pointerOf(here), start: 0, end: 0 }
   if (depth === 0) for (const feature of features) tell(feature, place)
-  else if (features.includes('arg:money')) tell('arg.deep:money', place)
+  else for (const [feature, deep] of DEEP) if (features.includes(feature)) tell(deep, place)
 }
+
+/** A switch by which a tool that reads does more: `fix`, `save`, `auto_assign`. */
+const SWITCH =
+  /^(?:fix|apply|apply_?fix(?:es)?|auto_?(?:fix|assign|dispatch|apply|start|create|merge|deploy|commit)|persist|save|save_?(?:state|file|png|results?|output|to_?\w+)|write|commit|push|upsert|delete|remove|update|force_?training|notify|submit)$/i
+
+/** What counts below the first level too. */
+const DEEP = [
+  ['arg:money', 'arg.deep:money'],
+  ['arg:plan', 'arg.deep:plan'],
+] as const
 
 const NAMES_A_THING = /(?:^|_|[a-z])(?:id|ids|uuid|key|name|slug|project|owner|repo|team)s?$/i
 
@@ -187,7 +205,8 @@ function readChoices(
   const adds = choices.some(({ value }) => /^add/i.test(value))
   const toCategory = (value: string): Category | undefined => {
     if (adds && /^remove/i.test(value)) return 'Write'
-    return value === 'DELETE' && reaches ? 'Execute' : classOfAct(value)
+    if (METHOD.test(value) && reaches) return value === 'DELETE' ? 'Execute' : HTTP_METHODS[value]
+    return classOfAct(value)
   }
   let worst: Category | undefined
   let known = 0

@@ -64,9 +64,13 @@ function readThing(text: string, at: string, end: number, tell: EmitSignal): voi
   const words = splitText(text, 0, cutAt(text, 0, end))
   const [first] = words
   if (first === undefined || words.length < THING_WORDS_MIN) return
+  const agent = words.find(({ text: word }) => nounsAt(word).includes('agent'))
+  if (agent !== undefined) tell('text.none+agent.near', toSignalSpan(at, agent))
   const acts = words.filter(({ text: word }) => ACT_NOUNS.has(word))
   for (const act of acts) tell(`text.noun:${ACT_NOUNS.get(act.text)}`, toSignalSpan(at, act))
   if (acts.length > 0) return
+  // `Reconciles a statement`, `Rest to regain health`: a verb that nobody knows, and no answer.
+  if (AFTER_A_VERB.test(words[1]?.text ?? '') && !ASKS.test(first.text)) return
   // A noun that nobody knows says nothing.
   const answer = ASKS.test(first.text)
     ? first
@@ -93,6 +97,8 @@ const ACT_NOUNS: ReadonlyMap<string, Family> = new Map(
   }).flatMap(([family, list]) => list.split(' ').map((word) => [word, family as Family] as const)),
 )
 const THING_WORDS_MIN = 2
+const AFTER_A_VERB =
+  /^(?:an?|the|this|that|these|those|your|my|its|their|all|any|every|each|up|out|off|down|away|back|into|onto|to|it|them)$/
 const ASKS = /^(?:how|what|which|who|whether|where)$/
 
 function cutAt(text: string, start: number, end: number): number {
@@ -106,7 +112,9 @@ function cutAt(text: string, start: number, end: number): number {
 
 /** The sentence of the act; false where no verb heads it. */
 function readAct(words: readonly WordSpan[], text: string, at: string, tell: EmitSignal): boolean {
-  const verbs = verbsOf(words, text)
+  // `What happened: prompts, turns, calls` lists things, although each of them may be a verb.
+  const lists = ASKS.test(words[0]?.text ?? '')
+  const verbs = verbsOf(words, text).filter(({ text: word }) => !(lists && verbAt(word)?.nounish))
   const [head, ...others] = verbs
   if (head === undefined || isListed(words, head)) return false
   const works = asks(words, head)
@@ -137,8 +145,7 @@ function readAct(words: readonly WordSpan[], text: string, at: string, tell: Emi
 
 /** `path editing, queries, previews`: a list of nouns, although some may be verbs. */
 function isListed(words: readonly WordSpan[], head: WordSpan): boolean {
-  const verb = verbAt(head.text)
-  if (verb?.form !== 'third' || !verb.nounish) return false
+  if (verbAt(head.text)?.nounish !== true) return false
   return words.slice(0, words.indexOf(head)).some(({ text }) => ACT_NOUNS.has(text))
 }
 
@@ -152,6 +159,9 @@ function asks(words: readonly WordSpan[], head: WordSpan): string | undefined {
   const act = ASKING.exec(head.text)?.[1]
   if (act === undefined) return undefined
   const near = words.slice(from + 1, from + 5).map(({ text }) => text)
+  if (act === 'report') return near.some((word) => COMPLAINTS.has(word)) ? 'send' : undefined
+  if (act === 'perform' || act === 'conduct')
+    return near.some((word) => nounsAt(word).includes('inquiry')) ? 'judge' : undefined
   if (act === 'load')
     return near.some((word) => /^(?:onto|into)$/.test(word)) ? 'change' : undefined
   if (act === 'convert') return near.includes('between') ? 'judge' : undefined
@@ -164,7 +174,13 @@ function asks(words: readonly WordSpan[], head: WordSpan): string | undefined {
   return isQuestion && answered ? 'look' : undefined
 }
 
-const ASKING = /^(convert|test|send|load)s?$/
+const ASKING = /^(convert|test|send|load|report|perform|conduct)s?$/
+/** To report one of these is to tell somebody. */
+const COMPLAINTS = new Set(
+  'problem problems bug bugs issue issues incident abuse spam feedback outage vulnerability'.split(
+    ' ',
+  ),
+)
 
 /** The worst of several acts: `list, create, delete or rename` deletes. */
 function tellWorst(acts: readonly WordSpan[], text: string, at: string, tell: EmitSignal): void {

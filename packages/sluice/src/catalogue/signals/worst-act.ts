@@ -30,6 +30,7 @@ const MEANT: Readonly<Record<string, Category>> = {
   transfer: 'Write',
   swap: 'Write',
   terminate: 'Destructive',
+  kill: 'Execute',
   apply: 'Write',
   package: 'Write',
   lock: 'Write',
