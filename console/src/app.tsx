@@ -4,6 +4,7 @@
 import { type ComponentType, type JSX, lazy, Suspense, useEffect } from 'react'
 import type { ServerView, SettingsView } from '../../packages/sluice/src/admin/contract/contract.ts'
 import { FreezeBanner, FreezeButton, watchFreezes } from './freeze.tsx'
+import { keepFocus } from './keep-focus.ts'
 import { Approvals } from './pages/approvals/approvals.tsx'
 import { listPending, openInbox, useInbox } from './pages/approvals/inbox.ts'
 import { useResource } from './resource.ts'
@@ -80,6 +81,7 @@ function Console(): JSX.Element {
       document.title = 'Sluice'
     }
   }, [pending, current])
+  useEffect(() => keepFocus(), [])
   return (
     <div className="shell">
       <a className="skip" href="#main">

@@ -297,7 +297,7 @@ const STEPS_S = [
 /** Labels with seconds or a day are wider. */
 function spaceOf(_: uPlot, __: number, fromS: number, toS: number): number {
   const lengthS = toS - fromS
-  return lengthS < 180 || lengthS > 86_400 ? 80 : 38
+  return lengthS < 180 || lengthS > 2 * 86_400 ? 80 : 38
 }
 
 function toTicks({ data: [times] }: uPlot, splits: number[]): string[] {

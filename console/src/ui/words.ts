@@ -9,6 +9,9 @@ const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFracti
 
 export const clock = (ms: number): string => format({ timeStyle: 'medium' }, ms)
 export const date = (ms: number): string => format({ dateStyle: 'medium', timeStyle: 'medium' }, ms)
+/** What a person entered has no seconds. */
+export const minute = (ms: number): string =>
+  format({ dateStyle: 'medium', timeStyle: 'short' }, ms)
 /** To the millisecond, without the year: many calls have the same second. */
 export const moment = (ms: number): string =>
   format({ ...DAY, ...CLOCK, fractionalSecondDigits: 3 }, ms)

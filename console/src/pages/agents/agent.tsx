@@ -299,10 +299,10 @@ function Journal({ path }: { path: string }): JSX.Element {
       {(value?.events ?? []).map((event) => (
         <li key={event.seq}>
           <details>
-            <summary className="row">
+            <summary className="row journal-row">
               <span className="num muted">{clock(event.atMs)}</span>
               <span className="tag">{event.kind}</span>
-              <TextLine text={event.says} className="muted" />
+              <TextLine text={summariseEvent(event.says)} />
             </summary>
             <UntrustedText text={event.says} className="mono" />
           </details>
@@ -310,4 +310,21 @@ function Journal({ path }: { path: string }): JSX.Element {
       ))}
     </ol>
   )
+}
+
+/** What was said, sent or called; what was recorded is below it, whole. */
+function summariseEvent(says: string): string {
+  try {
+    const event = JSON.parse(says) as Record<string, unknown> & {
+      readonly toolCalls?: readonly { readonly name: string }[]
+    }
+    const { text, input, content, message, reason, detail, name, model } = event
+    const calls = (event.toolCalls ?? []).map((call) => call.name).join(', ')
+    const parts = [text, name, input, content, message, reason, detail, model]
+    const shown = [...parts, calls === '' ? '' : `calls ${calls}`]
+    return shown.filter((part) => typeof part === 'string' && part !== '').join(' · ') || says
+  } catch {
+    // Cut off in the middle.
+    return says
+  }
 }

@@ -130,7 +130,12 @@ function Reason({ call }: { call: CallRecord }): JSX.Element {
 function Outcome({ call: { status, durationMs } }: { call: CallRecord }): JSX.Element {
   return (
     <span className="num muted">
-      {status === null ? '' : `${status} ${millis(durationMs ?? 0)}`}
+      {status !== null && (
+        <>
+          <span className={status === 'answered' ? 'usual-status' : undefined}>{status} </span>
+          {millis(durationMs ?? 0)}
+        </>
+      )}
     </span>
   )
 }

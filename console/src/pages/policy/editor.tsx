@@ -96,7 +96,7 @@ export function Editor({
       syntaxHighlighting(colours),
       look,
       EditorView.lineWrapping,
-      EditorView.contentAttributes.of({ 'aria-label': 'Policy text' }),
+      EditorView.contentAttributes.of({ 'aria-label': 'Policy text', tabindex: '0' }),
       EditorState.readOnly.of(readOnly),
       autocompletion({
         override: [(context) => completeFrom(context, latest.current.schema, latest.current.names)],

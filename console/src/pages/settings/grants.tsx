@@ -14,7 +14,7 @@ import { useNow } from '../../ui/now.ts'
 import { ErrorNotice, Notice } from '../../ui/page.tsx'
 import { ShownOnce } from '../../ui/shown-once.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
-import { ago, date, namesIn } from '../../ui/words.ts'
+import { ago, minute, namesIn } from '../../ui/words.ts'
 import { chosenZone } from '../../zone.ts'
 
 /** As the gate reads it. */
@@ -37,7 +37,6 @@ export function Grants(): JSX.Element {
   const [making, setMaking] = useState(false)
   const [token, setToken] = useState<string>()
   const may = mayAct(me, 'admin')
-  const hasEnds = value?.grants.some(({ until }) => until !== null) === true
   const hasGroups = value?.grants.some(({ groups }) => groups.length > 0) === true
   const revoke = (name: string) =>
     sendWithProof('DELETE', `/grants/${encodeURIComponent(name)}`).then(() => {
@@ -69,7 +68,6 @@ export function Grants(): JSX.Element {
               <th>Policy</th>
               {hasGroups && <th>Groups</th>}
               <th>Last used</th>
-              {hasEnds && <th>Ends</th>}
               <th>State</th>
               <th>
                 <span className="visually-hidden">Action</span>
@@ -85,12 +83,15 @@ export function Grants(): JSX.Element {
                 <td className="muted nowrap" title={grant.lastUsed ?? undefined}>
                   {grant.lastUsed === null ? 'never' : ago(Date.parse(grant.lastUsed), nowMs)}
                 </td>
-                {hasEnds && (
-                  <td className="muted nowrap" title={grant.until ?? undefined}>
-                    {grant.until === null ? 'never' : date(Date.parse(grant.until))}
-                  </td>
-                )}
-                <td>{stateOf(grant, nowMs)}</td>
+                <td>
+                  {stateOf(grant, nowMs)}
+                  {grant.until !== null && grant.revoked === null && (
+                    <div className="muted small">
+                      {isValid(grant, nowMs) ? 'until ' : 'at '}
+                      {minute(Date.parse(grant.until))}
+                    </div>
+                  )}
+                </td>
                 <td>
                   <span className="row">
                     {isValid(grant, nowMs) && (

@@ -1,6 +1,8 @@
 // A call as one line, with what rules in shadow mode would have done.
 
 import { expect, test } from 'vitest'
+import { STEPS } from '../../approvals/record-steps.ts'
+import { describeEvent, titleOfEvent } from '../../ledger/records/event-title.ts'
 import type { DecisionRecord } from '../../ledger/records/record.ts'
 import { Output } from '../../terminal/output.ts'
 import { callLine } from './lines.ts'
@@ -34,3 +36,26 @@ test('the verdicts of shadow rules stand behind the call, printable', () => {
   expect(callLine(named, new Output({}))).toMatch(/session "chat.* 1" \(self-reported\)$/)
   expect(callLine(named, new Output({}))).not.toContain('\u001b')
 })
+
+test('events are in words', () => {
+  expect(STEPS.map((step) => titleOfEvent(`approval-${step}`, {})).filter(isRaw)).toEqual([])
+  expect(titleOfEvent('approver', { how: 'passkey added' })).toBe('Passkey added')
+  expect(titleOfEvent('grant', { how: 'add' })).toBe('Grant added')
+  const proposal = {
+    ...{ request: '37344cf0b309', call: '01HZ', principal: 'local', agent: null, session: 's' },
+    ...{ server: 'shop', method: 'tools/call', name: 'pay', risk: 'low', expiresAtMs: 1.8e12 },
+    asks: [{ rule: '/tools/pay', reason: '', quorum: 1 }],
+  }
+  expect(describeEvent(proposal)).toBe(
+    'shop/pay, by local, request 37344cf0b309, risk low, expires 2027-01-15 08:00 UTC, rule /tools/pay',
+  )
+  const alert = { title: 'A limit', facts: [{ name: 'pay', value: '9 of 10' }], suppressed: 0 }
+  expect(describeEvent(alert)).toBe('A limit, pay: 9 of 10, suppressed 0')
+  const grant = { how: 'add', name: 'ci', groups: ['ops', 'qa'], explain: false, prompt: true }
+  expect(describeEvent({ ...grant, by: { name: 'ada' } })).toBe(
+    'ci, by ada, groups ops and qa, prompt',
+  )
+  expect([describeEvent(null), describeEvent('odd')]).toEqual(['', '"odd"'])
+})
+
+const isRaw = (title: string): boolean => title.startsWith('approval-')

@@ -14,9 +14,19 @@ const TITLES: Readonly<Record<string, string>> = {
   grant: 'Grant changed',
   grants: 'Grants changed',
   approver: 'Approver changed',
-  'approval-requested': 'Approval requested',
+  'approval-proposed': 'Approval requested',
+  'approval-notified': 'Approvers notified',
+  'approval-voted': 'Vote on an approval',
+  'approval-approved': 'Call approved',
+  'approval-denied': 'Call denied by an approver',
+  'approval-expired': 'Approval expired',
+  'approval-void': 'Approval withdrawn',
+  'approval-executed': 'Approved call made',
+  'approval-returned': 'Result of an approved call returned',
   'approval-revealed': 'Masked arguments revealed',
-  'approval-proposed': 'Arguments changed by an approver',
+  'approval-lifted': 'Denial lifted',
+  'approval-standing-ended': 'Standing approval ended',
+  answers: 'Messages of a server changed by the policy',
   labels: 'Labels seen',
   proof: 'Person proved who they are',
   'proof-refused': 'Proof of a person refused',
@@ -37,37 +47,72 @@ const TITLES: Readonly<Record<string, string>> = {
 const TITLES_BY_HOW: Readonly<Record<string, string>> = {
   'pin new': 'New tools',
   'pin refused': 'Definition refused',
+  'grant add': 'Grant added',
+  'grant revoke': 'Grant revoked',
+  'grant forget': 'Grant removed from the list',
 }
 
 /** An event of another name is shown by that. */
 export function titleOfEvent(name: string, detail: unknown): string {
-  const how = typeof detail === 'object' && detail !== null && 'how' in detail ? detail.how : ''
+  const how = isObject(detail) && typeof detail.how === 'string' ? detail.how : ''
+  // `passkey added`, `console opened` and so on.
+  if (name === 'approver' && how !== '') return `${how.slice(0, 1).toUpperCase()}${how.slice(1)}`
   return TITLES_BY_HOW[`${name} ${how}`] ?? TITLES[name] ?? name
 }
 
-/** Long names for what a person knows by shorter ones. */
-const OMITTED_KEYS: ReadonlySet<string> = new Set(['call', 'session', 'pin', 'asked', 'argsDigest'])
+/** Long names for what a person knows by shorter ones, and what the title says. */
+const OMITTED_KEYS: ReadonlySet<string> = new Set([
+  ...['call', 'session', 'pin', 'asked', 'argsDigest', 'method', 'how', 'ok', 'id'],
+])
+/** Keys that are clearer by another word; an empty one leaves the value alone. */
+const LABELS: Readonly<Record<string, string>> = {
+  ...{ hold: 'valid', expiresAtMs: 'expires', asks: 'rule', title: '', facts: '' },
+  ...{ isFirstPolicy: 'the first policy', signedBy: 'signed by', slots: 'sessions' },
+}
 const DIGEST = /\b((?:sha256:)?[\w-]{8})[\w-]{32,}/g
 
-/** The call, who did it, then its other plain values. */
+/** The call, who did it, then its other values. */
 export function describeEvent(detail: unknown): string {
-  if (typeof detail !== 'object' || detail === null || Array.isArray(detail))
-    return detail === null ? '' : JSON.stringify(detail)
-  const { server, name, by, principal, agent, ...rest } = detail as Record<string, unknown>
+  if (!isObject(detail)) return detail === null ? '' : JSON.stringify(detail)
+  const { server, name, by, principal, agent, ...rest } = detail
   const call = [server, name].filter((part) => typeof part === 'string').join('/')
   const who = [toName(by) ?? principal, agent]
     .filter((part) => typeof part === 'string')
     .join(' / ')
   const words = [call, who && `by ${who}`]
   for (const [key, value] of Object.entries(rest)) {
-    if (OMITTED_KEYS.has(key) || value === '' || value === null) continue
-    if (typeof value === 'object') words.push(`${key} …`)
-    else words.push(`${key} ${String(value).replace(DIGEST, '$1…')}`)
+    const text = OMITTED_KEYS.has(key) ? '' : toText(key, value)
+    if (text === '') continue
+    const label = LABELS[key] ?? key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    words.push(value === true ? label : `${label} ${text}`.trim())
   }
   return words.filter((word) => word !== '').join(', ')
 }
 
+/** Empty for what is not so, and for nothing. */
+function toText(key: string, value: unknown): string {
+  if (value === null || value === false || value === '') return ''
+  if (Array.isArray(value))
+    return value
+      .map((one) => toText(key, one))
+      .filter((text) => text !== '')
+      .join(' and ')
+  if (isObject(value)) {
+    const { name, rule, channel, value: said } = value
+    if (typeof name === 'string' && typeof said === 'string') return `${name}: ${said}`
+    const named = [name, rule, channel].find((one) => typeof one === 'string')
+    return typeof named === 'string' ? named : Object.keys(value).join(' and ')
+  }
+  if (typeof value === 'number' && key.endsWith('Ms') && value > 1e12)
+    return `${new Date(value).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  return String(value).replace(DIGEST, '$1…')
+}
+
 /** A person is recorded by name, or with how they proved who they are. */
 function toName(by: unknown): unknown {
-  return typeof by === 'object' && by !== null && 'name' in by ? by.name : by
+  return isObject(by) && 'name' in by ? by.name : by
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
