@@ -29,6 +29,7 @@ default: allow
 tools:
   count/write: { action: allow, rate_limit: { max: 20, window: 1h, per: everyone } }
   count/slow: { action: require_approval }
+  count/fail: { action: allow, spend_limit: { amount: args.amount, max: 0.7, window: 1h, per: everyone } }
 `
 
 describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres), () => {
@@ -98,6 +99,12 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
     const passed = replies.filter(({ answer }) => answer.result?.isError !== true)
     expect(passed.filter(({ answer }) => answer.error === undefined)).toHaveLength(20)
     expect(calls()).toHaveLength(20)
+    // And a budget, to the decimal.
+    const spent = clients.flatMap((client) =>
+      Array.from({ length: 5 }, () => client.call('fail', { amount: 0.1 })),
+    )
+    const refused = (await Promise.all(spent)).filter(({ text }) => text.includes('SPEND_LIMITED'))
+    expect([refused.length, calls().length]).toEqual([8, 27])
   })
 
   test('S9: a freeze at one gate holds at the others, also at one that is cut off', async () => {

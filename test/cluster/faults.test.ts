@@ -1,9 +1,10 @@
 // Faults of the database, of a gate and of the network, from outside: what a client sees, and what is never
 // violated, as the table of docs/concepts/scale.md says.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
 import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
 import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
 import { type FixtureServer, serveFixture } from '../support/fixture-server.ts'
@@ -30,13 +31,30 @@ tools:
   count/read: { action: allow, rate_limit: { max: 2, window: 1h, per: everyone } }
 `
 
+const LABELLED = `version: 1
+default: allow
+labels: { count/read: [private] }
+guardrails: [{ name: stays in, match: { tools: [count/write] }, when: session.saw.private, action: deny, reason: private }]
+tools: { count/fail: { action: allow, rate_limit: { max: 2, window: 1h, per: everyone } } }
+`
+const TURNS = [{ toolCalls: [{ name: 'count__write', input: { n: 1 } }] }, { text: 'done' }]
+
 describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster', postgres), () => {
   let server: RunningPostgres
   let relay: TcpRelay
+  /** The server that gates reach over the relay; another one after a failover. */
+  let primary: RunningPostgres
   let databases = 0
+  /** Standbys, and relays between them: ended whatever fails. */
+  const others: { end(): Promise<void> }[] = []
+  const keep = <Ended extends { end(): Promise<void> }>(other: Ended): Ended => {
+    others.push(other)
+    return other
+  }
 
   beforeAll(async () => {
     server = await startPostgres(postgres as string)
+    primary = server
     relay = await TcpRelay.start(server.port)
   })
   afterEach(async () => {
@@ -48,6 +66,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
   })
   afterAll(async () => {
     await relay?.end()
+    await Promise.allSettled(others.map((each) => each.end()))
     await server?.end()
   })
 
@@ -58,9 +77,9 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
     return web
   }
 
-  function newCluster(port = server.port) {
+  function newCluster(port = server.port, policy = POLICY) {
     const database = `faults_${++databases}`
-    server.createDatabase(database)
+    primary.createDatabase(database)
     const log = join(scratchDirectory(), 'calls')
     const spec = (name: string, at = port, more: { servers?: object; address?: string } = {}) => {
       const { address, servers = {} } = more
@@ -68,7 +87,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
       const cluster = { name, key: KEY, ...(address === undefined ? {} : { address }) }
       return {
         servers: { count: fixture('counter', log), ...servers },
-        policy: POLICY,
+        policy,
         config: { store, cluster },
       }
     }
@@ -85,8 +104,17 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
   const isReady = async ({ url }: { readonly url: string }) =>
     (await fetch(`${url}/readyz`)).status === 200
 
-  // Gates of their own processes, and the first test: a gate in this process marks it, and other gates
-  // would then take it for a server that they started.
+  /** The primary is killed, and gates reach the standby. */
+  async function failOver(standby: RunningPostgres): Promise<void> {
+    await primary.stop('SIGKILL')
+    standby.promote()
+    primary = standby
+    relay.cut()
+    relay.to = standby.port
+    relay.mode = 'pass'
+  }
+
+  // Gates of their own processes, as a gate in this process could not be stopped.
   test('a gate is stopped (SIGSTOP) and goes on: nothing by an old state, nothing twice', async () => {
     const web = await serveWeb()
     const { calls, spec } = newCluster()
@@ -104,7 +132,10 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
     const lost = await open1
     expect([lost.status, lost.text]).toEqual([502, expect.stringContaining('is unknown')])
     expect((await through(count, 'count').call('slow')).status).toBe(404)
-    expect((await through(page, 'web').ask('tools/list')).answer.result.tools).toBeDefined()
+    await until(
+      async () =>
+        (await through(page, 'web').ask('tools/list')).answer?.result?.tools !== undefined,
+    )
     const waiting = count.call('write')
     await sluiceJson(['freeze', '--data', other.data])
     stopped.process.kill('SIGCONT')
@@ -131,8 +162,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
     relay.cut()
     relay.mode = 'pass'
     await until(() => isReady(gate))
-    const rest = await Promise.all(Array.from({ length: 60 }, () => client.call('write')))
-    expect(rest.filter(({ text }) => !text.includes('RATE_LIMITED'))).toHaveLength(39)
+    await until(async () => (await client.call('write')).text.includes('RATE_LIMITED'))
     expect(calls()).toHaveLength(40)
   })
 
@@ -168,8 +198,8 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
 
   test('S2: the primary is killed under load and a standby promoted', async () => {
     const { calls, database, spec } = newCluster(relay.port)
-    const replication = await TcpRelay.start(server.port)
-    const standby = await server.startStandby(replication.port)
+    const replication = keep(await TcpRelay.start(server.port))
+    const standby = keep(await server.startStandby(replication.port))
     const admin = new PostgresConnections(parsePostgresUrl(server.url(database)))
     await admin.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
     await admin.query('SELECT pg_reload_conf()')
@@ -190,11 +220,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
       load(client, () => isOver),
     ])
     await until(() => calls().length >= 10)
-    await server.stop('SIGKILL')
-    standby.promote()
-    relay.cut()
-    relay.to = standby.port
-    relay.mode = 'pass'
+    await failOver(standby)
     for (const gate of gates) await until(() => isReady(gate))
     await until(
       async () =>
@@ -208,29 +234,63 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
     expect(new Set(calls()).size).toBe(calls().length)
     const verified = await sluiceJson(['ledger', 'verify', '--store', standby.url(database)])
     expect(verified).toMatchObject({ ok: true })
-    // A second standby that is behind: gates give back what it has lost, and what was charged counts.
-    const second = await TcpRelay.start(standby.port)
-    const late = await standby.startStandby(second.port)
-    second.cut()
-    const read = async () => (await clients[0]?.call('read', { number: ++number }))?.text ?? ''
-    expect(await read()).not.toContain('denied')
-    await standby.stop('SIGKILL')
-    late.promote()
-    relay.cut()
-    relay.to = late.port
-    relay.mode = 'pass'
-    const arrived = calls().length
-    await until(async () => !(await read()).includes('denied'))
-    expect(await read()).toContain('RATE_LIMITED')
-    expect(calls()).toHaveLength(arrived + 1)
-    for (const gate of gates) await until(() => isReady(gate))
-    const events = recordsOf(gates[0] as (typeof gates)[0]).map(
-      (each) => 'name' in each && each.name,
-    )
-    expect(events).toContain('failover')
+  })
+
+  test('S2: a standby that is behind is promoted: gates give back what it has lost', async () => {
+    const { calls, database, spec } = newCluster(relay.port, LABELLED)
+    const agents = { servers: { agents: { builtin: 'agents' as const } } }
+    const a = await ownGate(spec('a', relay.port, agents), { agents: agentsFor })
+    const b = await ownGate(spec('b'))
+    const scripts = join(a.data, 'scripts')
+    mkdirSync(scripts, { recursive: true })
+    writeFileSync(join(scripts, 'story.json'), JSON.stringify({ turns: TURNS }))
+    const helper = await open(a, 'agents')
+    // biome-ignore lint/suspicious/noExplicitAny: taken apart by the test
+    const ask = async (name: string, args: object): Promise<any> => {
+      const { result } = (await helper.call(name, args)).answer
+      return result.structuredContent ?? JSON.parse(result.content[0].text)
+    }
+    const made = await ask('wasm_agent_create', { model: 'script:story', tools: ['count/*'] })
+    const prompt = { agentId: made.agent.id as string, input: 'go' }
+    const early = await open(a)
+    const replication = keep(await TcpRelay.start(primary.port))
+    const late = keep(await primary.startStandby(replication.port))
+    replication.cut()
+    // Everything from here on is lost with the primary: labels, a session, a step, a charge, a gate.
+    const fresh = await open(a)
+    for (const client of [early, fresh]) expect((await client.call('read')).status).toBe(200)
+    expect((await fresh.call('fail')).text).not.toContain('RATE_LIMITED')
+    expect((await ask('wasm_agent_prompt', prompt)).response).toBe('done')
+    const effects = () => calls().filter((line) => line.includes(prompt.agentId))
+    expect(effects()).toHaveLength(1)
+    const young = await ownGate(spec('young'))
+    expect((await (await open(young)).call('slow')).answer.result).toBeDefined()
+    await failOver(late)
+    for (const gate of [a, b, young]) await until(() => isReady(gate))
+    for (const client of [early, fresh]) {
+      const { session } = client
+      expect((await client.call('write')).text).toContain('DENIED')
+      const through = Object.assign(new PlainClient(b as unknown as RunningGate, 'count'), {
+        session,
+      })
+      expect((await through.call('write')).text).toContain('DENIED')
+    }
+    // What was charged counts.
+    expect((await fresh.call('fail')).text).not.toContain('RATE_LIMITED')
+    expect((await fresh.call('fail')).text).toContain('RATE_LIMITED')
+    // The agent has forgotten its run; the call of it is not made again.
+    await until(async () => {
+      const again = await ask('wasm_agent_prompt', prompt).catch(() => ({}))
+      return again.response === 'done'
+    })
+    const { state } = await ask('wasm_agent_state', { agentId: prompt.agentId })
+    expect(JSON.stringify(state.messages)).toContain('OUTCOME_UNKNOWN')
+    expect(effects()).toHaveLength(1)
+    expect((await (await open(young)).call('slow')).answer.result).toBeDefined()
+    for (const gate of [a, young])
+      expect(recordsOf(gate).map((each) => 'name' in each && each.name)).toContain('failover')
     const left = await sluiceJson(['ledger', 'verify', '--store', late.url(database)])
     expect(left).toMatchObject({ ok: true })
-    await endOwnGates()
-    for (const each of [second, replication, standby, late]) await each.end()
+    expect(left.chains).toHaveLength(3)
   })
 })

@@ -15,6 +15,7 @@ import { deriveSigningKey } from '../../packages/sluice/src/identity/keys/signin
 import { judgement } from '../../packages/sluice/src/ledger/judgements.test-support.ts'
 import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
 import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
+import { BlockingTransaction } from '../../packages/sluice/src/store/postgres/blocking-transaction.ts'
 import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
 import { migrate } from '../../packages/sluice/src/store/postgres/migrate.ts'
 import { MIGRATIONS } from '../../packages/sluice/src/store/postgres/schema.ts'
@@ -209,6 +210,24 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
       expect.stringContaining('the checkpoint is for other records'),
       expect.stringContaining('no event records that they were dropped'),
     ])
+  })
+
+  test('a move whose connection was cut goes on over no other one', async () => {
+    server.createDatabase('cut')
+    const address = parsePostgresUrl(server.url('cut'))
+    const move = new BlockingTransaction(address)
+    const admin = new PostgresConnections(address)
+    onTestFinished(async () => {
+      move.close()
+      await admin.close()
+    })
+    move.run({ text: 'CREATE TABLE half (n int)' })
+    await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = 'cut' AND state = 'idle in transaction'`)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(() => move.run({ text: 'CREATE TABLE rest (n int)' })).toThrow('does not answer')
+    const sql = "SELECT 1 FROM pg_tables WHERE tablename IN ('half', 'rest')"
+    expect(await admin.query(sql)).toEqual([])
   })
 
   test('gates of this version and of the next use one store', { timeout: 60_000 }, async () => {

@@ -14,6 +14,8 @@ import { sluiceJson } from './run-sluice.ts'
 import { fixture, type RunningGate, startGate, until } from './start-gate.ts'
 import { TcpRelay } from './tcp-relay.ts'
 
+/** A busy machine may need long to start a gate again. */
+const STALL_MS_MAX = 300_000
 const KEY = 'a key of the cluster with 32 characters or more'
 const POLICY = `version: 1
 default: allow
@@ -26,11 +28,20 @@ export interface HistorySize {
   readonly calls: number
   readonly seed: number
   readonly gates: number
+  /** Calls at a time at each gate. */
+  readonly workers?: number
+  /** Called now and then with the number of calls and of faults. */
+  readonly onProgress?: (calls: number, faults: number) => void
+}
+
+/** A fault takes a second or two, so that there are fewer of them for each call of a long history. */
+function countFaults(calls: number): number {
+  return Math.max(4, Math.floor(Math.min(calls / 200, 20 + calls / 1_000)))
 }
 
 export async function makeHistory(
   server: RunningPostgres,
-  { calls, gates: count, seed }: HistorySize,
+  { calls, gates: count, onProgress, seed, workers: perGate = 2 }: HistorySize,
 ): Promise<History> {
   const database = `history_${seed}`
   server.createDatabase(database)
@@ -66,13 +77,22 @@ export async function makeHistory(
       }
     }
   }
-  const workers = Array.from({ length: 2 * count }, (_, at) => worker(at))
-  const faults = Math.max(4, Math.floor(calls / 200))
+  const workers = Array.from({ length: perGate * count }, (_, at) => worker(at))
+  const faults = countFaults(calls)
+  // A gate that starts again does not keep the faults of the others waiting.
+  const busy = new Map<number, Promise<void>>()
   for (let fault = 1; fault <= faults; fault++) {
-    await until(() => number >= (fault * calls) / (faults + 1))
+    await until(() => number >= (fault * calls) / (faults + 1), STALL_MS_MAX)
     const at = Math.floor(random() * count)
-    await strike(fault % 4, relays[at] as TcpRelay, gates, at, specs[at] as never)
+    await busy.get(at)
+    const striking = strike(fault % 4, relays[at] as TcpRelay, gates, at, specs[at] as never)
+    busy.set(at, striking)
+    // If nobody is left to call, the next fault has to wait.
+    if (busy.size === count) await striking
+    void striking.then(() => busy.get(at) === striking && busy.delete(at)).catch(() => {})
+    onProgress?.(number, fault)
   }
+  await Promise.all(busy.values())
   await Promise.all(workers)
   const admin = new PostgresConnections(parsePostgresUrl(server.url(database)))
   try {

@@ -22,6 +22,8 @@ export const TRUSTED_KEYS_MAX = 100
 
 /** Connections of one gate to a shared store. */
 export const CONNECTIONS_MAX = 4
+/** The file that PGPASSFILE names. */
+export const PASSWORD_FILE_BYTES_MAX = 65_536
 /** A new connection to a shared store. */
 export const CONNECT_TIMEOUT_MS = 2_000
 /** A statement on the shared store; after it the connection is closed, and its effect is unknown. */
@@ -30,6 +32,8 @@ export const STATEMENT_DEADLINE_MS = 2_000
 export const ADMIT_DEADLINE_MS = 900
 /** A migration of the tables of a shared store, and the first look at them. */
 export const MIGRATE_DEADLINE_MS = 30_000
+/** A statement of `sluice store move`, which writes megabytes while nobody else waits. */
+export const MOVE_DEADLINE_MS = 120_000
 /** Calls, outcomes and events in one statement. */
 export const ADMIT_BATCH_MAX = 256
 /** Calls that wait for admission; one more is refused. */
@@ -65,6 +69,8 @@ export const SWEPT_COUNTERS_MAX = 5_000
 export const SHARED_OUTCOME_DELAY_MS = 50
 /** How often a gate says which sessions of the shared store are in use. */
 export const SESSION_TOUCH_MS = 20_000
+/** Sessions that a gate gives back in one statement to a database that lost them. */
+export const SESSIONS_RESTORED_AT_ONCE = 500
 /** Sessions and principals of the shared store that are removed at once, after their time. */
 export const SWEPT_SESSIONS_MAX = 1_000
 /** A batch of statements of the agents' step thread, and how much longer the thread waits for the answer. */

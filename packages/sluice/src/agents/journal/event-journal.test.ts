@@ -13,6 +13,7 @@ import {
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
 import type { Effect, JournalEvent, StepResult, Summary } from '../../guest/protocol.ts'
 import { type PostgresAddress, parsePostgresUrl } from '../../store/postgres/address.ts'
+import { BlockingConnection } from '../../store/postgres/blocking-connection.ts'
 import { PostgresConnections } from '../../store/postgres/connections.ts'
 import { migrate } from '../../store/postgres/migrate.ts'
 import { Bench, call, configOf, coreImage, LIMITS } from '../agents.test-support.ts'
@@ -288,6 +289,36 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('leases', postgres), (
     second.close()
     expect(shared(first).takeOver(0)).toMatchObject({ agents: [] })
     expect(shared(first).acquireAgent('a')).toBeUndefined()
+  })
+
+  test('a transaction goes on over no other connection, and a lease is not valid after a failover', async () => {
+    const { agent } = openPostgres()
+    const gate = openShared('cut')
+    openShared('a').close()
+    const database = gate.database as PostgresDatabase
+    expect(database.acquireAgent('a')).toBeUndefined()
+    const other = new BlockingConnection(address)
+    onTestFinished(() => other.close())
+    const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = 'journal' AND state = 'idle in transaction'`
+    const begin = () =>
+      gate.transact(() => {
+        gate.get('SELECT 1 AS one FROM families')
+        // As a gate that was stopped in a transaction: its connection is ended, and the thread opens another.
+        expect(other.send([{ text: cut }])[0]).toHaveLength(1)
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+        gate.run('UPDATE families SET labels = \'["zombie"]\'')
+      })
+    expect(begin).toThrow('the connection was lost')
+    const [rows] = other.send([{ text: 'SELECT labels FROM sluice_agents.families' }])
+    expect(rows).toEqual([{ labels: '[]' }])
+    await expect.poll(() => database.takeOver(0).wasFenced, { timeout: 10_000 }).toBe(false)
+    // A promoted standby is on another timeline.
+    other.send([{ text: "UPDATE sluice_agents.leases SET timeline = 'before'" }])
+    await expect(gate.append({ agent }, [prompt])).rejects.toMatchObject({ code: 'STORE_FENCED' })
+    expect(database.takeOver(0)).toMatchObject({ wasFenced: true })
+    expect(database.isOwn(agent.family)).toBe(true)
+    await append(gate, agent, [prompt])
   })
 })
 

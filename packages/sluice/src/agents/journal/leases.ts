@@ -1,9 +1,11 @@
 // Which families of agents this process runs. It has one lease in the shared store and renews it; a family
 // belongs to the lease in its row. A lease that was not renewed is removed by another gate, after which the
-// transactions of its owner find no lease and write nothing, and its families are free for others to take.
+// transactions of its owner find no lease and write nothing, and its families are free for others to take. After a
+// failover no lease is valid: each process takes its own again and reads its agents again, since steps may be lost.
 
 import { AGENT_FAMILIES_TAKEN_MAX, AGENT_LEASE_MS, AGENT_LOCK_MS_MAX } from '../../store/limits.ts'
 import type { BlockingStatement, SqlRows } from '../../store/postgres/blocking-connection.ts'
+import { TIMELINE } from '../../store/postgres/statements.ts'
 
 export interface TakenLease {
   /** This process had lost its lease, and with it all its agents. */
@@ -32,9 +34,13 @@ export class Leases {
     this.#send = send
   }
 
+  get #isValid(): string {
+    return `lease = '${this.#lease}' AND timeline = ${TIMELINE}`
+  }
+
   /** Has no row if the lease is gone; keeps it from being removed until the transaction ends. */
   get fence(): string {
-    return `SELECT 1 FROM sluice_agents.leases WHERE lease = '${this.#lease}' FOR SHARE`
+    return `SELECT 1 FROM sluice_agents.leases WHERE ${this.#isValid} FOR SHARE`
   }
 
   /** Waits for the transaction of its owner, if there is one. */
@@ -62,8 +68,9 @@ export class Leases {
       BEGIN,
       { text: `DELETE FROM sluice_agents.leases WHERE gate = $1 AND NOT ${mine}`, values },
       {
-        text: `INSERT INTO sluice_agents.leases (lease, gate) VALUES ('${this.#lease}', $1)
-          ON CONFLICT (lease) DO UPDATE SET beat_at = now()`,
+        text: `INSERT INTO sluice_agents.leases (lease, gate, timeline)
+          VALUES ('${this.#lease}', $1, ${TIMELINE})
+          ON CONFLICT (lease) DO UPDATE SET beat_at = now(), timeline = excluded.timeline`,
         values,
       },
       { text: `SELECT family FROM sluice_agents.families WHERE ${mine}` },
@@ -122,8 +129,7 @@ export class Leases {
 
   /** Renews the lease, and takes over what is under way and belongs to nobody. */
   takeOver(nowMs: number): TakenLease {
-    const lease = this.#lease
-    const beat = `UPDATE sluice_agents.leases SET beat_at = now() WHERE lease = '${lease}' RETURNING 1`
+    const beat = `UPDATE sluice_agents.leases SET beat_at = now() WHERE ${this.#isValid} RETURNING 1`
     const [renewed = []] = this.#send([{ text: beat }])
     const wasFenced = renewed.length === 0
     if (wasFenced) this.enter()

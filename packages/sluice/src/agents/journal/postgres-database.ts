@@ -152,12 +152,14 @@ export class PostgresDatabase implements AgentDatabase {
 
   /** In the transaction, after what waits: the rows of the last statement. */
   #send(statements: readonly BlockingStatement[]): SqlRow[] {
-    const begin = this.#hasBegun ? [] : [this.#begin()]
+    // Over another connection it would be written without the fence.
+    const isContinued = this.#hasBegun
+    const begin = isContinued ? [] : [this.#begin()]
     const all = [...begin, ...this.#writes, ...statements]
     this.#writes = []
     this.#hasBegun = true
     try {
-      return [...(this.#connection.send(all).at(-1) ?? [])]
+      return [...(this.#connection.send(all, { isContinued }).at(-1) ?? [])]
     } catch (error) {
       // It was rolled back there.
       this.#hasBegun = false
@@ -173,7 +175,7 @@ export class PostgresDatabase implements AgentDatabase {
 
   #rollBack(): void {
     try {
-      this.#connection.send([{ text: 'ROLLBACK' }])
+      this.#connection.send([{ text: 'ROLLBACK' }], { isContinued: true })
     } catch {
       // The connection is gone, and the transaction with it.
     }

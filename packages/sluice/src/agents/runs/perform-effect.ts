@@ -2,6 +2,8 @@
 // before anything is sent: an effect that was begun and lost is not begun again, unless it only reads. No
 // guest code runs here. Called by run-turn.ts.
 
+import { hash } from 'node:crypto'
+import { LruMap } from '../../core/lru-map.ts'
 import type { Effect, GrantedTool, JournalEvent } from '../../guest/protocol.ts'
 import type { Programs } from '../../sandbox/programs.ts'
 import type { AgentRow, EffectRow } from '../journal/rows.ts'
@@ -9,6 +11,7 @@ import { ModelCaller } from '../models/ask-model.ts'
 import { BudgetSpent, type Reservation } from '../models/family-budget.ts'
 import type { ModelSettings } from '../models/models.ts'
 import type { AgentError } from '../shared/errors.ts'
+import { CALLS_SENT_KEPT_MAX } from '../shared/limits.ts'
 import type { GateCall, GateOutcome, ToolGate } from '../shared/tool-gate.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 import { codeLimitsOf } from '../transfer/create-config.ts'
@@ -46,6 +49,8 @@ export class EffectPerformer {
   readonly #environment: EffectEnvironment
   readonly #models: ModelCaller
   readonly #suspended = new SuspendedPrograms()
+  /** Calls that this process has sent: a failover of a shared store may lose the steps that say so. */
+  readonly #sent = new LruMap<string, true>(CALLS_SENT_KEPT_MAX)
 
   constructor(environment: EffectEnvironment) {
     this.#environment = environment
@@ -111,10 +116,16 @@ export class EffectPerformer {
     const effectId = `${id}.${call.effectId}`
     const labels = await this.#labels(agent)
     const about = { owner, agent: facts, family: String(family), labels }
-    return this.#keepLabels(
-      agent,
-      await this.#environment.gate.call({ ...call, ...about, effectId }),
-    )
+    const { server, tool, args } = call
+    // The journal as it was then: after a reset, effects are numbered from the beginning again.
+    const sent = hash('sha256', JSON.stringify([effectId, agent.seq, server, tool, args]))
+    if (this.#sent.has(sent) && !(await this.#onlyReads(owner, server, tool)))
+      return { kind: 'unknown', reason: 'the store has lost the step in which it was sent' }
+    this.#sent.set(sent, true)
+    const outcome = await this.#environment.gate.call({ ...call, ...about, effectId })
+    // It was not sent.
+    if (outcome.kind === 'held' || outcome.kind === 'denied') this.#sent.delete(sent)
+    return this.#keepLabels(agent, outcome)
   }
 
   async #labels({ id }: AgentRow): Promise<readonly string[]> {

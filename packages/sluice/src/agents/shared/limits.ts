@@ -174,6 +174,8 @@ export const AGENT_REQUEST_MS_MAX = 630_000
 export const AGENT_REQUEST_BYTES_MAX = 128 * 1_048_576
 /** Requests that nobody fetched the answer of are removed after this. */
 export const AGENT_REQUEST_KEPT_MS = 900_000
+/** Calls of agents that a gate remembers to have sent, to send none again if a failover loses the step. */
+export const CALLS_SENT_KEPT_MAX = 10_000
 /** Every so many renewals of its lease a gate looks for effects of its agents that the shared store kept from
  * beginning. */
 export const AGENT_LOOK_BEATS = 5

@@ -226,9 +226,10 @@ export class SharedStore {
   async beat(): Promise<void> {
     if (this.#report === undefined) return
     const { version } = this.state
+    const { epoch } = this.admission
     const beat = await this.directory.beat({ ...this.#report(), version, peer: this.peer })
     this.#skewMs = beat.skewMs
-    if (beat.timeline !== undefined) await this.admission.compareTimeline(beat.timeline)
+    await this.admission.compareTimeline(beat.timeline, epoch)
   }
 
   /** For connections to a gate of this cluster. */

@@ -5,7 +5,11 @@
 
 import { Listeners } from '@sluice/policy/core/listeners'
 import type { SessionCheck } from '../../store/admission.ts'
-import { SESSION_TOUCH_MS, SHARED_RETRY_MS_MAX } from '../../store/limits.ts'
+import {
+  SESSION_TOUCH_MS,
+  SESSIONS_RESTORED_AT_ONCE,
+  SHARED_RETRY_MS_MAX,
+} from '../../store/limits.ts'
 import {
   digestOwner,
   type OpenedSessionRow,
@@ -21,6 +25,10 @@ import type { SessionMemory, StoredSession } from './session-memory.ts'
 interface KnownSession {
   readonly id: string
   readonly name: SessionName
+  readonly principal: string
+  readonly keepMs: number
+  /** What its connections are recognised by, the newest last. */
+  readonly keys: Set<string>
   /** Whose labels its labels are too. */
   labelled: string
   /** Labels that the store has, and those that it does not have yet. */
@@ -30,6 +38,10 @@ interface KnownSession {
   isConnected: boolean
   /** When it became known here: what was read before says nothing about it. */
   readonly since: number
+}
+
+type SessionOrigin = Pick<KnownSession, 'principal' | 'keepMs' | 'labelled'> & {
+  readonly owner: string
 }
 
 interface KnownOwner {
@@ -108,12 +120,15 @@ export class SharedSessions implements SessionMemory {
       )
   }
 
-  /** After a failover that may have lost commits: what this gate knows is stored again, and sessions that the
-   * store no longer has are over. */
+  /** After a failover that may have lost commits: what this gate knows is stored again, sessions and their labels. */
   async restore(): Promise<void> {
     let newest = 0n
     for (const { version } of this.#owners.values()) if (version > newest) newest = version
-    await this.#options.rows.raiseVersions(newest)
+    const { rows } = this.#options
+    await rows.raiseVersions(newest)
+    const known = [...this.#known.values()]
+    for (let at = 0; at < known.length; at += SESSIONS_RESTORED_AT_ONCE)
+      await rows.restore(known.slice(at, at + SESSIONS_RESTORED_AT_ONCE))
     for (const owner of this.#owners.values()) owner.version = 0n
     await this.refresh(this.#owners.keys())
     for (const known of this.#known.values()) {
@@ -121,6 +136,8 @@ export class SharedSessions implements SessionMemory {
       known.stored.clear()
       if (known.unstored.size > 0) this.#startStoring(known)
     }
+    // Nothing is decided here before other gates can know of them.
+    await Promise.allSettled([...this.#known.values()].map(({ storing }) => storing))
   }
 
   load(): ReturnType<SessionMemory['load']> {
@@ -175,7 +192,8 @@ export class SharedSessions implements SessionMemory {
     const opening = { principal, key, max, keysMax: SESSION_KEYS_MAX, windowMs, idleMs }
     const opened = await this.#options.rows.open(opening)
     const owner = digestOwner(principal)
-    const lease = this.#adopt(opened, key, owner, labelled)
+    const keepMs = Math.max(windowMs, idleMs)
+    const lease = this.#adopt(opened, key, { owner, principal, labelled, keepMs })
     const known = this.#owners.get(owner)
     if (known === undefined) this.#owners.set(owner, { principal, version: BigInt(opened.version) })
     // Other sessions of the principal have changed too: all of them are read at once, or none.
@@ -184,15 +202,21 @@ export class SharedSessions implements SessionMemory {
     return lease
   }
 
-  #adopt(opened: OpenedSessionRow, key: string, owner: string, labelled: string): SessionLease {
+  #adopt(opened: OpenedSessionRow, key: string, about: SessionOrigin): SessionLease {
     const { id, saw } = opened
+    const { keepMs, labelled, owner, principal } = about
     const number = Number(/#(\d+)@\d+$/.exec(id)?.[1])
     const known: KnownSession = this.#known.get(id) ?? {
-      ...{ id, name: { owner, number }, labelled, stored: new Set(), unstored: new Set() },
+      ...{ id, name: { owner, number }, principal, keepMs, keys: new Set() },
+      ...{ labelled, stored: new Set(), unstored: new Set() },
       ...{ storing: undefined, isConnected: true, since: ++this.#tick },
     }
     known.labelled = labelled
     known.isConnected = true
+    known.keys.delete(key)
+    known.keys.add(key)
+    const [oldest = ''] = known.keys
+    if (known.keys.size > SESSION_KEYS_MAX) known.keys.delete(oldest)
     for (const label of saw) known.stored.add(label)
     this.#known.set(id, known)
     const { nowMs } = this.#options

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import type { ClientConfig } from 'pg'
 import { StoreError } from '../errors.ts'
 import { CONNECT_TIMEOUT_MS } from '../limits.ts'
+import { readPassword } from './password-file.ts'
 
 /** Encrypted at least, or plain because it was asked for. `prefer` and `allow` could fall back to plain text. */
 const MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const
@@ -31,13 +32,20 @@ export function parsePostgresUrl(text: string): PostgresAddress {
   const database = decodeURIComponent(url.pathname.slice(1))
   if (host === '' || url.username === '' || database === '')
     throw wrong('user, host or database is missing', 'write postgres://user@host:5432/database')
-  const password = url.password === '' ? process.env.PGPASSWORD : decodeURIComponent(url.password)
-  return {
+  const place = {
     host: host.replace(/^\[(.*)\]$/, '$1'),
     port: url.port === '' ? 5432 : Number(url.port),
     user: decodeURIComponent(url.username),
-    ...(password === undefined ? {} : { password }),
     database,
+  }
+  const { PGPASSFILE: file, PGPASSWORD: given } = process.env
+  const password =
+    url.password === ''
+      ? (given ?? (file ? readPassword(file, place) : undefined))
+      : decodeURIComponent(url.password)
+  return {
+    ...place,
+    ...(password === undefined ? {} : { password }),
     ssl: toTls(host, url.searchParams),
     application_name: 'sluice',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

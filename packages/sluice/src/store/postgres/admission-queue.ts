@@ -1,8 +1,17 @@
 // What waits for the next statement: calls, which are refused if it cannot come, and records, which wait.
 
 import { StoreError } from '../errors.ts'
-import { ADMIT_BATCH_MAX, ADMIT_BYTES_MAX, SHARED_ROWS_WAITING_MAX } from '../limits.ts'
+import {
+  ADMIT_BATCH_MAX,
+  ADMIT_BYTES_MAX,
+  SENT_WITHIN_MS,
+  SHARED_ROWS_WAITING_MAX,
+} from '../limits.ts'
 import type { QueuedItem } from './batch.ts'
+
+/** Why nothing is admitted. */
+export const SAME_NAME = 'another gate with the same name has started'
+export const STOPPED = `the gate was stopped for more than ${SENT_WITHIN_MS} ms while it was admitted`
 
 export class AdmissionQueue {
   readonly calls: QueuedItem[] = []

@@ -1,9 +1,12 @@
 // Admission in PostgreSQL beyond what every driver promises: several gates on one limit, a database that
 // goes away, answers that are lost, and two gates of one name.
 
+import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import type { LimitCharge } from '@sluice/policy/core/counters'
 import { formatDecimal, parseDecimal } from '@sluice/policy/core/decimal'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { rate } from '../../../../../test/support/counters-model.ts'
 import {
   findPostgres,
@@ -11,12 +14,14 @@ import {
   type RunningPostgres,
   startPostgres,
 } from '../../../../../test/support/postgres.ts'
+import { selfSigned } from '../../../../../test/support/self-signed.ts'
 import { until } from '../../../../../test/support/start-gate.ts'
 import { TcpRelay } from '../../../../../test/support/tcp-relay.ts'
 import { judgement } from '../../ledger/judgements.test-support.ts'
 import type { DecisionEntry } from '../../ledger/records/record.ts'
 import type { AdmissionReply, ChargeRequest } from '../admission.ts'
 import { describePostgres, parsePostgresUrl } from './address.ts'
+import { PostgresConnections } from './connections.ts'
 import { openSharedGate } from './shared-gate.test-support.ts'
 
 const NOW = { wallMs: 1_000, monotonicMs: 1_000 }
@@ -174,7 +179,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
     expect(await older.one()).toMatchObject({
       ...{ status: 'unavailable', why: expect.stringMatching(/same name/) },
     })
-    expect(older.store.state).toBe('fenced')
+    await expect.poll(() => older.store.state).toBe('fenced')
     expect((await newer.one()).status).toBe('admitted')
   })
 
@@ -188,6 +193,30 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
     expect((await one()).status).toBe('admitted')
   })
 
+  test('TLS: the certificate of the server is checked, and nothing is sent without', async () => {
+    const data = join(server.folder, 'data')
+    const { cert, key } = selfSigned()
+    const { gid, uid } = statSync(data)
+    for (const [name, text] of Object.entries({ 'server.crt': cert, 'server.key': key })) {
+      writeFileSync(join(data, name), text, { mode: 0o600 })
+      if (process.getuid?.() === 0) chownSync(join(data, name), uid, gid)
+    }
+    const ask = async (parameters: string) => {
+      const url = `postgres://sluice@127.0.0.1:${server.port}/postgres?${parameters}`
+      const connections = new PostgresConnections(parsePostgresUrl(url))
+      const sql = 'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()'
+      return connections.query(sql).finally(() => connections.close())
+    }
+    await expect(ask('sslmode=require')).rejects.toThrow('does not support SSL')
+    const admin = await open('tls')
+    await admin.connections.query('ALTER SYSTEM SET ssl = on')
+    await admin.connections.query('SELECT pg_reload_conf()')
+    const trusted = `sslrootcert=${join(data, 'server.crt')}`
+    await until(async () => (await ask('sslmode=require').catch(() => [])).length === 1)
+    expect(await ask(`sslmode=verify-full&${trusted}`)).toEqual([{ ssl: true }])
+    await expect(ask('sslmode=verify-full')).rejects.toThrow(/self.signed|certificate/)
+  })
+
   test('a gate has at most four connections', async () => {
     const { connections } = await open('pool')
     await Promise.all(Array.from({ length: 20 }, () => connections.query('SELECT pg_sleep(0.01)')))
@@ -195,6 +224,27 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
     const [row] = await connections.query(sql)
     expect(Number(row?.count)).toBe(4)
   })
+})
+
+test('the password: in the address, by a variable, or in a file that only its owner may read', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'sluice-pass-')), 'pgpass')
+  onTestFinished(() => {
+    vi.unstubAllEnvs()
+    rmSync(dirname(file), { recursive: true })
+  })
+  const lines = ['# a comment', 'other:*:*:*:no', 'db:5432:sluice:s:a\\:b\\\\c', '*:*:*:t:for t']
+  writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600 })
+  vi.stubEnv('PGPASSWORD', undefined)
+  vi.stubEnv('PGPASSFILE', file)
+  const passwordOf = (text: string) => parsePostgresUrl(text).password
+  expect(passwordOf('postgres://s@db/sluice')).toBe('a:b\\c')
+  expect(passwordOf('postgres://t@db:1/x')).toBe('for t')
+  expect(passwordOf('postgres://s@db:1/sluice')).toBeUndefined()
+  expect(passwordOf('postgres://s:own@db/sluice')).toBe('own')
+  chmodSync(file, 0o640)
+  expect(() => passwordOf('postgres://s@db/sluice')).toThrow('other users may read it')
+  vi.stubEnv('PGPASSWORD', 'by variable')
+  expect(passwordOf('postgres://s@db/sluice')).toBe('by variable')
 })
 
 test('the address: encrypted and checked, unless it is on this machine or says otherwise', () => {

@@ -16,7 +16,7 @@ import {
   SHARED_RETRY_MS_MIN,
 } from '../limits.ts'
 import type { AdmissionState, PostgresAdmissionParts } from './admission-parts.ts'
-import { AdmissionQueue, tooManyRecords } from './admission-queue.ts'
+import { AdmissionQueue, SAME_NAME, STOPPED, tooManyRecords } from './admission-queue.ts'
 import {
   type ChainHead,
   type ChainRecord,
@@ -36,9 +36,7 @@ import {
 import type { Row } from './connections.ts'
 import { compareChain, restoreChain } from './lost-records.ts'
 import { RecentCharges } from './recent-charges.ts'
-import { ADMIT, ENTER, GIVE_BACK, isEffectUnknown, RAISE } from './statements.ts'
-
-const SAME_NAME = 'another gate with the same name has started'
+import { ADMIT, ENTER, GIVE_BACK, isEffectUnknown, RAISE, REGISTER_AGAIN } from './statements.ts'
 
 export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   /** The database decides: every limit may have room until then. */
@@ -101,13 +99,11 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     return { openFrom: Number(row.open_from), head: this.#head }
   }
 
-  /** The database is on this timeline: another one than before means that commits may be lost. */
-  async compareTimeline(timeline: string): Promise<void> {
-    if (timeline === this.#timeline || this.#state !== 'open') return
-    this.#become('unknown', 'the database has failed over')
-    this.#refuseCalls()
+  /** Another timeline than before means that commits may be lost; undefined, that this gate is not known any more. */
+  async compareTimeline(timeline: string | undefined, epoch = this.#epoch): Promise<void> {
+    if (timeline === this.#timeline || this.#state !== 'open' || epoch !== this.#epoch) return
+    this.#becomeUnknown(timeline ? 'the database has failed over' : SAME_NAME)
     await this.#flight
-    clearTimeout(this.#retry)
     await this.#recover()
   }
 
@@ -160,12 +156,10 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
 
   #request(request: AdmissionRequest<Entry>): Promise<AdmissionReply> {
     if (this.#state !== 'open') return Promise.resolve(this.#unavailable())
-    if (this.#queue.calls.length >= ADMIT_WAITING_MAX)
-      return Promise.resolve({
-        status: 'unavailable',
-        why: `${ADMIT_WAITING_MAX} calls wait for the shared store`,
-      })
-    const why = this.#parts.objection?.()
+    const isFull = this.#queue.calls.length >= ADMIT_WAITING_MAX
+    const why = isFull
+      ? `${ADMIT_WAITING_MAX} calls wait for the shared store`
+      : this.#parts.objection?.()
     if (why !== undefined) return Promise.resolve({ status: 'unavailable', why })
     return new Promise((answer) => {
       try {
@@ -250,8 +244,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   #giveBack({ answer }: QueuedItem, reply: AdmissionReply & { status: 'admitted' }): void {
     void this.refund(reply.receipt).catch(() => {})
     this.#appendUndone(reply.sequence)
-    const why = `the gate was stopped for more than ${SENT_WITHIN_MS} ms while it was admitted`
-    answer({ status: 'unavailable', why })
+    answer({ status: 'unavailable', why: STOPPED })
   }
 
   #appendUndone(intent: number): void {
@@ -282,7 +275,8 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     }
     if (error.code === 'SL002') {
       this.#queue.calls.unshift(...calls)
-      return this.#stop(SAME_NAME, 'fenced')
+      this.#becomeUnknown(SAME_NAME)
+      return this.#recover()
     }
     if (!(error instanceof StoreError || isEffectUnknown(error.code))) {
       // The database refused the statement: nothing happened.
@@ -292,9 +286,8 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     }
     this.#unknown = batch
     this.#queue.rows.splice(0, rows.length)
-    this.#become('unknown', error.message)
-    for (const { answer } of calls) answer(this.#unavailable())
-    this.#refuseCalls()
+    this.#queue.calls.unshift(...calls)
+    this.#becomeUnknown(error.message)
     this.#recoverLater()
   }
 
@@ -304,11 +297,18 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     this.#pauseMs = Math.min(SHARED_RETRY_MS_MAX, this.#pauseMs * 2)
   }
 
+  #becomeUnknown(why: string): void {
+    this.#become('unknown', why)
+    this.#refuseCalls()
+    clearTimeout(this.#retry)
+  }
+
   /** The new epoch waits for the statement whose effect is unknown, or prevents it. */
   async #recover(): Promise<void> {
     if (this.#state !== 'unknown') return
     try {
-      const row = await this.#enter(RAISE)
+      const lost = [this.#epoch, this.#timeline]
+      const row = (await this.#enter(RAISE)) ?? (await this.#enter(REGISTER_AGAIN, lost))
       if (row === undefined) return this.#stop(SAME_NAME, 'fenced')
       await this.#resolve(toHead(row), row)
       this.#pauseMs = SHARED_RETRY_MS_MIN
@@ -327,10 +327,8 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   async #resolve(head: ChainHead, row: Row): Promise<void> {
     const { connections, gate } = this.#parts
     const found = await compareChain(connections, gate, { before: this.#head, head })
-    if (
-      found.status === 'forked' ||
-      (found.status === 'behind' && !(await this.#restore(head, row)))
-    )
+    const isLost = found.status === 'behind' && !(await this.#restore(head, row))
+    if (isLost || found.status === 'forked')
       return this.#stop('the database no longer has what it had confirmed to this gate')
     const batch = this.#unknown
     if (found.status !== 'more') {
@@ -363,9 +361,9 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     return true
   }
 
-  async #enter(statement: string): Promise<Row | undefined> {
+  async #enter(statement: string, more: readonly unknown[] = []): Promise<Row | undefined> {
     const { connections, gate } = this.#parts
-    const [row] = await connections.query(statement, [gate, this.#owner])
+    const [row] = await connections.query(statement, [gate, this.#owner, ...more])
     if (row !== undefined) this.#epoch = Number(row.epoch)
     return row
   }

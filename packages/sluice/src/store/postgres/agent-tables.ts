@@ -123,3 +123,8 @@ export const AGENT_TABLES = `
     PRIMARY KEY (owner, name)
   );
 `
+
+/** A lease is valid on the timeline of the database on which it was taken: a failover may have lost steps. */
+export const LEASE_TIMELINES = `
+  ALTER TABLE sluice_agents.leases ADD COLUMN timeline text NOT NULL DEFAULT '';
+`

@@ -25,7 +25,11 @@ export interface BlockingRequest {
   /** None: the connection is given up. */
   readonly statements: readonly BlockingStatement[]
   readonly deadlineMs: number
+  /** Only over the connection of the batch before: a transaction does not go on over another one. */
+  readonly isContinued?: boolean
 }
+
+export type BlockingOptions = Partial<Pick<BlockingRequest, 'deadlineMs' | 'isContinued'>>
 
 export type SqlRows = readonly Readonly<Record<string, unknown>>[]
 
@@ -62,12 +66,15 @@ export class BlockingConnection {
 
   /** The rows of each statement. Throws a StoreError of STORE_UNREACHABLE if the effect is unknown, of
    * STORE_FENCED if the fence had no row, and otherwise an error with the SQLSTATE as `code`. */
-  send(statements: readonly BlockingStatement[]): readonly SqlRows[] {
+  send(
+    statements: readonly BlockingStatement[],
+    { deadlineMs = BLOCKING_DEADLINE_MS, isContinued = false }: BlockingOptions = {},
+  ): readonly SqlRows[] {
     if (performance.now() < this.#downUntilMs) throw this.#unreachable(this.#downWhy)
     this.#last += 1
     const id = this.#last
-    const deadlineMs = BLOCKING_DEADLINE_MS
-    this.#port.postMessage({ id, statements, deadlineMs } satisfies BlockingRequest)
+    const request: BlockingRequest = { id, statements, deadlineMs, isContinued }
+    this.#port.postMessage(request)
     const reply = this.#wait(id, performance.now() + deadlineMs + BLOCKING_GRACE_MS)
     if (reply?.results !== undefined) return reply.results
     if (reply?.isFenced === true)

@@ -19,10 +19,12 @@ port.on('message', async (request: BlockingRequest) => {
   Atomics.notify(bell, 0)
 })
 
-async function answer({ id, statements, deadlineMs }: BlockingRequest): Promise<BlockingReply> {
+async function answer(request: BlockingRequest): Promise<BlockingReply> {
+  const { deadlineMs, id, isContinued, statements } = request
   const timer = setTimeout(() => forget(), deadlineMs)
   let isInTransaction = false
   try {
+    if (isContinued === true && client === undefined) throw new Error('the connection was lost')
     const connected = await connect()
     const results: (readonly Readonly<Record<string, unknown>>[])[] = []
     for (const { text, values, isFence } of statements) {

@@ -1,6 +1,7 @@
 // One transaction of many statements, over a connection that blocks, for a command that moves a whole
 // installation: all of it is there after `commit`, or nothing.
 
+import { MOVE_DEADLINE_MS } from '../limits.ts'
 import type { PostgresAddress } from './address.ts'
 import { BlockingConnection, type BlockingStatement } from './blocking-connection.ts'
 import type { Row } from './connections.ts'
@@ -9,13 +10,16 @@ import type { Row } from './connections.ts'
 const PARAMETERS_MAX = 20_000
 /** Bytes of one statement, about. */
 const STATEMENT_BYTES = 4 * 1_048_576
+/** Nobody else waits, and a database that writes a checkpoint of a large table may take long. */
+const PATIENT = { deadlineMs: MOVE_DEADLINE_MS }
+const CONTINUED = { ...PATIENT, isContinued: true }
 
 export class BlockingTransaction {
   readonly #connection: BlockingConnection
 
   constructor(address: PostgresAddress) {
     this.#connection = new BlockingConnection(address)
-    this.#connection.send([{ text: 'BEGIN' }])
+    this.#connection.send([{ text: 'BEGIN' }], PATIENT)
   }
 
   /** As that of PostgresConnections, so that its users work inside of the transaction. */
@@ -24,7 +28,7 @@ export class BlockingTransaction {
   }
 
   run(statement: BlockingStatement): readonly Row[] {
-    const [rows = []] = this.#connection.send([statement])
+    const [rows = []] = this.#connection.send([statement], CONTINUED)
     return rows.map((row) => Object.fromEntries(Object.entries(row).map(asBuffer)))
   }
 
@@ -55,7 +59,7 @@ export class BlockingTransaction {
   }
 
   commit(): void {
-    this.#connection.send([{ text: 'COMMIT' }])
+    this.#connection.send([{ text: 'COMMIT' }], CONTINUED)
   }
 
   /** Without `commit`, nothing has happened. */

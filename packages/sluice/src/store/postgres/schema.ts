@@ -3,7 +3,7 @@
 // Migrations only add, so that gates of this version and of the next run side by side; what is removed is
 // removed by a migration that says which gates it leaves behind. Applied by migrate.ts.
 
-import { AGENT_TABLES } from './agent-tables.ts'
+import { AGENT_TABLES, LEASE_TIMELINES } from './agent-tables.ts'
 import { ADMIT_DURABLY, CHANGE_FROM, LEDGER_BASE, RESTORE_CHAIN } from './durability-schema.ts'
 import { LEASES, SESSIONS, TAKEOVERS } from './session-schema.ts'
 
@@ -330,4 +330,5 @@ export const MIGRATIONS: readonly StoreMigration[] = [
   { sql: ADMIT_DURABLY },
   { sql: LEDGER_BASE },
   { sql: CHANGE_FROM + RESTORE_CHAIN },
+  { sql: LEASE_TIMELINES },
 ]

@@ -10,6 +10,7 @@ import {
   OPEN_SESSION,
   RAISE_VERSIONS,
   READ_SESSIONS,
+  RESTORE_SESSIONS,
   SEE_LABELS,
   TOUCH_SESSIONS,
 } from './statements.ts'
@@ -51,6 +52,14 @@ export interface SessionName {
   readonly number: number
 }
 
+export interface RestoredSession {
+  readonly id: string
+  readonly name: SessionName
+  readonly principal: string
+  readonly keepMs: number
+  readonly keys: Iterable<string>
+}
+
 export class SessionRows {
   readonly #connections: PostgresConnections
   readonly #gate: string
@@ -78,12 +87,22 @@ export class SessionRows {
     }
   }
 
-  /** The new versions by principal; empty if the session is over. */
   /** Versions up to this one are known to gates, and may be of commits that were lost. */
   async raiseVersions(known: bigint): Promise<void> {
     await this.#connections.query(RAISE_VERSIONS, [String(known)])
   }
 
+  /** Sessions that this gate knows, so that they are there with it and their keys. */
+  async restore(sessions: readonly RestoredSession[]): Promise<void> {
+    const rows = sessions.map(({ id, keepMs, keys, name, principal }) => ({
+      ...{ owner: toBytes(name.owner).toString('hex'), number: name.number, principal, id },
+      ...{ keep_ms: Math.round(keepMs) },
+      keys: [...keys].map((key) => toBytes(digestOwner(key)).toString('hex')),
+    }))
+    await this.#connections.query(RESTORE_SESSIONS, [JSON.stringify(rows), this.#gate])
+  }
+
+  /** The new versions by principal; empty if the session is over. */
   async see(
     { owner, number }: SessionName,
     seen: {

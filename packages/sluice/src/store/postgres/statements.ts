@@ -20,22 +20,30 @@ export const WRITTEN_SINCE = `SELECT seq, id, at::text AS at, kind, body FROM sl
   WHERE gate = $1 AND seq > $2 ORDER BY seq LIMIT ${ADMIT_BATCH_MAX + 1}`
 export const GIVE_BACK = 'SELECT sluice.give_back($1, $2, $3, $4, $5)'
 /** A promoted standby is on another one; so is a database that was restored to a point in time. */
-const TIMELINE = 'substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline'
-const HEAD = `epoch, seq, head, batch, open_from, ${TIMELINE}`
+export const TIMELINE = 'substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)'
+const HEAD = `epoch, seq, head, batch, open_from, ${TIMELINE} AS timeline`
 export const ENTER = `INSERT INTO sluice.gates AS g (gate, epoch, owner, tables)
   VALUES ($1, 1, $2, ${MIGRATIONS.length}) ON CONFLICT (gate) DO UPDATE
     SET epoch = g.epoch + 1, owner = excluded.owner, tables = excluded.tables, beat_at = now(), started_at = now()
   RETURNING ${HEAD}`
 export const RAISE = `UPDATE sluice.gates SET epoch = epoch + 1, beat_at = now()
   WHERE gate = $1 AND owner = $2 RETURNING ${HEAD}`
+/** After a failover that lost the registration of this gate: its name was not taken since. $3 is its epoch, and $4
+ * the timeline that it knew. */
+export const REGISTER_AGAIN = `INSERT INTO sluice.gates AS g (gate, epoch, owner, tables)
+  SELECT $1, $3::bigint + 1, $2, ${MIGRATIONS.length} WHERE ${TIMELINE} <> $4
+  ON CONFLICT (gate) DO UPDATE
+    SET epoch = excluded.epoch, owner = excluded.owner, tables = excluded.tables, beat_at = now()
+    WHERE g.epoch < excluded.epoch - 1
+  RETURNING ${HEAD}`
 export const RESTORE_CHAIN =
   'SELECT sluice.restore_chain($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)'
-export const SHARED_SINCE = `SELECT c.version AS current, c.root, c.timeline AS changed_on, ${TIMELINE}, s.kind, s.key, s.body, s.version, s.mac
+export const SHARED_SINCE = `SELECT c.version AS current, c.root, c.timeline AS changed_on, ${TIMELINE} AS timeline, s.kind, s.key, s.body, s.version, s.mac
   FROM sluice.control c LEFT JOIN sluice.shared s ON s.version > $1`
 export const CHANGE = 'SELECT sluice.change_from($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)'
 export const BEAT = `UPDATE sluice.gates SET beat_at = now(), version = $2, state = $3, release = $4,
   config = $5, address = $6, key = $7, peer = $9 WHERE gate = $1 AND epoch = $8
-  RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS now_ms, ${TIMELINE}`
+  RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS now_ms, ${TIMELINE} AS timeline`
 export const LEAVE = `UPDATE sluice.gates SET state = 'stopped', beat_at = now()
   WHERE gate = $1 AND epoch = $2`
 export const GATES = `SELECT g.*, extract(epoch FROM now() - g.beat_at) * 1000 AS silent_ms,
@@ -68,6 +76,22 @@ export const TOUCH_SESSIONS = 'SELECT * FROM sluice.touch_sessions($1, $2)'
 /** A version that was given before a failover is never given again. */
 export const RAISE_VERSIONS = `SELECT setval('sluice.session_version',
   greatest(nextval('sluice.session_version'), $1::bigint) + 1000)`
+/** Sessions that a gate knows, after a failover that may have lost them. Their labels are stored as ever. */
+export const RESTORE_SESSIONS = `WITH known AS (
+    SELECT decode(r.owner, 'hex') AS owner, r.principal, r.number, r.id, r.keep_ms, $2::text AS gate,
+      ARRAY(SELECT decode(key, 'hex') FROM jsonb_array_elements_text(r.keys) AS key) AS keys
+    FROM jsonb_to_recordset($1::jsonb)
+      AS r(owner text, principal text, number int, id text, keep_ms bigint, keys jsonb)
+  ), owners AS (
+    INSERT INTO sluice.session_owner AS o (owner, principal, next, keep_ms)
+    SELECT owner, min(principal), max(number) + 1, max(keep_ms) FROM known GROUP BY owner ORDER BY owner
+    ON CONFLICT (owner) DO UPDATE SET next = greatest(o.next, excluded.next), seen_at = clock_timestamp(),
+      keep_ms = greatest(o.keep_ms, excluded.keep_ms), version = nextval('sluice.session_version')
+  )
+  INSERT INTO sluice.session AS s (owner, number, id, keep_ms, gates, keys)
+  SELECT owner, number, id, keep_ms, ARRAY[gate], keys FROM known ORDER BY owner, number
+  ON CONFLICT (owner, number) DO UPDATE SET gates = ARRAY(SELECT DISTINCT unnest(s.gates || excluded.gates)),
+    keys = ARRAY(SELECT DISTINCT unnest(s.keys || excluded.keys))`
 /** Nothing happened in it, and no other gate has it. */
 export const FORGET_SESSION = `DELETE FROM sluice.session
   WHERE owner = $1 AND number = $2 AND gates = ARRAY[$3]`
